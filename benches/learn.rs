@@ -1,5 +1,5 @@
-//! Benchmarks of learning a feed's rhythm, with the plan of its polls at all three paces, and of computing next polls from such a
-//! plan.
+//! Benchmarks for learning when a feed publishes and planning its polls at all three paces, and for computing the next polls from
+//! such a plan.
 //!
 //! `cargo bench --bench learn`. Targets: under 5 ms to learn and plan one feed; under 50 ms to compute the next polls of 10,000
 //! feeds.

@@ -1,4 +1,4 @@
-//! Benchmarks the throughput of `feed::parse` and of feed-rs alone on generated documents of about 1 MB.
+//! Benchmarks that compare the throughput of `feed::parse` and of feed-rs on generated documents of about 1 MB.
 //!
 //! `cargo bench --bench parse`. Target: at least 60 % of the throughput of feed-rs on RSS and Atom.
 
@@ -11,7 +11,7 @@ use divan::{Bencher, black_box};
 /// Size of each document in bytes.
 const SIZE: usize = 1 << 20;
 
-/// A kind of generated document.
+/// The format of a generated document.
 #[derive(Debug, Clone, Copy)]
 enum Form {
     /// RSS with markup in CDATA sections.

@@ -112,7 +112,8 @@ fn main() {
     println!("{} MB resident", resident_mb());
 }
 
-/// Prints the number of entries that a filter matches and the time of this search, which the program runs outside its loop.
+/// Prints the number of entries that a filter matches and how long this search takes. The program runs such searches outside its
+/// main loop.
 fn preview(what: &str, texts: &Texts, rule: &EntryFilter) {
     let began = Instant::now();
     let hits = texts.hits(rule, now(), &|| true).unwrap().preview.hits;
@@ -137,12 +138,12 @@ impl Bench {
         let repeat = Duration::from_millis(repeat);
         let mut bench = Self { runtime, canvas, tokio, repeat, first_frames: Vec::new() };
         bench.does(ScreenInput::Resized(COLUMNS, ROWS));
-        // Moving to the first list opens it.
+        // Select the first list, which shows its entries.
         bench.press("jk");
         bench
     }
 
-    /// Presses keys, waits for a complete frame after each, and returns the times.
+    /// Presses keys, waits for a complete frame after each, and returns the time from each key press to its complete frame.
     fn press(&mut self, keys: &str) -> Vec<Duration> {
         let pressed = |key| {
             self.rest();
@@ -151,7 +152,7 @@ impl Bench {
         keys_of(keys).into_iter().map(pressed).collect()
     }
 
-    /// Waits as the loop does until the next key is due, and draws the frames in between.
+    /// Waits until the next key is due, and draws frames in the meantime as the program's main loop does.
     fn rest(&mut self) {
         let until = Instant::now() + self.repeat;
         loop {
@@ -183,7 +184,8 @@ impl Bench {
         began.elapsed()
     }
 
-    /// Presses keys, waits until the effect of the last one is visible, and prints the time.
+    /// Presses keys, waits until `shown` reports that the effect of the last one is visible, and prints the time since that key
+    /// press.
     fn shown(&mut self, what: &str, keys: &str, shown: impl Fn(&App) -> bool) {
         let frames = self.press(keys);
         let began = Instant::now();
@@ -211,7 +213,7 @@ fn print(what: &str, mut taken: Vec<Duration>) {
     );
 }
 
-/// Checks whether everything visible is loaded.
+/// Checks whether everything visible on the screen is loaded, so that a frame is complete.
 fn is_complete(app: &App) -> bool {
     let screen = &app.ui;
     let text = screen.reader.as_ref().is_none_or(|reader| reader.rendered.is_some());

@@ -1,4 +1,4 @@
-//! Runs the real binary in a terminal: what a person presses and sees.
+//! Runs the real binary in a terminal and checks what a person sees after pressing keys.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -37,7 +37,7 @@ fn the_demo_is_read_from_start_to_end() {
     session.press("j");
     session.press("\r");
     session.until("the text of an entry", |screen| {
-        // The reader shows the title, source and address, then an empty line and the text.
+        // The pane with the entry shows the title, source and address, then an empty line and the text.
         screen.contents().contains("http://127.0.0.1:") && words(screen, 5, 71..119) > 3
     });
     session.press("?");
@@ -78,7 +78,7 @@ fn every_size_is_drawn_and_a_signal_ends_it_cleanly() {
     session.resize(30, 5);
     session.until_it_says("40 x 12");
     session.resize(40, 12);
-    // The terminal library may leave a key unread if it arrives together with a resize.
+    // If a key arrives together with a resize, the terminal library may not read it, so wait before pressing the next one.
     session.until("a screen from edge to edge", |screen| reaches_the_edges(screen, 40, 12));
     session.until_quiet();
     for key in ["l", "\r", "?", "j", "?", "\t", "G", "g", " ", "n", "?"] {
@@ -162,7 +162,7 @@ fn search_is_typed_saved_and_opened() {
     session.given_back();
 }
 
-/// Returns a feed with this number of entries, of which every tenth is an advertisement.
+/// Returns a feed with this number of entries, every tenth of which is an advertisement.
 fn large(entries: usize) -> String {
     use std::fmt::Write as _;
     let mut document = String::from("<rss version=\"2.0\"><channel><title>Large Feed</title>");
@@ -207,7 +207,7 @@ fn five_thousand_entries_are_added_muted_read_and_restored() {
     assert!(session.ended().success());
 }
 
-/// Returns the number of words in these columns of a row.
+/// Returns the number of words in a row of the screen between these columns.
 fn words(screen: &vt100::Screen, row: u16, columns: Range<u16>) -> usize {
     let cells = columns.filter_map(|column| screen.cell(row, column));
     let text: String =
@@ -215,7 +215,8 @@ fn words(screen: &vt100::Screen, row: u16, columns: Range<u16>) -> usize {
     text.split_whitespace().count()
 }
 
-/// Checks whether one pane starts in the top-left corner and one ends in the bottom-right corner, above the status line.
+/// Checks whether the panes fill the screen: one starts in the top-left corner, and one ends at the right edge above the lines at
+/// the bottom.
 fn reaches_the_edges(screen: &vt100::Screen, columns: u16, rows: u16) -> bool {
     let corner = |row, column, signs: &str| {
         let cell = screen.cell(row, column).map_or("", vt100::Cell::contents);
@@ -223,6 +224,7 @@ fn reaches_the_edges(screen: &vt100::Screen, columns: u16, rows: u16) -> bool {
     };
     corner(0, 0, "┌")
         && corner(0, columns - 1, "┐")
-        // The demo tour, the status line (which may take several rows) and the key hints are below the panes.
+        // Below the panes are the demo tour, the status line (which may take several rows) and the key hints, so the bottom edge
+        // may be in several rows.
         && (2..=6).any(|up| corner(rows - up, 0, "└") && corner(rows - up, columns - 1, "┘"))
 }

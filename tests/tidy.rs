@@ -1,4 +1,4 @@
-//! Project rules as tests: what each module may name, how a file starts, how long it may be and which words it may use.
+//! Tests of project rules: what each module may name, how a file starts, how long it may be and which words it may use.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -25,7 +25,7 @@ use names::{empty_words, long_test_names};
 const LINES_MAX: usize = 450;
 /// Maximum number of files in one folder.
 const FILES_MAX: usize = 20;
-/// Top-level modules ("rooms") by layer; a room uses only rooms of earlier layers.
+/// Top-level modules ("rooms") by layer; code in a room may use only its own room and rooms of earlier layers.
 const FLOORS: [&[&str]; 10] = [
     &["feed"],
     &["history", "schedule"],
@@ -38,12 +38,12 @@ const FLOORS: [&[&str]; 10] = [
     &["io"],
     &["cli"],
 ];
-/// Rooms without I/O, clocks or environment.
+/// Rooms whose code must not use I/O, clocks or the environment.
 const PURE: [&str; 11] = [
     "feed", "history", "schedule", "lint", "search", "simulate", "filters", "demo", "engine", "ui",
     "view",
 ];
-/// Names that only `io` and `cli` may use.
+/// Names of libraries and functions that only the rooms `io` and `cli` may use.
 const WORLD: [&str; 10] = [
     "tokio",
     "reqwest",
@@ -56,20 +56,20 @@ const WORLD: [&str; 10] = [
     "Instant::now",
     "SystemTime::now",
 ];
-/// Folders that cargo-fuzz writes.
+/// Folders that cargo-fuzz writes and that are not part of the project.
 const FUZZED: [&str; 4] =
     ["tests/fuzz/artifacts", "tests/fuzz/corpus", "tests/fuzz/coverage", "tests/fuzz/target"];
-/// Marks of unfinished work, split so that this file contains none.
+/// Words that mark unfinished work, each split so that this file does not contain it.
 const UNFINISHED: [&str; 4] = [
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
     concat!("to", "do!"),
     concat!("unimple", "mented!"),
 ];
-/// Folders of one particular machine, split so that this file contains none.
+/// Names of folders of one particular machine, each split so that this file does not contain it.
 const MACHINE_PATHS: [&str; 3] = [concat!("/", "work"), concat!("/", "root"), concat!("/", "tmp")];
 
-/// File contents by path relative to the project root.
+/// Contents of files, by path relative to the project root.
 type Files = BTreeMap<String, String>;
 
 #[test]
@@ -116,7 +116,7 @@ fn files_of_ui_and_view_use_each_other_one_way() {
     }
     assert!(named.contains_key("ui::keys::mouse") && named.contains_key("view::draw"));
     let mut found = circles::circles(&circles::uses(&named));
-    // A table cell holds blocks, and a block can be a table.
+    // This cycle is allowed: a table cell holds blocks, and a block can be a table.
     let table = ["lines", "table", "table_grid"].map(|file| format!("view::html::{file}"));
     found.remove(table.as_slice());
     assert!(found.is_empty(), "{found:#?}");
@@ -181,7 +181,7 @@ fn only_one_screen_file_changes_the_engine() {
     let all = files("src");
     none(&broken(&all, |path, text| {
         let screen = path.starts_with("src/ui/") || path.starts_with("src/view/");
-        // `App::ask` and `App::tell_engine` pass inputs to the engine; all other code only reads it.
+        // Only `App::ask` and `App::tell_engine` may change the engine (by passing inputs to it); all other code only reads it.
         let changes =
             |code: &str| code.contains("&mut app.engine") || code.contains("&mut self.engine");
         let way_in = path == "src/ui/follow.rs";
@@ -249,7 +249,7 @@ fn the_lexer_keeps_code_and_drops_comments_and_texts() {
     }
 }
 
-/// Fails if there are offences, listing each on its own line.
+/// Fails if the list of offences is not empty, printing each offence on a separate line.
 fn none(offences: &[String]) {
     assert!(offences.is_empty(), "\n{}", offences.join("\n"));
 }
@@ -270,7 +270,7 @@ fn world_names(code: &str) -> Vec<String> {
     WORLD.iter().filter(named).map(ToString::to_string).collect()
 }
 
-/// Returns the rooms that `code` names although `room` may not use them, in alphabetical order.
+/// Returns the rooms that `code` names although code in `room` may not use them, in alphabetical order.
 fn lower_rooms(room: &str, code: &str) -> Vec<String> {
     let floor = |room: &str| FLOORS.iter().position(|rooms| rooms.contains(&room));
     let may_use = |other: &str| {
@@ -320,7 +320,7 @@ fn machine_paths(text: &str) -> Vec<String> {
     MACHINE_PATHS.iter().filter(named).map(ToString::to_string).collect()
 }
 
-/// Returns the position of `word` in `text` as a whole word.
+/// Returns the position of `word` in `text`, where it must not be part of a longer name.
 fn word_at(text: &str, word: &str) -> Option<usize> {
     let in_name = |char: char| char.is_alphanumeric() || char == '_';
     text.match_indices(word).map(|(at, _)| at).find(|&at| {
@@ -378,7 +378,7 @@ fn is_rust(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|ending| ending == "rs")
 }
 
-/// Returns the names of the dependencies as code writes them; they are exempt from the rules on names.
+/// Returns the names of all dependencies as written in code; the rules on names do not apply to them.
 fn crates() -> Vec<String> {
     let manifests = ["Cargo.toml", "src/core/Cargo.toml"]
         .map(|path| fs::read_to_string(root().join(path)).unwrap())
@@ -388,7 +388,7 @@ fn crates() -> Vec<String> {
     names.collect()
 }
 
-/// Returns all Rust files.
+/// Returns all Rust files of the project.
 fn sources() -> Files {
     let mut all = files("src");
     all.extend(files("tests"));

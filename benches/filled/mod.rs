@@ -12,7 +12,7 @@ pub(crate) const FEEDS: u32 = 1000;
 const VOCABULARY: u64 = 200_000;
 const WORDS_A_TEXT: u64 = 380;
 
-/// Fills the store with this number of entries and waits until they are durable.
+/// Fills the store with this number of entries and waits until they are written to disk.
 pub(crate) fn fill(store: &mut Store, entries: u32) {
     let mut chance = Chance(42);
     for feed in 1..=FEEDS {
@@ -56,7 +56,7 @@ fn entry(chance: &mut Chance, number: u32) -> Entry {
     }
 }
 
-/// Returns the word of a rank. Words consist of letters, and common words are shorter.
+/// Returns the word with this rank; rank 1 is the most common word. Words consist of letters, and common words are shorter.
 pub(crate) fn word(rank: u64) -> String {
     let mut rest = rank.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let length = 3 + rank.ilog2() as usize / 3;
@@ -68,12 +68,12 @@ pub(crate) fn word(rank: u64) -> String {
     word
 }
 
-/// Returns the time at which every run takes place.
+/// Returns the fixed time that every run uses as the current time.
 pub(crate) fn now() -> DateTime<Utc> {
     DateTime::from_timestamp(1_770_000_000, 0).unwrap()
 }
 
-/// A pseudo-random generator with the same numbers in every run.
+/// A pseudo-random number generator that returns the same numbers in every run.
 struct Chance(u64);
 
 impl Chance {

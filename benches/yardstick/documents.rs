@@ -19,7 +19,7 @@ pub(crate) const COMMON: &str = "harbour";
 /// A word that occurs in every entry.
 pub(crate) const EVERYWHERE: &str = "evening";
 
-/// Returns a feed document, compressed as by a server. Each edition adds an entry and drops the oldest one.
+/// Returns a feed document, compressed as a server would send it. Each edition adds an entry and drops the oldest one.
 pub(crate) fn feed(number: u32, entries: u32, edition: u32, now: DateTime<Utc>) -> Vec<u8> {
     let mut out = String::new();
     let rss = number.is_multiple_of(2);
@@ -82,7 +82,7 @@ fn text(chance: &mut Chance, feed: u32, entry: u32) -> String {
     text
 }
 
-/// Returns the word of a rank. Words consist of letters, and common words are shorter.
+/// Returns the word with this rank; rank 1 is the most common word. Words consist of letters, and common words are shorter.
 fn word(rank: u64) -> String {
     let mut rest = rank.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut word = String::new();
@@ -93,7 +93,7 @@ fn word(rank: u64) -> String {
     word
 }
 
-/// A pseudo-random generator with the same numbers in every run.
+/// A pseudo-random number generator that returns the same numbers in every run.
 struct Chance(u64);
 
 impl Chance {

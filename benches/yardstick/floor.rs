@@ -15,7 +15,8 @@ use super::usage::{Used, run as run_to_end};
 /// Maximum number of concurrent requests: the program's default.
 const PARALLEL: usize = 32;
 
-/// Measures one round of fetches. `known`: the edition whose validators are sent; `None` sends none.
+/// Measures a separate process that fetches and parses every feed once. `known` is the edition whose `ETag` is sent with each
+/// request; `None` sends no `ETag`.
 pub(crate) fn measure(
     extent: Extent,
     publisher: &publisher::Child,
@@ -28,7 +29,7 @@ pub(crate) fn measure(
     run_to_end(&mut command)
 }
 
-/// Fetches and parses every feed once.
+/// Fetches and parses every feed once. This is the main function of the separate process.
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let (base, feeds) = (arguments[0].clone(), arguments[1].parse::<u32>().unwrap());
     let known: Option<u32> = arguments.get(2).map(|known| known.parse().unwrap());

@@ -13,7 +13,7 @@ pub(crate) fn program() -> String {
     other.unwrap_or_else(|_| env!("CARGO_BIN_EXE_backissue").to_owned())
 }
 
-/// The publisher runs on this machine, so requests to it need no pauses.
+/// The program's configuration: no pauses between requests to this machine, on which the publisher runs.
 const CONFIGURATION: &str = "[network]\nspace_loopback = false\n";
 
 /// A home folder that contains only a configuration and the program's data.
@@ -43,14 +43,14 @@ impl Home {
         self.0.path()
     }
 
-    /// Runs a command and waits for it to exit.
+    /// Runs the program with these arguments and waits for it to exit.
     pub(crate) fn runs(&self, arguments: &[&str]) -> Used {
         let mut command = Command::new(program());
         command.env_clear().envs(environment(self.path())).args(arguments);
         run(command.stdin(Stdio::null()).stdout(Stdio::null()))
     }
 
-    /// Polls every feed.
+    /// Polls every feed with `backissue poll --all`.
     pub(crate) fn polls(&self) -> Used {
         self.runs(&["poll", "--all", "--quiet"])
     }
@@ -61,7 +61,7 @@ impl Home {
     }
 }
 
-/// Returns the environment variables of the program.
+/// Returns the environment variables with which the program runs in this home folder.
 pub(crate) fn environment(home: &Path) -> Vec<(&'static str, PathBuf)> {
     let fixed = [("TERM", "xterm-256color"), ("NO_PROXY", "*"), ("TZ", "UTC")];
     let fixed = fixed.map(|(name, value)| (name, PathBuf::from(value)));

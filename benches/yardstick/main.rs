@@ -36,7 +36,7 @@ use std::time::Duration;
 
 use table::Table;
 
-/// The extent of the measurements.
+/// The size of the measurements: how many feeds, entries and repetitions they use, and how long they take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extent {
     pub(crate) feeds: u32,
@@ -46,9 +46,9 @@ pub(crate) struct Extent {
     pub(crate) times: usize,
     /// Number of key presses to measure.
     pub(crate) keys: usize,
-    /// Time without input after which the open reader counts as idle: the last of its temporary threads ends after half a minute.
+    /// Time without input after which the program counts as idle: the last of its temporary threads ends after half a minute.
     pub(crate) settle: Duration,
-    /// Time for which the idle reader is measured.
+    /// Time for which the idle program is measured.
     pub(crate) watch: Duration,
 }
 
@@ -80,14 +80,15 @@ fn main() -> ExitCode {
     }
 }
 
-/// Checks whether `cargo test` was run for other tests or only to list the tests.
+/// Checks whether the arguments select only other tests or only list the tests, so that nothing is to be measured.
 fn is_left_out(arguments: &[String]) -> bool {
     let mut names = arguments.iter().filter(|argument| !argument.starts_with('-')).peekable();
     let others = names.peek().is_some() && !names.any(|name| "yardstick".contains(name.as_str()));
     others || arguments.iter().any(|argument| argument == "--list")
 }
 
-/// Returns the extent: `cargo bench` measures everything, `cargo test` only checks that every row can be measured.
+/// Returns the extent of the measurements: `cargo bench` measures everything, `cargo test` only checks that every row can be
+/// measured.
 fn extent(arguments: &[String]) -> Extent {
     let small = std::env::var("BACKISSUE_YARDSTICK").is_ok_and(|wanted| wanted == "small");
     let bench = arguments.iter().any(|argument| argument == "--bench");

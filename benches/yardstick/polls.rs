@@ -1,4 +1,4 @@
-//! The table rows about `backissue poll --all` and the disk space that it takes up.
+//! Measures the table rows about `backissue poll --all` and the disk space that the polled entries take up.
 
 use super::documents::RARE;
 use super::home::Home;
@@ -7,7 +7,7 @@ use super::table::{Row, Table, median};
 use super::usage::Used;
 use super::{Extent, floor};
 
-/// Response time of a distant server, in milliseconds.
+/// Delay before each response, in milliseconds, to imitate a distant server.
 const FAR_MS: u32 = 50;
 
 pub(crate) fn measure(extent: Extent, publisher: &mut Child, table: &mut Table) {

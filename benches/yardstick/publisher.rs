@@ -1,4 +1,5 @@
-//! The publisher, in a separate process so that the resources it uses are not counted for the program.
+//! The publisher: a server of generated feeds. It runs in a separate process so that the resources it uses are not counted for the
+//! program.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -21,10 +22,10 @@ use tokio::sync::watch;
 use super::Extent;
 use super::documents::feed;
 
-/// One in this many feeds changes with each edition.
+/// With each edition, one feed in this number of feeds changes.
 const CHANGING: u32 = 10;
 
-/// The running publisher process, which is killed when this is dropped.
+/// The running publisher process, which is killed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Child {
     process: std::process::Child,
@@ -32,7 +33,7 @@ pub(crate) struct Child {
     answers: BufReader<ChildStdout>,
     port: u16,
     feeds: u32,
-    /// Number of changes so far; each of them changes a tenth of the feeds.
+    /// Number of editions so far; each edition changes a tenth of the feeds.
     pub(crate) edition: u32,
 }
 
@@ -53,7 +54,7 @@ impl Child {
         self.order(&format!("prepare {entries}"));
     }
 
-    /// Changes a tenth of the feeds.
+    /// Publishes the next edition, which changes a tenth of the feeds.
     pub(crate) fn change(&mut self) {
         self.edition += 1;
         self.order(&format!("edition {}", self.edition));

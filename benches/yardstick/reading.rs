@@ -1,4 +1,5 @@
-//! The table rows about the open reader: its start, keys, searches, and what it uses while idle.
+//! Measures the table rows about the program while it is open: its start, key presses, searches, and the resources that it uses
+//! while idle.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use super::screen::{Change, Screen};
 use super::table::{Row, Table, median, share};
 use super::usage::resident_mb;
 
-/// Interval at which a held key repeats.
+/// Time between two key presses when a key is held down.
 const REPEAT: Duration = Duration::from_millis(33);
 /// The effect of a key is complete when the screen has not changed for this duration.
 const STILL: Duration = Duration::from_millis(150);
@@ -39,7 +40,7 @@ pub(crate) fn measure(extent: Extent, publisher: &mut Child, table: &mut Table) 
 }
 
 fn measure_start(extent: Extent, home: &Home, table: &mut Table) {
-    // The first start after a poll may tidy up the store, so it is not measured.
+    // During the first start after a poll, the program may reorganize the store, so this start is not measured.
     Screen::open(home).0.quit();
     let starts: Vec<Change> = (0..extent.times)
         .map(|_| {
@@ -118,7 +119,7 @@ fn measure_idle(extent: Extent, screen: &mut Screen, table: &mut Table) {
     }
 }
 
-/// Records the mean CPU time of the changes, if the system reports it.
+/// Records the mean CPU time that the program used for these screen changes, if the system reports it.
 fn note_cpu(table: &mut Table, row: Row, changes: &[Change]) {
     let mean = changes.iter().map(|change| change.cpu).sum::<f64>() / changes.len() as f64;
     if mean > 0.0 {

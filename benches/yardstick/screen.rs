@@ -15,12 +15,12 @@ const COLUMNS: u16 = 120;
 const ROWS: u16 = 36;
 /// Minimum number of rows with text in each pane of a complete screen.
 const FILLED_ROWS: usize = 20;
-/// Columns of the feed list and of the entry list.
+/// Screen columns of the feed list and of the entry list.
 const PANES: [std::ops::Range<u16>; 2] = [1..29, 31..69];
 /// Maximum time to wait for the screen to change.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The program in a terminal; dropping this kills the program.
+/// The program running in a terminal; the program is killed when this value is dropped.
 pub(crate) struct Screen {
     _master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -41,7 +41,7 @@ pub(crate) struct Change {
 }
 
 impl Screen {
-    /// Starts the reader and waits until both lists are filled with rows.
+    /// Starts the program and waits until the feed list and the entry list are filled with rows.
     pub(crate) fn open(home: &Home) -> (Self, Change) {
         let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
@@ -122,14 +122,14 @@ impl Screen {
         Change { first: ms(first - began), settled: ms(last - began), cpu }
     }
 
-    /// Waits until nothing is drawn for this duration.
+    /// Waits until the program has drawn nothing for this duration.
     pub(crate) fn rest(&mut self, still: Duration) {
         while let Ok((_, piece)) = self.output.recv_timeout(still) {
             self.shown.process(&piece);
         }
     }
 
-    /// Leaves the reader without input for this duration.
+    /// Lets the program run without input for this duration.
     pub(crate) fn leave_alone(&mut self, time: Duration) {
         let end = Instant::now() + time;
         loop {

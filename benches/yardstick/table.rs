@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Extent;
 
-/// A row of the table.
+/// A measured quantity, shown as a row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Row {
     ColdCpu,
@@ -71,17 +71,17 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Records a figure of the program.
+    /// Records a figure that was measured for the program.
     pub(crate) fn note(&mut self, row: Row, figure: f64) {
         self.ours.insert(row, figure);
     }
 
-    /// Records a figure of the floor.
+    /// Records a figure that was measured for the floor: the same work without the program.
     pub(crate) fn note_floor(&mut self, row: Row, figure: f64) {
         self.floors.insert(row, figure);
     }
 
-    /// Returns the labels of rows that were not measured although the system reports their figures.
+    /// Returns the labels of rows that were not measured although their figures are available on this system.
     pub(crate) fn missing(&self) -> Vec<&'static str> {
         let told = |row| cfg!(target_os = "linux") || !needs_proc(row);
         let missing = ROWS.iter().filter(|(row, ..)| told(*row) && !self.ours.contains_key(row));
@@ -104,7 +104,7 @@ impl Table {
     }
 }
 
-/// Checks whether a figure is only available from `/proc`.
+/// Checks whether the figure of a row can only be read from `/proc`.
 const fn needs_proc(row: Row) -> bool {
     matches!(
         row,
@@ -118,7 +118,7 @@ const fn needs_proc(row: Row) -> bool {
     )
 }
 
-/// Returns the median.
+/// Returns the median of the figures.
 pub(crate) fn median(figures: &[f64]) -> f64 {
     share(figures, 0.5)
 }

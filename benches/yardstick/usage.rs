@@ -1,4 +1,5 @@
-//! Resource usage of processes: from the system for a process that has ended, from `/proc` for a running one.
+//! Measures the resources that processes use: as the system reports them for a process that has ended, or from `/proc` for a
+//! running process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -68,7 +69,7 @@ impl Threads {
         self.0.iter().map(of).sum()
     }
 
-    /// Returns how often threads have woken up since `then`, by thread name.
+    /// Returns the number of times that threads have woken up since `then`, by thread name.
     pub(crate) fn wakes_since(&self, then: &Self) -> BTreeMap<String, u64> {
         let none = Thread::default();
         let mut wakes = BTreeMap::new();

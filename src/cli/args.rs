@@ -28,7 +28,7 @@ pub(super) struct Args {
     pub(super) command: Option<CliCommand>,
 }
 
-/// What every command takes.
+/// The options that every command accepts.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Options {
@@ -49,7 +49,7 @@ pub(super) struct Options {
     pub(super) verbose: bool,
 }
 
-/// The commands.
+/// The subcommands of the program.
 #[derive(Debug, Subcommand)]
 pub(super) enum CliCommand {
     /// Try the reader with sample feeds: needs no network, leaves no files
@@ -122,7 +122,7 @@ pub(super) enum CliCommand {
     Man(ManArgs),
 }
 
-/// `add`.
+/// The arguments of `backissue add`.
 #[derive(Debug, clap::Args)]
 pub(super) struct AddArgs {
     /// Addresses of sites or feeds
@@ -139,7 +139,7 @@ pub(super) struct AddArgs {
     pub(super) no_poll: bool,
 }
 
-/// `import`.
+/// The arguments of `backissue import`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ImportArgs {
     /// An OPML file, or - for standard input
@@ -147,7 +147,7 @@ pub(super) struct ImportArgs {
     pub(super) file: String,
 }
 
-/// `export`.
+/// The arguments of `backissue export`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ExportArgs {
     /// The file to write; standard output if omitted or -
@@ -158,7 +158,7 @@ pub(super) struct ExportArgs {
     pub(super) force: bool,
 }
 
-/// `feeds`.
+/// The arguments of `backissue feeds`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct FeedsArgs {
@@ -185,7 +185,7 @@ pub(super) struct FeedsArgs {
     pub(super) json: bool,
 }
 
-/// `entries`.
+/// The arguments of `backissue entries`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct EntriesArgs {
@@ -212,7 +212,7 @@ pub(super) struct EntriesArgs {
     pub(super) json: bool,
 }
 
-/// `search`.
+/// The arguments of `backissue search`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = SEARCH_HELP)]
 pub(super) struct SearchArgs {
@@ -227,7 +227,7 @@ pub(super) struct SearchArgs {
     pub(super) json: bool,
 }
 
-/// The query language in short.
+/// A short description of the query language, printed at the end of `backissue search --help`.
 const SEARCH_HELP: &str = "\
 All words must occur. Case and accents are ignored; a word ending in * matches longer words.
   'late frost'         both words
@@ -237,7 +237,7 @@ All words must occur. Case and accents are ignored; a word ending in * matches l
   is:unread is:read is:starred is:gap
   after:2014 before:2014-03-05 after:7d";
 
-/// `show`.
+/// The arguments of `backissue show`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
     /// The entry's number, as 'backissue entries' lists it
@@ -251,7 +251,7 @@ pub(super) struct ShowArgs {
     pub(super) html: bool,
 }
 
-/// `poll`.
+/// The arguments of `backissue poll`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct PollArgs {
@@ -278,7 +278,7 @@ pub(super) struct PollArgs {
     pub(super) json: bool,
 }
 
-/// `history`.
+/// The arguments of `backissue history`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent flags of one command")]
 pub(super) struct HistoryArgs {
@@ -299,7 +299,7 @@ pub(super) struct HistoryArgs {
     pub(super) json: bool,
 }
 
-/// `plan`.
+/// The arguments of `backissue plan`.
 #[derive(Debug, clap::Args)]
 pub(super) struct PlanArgs {
     /// A feed: its number, address, or part of its title
@@ -319,7 +319,7 @@ pub(super) struct PlanArgs {
     pub(super) json: bool,
 }
 
-/// `parse`.
+/// The arguments of `backissue parse`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ParseArgs {
     /// A feed document, or - for standard input
@@ -336,7 +336,7 @@ pub(super) struct ParseArgs {
     pub(super) json: bool,
 }
 
-/// `lint`.
+/// The arguments of `backissue lint`.
 #[derive(Debug, clap::Args)]
 pub(super) struct LintArgs {
     /// An address to fetch with its archives, a file, or - for standard input
@@ -350,7 +350,7 @@ pub(super) struct LintArgs {
     pub(super) json: bool,
 }
 
-/// `config`.
+/// The arguments of `backissue config`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ConfigArgs {
     /// Print a configuration with every key, its default and its purpose
@@ -358,7 +358,7 @@ pub(super) struct ConfigArgs {
     pub(super) print_default: bool,
 }
 
-/// `backup`.
+/// The arguments of `backissue backup`.
 #[derive(Debug, clap::Args)]
 pub(super) struct BackupArgs {
     /// The file to write
@@ -369,7 +369,7 @@ pub(super) struct BackupArgs {
     pub(super) force: bool,
 }
 
-/// `restore`.
+/// The arguments of `backissue restore`.
 #[derive(Debug, clap::Args)]
 pub(super) struct RestoreArgs {
     /// A file written by 'backissue backup'
@@ -377,7 +377,7 @@ pub(super) struct RestoreArgs {
     pub(super) file: PathBuf,
 }
 
-/// `completions`.
+/// The arguments of `backissue completions`.
 #[derive(Debug, clap::Args)]
 pub(super) struct CompletionsArgs {
     /// The shell
@@ -385,7 +385,7 @@ pub(super) struct CompletionsArgs {
     pub(super) shell: clap_complete::Shell,
 }
 
-/// `man`.
+/// The arguments of `backissue man`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ManArgs {
     /// Print the page of this command, for example: filters add
@@ -399,7 +399,7 @@ pub(super) struct ManArgs {
     pub(super) force: bool,
 }
 
-/// `doctor`.
+/// The arguments of `backissue doctor`.
 #[derive(Debug, clap::Args)]
 pub(super) struct DoctorArgs {
     /// Compact the store's files

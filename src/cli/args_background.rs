@@ -1,6 +1,6 @@
 //! The arguments of `watch`, `events` and `service`.
 
-/// `watch`.
+/// The arguments of `backissue watch`.
 #[derive(Debug, clap::Args)]
 pub(super) struct WatchArgs {
     /// Print events as JSON to standard output, one per line
@@ -8,7 +8,7 @@ pub(super) struct WatchArgs {
     pub(super) follow: bool,
 }
 
-/// `events`.
+/// The arguments of `backissue events`.
 #[derive(Debug, clap::Args)]
 pub(super) struct EventsArgs {
     /// Keep printing new events until interrupted
@@ -16,7 +16,7 @@ pub(super) struct EventsArgs {
     pub(super) follow: bool,
 }
 
-/// `service`.
+/// The arguments of `backissue service`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ServiceArgs {
     /// What to do with the service
@@ -24,7 +24,7 @@ pub(super) struct ServiceArgs {
     pub(super) what: ServiceAction,
 }
 
-/// What is done with the service.
+/// The actions of `backissue service` on the systemd unit.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(super) enum ServiceAction {
     /// Write the unit and start it

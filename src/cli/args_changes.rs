@@ -2,13 +2,13 @@
 
 use clap::{Subcommand, ValueEnum};
 
-/// `mark`.
+/// The arguments of `backissue mark`.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("which")
     .args(["entries", "feeds", "tags", "search", "all", "before"])
     .multiple(true)
     .required(true))]
-// The usage line that clap generates puts the required group before the first word.
+// Replaces the usage line that clap generates, because clap puts the required group before `<AS>`.
 #[command(override_usage = "backissue mark [OPTIONS] <AS> <ENTRY>...\n       \
     backissue mark [OPTIONS] <AS> <--feed <FEED>|--tag <T>|--search <WORDS>|--before <DATE>|--all>")]
 pub(super) struct MarkArgs {
@@ -38,7 +38,7 @@ pub(super) struct MarkArgs {
     pub(super) json: bool,
 }
 
-/// What entries can be marked as.
+/// The marks that `backissue mark` can set on entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum MarkWord {
     /// Read.
@@ -51,7 +51,7 @@ pub(super) enum MarkWord {
     Unstarred,
 }
 
-/// `unsubscribe` and `subscribe-again`.
+/// The arguments of `backissue unsubscribe` and `backissue subscribe-again`.
 #[derive(Debug, clap::Args)]
 pub(super) struct FeedsNamed {
     /// Feeds: numbers, addresses, or parts of titles
@@ -59,7 +59,7 @@ pub(super) struct FeedsNamed {
     pub(super) feeds: Vec<String>,
 }
 
-/// `resume`.
+/// The arguments of `backissue resume`.
 #[derive(Debug, clap::Args)]
 pub(super) struct FeedNamed {
     /// A feed: its number, address, or part of its title
@@ -67,7 +67,7 @@ pub(super) struct FeedNamed {
     pub(super) feed: String,
 }
 
-/// `move`.
+/// The arguments of `backissue move`.
 #[derive(Debug, clap::Args)]
 pub(super) struct MoveArgs {
     /// A feed: its number, address, or part of its title
@@ -78,7 +78,7 @@ pub(super) struct MoveArgs {
     pub(super) answer: MoveAnswer,
 }
 
-/// What can be answered to a feed that says that it moved.
+/// The answers that `backissue move` accepts for a feed that announced a new address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum MoveAnswer {
     /// Use the new address.
@@ -87,7 +87,7 @@ pub(super) enum MoveAnswer {
     Refuse,
 }
 
-/// `unread`.
+/// The arguments of `backissue unread`.
 #[derive(Debug, clap::Args)]
 pub(super) struct UnreadArgs {
     /// Only entries of these feeds: numbers, addresses, or parts of titles
@@ -98,7 +98,7 @@ pub(super) struct UnreadArgs {
     pub(super) json: bool,
 }
 
-/// `open`.
+/// The arguments of `backissue open`.
 #[derive(Debug, clap::Args)]
 pub(super) struct OpenArgs {
     /// The entry's number, as 'backissue entries' lists it
@@ -109,7 +109,7 @@ pub(super) struct OpenArgs {
     pub(super) keep_unread: bool,
 }
 
-/// `filters`.
+/// The arguments of `backissue filters`.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct FiltersArgs {
@@ -120,7 +120,7 @@ pub(super) struct FiltersArgs {
     pub(super) json: bool,
 }
 
-/// What can be done with filters.
+/// The subcommands of `backissue filters`, which add or remove a filter.
 #[derive(Debug, Subcommand)]
 pub(super) enum FilterChange {
     /// Add a filter and also apply it to existing entries; all conditions must match
@@ -129,7 +129,7 @@ pub(super) enum FilterChange {
     Remove(FilterRemoveArgs),
 }
 
-/// `filters add`.
+/// The arguments of `backissue filters add`.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("action").required(true))]
 pub(super) struct FilterAddArgs {
@@ -165,7 +165,7 @@ pub(super) struct FilterAddArgs {
     pub(super) until: Option<String>,
 }
 
-/// `filters remove`.
+/// The arguments of `backissue filters remove`.
 #[derive(Debug, clap::Args)]
 pub(super) struct FilterRemoveArgs {
     /// The filter's number, as 'backissue filters' lists it

@@ -2,7 +2,8 @@
 
 use clap::Command;
 
-/// Each subcommand with its examples. Nested subcommands are named by both words.
+/// The name of each subcommand, and the examples that its `--help` shows. Nested subcommands are named by both words, as in
+/// `filters add`.
 const EXAMPLES: [(&str, &str); 35] = [
     ("demo", "backissue demo"),
     (
@@ -110,7 +111,7 @@ pub(super) fn add_examples(command: Command) -> Command {
     add_below(command, "")
 }
 
-/// Adds the examples to the subcommands of `command`, whose full name is `above`.
+/// Adds the examples to the help of all subcommands below `command`. `above` is the full name of `command`.
 fn add_below(command: Command, above: &str) -> Command {
     command.mut_subcommands(|inner| {
         let name = format!("{above}{}", inner.get_name());

@@ -1,4 +1,4 @@
-//! The arguments of `set`. Its flags are the rows of the feed settings table.
+//! The arguments of `backissue set`. Each row of the feed settings table that has a flag becomes a flag of the command.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, Error};
@@ -6,16 +6,16 @@ use clap::{Arg, ArgAction, ArgMatches, Command, Error};
 use crate::engine::feeds::setting_row::{FeedSettingRow, SettingFlag};
 use crate::engine::feeds::setting_table::FEED_SETTINGS;
 
-/// `set`.
+/// The arguments of `backissue set`.
 #[derive(Debug, Clone)]
 pub(super) struct SetArgs {
-    /// The feed, as typed.
+    /// The number, address or part of a title that names the feed, as the user typed it.
     pub(super) feed: String,
     /// The settings named on the command line, each with its values.
     pub(super) settings: Vec<(&'static FeedSettingRow, Vec<String>)>,
 }
 
-/// Returns the flags in help order: the schedule first, then the names.
+/// Returns the flags of `backissue set` in the order of its `--help`: the schedule settings first, then all others.
 fn list_flags() -> Vec<(&'static FeedSettingRow, SettingFlag)> {
     let flags = FEED_SETTINGS.iter().filter_map(|row| Some((row, row.flag?)));
     let (schedule, names): (Vec<_>, Vec<_>) = flags.partition(|(row, _)| row.in_opml);

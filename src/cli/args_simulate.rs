@@ -1,10 +1,10 @@
-//! The arguments of `simulate`.
+//! The arguments of `backissue simulate`.
 
 use std::path::PathBuf;
 
 use backissue_core::simulate::PollPolicy;
 
-/// `simulate`.
+/// The arguments of `backissue simulate`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct SimulateArgs {
@@ -52,7 +52,7 @@ pub(super) struct SimulateArgs {
     pub(super) stdio: bool,
 }
 
-/// Ways of polling.
+/// The polling strategies that `backissue simulate` can compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum SimulatePolicy {
     /// One fixed interval

@@ -27,13 +27,13 @@ use backissue_core::feed::text::counted_words;
 pub(in crate::cli) struct CommandContext {
     /// Global options of the command.
     pub(in crate::cli) options: Options,
-    /// Recent events.
+    /// Recent events of this process, for `backissue events`.
     pub(in crate::cli) log: EventLog,
     hand: LoopHandle,
     output: Rc<dyn CommandOutput>,
-    /// Receives the problems reported since the command's first request.
+    /// Receives the problems that the engine has reported since the first request of the command.
     troubles: RefCell<Option<Receiver<String>>>,
-    /// Keeps the problem watcher registered while the context exists.
+    /// Keeps the watcher that forwards problems registered while the context exists.
     listens: Arc<()>,
 }
 
@@ -65,7 +65,7 @@ impl CommandContext {
         self.output.tell(text);
     }
 
-    /// Checks whether further results would be lost or are unwanted.
+    /// Checks whether the command should stop printing, because its output is closed or the command was cancelled.
     pub(in crate::cli) fn is_closed(&self) -> bool {
         self.output.is_closed() || self.hand.is_cut_short()
     }
@@ -123,7 +123,7 @@ impl CommandContext {
         Ok(self.hand.visit(|host| host.engine().clone())?)
     }
 
-    /// Inspects the engine in place; the loop waits meanwhile.
+    /// Runs `look` on the engine in the main loop, without copying the engine. The loop waits meanwhile.
     pub(in crate::cli) fn inspect<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Engine) -> T + Send + 'static,
@@ -131,7 +131,7 @@ impl CommandContext {
         Ok(self.hand.visit(|host| look(host.engine()))?)
     }
 
-    /// Reads from the store.
+    /// Reads from the store on the store thread.
     pub(in crate::cli) fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
@@ -195,7 +195,7 @@ impl CommandContext {
     /// Waits until all requested changes are durable. A failed write is an error.
     pub(in crate::cli) fn wait_until_kept(&self) -> Result<(), Failure> {
         self.wait_until_durable()?;
-        // This visit runs after the engine has received the store's earlier answers.
+        // This visit runs after the engine has received the earlier results of the store.
         self.hand.visit(|_| ())?;
         let trouble = self.troubles.borrow().as_ref().and_then(|heard| heard.try_recv().ok());
         trouble.map_or(Ok(()), |why| Err(Failure::new(why)))
@@ -205,7 +205,7 @@ impl CommandContext {
     /// process are not.
     pub(in crate::cli) fn wait_until_subscribed(&self) -> Result<(), Failure> {
         self.wait_until_durable()?;
-        // This visit runs after the engine has received the store's earlier answers.
+        // This visit runs after the engine has received the earlier results of the store.
         let not_saved = self.inspect(|engine| engine.not_saved.clone())?;
         let heard = self.troubles.borrow();
         let mut troubles = heard.iter().flat_map(Receiver::try_iter);
@@ -215,7 +215,8 @@ impl CommandContext {
         }
     }
 
-    /// Waits for the attempt to save a login found in an address, and prints the outcome. Returns `true` if it failed.
+    /// Waits for the attempt to save a login found in an address, and prints the outcome. Returns `true` if the login could not
+    /// be saved.
     pub(in crate::cli) fn tell_login(&self, login: Credentials) -> Result<bool, Failure> {
         let mut outcome = None;
         self.follow(
@@ -231,7 +232,7 @@ impl CommandContext {
                 self.tell(&format!("backissue: {why}"));
                 return Ok(true);
             }
-            // The command was cancelled first.
+            // The command was cancelled before the result was known.
             None => {}
         }
         Ok(false)
@@ -250,7 +251,7 @@ impl CommandContext {
         Ok(self.hand.wait_until_indexed(left)?)
     }
 
-    /// Waits until the `on_new` command has received all new entries, and reports its failure.
+    /// Waits until the `on_new` command has received all new entries, and reports an error if that command failed.
     pub(in crate::cli) fn wait_until_news_is_told(&self) -> Result<Done, Failure> {
         let mut done = Done::All;
         self.follow(
@@ -267,7 +268,7 @@ impl CommandContext {
         Ok(done)
     }
 
-    /// Marks the command as endless, so that the process does not wait for it before exiting.
+    /// Marks the command as one that never ends on its own, so that this process does not wait for the command before it exits.
     pub(in crate::cli) fn never_ends(&self) {
         self.hand.never_ends();
     }
@@ -284,14 +285,14 @@ impl CommandContext {
         done
     }
 
-    /// Ends the loop, which ran only for this command.
+    /// Ends the main loop, which this process ran only for this command.
     pub(in crate::cli) fn end_loop(&self) {
         // It is fine if the loop has already ended.
         self.hand.visit(|host| host.end(Ending::Quit)).ok();
     }
 
-    /// Inspects the engine after each input until `step` returns `true`. The notes of `step` are passed to `tell` outside the
-    /// loop.
+    /// Calls `step` with the engine after each input until `step` returns `true`. The notes that `step` sends are passed to
+    /// `tell` on the thread of the command.
     pub(in crate::cli) fn follow<N: Send + 'static>(
         &self,
         step: impl FnMut(&Engine, &[Event], &mut Vec<N>) -> bool + Send + 'static,
@@ -301,12 +302,12 @@ impl CommandContext {
     }
 }
 
-/// Creates a watcher that forwards problems as long as the context exists.
+/// Creates a watcher that forwards the problems that the engine reports, as long as the command context exists.
 fn hear_troubles(sender: Sender<String>, listens: Weak<()>) -> Watcher {
     Box::new(move |_, events| {
         for event in events {
             if let Event::Notice { level: NoticeLevel::Trouble, text, .. } = event {
-                // Once the receiver is gone, the watcher is removed.
+                // Sending fails only if the command has ended, and the watcher is then removed.
                 sender.send(text.clone()).ok();
             }
         }

@@ -1,4 +1,4 @@
-//! Recent events of a long-running process, as lines for scripts.
+//! Recent events of a long-running process, one line of JSON each, for scripts.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::loop_handle::LoopHandle;
 
-/// Maximum number of events that are kept, and that may wait for a slow reader of the output.
+/// Maximum number of events that are kept, and of events that may wait for a slow program that reads the output.
 pub(super) const EVENTS_MAX: usize = 1000;
 
 /// The last events of a long-running process, oldest first.
@@ -20,7 +20,7 @@ pub(super) const EVENTS_MAX: usize = 1000;
 pub(super) struct EventLog(Arc<watch::Sender<VecDeque<String>>>);
 
 impl EventLog {
-    /// Records events from now on. If the loop has ended, nothing is recorded.
+    /// Records all events of the main loop from now on. If the loop has ended, nothing is recorded.
     pub(super) fn keep(hand: &LoopHandle) -> Self {
         let log = Self::default();
         let kept = log.clone();
@@ -35,13 +35,13 @@ impl EventLog {
         log
     }
 
-    /// Returns the lines, oldest first.
+    /// Returns the recorded events as lines, oldest first.
     pub(super) fn lines(&self) -> Vec<String> {
         self.0.borrow().iter().cloned().collect()
     }
 }
 
-/// Converts events to lines for scripts.
+/// Converts events to lines of JSON for scripts.
 pub(super) fn lines_of(engine: &Engine, events: &[Event]) -> Vec<String> {
     if events.is_empty() {
         return Vec::new();

@@ -16,7 +16,7 @@ use backissue_core::history::{Gap, GapKind, GapState, HistoryStatus as HistorySt
 use backissue_core::schedule::{self, FeedStatus, SettledBy};
 pub(super) use entry_json::{entry, time};
 
-/// Converts a validator to text, with replacement characters for invalid UTF-8.
+/// Converts a validator (`ETag` or `Last-Modified`) to text, with replacement characters for invalid UTF-8.
 fn validator_text(bytes: Option<&Vec<u8>>) -> Value {
     bytes.map_or(Value::Null, |bytes| Value::String(String::from_utf8_lossy(bytes).into_owned()))
 }
@@ -105,7 +105,7 @@ pub(super) fn feed(
     })
 }
 
-/// Returns a line of the poll log as JSON.
+/// Returns an entry of the poll log as JSON.
 fn poll_json(line: &PollLogEntry) -> Value {
     let cause = match line.cause {
         PollCause::Due => "due",
@@ -127,7 +127,7 @@ fn poll_json(line: &PollLogEntry) -> Value {
     })
 }
 
-/// Returns a gap as JSON, as listed among entries and in `history`.
+/// Returns a gap in a feed's history as JSON, for `backissue entries` and `backissue history`.
 pub(super) fn gap(feed: &Subscription, gap: &Gap) -> Value {
     let (code, reason) = match gap.kind() {
         GapKind::Unavailable => ("G1", "unavailable"),
@@ -209,7 +209,8 @@ pub(super) fn line(value: &Value) -> String {
     escape_harmful(value.to_string())
 }
 
-/// Escapes characters that must not reach a terminal. They occur only within strings, so parsers read the same values.
+/// Escapes characters that must not reach a terminal. Such characters occur only within JSON strings, so parsers read the same
+/// values from the escaped text.
 fn escape_harmful(json: String) -> String {
     let harms = |char: char| (char.is_control() && char != '\n') || is_bidi_control(char);
     if !json.contains(harms) {

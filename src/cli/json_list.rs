@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::context::CommandContext;
 use super::json;
 
-/// Size of the output buffer, bytes. A list that fits is printed all at once; until then, the command can still be submitted
-/// again.
+/// Size of the output buffer, bytes. A list that fits into the buffer is printed all at once. As long as nothing was printed, the
+/// command can be submitted to another process again.
 const HELD_BYTES: usize = 1024 * 1024;
 
-/// A list that is being written.
+/// A JSON list that is being written to standard output.
 pub(super) struct JsonList<'a> {
     desk: &'a CommandContext,
     held: String,
@@ -34,7 +34,7 @@ impl<'a> JsonList<'a> {
             self.held.push('\n');
         }
         self.held.push_str("  ");
-        // Line breaks within a string are escaped, so the remaining ones separate two fields.
+        // Line breaks within JSON strings are escaped, so the line breaks that are left only separate fields and can be indented.
         self.held.push_str(&json::text(element).replace('\n', "\n  "));
     }
 

@@ -6,12 +6,12 @@ use crate::engine::state::Engine;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::history::FeedKey;
 
-/// The feeds to search, as error messages describe them.
+/// A group of feeds that a name is looked up in, as error messages describe it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LookupScope {
     /// Singular and plural noun for the feeds.
     words: [&'static str; 2],
-    /// The command that lists these feeds.
+    /// The command that lists the feeds, to suggest in error messages.
     listed_by: &'static str,
 }
 
@@ -24,7 +24,7 @@ pub(super) const REMOVED: LookupScope = LookupScope {
     listed_by: "backissue feeds --removed",
 };
 
-/// Returns the subscription that `typed` names.
+/// Returns the subscription whose number, address or part of its title is `typed`.
 pub(super) fn find_subscription(engine: &Engine, typed: &str) -> Result<FeedKey, Failure> {
     let records = engine.feeds.values().map(|feed| (feed.key, &feed.record));
     find_feed(records, typed, SUBSCRIPTIONS)
@@ -61,7 +61,7 @@ fn find_feed<'r>(
     typed: &str,
     among: LookupScope,
 ) -> Result<FeedKey, Failure> {
-    // Addresses of subscriptions contain no logins, and messages must not show any.
+    // Remove logins, because stored addresses contain none and error messages must not show any.
     let typed = &without_logins(typed.trim());
     let bare = typed.trim_end_matches('/');
     if bare.is_empty() {
@@ -75,7 +75,7 @@ fn find_feed<'r>(
         return Ok(key);
     }
     if typed.bytes().all(|byte| byte.is_ascii_digit()) {
-        // A number is never matched against titles such as "Top 30".
+        // If no feed has this number, fail instead of searching the titles, which may contain numbers, as in "Top 30".
         return Err(Failure::new(format!(
             "no {} has the number {typed}; '{}' lists them",
             among.words[0], among.listed_by

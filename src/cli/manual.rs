@@ -83,7 +83,7 @@ fn push_item(text: &mut String, term: &str, says: &str) {
     text.push('\n');
 }
 
-/// Escapes text so that roff interprets none of it.
+/// Escapes text so that roff prints it literally.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-");
     if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }

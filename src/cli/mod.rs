@@ -1,6 +1,6 @@
 //! The command line, one file per subcommand. This file only dispatches.
 //!
-//! Results go to standard output, everything else to standard error, one sentence each.
+//! Results go to standard output. All other messages go to standard error, one sentence each.
 
 use std::process::ExitCode;
 
@@ -40,9 +40,9 @@ use backissue_core::feed::logins::without_logins;
 /// The outcome of a successful command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Done {
-    /// Everything was done.
+    /// The command finished without failures.
     All,
-    /// Done, but some feeds failed, or something could not be read.
+    /// The command finished, but some feeds failed, or some data could not be read.
     WithFailures,
 }
 
@@ -80,7 +80,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Prints help or the error about the arguments. Logins and control characters in the arguments are not repeated.
+/// Prints the help, or the error about invalid arguments. Logins and control characters in the arguments are not printed.
 fn refuse_arguments(error: &clap::Error) -> ExitCode {
     let typed = std::env::args_os().map(|typed| typed.to_string_lossy().into_owned());
     let shown =

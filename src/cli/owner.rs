@@ -30,25 +30,27 @@ use crate::io::store::{SessionLength, Store, find_lock, own_socket};
 use crate::io::system::words::system_words;
 use crate::io::{clock, console};
 
-/// Maximum wait for an owner that does not listen because it is starting, ending, or maintaining the store.
+/// Maximum wait for the process that has the store open, if that process accepts no connections because it is starting, ending,
+/// or maintaining the store.
 const OWNER_TIME: Duration = Duration::from_secs(30);
-/// Time after which a waiting user sees the reason.
+/// Time after which a command that waits for the store prints why it waits.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Maximum time for commands of other processes to finish after this process's own command is done.
 const GUESTS_TIME: Duration = Duration::from_mins(1);
-/// Error for a command that panicked.
+/// Error message for a command that panicked.
 const FAULT: &str = "the command failed because of a bug in backissue; the store is intact";
-/// Maximum number of attempts to submit a command whose owner ended before the command began, and the pause before each attempt.
+/// Maximum number of attempts to submit a command if each process that it was submitted to ended before the command began, and
+/// the pause before each attempt.
 const TRIES_MAX: u32 = 100;
 const AGAIN_PAUSE: Duration = Duration::from_millis(20);
-/// Pause between two attempts to open the store or connect.
+/// Pause between two attempts to open the store or to connect to the process that has it open.
 const TRY_PAUSE: Duration = Duration::from_millis(5);
 
-/// The current owner of the store.
+/// The process that has the store open: this one or another one.
 pub(super) enum StoreFound {
-    /// This process. The sentence reports that the store was restored from a backup.
+    /// This process has opened the store. The sentence, if any, reports that the store was restored from a backup.
     Free(Box<Store>, Option<String>),
-    /// Another process, which accepts commands.
+    /// Another process has the store open and accepts commands.
     Owned(Client),
 }
 
@@ -81,7 +83,8 @@ fn open_or_connect<T>(
             Err(failure) => failure,
         };
         match failure.in_use.as_deref().map(Client::connect) {
-            // The error is of another kind, or the owner is a version that does not listen.
+            // Either the store cannot be opened for another reason, or the process that has it open is of a version that accepts
+            // no connections.
             None => return Err(failure),
             Some(Ok(client)) => return Ok(Err(client)),
             Some(Err(ConnectError::Refused(why))) => {
@@ -121,7 +124,7 @@ pub(super) fn run_command(options: &Options, command: CliCommand) -> Result<Done
                     return commands::doctor::check_store(*store, args);
                 }
                 if let CliCommand::Unread(args) = &command {
-                    // `unread` needs only the totals: no loop, no network, no index.
+                    // `unread` needs only the stored totals, so the main loop, the network and the search index are not started.
                     return commands::unread::run_alone(&store, args);
                 }
                 return run_here(options, *store, command);
@@ -198,7 +201,7 @@ fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done
         }
         finish_polls(&mut runtime).await;
         let settings = runtime.program.engine.settings.clone();
-        // If the command still waits for a loop that has ended, this call ends the wait.
+        // If the command is still waiting for the ended main loop, stopping the runtime ends that wait.
         let store = runtime.stop();
         let done = worker.join().unwrap_or_else(|_| Err(Failure::new(FAULT)));
         Ok((done, settings, store?))
@@ -218,7 +221,7 @@ const fn fetches(command: &CliCommand) -> bool {
     )
 }
 
-/// Runs maintenance after a command that polls. Other commands skip it to end at once.
+/// Runs maintenance after a command that polls. All other commands end without maintenance, so that they end at once.
 fn end_well(
     done: Result<Done, Failure>,
     polls: bool,
@@ -277,7 +280,7 @@ fn run_guarded(desk: &CommandContext, command: &CliCommand) -> Result<Done, Fail
     done.unwrap_or_else(|| Err(Failure::new(FAULT)))
 }
 
-/// Runs a command that needs the store.
+/// Runs the function for a command that needs the store, in the process that has the store open.
 fn run_at(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> {
     match command {
         CliCommand::Add(args) => commands::add::run(desk, args),
@@ -325,7 +328,7 @@ pub(super) struct Borrowed {
     stops: Stops,
 }
 
-/// Obtains the store for this process alone.
+/// Obtains exclusive use of the store for this process.
 pub(super) fn borrow_store(options: &Options) -> Result<Borrowed, Failure> {
     session::end_when_stopped();
     let folder = session::data_dir(options)?;
@@ -335,9 +338,9 @@ pub(super) fn borrow_store(options: &Options) -> Result<Borrowed, Failure> {
 }
 
 impl Borrowed {
-    /// Runs work that needs the store. If another process has opened it meanwhile, waits for that process to end if it is a
-    /// command, and asks it to release the store otherwise. The store is also free between two steps of a command, and a process
-    /// that lent it reopens it only shortly after getting it back.
+    /// Runs work that needs the store. If another process has opened the store meanwhile, waits for that process to end if it is
+    /// a command, and asks it to release the store otherwise. This can happen because a command closes the store between two
+    /// steps, and because a process that released the store is about to reopen it.
     pub(super) fn when_free<T>(
         &mut self,
         work: impl Fn() -> Result<T, Failure>,
@@ -353,7 +356,7 @@ impl Borrowed {
             }
             match client.take_over(Taker::Command) {
                 Ok(Some(lender)) => self.lenders.push(lender),
-                // The other process ended.
+                // The other process ended instead of releasing the store, so try again.
                 Ok(None) => {}
                 Err(why) => return Err(Failure { status: 3, ..Failure::new(why) }),
             }

@@ -1,4 +1,5 @@
-//! Selects the poll results to report to a client, although others may poll the same feeds at the same time.
+//! Selects the poll results that belong to the request of one client, because other clients may poll the same feeds at the same
+//! time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +8,18 @@ use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 
-/// Maximum number of waiting feeds that are checked one by one at each step.
+/// Maximum number of feeds without a result that are checked one by one after each input.
 const FEW: usize = 16;
 
-/// Collects one result per feed and detects when all feeds are done.
+/// Collects one poll result per feed that a client requested, and detects when all of these feeds are done.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
-    /// Feeds without a result.
+    /// Feeds whose poll has no result yet.
     waiting: BTreeSet<FeedKey>,
     /// Feeds with a result whose archive walks, learning or writes are still running.
     ending: BTreeSet<FeedKey>,
-    /// Feeds that were already being polled, with the refusal of the request. The result of the running poll counts for these
-    /// feeds.
+    /// Feeds that were already being polled when this client made its request, each with the result that reports the refusal. For
+    /// these feeds, the result of the running poll is reported.
     joined: BTreeMap<FeedKey, PollResult>,
 }
 
@@ -38,7 +39,7 @@ impl Outcomes {
         let mut taken = Vec::new();
         for result in fresh {
             let feed = result.feed;
-            // Another client's request was refused because the feed is being polled.
+            // Ignore this result: it reports that another client's request was refused because the feed is being polled.
             let refused = result.outcome == PollOutcome::Skipped;
             if refused && engine.polls.contains_key(&feed) {
                 continue;
@@ -47,7 +48,7 @@ impl Outcomes {
                 self.ending.insert(feed);
                 taken.push(result.clone());
             } else {
-                // This result belongs to another client's poll, as does the work that follows.
+                // This second result, and the work that follows it, belong to a later poll that another client requested.
                 self.ending.remove(&feed);
             }
         }

@@ -1,4 +1,5 @@
-//! Shared basis of all commands: settings, store, the loop without a screen, and errors.
+//! Functions that all commands share: reading the settings, opening the store, running the main loop without a screen, and
+//! reporting errors.
 
 use std::future::Future;
 use std::os::unix::net::UnixStream;
@@ -22,9 +23,10 @@ use crate::io::system::words::system_words;
 use crate::io::{clock, console, log};
 use crate::ui::app::App;
 
-/// Number of tokio worker threads, which run the requests. Other work runs on the blocking pool.
+/// Number of tokio worker threads, which perform the network requests. Other work runs on the blocking pool.
 const WORKERS: usize = 2;
-/// Maximum number of threads for blocking work: DNS lookups (32 at once), texts, pictures, files.
+/// Maximum number of threads in the blocking pool, which runs DNS lookups (32 at once), lays out texts, decodes pictures and
+/// reads files.
 const BLOCKING_THREADS: usize = 48;
 
 /// Exit status after a second interrupt (128 plus the signal number).
@@ -37,9 +39,9 @@ pub(super) struct Failure {
     pub(super) sentence: String,
     /// The exit status.
     pub(super) status: u8,
-    /// The socket of the owner, if the store is in use.
+    /// The socket of the process that has the store open, if the store is in use.
     pub(super) in_use: Option<PathBuf>,
-    /// The loop ended before the command.
+    /// `true` if the main loop ended before the command was done.
     pub(super) loop_ended: bool,
 }
 
@@ -85,7 +87,8 @@ pub(super) fn read_configuration(options: &Options) -> Result<Configured, Failur
     read.map_err(Failure::new)
 }
 
-/// Like [`read_configuration`], and checks what only the HTTP client can validate: proxies, certificates, the user agent.
+/// Like [`read_configuration`], and also checks the settings that only the HTTP client can validate: proxies, certificates, the
+/// user agent.
 pub(super) fn check_configuration(options: &Options) -> Result<Configured, Failure> {
     let configured = read_configuration(options)?;
     Http::new(&configured.settings.network, Limits::default()).map_err(Failure::new)?;
@@ -98,7 +101,7 @@ pub(super) fn config_file(options: &Options) -> Option<PathBuf> {
     options.config.clone().or_else(usual)
 }
 
-/// Opens the log.
+/// Opens the log file of this process.
 pub(super) fn begin_log(options: &Options) {
     if let Some(folder) = log::log_folder(options.data_dir.as_deref()) {
         log::begin(folder, options.verbose);
@@ -106,7 +109,7 @@ pub(super) fn begin_log(options: &Options) {
     }
 }
 
-/// Returns panics that have not been reported to this audience yet.
+/// Returns the reports of panics that have not been shown to this audience (the screen or a command) yet.
 pub(super) fn find_untold_panics(options: &Options, to: ToldTo) -> Option<Untold> {
     log::find_untold(&log::log_folder(options.data_dir.as_deref())?, to)
 }
@@ -150,7 +153,7 @@ pub(super) fn open_store(options: &Options) -> Result<Store, Failure> {
     Ok(store)
 }
 
-/// Opens the store. The sentence reports that it was restored from a backup.
+/// Opens the store. The returned sentence, if any, reports that the store was damaged and restored from a backup.
 pub(super) fn store_or_recovered(
     options: &Options,
     stay: SessionLength,
@@ -158,9 +161,9 @@ pub(super) fn store_or_recovered(
     Ok(Store::open_or_recover(&data_dir(options)?, clock::precise_now(), stay)?)
 }
 
-/// Returns the command line as typed.
+/// Returns the arguments of this process as the user typed them.
 pub(super) fn typed() -> Vec<String> {
-    // A non-UTF-8 argument matches no feed and none of our files.
+    // It is safe to replace invalid UTF-8 in an argument, because such an argument names no feed and no file of this program.
     std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
@@ -179,8 +182,8 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
     done
 }
 
-/// Runs slow work on a blocking thread until it is done or a stop signal arrives. After a stop the work is abandoned, so it
-/// must keep its data consistent at any point.
+/// Runs slow work on a blocking thread until it is done or a stop signal arrives. After a stop signal, this function does not
+/// wait for the work to finish, so the work must keep its data consistent at any point.
 pub(super) fn run_interruptibly<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
@@ -197,7 +200,7 @@ pub(super) fn run_interruptibly<T: Send + 'static>(
     })
 }
 
-/// Creates the loop without a screen, without scheduled polls and without a delay at start-up.
+/// Creates the main loop for a command: without a screen, without scheduled polls and without a delay at start-up.
 pub(super) fn quiet_on(options: &Options, store: Store) -> Result<Runtime<Headless>, Failure> {
     let settings = read_settings(options)?;
     let mut runtime = Runtime::headless(store, settings)?;
@@ -219,7 +222,7 @@ pub(super) fn when_stopped(stop: std::io::Result<impl FnMut() + Send + 'static>)
         waiting.block_on(stops.wait());
         std::process::exit(INTERRUPTED);
     };
-    // If no thread can be started, the command runs to its end.
+    // If no thread can be started, the command cannot be cancelled.
     std::thread::Builder::new().name("cancel".into()).spawn(wait).ok();
 }
 
@@ -244,7 +247,7 @@ pub(super) fn end_when_stopped() {
             std::process::exit(INTERRUPTED);
         }
     };
-    // If no thread can be started, the work runs to its end.
+    // If no thread can be started, the work cannot be interrupted.
     std::thread::Builder::new().name("stop".into()).spawn(wait).ok();
 }
 
@@ -259,7 +262,7 @@ pub(super) fn on_each_stop(mut stop: impl FnMut() + Send + 'static) {
     });
 }
 
-/// Stops the loop at a stop signal; work in progress is saved.
+/// Stops the main loop at a stop signal, so that changes are still saved.
 pub(super) fn stop_on_signals<P: Program>(runtime: &Runtime<P>) {
     let sender = runtime.sender();
     on_each_stop(move || {

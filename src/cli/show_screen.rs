@@ -1,4 +1,4 @@
-//! Shows the screen of a configured program until the user leaves it.
+//! Shows the screen of the feed reader until the user leaves the screen, and the text shown while another process has the store.
 
 use std::io::{self, IsTerminal};
 use std::os::unix::net::UnixStream;
@@ -22,7 +22,7 @@ use crate::ui::app::App;
 use crate::ui::input::ScreenInput;
 use crate::ui::keys::key::Code;
 
-/// Maximum wait at exit for answers to requests already sent.
+/// Maximum wait at exit for responses to network requests that were already sent.
 const ANSWERS_TIME: Duration = Duration::from_secs(1);
 /// Time for commands of other processes to finish at exit.
 const GUESTS_TIME: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ pub(in crate::cli) struct ScreenExit {
     pub(in crate::cli) listener: Option<Listener>,
 }
 
-/// Shows the screen until the user leaves it, ends the commands of other processes, and saves everything.
+/// Shows the screen until the user leaves the screen, ends the commands of other processes, and saves everything.
 pub(in crate::cli) async fn show_screen(
     mut runtime: Runtime<App>,
     listener: Option<Listener>,
@@ -56,7 +56,7 @@ pub(in crate::cli) async fn show_screen(
         .map_err(|error| Failure::new(format!("the terminal cannot be used ({}); run backissue in a terminal, or see 'backissue --help' for commands without a screen", system_words(&error))))?;
     let ending = runtime.on_screen(&mut terminal).await;
     if let Some(text) = runtime.program.awaited_at_end() {
-        // If the text cannot be shown, the wait continues without it.
+        // If the explanation cannot be shown, the wait for the commands continues without the explanation.
         terminal.show_text(&text).ok();
     }
     if let Some(listener) = &listener {
@@ -109,7 +109,7 @@ pub(in crate::cli) async fn wait_for_store(
         };
         let ScreenInput::Key(key) = input else {
             if matches!(input, ScreenInput::Engine(_)) {
-                // The terminal is gone.
+                // The terminal was closed, which counts as quitting.
                 return Ok(WaitEnd::Quit);
             }
             continue;
@@ -123,8 +123,8 @@ pub(in crate::cli) async fn wait_for_store(
     }
 }
 
-/// Waits briefly for answers to requests already sent, including those of commands that have ended, because a discarded
-/// answer would have to be requested again. Sends no further requests.
+/// Waits briefly for responses to network requests that were already sent, including requests of commands that have ended,
+/// because a discarded response would have to be requested again. Sends no further requests.
 pub(in crate::cli) async fn finish_polls<P: Program>(runtime: &mut Runtime<P>) {
     let engine = runtime.program.engine_mut();
     engine.offline = true;
@@ -137,7 +137,7 @@ pub(in crate::cli) async fn finish_polls<P: Program>(runtime: &mut Runtime<P>) {
     tokio::time::timeout(ANSWERS_TIME, answered).await.ok();
 }
 
-/// Waits for the commands of other processes to finish, and cancels them after a time.
+/// Waits for the commands of other processes to finish, and cancels commands that take longer than [`GUESTS_TIME`].
 pub(in crate::cli) async fn end_guests<P: Program>(runtime: &mut Runtime<P>, listener: &Listener) {
     listener.close();
     for (all, patience) in [(false, GUESTS_TIME), (true, CANCELLED_GUESTS_TIME)] {

@@ -39,7 +39,8 @@ pub(super) fn at_the_end(store: Store, settings: &Settings) -> Result<(), Failur
     session::run_interruptibly(move || put_in_order(store, texts_max).map(drop))
 }
 
-/// Like [`at_the_end`], for a long session that must end quickly. Returns the store if it is still open.
+/// Runs the same maintenance as [`at_the_end`] at the start of a long session that must end quickly. Returns the store, or `None`
+/// if compaction closed the store.
 pub(super) fn at_the_start(store: Store, settings: &Settings) -> Result<Option<Store>, Failure> {
     if store.only_reads() { Ok(Some(store)) } else { put_in_order(store, texts_max(settings)) }
 }
@@ -55,7 +56,7 @@ fn find_today() -> NaiveDate {
 
 /// Checks whether any maintenance is due, without reading records.
 fn is_due(store: &Store, texts_max: u64) -> Result<bool, Failure> {
-    // A read-only copy is discarded after the session; the store itself is maintained when it is writable.
+    // A store that is only read is a temporary copy that is discarded after the session, so it needs no maintenance.
     if store.only_reads() {
         return Ok(false);
     }
@@ -64,8 +65,9 @@ fn is_due(store: &Store, texts_max: u64) -> Result<bool, Failure> {
         || store.is_worth_compacting()?)
 }
 
-/// Runs the maintenance that is due. The daily backup comes before any deletion: a session without a screen has not made one,
-/// and a short session may have interrupted it. Returns the store unless it was compacted.
+/// Runs the maintenance that is due. The daily backup is made before anything is deleted, because the session may have had no
+/// screen and made no backup, or may have been too short to finish one. Returns the store unless the store was compacted, which
+/// closes it.
 fn put_in_order(mut store: Store, texts_max: u64) -> Result<Option<Store>, Failure> {
     if let Err(error) = store.back_up_daily(find_today()) {
         console::tell(&format!("no backup was made today: {}", error.reason_of_backup()));
@@ -82,7 +84,7 @@ fn put_in_order(mut store: Store, texts_max: u64) -> Result<Option<Store>, Failu
             Ok(_) => {}
         }
     }
-    // Compact if the store's log is too long (STORE 3) and there is space for a shorter one.
+    // Compact if the store's log is too long (STORE 3) and there is enough free space for the compacted store.
     let compacts = store.is_worth_compacting()? && store.check_room_to_compact().is_ok();
     if compacts { compact_store(store).map(|()| None) } else { Ok(Some(store)) }
 }

@@ -1,4 +1,4 @@
-//! The content of the demo: one table per kind of resource, with embedded assets.
+//! The content of the demo site: one table each for feed documents, moved addresses, and pictures and sounds.
 
 use chrono::TimeDelta;
 
@@ -26,7 +26,7 @@ pub(super) enum DemoValidators {
     Date,
 }
 
-/// The availability of a document.
+/// The availability of a document over the running time of the demo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Open,
@@ -47,10 +47,10 @@ pub(super) struct DemoOffer {
     pub(super) note: &'static str,
 }
 
-/// Permanently moved addresses: from, to.
+/// Addresses that redirect permanently: the old address and the new address.
 pub(super) const MOVED: [(&str, &str); 1] = [("/ferry/feed.xml", "/last-ferry/episodes.xml")];
 
-/// Pictures and sounds: address, media type, bytes.
+/// Pictures and sounds of the entries: address, media type, bytes.
 pub(super) const ENCLOSED: [(&str, &str, &[u8]); 3] = [
     ("/desk/headland.png", "image/png", include_bytes!("../../assets/demo/headland.png")),
     ("/desk/tides.png", "image/png", include_bytes!("../../assets/demo/tides.png")),
@@ -61,7 +61,7 @@ const ATOM: &str = "application/atom+xml; charset=utf-8";
 const RSS: &str = "application/rss+xml; charset=utf-8";
 const RDF: &str = "application/rdf+xml; charset=utf-8";
 const JSON: &str = "application/feed+json; charset=utf-8";
-/// An archive does not change (RFC 5005 §4).
+/// `Cache-Control` of an archive document, which never changes (RFC 5005 §4).
 const FOR_EVER: Option<&str> = Some("public, max-age=31536000, immutable");
 
 macro_rules! document {

@@ -18,7 +18,7 @@ use super::template::{Edition, Expansion, TemplateContext, expand};
 const GZIP_BYTES_MIN: usize = 512;
 const HTML: &str = "text/html; charset=utf-8";
 
-/// The bundled publisher, as a function of request and time.
+/// The demo web site. Its response depends only on the request and the time.
 #[derive(Debug)]
 pub struct DemoSite {
     base: String,
@@ -75,12 +75,12 @@ impl DemoSite {
         OFFERS.iter().map(subscription).collect()
     }
 
-    /// Makes the forbidden archive available from now on, regardless of the time.
+    /// Makes the archive that answers 403 available from now on, regardless of how long the demo has run.
     pub fn heal(&self) {
         self.healed.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the response to a GET request at `now`. Times before the start count as the start.
+    /// Returns the response to a GET request at `now`. A time before the start of the demo counts as the start.
     pub fn answer(&self, request: &DemoRequest<'_>, now: DateTime<Utc>) -> DemoAnswer {
         let stage = TemplateContext { base: &self.base, started: self.started, now };
         let address = match request.query {
@@ -163,7 +163,8 @@ impl DemoAnswer {
         self.headers.push((name.to_owned(), value));
     }
 
-    /// Compresses the body. The encoded bytes differ, so the entity tag becomes weak (RFC 9110 §8.8.1).
+    /// Compresses the body. The compressed bytes differ from the original bytes, so the entity tag becomes weak (RFC 9110
+    /// §8.8.1).
     fn compress(&mut self) {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         let Ok(body) = encoder.write_all(&self.body).and_then(|()| encoder.finish()) else {
@@ -183,7 +184,8 @@ fn plain(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> DemoAnswer 
     DemoAnswer { status, headers, body: body.into() }
 }
 
-/// Checks whether the request's validators match. A date only counts if there is no tag (RFC 9110 §13.1.3).
+/// Checks whether the request's validators match. The date is compared only if the request contains no entity tag (RFC 9110
+/// §13.1.3).
 fn is_known(
     request: &DemoRequest<'_>,
     tag_known: bool,

@@ -1,4 +1,4 @@
-//! Tests of the demo site: every document, and its responses over time.
+//! Tests of the demo site: every document, and how the responses change over time.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;

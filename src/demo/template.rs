@@ -16,7 +16,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// The place and time of a template expansion.
+/// The base address and the times that a template is expanded with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TemplateContext<'a> {
     pub(super) base: &'a str,
@@ -31,7 +31,7 @@ pub(super) enum Edition {
     Feed,
     /// Only the entries added after this number of changes (RFC 3229 with `feed`).
     Since(usize),
-    /// Everything, for the web page of an entry.
+    /// All blocks, including `full` blocks, for the web page of an entry.
     Page,
 }
 
@@ -97,7 +97,8 @@ pub(super) fn expand(template: &str, stage: TemplateContext<'_>, edition: Editio
     Expansion { text, changes: passed.len(), changed: changed.unwrap_or(stage.started) }
 }
 
-/// Returns the times of all blocks that have passed, relative to the start, sorted and without duplicates.
+/// Returns the times at which the document has changed so far, relative to the start of the demo, sorted and without duplicates:
+/// the times of all `after` and `until` blocks that have passed.
 fn passed_moments(template: &str, stage: TemplateContext<'_>) -> Vec<TimeDelta> {
     let running = stage.now - stage.started;
     let mut moments: Vec<TimeDelta> = pieces(template)
@@ -118,7 +119,8 @@ fn passed_moments(template: &str, stage: TemplateContext<'_>) -> Vec<TimeDelta> 
     moments
 }
 
-/// Returns each mark with the text that follows it. The text before the first mark has an empty mark.
+/// Splits a template into its marks, each with the text that follows the mark. The text before the first mark is returned with an
+/// empty mark.
 fn pieces(template: &str) -> impl Iterator<Item = (&str, &str)> {
     template.split("{{").enumerate().map(|(place, piece)| match piece.split_once("}}") {
         Some(both) if place > 0 => both,

@@ -8,7 +8,7 @@ pub fn day_of(instant: DateTime<Utc>, zone: Tz) -> NaiveDate {
     instant.with_timezone(&zone).date_naive()
 }
 
-/// Returns the first instant of today in the user's time zone. If clocks go forward at midnight, the day begins with the first
+/// Returns the first instant of today in the user's time zone. On a day on which clocks go forward at midnight, this is the first
 /// time that exists.
 pub fn day_start(now: DateTime<Utc>, zone: Tz) -> DateTime<Utc> {
     let midnight = now.with_timezone(&zone).date_naive().and_time(NaiveTime::MIN);

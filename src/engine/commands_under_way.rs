@@ -1,4 +1,4 @@
-//! Progress of a command for some feeds, for a caller that waits for those feeds only.
+//! Checks whether work is in progress for some feeds, for a command that waits only for those feeds.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use super::state::Engine;
 use super::store_work::{Job, MarkedEntries};
 use backissue_core::history::FeedKey;
 
-/// Checks whether a poll, a walk through archives, learning, or a write is in progress for any of these feeds. Ignores later
-/// subscriptions and work that concerns no feed; see [`Engine::is_at_rest`].
+/// Checks whether a poll, a walk through archives, learning, or a write is in progress for any of these feeds. Ignores all other
+/// feeds and work that concerns no feed; for the whole engine, see [`Engine::is_at_rest`].
 pub fn is_under_way(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
     let asked = |feed: &FeedKey| {
         engine.polls.contains_key(feed)
@@ -17,7 +17,7 @@ pub fn is_under_way(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
     feeds.iter().any(asked) || engine.writes.values().any(|written| !written.is_disjoint(feeds))
 }
 
-/// Returns the feeds that a store job writes to. Returns `None` if the job only reads or if nothing waits for its end.
+/// Returns the feeds that a store job changes. Returns `None` if the job only reads or if no command waits for the end of the job.
 pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
     match job {
         Job::Commit(commit) => Some(BTreeSet::from([commit.feed])),
@@ -96,7 +96,7 @@ mod tests {
         engine
     }
 
-    /// Returns for each of the two feeds whether work is in progress.
+    /// Returns whether work is in progress for feed A and for feed B.
     fn under_way(engine: &Engine) -> [bool; 2] {
         [A, B].map(|feed| is_under_way(engine, &BTreeSet::from([feed])))
     }

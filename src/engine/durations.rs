@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// Maximum interval, in minutes: 366 days (SPEC 0).
+/// Maximum interval between polls, in minutes: 366 days (SPEC 0).
 const MINUTES_MAX: u32 = 527_040;
 
 /// A duration as users write it, at most 366 days.
@@ -104,7 +104,7 @@ mod tests {
         assert!(read("15").unwrap_err().contains("write it like"));
         assert!(read("367d").unwrap_err().contains("longer than a year"));
         assert!(read("99999999999999999999d").is_err());
-        // A pause beyond the range of the clock would end up as no pause at all.
+        // Adding a pause beyond the range of the clock to a time would fail, and there would be no pause.
         assert!("1000000000d".parse::<Span>().unwrap_err().contains("longer than a year"));
         for short in ["0m", "10s", "59999ms"] {
             assert!(read(short).unwrap_err().contains("less than a minute"), "{short}");

@@ -1,4 +1,4 @@
-//! All effects that the engine can request from the outside world, as one closed enum.
+//! All effects that the engine can request from the rest of the program, as one closed enum.
 
 use super::change::PendingChange;
 use super::external::external_run::ExternalRun;
@@ -9,14 +9,14 @@ use super::settings::{NetworkSettings, NotifySettings};
 use super::store_work::{Job, JobId, StoreWork};
 use backissue_core::filters::EntryFilter;
 
-/// A request to the outside world. The answer, if there is one, arrives as an [`super::input::Input`].
+/// An effect that the rest of the program carries out. The result, if there is one, arrives as an [`super::input::Input`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// One HTTP exchange.
     Fetch(FetchRequest),
     /// A job for the store.
     Store(Box<StoreWork>),
-    /// Learns when a feed posts.
+    /// Learns the publication rhythm of a feed.
     Learn(Box<LearnWanted>),
     /// Searches the store for entries that match a filter.
     FindFilterHits(Box<EntryFilter>),
@@ -24,9 +24,9 @@ pub enum Effect {
     Open(String),
     /// Starts one of the user's external commands.
     Run(Box<ExternalRun>),
-    /// Sends a desktop notification in the configured way.
+    /// Sends a desktop notification with this text in the configured way.
     Notify(String, NotifySettings),
-    /// Reads the subscriptions in an OPML file.
+    /// Reads the subscriptions in the OPML file at this path.
     ReadImport(String),
     /// Applies new network settings.
     Reconnect(Box<NetworkSettings>),

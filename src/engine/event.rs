@@ -7,7 +7,7 @@ use super::entries::full_text::FullText;
 use super::poll::poll_results::PollResult;
 use backissue_core::history::{EntryKey, FeedKey, GapKey};
 
-/// Something that an observer may want to show.
+/// Something that happened and that an observer may show.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// The search index has more entries than before.
@@ -21,16 +21,16 @@ pub enum Event {
         level: NoticeLevel,
         /// Text of the message, a sentence.
         text: String,
-        /// Action that the user can take; the screen adds the key.
+        /// Action that the user can take. The screen adds the key for the action.
         offer: Option<NoticeOffer>,
     },
-    /// A request was refused; the text is a sentence with the reason.
+    /// A request of the user was not allowed. The text is a sentence with the reason.
     Refused(String),
     /// Subscriptions were added, removed, retitled, or retagged, or the saved searches changed.
     FeedsChanged,
     /// A feed was unsubscribed or restored.
     FeedListChanged,
-    /// Plans or counters of feeds changed.
+    /// Poll times or counters of feeds changed.
     PlansChanged,
     /// The user changed the settings of a feed.
     FeedSettingsChanged(FeedKey),
@@ -43,21 +43,21 @@ pub enum Event {
     Subscribed {
         /// Feed that was added.
         feed: FeedKey,
-        /// `true` if the user wants to read it now.
+        /// `true` if the user wants to read the feed now.
         to_read: bool,
     },
-    /// The result of a poll or of a step of a back-fill is durable.
+    /// The result of a poll, or of one request of an archive walk, is durable.
     Updated {
         /// Feed that was updated.
         feed: FeedKey,
         /// `true` if entries were added, changed, or removed.
         entries: bool,
-        /// `true` for a poll, `false` for a step of a back-fill.
+        /// `true` for a poll, `false` for a request of an archive walk.
         poll: bool,
     },
     /// A poll ended and its result is durable, or the poll was skipped.
     Polled(Box<PollResult>),
-    /// A feed that failed works again.
+    /// A poll of a feed was successful after failed polls.
     Recovered {
         /// Feed that recovered.
         feed: FeedKey,
@@ -73,16 +73,16 @@ pub enum Event {
         /// New address.
         to: String,
     },
-    /// The publisher names another address, and the user must decide.
+    /// A feed may have moved to another address, and the user must decide whether to use that address.
     MoveProposed {
-        /// Feed that the publisher wants to move.
+        /// Feed that may have moved.
         feed: FeedKey,
         /// Current address.
         from: String,
         /// Proposed address.
         to: String,
     },
-    /// A part of a logical feed is missing.
+    /// A gap appeared: a part of a feed's history is missing.
     GapOpened {
         /// Feed with the gap.
         feed: FeedKey,
@@ -119,41 +119,42 @@ pub enum Event {
     ListsChanged,
     /// Marks or filters changed the counters of feeds.
     CountersChanged,
-    /// Marks to show; some of them are not durable yet.
+    /// Marks of entries changed. The change may not be durable yet.
     MarksChanged(MarksChanged),
-    /// The filters changed, or their effect on entries.
+    /// The filters changed, or the entries that they match.
     FiltersChanged,
-    /// The saved searches were restored to an earlier state.
+    /// The saved searches were reset to an earlier list, by an undo or after a failed write.
     SearchesPutBack,
     /// The request for the page of an entry ended.
     PageFetched {
         /// Entry that links to the page.
         key: EntryKey,
-        /// Stored text of the page.
+        /// Text of the page, to be stored.
         full: Box<FullText>,
-        /// Reason that there is nothing new to show; a sentence fragment.
+        /// Reason that the request returned no text, as a sentence fragment; `None` if it returned a text.
         failed: Option<String>,
     },
     /// The page of an entry will not be requested; the text is a sentence fragment with the reason.
     PageDropped(EntryKey, String),
-    /// A picture was fetched: its bytes, or the reason that there are none. Not sent to other processes.
+    /// The request for a picture ended. Contains the address, and the bytes of the picture or an error. Not sent to other
+    /// processes.
     PictureFetched(String, Result<std::sync::Arc<Vec<u8>>, String>),
     /// A queued picture will not be requested; the text is a sentence fragment with the reason, if the user needs to know.
     PictureDropped(String, Option<String>),
 }
 
 impl Event {
-    /// Creates a message that the user can ignore.
+    /// Creates a notice that the user can ignore.
     pub fn info(text: impl Into<String>) -> Self {
         Self::Notice { level: NoticeLevel::Info, text: text.into(), offer: None }
     }
 
-    /// Creates a message that the user can ignore, with an action that the user can take.
+    /// Creates a notice that the user can ignore, with an action that the user can take.
     pub fn offering(text: impl Into<String>, offer: NoticeOffer) -> Self {
         Self::Notice { level: NoticeLevel::Info, text: text.into(), offer: Some(offer) }
     }
 
-    /// Creates a message about a problem.
+    /// Creates a notice about a problem.
     pub fn trouble(text: impl Into<String>) -> Self {
         Self::Notice { level: NoticeLevel::Trouble, text: text.into(), offer: None }
     }
@@ -171,9 +172,9 @@ pub enum NoticeLevel {
 /// An action that the user can take after a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeOffer {
-    /// Undo the change.
+    /// Undo the change that the message is about.
     Undo,
-    /// Resume loading a feed's history.
+    /// Request more of a feed's history.
     MoreHistory,
 }
 

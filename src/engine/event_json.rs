@@ -10,8 +10,8 @@ use super::poll::poll_results::{PollOutcome, PollResult};
 use super::state::Engine;
 use backissue_core::history::FeedKey;
 
-/// Returns an event as JSON: its name as `event`, `now` as `at`, the feed with title and address, and the event's own fields.
-/// Returns `None` for an event that only a screen needs.
+/// Returns an event as a JSON object with the name of the event (`event`), the time (`at`), the number, title, and address of the
+/// feed, and the event's own fields. Returns `None` for an event that scripts do not need.
 pub fn event_line(engine: &Engine, event: &Event, now: DateTime<Utc>) -> Option<Value> {
     let (name, feed, own) = match event {
         Event::Polled(result) => {
@@ -42,7 +42,7 @@ pub fn event_line(engine: &Engine, event: &Event, now: DateTime<Utc>) -> Option<
         Event::Notice { level: NoticeLevel::Trouble, text, .. } => {
             ("trouble", None, json!({ "text": text }))
         }
-        // Scripts get the same facts from the events above; the other events matter only to a screen.
+        // The events above contain the same information for scripts, or only a screen needs these events.
         Event::Notice { level: NoticeLevel::Info, .. }
         | Event::Indexed { .. }
         | Event::Refused(_)
@@ -74,7 +74,7 @@ pub fn event_line(engine: &Engine, event: &Event, now: DateTime<Utc>) -> Option<
     Some(Value::Object(line))
 }
 
-/// Returns number, title, and address of the event's feed, or nulls if the event concerns no feed.
+/// Returns the fields with the number, title, and address of a feed. The values are null for `None`.
 fn feed_fields(engine: &Engine, feed: Option<FeedKey>) -> [(String, Value); 3] {
     let known = feed.and_then(|feed| engine.feeds.get(&feed).or_else(|| engine.ended.get(&feed)));
     let record = known.map(|feed| &feed.record);
@@ -85,8 +85,8 @@ fn feed_fields(engine: &Engine, feed: Option<FeedKey>) -> [(String, Value); 3] {
     ]
 }
 
-/// Returns the event name for the result of a poll. Returns `None` for a skipped poll, because the requester already got the
-/// reason.
+/// Returns the event name for the result of a poll. Returns `None` for a skipped poll, because the client that requested the poll
+/// already got the reason.
 const fn poll_name(result: &PollResult) -> Option<&'static str> {
     match result.outcome {
         PollOutcome::Read if result.new > 0 => Some("new_entries"),
@@ -140,10 +140,10 @@ mod tests {
         Event::Polled(Box::new(PollResult { new, ..empty }))
     }
 
-    /// A field with its value.
+    /// Name and value of a field that only this event has.
     type OwnField = (&'static str, Value);
 
-    /// Returns every event for scripts, with its name and one of its own fields.
+    /// Returns an example of each event for scripts, with the name of the event and one of its own fields.
     fn events() -> Vec<(Event, &'static str, Option<OwnField>)> {
         let (from, to) = (String::from("https://a.example/"), String::from("https://b.example/"));
         let missing = String::from("https://a.example/1");

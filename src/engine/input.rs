@@ -16,7 +16,7 @@ use backissue_core::schedule::learning::LearnedPlan;
 /// An input of the engine.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
-    /// Time has passed.
+    /// Time has passed: something may be due.
     Tick,
     /// The machine was asleep, or its clock was set.
     Woke,
@@ -28,13 +28,13 @@ pub enum Input {
     Fetched(FetchId, Box<Fetched>),
     /// The store finished or failed a job.
     Stored(Box<Stored>),
-    /// Learning about a feed ended; `None` if there was too little data.
+    /// A learning run for a feed ended with a learned plan, or with `None` if there was too little data.
     Learned(FeedKey, Option<Arc<LearnedPlan>>),
-    /// Entries that the filter with this number matches, or an error as a sentence.
+    /// The search for entries that match the filter with this number ended: with the entries, or with an error as a sentence.
     FilterHits(u32, Result<Vec<EntryKey>, String>),
     /// A user's external command ended: with the first line it printed, or with an error as a sentence.
     Ran(RunPurpose, Result<Option<String>, String>),
-    /// Writing a login to the credentials file ended; an error is a sentence.
+    /// A login was written to the credentials file. If the write failed, the error is a sentence.
     LoginKept(Box<LoginToKeep>, Result<(), String>),
     /// The configuration was reloaded.
     Reconfigured(Box<Settings>),
@@ -43,6 +43,6 @@ pub enum Input {
         /// Number of entries not indexed yet.
         missing: u32,
     },
-    /// A problem that only the user can fix, as a sentence.
+    /// A problem outside the engine that only the user can fix, as a sentence.
     Trouble(String),
 }

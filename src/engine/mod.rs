@@ -1,8 +1,9 @@
-//! The program without a screen: subscriptions, polls, politeness, back-fill, learning, filters, marks, undo.
+//! The program without its user interface: subscriptions, polls, request limits, back-fill, learning, filters, marks, undo.
 //!
 //! The engine is pure: it does not draw, fetch, store, wait, or read the clock. [`update::update`] is the only entry point: it
-//! takes an [`input::Input`] and returns [`event::Event`]s and [`effect::Effect`]s. A user's action is a [`request::Request`],
-//! whatever its source. The engine does not refer to panes, keys, or colours, and does not import `ui` or `view`.
+//! takes an [`input::Input`] and returns [`event::Event`]s and [`effect::Effect`]s. Every action of a user is a
+//! [`request::Request`], whether it comes from the screen, a command, or another process. The engine does not refer to panes, keys,
+//! or colours, and does not import `ui` or `view`.
 
 pub mod backfill;
 pub mod calendar;

@@ -9,7 +9,7 @@ use super::settings::Settings;
 use super::state::Engine;
 use backissue_core::history::FeedKey;
 
-/// Applies new settings, and updates all plans if the poll or network settings changed.
+/// Applies a reloaded configuration, and updates the plans of all feeds if the poll or network settings changed.
 pub fn reconfigured(engine: &mut Engine, now: DateTime<Utc>, settings: Settings) -> Vec<Effect> {
     let before = std::mem::replace(&mut engine.settings, settings);
     let network = before.network != engine.settings.network;
@@ -20,7 +20,7 @@ pub fn reconfigured(engine: &mut Engine, now: DateTime<Utc>, settings: Settings)
     settings.map(Effect::Reconnect).into_iter().collect()
 }
 
-/// Changes the time zone: times are shown in the new zone, and the user's own hours apply there.
+/// Changes the user's time zone, in which times are shown and learned plans are computed.
 pub fn change_zone(engine: &mut Engine, now: DateTime<Utc>, zone: Tz) {
     engine.zone = zone;
     replan_all(engine, now);

@@ -1,4 +1,5 @@
-//! Requests of a user as plain data, with the same form for a key, the palette, a subcommand, and another process.
+//! Requests of a user as plain data. A request has the same form whether it comes from a key, the palette, a subcommand, or another
+//! process.
 
 use std::collections::BTreeSet;
 
@@ -25,29 +26,29 @@ use backissue_core::search::Matching;
 pub enum Request {
     /// Poll feeds.
     Poll(PollRequest),
-    /// Stop the polls of these feeds: cancel waiting polls and walks through archives, and let polls under way end.
+    /// Stop the polls of these feeds: cancel waiting polls and archive walks, and let polls under way end.
     StopPolls(Vec<FeedKey>),
     /// Subscribe to an address.
     Subscribe(Box<Subscribe>),
-    /// Subscribe to many addresses without requesting them.
+    /// Subscribe to many addresses without requesting them first.
     Import(Vec<Subscribe>),
-    /// Subscribe to all feeds in an OPML file.
+    /// Subscribe to all feeds in the OPML file at this path.
     ImportFile(String),
-    /// Preview one of the feeds that a page names.
+    /// Preview one of the feeds that a page names, while a subscription is being added.
     Preview {
         /// Number of the subscription being added.
         addition: u32,
         /// Address of the feed.
         url: String,
     },
-    /// Choose one of the feeds that a page names; `None` cancels the subscription.
+    /// Subscribe to one of the feeds that a page names, or cancel the subscription being added.
     Choose {
         /// Number of the subscription being added.
         addition: u32,
-        /// Address of the feed.
+        /// Address of the chosen feed; `None` cancels.
         url: Option<String>,
     },
-    /// Choose the first readable feed that a page names. Contains the number of the subscription being added.
+    /// Subscribe to the first readable feed that a page names. Contains the number of the subscription being added.
     TakeFirstFeed(u32),
     /// Unsubscribe from a feed.
     Unsubscribe(FeedKey),
@@ -64,11 +65,11 @@ pub enum Request {
         /// New name.
         name: String,
     },
-    /// Answer a problem of a feed.
+    /// Apply the user's answer to a problem of a feed.
     Trouble(FeedKey, TroubleAnswer),
-    /// Load more of a feed's history.
+    /// Start an action on a feed's history.
     History(FeedKey, HistoryAction),
-    /// Load more of a feed's history at one gap or at all gaps; stops a walk under way.
+    /// Request older entries of a feed at this gap, or at all gaps for `None`. With `None`, a walk under way is stopped instead.
     MoreHistory(FeedKey, Option<GapKey>),
     /// Hide a gap.
     DismissGap(FeedKey, GapKey),
@@ -78,7 +79,7 @@ pub enum Request {
     MarkListRead(u64),
     /// Save a filter and apply it. A filter without a number is new.
     SaveFilter(Box<EntryFilter>),
-    /// Remove a filter and show the entries it hid.
+    /// Remove the filter with this number and show the entries that it hid.
     RemoveFilter(u32),
     /// Replace the saved searches.
     SaveSearches(Vec<SavedSearch>),
@@ -100,7 +101,7 @@ pub enum Request {
     },
     /// Cancel the picture requests that are still waiting.
     DropPictures,
-    /// Learn when a feed posts, if that is due, so that its plan can be shown.
+    /// Learn when a feed publishes, so that the learned plan can be shown.
     Learn(FeedKey),
     /// Open an address in the browser, or an attached file in its program.
     Open {
@@ -109,7 +110,7 @@ pub enum Request {
         /// `true` for an attached file.
         attached: bool,
     },
-    /// Make several changes that one undo reverts.
+    /// Carry out several requests as one change, so that one undo reverts all of them.
     Together(Vec<Self>),
     /// Undo the last change.
     Undo,
@@ -119,7 +120,8 @@ pub enum Request {
     Stop,
 }
 
-/// A request of a screen to the store, to read data to show or to save the screen's state. It does not change the engine.
+/// A request of a screen to the store, to read data that the screen shows or to save the state of the screen. Such a request does
+/// not change the engine.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScreenRequest {
     /// Read rows of a list.
@@ -128,15 +130,15 @@ pub enum ScreenRequest {
     Entry(EntryKey),
     /// Read the last polls of a feed.
     Polls(FeedKey),
-    /// Count the unread entries that lists show under a date since this instant.
+    /// Count the unread entries that are listed under a date since this instant.
     TodayCount(DateTime<Utc>),
-    /// Count the unread entries that saved searches match.
+    /// Count the unread entries that each saved search matches.
     SearchCounts(Vec<(u32, Matching)>),
-    /// Count the entries that the filters match.
+    /// Count the entries that each filter matches.
     FilterCounts,
-    /// Save the reading position in an entry; `None` means the beginning or the end.
+    /// Save the reading position in an entry. `None` stands for the beginning or the end.
     SaveReadingPosition(EntryKey, Option<ReadingPosition>),
-    /// Save the set of folded tags.
+    /// Save the set of tags that are folded in the feed list.
     SaveFolded(BTreeSet<String>),
 }
 
@@ -168,7 +170,7 @@ pub enum TroubleAnswer {
     Resume,
     /// Follow the redirect from https to http.
     AllowInsecure,
-    /// Retry now.
+    /// Poll the feed again now.
     Retry,
     /// Dismiss the problem until it changes.
     Note,

@@ -1,4 +1,4 @@
-//! Saves, changes and restores saved searches.
+//! Replaces the list of saved searches, and restores an earlier list.
 
 use super::change::undo_stack::Step;
 use super::change::value::ChangeId;
@@ -8,7 +8,7 @@ use super::event::Event;
 use super::saved_searches::SavedSearch;
 use super::state::Engine;
 
-/// Replaces the saved searches and adds an undo step.
+/// Replaces the list of saved searches and adds an undo step.
 pub fn save(engine: &mut Engine, list: Vec<SavedSearch>) -> Vec<Effect> {
     let change = engine.undo.push(Step::Searches { before: engine.saved_searches.clone() });
     let effects = write(engine, list, Some(change));
@@ -16,7 +16,7 @@ pub fn save(engine: &mut Engine, list: Vec<SavedSearch>) -> Vec<Effect> {
     effects
 }
 
-/// Restores an earlier list of saved searches.
+/// Restores an earlier list of saved searches, for an undo or a redo.
 pub fn put(engine: &mut Engine, list: Vec<SavedSearch>, change: Option<ChangeId>) -> Vec<Effect> {
     let effects = write(engine, list, change);
     engine.tell(Event::SearchesPutBack);

@@ -1,4 +1,4 @@
-//! Parses search queries and resolves names in them to the present subscriptions and filters.
+//! Parses search queries and resolves the names in a query to the present subscriptions and filters.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::state::Engine;
 use backissue_core::history::FeedKey;
 use backissue_core::search::{Labels, Matching, Named, Query, QueryFlaw, parse};
 
-/// Parses a query and resolves its names. `typing` is `true` if the last word may be incomplete.
+/// Parses a search query and resolves its names. `typing` is `true` if the user may still be typing the last word.
 pub fn resolve(
     engine: &Engine,
     now: DateTime<Utc>,
@@ -29,7 +29,7 @@ pub fn resolve(
     })
 }
 
-/// Returns the feeds to search, limited by the feed names and tags in the query, and the conditions on labels.
+/// Returns the feeds to search, which the feed names and tags in the query limit, and the conditions of the query on labels.
 fn feeds(engine: &Engine, query: &Query) -> Result<(BTreeSet<FeedKey>, Labels), QueryFlaw> {
     let mut feeds: BTreeSet<FeedKey> = engine.feeds.keys().copied().collect();
     narrow(engine, &mut feeds, &query.feeds, is_called, QueryFlaw::NoFeed)?;
@@ -40,8 +40,8 @@ fn feeds(engine: &Engine, query: &Query) -> Result<(BTreeSet<FeedKey>, Labels), 
     Ok((feeds, labels))
 }
 
-/// Returns the conditions on labels if at least one tag is a label that filters assign. Returns no conditions if all are tags of
-/// feeds.
+/// Returns conditions on labels if at least one tag in the query is a label that filters assign. Returns no conditions if all tags
+/// are tags of feeds.
 fn labels(engine: &Engine, tags: &[Named]) -> Labels {
     let rules = |name: &str| {
         let fits = |label: &str| label.to_lowercase() == name;
@@ -69,8 +69,8 @@ fn labels(engine: &Engine, tags: &[Named]) -> Labels {
     labels
 }
 
-/// Keeps the feeds that match any of the names and none of the excluded names. Returns an error for a name without a matching
-/// feed.
+/// Keeps in `feeds` only the feeds that match at least one of the names and none of the excluded names. Returns an error for a name
+/// that no feed matches.
 fn narrow(
     engine: &Engine,
     feeds: &mut BTreeSet<FeedKey>,
@@ -98,14 +98,14 @@ fn narrow(
     Ok(())
 }
 
-/// Checks whether a feed matches a part of its title or address, or its number.
+/// Checks whether `wanted` is a part of a feed's title or address, or the number of the feed.
 fn is_called(feed: &Subscription, wanted: &str) -> bool {
     feed.record.shown_title().to_lowercase().contains(wanted)
         || feed.record.url.to_lowercase().contains(wanted)
         || wanted.parse() == Ok(feed.key.0)
 }
 
-/// Checks whether a feed has a tag, given in lower case, or a tag nested in it.
+/// Checks whether a feed has the tag `wanted` (in lower case) or a tag nested in it.
 pub fn is_tagged(feed: &Subscription, wanted: &str) -> bool {
     let below = |tag: &str| tag.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('/'));
     let tags = feed.record.tags.iter().map(|tag| tag.to_lowercase());

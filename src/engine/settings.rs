@@ -9,26 +9,26 @@ use super::politeness::address_net::AddressNet;
 use backissue_core::history::walk::adaptor::INTERNET_ARCHIVE;
 use backissue_core::schedule::Pace;
 
-/// Configuration of the engine. The name of each field with a duration ends with its unit.
+/// Configuration of the engine. The name of a setting that is a duration ends with its unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Settings of the network.
+    /// Settings of requests to the network.
     pub network: NetworkSettings,
-    /// Settings of the schedule.
+    /// Settings of polls.
     pub poll: PollSettings,
-    /// Settings of the history.
+    /// Settings of archives and stored texts.
     pub history: HistorySettings,
     /// The user's external commands.
     pub commands: CommandSettings,
-    /// Settings of notifications.
+    /// Settings of desktop notifications.
     pub notify: NotifySettings,
 }
 
-/// Message for feeds while `[poll] automatic` is false.
+/// Message that no feed is polled automatically, because `[poll] automatic` is `false`.
 pub const ONLY_BY_HAND: &str =
     "feeds are polled only when you ask: [poll] automatic = false in your configuration";
 
-/// Section `[network]`.
+/// Section `[network]` of the configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NetworkSettings {
     /// Maximum number of requests under way (SPEC 0, `GLOBAL_PARALLEL`).
@@ -38,33 +38,33 @@ pub struct NetworkSettings {
     pub host_parallel: Option<usize>,
     /// Pause from the end of a request to the next one to the same site (SPEC 0, `HOST_SPACING`).
     pub host_spacing_ms: u64,
-    /// Pause before a request for an archive.
+    /// Pause from the end of a request to the next request for an archive at the same site.
     pub archive_spacing_ms: u64,
-    /// `true` to keep pauses for loopback hosts as well.
+    /// `true` to keep pauses between requests to this machine as well.
     pub space_loopback: bool,
-    /// Proxy to use instead of those in the environment.
+    /// Proxy to use instead of the proxies in the environment variables.
     pub proxy: Option<String>,
-    /// `User-Agent` to send instead of our own.
+    /// `User-Agent` header to send instead of the default.
     pub user_agent: Option<String>,
-    /// Logins, sent only to the origins they name (SPEC D.1, D.6).
+    /// Logins. Each is sent only to the origin that it names (SPEC D.1, D.6).
     pub credentials: Vec<Credentials>,
-    /// File for logins from typed addresses.
+    /// File to which logins from typed addresses are written.
     pub credentials_file: Option<PathBuf>,
     /// Hosts that may be requested at a link-local address (SPEC D.6), written as in a URL.
     pub allow_link_local: Vec<String>,
     /// IP addresses that are always allowed, even if a public site links to them (SPEC D.6).
     pub allow_addresses: Vec<AddressNet>,
-    /// PEM files with certificates to trust in addition to the system's authorities.
+    /// PEM files with certificates to trust in addition to those of the system.
     pub extra_roots: Vec<PathBuf>,
 }
 
-/// Section `[[network.credentials]]`.
+/// Section `[[network.credentials]]` of the configuration: a login and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// Scheme, host, and a non-default port: `https://a.example`. Or the address of one feed whose login differs from the login
-    /// of its origin.
+    /// Origin that the login is sent to: scheme, host, and the port if it is not the default, such as `https://a.example`. If one
+    /// feed has a different login, this is the address of the feed.
     pub origin: String,
-    /// Login for the origin.
+    /// Login to send to the origin.
     pub login: Login,
 }
 
@@ -80,22 +80,22 @@ pub enum Login {
     },
     /// Bearer token (RFC 6750).
     Bearer {
-        /// Token as it is sent.
+        /// Token in the form in which it is sent.
         token: Secret,
     },
 }
 
-/// A text that is never shown.
+/// A text that is never shown or logged, such as a password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a text.
+    /// Creates a secret from a text.
     pub const fn new(text: String) -> Self {
         Self(text)
     }
 
-    /// Returns the text for sending.
+    /// Returns the text, to be sent or stored.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -107,24 +107,24 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Section `[poll]`.
+/// Section `[poll]` of the configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PollSettings {
     /// `true` to poll feeds when they are due, `false` to poll only on request.
     pub automatic: bool,
     /// Effect of a failing feed on the exit status of a command that polls.
     pub failing_feeds: FailingFeeds,
-    /// Minimum interval (SPEC A.8).
+    /// Minimum interval between polls of a feed (SPEC A.8).
     pub min_minutes: u32,
-    /// Maximum interval (SPEC A.8).
+    /// Maximum interval between polls of a feed (SPEC A.8).
     pub max_minutes: u32,
-    /// Default interval (SPEC 0, `DEFAULT_INTERVAL`).
+    /// Interval between polls of a feed without any recommendation (SPEC 0, `DEFAULT_INTERVAL`).
     pub default_minutes: u32,
-    /// Pace for feeds without their own setting.
+    /// Pace of polls for feeds that have no pace of their own.
     pub pace: Pace,
-    /// `true` to learn the rhythm of feeds whose publishers recommend no interval.
+    /// `true` to poll feeds whose publishers recommend no interval at times learned from their publications.
     pub learn: bool,
-    /// Time within which polls begin at start-up (SPEC A.9).
+    /// Maximum random delay of the first polls after start-up (SPEC A.9).
     pub start_spread_seconds: u32,
 }
 
@@ -132,17 +132,17 @@ pub struct PollSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailingFeeds {
-    /// The status is 1.
+    /// The exit status is 1.
     #[default]
     Status,
-    /// The failure is reported, and the status is 0.
+    /// The failure is reported, and the exit status is 0.
     Ignore,
 }
 
-/// Minimum value of `[history] texts_mb`.
+/// Minimum value of the setting `[history] texts_mb`.
 pub const TEXTS_MB_MIN: u32 = 16;
 
-/// Section `[history]`.
+/// Section `[history]` of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HistorySettings {
@@ -150,7 +150,7 @@ pub struct HistorySettings {
     pub mode: HistoryMode,
     /// Maximum number of archives requested for one feed per day (`ARCHIVE_DAY_DOCS`).
     pub archives_a_day: u32,
-    /// Address of the Internet Archive, for feeds that use it.
+    /// Address of the Internet Archive, for feeds whose archives the user chose to fetch there.
     pub internet_archive: String,
     /// Maximum size of stored texts in megabytes (SPEC C.10); at least [`TEXTS_MB_MIN`].
     pub texts_mb: u32,
@@ -160,11 +160,11 @@ pub struct HistorySettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryMode {
-    /// Automatically, up to the limits of one archive walk.
+    /// Fetch archives automatically, up to the limits of one archive walk.
     Auto,
-    /// Only if the user agrees.
+    /// Fetch archives only if the user agrees, except a few archives to close a gap after an earlier walk.
     Ask,
-    /// Never.
+    /// Never fetch archives.
     Off,
 }
 
@@ -182,30 +182,31 @@ impl HistoryMode {
     }
 }
 
-/// Section `[commands]`.
+/// Section `[commands]` of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandSettings {
-    /// Command that opens an address; `None` uses the browser in `BROWSER`, or else the desktop's.
+    /// Command that opens an address; `None` uses the browser in the environment variable `BROWSER`, or else the browser of the
+    /// desktop.
     pub open: Option<ExternalCommand>,
-    /// Command that opens an attached file; `None` opens it like an address.
+    /// Command that opens an attached file; `None` opens the file like an address.
     pub enclosure: Option<ExternalCommand>,
-    /// Initial text in the prompt of `|`.
+    /// Initial text in the prompt for a command to pipe an entry to (key `|`).
     pub pipe: Option<String>,
     /// Command that is notified of new entries.
     pub on_new: Option<ExternalCommand>,
 }
 
-/// Section `[notify]`.
+/// Section `[notify]` of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NotifySettings {
     /// Method to notify the desktop of new entries.
     pub desktop: DesktopNotes,
-    /// `true` to ring the terminal's bell as well.
+    /// `true` to ring the terminal's bell for new entries as well.
     pub bell: bool,
 }
 
-/// Escape sequence for a desktop notification.
+/// Escape sequence that the terminal turns into a desktop notification.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DesktopNotes {
@@ -219,8 +220,9 @@ pub enum DesktopNotes {
 }
 
 impl NetworkSettings {
-    /// Returns the maximum number of requests in preparation or under way, twice the number under way. Each poll is written to
-    /// the store before its request (SPEC G.20); preparing more requests in the meantime keeps the network busy.
+    /// Returns the maximum number of requests in preparation or under way, which is twice the maximum number under way. Because
+    /// each poll is written to the store before its request (SPEC G.20), preparing more requests in the meantime keeps the network
+    /// busy.
     pub const fn begun_max(&self) -> usize {
         self.parallel.saturating_mul(2)
     }

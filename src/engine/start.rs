@@ -9,7 +9,7 @@ use super::settings::Settings;
 use super::state::Engine;
 use backissue_core::history::FeedKey;
 
-/// Maximum age of a request before start-up that still requires a pause.
+/// If a site was requested less than this time before start-up, the pause after that request is kept.
 const ASKED_RECENTLY: TimeDelta = TimeDelta::seconds(10);
 
 impl Engine {
@@ -22,7 +22,7 @@ impl Engine {
         now: DateTime<Utc>,
     ) -> Self {
         let mut engine = Self::empty(settings, zone, salt);
-        // Collecting the map at once leaves no unused capacity.
+        // Collect the whole map at once, which leaves no unused capacity in its nodes.
         engine.feeds =
             saved.into_iter().map(|saved| (saved.key, Subscription::saved(saved))).collect();
         engine.last_feed = engine.feeds.keys().next_back().map_or(0, |key| key.0);
@@ -39,8 +39,8 @@ impl Engine {
         engine
     }
 
-    /// Keeps the pause of each site that was requested just before start-up. The time of the response is unknown, so the pause
-    /// counts from now.
+    /// Keeps the pause after requests that were sent just before start-up. The time of the response is unknown, so the pause starts
+    /// at `now`.
     fn keep_pauses(&mut self, now: DateTime<Utc>) {
         for feed in self.feeds.values() {
             let last_try = feed.state.facts.last_try;
@@ -58,7 +58,8 @@ mod tests {
     use crate::engine::poll::{poll_queue, start_fetches};
     use crate::engine::start::*;
 
-    /// Returns whether a feed is polled at start-up and a second later, given its last attempt before start-up.
+    /// Returns whether a feed is polled at start-up, and whether it is polled a second later. The last request for the feed was
+    /// sent `seconds_before` start-up.
     fn is_asked(seconds_before: i64) -> [bool; 2] {
         let now = DateTime::UNIX_EPOCH + TimeDelta::days(20_000);
         let url = "https://a.example/feed".to_owned();

@@ -1,6 +1,6 @@
 //! The state of the engine: all subscriptions with their counters and plans, the work under way, and the undo stack.
 //!
-//! The state does not contain entries. They stay in the store and are read when they are shown.
+//! The state does not contain entries. Entries are in the store and are read when they are shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,10 +27,10 @@ use super::store_work::JobId;
 use backissue_core::history::{Counters, EntryKey, FeedKey};
 use backissue_core::schedule::Timetable;
 
-/// Maximum time between two iterations of the loop, because the wall clock may jump.
+/// Maximum time between two iterations of the main loop, so that the engine notices a change of the clock.
 const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
 
-/// Number of pending writes, mostly of documents, at which no more requests are sent.
+/// Number of pending store writes, mostly of documents, at which no more requests are sent.
 const WRITES_WAITING_MAX: usize = 48;
 
 /// The state of the engine. Only [`super::update::update`] changes it.
@@ -42,33 +42,34 @@ pub struct Engine {
     pub zone: Tz,
     /// Number that spreads the polls of different installations (SPEC A.7).
     pub salt: u64,
-    /// Whether the process keeps running and polls due feeds ([`Self::is_polling_by_itself`]); off for one-shot commands.
+    /// `true` if the process keeps running and polls due feeds ([`Self::is_polling_by_itself`]), `false` for a one-shot command.
     pub polls_by_itself: bool,
-    /// Whether the network is not used.
+    /// `true` if backissue was started without use of the network.
     pub offline: bool,
-    /// Whether a user is present who can be notified of new entries.
+    /// `true` if a user is present who can be notified of new entries.
     pub attended: bool,
     /// State of the network.
     pub reachability: Reachability,
-    /// Feed whose server asked for a wait, and which is polled anyway if the user repeats the request.
+    /// Feed whose server asked for a wait and whose poll the user must confirm. If the user repeats the request, the feed is polled
+    /// anyway.
     pub confirming: Option<FeedKey>,
     /// All subscriptions.
     pub feeds: BTreeMap<FeedKey, Subscription>,
     /// Removed subscriptions that can be restored.
     pub ended: BTreeMap<FeedKey, Subscription>,
-    /// Due times of the feeds.
+    /// Times at which the feeds are due.
     pub timetable: Timetable<FeedKey>,
-    /// Requests waiting for their host, and requests under way.
+    /// Requests that wait in the queues of their sites, and requests under way.
     pub host_queue: HostQueue,
-    /// Polls under way, from queueing to the next plan.
+    /// Polls that are queued or under way.
     pub polls: BTreeMap<FeedKey, Poll>,
     /// Walks through archives under way.
     pub backfills: BTreeMap<FeedKey, Backfill>,
-    /// Polls since the engine was last idle.
+    /// Counts and results of the polls since the engine was last idle.
     pub poll_run: PollRun,
-    /// Addresses being subscribed to.
+    /// Subscriptions being added, by their number.
     pub additions: BTreeMap<u32, Addition>,
-    /// Logins found in addresses since the start.
+    /// Logins that were found in addresses since start-up.
     pub typed_logins: TypedLogins,
     /// Result of the last import.
     pub imported: Option<Imported>,
@@ -80,15 +81,15 @@ pub struct Engine {
     pub not_saved: Option<String>,
     /// Largest number that a subscription ever had. Numbers are not reused.
     pub last_feed: u32,
-    /// Number of writes of subscription records that are not durable yet.
+    /// Number of pending writes of subscription records.
     pub unsaved: u32,
-    /// Learning runs under way and waiting.
+    /// Learning runs that are waiting or under way.
     pub learning: Learning,
-    /// Entries whose pages are waiting or being fetched, with the text kept from an earlier fetch.
+    /// Entries whose pages are requested or wait to be requested, with the stored text from an earlier request.
     pub pages: BTreeMap<EntryKey, Option<FullText>>,
     /// New entries to notify the user about.
     pub notifications: Notifications,
-    /// Saved searches, in the order they were saved.
+    /// Saved searches, in the order in which the user saved them.
     pub saved_searches: Vec<SavedSearch>,
     /// The user's filters for entries.
     pub filters: Filters,
@@ -98,22 +99,22 @@ pub struct Engine {
     pub(super) backup_day: Option<chrono::NaiveDate>,
     /// Id of the last store job.
     pub(super) last_job: u64,
-    /// Changes that are shown and not durable yet.
+    /// Changes that are shown but not durable yet, by the store job that writes them.
     pub(super) pending: BTreeMap<JobId, PendingChange>,
-    /// Pending writes whose results the store reports, with the feeds that they change.
+    /// Store jobs that are pending writes, with the feeds that each of them changes.
     pub(super) writes: BTreeMap<JobId, BTreeSet<FeedKey>>,
-    /// Events of feeds, held back until all writes of the feed have ended.
+    /// Events of feeds that are emitted when all writes of the feed have ended.
     pub(super) untold: Vec<(FeedKey, Event)>,
-    /// Number of events at the start of `untold` that are known to wait for a write.
+    /// Number of events at the beginning of `untold` that were already checked and must wait for a write.
     pub(super) untold_looked_at: usize,
-    /// Events to emit after this input.
+    /// Events to emit when the current input has been applied.
     pub(super) events: Vec<Event>,
-    /// Copies of the events since the last [`Self::copied_events`]; `None` if no one reads them.
+    /// Copies of the events since the last call of [`Self::copied_events`]; `None` if copies are not needed.
     pub(super) copies: Option<Vec<Event>>,
 }
 
 impl Engine {
-    /// Creates an engine without subscriptions.
+    /// Creates the state of an engine without subscriptions.
     pub(super) fn empty(settings: Settings, zone: Tz, salt: u64) -> Self {
         Self {
             settings,
@@ -165,7 +166,7 @@ impl Engine {
         }
     }
 
-    /// Returns the copied events since the last call.
+    /// Returns the copies of the events since the last call.
     pub fn copied_events(&mut self) -> Vec<Event> {
         self.copies.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -181,12 +182,13 @@ impl Engine {
         self.polls_by_itself && self.settings.poll.automatic && !self.offline
     }
 
-    /// Returns the time at which the loop must run again without input: at a deadline, or when a request may start.
+    /// Returns the time at which the main loop must run again if there is no input before: when something is due, or when a request
+    /// may start.
     pub fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         let latest = now.checked_add_signed(WAKE_AFTER).unwrap_or(now);
         let due = self.is_polling_by_itself().then(|| self.timetable.next()).flatten();
         let due = due.map(|due| self.room_awaited.map_or(due, |until| due.max(until)));
-        // While writes are pending, their results wake the loop.
+        // If too many writes are pending, no request may start. The result of a write then wakes the main loop.
         let may_start = !self.is_store_behind();
         let start = may_start.then(|| self.host_queue.next_start(&self.settings.network)).flatten();
         [due, start].into_iter().flatten().fold(latest, DateTime::min)
@@ -207,7 +209,7 @@ impl Engine {
         self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.starred))
     }
 
-    /// Sets the counters of a feed, also of a removed feed, because it may be restored.
+    /// Sets the counters of a feed or of a removed feed, because a removed feed may be restored.
     pub fn set_counters(&mut self, feed: FeedKey, counters: Counters) {
         let known = self.feeds.get_mut(&feed).or_else(|| self.ended.get_mut(&feed));
         if let Some(subscription) = known {
@@ -220,7 +222,7 @@ impl Engine {
         self.additions.keys().next_back().map_or(1, |last| last.saturating_add(1))
     }
 
-    /// Sets the filters and saved searches loaded at the start.
+    /// Sets the filters and saved searches that were loaded from the store at start-up.
     pub fn take_saved(
         &mut self,
         searches: Vec<SavedSearch>,
@@ -230,7 +232,7 @@ impl Engine {
         self.filters = Filters::new(filters);
     }
 
-    /// Sets the undo steps and the removed subscriptions loaded at the start.
+    /// Sets the undo steps and the removed subscriptions that were loaded from the store at start-up.
     pub fn take_undo(
         &mut self,
         steps: Vec<SavedStep>,
@@ -243,7 +245,7 @@ impl Engine {
         self.undo.take_saved(steps, now);
     }
 
-    /// Checks whether nothing is under way.
+    /// Checks whether no poll, archive walk, write of subscriptions, learning run, notification, or addition is under way.
     pub fn is_at_rest(&self) -> bool {
         self.polls.is_empty()
             && self.backfills.is_empty()
@@ -253,27 +255,28 @@ impl Engine {
             && self.additions.values().all(|addition| addition.ended.is_some())
     }
 
-    /// Emits an event.
+    /// Emits an event to the observers.
     pub(crate) fn tell(&mut self, event: Event) {
         self.events.push(event);
     }
 
-    /// Emits an event of a feed once the writes of the feed are durable. If a write fails, the event is dropped.
+    /// Emits an event of a feed as soon as all pending writes of the feed are durable. If one of these writes fails, the event is
+    /// dropped.
     pub(crate) fn tell_when_durable(&mut self, feed: FeedKey, event: Event) {
         self.untold.push((feed, event));
     }
 
-    /// Shows a notice.
+    /// Shows a notice to the user.
     pub(crate) fn say(&mut self, text: impl Into<String>) {
         self.tell(Event::info(text));
     }
 
-    /// Shows a notice about a change that can be undone.
+    /// Shows a notice about a change, which offers the user to undo the change.
     pub(crate) fn say_undoable(&mut self, text: impl Into<String>) {
         self.tell(Event::offering(text, NoticeOffer::Undo));
     }
 
-    /// Shows an error.
+    /// Shows a notice about a problem to the user.
     pub(crate) fn complain(&mut self, text: impl Into<String>) {
         self.tell(Event::trouble(text));
     }

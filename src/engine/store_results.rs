@@ -1,4 +1,4 @@
-//! Handles the results of store jobs: answers and failures.
+//! Handles the results of store jobs: successes and failures.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use backissue_core::history::{Counters, EntryKey, FeedKey};
 /// Length of the pause in automatic polls after a write failed because the disk was full.
 const ROOM_PAUSE: TimeDelta = TimeDelta::minutes(5);
 
-/// Assigns an id to each new store job, and records its change and the feeds that it writes.
+/// Assigns an id to each new store job, and records the change that the job writes and the feeds that it affects.
 pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
     for effect in effects {
         if let Effect::Store(work) = effect
@@ -37,9 +37,10 @@ pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
     }
 }
 
-/// Emits held-back events of feeds without pending writes. `ended` contains the feeds of a write that just ended.
+/// Emits the delayed events of feeds that have no pending writes. `ended` contains the feeds of a write that just ended.
 pub fn tell_durable(engine: &mut Engine, ended: &BTreeSet<FeedKey>) {
-    // Events known to wait for another write are checked only when a write of their feed ends, because there may be thousands.
+    // An event that was already checked is checked again only when a write of its feed ends, because there may be thousands of
+    // events.
     let looked_at = std::mem::take(&mut engine.untold_looked_at);
     let writes = &engine.writes;
     let is_written = |feed: &FeedKey| writes.values().any(|written| written.contains(feed));
@@ -52,7 +53,8 @@ pub fn tell_durable(engine: &mut Engine, ended: &BTreeSet<FeedKey>) {
     engine.untold_looked_at = engine.untold.len();
 }
 
-/// Removes from the undo step the entries that already had the mark, so that undo does not clear their mark.
+/// After a mark was written, removes from its undo step the entries that already had the mark, so that undo does not clear their
+/// mark.
 fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
     if let Answer::Marked { marked, .. } = answer
         && let Some(PendingChange { change: Change::Mark(mark), step: Some(step) }) =
@@ -65,7 +67,7 @@ fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
     }
 }
 
-/// Reverts the change of a failed job, which was already shown.
+/// Reverts the change of a failed store job, because the change is already shown.
 pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Effect> {
     match stored.subject {
         JobSubject::ListMark => engine.undo.step_fails(),
@@ -84,7 +86,7 @@ pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Ve
     failed_write::revert(engine, now, stored.id)
 }
 
-/// Handles the result of a store job.
+/// Handles the result of a store job, whether it succeeded or failed.
 pub(super) fn stored_or_failed(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -95,7 +97,7 @@ pub(super) fn stored_or_failed(
         engine.untold.retain(|(feed, _)| !written.contains(feed));
         engine.untold_looked_at = 0;
     }
-    // Emit the events of the write before those that result from this answer.
+    // First emit the events that waited for this write, then those that result from it.
     tell_durable(engine, &written);
     match stored.result {
         Ok(answer) => {
@@ -115,7 +117,7 @@ pub(super) fn stored_or_failed(
     }
 }
 
-/// Handles a failed store job, so that nothing waits for it forever.
+/// Handles a failed store job: shows the error, and ends the work that waits for the result.
 pub(super) fn failed(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -130,7 +132,7 @@ pub(super) fn failed(
             engine.unsaved = engine.unsaved.saturating_sub(1);
             engine.not_saved = Some(why.clone());
         }
-        // Only this learning run is lost.
+        // A failure only ends this learning run.
         JobSubject::Publications(feed) => return learn::loaded(engine, now, feed, None),
         JobSubject::NewEntries => {
             engine.complain(why);
@@ -151,7 +153,7 @@ pub(super) fn failed(
     Vec::new()
 }
 
-/// Pauses polls and walks because the disk is full. Shows the error once, and again for each failed change of the user.
+/// Pauses automatic polls because the disk is full. Shows the error when the pause begins, and for each failed change of the user.
 fn wait_for_room(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -170,7 +172,7 @@ fn wait_for_room(
     stop_polls::stop(engine, now, waiting)
 }
 
-/// Checks whether an answer reports a successful write.
+/// Checks whether the answer of the store reports a successful write.
 const fn is_written(answer: &Answer) -> bool {
     matches!(
         answer,
@@ -241,7 +243,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             engine.filters.counts = counts;
             Vec::new()
         }
-        // The screen or the command that requested these answers handles them.
+        // These answers are handled by the screen or the command that sent the job.
         Answer::SearchesSaved
         | Answer::Rows(_)
         | Answer::Entry(_)
@@ -251,7 +253,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
     }
 }
 
-/// Handles a poll whose result is durable.
+/// Handles the answer of the store that the result of a poll is durable.
 fn committed(
     engine: &mut Engine,
     now: DateTime<Utc>,

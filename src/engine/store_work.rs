@@ -1,7 +1,7 @@
-//! Jobs of the store and their answers, for the program and for tests.
+//! Jobs that the engine and the screens send to the store, and the answers of the store.
 //!
-//! Every job has an id, which its answer repeats, so that a failure reverts exactly the change that was already shown (see
-//! [`super::change`]).
+//! Every job has an id, and the result of the job contains the same id. If the job fails, the engine uses the id to revert exactly
+//! the change that the job should have written (see [`super::change`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -27,10 +27,10 @@ use backissue_core::search::Matching;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JobId(pub u64);
 
-/// A job with its id, to be sent to the store.
+/// A job to be sent to the store, with its id.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoreWork {
-    /// Id, assigned when the job leaves the engine.
+    /// Id of the job, assigned when the engine returns the effect with the job.
     pub id: JobId,
     /// The job.
     pub job: Job,
@@ -38,24 +38,25 @@ pub struct StoreWork {
     pub change: Option<PendingChange>,
 }
 
-/// A job for the store. The documentation of each variant names its answer; jobs without an answer are reported only if they fail.
+/// A job for the store. If the documentation of a variant names no answer, the store reports only a failure of the job.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Job {
-    /// Writes the result of a poll atomically: [`Answer::Committed`].
+    /// Writes the result of a poll atomically. Answered with [`Answer::Committed`].
     Commit(Box<Commit>),
-    /// Atomically writes the changes that an archive, a page or a user's action made to a history: [`Answer::HistoryKept`].
+    /// Atomically writes the changes that an archive, a page or a user's action made to a feed's history. Answered with
+    /// [`Answer::HistoryKept`].
     KeepHistory(Box<HistoryCommit>),
-    /// Reads the fetched archives of a feed after all pending writes: [`Answer::Nodes`].
+    /// Reads the records of a feed's fetched archives after all pending writes. Answered with [`Answer::Nodes`].
     ReadNodes(FeedKey),
-    /// Restores withdrawn entries: [`Answer::Restored`].
+    /// Restores the withdrawn entries with these numbers. Answered with [`Answer::Restored`].
     Restore(FeedKey, Vec<u32>),
     /// Writes the state of a feed before a request goes out (SPEC G.20).
     SaveState(FeedKey, Box<FeedState>),
-    /// Writes only the time of the last attempt, if nothing else in the state changed before a request.
+    /// Writes only the time of a feed's last request. Used before a request if nothing else in the feed's state changed.
     SaveTry(FeedKey, DateTime<Utc>),
-    /// Writes records of subscriptions atomically: [`Answer::RecordsSaved`].
+    /// Writes records of subscriptions atomically. Answered with [`Answer::RecordsSaved`].
     SaveRecords(Vec<(FeedKey, SubscriptionRecord)>),
-    /// Moves the entries of one feed, with their marks, to another feed that replaces it: [`Answer::Absorbed`].
+    /// Merges two feeds: moves the entries of one feed, with their marks, to the other. Answered with [`Answer::Absorbed`].
     Absorb {
         /// The feed that is removed.
         from: FeedKey,
@@ -64,98 +65,98 @@ pub enum Job {
         /// Records of both feeds, written after the entries were moved.
         records: Vec<(FeedKey, SubscriptionRecord)>,
     },
-    /// Sets or clears a mark: [`Answer::Marked`].
+    /// Sets or clears a mark on entries. Answered with [`Answer::Marked`].
     Mark {
-        /// The entries.
+        /// Entries to set or clear the mark on.
         entries: MarkedEntries,
         /// The mark.
         flag: Flag,
         /// `true` to set the mark, `false` to clear it.
         value: bool,
     },
-    /// Reads rows of a list: [`Answer::Rows`].
+    /// Reads rows of a list. Answered with [`Answer::Rows`].
     ReadRows(RowsWanted),
-    /// Reads one entry with its text: [`Answer::Entry`].
+    /// Reads one entry with its text. Answered with [`Answer::Entry`].
     ReadEntry(EntryKey),
-    /// Reads new entries after all pending writes: [`Answer::NewEntries`].
+    /// Reads new entries, given by ranges of entry numbers, after all pending writes. Answered with [`Answer::NewEntries`].
     ReadNewEntries(Vec<(FeedKey, Range<u32>)>),
-    /// Writes the reading position in an entry; `None` for its beginning or end.
+    /// Writes the reading position in an entry. `None` stands for the beginning or the end of the entry.
     SaveReadingPosition(EntryKey, Option<ReadingPosition>),
     /// Writes the text of the page that an entry links to.
     SaveFullText(EntryKey, Box<FullText>),
-    /// Reads the last polls of a feed: [`Answer::Polls`].
+    /// Reads the log lines of a feed's last polls. Answered with [`Answer::Polls`].
     ReadPolls(FeedKey),
-    /// Reads the publication times of a feed: [`Answer::Publications`].
+    /// Reads the publication times of a feed. Answered with [`Answer::Publications`].
     ReadPublications(FeedKey),
-    /// Reads the learned plan of a feed: [`Answer::Learned`].
+    /// Reads the learned plan of a feed. Answered with [`Answer::Learned`].
     ReadLearned(FeedKey),
     /// Writes the learned plan of a feed.
     SaveLearned(FeedKey, Box<LearnedRecord>),
-    /// Counts the unread entries listed since a given time: [`Answer::TodayCounted`].
+    /// Counts the unread entries that are listed under a date since this instant. Answered with [`Answer::TodayCounted`].
     CountToday(DateTime<Utc>),
-    /// Writes the saved searches: [`Answer::SearchesSaved`].
+    /// Writes the saved searches. Answered with [`Answer::SearchesSaved`].
     SaveSearches(Vec<SavedSearch>),
-    /// Counts the unread entries that match saved searches: [`Answer::SearchesCounted`].
+    /// Counts the unread entries that each saved search matches. Answered with [`Answer::SearchesCounted`].
     CountSearches(Vec<(u32, Matching)>),
-    /// Writes the filters: [`Answer::FiltersSaved`].
+    /// Writes the filters. Answered with [`Answer::FiltersSaved`].
     SaveFilters(Vec<EntryFilter>),
-    /// Applies a filter to entries, or replays its changes: [`Answer::Filtered`].
+    /// Applies a filter to entries, or undoes or redoes changes of a filter. Answered with [`Answer::Filtered`].
     Filter(Box<FilterWork>),
-    /// Counts the entries that match each filter: [`Answer::FiltersCounted`].
+    /// Counts the entries that each filter matches. Answered with [`Answer::FiltersCounted`].
     CountFilters,
-    /// Writes the folded tags.
+    /// Writes the set of tags that are folded in the feed list.
     SaveFolded(BTreeSet<String>),
     /// Records that the user has seen the report on recovered data.
     NoteMended,
-    /// Writes and removes undo steps.
+    /// Writes new undo steps and removes dropped ones.
     SaveSteps(StepChanges),
-    /// Deletes all data of these feeds, unless they are subscribed to.
+    /// Deletes all data of these feeds, except feeds that are subscribed to again.
     ForgetFeeds(Vec<FeedKey>),
-    /// Writes the backup of a day, if there is none yet, in parallel with other work.
+    /// Writes the backup of a day, if there is no backup of this day yet, in parallel with other jobs.
     BackUp(NaiveDate),
 }
 
-/// The entries that a mark applies to.
+/// The entries to set or clear a mark on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MarkedEntries {
-    /// These entries.
+    /// The entries with these keys.
     These(Vec<EntryKey>),
     /// All entries in the list with this number when the job starts.
     ListNumber(u64),
-    /// The entries that were in the list when the job started.
+    /// The entries that were in a list when the job started. Replaces [`Self::ListNumber`].
     Listed(Vec<EntryKey>),
 }
 
-/// The subject of a job, returned with its answer so that a failure can be assigned.
+/// The subject of a job. The result of the job contains the subject, so that the engine can handle a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobSubject {
     /// A poll of a feed.
     Poll(FeedKey),
     /// The history of a feed.
     History(FeedKey),
-    /// Records of subscriptions.
+    /// A write of subscription records.
     Records,
-    /// Rows of a list, by its number.
+    /// Rows of the list with this number.
     Rows(u64),
-    /// An entry to show or to pass on.
+    /// An entry to show or to pass to a command.
     Entry(EntryKey),
     /// Publication times of a feed.
     Publications(FeedKey),
     /// New entries to notify the user about.
     NewEntries,
-    /// A mark on a whole list, whose undo step depends on the answer.
+    /// A mark on a whole list. The undo step depends on the answer.
     ListMark,
-    /// The application of a filter, by its number.
+    /// The application of the filter with this number to entries.
     Filter(u32),
-    /// A change that is already shown.
+    /// A write of a change that is already shown.
     Change,
-    /// A write that nothing waits for.
+    /// A write whose result no other work waits for.
     Keeping,
-    /// Data that is only shown.
+    /// Data to show.
     Display,
 }
 
-/// The answer to a job.
+/// The answer of the store to a job that succeeded.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// The result of a poll is durable.
@@ -168,10 +169,10 @@ pub enum Answer {
         new: u32,
         /// Number of entries whose content changed.
         edited: u32,
-        /// Entries that the publisher withdrew.
+        /// Numbers of the entries that the publisher withdrew.
         withdrawn: Vec<u32>,
     },
-    /// The changes that an archive, a page or a user's action made are durable.
+    /// The changes that an archive, a page or a user's action made to a feed's history are durable.
     HistoryKept {
         /// The feed.
         feed: FeedKey,
@@ -182,20 +183,20 @@ pub enum Answer {
         /// Number of entries whose content changed.
         edited: u32,
     },
-    /// The fetched archives of a feed.
+    /// The records of a feed's fetched archives.
     Nodes(FeedKey, Box<Nodes>),
     /// Withdrawn entries of a feed are restored.
     Restored(FeedKey, Marked),
-    /// The entries of a feed were moved to another.
+    /// Two feeds were merged: the entries of one were moved to the other.
     Absorbed {
         /// The feed that remains.
         into: FeedKey,
-        /// Counters of the feed after the move.
+        /// Counters of the remaining feed after the merge.
         counters: Counters,
     },
-    /// Records are durable.
+    /// The subscription records are durable.
     RecordsSaved,
-    /// A mark is durable.
+    /// A mark that was set or cleared on entries is durable.
     Marked {
         /// The mark.
         flag: Flag,
@@ -203,37 +204,37 @@ pub enum Answer {
         value: bool,
         /// `true` if the mark was for a whole list.
         whole_list: bool,
-        /// The changed entries.
+        /// Entries whose mark changed, and counters of their feeds.
         marked: Marked,
     },
-    /// Rows of a list.
+    /// The requested rows of a list.
     Rows(RowsLoaded),
     /// An entry with its text.
     Entry(Box<LoadedEntry>),
     /// New entries with their texts.
     NewEntries(Vec<LoadedEntry>),
-    /// The last polls of a feed, newest first.
+    /// The log lines of a feed's last polls, newest first.
     Polls(FeedKey, Vec<PollLogEntry>),
-    /// Publication times of a feed.
+    /// The publication times of a feed.
     Publications(FeedKey, Arc<Publications>),
     /// The learned plan of a feed, if there is one.
     Learned(FeedKey, Option<Box<LearnedRecord>>),
-    /// Number of today's unread entries.
+    /// Number of unread entries that are listed under a date since the requested instant.
     TodayCounted(u32),
     /// The saved searches are durable.
     SearchesSaved,
-    /// Number of unread entries that match each saved search, by the search's number.
+    /// Number of unread entries that match each saved search, by the number of the search.
     SearchesCounted(BTreeMap<u32, u32>),
     /// The filters are durable.
     FiltersSaved,
-    /// The changes of a filter are durable.
+    /// The changes that a filter made to entries are durable.
     Filtered(Box<Filtered>),
-    /// Matches of each filter, by its number.
+    /// Counts of the entries that each filter matches, by the number of the filter.
     FiltersCounted(BTreeMap<u32, FilterCount>),
 }
 
 impl Answer {
-    /// Returns the feed whose entries were added, changed or removed.
+    /// Returns the feed whose entries the job may have added, changed or removed. Returns `None` if no entries changed.
     pub fn changed_feed(&self) -> Option<FeedKey> {
         if let Self::Committed { feed, new, edited, withdrawn, .. } = self {
             let changed = *new > 0 || *edited > 0 || !withdrawn.is_empty();
@@ -254,7 +255,7 @@ impl Answer {
 pub struct StoreFailure {
     /// Error message.
     pub text: String,
-    /// Whether the disk was full; the data itself is valid.
+    /// `true` if the job failed because the disk is full. The data in the store is valid.
     pub no_room: bool,
 }
 
@@ -271,11 +272,11 @@ pub struct Stored {
     pub id: JobId,
     /// Subject of the job.
     pub subject: JobSubject,
-    /// The answer, or the reason for the failure.
+    /// The answer to the job, or the reason that the job failed.
     pub result: Result<Answer, StoreFailure>,
 }
 
-/// The entries that a mark changed.
+/// The effect of setting or clearing a mark.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Marked {
     /// The entries whose mark changed.
@@ -285,7 +286,7 @@ pub struct Marked {
 }
 
 impl JobSubject {
-    /// Checks whether a failure of the job loses data.
+    /// Checks whether data is lost if a job with this subject fails.
     pub const fn is_kept(self) -> bool {
         match self {
             Self::Poll(_)
@@ -305,7 +306,7 @@ impl JobSubject {
 }
 
 impl Job {
-    /// Checks whether the job writes nothing.
+    /// Checks whether the job only reads from the store.
     pub const fn only_reads(&self) -> bool {
         matches!(
             self,
@@ -322,7 +323,8 @@ impl Job {
         )
     }
 
-    /// Checks whether the job runs at once: it only reads and need not wait for writes, or it is too small to sync the disk for.
+    /// Checks whether the job runs at once, because it only reads and need not wait for pending writes, or because its write is too
+    /// small to sync the disk for.
     pub const fn is_read(&self) -> bool {
         let is_small = matches!(
             self,

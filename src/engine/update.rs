@@ -26,16 +26,16 @@ use super::store_work::Job;
 use super::{reconfigure, save_searches};
 use backissue_core::feed::text::counted_words;
 
-/// Result of an input.
+/// Result of applying an input to the engine.
 #[derive(Debug, Default)]
 pub struct Output {
     /// Events for observers, in order.
     pub events: Vec<Event>,
-    /// Effects to carry out, in order.
+    /// Effects that the caller must carry out, in order.
     pub effects: Vec<Effect>,
 }
 
-/// Applies an input to the engine.
+/// Applies an input to the engine at the time `now`.
 pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     let mut effects = happened(engine, now, input);
     // Undo steps are written after the changes that they revert.
@@ -45,7 +45,7 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     store_results::tell_durable(engine, &BTreeSet::new());
     let events = std::mem::take(&mut engine.events);
     if let Some(copies) = &mut engine.copies {
-        // Pictures are sent only to the screen that requested them.
+        // Do not copy the events with pictures, because pictures are sent only to the screen that requested them.
         let is_told = |event: &&Event| !matches!(event, Event::PictureFetched(..));
         copies.extend(events.iter().filter(is_told).cloned());
     }
@@ -100,7 +100,7 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
     }
 }
 
-/// Carries out a request. The error is a sentence with the reason for refusing it.
+/// Carries out a request of the user. The error is a sentence with the reason that the request is not allowed.
 fn requested(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -147,7 +147,7 @@ fn requested(
     })
 }
 
-/// Carries out several requests as one change. A refused request is reported, and the others are carried out.
+/// Carries out several requests as one change. If a request is not allowed, shows the reason and carries out the other requests.
 fn together(engine: &mut Engine, now: DateTime<Utc>, requests: Vec<Request>) -> Vec<Effect> {
     engine.undo.begin_together();
     let mut effects = Vec::new();
@@ -173,13 +173,13 @@ fn complained(engine: &mut Engine, why: String) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Handles the passing of time: polls that are due, and the new day at midnight.
+/// Carries out what is due at `now`: polls, notifications, and the daily backup.
 fn ticked(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = polling::tick(engine, now);
     engine.undo.forget_old(now);
     effects.extend(unsubscribe::forget_ended(engine, now));
     effects.extend(notifications::notify(engine, now));
-    // A command that polls once makes its backup when it ends.
+    // Make the daily backup only in a process that keeps running. A one-shot command makes its backup when it ends.
     let lasts = engine.attended || engine.polls_by_itself;
     let today = Some(day_of(now, engine.zone));
     if lasts && engine.backup_day != today {

@@ -1,4 +1,4 @@
-//! Proposes a filter's words from an entry's title.
+//! Proposes words for a new filter from the title of an entry.
 
 /// Maximum number of words to propose.
 const TELLING_WORDS: usize = 3;

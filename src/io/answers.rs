@@ -6,18 +6,18 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::engine::input::Input;
 
-/// Sends inputs to the main loop, whatever other messages the loop receives.
+/// Sends inputs to the main loop. The type of the channel's messages is hidden, so that the sender works with each kind of loop.
 #[derive(Clone)]
 pub struct Answers(Arc<dyn Fn(Input) + Send + Sync>);
 
 impl Answers {
-    /// Creates a sender for a channel whose messages can contain an input.
+    /// Creates a sender for a channel whose message type can be made from an input.
     pub fn new<M: From<Input> + Send + 'static>(sender: UnboundedSender<M>) -> Self {
-        // A loop that has ended needs no answers.
+        // Sending fails only if the main loop has ended, and then the result is not needed.
         Self(Arc::new(move |input| drop(sender.send(input.into()))))
     }
 
-    /// Sends an input.
+    /// Sends an input to the main loop.
     pub fn send(&self, input: Input) {
         (self.0)(input);
     }

@@ -1,4 +1,4 @@
-//! The clock, the time zone and randomness; no other module reads them.
+//! The clock, the time zone and random numbers. Only this module gets them from the system.
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
@@ -15,7 +15,7 @@ pub fn precise_now() -> DateTime<Utc> {
     Utc::now()
 }
 
-/// Returns the monotonic time, for measurements.
+/// Returns the time of the monotonic clock, for measuring durations.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
 pub fn instant() -> std::time::Instant {
     std::time::Instant::now()
@@ -29,7 +29,8 @@ pub struct SleepWatch {
     monotonic: std::time::Instant,
 }
 
-/// Smaller differences are ignored: they come from small clock corrections or from pauses of this process.
+/// Minimum difference between the two clocks that counts. Smaller differences come from clock corrections or from pauses of this
+/// process.
 const SLEEP_MIN: TimeDelta = TimeDelta::seconds(30);
 
 impl SleepWatch {
@@ -70,12 +71,12 @@ pub struct ZoneWatch {
 }
 
 impl ZoneWatch {
-    /// Starts with the current zone.
+    /// Starts to watch for changes from the current time zone.
     pub fn start() -> Self {
         Self { zone: zone(), looked: instant() }
     }
 
-    /// Returns the new zone if it changed since the last call.
+    /// Returns the new time zone if the zone changed since the last call.
     pub fn changed(&mut self) -> Option<Tz> {
         self.changed_to(instant(), zone)
     }
@@ -90,7 +91,7 @@ impl ZoneWatch {
     }
 }
 
-/// Aliases of UTC that machines commonly use.
+/// Names of time zones that are aliases of UTC and that machines commonly use.
 const UTC_NAMES: [Tz; 7] = [
     Tz::Etc__UCT,
     Tz::Etc__UTC,
@@ -101,13 +102,13 @@ const UTC_NAMES: [Tz; 7] = [
     Tz::Zulu,
 ];
 
-/// Replaces aliases of UTC with `UTC`, the name that users know.
+/// Replaces an alias of UTC with `UTC`, the name that users know.
 fn usual_name(zone: Tz) -> Tz {
     if UTC_NAMES.contains(&zone) { Tz::UTC } else { zone }
 }
 
-/// Returns a number for the salt of a new installation. Time and process id are random enough to spread the polls of
-/// different users.
+/// Returns a number that hardly two installations share, for the salt of a new installation. It is made from the time and the
+/// process ID, which suffices to spread the polls of different users.
 pub fn chance() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one((precise_now().timestamp_nanos_opt(), std::process::id()))

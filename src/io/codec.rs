@@ -1,4 +1,4 @@
-//! Encodes records: a version byte, a checksum, named fields.
+//! Encodes the records of the store. Each consists of a version byte, a checksum and named fields.
 //!
 //! Fields are stored by name, so that a record can gain a field without a new schema: missing fields get their default,
 //! unknown fields are skipped. The checksum detects flipped bits.
@@ -8,17 +8,17 @@ use serde::de::DeserializeOwned;
 
 use backissue_core::history::IndexRow;
 
-/// Version of the format; a record of another version is reported as damaged.
+/// Version of the record format. A record with another version byte is reported as damaged.
 const FORM: u8 = 1;
 /// Bytes before the payload: version and checksum.
 const HEAD: usize = 5;
-/// Maximum compression ratio of LZ4.
+/// Maximum ratio of original size to compressed size that LZ4 can reach.
 const RATIO_MAX: usize = 255;
 
 /// A problem with bytes read from the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CodecError {
-    /// Too short, or of an unknown version.
+    /// The record is too short, or its version byte is unknown.
     #[error("the record has an unknown format")]
     Form,
     /// The checksum does not match.
@@ -74,7 +74,7 @@ pub(super) fn decode_compressed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, 
     let payload = unseal(bytes)?;
     let (size, packed) =
         lz4_flex::block::uncompressed_size(payload).map_err(|_| CodecError::Content)?;
-    // The stated size is allocated, so it must be possible for the compressed length.
+    // Memory of the stated size is allocated, so reject a size that LZ4 cannot have compressed to this length.
     if size > packed.len().saturating_mul(RATIO_MAX).saturating_add(RATIO_MAX) {
         return Err(CodecError::Content);
     }
@@ -116,7 +116,7 @@ mod tests {
     /// Changes a few bytes of a payload and seals it again with a valid checksum, as a bug or faulty memory might do.
     fn resealed(good: &[u8], dice: &mut u64) -> Vec<u8> {
         let mut roll = |below: usize| {
-            // Random number by xorshift.
+            // Pseudo-random number from the xorshift generator.
             *dice ^= *dice << 13;
             *dice ^= *dice >> 7;
             *dice ^= *dice << 17;

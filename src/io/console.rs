@@ -1,4 +1,4 @@
-//! Console output without a screen: results go to standard output, everything else to standard error.
+//! Output of commands without a screen: results go to standard output, all other messages to standard error.
 
 use std::borrow::Cow;
 use std::io::{Write, stderr, stdout};
@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use backissue_core::feed::characters::is_bidi_control;
 
-/// The state of standard output.
+/// The state of standard output: good, closed or failed.
 static OUTPUT: AtomicU8 = AtomicU8::new(GOOD);
 const GOOD: u8 = 0;
 const CLOSED: u8 = 1;
 const FAILED: u8 = 2;
 
-/// Writes a result and a line break to standard output.
+/// Writes a line of a command's results to standard output.
 pub fn put(text: &str) {
     put_piece(&format!("{text}\n"));
 }
 
-/// Writes a piece of a result to standard output.
+/// Writes a piece of a command's results to standard output, without a line break.
 pub fn put_piece(text: &str) {
     let mut out = stdout().lock();
     let written = write!(out, "{}", without_controls(text)).and_then(|()| out.flush());
@@ -27,7 +27,8 @@ pub fn put_piece(text: &str) {
     }
 }
 
-/// Checks whether further results would be lost because the pipe was closed or writing failed.
+/// Checks whether further results would be lost, because the program that reads standard output closed the pipe or writing
+/// failed.
 pub fn is_closed() -> bool {
     OUTPUT.load(Ordering::Relaxed) != GOOD
 }
@@ -42,8 +43,8 @@ pub fn tell(text: &str) {
     writeln!(stderr().lock(), "{}", without_controls(text)).ok();
 }
 
-/// Removes control characters other than line breaks and tabs, and bidirectional control characters, so that text from a
-/// server cannot control the terminal or disguise itself (SPEC G.52).
+/// Removes control characters other than line breaks and tabs, and bidirectional control characters, so that text from a server
+/// cannot control the terminal or be displayed as another text (SPEC G.52).
 pub fn without_controls(text: &str) -> Cow<'_, str> {
     let harms =
         |char: char| (char.is_control() && !matches!(char, '\n' | '\t')) || is_bidi_control(char);

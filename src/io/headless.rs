@@ -1,4 +1,4 @@
-//! The engine without a screen, as used by commands, and its messages.
+//! The engine without a screen, as commands use it, and the messages for the user that it produced.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ pub struct Headless {
 }
 
 impl Headless {
-    /// Takes an input and returns the effects. Messages are kept.
+    /// Passes an input to the engine and returns the effects to perform. Messages for the user are kept.
     pub(super) fn take(&mut self, now: DateTime<Utc>, input: Input) -> Vec<Effect> {
         let output = engine_update::update(&mut self.engine, now, input);
         for event in output.events {
@@ -36,7 +36,8 @@ impl Headless {
         Self { engine, notices: VecDeque::new() }
     }
 
-    /// Keeps the message of an event, if it has one. Other events are ignored, since commands query the engine.
+    /// Keeps the message of an event, if the event has one. All other events are ignored, because commands query the engine
+    /// instead.
     pub(super) fn keep_notice(&mut self, event: Event) {
         let notice = if let Event::Notice { level, text, .. } = event {
             (level, text)

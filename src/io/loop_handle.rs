@@ -1,7 +1,8 @@
-//! Work that other threads run on the loop. A visit runs between two inputs, and watchers check their conditions after each input.
+//! Work that other threads run on the main loop. A visit is a function that runs between two inputs, and a watcher is a function
+//! that checks a condition after each input.
 //!
-//! A command runs on a separate thread and reaches the engine and the store only through a [`LoopHandle`]. So it works the same in
-//! the process started for it and in a process that already has the store open.
+//! A command runs on a separate thread and reaches the engine and the store only through a [`LoopHandle`]. So a command works the
+//! same in the process started for the command and in a process that already has the store open.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,15 +17,15 @@ use crate::engine::event::Event;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 
-/// The loop with its engine, as a visit sees it.
+/// The functions of the main loop that a visit can use.
 pub trait Host {
     /// Returns the engine.
     fn engine(&self) -> &Engine;
-    /// Sends the engine a request and returns the immediate events. With `offline`, the request uses no network.
+    /// Sends the engine a request and returns the immediate events. With `offline`, no network is used for the request.
     fn ask(&mut self, request: Request, offline: bool) -> Vec<Event>;
     /// Calls the watcher after each input until it returns `true`.
     fn watch(&mut self, watcher: Watcher);
-    /// Ends the loop.
+    /// Ends the main loop.
     fn end(&mut self, ending: Ending);
 }
 
@@ -42,7 +43,7 @@ pub struct LoopHandle {
     cancelled: Arc<AtomicBool>,
     /// Set if the command ends only when it is cancelled.
     endless: Arc<AtomicBool>,
-    /// Set when a wait of the command ends because of a cancellation.
+    /// Set when the command stops waiting because it was cancelled.
     cut_short: Arc<AtomicBool>,
 }
 
@@ -72,7 +73,7 @@ impl LoopHandle {
         }
     }
 
-    /// Returns a handle that is cancelled separately from this one.
+    /// Returns another handle to the same loop, for a command that is cancelled separately.
     #[must_use]
     pub fn another(&self) -> Self {
         Self {
@@ -106,11 +107,11 @@ impl LoopHandle {
 
     /// Calls the watcher after each input until it returns `true`.
     pub fn watch(&self, watcher: Watcher) {
-        // If the loop has ended, there is nothing to watch.
+        // If the main loop has ended, the watcher is dropped, because no further input arrives.
         self.do_later(move |host| host.watch(watcher));
     }
 
-    /// Runs work on the loop, unless the loop ends first.
+    /// Queues work to run on the main loop, without waiting for it. The work is dropped if the loop ends first.
     pub fn do_later(&self, work: impl FnOnce(&mut dyn Host) + Send + 'static) {
         self.visits.send(Box::new(work)).ok();
     }
@@ -125,7 +126,7 @@ impl LoopHandle {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Checks whether the command is cancelled, so that the remaining work is skipped.
+    /// Checks whether the command is cancelled. If it is, records that its remaining work is skipped.
     pub fn is_cut_short(&self) -> bool {
         let cancelled = self.is_cancelled();
         self.cut_short.fetch_or(cancelled, Ordering::Relaxed);
@@ -144,15 +145,15 @@ impl LoopHandle {
     ) -> Result<T, LoopEnded> {
         let (answer, answered) = channel();
         let visit = move |host: &mut dyn Host| {
-            // The receiver is gone if the command has ended.
+            // Sending fails only if the command has ended.
             answer.send(work(host)).ok();
         };
         self.visits.send(Box::new(visit)).map_err(|_| LoopEnded)?;
         answered.recv().map_err(|_| LoopEnded)
     }
 
-    /// Calls `step` with the engine after each input until it returns `true`. The notes of `step` are passed to `tell` outside
-    /// the loop, so that the loop never waits for a terminal.
+    /// Calls `step` with the engine after each input until `step` returns `true`. The notes that `step` sends are passed to
+    /// `tell` on the calling thread, so that the loop never waits for a terminal.
     pub fn follow<N: Send + 'static>(
         &self,
         mut step: impl FnMut(&Engine, &[Event], &mut Vec<N>) -> bool + Send + 'static,
@@ -204,12 +205,13 @@ impl LoopHandle {
     /// Waits until all work sent to the store is durable.
     pub fn wait_until_durable(&self) -> Result<(), StoreError> {
         let (answer, answered) = channel();
-        // The receiver is gone if the command was interrupted.
+        // Sending fails only if the command was interrupted.
         self.store.when_durable(move |durable| drop(answer.send(durable)));
         answered.recv().unwrap_or(Err(StoreError::Ended(LoopEnded)))
     }
 
-    /// Waits until the search index is up to date with the store. `left` receives the number of missing entries.
+    /// Waits until the search index is up to date with the store. `left` is called with the number of entries that are not
+    /// indexed yet.
     pub fn wait_until_indexed(&self, mut left: impl FnMut(usize)) -> Result<(), StoreError> {
         let (answer, answered): (Sender<usize>, _) = channel();
         self.store.when_indexed(answer);
@@ -218,7 +220,7 @@ impl LoopHandle {
                 Ok(0) => return Ok(()),
                 Ok(missing) => left(missing),
                 Err(_) => {
-                    // The loop still runs, so the index must be unwritable.
+                    // If the main loop still runs, updating the index failed because the index is unwritable.
                     self.visit(|_| ())?;
                     let why = "the search index cannot be written and lacks new entries; if the disk is not full, run 'backissue doctor'";
                     return Err(StoreError::Search(why.to_owned()));

@@ -1,6 +1,7 @@
 //! Network, disk, terminal, processes, clock: the only module that may use tokio, reqwest, sled, tantivy or `std::fs`.
 //!
-//! No decisions are made here. Effects are performed, and their results are sent as messages.
+//! This module decides nothing: it performs the effects that the engine requests, and sends the results to the engine as
+//! messages.
 
 pub mod answers;
 pub mod clock;

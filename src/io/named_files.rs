@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::store::is_data_folder;
 use super::system::words::system_words;
 
-/// Maximum number of links to follow.
+/// Maximum number of symbolic links to follow from the path of a file.
 const LINKS_MAX: usize = 40;
-/// Number of bytes read to recognise the kind of a file.
+/// Number of bytes read from the start of an existing file to recognise its kind.
 const START_BYTES: u64 = 4096;
 
 /// A function that writes the content of a file.
@@ -22,7 +22,7 @@ pub type WriteFile<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
 /// An output file named by the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedFile {
-    /// The path.
+    /// The path of the file, as the user typed it.
     pub path: String,
     /// The kind of content.
     pub kind: FileKind,
@@ -33,11 +33,11 @@ pub struct NamedFile {
 /// The kind of content of an output file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FileKind {
-    /// A list of subscriptions.
+    /// A list of subscriptions, written by `backissue export`.
     Opml,
-    /// The store and the configuration.
+    /// A backup of the store and the configuration, written by `backissue backup`.
     Backup,
-    /// The polls of a simulation.
+    /// The polls of a simulation, written by `backissue simulate --retrievals`.
     Retrievals,
     /// A page of the manual.
     ManualPage,
@@ -82,7 +82,7 @@ pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> 
 
 /// Refuses a path in a data folder, and an existing file of another kind without `--force`.
 fn refuse_loss(target: &Path, file: &NamedFile) -> Result<(), String> {
-    // A missing folder contains nothing to lose.
+    // If the folder does not exist, use an empty path, because no file can be overwritten.
     let folder = folder_of(target).canonicalize().unwrap_or_default();
     if let Some(data) = folder.ancestors().find(|folder| is_data_folder(folder)) {
         return Err(format!(
@@ -112,9 +112,9 @@ fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Writes a temporary file in the same folder and renames it once it is complete and on disk. Devices and pipes are written
-/// to directly. If the folder does not allow new files, the existing file is overwritten once the content is complete. A new
-/// file is private to its owner; a replaced file keeps its permissions. Links must be resolved first, so that the link
+/// Writes a temporary file in the same folder and renames it once it is complete and on disk. Devices and pipes are written to
+/// directly. If the folder does not allow new files, the existing file is overwritten once the content is complete. A new file is
+/// private to its owner; a replaced file keeps its permissions. The caller must resolve symbolic links first, so that a link
 /// remains and its target is replaced or created.
 fn write_whole(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
     let found = std::fs::metadata(target).ok().filter(|found| !found.is_dir());
@@ -140,8 +140,8 @@ fn write_whole(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Overwrites a file whose folder does not allow new files. The content is prepared elsewhere, and the part beyond the old
-/// length is written first, so that errors and a full disk leave the old file intact.
+/// Overwrites a file whose folder does not allow new files. The content is first written to a temporary file elsewhere, and the
+/// part beyond the old length is copied first, so that the old content remains intact if writing fails or the disk is full.
 fn write_over(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
     let mut there = OpenOptions::new().write(true).open(target)?;
     let before = there.metadata()?.len();
@@ -168,7 +168,8 @@ fn write_over(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
 fn link_target(path: &Path) -> PathBuf {
     let mut target = path.to_owned();
     for _ in 0..LINKS_MAX {
-        // `/dev/stdout` may link to a target without a path; the link itself is usable.
+        // Do not follow a link such as `/dev/stdout` to an open file, because its target may have no path. The link itself can be
+        // opened.
         let Some(next) = std::fs::read_link(&target).ok().filter(|_| !is_open_file(&target)) else {
             break;
         };

@@ -1,4 +1,5 @@
-//! Output and files of a command: on the terminal where it was typed, which may belong to another process.
+//! The output and the files of a command. They belong to the process in which the user typed the command, which may not be the
+//! process that runs the command.
 
 use std::cell::RefCell;
 use std::io::{self, IsTerminal, Read};
@@ -14,7 +15,7 @@ use super::signals::Stops;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::io::system::words::system_words;
 
-/// Maximum size of a file that is read, bytes.
+/// Maximum size of a file that a command reads, bytes.
 pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The output and the files of a command.
@@ -23,21 +24,22 @@ pub trait CommandOutput {
     fn put(&self, text: &str);
     /// Writes a line to standard error.
     fn tell(&self, text: &str);
-    /// Marks the command as started; from now on it must not be submitted a second time.
+    /// Marks the command as started. A started command must not be submitted a second time.
     fn begin(&self) {}
-    /// Checks whether further results would be lost.
+    /// Checks whether further results would be lost, because the output is closed.
     fn is_closed(&self) -> bool;
-    /// Shows the progress if the output is a terminal. `None` removes it.
+    /// Shows the progress of the command if the output is a terminal. `None` removes the display.
     fn show_progress(&self, progress: Option<Progress>);
     /// Reads a file, or standard input (`-`), of at most [`FILE_BYTES_MAX`] bytes. The error is a fragment that gives the reason.
     fn read_file(&self, path: &str) -> Result<Vec<u8>, String>;
     /// Writes a file, completely or not at all. The error is a fragment that gives the reason.
     fn write_file(&self, file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String>;
-    /// Opens a link with a command that already contains it, or in the browser. The error is a sentence.
+    /// Opens a link with `command`, which already contains the link, or in the browser if there is no command. The error is a
+    /// sentence.
     fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> Result<(), String>;
 }
 
-/// The terminal and the files of this process.
+/// Output to the terminal of this process, and access to files as this process.
 #[derive(Debug, Default)]
 pub struct OwnOutput {
     bar: RefCell<Option<ProgressBar>>,
@@ -117,7 +119,8 @@ fn new_bar(measured: bool) -> ProgressBar {
     ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Reads on a separate thread until done or interrupted, because standard input or a pipe may never receive data.
+/// Reads a file on a separate thread until the end of the file or a stop signal, because standard input or a pipe may never
+/// receive data.
 fn read_unless_stopped(
     read: impl FnOnce() -> io::Result<Vec<u8>> + Send + 'static,
 ) -> io::Result<Vec<u8>> {

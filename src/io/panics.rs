@@ -1,5 +1,5 @@
-//! Catches panics. Damaged files, faults of libraries and faults of the program become errors, and their messages stay off
-//! the screen.
+//! Catches panics. Damaged files, faults of libraries and faults of the program become errors, and the messages of such panics do
+//! not appear on the screen.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +18,7 @@ pub enum Caught {
 }
 
 thread_local! {
-    /// The current way to catch panics on this thread. The panic hook runs on the panicking thread.
+    /// The current way to catch panics on this thread. The panic hook can read it, because the hook runs on the panicking thread.
     static CATCHING: Cell<Caught> = const { Cell::new(Caught::Nowhere) };
 }
 

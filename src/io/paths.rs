@@ -4,7 +4,7 @@ use super::named_files::{self, FileKind, NamedFile};
 use crate::engine::input::Input;
 use crate::ui::input::ScreenInput;
 
-/// Maximum number of names in a folder to check for completion.
+/// Maximum number of names in a folder that are compared with the typed path for completion.
 const PATHS_MAX: usize = 20_000;
 
 /// Expands a leading `~` to the home folder.
@@ -46,7 +46,7 @@ pub(super) fn complete_path(typed: &str) -> Option<String> {
     (agreed.len() > begun.len()).then(|| format!("{prefix}{agreed}"))
 }
 
-/// Writes a list of subscriptions. The returned input reports the result.
+/// Writes the subscriptions to a file. Returns an input that reports the result to the screen.
 pub(super) fn export(path: &str, text: &str) -> ScreenInput {
     let file = NamedFile { path: expand_home(path), kind: FileKind::Opml, force: false };
     match named_files::write(&file, &mut |file| file.write_all(text.as_bytes())) {

@@ -1,4 +1,5 @@
-//! Performs effects: starts the work for each effect; its result comes back as a message.
+//! Performs the effects that the program requests: starts the work for each effect. The result of the work is sent to the main
+//! loop as a message.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,17 +35,17 @@ use backissue_core::feed::opml::subscription_list::Opml;
 use backissue_core::filters::EntryFilter;
 use backissue_core::schedule::learning;
 
-/// Maximum size in bytes of markup that is laid out on the loop; this takes a fraction of a millisecond.
+/// Maximum size, in bytes, of markup that is laid out on the main loop. Laying out this size takes a fraction of a millisecond.
 const AT_ONCE_BYTES: usize = 8 * 1024;
-/// Error for a panic during the search through the store.
+/// Error message for a panic while the store is searched for the entries that a filter matches.
 const NO_SEARCH: &str = "the entries that the filter matches cannot be found; try again";
 
-/// The reason why the loop ends or pauses.
+/// The reason why the main loop ends or pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// The user leaves the screen.
     Quit,
-    /// The program must end.
+    /// The program must end, because of a stop signal or a closed terminal.
     Stop,
     /// The user opens the demo.
     Demo,
@@ -59,7 +60,7 @@ pub enum Ending {
 /// Performs the effects of the program.
 #[derive(Debug)]
 pub struct Performer {
-    /// Created on first use, because it reads the system's certificates.
+    /// The HTTP client. It is created on first use, because reading the certificates of the system takes time.
     http: Option<Arc<Http>>,
     network: NetworkSettings,
     store: StoreThread,
@@ -67,7 +68,7 @@ pub struct Performer {
     answers: UnboundedSender<ScreenInput>,
     texts: Texts,
     pictures: PictureCache,
-    /// The number of the current filter preview; older ones stop.
+    /// The number of the current filter preview. A preview with another number stops.
     preview: Arc<AtomicU64>,
 }
 
@@ -183,7 +184,8 @@ impl Performer {
         None
     }
 
-    /// Lays out a text: a short one at once, so that the next frame shows it, and a longer one on another thread.
+    /// Lays out the text of an entry. A short text is laid out at once, so that the next frame shows it, and a longer text on
+    /// another thread.
     fn render(&self, wanted: RenderWork) {
         let failed = Some(not_laid_out(&wanted));
         let code = wanted.html.contains("<pre");
@@ -196,7 +198,7 @@ impl Performer {
         }
     }
 
-    /// Performs a request on a separate task. An answer is sent even if the task panics.
+    /// Performs an HTTP request on a separate task. A result is sent to the main loop even if the task panics.
     fn fetch(&mut self, request: FetchRequest) {
         let (http, answers) = (self.http(), self.answers.clone());
         let (id, started) = (request.id, clock::precise_now());
@@ -209,7 +211,7 @@ impl Performer {
         };
         let (tell, durable) = tokio::sync::oneshot::channel();
         if request.waits_for_store {
-            // The receiver is gone if the fetch was dropped.
+            // Sending fails only if the fetch was cancelled.
             self.store.handle().when_durable(move |_| {
                 tell.send(()).ok();
             });
@@ -217,7 +219,7 @@ impl Performer {
             drop(tell);
         }
         let asking = tokio::spawn(async move {
-            // A failed write is reported elsewhere; the feed is still requested.
+            // Ignore a failed write, which is reported elsewhere, and request the feed anyway.
             durable.await.ok();
             match http {
                 Ok(http) => http.fetch(request).await,
@@ -232,7 +234,7 @@ impl Performer {
         });
     }
 
-    /// Runs a command on a separate task.
+    /// Runs a command of the user on a separate task.
     fn run(&self, external: ExternalRun) {
         let answers = self.answers.clone();
         tokio::spawn(async move {
@@ -242,7 +244,7 @@ impl Performer {
         });
     }
 
-    /// Requests that the search index be brought up to date; the screen is notified as usual.
+    /// Requests that the search index be brought up to date. The screen receives the usual messages about the progress.
     fn hurry_index(&self) {
         let (nobody, _) = channel();
         self.store.handle().when_indexed(nobody);
@@ -260,7 +262,7 @@ impl Performer {
         self.off_the_loop(look, None);
     }
 
-    /// Runs slow work on the blocking pool. `failed` is the answer if it panics.
+    /// Runs slow work on the blocking pool. `failed` is the message to send if the work panics.
     fn off_the_loop(
         &self,
         work: impl FnOnce() -> Option<ScreenInput> + Send + 'static,
@@ -274,13 +276,13 @@ impl Performer {
         });
     }
 
-    /// Finishes all pending store work and returns the store, or an error if its thread died.
+    /// Finishes all pending work on the store and returns the store, or an error if the store thread panicked.
     pub fn stop(self) -> Result<Store, String> {
         self.store.stop()
     }
 }
 
-/// Returns the answer of the work, or `failed` after a panic, so that the requester never waits forever.
+/// Returns the result of the work, or `failed` if the work panicked, so that the requester never waits forever.
 fn answered(
     work: impl FnOnce() -> Option<ScreenInput>,
     failed: Option<ScreenInput>,
@@ -292,7 +294,7 @@ fn render(wanted: &RenderWork) -> ScreenInput {
     rendered(wanted, entry_lines::lay_out(wanted))
 }
 
-/// Returns the text shown instead of an entry whose layout panicked.
+/// Returns the text to show instead of an entry if laying out the entry panicked.
 fn not_laid_out(wanted: &RenderWork) -> ScreenInput {
     let span = StyledSpan { text: "this text cannot be displayed".into(), ..StyledSpan::default() };
     rendered(wanted, Rendered { lines: vec![vec![span].into()], ..Rendered::default() })

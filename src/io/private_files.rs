@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
-/// Permissions of a folder and of a file.
+/// Permissions of a private folder and of a private file.
 const FOLDER: u32 = 0o700;
 const FILE: u32 = 0o600;
 /// Permission bits of group and others.
 const OTHERS: u32 = 0o077;
-/// Name prefixes of the folders with the program's data in a data folder.
+/// Prefixes of the names of the program's own folders in a data folder.
 const OWN_FOLDERS: [&str; 3] = ["store", "backups", "index"];
 
 /// Creates a private folder and its missing parents. An existing folder is not changed.
@@ -18,15 +18,15 @@ pub(super) fn create_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER).create(folder)
 }
 
-/// Replaces a file with a private one, completely and durably or not at all. A link remains and its target is replaced,
-/// unless the target is a device or a pipe.
+/// Replaces a file with a private one, completely and durably or not at all. If the path is a symbolic link, the link remains and
+/// its target is replaced, unless the target is a device or a pipe.
 pub(super) fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
     if fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
         return Err(io::Error::other("it is not a regular file"));
     }
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    // Temporary files are created private to their owner.
+    // The new file is private, because the library creates temporary files that only their owner can read.
     let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
     file.write_all(content)?;
     file.as_file().sync_all()?;
@@ -34,7 +34,7 @@ pub(super) fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the permissions of others from a file or folder. If the system refuses, nothing changes.
+/// Removes the permissions of others from a file or folder. If the system does not allow this, nothing changes.
 pub(super) fn make_private(path: &Path, mode: u32) {
     let open = fs::metadata(path).is_ok_and(|found| found.permissions().mode() & OTHERS != 0);
     if open {
@@ -42,7 +42,8 @@ pub(super) fn make_private(path: &Path, mode: u32) {
     }
 }
 
-/// Makes the content of a data folder private. The folder itself is not changed, since others may use it.
+/// Makes the program's own files in a data folder private. The permissions of the data folder are not changed, because other
+/// programs may use it.
 pub(super) fn make_data_private(data: &Path) {
     make_private(&data.join("lock"), FILE);
     for found in fs::read_dir(data).into_iter().flatten().flatten() {

@@ -19,7 +19,7 @@ pub trait Program {
     /// Returns the engine.
     fn engine(&self) -> &Engine;
 
-    /// Returns the engine, for values that the loop sets directly.
+    /// Returns the engine, so that the main loop can set some of its values directly.
     fn engine_mut(&mut self) -> &mut Engine;
 }
 
@@ -50,7 +50,7 @@ impl Program for Headless {
                 }
                 Reconfigured::Wrong(why) => Input::Trouble(why),
             },
-            // These inputs matter only with a screen.
+            // Ignore the inputs that matter only with a screen.
             ScreenInput::Key(_)
             | ScreenInput::Pasted(_)
             | ScreenInput::Mouse(_)

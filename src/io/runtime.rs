@@ -1,8 +1,8 @@
 //! The main loop: an input arrives, the program changes, effects are performed, the screen is drawn.
 //!
-//! All inputs arrive through one channel, which gives them one order. The clock is read here and its time is passed on; no code
-//! outside this folder reads the clock. The same loop runs the engine alone ([`Headless`], for commands) and the engine with a
-//! screen ([`App`]).
+//! All inputs arrive through one channel, so their order is defined. The main loop reads the clock and passes the time to the
+//! program. No code outside `src/io` reads the clock. The same loop runs the engine alone ([`Headless`], for commands) and the
+//! engine with a screen ([`App`]).
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -33,14 +33,14 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::input::ScreenInput;
 use crate::ui::settings::ScreenSettings;
 
-/// Maximum number of inputs handled before the screen is drawn again.
+/// Maximum number of inputs handled between two drawings of the screen.
 const INPUTS_A_FRAME: usize = 256;
 /// Maximum number of visits from other threads handled between two frames.
 const VISITS_A_FRAME: usize = 8;
 
-/// A running program.
+/// A running program with its main loop.
 pub struct Runtime<P> {
-    /// The complete state.
+    /// The program with its complete state.
     pub program: P,
     pub(super) performer: Performer,
     sender: UnboundedSender<ScreenInput>,
@@ -48,14 +48,14 @@ pub struct Runtime<P> {
     watch: SleepWatch,
     zone: ZoneWatch,
     memory: MemoryReturns,
-    /// Commands that wait for the terminal.
+    /// Commands of the user that wait until they can use the terminal.
     pub(super) external_runs: VecDeque<ExternalRun>,
     /// Sender for visits from other threads.
     visitors: UnboundedSender<Visit>,
     visits: UnboundedReceiver<Visit>,
     /// Watchers to call after each input.
     watchers: Vec<Watcher>,
-    /// The ending that a visit requested.
+    /// The reason to end the main loop, if a visit requested the end.
     ending: Option<Ending>,
 }
 
@@ -65,7 +65,7 @@ impl<P: std::fmt::Debug> std::fmt::Debug for Runtime<P> {
     }
 }
 
-/// The next item for the loop.
+/// The next item for the main loop to handle.
 pub(super) enum Happening {
     /// An input.
     Input(ScreenInput),
@@ -181,7 +181,7 @@ impl<P: Program> Runtime<P> {
         self.tell(Input::Request(request))
     }
 
-    /// Runs until `done` returns `true`, or until the loop ends (`false`).
+    /// Runs the main loop until `done` returns `true`. Returns `false` if the loop ends first.
     pub async fn until(&mut self, mut done: impl FnMut(&mut P) -> bool) -> bool {
         self.tell(Input::Tick);
         while !done(&mut self.program) {
@@ -193,7 +193,7 @@ impl<P: Program> Runtime<P> {
         true
     }
 
-    /// Runs until the loop ends. `look` inspects the program after each input.
+    /// Runs the main loop until it ends. `look` inspects the program after each input.
     pub async fn until_ended(&mut self, mut look: impl FnMut(&mut P)) -> Ending {
         self.tell(Input::Tick);
         loop {
@@ -205,13 +205,14 @@ impl<P: Program> Runtime<P> {
         }
     }
 
-    /// Waits for the next input and handles all pending ones, as between two frames. Returns `false` if the loop ends.
+    /// Waits for the next input and handles all pending inputs that would be handled between two frames. Returns `false` if the
+    /// loop ends.
     pub async fn until_next_frame(&mut self) -> bool {
         let next = self.next().await;
         self.take_happening(next).is_none()
     }
 
-    /// Handles an item, and then some waiting visits: keys and inputs come first, but must not delay visits for long.
+    /// Handles an item, and then some waiting visits. Keys and inputs are handled first, but must not delay visits for long.
     pub(super) fn take_happening(&mut self, happening: Happening) -> Option<Ending> {
         let mut ending = match happening {
             Happening::Input(input) => self.take(input),
@@ -228,7 +229,8 @@ impl<P: Program> Runtime<P> {
     }
 
     fn receive(&mut self, visit: Visit) -> Option<Ending> {
-        // A visit that waited for a write must run after the answer that reports the result of the write.
+        // Handle the pending inputs before the visits, because a visit that waited for a write must run after the input that
+        // reports the result of the write.
         for _ in 0..self.inputs.len() {
             let Ok(input) = self.inputs.try_recv() else { break };
             if let Some(ending) = self.tell(input) {
@@ -240,7 +242,7 @@ impl<P: Program> Runtime<P> {
         self.ending.take()
     }
 
-    /// Passes new events to the watchers.
+    /// Passes the events since the last call to the watchers.
     fn show_watchers(&mut self) {
         if !self.watchers.is_empty() {
             let told = self.program.engine_mut().copied_events();
@@ -255,7 +257,7 @@ impl<P: Program> Runtime<P> {
         self.program.engine_mut().copies_events(watched);
     }
 
-    /// Handles an input, and the inputs that follow it or result from it at once.
+    /// Handles an input, then the pending inputs, including inputs that result from them.
     pub fn take(&mut self, input: ScreenInput) -> Option<Ending> {
         let mut ending = self.tell(input);
         for _ in 0..INPUTS_A_FRAME {
@@ -323,7 +325,7 @@ impl<P: Program> Runtime<P> {
         ending
     }
 
-    /// Starts a command; one that needs the terminal is queued.
+    /// Starts a command of the user. A command that needs the terminal is queued.
     fn run(&mut self, run: ExternalRun) {
         if run.command.on_terminal {
             self.external_runs.push_back(run);
@@ -332,7 +334,7 @@ impl<P: Program> Runtime<P> {
         }
     }
 
-    /// Finishes all writes and returns the store. The error reports data that could not be saved.
+    /// Finishes all writes and returns the store. The error is a sentence about data that could not be saved.
     pub fn stop(mut self) -> Result<Store, StartError> {
         let store = self.performer.stop().map_err(StartError::System)?;
         // Errors that arrived too late for the screen are returned here.
@@ -354,12 +356,13 @@ impl<P: Program> Host for Runtime<P> {
     }
 
     fn ask(&mut self, request: Request, offline: bool) -> Vec<Event> {
-        // The watchers see the same events, once each.
+        // Pass the earlier events to the watchers before the request causes new ones, so that they see each event once.
         self.show_watchers();
         let engine = self.program.engine_mut();
         let before = engine.offline;
         engine.offline |= offline;
-        // Only a user who presses the key twice can confirm a poll that the server asked to delay; a command cannot.
+        // Remove the question whether to poll although the server asked for a delay. Only a user who presses the key twice can
+        // confirm such a poll; a command cannot.
         let confirming = engine.confirming.take();
         engine.copies_events(true);
         let ending = self.tell_alone(Input::Request(request));

@@ -1,4 +1,4 @@
-//! The loop with a screen: handles keys and other inputs, and draws the screen after each.
+//! The loop with a screen: handles keys and other inputs, and draws the screen afterwards.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl Runtime<App> {
             self.performer.perform(effect);
         }
         self.tell(Input::Tick);
-        // `late`: a change is not on the screen yet.
+        // `late` is `true` if the screen does not show the last change yet.
         let (mut drawn, mut late) = (clock::instant(), false);
         let mut prepared = false;
         loop {
@@ -92,7 +92,7 @@ impl Runtime<App> {
             self.follow_graphics(&mut graphics);
             if let Err(error) = self.draw(terminal) {
                 self.keep_place();
-                // A closed terminal means that the user leaves, even if the signal arrives later.
+                // A closed terminal means that the user leaves the program, even if the hang-up signal arrives only later.
                 return if is_closed(&error) { Ok(Ending::Stop) } else { Err(broken(error)) };
             }
             drawn = clock::instant();
@@ -100,25 +100,27 @@ impl Runtime<App> {
                 frames.note(began.elapsed());
             }
             if !prepared && !self.program.ui.list.waiting {
-                // The screen is complete, so there is time to read the system's certificates.
+                // The first screen is complete, so there is time to create the HTTP client, which reads the system's
+                // certificates.
                 prepared = true;
                 self.prepare_network()?;
             }
         }
     }
 
-    /// Saves the current position for the next start, or deletes it if the setting is off.
+    /// Saves the position on the screen for the next start. If the setting for this is off, deletes the saved position instead.
     fn keep_place(&self) {
         if self.program.ui.settings.restore {
             let place = come_back::place_of(&self.program);
-            // If this fails, only the position is lost.
+            // Ignore an error, because only the position on the screen is lost.
             screen_place_file::save(self.folder(), &place).ok();
         } else {
             screen_place_file::forget(self.folder());
         }
     }
 
-    /// Reports the terminal's picture support when it may have changed; the cell size depends on the font.
+    /// Reports to the program how the terminal can show pictures, if this may have changed. For example, a new font changes the
+    /// cell size.
     fn follow_graphics(&mut self, known: &mut Option<(ImageProtocol, (u16, u16))>) {
         let ui = &self.program.ui;
         let now = Some((ui.settings.image_protocol, ui.size));
@@ -129,7 +131,8 @@ impl Runtime<App> {
         }
     }
 
-    /// Lends the terminal to a command until it ends. Everything except the screen continues.
+    /// Lends the terminal to a command of the user until the command ends. Polling and all other work continues without the
+    /// screen.
     async fn lend(
         &mut self,
         terminal: &mut Terminal,
@@ -159,7 +162,7 @@ impl Runtime<App> {
         Ok(ending)
     }
 
-    /// Draws the screen, and once more if the measured sizes changed.
+    /// Draws the screen. If the sizes measured during drawing have changed, draws the screen once more.
     pub fn draw(&mut self, canvas: &mut impl Canvas) -> std::io::Result<()> {
         // New sizes may change the layout; the second drawing then measures the same sizes.
         for _ in 0..2 {

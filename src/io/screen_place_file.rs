@@ -7,20 +7,20 @@ use super::private_files::replace_private;
 use super::small_files;
 use crate::ui::state::screen_place::ScreenPlace;
 
-/// Maximum size of the file, bytes; it usually has a few hundred.
+/// Maximum size of the file, bytes. The file usually has a few hundred bytes.
 const BYTES_MAX: u64 = 64 * 1024;
 
 fn path_in(folder: &Path) -> PathBuf {
     folder.join("screen.json")
 }
 
-/// Loads the position. Returns `None` if there is none or it is unreadable.
+/// Loads the position on the screen. Returns `None` if no position is saved or the file is unreadable.
 pub(super) fn load(folder: &Path) -> Option<ScreenPlace> {
     let text = small_files::read(&path_in(folder), BYTES_MAX).ok()?;
     serde_json::from_slice(&text).ok()
 }
 
-/// Saves the position.
+/// Saves the position on the screen.
 pub(super) fn save(folder: &Path, place: &ScreenPlace) -> io::Result<()> {
     replace_private(&path_in(folder), &serde_json::to_vec(place)?)
 }

@@ -1,4 +1,5 @@
-//! Stop signals of this process. They are caught during its whole life, so that none is lost between two sessions of the loop.
+//! Stop signals of this process. They are caught as long as the process runs, so that no signal is lost between two runs of the
+//! main loop.
 
 use std::sync::OnceLock;
 
@@ -8,7 +9,7 @@ use tokio::sync::watch;
 
 use super::terminal::is_lent;
 
-/// The signals that end a process.
+/// The signals that ask a process to end.
 const STOPPING: [SignalKind; 3] =
     [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
 
@@ -22,12 +23,12 @@ static TOLD: OnceLock<watch::Receiver<u32>> = OnceLock::new();
 #[derive(Debug, Clone)]
 pub struct Stops {
     told: watch::Receiver<u32>,
-    /// Number of stop signals already handled.
+    /// Number of stop signals that this receiver has already handled.
     heard: u32,
 }
 
 impl Stops {
-    /// Creates a receiver that also reports earlier signals.
+    /// Creates a receiver that also reports the stop signals that have already arrived.
     pub fn of_process() -> Self {
         Self { told: TOLD.get_or_init(hear).clone(), heard: 0 }
     }
@@ -56,19 +57,19 @@ impl Stops {
         let told = self.told.wait_for(|told| *told > heard).await.map(|told| *told);
         match told {
             Ok(told) => self.heard = told,
-            // No thread sends signals.
+            // The signal thread could not be started, so no signal will ever arrive.
             Err(_) => std::future::pending().await,
         }
     }
 }
 
-/// Starts the signal thread. Without it, signals have their default effect.
+/// Starts the thread that catches stop signals. If it cannot be started, signals have their default effect.
 fn hear() -> watch::Receiver<u32> {
     let (tell, told) = watch::channel(0);
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return told };
     let heard: Vec<(SignalKind, Signal)> = {
         let _inside = runtime.enter();
-        // Once caught, this signal does not end the process; the write fails with an error instead.
+        // Catch this signal, so that the write that exceeds the limit fails with an error instead of ending the process.
         drop(signal(SignalKind::from_raw(FILE_TOO_LARGE.as_raw())));
         STOPPING.into_iter().filter_map(|kind| Some((kind, signal(kind).ok()?))).collect()
     };

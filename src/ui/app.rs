@@ -8,14 +8,15 @@ use backissue_core::feed::text::counted_words;
 /// The engine together with the state of the screen.
 #[derive(Debug, Clone)]
 pub struct App {
-    /// The part of the program that is independent of the screen. It changes only through its inputs; see [`App::ask`].
+    /// The part of the program that does not depend on the screen. Its state changes only through requests and inputs; see
+    /// [`App::ask`].
     pub engine: Engine,
     /// The state of the screen.
     pub ui: Ui,
 }
 
 impl App {
-    /// Describes the work that delays the exit of the program. Returns `None` if there is none.
+    /// Describes the work that must finish before the program can exit. Returns `None` if there is no such work.
     pub fn awaited_at_end(&self) -> Option<String> {
         let engine = &self.engine;
         let asked = engine.polls.values().filter(|poll| poll.stage != PollStage::Waiting).count();

@@ -1,4 +1,4 @@
-//! Restores the list and entry that were open when the program last ended.
+//! Restores the list and the entry that were open when the program was last closed.
 
 use chrono::{DateTime, Utc};
 
@@ -14,12 +14,12 @@ use crate::engine::entries::rows::{RowKey, RowsWanted};
 use crate::engine::request::ScreenRequest;
 use backissue_core::history::EntryKey;
 
-/// Returns the current list, entry and layout, for the next start.
+/// Returns the current list, entry and layout, to be restored at the next start.
 pub fn place_of(app: &App) -> ScreenPlace {
     let ui = &app.ui;
     let before = ui.search.as_ref().map(|search| &search.before);
     let (list, focus) = match before {
-        // A search is not saved; the list underneath it is.
+        // A search is not restored at the next start, so the list that was open before the search is saved instead.
         Some(before) => (&before.list, before.focus),
         None => (&ui.list, ui.focus),
     };
@@ -40,7 +40,7 @@ pub fn place_of(app: &App) -> ScreenPlace {
     }
 }
 
-/// Opens the saved list and its entry. Items that no longer exist are skipped.
+/// Opens the saved list and entry. A list or entry that no longer exists is skipped.
 pub fn come_back(app: &mut App, now: DateTime<Utc>, place: ScreenPlace) -> Vec<ScreenEffect> {
     let ScreenPlace { list, entry, is_open, focus, order, show, layout, is_zoomed } = place;
     (app.ui.show, app.ui.layout, app.ui.zoomed) = (show, layout, is_zoomed);
@@ -60,7 +60,7 @@ pub fn come_back(app: &mut App, now: DateTime<Utc>, place: ScreenPlace) -> Vec<S
     open_around(app, now, entry)
 }
 
-/// Returns the list pane that gets the focus if no text is open.
+/// Returns the list pane to focus if no entry is open in the reader.
 const fn list_pane(focus: Pane) -> Pane {
     match focus {
         Pane::Feeds => Pane::Feeds,
@@ -68,7 +68,7 @@ const fn list_pane(focus: Pane) -> Pane {
     }
 }
 
-/// Requests the rows of the open list around one of its entries. The entry stays in the list even if it has been read.
+/// Requests the rows of the open list around `entry`. The entry stays in the list even if it has been read.
 fn open_around(app: &mut App, now: DateTime<Utc>, entry: EntryKey) -> Vec<ScreenEffect> {
     app.ui.list.keep.insert(entry);
     let query = list_query::build_query(app, now);
@@ -80,7 +80,7 @@ fn open_around(app: &mut App, now: DateTime<Utc>, entry: EntryKey) -> Vec<Screen
     }))]
 }
 
-/// Restores the saved entry after its rows were loaded, if it is among them.
+/// Selects the saved entry if it is among the loaded rows, and opens its text if the text was open.
 pub fn show_entry(app: &mut App, entry: EntryKey, is_open: bool, pane: Pane) -> Vec<ScreenEffect> {
     let is_here = app.ui.list.selected_row().is_some_and(|row| row.key == RowKey::Entry(entry));
     if !is_here {

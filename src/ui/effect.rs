@@ -1,4 +1,4 @@
-//! All side effects that the screen can request: the engine's effects, and further effects that only a screen needs.
+//! All side effects that the screen can request: the effects of the engine, and additional effects that only a screen needs.
 
 use super::reader::lines::Rendered;
 use super::state::pictures::PictureWork;
@@ -9,32 +9,32 @@ use backissue_core::feed::Enclosure;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::EntryKey;
 
-/// A side effect to perform.
+/// A side effect for the main program to perform.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScreenEffect {
     /// An effect requested by the engine.
     Engine(Effect),
-    /// Lay out an entry's text as lines.
+    /// Lay out the text of an entry as lines for the screen.
     Render(RenderWork),
     /// Look up a picture in the cache, store one, or prepare one for the screen.
     Picture(Box<PictureWork>),
-    /// Find the entries that a filter matches, for the preview with this number.
+    /// Find the entries that a filter matches. The number identifies the preview that shows the result.
     PreviewFilter(u64, Box<EntryFilter>),
-    /// Write pending entries to the search index now, because the user is searching. The screen does not wait for the update to
-    /// finish.
+    /// Write pending entries to the search index now, because the user is searching. The screen does not wait until they are
+    /// written.
     HurryIndex,
     /// Copy a text to the clipboard.
     Copy(String),
-    /// Complete the path that is being typed.
+    /// Complete the file path that the user is typing.
     CompletePath(String),
-    /// Write a list of subscriptions to a file.
+    /// Write the list of subscriptions to a file.
     Export {
-        /// The path as typed.
+        /// Path of the file as the user typed it.
         path: String,
-        /// The contents of the file.
+        /// Contents of the file.
         text: String,
     },
-    /// Restore the terminal and stop until the shell resumes the program.
+    /// Restore the terminal and suspend the program until the shell resumes it.
     Suspend,
     /// Switch to the demo.
     OpenDemo,
@@ -48,39 +48,39 @@ impl From<Effect> for ScreenEffect {
     }
 }
 
-/// Returns the effect that reads something from the store.
+/// Wraps a request to the store in an effect.
 pub fn ask_store(wanted: ScreenRequest) -> ScreenEffect {
     Effect::from(wanted).into()
 }
 
-/// A text to lay out as lines.
+/// An entry's text to lay out as lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenderWork {
-    /// The entry.
+    /// The entry that the text belongs to.
     pub key: EntryKey,
-    /// Source of the text to lay out.
+    /// Whether the HTML is from the feed or from the entry's page.
     pub source: TextSource,
     /// The HTML of the text.
     pub html: String,
     /// Base URL for relative addresses in the text.
     pub base: Option<String>,
-    /// Files attached to the entry.
+    /// Files attached to the entry, which are listed below the text.
     pub enclosures: Vec<Enclosure>,
-    /// Available width in columns.
+    /// Width in columns to lay the text out for.
     pub width: u16,
-    /// `true` if tables and code that are too wide scroll sideways. Otherwise they are wrapped.
+    /// `true` if tables and code that are too wide scroll sideways. If `false`, they are wrapped.
     pub slides: bool,
 }
 
-/// A text laid out as lines.
+/// An entry's text, laid out as lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RenderedEntry {
-    /// The entry.
+    /// The entry that the text belongs to.
     pub key: EntryKey,
-    /// Source of the text that was laid out.
+    /// Whether the text is from the feed or from the entry's page.
     pub source: TextSource,
     /// Width in columns that the text was laid out for.
     pub width: u16,
-    /// The lines.
+    /// The laid-out lines with their links and pictures.
     pub rendered: Rendered,
 }

@@ -1,6 +1,7 @@
-//! Connects the screen to the engine: sends requests, and updates the screen for the engine's events.
+//! Connects the screen to the engine: sends requests to the engine, and updates the screen for the engine's events.
 //!
-//! The functions called here never send requests themselves. Code that sends requests is layered above this file.
+//! The screen functions that this file calls never send requests themselves. Code that sends requests is in modules that depend on
+//! this file.
 
 use chrono::{DateTime, Utc};
 
@@ -37,7 +38,7 @@ impl App {
         app
     }
 
-    /// Sends a request to the engine. If it is refused, the status line shows the reason.
+    /// Sends a request to the engine. If the engine does not allow the request, the status line shows the reason.
     pub fn ask(&mut self, now: DateTime<Utc>, request: Request) -> Vec<ScreenEffect> {
         self.try_ask(now, request).unwrap_or_else(|why| {
             self.ui.complain(now, why);
@@ -45,7 +46,7 @@ impl App {
         })
     }
 
-    /// Sends a request to the engine. The error is a sentence that explains why the request was refused.
+    /// Sends a request to the engine. The error is a sentence that explains why the request is not allowed.
     pub fn try_ask(
         &mut self,
         now: DateTime<Utc>,
@@ -61,7 +62,7 @@ impl App {
         }
     }
 
-    /// Passes an input to the engine, then handles the resulting events.
+    /// Passes an input to the engine, then updates the screen for the resulting events.
     pub fn tell_engine(&mut self, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffect> {
         let Output { events, effects } = update(&mut self.engine, now, input);
         self.follow(now, events, effects)
@@ -74,7 +75,7 @@ impl App {
         effects: Vec<Effect>,
     ) -> Vec<ScreenEffect> {
         let mut effects: Vec<ScreenEffect> = effects.into_iter().map(Into::into).collect();
-        // Several feeds that are added or removed together count as one change of the list.
+        // If several feeds are added or removed at once, the list of subscriptions is rebuilt only once.
         let mut lists = events.iter().filter(|event| **event == Event::FeedListChanged).count();
         for event in events {
             if event == Event::FeedListChanged {
@@ -98,7 +99,7 @@ impl App {
     }
 }
 
-/// Handles one event.
+/// Updates the screen for one event of the engine.
 fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffect> {
     match event {
         Event::Notice { level: NoticeLevel::Info, text, offer } => {
@@ -142,7 +143,7 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
             let work = app.ui.pictures.take_fetched(url, bytes);
             return work.map(|work| ScreenEffect::Picture(Box::new(work))).into_iter().collect();
         }
-        // These events are for observers without a screen. The screen gets the same information from the events above.
+        // These events are for front ends without a screen. The screen gets the same information from the events handled above.
         Event::Polled(result) => poll_answers::note_result(app, now, &result),
         Event::Recovered { .. }
         | Event::Moved { .. }
@@ -157,7 +158,7 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
     Vec::new()
 }
 
-/// Returns the key for the action that a notice offers.
+/// Returns the key for the action that a notice suggests.
 const fn key_of_offer(offer: NoticeOffer) -> &'static str {
     match offer {
         NoticeOffer::Undo => " · u undo",
@@ -165,7 +166,8 @@ const fn key_of_offer(offer: NoticeOffer) -> &'static str {
     }
 }
 
-/// Updates the open list after new data of a feed was saved, if the list can contain entries of the feed.
+/// Updates the screen after new data of a feed was saved. `entries` is `true` if its entries changed; the open list is then rebuilt
+/// if it can contain entries of this feed.
 fn show_update(
     app: &mut App,
     now: DateTime<Utc>,
@@ -185,7 +187,7 @@ fn show_update(
     effects
 }
 
-/// Rebuilds the open list, either now or when the pending rows have arrived.
+/// Rebuilds the open list, either now or, if requested rows are still pending, when these rows have arrived.
 fn refresh_open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.list.waiting {
         app.ui.list.stale = true;
@@ -194,15 +196,15 @@ fn refresh_open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     load_rows::refresh_list(app, now)
 }
 
-/// Discards the totals in the timetable because a feed's settings changed.
+/// Discards the total cost in the timetable, because the settings of a feed changed.
 fn forget_sums(app: &mut App) {
     if let Some(Overlay::Timetable(pane)) = &mut app.ui.overlay {
         pane.sums = None;
     }
 }
 
-/// Lets the user choose between the feeds found on a page. If another overlay is open, subscribes to the first readable feed, which
-/// is also the default on the command line.
+/// Lets the user choose between the feeds found on a page. If another overlay is open, subscribes to the first readable feed
+/// instead, as the command line does by default.
 fn choose_feed(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::Looking(waited)) if waited == addition) {
         app.ui.uncover();
@@ -214,7 +216,7 @@ fn choose_feed(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEf
     Vec::new()
 }
 
-/// Asks whether to use an unencrypted connection to an address, unless another overlay is open.
+/// Asks whether to request the typed address without encryption, unless another overlay is open.
 fn offer_plain(app: &mut App, addition: u32) {
     if matches!(app.ui.overlay, Some(Overlay::Looking(waited)) if waited == addition) {
         app.ui.uncover();
@@ -242,7 +244,7 @@ fn show_subscribed(
         app.ui.uncover();
     }
     if to_read && app.ui.overlay.is_none() {
-        // After typing an address, the user wants to read: Enter opens the newest entry.
+        // The user wants to read the new feed next, so the entries get the focus: Enter opens the newest entry.
         app.ui.focus = Pane::Entries;
     }
     effects
@@ -297,7 +299,7 @@ mod tests {
         assert_eq!(rows_wanted(&follow_event(&mut app, noon(), updated(FeedKey(2)))), None);
         let effects = follow_event(&mut app, noon(), updated(FIRST));
         assert!(rows_wanted(&effects).is_some_and(|wanted| wanted.rebuild.is_some()));
-        // Rows are pending, so the list is refreshed when they arrive.
+        // Rows are pending, so the list is not refreshed until they arrive.
         assert_eq!(rows_wanted(&follow_event(&mut app, noon(), updated(FIRST))), None);
         assert!(app.ui.list.stale);
     }

@@ -1,4 +1,4 @@
-//! Everything that can happen on a screen, as one closed enum.
+//! Everything that can happen on a screen, as one enum.
 
 use super::effect::RenderedEntry;
 use super::keys::key::Key;
@@ -16,7 +16,7 @@ use crate::engine::settings::Settings;
 /// An input of the screen.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScreenInput {
-    /// An input for the engine.
+    /// An input that is passed to the engine.
     Engine(Input),
     /// A key was pressed.
     Key(Key),
@@ -24,34 +24,34 @@ pub enum ScreenInput {
     Pasted(String),
     /// The mouse was clicked or its wheel was turned.
     Mouse(Mouse),
-    /// The terminal was resized, to these columns and rows.
+    /// The terminal was resized to the given numbers of columns and rows.
     Resized(u16, u16),
-    /// The terminal window gained or lost the focus.
+    /// The terminal window gained (`true`) or lost the focus.
     Focused(bool),
-    /// The program should suspend itself, as Ctrl-z does in a shell.
+    /// The user wants to suspend the program, as with Ctrl-z in a shell.
     Suspend,
-    /// The program was resumed, on a terminal with these columns and rows.
+    /// The program was resumed. The terminal now has the given numbers of columns and rows.
     Continued(u16, u16),
-    /// The program cannot suspend itself because no shell started it.
+    /// The program cannot be suspended, because no shell started it and could resume it.
     NoShell,
-    /// An entry's text was laid out.
+    /// The text of an entry was laid out as lines.
     Rendered(Box<RenderedEntry>),
-    /// The result of work on pictures.
+    /// A picture was looked up in the cache or drawn, or this failed.
     Picture(Box<PictureAnswer>),
-    /// The terminal's graphics support was detected.
+    /// The protocol and cell size that the terminal uses for pictures were detected.
     Graphics(Graphics),
-    /// The entries that a filter matches, for the preview with this number.
+    /// The entries that a filter matches were found. The number identifies the preview that requested them.
     FilterPreviewed(u64, Box<FilterPreview>),
-    /// A completion for the path that was being typed.
+    /// A completion was found for a path that the user was typing.
     PathCompleted {
-        /// The text at the time of the request.
+        /// The path as it was when the completion was requested. If it has changed since, the completion is ignored.
         typed: String,
         /// The completed path.
         completed: String,
     },
-    /// A list of subscriptions was written. The text is a sentence.
+    /// The list of subscriptions was exported to a file. The text is a message for the user.
     ListWritten(String),
-    /// A list of subscriptions was read and is ready for import.
+    /// A list of subscriptions was read from a file and can be imported.
     ListRead(Box<ImportedList>),
     /// The configuration file was saved and read again.
     Reconfigured(Box<Reconfigured>),
@@ -72,17 +72,17 @@ impl From<Request> for ScreenInput {
 /// The result of reading the configuration again.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reconfigured {
-    /// The configuration is valid.
+    /// The configuration is valid and can be applied.
     Read {
-        /// The settings of the engine.
+        /// New settings of the engine.
         settings: Box<Settings>,
-        /// The settings of the screen.
+        /// New settings of the screen.
         screen: Box<ScreenSettings>,
-        /// The appearance that results from the settings.
+        /// Theme, colours and other display properties that result from the new settings.
         appearance: Box<Appearance>,
-        /// Warnings about harmless mistakes, each a sentence.
+        /// Warnings about harmless mistakes in the file, each as a sentence.
         notes: Vec<String>,
     },
-    /// The configuration is invalid. The text is a sentence.
+    /// The configuration is invalid and is not applied. The text is a sentence that explains the error.
     Wrong(String),
 }

@@ -1,4 +1,4 @@
-//! Applies a configuration that was changed while the program runs.
+//! Applies a configuration file that was changed while the program runs.
 
 use chrono::{DateTime, Utc};
 
@@ -8,7 +8,7 @@ use super::input::Reconfigured;
 use super::reader::{lay_out, pictures};
 use crate::engine::input::Input;
 
-/// Applies the new settings. An invalid file changes nothing.
+/// Applies new settings. If the configuration file is invalid, the old settings remain in force.
 pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> Vec<ScreenEffect> {
     let (settings, screen, appearance, notes) = match read {
         Reconfigured::Wrong(why) => {
@@ -27,7 +27,7 @@ pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> V
     if was_plain != app.ui.appearance.plain
         && let Some(reader) = &mut app.ui.reader
     {
-        // Wide content needs a new layout.
+        // The plain screen wraps wide content, so the open text must be laid out again.
         reader.width = 0;
         effects.extend(lay_out::ask_lines(app));
     }
@@ -42,7 +42,7 @@ pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> V
     effects
 }
 
-/// Reports problems of the configuration. Without problems, it reports that the file was read.
+/// Shows the warnings about the configuration file in the status line. If there are none, shows the message `read`.
 pub fn tell_notes(app: &mut App, now: DateTime<Utc>, read: &str, notes: &[String]) {
     match notes {
         [] => app.ui.say(now, read),

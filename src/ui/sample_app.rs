@@ -15,12 +15,12 @@ use crate::engine::store_work::Job;
 use crate::ui::state::feeds_pane::FeedsRow;
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flags};
 
-/// Current time in the tests.
+/// The time that tests use as the current time.
 pub(in crate::ui) fn noon() -> DateTime<Utc> {
     DateTime::from_timestamp(1_772_452_800, 0).unwrap()
 }
 
-/// Creates an app with feeds, each with a title and tags. Their keys are 1, 2, and so on.
+/// Creates an app with feeds, each with a title and tags. The feed keys are 1, 2, and so on.
 pub(in crate::ui) fn app_with(feeds: &[(&str, &[&str])]) -> App {
     let saved = (1..).zip(feeds).map(|(number, (title, tags))| SavedSubscription {
         key: FeedKey(number),
@@ -58,13 +58,13 @@ pub(in crate::ui) fn fill_list(app: &mut App, count: u32) {
     (list.total, list.waiting, list.fresh) = (list.rows.len(), false, false);
 }
 
-/// Selects a row of the subscriptions.
+/// Selects a row in the subscriptions pane.
 pub(in crate::ui) fn select(app: &mut App, wanted: &FeedsRow) {
     let place = app.ui.feeds.rows.iter().position(|row| row == wanted);
     app.ui.feeds.selected = place.unwrap_or_else(|| panic!("no {wanted:?}"));
 }
 
-/// Returns the store jobs among the effects.
+/// Returns the jobs for the store among the effects.
 pub(in crate::ui) fn jobs(effects: &[ScreenEffect]) -> Vec<&Job> {
     let mut jobs = Vec::new();
     for effect in effects {
@@ -75,7 +75,7 @@ pub(in crate::ui) fn jobs(effects: &[ScreenEffect]) -> Vec<&Job> {
     jobs
 }
 
-/// Returns the rows that the effects request, if any.
+/// Returns the request for list rows among the effects, if there is one.
 pub(in crate::ui) fn rows_wanted(effects: &[ScreenEffect]) -> Option<&RowsWanted> {
     jobs(effects)
         .into_iter()

@@ -28,83 +28,84 @@ use crate::engine::external::external_command::ExternalCommand;
 use backissue_core::history::EntryKey;
 use backissue_core::search::Marks;
 
-/// Minimum width for two panes side by side, in columns.
+/// Minimum width of the screen for two panes side by side, in columns.
 pub const SIDE_BY_SIDE_COLUMNS: u16 = 60;
-/// Minimum width for three panes side by side, in columns.
+/// Minimum width of the screen for three panes side by side, in columns.
 pub const THREE_COLUMNS: u16 = 100;
-/// Minimum height for the entries above the reader, in rows.
+/// Minimum height of the screen for the entries above the reader, in rows.
 pub const STACKED_ROWS: u16 = 20;
-/// Minimum height for a line of hints, in rows.
+/// Minimum height of the screen for a line of key hints, in rows.
 const HINT_ROWS: u16 = 18;
 
 /// The state of the screen.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ui {
-    /// The tour, while it is running.
+    /// State of the tour. `None` if the tour is not running.
     pub tour: Option<Tour>,
-    /// Columns and rows of the terminal.
+    /// Width and height of the terminal in columns and rows.
     pub size: (u16, u16),
     /// Pane that has the keyboard focus.
     pub focus: Pane,
     /// State of the subscriptions pane.
     pub feeds: FeedsPane,
-    /// Filter for the entries of the open list.
+    /// Which entries of a list are shown: all, unread or starred ones.
     pub show: Show,
     /// The open entry list.
     pub list: Listing,
     /// Selection in the Attention list.
     pub attention: ScrollList,
-    /// The open entry.
+    /// The open entry in the reader pane.
     pub reader: Option<Reader>,
     /// Topmost overlay.
     pub overlay: Option<Overlay>,
-    /// Overlays covered by the topmost one, to be shown again when it closes. The last one is on top; each kind occurs once.
+    /// Overlays covered by the topmost one, which are shown again when it is closed. The last one is the uppermost. There is at
+    /// most one overlay of each kind.
     pub beneath: Vec<Overlay>,
     /// First keys of an unfinished key sequence.
     pub begun: Vec<Key>,
     /// Feeds and entries marked for a common action.
     pub marked: MarkedRows,
-    /// Place to restore when the screen starts.
+    /// List and entry to restore when the screen starts.
     pub returns_to: Option<Box<ScreenPlace>>,
-    /// Layout chosen with a key, if any.
+    /// Layout that the user chose with a key. `None` uses the configured layout.
     pub layout: Option<LayoutChoice>,
-    /// Number of times the user requested a full redraw.
+    /// Number of times the user requested a full redraw. A change of this number causes the redraw.
     pub redraws: u32,
     /// Requested polls whose results have not been reported yet.
     pub asked_polls: Vec<AskedPolls>,
-    /// The last message.
+    /// The last message in the status line.
     pub notice: Option<Notice>,
-    /// Sizes measured at the last draw.
+    /// Positions and sizes of the panes, measured when the screen was last drawn.
     pub viewport: Viewport,
     /// Settings from the configuration file.
     pub settings: ScreenSettings,
     /// Number of today's unread entries.
     pub today: Counted<u32>,
-    /// Start of the day that the unread entries were counted for.
+    /// Start of the day for which today's unread entries were counted.
     pub today_since: Option<DateTime<Utc>>,
     /// Number of unread entries in each saved search.
     pub found: Counted<BTreeMap<u32, u32>>,
-    /// The pictures of entries.
+    /// State of the pictures in the open entry.
     pub pictures: Pictures,
-    /// Commands waiting for the entry that they will receive.
+    /// External commands, each with the entry that must be read from the store before the command can start.
     pub pipes: Vec<(EntryKey, ExternalCommand)>,
-    /// Number of the last filter preview.
+    /// Number of the last requested filter preview.
     pub filter_previews: u64,
     /// Entry that is being read from the store for display.
     pub opening: Option<EntryKey>,
-    /// Entries read from the store before the user opens them.
+    /// Entries that were read from the store before the user opens them.
     pub ahead: Ahead,
-    /// Entry that the user closed last, with its reading position, which may not be saved yet.
+    /// Entry that the user closed last, with its reading position, which may not be saved in the store yet.
     pub left: Option<(EntryKey, Option<ReadingPosition>)>,
-    /// The open search.
+    /// The open search. `None` if no search is open.
     pub search: Option<Box<Search>>,
     /// Words to highlight in titles and texts.
     pub marks: Marks,
-    /// Last external command that received an entry.
+    /// External command that the user last piped an entry to.
     pub piped: Option<String>,
-    /// Number of entries missing from the search index.
+    /// Number of entries that are not in the search index yet.
     pub unindexed: u32,
-    /// Action to run when the requested rows have arrived.
+    /// Action that waits for requested rows.
     pub then: Option<OnRowsLoaded>,
     /// Theme, colours and other display properties.
     pub appearance: Appearance,
@@ -114,7 +115,7 @@ pub struct Ui {
     pub unfocused: bool,
 }
 
-/// Time for which an answer remains visible even if keys are pressed.
+/// Minimum time for which the result of an earlier request stays in the status line even if keys are pressed.
 pub const ANSWER_STAYS: TimeDelta = TimeDelta::seconds(10);
 
 /// A message in the status line.
@@ -126,24 +127,24 @@ pub struct Notice {
     pub at: DateTime<Utc>,
     /// `true` if the message reports a problem.
     pub trouble: bool,
-    /// `true` if the message answers an earlier request. Such a message is not cleared by the next key.
+    /// `true` if the message is the result of an earlier request. Such a message is not removed by the next key.
     pub stays: bool,
 }
 
-/// An action to run when rows have arrived.
+/// An action to run when requested rows have arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnRowsLoaded {
-    /// Open the entry that was found. If there is none, continue with the next feed.
+    /// Open the entry that a seek has found. If it found none, continue with the next feed.
     Open,
-    /// Open the entry that was found in this list, if there is one.
+    /// Open the entry that a seek has found in the open list. If it found none, stay in this list.
     OpenHere,
-    /// Open the first unread entry of the list, which was just opened for that purpose.
+    /// Open the first unread entry of the list, which was opened for this purpose.
     OpenFirstUnread,
-    /// Show an entry as it was when the program ended.
+    /// Restore the entry that was selected when the program was last closed.
     ComeBack {
-        /// The entry.
+        /// The entry to restore.
         entry: EntryKey,
-        /// `true` if its text was open.
+        /// `true` if the text of the entry was open.
         is_open: bool,
         /// The pane that had the focus.
         pane: Pane,
@@ -151,7 +152,7 @@ pub enum OnRowsLoaded {
 }
 
 impl Ui {
-    /// Returns the current arrangement of the panes.
+    /// Returns the current arrangement of the panes on the screen.
     pub fn arrangement(&self) -> Arrangement {
         if self.zoomed && self.focus == Pane::Reader {
             return Arrangement::Narrow;
@@ -159,7 +160,7 @@ impl Ui {
         self.usual_arrangement()
     }
 
-    /// Returns the arrangement of the panes when the reader is not zoomed.
+    /// Returns the arrangement of the panes if the reader does not fill the screen.
     pub const fn usual_arrangement(&self) -> Arrangement {
         if self.appearance.plain {
             return Arrangement::Narrow;
@@ -177,22 +178,22 @@ impl Ui {
         }
     }
 
-    /// Returns the wanted layout: the one chosen with a key, or the configured one.
+    /// Returns the layout that the user wants: the one chosen with a key or, if none was chosen, the configured one.
     pub const fn layout_choice(&self) -> LayoutChoice {
         if let Some(chosen) = self.layout { chosen } else { self.settings.layout }
     }
 
-    /// Checks whether a line of hints is shown at the bottom.
+    /// Checks whether a line of key hints is shown at the bottom.
     pub const fn has_hints(&self) -> bool {
         self.settings.hints && self.size.1 >= HINT_ROWS && !self.appearance.plain
     }
 
-    /// Checks whether the program runs with a screen.
+    /// Checks whether the program has a screen, as opposed to running in the background.
     pub const fn is_on(&self) -> bool {
         self.size.0 > 0
     }
 
-    /// Opens an overlay on top. Each kind of overlay is open at most once.
+    /// Opens an overlay on top of the others. An overlay of the same kind that is already open is replaced.
     pub fn lay_over(&mut self, overlay: Overlay) {
         let kind = std::mem::discriminant(&overlay);
         self.beneath.extend(self.overlay.take());
@@ -200,12 +201,12 @@ impl Ui {
         self.overlay = Some(overlay);
     }
 
-    /// Opens an input line.
+    /// Opens an input line on top of other overlays.
     pub fn open_prompt(&mut self, prompt: Prompt) {
         self.lay_over(Overlay::Prompt(prompt));
     }
 
-    /// Checks whether an overlay hides the panes. Input lines do not.
+    /// Checks whether an open overlay covers the panes. Input lines do not cover them.
     pub fn covers_panes(&self) -> bool {
         let mut over = self.beneath.iter().chain(&self.overlay);
         over.any(|overlay| {
@@ -213,28 +214,28 @@ impl Ui {
         })
     }
 
-    /// Checks whether a gap is selected. The reader pane then explains the gap instead of showing an entry.
+    /// Checks whether a gap is selected. In this case, the reader pane explains the gap instead of showing an entry.
     pub fn explains_gap(&self) -> bool {
         self.list.selected_row().is_some_and(|row| row.key.entry().is_none())
     }
 
-    /// Returns the entry whose text is visible in the reader pane.
+    /// Returns the entry whose text is shown in the reader pane. Returns `None` while the pane explains a gap.
     pub fn shown_reader(&self) -> Option<&Reader> {
         self.reader.as_ref().filter(|_| !self.explains_gap())
     }
 
-    /// Returns the visible entry for modification.
+    /// Returns the entry whose text is shown in the reader pane, for modification.
     pub fn shown_reader_mut(&mut self) -> Option<&mut Reader> {
         let explains_gap = self.explains_gap();
         self.reader.as_mut().filter(|_| !explains_gap)
     }
 
-    /// Closes the topmost overlay and shows the one underneath.
+    /// Closes the topmost overlay and shows the overlay underneath, if there is one.
     pub fn uncover(&mut self) {
         self.overlay = self.beneath.pop();
     }
 
-    /// Returns the plan pane, even if other overlays cover it.
+    /// Returns the open plan pane, even if other overlays cover it.
     pub fn plan_pane_mut(&mut self) -> Option<&mut PlanPane> {
         let open = self.overlay.iter_mut().chain(&mut self.beneath);
         open.into_iter().find_map(|overlay| {
@@ -267,7 +268,7 @@ impl Ui {
     }
 }
 
-/// The state of the tour.
+/// The state of the tour of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tour {
     pub(in crate::ui) step: usize,

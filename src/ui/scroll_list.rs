@@ -1,4 +1,4 @@
-//! A scrolling list: its selected row and its first visible row.
+//! A scrolling list: the indexes of its selected row and its first visible row.
 
 /// The selected row and the first row on the screen, as indexes from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -10,12 +10,12 @@ pub struct ScrollList {
 }
 
 impl ScrollList {
-    /// Moves the selection down (`true`) or up in a list of `count` rows.
+    /// Moves the selection by `steps` rows, down (`true`) or up, in a list of `count` rows.
     pub fn step(&mut self, down: bool, steps: usize, count: usize) {
         self.selected = moved(self.selected, count, down, steps);
     }
 
-    /// Selects a clicked row, if there is one. Returns `true` if it was already selected.
+    /// Selects the clicked row, if there is a row at this index. Returns `true` if it was already selected.
     pub const fn click(&mut self, place: usize, count: usize) -> bool {
         if place == self.selected {
             return true;
@@ -26,13 +26,13 @@ impl ScrollList {
         false
     }
 
-    /// Scrolls until the selected row is on a screen of `height` rows.
+    /// Scrolls so that the selected row is visible on a screen of `height` rows.
     pub fn keep_in_sight(&mut self, count: usize, height: usize) {
         self.top = self.top_in(count, height);
     }
 
-    /// Returns the first row to show so that the selected row is visible and no line stays blank while rows are hidden above.
-    /// Before the first draw, the height is 0.
+    /// Returns the index of the first row to show, so that the selected row is visible and no line is blank while rows above are
+    /// hidden. The height is 0 before the first draw.
     pub fn top_in(self, count: usize, height: usize) -> usize {
         let top = self.top.min(self.selected).min(count.saturating_sub(height));
         if height == 0 {
@@ -42,7 +42,7 @@ impl ScrollList {
     }
 }
 
-/// Returns the index `steps` further down (`true`) or up, within `count` rows.
+/// Returns the index that is `steps` rows further down (`true`) or up, limited to a list of `count` rows.
 pub fn moved(place: usize, count: usize, down: bool, steps: usize) -> usize {
     if down {
         place.saturating_add(steps).min(count.saturating_sub(1))
@@ -51,7 +51,7 @@ pub fn moved(place: usize, count: usize, down: bool, steps: usize) -> usize {
     }
 }
 
-/// The distance of a movement.
+/// How far to move or scroll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Distance {
     /// One row or line.
@@ -60,12 +60,12 @@ pub enum Distance {
     Half,
     /// A page.
     Page,
-    /// To the beginning or the end.
+    /// To the beginning or the end of the list or text.
     All,
 }
 
 impl Distance {
-    /// Returns the number of steps on a screen with this number of rows.
+    /// Returns the number of rows or lines to move on a screen of `rows` rows.
     pub const fn steps(self, rows: u16) -> usize {
         match self {
             Self::Half if rows > 2 => rows as usize / 2,

@@ -11,45 +11,45 @@ use super::keys::key_bindings::Keymap;
 pub struct ScreenSettings {
     /// Name of the theme. `None` uses the terminal's own colours.
     pub theme: Option<String>,
-    /// `true` if the mouse is used.
+    /// `true` if the program reacts to the mouse.
     pub mouse: bool,
-    /// `true` if pictures are shown from the start.
+    /// `true` if pictures are shown when the program starts.
     pub images: bool,
-    /// Protocol for pictures.
+    /// Protocol that sends pictures to the terminal.
     pub image_protocol: ImageProtocol,
-    /// `true` if the terminal's title shows the number of unread entries.
+    /// `true` if the title of the terminal window shows the number of unread entries.
     pub title: bool,
     /// `true` if links are written as terminal hyperlinks. `None` enables them in terminals that are known to support them.
     pub hyperlinks: Option<bool>,
     /// `true` to use words instead of lines and symbols, and one pane at a time.
     pub plain: bool,
-    /// Maximum width of the text in the reader, in cells.
+    /// Maximum width of an entry's text in the reader pane, in cells.
     pub text_width: u16,
     /// Arrangement of the panes.
     pub layout: LayoutChoice,
-    /// Width of the subscriptions pane. `None` fits the names, as far as the screen allows.
+    /// Width of the subscriptions pane in columns. `None` makes it as wide as the feed names, as far as the screen allows.
     pub feeds_width: Option<u16>,
     /// Columns of the entry list, from left to right.
     pub columns: Vec<EntryColumn>,
     /// `true` if the bottom line shows the most important keys of the current context.
     pub hints: bool,
-    /// `true` to restore the last list and entry at the start.
+    /// `true` to restore the last list and entry when the program starts.
     pub restore: bool,
-    /// Active key bindings, which have their own table in the file.
+    /// Active key bindings, which are configured in the separate table `[keys]`.
     #[serde(skip)]
     pub keys: Keymap,
 }
 
-/// The arrangement of the panes that the user wants.
+/// The setting for the arrangement of the panes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LayoutChoice {
-    /// Depends on the width of the screen.
+    /// The arrangement depends on the width of the screen.
     #[default]
     Auto,
     /// Three panes side by side.
     Three,
-    /// The subscriptions on the left; the entries above the text on the right.
+    /// The subscriptions on the left; the entries above the reader on the right.
     Two,
     /// One pane at a time.
     One,
@@ -59,19 +59,19 @@ pub enum LayoutChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryColumn {
-    /// The time of day, or the date in lists without day headings.
+    /// The publication time of day, or the date in lists without day headings.
     Date,
-    /// The title, with labels and star.
+    /// The title, with the entry's labels and star.
     Title,
-    /// The feed, in lists of several feeds.
+    /// The name of the feed, in lists of several feeds.
     Feed,
 }
 
-/// The setting for the picture protocol.
+/// The setting for the protocol that sends pictures to the terminal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ImageProtocol {
-    /// Detect the capabilities of the terminal.
+    /// Use the best protocol that the terminal is known to support.
     #[default]
     Auto,
     /// The kitty protocol.
@@ -80,7 +80,7 @@ pub enum ImageProtocol {
     Iterm2,
     /// Sixel graphics.
     Sixel,
-    /// Two coloured halves per cell.
+    /// Half-block characters: each cell shows two coloured pixels, one above the other.
     HalfBlocks,
 }
 

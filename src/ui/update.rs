@@ -1,4 +1,4 @@
-//! The single entry point of the screen: takes an input and the time, and returns effects.
+//! The single entry point of the screen: a function that takes an input and the current time, and returns effects.
 
 use chrono::{DateTime, Utc};
 
@@ -17,12 +17,12 @@ use crate::engine::calendar::day_start;
 use crate::engine::input::Input;
 use crate::engine::store_work::{Answer, JobSubject, Stored};
 
-/// Updates the screen, and the engine underneath, for an input.
+/// Updates the screen and the engine for an input. Returns the effects to perform.
 pub fn update(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
     let open = reading_position::find_open(app);
     let mut effects = take_input(app, now, input);
     let left = reading_position::save_left(app, open, &effects);
-    // The effect that ends the program comes last.
+    // The reading position is saved first, because no effect is performed after the one that ends the program.
     effects.splice(0..0, left);
     effects.extend(gap_list::follow_gaps(app, now));
     effects.extend(pictures::follow_pictures(app, now));
@@ -92,7 +92,7 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
     }
 }
 
-/// Handles an answer from the store: shows what the screen requested, and passes the rest to the engine.
+/// Handles a response from the store: shows data that the screen requested, and passes everything else to the engine.
 fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenEffect> {
     match &stored.result {
         Ok(Answer::Publications(feed, publications)) => {
@@ -122,7 +122,7 @@ fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenE
         Ok(Answer::Entry(entry)) => {
             let mut effects: Vec<ScreenEffect> =
                 pipe::start_waiting(app, &entry).into_iter().collect();
-            // A command and the reader pane can wait for the same entry.
+            // If an external command was waiting for the entry, the reader pane may be waiting for it too.
             if effects.is_empty() || app.ui.opening == Some(entry.key) {
                 effects.extend(open_entry::show_entry(app, now, *entry));
             }
@@ -138,7 +138,7 @@ fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenE
     }
 }
 
-/// Handles a timer tick. A new day changes the lists that depend on the date.
+/// Handles a timer tick. When a new day has begun, refreshes the lists and counts that depend on the date.
 fn take_tick(app: &mut App, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffect> {
     let mut effects = app.tell_engine(now, input);
     let today = Some(day_start(now, app.engine.zone));
@@ -150,7 +150,8 @@ fn take_tick(app: &mut App, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffec
     effects
 }
 
-/// Requests the data for the first screen: the rows of the list that was open last, or of the first list.
+/// Requests the data for the first screen: the rows of the list that was open when the program was last closed, or of the first
+/// list.
 pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let place = app.ui.returns_to.take().filter(|_| app.ui.settings.restore);
     let mut effects = match place {
@@ -163,7 +164,8 @@ pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Handles new measurements after a draw: makes selections visible, and lays out the open text for its column.
+/// Stores the sizes measured at the last draw, scrolls so that selected rows are visible, and requests a new layout of the open
+/// text if its width has changed.
 pub fn measured(app: &mut App, now: DateTime<Utc>, viewport: Viewport) -> Vec<ScreenEffect> {
     let before = std::mem::replace(&mut app.ui.viewport, viewport);
     let mut effects = lay_out::ask_lines(app);

@@ -1,11 +1,11 @@
-//! Cuts and pads text by terminal cells.
+//! Cuts, pads and wraps text, measured in terminal cells.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::ui::reader::lines;
 
-/// Checks whether each byte of a text is a character of one cell.
+/// Checks whether a text consists only of printable ASCII characters, each of which takes one byte and one cell.
 pub(super) fn is_printable_ascii(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
@@ -15,7 +15,7 @@ pub(super) fn width(text: &str) -> usize {
     lines::cells(text)
 }
 
-/// Returns the text, cut to `max` cells with an ellipsis if it is longer. Characters are never split.
+/// Returns the text. If it is wider than `max` cells, the text is cut and ends with an ellipsis. Characters are never split.
 pub(super) fn cut(text: &str, max: usize) -> String {
     if is_printable_ascii(text) {
         let Some(kept) = text.get(..max).filter(|_| text.len() > max) else {
@@ -46,7 +46,7 @@ pub(super) fn cut(text: &str, max: usize) -> String {
     kept
 }
 
-/// Returns the text, cut or padded with spaces to exactly `cells` cells.
+/// Returns the text, cut or padded with spaces so that it is exactly `cells` cells wide.
 pub(super) fn fit(text: &str, cells: usize) -> String {
     let mut fitted = cut(text, cells);
     let missing = cells.saturating_sub(width(&fitted));
@@ -54,7 +54,8 @@ pub(super) fn fit(text: &str, cells: usize) -> String {
     fitted
 }
 
-/// Places `left` and `right` at the two ends of `cells` cells. If both do not fit, `left` is cut.
+/// Returns a line of `cells` cells with `left` at the left end and `right` at the right end. If they do not fit together, `left` is
+/// cut.
 pub(super) fn ends(left: &str, right: &str, cells: usize) -> String {
     let right = cut(right, cells);
     let gap = usize::from(!right.is_empty());
@@ -66,7 +67,7 @@ pub(super) fn ends(left: &str, right: &str, cells: usize) -> String {
     )
 }
 
-/// Wraps the text between words into lines of at most `max` cells. Text beyond `lines` lines is cut.
+/// Wraps the text between words into at most `lines` lines of at most `max` cells. Further text is cut.
 pub(super) fn wrap(text: &str, max: usize, lines: usize) -> Vec<String> {
     let mut wrapped: Vec<String> = Vec::new();
     let mut rest = text.trim();
@@ -80,7 +81,8 @@ pub(super) fn wrap(text: &str, max: usize, lines: usize) -> Vec<String> {
     wrapped
 }
 
-/// Returns the end of a line of at most `max` cells: after its last space, or else within the word.
+/// Returns the byte offset at which a line of at most `max` cells ends: after its last space or, if it contains no space, within
+/// the word.
 fn break_within(text: &str, max: usize) -> usize {
     let mut used = 0_usize;
     let mut blank = None;
@@ -90,7 +92,7 @@ fn break_within(text: &str, max: usize) -> usize {
         }
         used = used.saturating_add(grapheme.width());
         if used > max {
-            // A single character that is wider than the line must still be placed.
+            // If already the first character is wider than the line, it is placed on the line anyway.
             let within = if at == 0 { grapheme.len() } else { at };
             return blank.filter(|&at| at > 0).unwrap_or(within);
         }
@@ -115,11 +117,11 @@ mod tests {
 
     #[test]
     fn texts_of_every_script_are_measured_cut_and_broken() {
-        // (text, width, cut to six cells, wrapped to lines of six cells)
+        // Columns of the table: text, width in cells, text cut to six cells, text wrapped to lines of six cells.
         for (text, cells, cut_to_six, lines) in [
             ("שלום עולם", 9, "שלום …", &["שלום", "עולם"][..]),
             ("שָׁלוֹם", 4, "שָׁלוֹם", &["שָׁלוֹם"]),
-            // Fonts may join lam and alef; the terminal uses a cell for each.
+            // A font may draw the letters lam and alef as one glyph, but the terminal uses one cell for each letter.
             ("لا إله", 6, "لا إله", &["لا إله"]),
             ("السلام عليكم", 12, "السلا…", &["السلام", "عليكم"]),
             ("مُحَمَّد", 4, "مُحَمَّد", &["مُحَمَّد"]),
@@ -143,7 +145,7 @@ mod tests {
         }
     }
 
-    /// Generates texts of letters that join, combine, are wide, or run from right to left.
+    /// Generates texts with letters that join or combine with others, take two cells, or run from right to left.
     fn mixed() -> impl Strategy<Value = String> {
         let letters = [
             "a",

@@ -1,17 +1,17 @@
-//! Simplifies multi-character symbols, such as flags and families, for terminals that measure them differently.
+//! Simplifies symbols of several characters, such as flags and families, for terminals that calculate a wrong width for them.
 //!
 //! tmux before 3.4, screen and the Linux console count a flag as two symbols and a family as three people. Everything to the right
-//! is then shifted by a few cells, and parts of it remain on the screen when the line changes. This module therefore replaces
+//! is then shifted by a few cells, and some of it stays on the screen when the line changes. This module therefore replaces the
 //! symbols that such a terminal measures wrongly: a family by its first person, a flag by its letters.
 
 use ratatui::buffer::Buffer;
 
-/// Replaces the symbols that some terminals measure wrongly.
+/// Replaces the symbols on the screen whose width some terminals calculate wrongly.
 pub(super) fn simplify(buffer: &mut Buffer) {
     let mut letter = None;
     for cell in &mut buffer.content {
         if let Some((second, style)) = letter.take() {
-            // The cell after a wide symbol has no style.
+            // The second cell of a wide symbol has no style, so the second letter of a flag gets the style of the first letter.
             cell.set_char(second).set_style(style);
             continue;
         }
@@ -37,14 +37,14 @@ const fn is_flag_letter(char: char) -> bool {
     matches!(char, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// Returns the Latin letter of a regional indicator.
+/// Returns the Latin letter that corresponds to a regional indicator (half of a flag).
 fn as_letter(flag: char) -> char {
     let place = u32::from(flag).saturating_sub(0x1_f1e6).saturating_add(u32::from('A'));
     char::from_u32(place).filter(char::is_ascii_uppercase).unwrap_or(' ')
 }
 
-/// Checks whether a character joins its neighbours into one symbol or modifies the one before it: a joiner, a variation
-/// selector, a skin tone, a tag, a keycap.
+/// Checks whether a character joins its neighbours into one symbol or modifies the character before it: a joiner, a variation
+/// selector, a skin tone, a tag or a keycap.
 const fn is_joining(char: char) -> bool {
     matches!(
         char,

@@ -26,16 +26,16 @@ use crate::ui::reader::picture_places::are_shown;
 use crate::ui::state::layout::{Area, Arrangement, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;
 
-/// Minimum size of the screen.
+/// Minimum size of the screen, in columns and rows.
 const SMALLEST: (u16, u16) = (40, 12);
-/// Adjacent panes share the border between them.
+/// Adjacent panes overlap by one cell, so that they share a border.
 const SHARED_BORDER: Spacing = Spacing::Overlap(1);
-/// Maximum width of the entry list beside a text, in columns.
+/// Maximum width of the entry list if an entry is shown beside it, in columns.
 const ENTRIES_COLUMNS_MAX: u16 = 100;
-/// Columns around a text: borders and margins.
+/// Number of columns around the text in the reader pane: borders and margins.
 const TEXT_EDGES: u16 = 4;
 
-/// Draws the app and returns the measured sizes.
+/// Draws the app and returns the measured positions and sizes.
 pub fn draw(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
     let viewport = draw_roles(frame, app, now);
     let appearance = &app.ui.appearance;
@@ -60,7 +60,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
     viewport
 }
 
-/// Draws everything, using roles instead of colours.
+/// Draws the app, using roles instead of colours. Returns the measured positions and sizes.
 fn draw_roles(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
     let area = frame.area();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
@@ -89,12 +89,12 @@ fn draw_roles(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport 
         draw_overlay(frame, panes, app, overlay, viewport, now)
     });
     let covered = status::draw(frame, (panes, bottom), app, now);
-    // Pictures and links are drawn only in the visible part of the text.
+    // A message may cover the last lines of the text. Pictures and links are drawn only in the lines that stay visible.
     let rows = viewport.reader.rows.min(covered.saturating_sub(viewport.reader.row));
     Viewport { reader: Area { rows, ..viewport.reader }, ..viewport }
 }
 
-/// Draws an overlay. The plan and the timetable leave the subscriptions visible if possible.
+/// Draws an overlay. The plan pane and the timetable leave the subscriptions pane visible if there is enough room.
 fn draw_overlay(
     frame: &mut Frame<'_>,
     panes: Rect,
@@ -131,12 +131,12 @@ fn draw_overlay(
         Overlay::FilterDialog(form) => scrolled(filters::draw(frame, panes, app, form)),
         Overlay::FilterList(list) => scrolled(filters::draw_list(frame, panes, app, *list, now)),
         Overlay::Removed(list) => scrolled(removed::draw(frame, panes, app, *list, now)),
-        // Input lines, questions and lookups are drawn in the bottom line.
+        // Input lines, questions and address lookups are drawn in the bottom line.
         Overlay::Prompt(_) | Overlay::Question(_) | Overlay::Looking(_) => viewport,
     }
 }
 
-/// The areas of the three panes. A hidden pane has no area.
+/// The areas of the three panes. `None` if the pane is hidden.
 struct Places {
     feeds: Option<Rect>,
     entries: Option<Rect>,
@@ -162,7 +162,7 @@ fn places(area: Rect, app: &App) -> Places {
         }
         Arrangement::Wide => {
             let (feeds, rest) = beside_feeds(area, app);
-            // The entries take the width that a full-width text does not need.
+            // The reader pane gets the width for full-width text, and the entries get the rest.
             let text = app.ui.settings.text_width.saturating_add(TEXT_EDGES);
             let spare = rest.width.saturating_sub(text);
             let entries = (rest.width.saturating_mul(4) / 9).max(spare).min(ENTRIES_COLUMNS_MAX);
@@ -179,7 +179,7 @@ fn places(area: Rect, app: &App) -> Places {
     }
 }
 
-/// Returns the area of the subscriptions and the area beside them.
+/// Returns the area of the subscriptions pane and the remaining area to its right.
 fn beside_feeds(area: Rect, app: &App) -> (Rect, Rect) {
     let feeds = feeds::columns(app, area.width);
     let columns = [Constraint::Length(feeds), Constraint::Fill(1)];
@@ -187,7 +187,7 @@ fn beside_feeds(area: Rect, app: &App) -> (Rect, Rect) {
     (feeds, rest)
 }
 
-/// Returns the previous measurements with all areas empty.
+/// Returns the previous measurements, with all areas of panes and overlays empty.
 const fn nowhere(app: &App) -> Viewport {
     let nowhere = Area { column: 0, row: 0, columns: 0, rows: 0 };
     Viewport {
@@ -202,7 +202,7 @@ const fn nowhere(app: &App) -> Viewport {
 
 fn draw_panes(frame: &mut Frame<'_>, area: Rect, app: &App, now: DateTime<Utc>) -> Viewport {
     let places = places(area, app);
-    // A hidden pane keeps its previous sizes, so that its text needs no new layout.
+    // A hidden pane keeps its previous sizes, so that its text need not be laid out again when the pane is shown.
     let mut viewport = nowhere(app);
     if let Some(area) = places.feeds {
         let rows = feeds::draw(frame, area, app, now);

@@ -1,4 +1,4 @@
-//! The final pass over the drawn screen, which applies the colours and accents of the theme to each role.
+//! The final pass over the drawn screen, which replaces the role of each cell by the colours and text attributes of the theme.
 
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
@@ -8,15 +8,15 @@ use crate::ui::theme::colours::Colours;
 use crate::ui::theme::contrast::shown_paint;
 use crate::ui::theme::theme_roles::{Accent, Ink, Theme, ThemeRole};
 
-/// Placeholder for the background of the selected row.
+/// The background colour that marks the cells of the selected row until the theme is applied.
 const SELECTED_GROUND: Color = Color::Indexed(ThemeRole::Selected as u8);
 
-/// Applies the theme to the screen.
+/// Applies the theme to all cells of the screen.
 pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {
     let Some(theme) = appearance.theme() else { return };
     let styles = ThemeRole::ALL.map(|role| style(theme, role, appearance.colours));
     let bare = appearance.colours == Colours::None;
-    // Adjacent cells usually have the same roles.
+    // The last style is reused, because adjacent cells usually have the same roles.
     let mut last = CellStyle::of(Color::Reset, Color::Reset, &styles, bare);
     for cell in &mut buffer.content {
         if (cell.fg, cell.bg) != (last.ink, last.ground) {
@@ -27,7 +27,7 @@ pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {
     }
 }
 
-/// The style that replaces a pair of roles.
+/// The style for a combination of two roles: the role of the text and the role of the row.
 struct CellStyle {
     ink: Color,
     ground: Color,
@@ -37,8 +37,8 @@ struct CellStyle {
 }
 
 impl CellStyle {
-    /// Resolves the roles of a cell: its foreground is the role of its text, its background the role of its row. Other colours
-    /// belong to pictures and are kept.
+    /// Determines the style of a cell. Its foreground colour encodes the role of the text, and its background colour encodes the
+    /// role of the row. Other colours belong to pictures and are kept.
     fn of(ink: Color, ground: Color, styles: &[Style], bare: bool) -> Self {
         let role = |colour: Color| {
             let Color::Indexed(number) = colour else { return None };
@@ -63,8 +63,8 @@ impl CellStyle {
 }
 
 impl CellStyle {
-    /// Resolves a cell of the selected row. The row is a bar of one colour, so only accents that do not change the background are
-    /// kept.
+    /// Determines the style of a cell in the selected row. The row is a bar of one colour, so the text keeps only attributes that
+    /// do not change the background.
     fn of_bar(ink: Color, ground: Color, styles: &[Style]) -> Self {
         let role = |colour: Color| {
             let Color::Indexed(number) = colour else { return Style::new() };
@@ -84,12 +84,12 @@ impl CellStyle {
     }
 }
 
-/// Returns the style of a role with the available colours.
+/// Returns the style of a role on a terminal with the given number of colours.
 fn style(theme: &Theme, role: ThemeRole, colours: Colours) -> Style {
     let paint = theme.paint(role);
     let (ink, ground) = shown_paint(theme, role, colours);
     let accents = match colours {
-        // A theme's accents complement its colours. Without colours, each role has its own accents.
+        // With colours, the theme defines the text attributes. Without colours, the attributes alone must distinguish the roles.
         Colours::None => role.without_colour(),
         Colours::Sixteen | Colours::Many | Colours::True => paint.accents.as_slice(),
     };
@@ -97,7 +97,7 @@ fn style(theme: &Theme, role: ThemeRole, colours: Colours) -> Style {
     Style { fg: ink.map(colour), bg: ground.map(colour), ..Style::new() }.add_modifier(modifiers)
 }
 
-/// Converts a colour for ratatui.
+/// Converts a colour of a theme to a colour of ratatui.
 pub(super) const fn colour(ink: Ink) -> Color {
     match ink {
         Ink::Default => Color::Reset,
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use crate::view::theme;
 
-    /// Returns the cell that results from drawing text in these styles, one over another.
+    /// Returns the cell that results from drawing text in these styles, one over another, and applying the theme.
     fn dressed(appearance: &Appearance, styles: &[Style]) -> Cell {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 1, 1));
         for style in styles {

@@ -1,7 +1,7 @@
-//! Draws the screen from the app. This module is pure and depends on `app` and the layers below.
+//! Draws the screen from the app. This module is pure and depends on the `ui` module and the modules below it.
 //!
-//! It neither changes the app nor computes anything that the app does not provide. Drawing returns the measured sizes
-//! ([`crate::ui::state::layout::Viewport`]), which the main loop stores in the app.
+//! It does not change the app, and displays only values that the app provides. Drawing returns the measured positions and sizes
+//! ([`crate::ui::state::layout::Viewport`]), which the main loop passes to the app.
 
 pub mod html;
 

@@ -1,4 +1,4 @@
-//! The border of a pane.
+//! Draws the borders of panes and dialogs, and lines of text inside them.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Flex, Layout, Rect};
@@ -9,20 +9,20 @@ use ratatui::widgets::{Block, Borders, Clear};
 use super::{cells, theme};
 use crate::ui::state::layout::Area;
 
-/// Clears the area of a pane, except for a border column shared with a neighbour.
+/// Clears the area of a pane, except the border column that it shares with the pane on its left.
 pub(super) fn clear_beside(frame: &mut Frame<'_>, area: Rect) {
     let shared = u16::from(area.x > 0);
     let (x, width) = (area.x.saturating_add(shared), area.width.saturating_sub(shared));
     frame.render_widget(Clear, Rect { x, width, ..area });
 }
 
-/// Converts an area of the screen for the app.
+/// Converts an area of ratatui to an area of the app.
 pub(super) const fn area(place: Rect) -> Area {
     Area { column: place.x, row: place.y, columns: place.width, rows: place.height }
 }
 
-/// Draws lines that were laid out for their area, cutting anything beyond its edge. Most text is printable ASCII, which needs
-/// no search for graphemes; this saves half the time of a frame.
+/// Draws lines, cutting text beyond the right edge of the area. Printable ASCII text, which is the most frequent, is drawn without
+/// splitting it into graphemes. This halves the time to draw the screen.
 pub(super) fn put(frame: &mut Frame<'_>, lines: &[Line<'_>], area: Rect) {
     let area = area.intersection(frame.area());
     let buffer = frame.buffer_mut();
@@ -45,7 +45,7 @@ pub(super) fn put(frame: &mut Frame<'_>, lines: &[Line<'_>], area: Rect) {
     }
 }
 
-/// Returns the area of a dialog centred in another area, with at most `columns` and `height` cells, and clears it.
+/// Returns a centred area of at most `columns` columns and `height` rows for a dialog, and clears this area of the screen.
 pub(super) fn centred(frame: &mut Frame<'_>, area: Rect, columns: u16, height: u16) -> Rect {
     let [place] = Layout::vertical([Constraint::Max(height)]).flex(Flex::Center).areas(area);
     let [place] = Layout::horizontal([Constraint::Max(columns)]).flex(Flex::Center).areas(place);
@@ -53,12 +53,13 @@ pub(super) fn centred(frame: &mut Frame<'_>, area: Rect, columns: u16, height: u
     place
 }
 
-/// Draws a pane's border with its title. Returns the area inside.
+/// Draws the border of a pane with a title. Returns the area inside the border.
 pub(super) fn bordered(frame: &mut Frame<'_>, area: Rect, title: &str, focused: bool) -> Rect {
     counted(frame, area, title, "", focused)
 }
 
-/// Draws a pane's border with its title, and a position such as `12/88` at the bottom. Returns the area inside.
+/// Draws the border of a pane with a title at the top and a position such as `12/88` at the bottom. Returns the area inside the
+/// border.
 pub(super) fn counted(
     frame: &mut Frame<'_>,
     area: Rect,

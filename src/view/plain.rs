@@ -1,7 +1,7 @@
 //! The plain screen, for screen readers: no lines, no symbols, and the cursor at the user's position.
 //!
-//! Rows use words instead of symbols. A final pass over the finished screen converts all remaining symbols to ASCII, cell by
-//! cell, so that no view can forget to.
+//! Rows contain words instead of symbols. In addition, a final pass over the finished screen converts all remaining symbols to
+//! ASCII, so that symbols from any drawing function are converted.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -14,7 +14,7 @@ use crate::ui::reader::lines::{Role, StyledSpan};
 use crate::ui::state::layout::{Area, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;
 
-/// The program's symbols and their ASCII replacements.
+/// Symbols that the program draws, each with its ASCII replacement.
 const SIGNS: [(&str, &str); 25] = [
     ("✓", "+"),
     ("·", "-"),
@@ -43,7 +43,7 @@ const SIGNS: [(&str, &str); 25] = [
     ("░", ":"),
 ];
 
-/// Converts symbols to ASCII. Lines and all other symbols of the program become spaces.
+/// Converts the symbols on the screen to ASCII. Lines and other symbols that have no ASCII replacement become spaces.
 pub(super) fn write_out(buffer: &mut Buffer) {
     let (mut before, mut behind) = (" ".to_owned(), buffer.content.iter().skip(1));
     let followed: Vec<bool> = buffer
@@ -53,7 +53,7 @@ pub(super) fn write_out(buffer: &mut Buffer) {
         .collect();
     for (cell, blank_behind) in buffer.content.iter_mut().zip(followed) {
         let symbol = cell.symbol().to_owned();
-        // A dash between words, as opposed to a piece of a line.
+        // This is a dash between words, not a part of a line.
         if symbol == "─" && before == " " && blank_behind {
             cell.set_symbol("-");
         } else if let Some(sign) = in_ascii(&symbol) {
@@ -63,7 +63,7 @@ pub(super) fn write_out(buffer: &mut Buffer) {
     }
 }
 
-/// Returns the replacement of a symbol, or `None` for other text.
+/// Returns the ASCII replacement of a symbol. Returns `None` if the text is not a symbol that the program draws.
 fn in_ascii(symbol: &str) -> Option<&'static str> {
     if symbol.is_ascii() {
         return None;
@@ -73,7 +73,7 @@ fn in_ascii(symbol: &str) -> Option<&'static str> {
     }
     let mut chars = symbol.chars();
     match (chars.next(), chars.next()) {
-        // Lines, blocks, shapes, arrows and technical symbols, but no letters, which other scripts need.
+        // These ranges contain lines, blocks, shapes, arrows and technical symbols, but no letters of any script.
         (
             Some(
                 '\u{2190}'..='\u{21ff}'
@@ -87,7 +87,7 @@ fn in_ascii(symbol: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the text of a span in which quotations and rules are recognizable without line characters.
+/// Returns the text of a span without line characters. ASCII characters replace quotation bars and rules.
 pub(super) fn told(span: &StyledSpan) -> String {
     match span.role {
         Role::QuoteBar => span.text.replace('│', ">"),
@@ -109,8 +109,8 @@ pub(super) fn told(span: &StyledSpan) -> String {
     }
 }
 
-/// Puts the cursor at the user's position: the selected row, or the beginning of the open text. An input line sets the cursor
-/// itself.
+/// Moves the cursor to the user's position: the selected row, or the beginning of the open text. If an input line is open, it has
+/// already set the cursor.
 pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
     let place = match &app.ui.overlay {
         Some(Overlay::Prompt(_) | Overlay::Palette(_)) => return,
@@ -143,7 +143,8 @@ pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
     frame.set_cursor_position(place.unwrap_or(Position::new(0, 0)));
 }
 
-/// Returns the beginning of a form line in an overlay.
+/// Returns the position of the beginning of a line in an overlay. `line` counts all lines, including those that are scrolled out of
+/// view.
 fn line_of(viewport: &Viewport, line: usize) -> Position {
     let below = line.saturating_sub(usize::from(viewport.overlay_top));
     let row = viewport.overlay.row.saturating_add(u16::try_from(below).unwrap_or(u16::MAX));
@@ -154,7 +155,7 @@ const fn first_cell(area: Area) -> Position {
     Position::new(area.column, area.row)
 }
 
-/// Returns the first cell of the selected row.
+/// Returns the position of the first cell of the selected row. Returns `None` if no row is selected.
 fn selected_cell(buffer: &Buffer) -> Option<Position> {
     let selected: Option<Color> = theme::SELECTED.bg;
     let place = buffer.content.iter().position(|cell| Some(cell.bg) == selected)?;
@@ -200,7 +201,7 @@ mod tests {
 
     #[test]
     fn no_two_marks_of_one_picture_are_written_alike() {
-        // The week: shades, publications, polls and hours to skip; and the last polls.
+        // The symbols in the chart of the week (shades, publications, polls, hours to skip) and in the row of the last polls.
         for picture in [["█", "▓", "▒", "░", "·", "×", "•", "○"].as_slice(), &["●", "·"]]
         {
             let mut written: Vec<_> = picture.iter().map(|sign| in_ascii(sign)).collect();

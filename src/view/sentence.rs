@@ -1,11 +1,11 @@
-//! One sentence in the middle of an empty screen.
+//! Draws one sentence in the middle of an otherwise empty screen.
 
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Rect};
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
-/// Draws a sentence, wrapped over several lines if necessary.
+/// Draws a sentence in the middle of the screen, wrapped to several lines if necessary.
 pub fn draw_sentence(frame: &mut Frame<'_>, text: &str) {
     let area = frame.area();
     let width = usize::from(area.width.max(1));

@@ -1,8 +1,8 @@
 //! The roles of screen elements, encoded as styles.
 //!
 //! Drawing code only uses roles. The role of a text is written as its foreground and the role of a row as its background, each
-//! encoded as an indexed colour. After drawing, [`super::dressing`] replaces the roles with the theme's colours and accents. No
-//! drawing function therefore depends on a theme, and a theme can change without changes to the drawing code.
+//! encoded as an indexed colour. After drawing, [`super::dressing`] replaces the roles by the colours and text attributes of the
+//! theme. Therefore, drawing functions do not depend on the theme.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
@@ -23,7 +23,7 @@ const fn row(role: ThemeRole) -> Style {
 pub(super) const TEXT: Style = Style::new();
 /// Less important text.
 pub(super) const DIM: Style = text(ThemeRole::Dim);
-/// Unread entries.
+/// The title of an unread entry.
 pub(super) const UNREAD: Style = text(ThemeRole::Unread);
 /// Day headings and tags.
 pub(super) const HEADING: Style = text(ThemeRole::Heading);
@@ -31,11 +31,11 @@ pub(super) const HEADING: Style = text(ThemeRole::Heading);
 pub(super) const SELECTED: Style = row(ThemeRole::Selected);
 /// The selected row of an unfocused pane.
 pub(super) const SELECTED_ELSEWHERE: Style = row(ThemeRole::SelectedElsewhere);
-/// A star.
+/// The symbol of a starred entry.
 pub(super) const STAR: Style = text(ThemeRole::Star);
-/// A gap.
+/// A gap in the history of a feed.
 pub(super) const GAP: Style = text(ThemeRole::Gap);
-/// A problem.
+/// A problem, such as a failed poll.
 pub(super) const TROUBLE: Style = text(ThemeRole::Trouble);
 /// The border of a pane.
 pub(super) const BORDER: Style = text(ThemeRole::Border);
@@ -46,19 +46,19 @@ pub(super) const TITLE_FOCUSED: Style =
     text(ThemeRole::BorderFocused).add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
 /// The title of the open entry.
 pub(super) const TITLE: Style = text(ThemeRole::Unread).add_modifier(Modifier::BOLD);
-/// Keys in hints and help.
+/// The names of keys in hints and in the help.
 pub(super) const KEY: Style = text(ThemeRole::Key);
-/// The shades of the week picture, lightest first.
+/// The shades of the hours in the chart of a week, lightest first.
 pub(super) const HEAT: [Style; 4] = [
     text(ThemeRole::Heat1),
     text(ThemeRole::Heat2),
     text(ThemeRole::Heat3),
     text(ThemeRole::Heat4),
 ];
-/// A search match, applied over the style of its text.
+/// Text that matches a search. This style is applied over the style of the text.
 pub(super) const HIT: Style = text(ThemeRole::Hit);
 
-/// Splits a text into spans with highlighted search matches.
+/// Splits a text into spans, so that words that match a search are highlighted.
 pub(super) fn with_hits(text: &str, style: Style, marks: &Marks) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut at = 0;
@@ -78,7 +78,7 @@ pub(super) fn with_hits(text: &str, style: Style, marks: &Marks) -> Vec<Span<'st
     spans
 }
 
-/// Returns the style of a piece of code.
+/// Returns the style of a piece of code, depending on its syntax.
 const fn of_code(syntax: Syntax) -> Style {
     match syntax {
         Syntax::Other => TEXT,

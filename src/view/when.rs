@@ -3,7 +3,7 @@
 use chrono::{DateTime, Datelike, Utc};
 use chrono_tz::Tz;
 
-/// Formats a duration in its largest unit: `45s`, `12m`, `3h`, `6d`, `9w`, `2y`.
+/// Formats a number of seconds in the largest unit that fits: `45s`, `12m`, `3h`, `6d`, `9w`, `2y`.
 pub fn span_words(seconds: i64) -> String {
     let seconds = seconds.max(0);
     let (count, unit) = match seconds {
@@ -17,7 +17,7 @@ pub fn span_words(seconds: i64) -> String {
     format!("{count}{unit}")
 }
 
-/// Formats a time relative to now: `in 12m`, `now`, `3h ago`.
+/// Formats a time relative to the current time: `in 12m`, `now`, `3h ago`.
 pub fn relative(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     let seconds = at.signed_duration_since(now).num_seconds();
     match seconds {
@@ -27,13 +27,13 @@ pub fn relative(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     }
 }
 
-/// Formats a time in the user's zone, to the minute.
+/// Formats a time in the given time zone, with date and minute.
 pub fn minute(at: DateTime<Utc>, zone: Tz) -> String {
     at.with_timezone(&zone).format("%a %-d %b %Y %H:%M").to_string()
 }
 
-/// Formats a day heading: `Today`, `Yesterday`, or the day of the week, each with the date. The year is added only if it is not
-/// the current one.
+/// Formats a day heading: `Today`, `Yesterday` or the day of the week, followed by the date. The year is added only if it is not
+/// the current year.
 pub(super) fn day(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
     let (day, today) =
         (at.with_timezone(&zone).date_naive(), now.with_timezone(&zone).date_naive());

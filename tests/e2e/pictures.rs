@@ -1,4 +1,4 @@
-//! Pictures in a real terminal: each is sent once, placed by its number, and removed at the end.
+//! Pictures in a real terminal: each is sent once, placed by its number, and removed when the program ends.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn picture_is_sent_to_kitty_once_and_removed() {
     assert!(!session.has_written("\x1b_G"), "off: no picture is fetched or sent");
     session.press("I");
     session.until_it_says("pictures on (kitty)");
-    // The data is sent before the first placeholder.
+    // The picture's data is sent before the first placeholder is drawn.
     for _ in 0..20 {
         session.until_quiet();
         if session.has_written("\u{10EEEE}") {

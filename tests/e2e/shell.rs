@@ -4,7 +4,7 @@ use std::process::Command;
 
 use super::{Session, reaches_the_edges, words};
 
-/// Starts a shell with job control that runs the demo; returns the session and the process id of the demo.
+/// Starts a shell with job control that runs `backissue demo`; returns the terminal session and the demo's process id.
 fn shell_with_demo() -> (Session, String) {
     let mut session = Session::start_program("/bin/sh", &["-i"], 120, 36);
     session.press("PS1='at your service '; set -m; cd; export NO_PROXY='*'\n");
@@ -23,7 +23,7 @@ fn send(signal: &str, id: &str) {
     assert!(told.success());
 }
 
-/// Waits until the shell controls the terminal again.
+/// Waits until the shell, not the program, reads from the terminal again.
 #[track_caller]
 fn until_the_shell_has_it(session: &mut Session) {
     session.until("the shell", |screen| {
@@ -69,7 +69,7 @@ fn ctrl_z_suspends_to_the_shell_and_fg_resumes() {
         session.press("?");
         session.until("the panes", |screen| !screen.contents().contains("half a page"));
     }
-    // A program stopped without warning also redraws everything.
+    // After a stop that it could not notice (SIGSTOP), the program also redraws the whole screen.
     send("STOP", &id);
     session.until_it_says("topped");
     session.press("fg\n");
@@ -118,7 +118,7 @@ fn title_mouse_and_clipboard_are_the_terminals() {
         session.screen.screen().mouse_protocol_mode(),
         vt100::MouseProtocolMode::PressRelease
     );
-    // Two clicks on the third entry row open it.
+    // Clicking twice on the third row of entries opens that entry.
     session.press("\x1b[<0;40;3M\x1b[<0;40;3m");
     session.until_quiet();
     session.press("\x1b[<0;40;3M\x1b[<0;40;3m");
@@ -129,7 +129,7 @@ fn title_mouse_and_clipboard_are_the_terminals() {
         session.has_written("\x1b]52;c;aHR0cDovLzEyNy4wLjAuMTo"),
         "http://127.0.0.1: in Base64"
     );
-    // Losing and regaining focus changes nothing.
+    // When the terminal loses and regains focus, nothing changes.
     session.press("\x1b[O\x1b[I");
     session.press("T");
     session.until_it_says("theme dark");
@@ -149,7 +149,7 @@ fn links_and_plain_words_are_written_as_configured() {
     let mut session = Session::start(&["--config", configuration, "demo"], 120, 36);
     session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     session.until_quiet();
-    // The feed with every kind of content is the last one, and its first entry has many links.
+    // Select the last feed, which has every kind of content; its first entry has many links.
     session.press("Gl");
     session.until_it_says("no older entries");
     session.until_quiet();
@@ -172,7 +172,7 @@ fn links_and_plain_words_are_written_as_configured() {
     assert!(session.ended().success());
 }
 
-/// Returns a data folder with one subscription, and the arguments for a reader of it.
+/// Creates a data folder with one subscription; returns the arguments with which the program opens it.
 fn orchard(home: &tempfile::TempDir) -> [String; 3] {
     let data = home.path().join("data").to_str().unwrap().to_owned();
     let added = Command::new(env!("CARGO_BIN_EXE_backissue"))
@@ -217,7 +217,7 @@ fn closed_terminal_ends_the_program_normally() {
     assert!(!session.text().contains("fault"), "{}", session.text());
     session.press("q");
     assert!(session.ended().success());
-    // There is no log if nothing was written to it.
+    // If nothing was logged, there is no log folder or no file in it.
     let log = std::fs::read_dir(home.path().join("data/log")).into_iter().flatten();
     let files: Vec<_> = log.map(|file| file.unwrap().file_name()).collect();
     assert!(!files.iter().any(|file| file.to_string_lossy().starts_with("panic")), "{files:?}");

@@ -1,17 +1,17 @@
-//! Cycles between files that use each other, by their `use` items.
+//! Finds cycles of source files that use each other, by their `use` items.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The modules that each module uses.
+/// For each module, the modules that it uses.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
-/// Returns the module of a file in `src/`, as `ui::keys::mouse`; `None` for a `mod.rs` or a file of tests.
+/// Returns the module name of a file in `src/`, such as `ui::keys::mouse`; `None` for a `mod.rs` or a file of tests.
 pub(crate) fn module_of(path: &str) -> Option<String> {
     let module = path.strip_prefix("src/")?.strip_suffix(".rs")?.replace('/', "::");
     (!module.ends_with("mod") && !module.ends_with("tests")).then_some(module)
 }
 
-/// Returns the other modules that each module uses, by the paths it names.
+/// Returns, for each module, the other modules that it uses, given the paths that it names.
 pub(crate) fn uses(named: &BTreeMap<String, Vec<String>>) -> Uses {
     let used = |(module, paths): (&String, &Vec<String>)| {
         let found = paths.iter().filter_map(|path| used_module(named, module, path));
@@ -20,7 +20,7 @@ pub(crate) fn uses(named: &BTreeMap<String, Vec<String>>) -> Uses {
     named.iter().map(used).collect()
 }
 
-/// Returns the known module that a path in a module names.
+/// Returns the module to which a path named in `module` refers; `None` if it is not one of ours.
 fn used_module(all: &BTreeMap<String, Vec<String>>, module: &str, path: &str) -> Option<String> {
     let mut whole = if let Some(rest) = path.strip_prefix("crate::") {
         rest.to_owned()
@@ -40,7 +40,7 @@ fn used_module(all: &BTreeMap<String, Vec<String>>, module: &str, path: &str) ->
     }
 }
 
-/// Returns every group of modules that can each reach the others.
+/// Returns the groups of modules that use each other in a cycle, directly or through other modules.
 pub(crate) fn circles(uses: &Uses) -> BTreeSet<Vec<String>> {
     let reached: Uses = uses.keys().map(|module| (module.clone(), reach(uses, module))).collect();
     let circle = |(module, reached_here): (&String, &BTreeSet<String>)| {

@@ -1,6 +1,6 @@
-//! Rust code for the project rules: without comments and quoted text.
+//! Removes comments and quoted text from Rust code, so that the project rules see only code.
 
-/// Returns the text without comments and quoted text.
+/// Returns Rust code without its comments and quoted text.
 pub(super) fn code_of(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;
@@ -46,7 +46,8 @@ fn comment_length(text: &str) -> usize {
     at
 }
 
-/// Returns the length of a raw string literal if one starts here and not inside a name.
+/// Returns the length of the raw string literal at the start of `text`; `None` if there is none, or if its `r` belongs to a name
+/// that ends `before`.
 fn raw_text_length(text: &str, before: &str) -> Option<usize> {
     let inside_name =
         before.chars().next_back().is_some_and(|char| char.is_alphanumeric() && char != 'b');

@@ -1,18 +1,18 @@
-//! Rules about names: empty words in identifiers and the length of test names.
+//! Rules about names: words without meaning in identifiers, and the length of test names.
 
 /// Maximum number of characters in the name of a test.
 const TEST_NAME_MAX: usize = 60;
-/// Words without meaning, which no part of an identifier or file name may be.
+/// Words that say nothing about the purpose of a thing; no part of an identifier or file name may be one of them.
 const EMPTY_WORDS: [&str; 6] = ["util", "helper", "manager", "handler", "misc", "common"];
 
-/// Returns the identifiers that have an empty word as a part, singular or plural.
+/// Returns the identifiers that contain one of [`EMPTY_WORDS`] as a part, singular or plural.
 pub(super) fn empty_words(code: &str) -> Vec<String> {
     let identifiers = code.split(|char: char| !char.is_alphanumeric() && char != '_');
     let is_empty_word = |part: &String| EMPTY_WORDS.contains(&part.trim_end_matches('s'));
     identifiers.filter(|name| parts(name).iter().any(is_empty_word)).map(str::to_owned).collect()
 }
 
-/// Splits both `KeyHandler` and `key_handler` into `key` and `handler`.
+/// Splits an identifier into its words: both `KeyHandler` and `key_handler` give `key` and `handler`.
 fn parts(identifier: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     for char in identifier.chars() {
@@ -26,7 +26,7 @@ fn parts(identifier: &str) -> Vec<String> {
     parts
 }
 
-/// Returns the names of test functions that are longer than the limit.
+/// Returns the names of test functions that are longer than [`TEST_NAME_MAX`].
 pub(super) fn long_test_names(code: &str) -> Vec<String> {
     let (mut found, mut is_test) = (Vec::new(), false);
     for line in code.lines().map(str::trim) {

@@ -18,17 +18,18 @@ use crate::io::owner::client::{Client, ConnectError, RunEnd};
 use crate::io::owner::messages::OwnerKind;
 use crate::io::store::owner_socket;
 
-/// Pause between checks for a running process.
+/// Pause between checks whether another process has opened the store.
 const LOOK_PAUSE: Duration = Duration::from_millis(500);
 
-/// Runs the command. It never opens the store itself; with `--follow` it reconnects to the next process that does.
+/// Runs `backissue events`. The command never opens the store itself. With `--follow`, it connects to each further process that
+/// opens the store.
 pub(in crate::cli) fn run(options: &Options, args: &EventsArgs) -> Result<Done, Failure> {
     let folder = session::data_dir(options)?;
     let mut told = false;
     loop {
         let client = owner_socket(&folder).map(|socket| Client::connect(&socket));
         let ended = match client {
-            // A short-lived command does not wait for observers.
+            // A process that runs only one command ends without waiting for `backissue events`.
             Some(Ok(client)) if client.owner == OwnerKind::Command => None,
             Some(Ok(client)) => Some(client.run(session::typed(), &OwnOutput::default())),
             Some(Err(ConnectError::Refused(why))) => {
@@ -72,14 +73,16 @@ pub(in crate::cli) fn tell(desk: &CommandContext, args: &EventsArgs) -> Result<D
     Ok(Done::All)
 }
 
-/// Prints recent and new events. Ends with an error if too many events wait to be read.
+/// Prints recent and new events. Ends with an error if the program that reads the output is too slow and too many events wait for
+/// it.
 pub(in crate::cli) fn follow(desk: &CommandContext) -> Result<Done, Failure> {
     let waiting = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&waiting);
     desk.never_ends();
     let mut lately = Some(desk.log.clone());
     let step = move |engine: &Engine, events: &[Event], notes: &mut Vec<String>| {
-        // The first step gets no events: it prints the log, so nothing between the log and the first new event is lost.
+        // The first call of this closure receives no events and prints the log, so that no event between the log and the first
+        // new event is lost.
         let lines = match lately.take() {
             Some(log) => log.lines(),
             None => lines_of(engine, events),

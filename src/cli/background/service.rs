@@ -12,12 +12,12 @@ use crate::io::config::config_file;
 use crate::io::console;
 use crate::io::system::words::system_words;
 
-/// The unit file, with a placeholder for the command.
+/// The text of the systemd unit file, with a placeholder for the command line that starts this program.
 const UNIT: &str = include_str!("../../../assets/backissue.service");
-/// Name of the unit.
+/// Name of the systemd unit.
 const NAME: &str = "backissue.service";
 
-/// Runs the command.
+/// Runs `backissue service`.
 pub(in crate::cli) fn run(options: &Options, args: &ServiceArgs) -> Result<Done, Failure> {
     let unit = unit_path()?;
     match args.what {
@@ -27,7 +27,7 @@ pub(in crate::cli) fn run(options: &Options, args: &ServiceArgs) -> Result<Done,
     }
 }
 
-/// Returns the path of the unit in this user's unit folder.
+/// Returns the path of the unit file in the systemd folder of this user.
 fn unit_path() -> Result<PathBuf, Failure> {
     let folders = config_file::folders().map_err(Failure::new)?;
     let config = folders.config.parent().and_then(Path::parent).unwrap_or(Path::new("."));
@@ -49,7 +49,7 @@ fn install(options: &Options, unit: &Path) -> Result<Done, Failure> {
     console::tell(&format!("written: {}", unit.display()));
     systemctl(&["daemon-reload"])?;
     systemctl(&["enable", NAME])?;
-    // If the service is already running, a restart makes it use the new file.
+    // If the service is already running, a restart makes systemd use the new unit file.
     systemctl(&["restart", NAME])?;
     console::tell(
         "backissue now polls in the background; 'journalctl --user -u backissue' shows its messages",
@@ -105,7 +105,7 @@ fn no_systemd(error: &std::io::Error) -> Failure {
     ))
 }
 
-/// Returns the unit text for this program, with the folders from the command line.
+/// Returns the text of the unit file that starts `program`, with the data folder and configuration file from the command line.
 fn unit_text(program: &Path, options: &Options) -> Result<String, Failure> {
     let mut command = quote(program)?;
     for (flag, path) in [("--data-dir", &options.data_dir), ("--config", &options.config)] {

@@ -28,7 +28,7 @@ use backissue_core::feed::text::counted_words;
 /// Interval between checks for store maintenance.
 const ORDER_PAUSE: Duration = Duration::from_hours(1);
 
-/// Polls until a stop signal arrives, then saves everything. Waits while a reader has the store open.
+/// Polls until a stop signal arrives, then saves everything. While a reader has the store open, waits for the reader to end.
 pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, Failure> {
     let mut kept = None;
     loop {
@@ -38,7 +38,7 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
                 Ending::PutInOrder => kept = Some(store),
                 Ending::HandOver => {
                     drop(store);
-                    // The process that takes the store over keeps the connection open while it has the store.
+                    // A process that takes the store over keeps this connection open until it returns the store.
                     if let Some((stream, _)) = listener.and_then(Listener::release) {
                         console::tell(
                             "another backissue took over the store; polling resumes when it ends",
@@ -55,7 +55,7 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
             continue;
         }
         let found = match owner::find_owner(options, SessionLength::Long) {
-            // The owner is busy, for example with maintenance, which may take a while.
+            // The process that has the store open is busy, for example with maintenance, so try again.
             Err(failure) if failure.in_use.is_some() => continue,
             found => found?,
         };
@@ -149,13 +149,13 @@ fn poll(
     })
 }
 
-/// Writes events to standard output from a separate thread.
+/// Writes events to standard output from a separate thread, for `backissue watch --follow`.
 fn follow(options: &Options, hand: LoopHandle) {
     let options = options.clone();
     let telling = move || {
         let output = Rc::<OwnOutput>::default();
         let desk = CommandContext::new(options, hand, output, EventLog::default());
-        // A loop that the user stopped is not an error.
+        // It is not an error that the user stopped the main loop.
         let is_end = |failure: &Failure| failure.sentence == LoopEnded.to_string();
         if let Some(failure) = events::follow(&desk).err().filter(|failure| !is_end(failure)) {
             console::tell(&format!("backissue: {}", failure.sentence));
@@ -165,7 +165,8 @@ fn follow(options: &Options, hand: LoopHandle) {
     std::thread::Builder::new().name("events".into()).spawn(telling).ok();
 }
 
-/// Checks once per [`ORDER_PAUSE`] and ends the loop when the idle store needs maintenance that only runs between sessions.
+/// Checks once per [`ORDER_PAUSE`] and ends the main loop if no polls, archive walks or writes are under way and the store needs
+/// maintenance that only runs between sessions.
 async fn put_in_order_in_time(hand: LoopHandle) {
     loop {
         tokio::time::sleep(ORDER_PAUSE).await;

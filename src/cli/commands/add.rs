@@ -22,7 +22,7 @@ use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule;
 
-/// Runs the command.
+/// Runs `backissue add`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &AddArgs) -> Result<Done, Failure> {
     let (mut ids, mut is_login_lost) = (Vec::new(), false);
     for address in &args.urls {
@@ -64,7 +64,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &AddArgs) -> Result<Done,
     Ok(if is_login_lost { Done::WithFailures } else { done })
 }
 
-/// Stops the unfinished work and returns the additions that had not finished.
+/// Stops the additions that have not finished and returns their numbers.
 fn leave(desk: &CommandContext, ids: &[u32]) -> Result<Vec<u32>, Failure> {
     let asked = ids.to_vec();
     let (left, feeds) = desk.inspect(move |engine| {
@@ -80,7 +80,7 @@ fn leave(desk: &CommandContext, ids: &[u32]) -> Result<Vec<u32>, Failure> {
 
 /// Notes that the main loop sends while addresses are added.
 enum AddNote {
-    /// An address was read: the number of the addition, its report, and the number of entries at that time.
+    /// The feed of an address was read: the number of the addition, the text to print, and the number of entries at that time.
     Ready(u32, String, u32),
     /// Progress of the archive walks.
     Progress(String),
@@ -112,7 +112,7 @@ fn has_ended(engine: &Engine, id: u32) -> bool {
     engine.additions.get(&id).is_none_or(|addition| addition.ended.is_some())
 }
 
-/// Returns the feeds added so far.
+/// Returns the feeds that these additions have found so far.
 fn added_feeds(engine: &Engine, ids: &[u32]) -> BTreeSet<FeedKey> {
     let additions = ids.iter().filter_map(|id| engine.additions.get(id)?.ended.as_ref());
     additions.filter_map(|ended| Some(ended.as_ref().ok()?.feed)).collect()
@@ -173,7 +173,7 @@ fn report(
     }
 }
 
-/// Returns the feeds read so far: the number of the addition, its report, and the number of entries.
+/// Returns the additions whose feed has been read: the number of the addition, the text to print, and the number of entries.
 fn find_ready(engine: &Engine, ids: &[u32]) -> Vec<(u32, String, u32)> {
     let ready = ids.iter().filter_map(|id| {
         let addition = engine.additions.get(id)?;
@@ -186,8 +186,8 @@ fn find_ready(engine: &Engine, ids: &[u32]) -> Vec<(u32, String, u32)> {
     ready.collect()
 }
 
-/// Prints what the archives added, how complete each history is, and the next poll. Uses the plan as learned so far, so that
-/// `feeds` shows the same.
+/// Prints what the archives added, how complete each history is, and the time of the next poll. The time comes from the plan as
+/// learned so far, so that `backissue feeds` shows the same time.
 fn tell_brought(desk: &CommandContext, engine: &Engine, first: &BTreeMap<u32, u32>) {
     for (id, before) in first {
         let Some(Ok(added)) = engine.additions.get(id).and_then(|one| one.ended.as_ref()) else {
@@ -207,7 +207,7 @@ fn tell_brought(desk: &CommandContext, engine: &Engine, first: &BTreeMap<u32, u3
     }
 }
 
-/// Explains why feeds that were subscribed to could not be read.
+/// Returns a sentence for each newly subscribed feed that could not be read, with the reason.
 fn unread_feeds(engine: &Engine, additions: &[(u32, &Addition)]) -> Vec<String> {
     let added = additions.iter().filter(|(_, addition)| !addition.wanted.unasked);
     let added = added.filter_map(|(_, addition)| addition.ended.as_ref()?.as_ref().ok());

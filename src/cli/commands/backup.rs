@@ -1,4 +1,5 @@
-//! `backissue backup` and `restore`: write everything to one compressed file, and read it back.
+//! `backissue backup` and `backissue restore`: write subscriptions, entries, marks and configuration to one compressed file, and
+//! read them back from the file.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,7 +19,7 @@ use backissue_core::feed::text::counted_words;
 /// Maximum size of a configuration file that a backup includes, bytes.
 const CONFIGURATION_MAX: usize = 1024 * 1024;
 
-/// Runs `backup`. The file is written completely or not at all.
+/// Runs `backissue backup`. The backup file is written completely or not at all.
 pub(in crate::cli) fn back_up(desk: &CommandContext, args: &BackupArgs) -> Result<Done, Failure> {
     let path = args.file.to_string_lossy().into_owned();
     let file = NamedFile { path, kind: FileKind::Backup, force: args.force };
@@ -44,7 +45,7 @@ pub(in crate::cli) fn back_up(desk: &CommandContext, args: &BackupArgs) -> Resul
     Ok(Done::All)
 }
 
-/// Counts the bytes written to a file.
+/// A writer that counts the bytes that it writes to a file.
 struct CountedFile<'a> {
     file: &'a mut dyn Write,
     bytes: usize,
@@ -69,7 +70,7 @@ fn read_configuration(desk: &CommandContext) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|text| text.len() <= CONFIGURATION_MAX)
 }
 
-/// Runs `restore`. The current content of the data folder is kept under another name.
+/// Runs `backissue restore`. The current content of the data folder is kept under another name.
 pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<Done, Failure> {
     let path = &args.file;
     let open = || {
@@ -77,7 +78,7 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
             Failure::new(format!("{} cannot be read: {}", path.display(), system_words(&error)))
         })
     };
-    // This fails before any process has to close the store.
+    // Checks the backup before any other process has to close the store.
     open()?;
     let data = session::data_dir(options)?;
     // The process that has the store open closes it until the restore is done.
@@ -91,7 +92,7 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
             error.into()
         })
     })?;
-    // The old index does not match the restored entries; the reader rebuilds it.
+    // The old search index does not match the restored entries. An empty index replaces it, which the reader fills again.
     SearchIndex::make_anew(&data).map_err(|error| Failure::new(error.to_string()))?;
     let feeds = borrowed.when_free(|| session::open_store(options))?.subscriptions()?.len();
     drop(borrowed);
@@ -109,7 +110,7 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     Ok(Done::All)
 }
 
-/// Writes the configuration of the backup. An existing file is not changed, because it is newer.
+/// Writes the configuration of the backup. An existing configuration file is not changed, because it is newer than the backup.
 fn put_configuration(options: &Options, text: &str) -> Result<(), Failure> {
     let Some(path) = session::config_file(options) else { return Ok(()) };
     if path.exists() {

@@ -6,7 +6,7 @@ use crate::cli::session::{self, Failure};
 use crate::io::config::default_text::DEFAULT_CONFIG;
 use crate::io::console;
 
-/// Runs the command. The status is 1 if something in the file is invalid.
+/// Runs `backissue config`. The exit status is 1 if the configuration file is invalid.
 pub(in crate::cli) fn run(options: &Options, args: &ConfigArgs) -> Result<Done, Failure> {
     if args.print_default {
         console::put(DEFAULT_CONFIG.trim_end());

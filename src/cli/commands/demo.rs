@@ -16,7 +16,7 @@ use crate::io::system::words::system_words;
 use crate::ui::screen::Tour;
 use crate::ui::settings::ScreenSettings;
 
-/// Runs the demo.
+/// Runs `backissue demo`.
 pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
     run_demo(options).map(|_| Done::All)
 }
@@ -50,7 +50,7 @@ pub(in crate::cli) fn run_demo(options: &Options) -> Result<Ending, Failure> {
 
 /// Returns settings for a publisher in this process: no delays between requests, and a poll as often as every minute.
 fn demo_settings(options: &Options) -> (Settings, ScreenSettings) {
-    // The user's own screen settings apply. Other commands report configuration errors.
+    // The user's own screen settings apply. Errors in the configuration are ignored here, because other commands report them.
     let screen = session::read_configuration(options).unwrap_or_default().screen;
     let mut settings = Settings::default();
     settings.network.space_loopback = false;

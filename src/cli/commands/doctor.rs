@@ -16,7 +16,7 @@ use crate::ui::settings::ScreenSettings;
 use crate::ui::theme::colours::Colours;
 use backissue_core::feed::text::counted_words;
 
-/// Checks the user's configuration and terminal. Returns `true` if both are good.
+/// Checks the user's configuration and terminal. Returns `true` if neither has a problem.
 pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
     let (configured, usual) = (session::check_configuration(options), ScreenSettings::default());
     match &configured {
@@ -33,7 +33,7 @@ pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
     !misconfigured && !misthemed
 }
 
-/// Checks a store that this or another process has open. The status is 1 if something is wrong.
+/// Runs `backissue doctor` in the process that has the store open. The exit status is 1 if a check fails.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &DoctorArgs) -> Result<Done, Failure> {
     let (health, folder, home, texts) = desk.look(|store| {
         let (folder, home) = (store.folder().to_owned(), store.home_folder().to_owned());
@@ -90,7 +90,7 @@ fn tell_damage(why: &str, put: &dyn Fn(&str)) {
     put("'backissue doctor --repair' copies the intact data to new files");
 }
 
-/// Lists the damaged files that were kept, and deletes them on request.
+/// Lists the damaged files that an earlier repair kept, and deletes them if `discard` is set.
 fn report_damaged(folder: &Path, discard: bool, put: &dyn Fn(&str)) -> Result<(), Failure> {
     if discard {
         for gone in discard_damaged(folder)? {
@@ -160,8 +160,8 @@ fn looks_found(options: &Options, screen: &ScreenSettings) -> bool {
     !troubles.is_empty()
 }
 
-/// Checks the search index. With `repair`, rebuilds a damaged index and brings it up to date with the store. Returns `true`
-/// if an error remains; an index that is behind is not an error.
+/// Checks the search index. With `repair`, rebuilds a damaged index and brings it up to date with the store. Returns `true` if an
+/// error remains; it is not an error that new entries are missing from the index.
 fn index_found(
     folder: &Path,
     texts: Texts,

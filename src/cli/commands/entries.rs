@@ -17,10 +17,11 @@ use crate::engine::state::Engine;
 use crate::io::clock;
 use backissue_core::history::{EntryKey, FeedKey, Flags, Gap, KeptEntry};
 
-/// Number of entries to read at once; one record of the store holds several.
+/// Number of entries to read from the store at once. Reading several is faster, because one record of the store holds several
+/// entries.
 const SLICE: usize = 256;
 
-/// Runs the command.
+/// Runs `backissue entries`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let since = args.since.as_deref().map(time_args::parse_instant).transpose()?;

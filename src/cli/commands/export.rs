@@ -9,7 +9,7 @@ use crate::engine::feeds::export::subscriptions_text;
 use crate::io::named_files::{FileKind, NamedFile};
 use backissue_core::feed::text::counted_words;
 
-/// Runs the command. A file is written completely or not at all.
+/// Runs `backissue export`. The output file is written completely or not at all.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &ExportArgs) -> Result<Done, Failure> {
     let saved = desk.look(|store| store.subscriptions())?;
     let text = subscriptions_text(saved.iter().map(|saved| &saved.record));

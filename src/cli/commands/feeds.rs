@@ -17,7 +17,7 @@ use crate::view;
 use backissue_core::feed::Kind;
 use backissue_core::simulate::Statistics;
 
-/// Runs the command.
+/// Runs `backissue feeds`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &FeedsArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let engine = desk.engine()?;
@@ -45,7 +45,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &FeedsArgs) -> Result<Don
     tell_lost(desk)
 }
 
-/// Reports how many subscriptions are missing from lists because their records are unreadable.
+/// Reports how many subscriptions are missing from the list because their records in the store are unreadable.
 pub(in crate::cli) fn tell_lost(desk: &CommandContext) -> Result<Done, Failure> {
     let lost = desk.look(|store| store.count_lost())?;
     Ok(desk.tell_left_out(lost, "subscription", "subscriptions"))
@@ -154,10 +154,10 @@ fn list_removed(
     Ok(Done::All)
 }
 
-/// The selection of subscriptions to list.
+/// The conditions that a subscription must meet to be listed.
 #[derive(Debug, Default)]
 struct Wanted {
-    /// Requested tags, in lowercase.
+    /// Words that must occur in the title, address or tags, in lowercase.
     words: Vec<String>,
     /// Requested tags, in lowercase.
     tags: Vec<String>,

@@ -16,7 +16,7 @@ use crate::io::clock;
 use crate::io::store::Store;
 use backissue_core::filters::{Action, EntryFilter, FilterScope};
 
-/// Runs the command.
+/// Runs `backissue filters`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &FiltersArgs) -> Result<Done, Failure> {
     match &args.change {
         Some(FilterChange::Add(args)) => return change_filters::add(desk, args),

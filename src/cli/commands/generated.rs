@@ -1,4 +1,5 @@
-//! `backissue completions` and `man`: generated from the command-line definition.
+//! `backissue completions` and `backissue man`: print shell completions and manual pages, which are generated from the
+//! command-line definition.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,14 +11,14 @@ use crate::cli::session::Failure;
 use crate::io::named_files::{self, FileKind, NamedFile};
 use crate::io::system::words::system_words;
 
-/// Runs `completions`.
+/// Runs `backissue completions`.
 pub(in crate::cli) fn completions(args: &CompletionsArgs) -> Result<Done, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut crate::cli::command(), "backissue", &mut text);
     write_out(&text)
 }
 
-/// Runs `man`: prints the page of the program or of one command, or writes all pages to files.
+/// Runs `backissue man`: prints the page of the program or of one command, or writes all pages to files.
 pub(in crate::cli) fn man(args: &ManArgs) -> Result<Done, Failure> {
     let mut command = crate::cli::command();
     command.build();
@@ -35,7 +36,7 @@ pub(in crate::cli) fn man(args: &ManArgs) -> Result<Done, Failure> {
     write_out(&page_of(page, args.command.is_empty())?)
 }
 
-/// Writes every page to a folder.
+/// Writes the manual pages of all commands to a folder.
 fn write_pages(command: &clap::Command, folder: &Path, force: bool) -> Result<Done, Failure> {
     let cannot = |path: &Path, why: &str| {
         Failure::new(format!("{} cannot be written: {why}", path.display()))
@@ -55,7 +56,7 @@ fn write_pages(command: &clap::Command, folder: &Path, force: bool) -> Result<Do
     Ok(Done::All)
 }
 
-/// Renders one page. The page of the program also lists keys, files and exit statuses.
+/// Renders the manual page of one command. If `whole` is set, the page also lists keys, files and exit statuses.
 fn page_of(command: &clap::Command, whole: bool) -> Result<Vec<u8>, Failure> {
     let cannot = |error: std::io::Error| {
         Failure::new(format!("the page could not be created: {}", system_words(&error)))

@@ -23,7 +23,7 @@ use backissue_core::history::{
     ArchiveNode, FeedKey, Gap, GapKind, HistoryStatus, NodeState, Nodes,
 };
 
-/// Runs the command.
+/// Runs `backissue history`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &HistoryArgs) -> Result<Done, Failure> {
     let actions = [
         (args.go_on, HistoryAction::Continue),
@@ -54,7 +54,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &HistoryArgs) -> Result<D
     Ok(done.and(desk.tell_left_out(damaged, "archive", "archives")))
 }
 
-/// Requests the actions, waits for them, and returns the last message about them.
+/// Requests the actions on the history, waits until they are done, and returns the last message about them.
 fn ask_and_wait(
     desk: &CommandContext,
     feed: FeedKey,
@@ -116,7 +116,7 @@ fn print_history(
 /// Describes the state of the history and how far back it goes.
 pub(in crate::cli) fn describe_standing(engine: &Engine, feed: &Subscription) -> String {
     let state = gap_rows::standing(engine, feed).unwrap_or_else(|| "not read yet".to_owned());
-    // The state of a partial history already includes the number of archives read.
+    // The text for a partial history already contains the number of archives read, so it is not repeated.
     let is_partial = matches!(feed.history.status(), HistoryStatus::Partial { .. });
     match (describe_reach(feed), feed.history.reaches) {
         (Some(_), Some(at)) if is_partial => format!("{state}, back to {}", at.format("%Y")),
@@ -134,7 +134,7 @@ fn describe_reach(feed: &Subscription) -> Option<String> {
     (record.archives > 0).then(|| format!("{} {many}{}", record.archives, back.unwrap_or_default()))
 }
 
-/// Returns the archives, newest first, without aliases.
+/// Returns the addresses of the archives, newest first. An archive with several addresses is listed once.
 fn list_archives(nodes: &Nodes) -> Vec<(&str, &ArchiveNode)> {
     let is_one =
         |node: &ArchiveNode| !matches!(node.state, NodeState::AliasOf(_) | NodeState::Empty);

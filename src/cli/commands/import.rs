@@ -12,7 +12,7 @@ use backissue_core::feed::opml::read_list;
 /// Hint at the next steps after an import.
 const NEXT: &str = "; 'backissue poll' fetches what is due, 'backissue undo' reverts the import";
 
-/// Runs the command.
+/// Runs `backissue import`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Done, Failure> {
     let file = without_logins(&args.file);
     let cannot = |why: String| Failure::new(format!("'{file}' cannot be imported: {why}"));

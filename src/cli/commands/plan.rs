@@ -1,5 +1,5 @@
-//! `backissue plan`: explains when a feed is polled next, for a subscription, or for a document and a file with facts about its
-//! feed.
+//! `backissue plan`: explains when a feed is polled next. The feed is a subscription, or a document together with a file of facts
+//! about the feed.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ const POLLS_TOLD: usize = 5;
 /// Error for arguments that name neither a feed nor a document.
 const USAGE: &str = "name a feed, or a document and its facts with --document and --facts";
 
-/// Plans for a document, without a store or a network.
+/// Runs `backissue plan --document`, which needs no store and no network.
 pub(in crate::cli) fn run_alone(args: &PlanArgs) -> Result<Done, Failure> {
     match (&args.document, &args.facts) {
         (Some(document), Some(facts)) => of_document(args, document, facts),
@@ -36,7 +36,7 @@ pub(in crate::cli) fn run_alone(args: &PlanArgs) -> Result<Done, Failure> {
     }
 }
 
-/// Plans for a subscription.
+/// Runs `backissue plan` for a subscription.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &PlanArgs) -> Result<Done, Failure> {
     let Some(typed) = &args.feed else { return Err(Failure::new(USAGE)) };
     let now = clock::now();
@@ -92,7 +92,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &PlanArgs) -> Result<Done
     Ok(Done::All)
 }
 
-/// Learns the rhythm of a feed and passes the plan to the engine, which then applies it.
+/// Learns a plan from the times at which a feed published, and passes the plan to the engine, which then applies it.
 pub(in crate::cli) fn learn_rhythm(
     publications: &Publications,
     engine: &mut Engine,
@@ -108,7 +108,7 @@ pub(in crate::cli) fn learn_rhythm(
     plan
 }
 
-/// Returns the learned plan as JSON, with the next polls and whether the plan is followed.
+/// Returns the learned plan as JSON, with the next poll times and whether polls follow this plan.
 fn learned_fields(engine: &Engine, feed: FeedKey, plan: &LearnedPlan, now: DateTime<Utc>) -> Json {
     let Some(subscription) = engine.feeds.get(&feed) else { return Json::Null };
     let mut answer = learned_json(plan, subscription.state.facts.settings.pace);
@@ -142,7 +142,8 @@ pub(in crate::cli) fn plan_words(engine: &Engine, feed: FeedKey, now: DateTime<U
     lines.join("\n")
 }
 
-/// Describes a plan in sentences: the time and the reason, then each step, with times to the second.
+/// Describes a plan in sentences: the time of the next poll and the reason, then each step of the calculation. Times include
+/// seconds.
 fn plan_sentences(facts: &Facts, plan: &Plan, now: DateTime<Utc>, zone: Tz) -> Vec<String> {
     let mut lines =
         vec![format!("{}.", schedule::plan_sentence(facts, &plan.decision(), now, zone))];
@@ -153,7 +154,7 @@ fn plan_sentences(facts: &Facts, plan: &Plan, now: DateTime<Utc>, zone: Tz) -> V
     lines
 }
 
-/// Formats one step: stage, value before and after, reason.
+/// Formats one step of the calculation: its stage, the value before and after the step, and the reason.
 fn step_line(step: &PlanStep, zone: Tz) -> String {
     let words = |value: Value| match value {
         Value::Seconds(seconds) => duration_words(seconds),
@@ -170,7 +171,7 @@ fn step_line(step: &PlanStep, zone: Tz) -> String {
     format!("  {stage:<15} {values}{}", step.reason)
 }
 
-/// Computes a plan from files alone. The clock is used only if the facts contain no time.
+/// Computes a plan from a document and a file of facts. The current time is used only if the facts contain no time.
 fn of_document(args: &PlanArgs, document: &str, facts: &str) -> Result<Done, Failure> {
     let (bytes, facts) = (parse::read_file(document)?, parse::read_file(facts)?);
     let read = parse::read_apart(move || feed::parse(&bytes, &Origin::default()))?;

@@ -19,7 +19,7 @@ use crate::io::loop_handle::Waited;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 
-/// Runs the command.
+/// Runs `backissue poll`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &PollArgs) -> Result<Done, Failure> {
     let feeds = find_wanted(&desk.engine()?, &args.feeds)?;
     let kind = match (args.force, args.all || feeds.is_some()) {
@@ -92,7 +92,7 @@ struct Polled {
 }
 
 impl Polled {
-    /// Records a result, and prints its line if it has one.
+    /// Records the result of a poll, and prints the line that describes it, if there is one.
     fn note(
         &mut self,
         desk: &CommandContext,
@@ -111,7 +111,7 @@ impl Polled {
 struct Asked {
     /// Feeds whose poll this request started. Scheduled polls of other feeds may run meanwhile.
     begun: BTreeSet<FeedKey>,
-    /// Feeds whose poll was already running, with the refusal.
+    /// Feeds that were already being polled, with the result that reports the refusal of this request.
     joined: BTreeMap<FeedKey, PollResult>,
     /// Results known at once, for feeds that are not polled, with the lines that describe them.
     results: Vec<(PollResult, Option<String>)>,
@@ -119,7 +119,7 @@ struct Asked {
     noted: u64,
 }
 
-/// Requests polls.
+/// Requests polls and returns which of them started. `loud` means that each result gets a line of output.
 fn ask_for(desk: &CommandContext, request: PollRequest, loud: bool) -> Result<Asked, Failure> {
     let before = |engine: &Engine| -> (BTreeSet<FeedKey>, u64) {
         (engine.polls.keys().copied().collect(), engine.poll_run.noted)
@@ -167,7 +167,8 @@ fn find_wanted(engine: &Engine, typed: &[String]) -> Result<Option<Vec<FeedKey>>
     feeds.collect::<Result<_, _>>().map(Some)
 }
 
-/// Describes the durable result of one poll: new entries and failures, and with `-v` everything else.
+/// Describes the result of one poll once it is saved. Returns `None` for a poll that changed nothing and did not fail, unless
+/// `verbose` is set.
 pub(in crate::cli) fn describe_result(
     engine: &Engine,
     result: &PollResult,

@@ -22,7 +22,7 @@ use crate::ui::reconfigure;
 
 /// Runs the reader.
 pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
-    // The processes that lent the store; they get it back when this process ends.
+    // Connections to the processes that released the store; they reopen it when these connections close.
     let mut lenders = Vec::new();
     let mut claim = Claim::New;
     loop {
@@ -32,8 +32,8 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
         let ScreenExit { ending, settings, store, listener } =
             read_feeds(options, store, recovered.as_deref())?;
         match ending {
-            // Maintenance also runs after a stop signal, and a second signal cuts it short. Otherwise a reader that always
-            // ends by closing its terminal would never run it.
+            // Maintenance also runs after a stop signal, and a second signal interrupts the maintenance. If a signal prevented
+            // it, a user who always closes the terminal window would never get any maintenance.
             Ending::Quit | Ending::Stop => {
                 drop(listener);
                 upkeep::at_the_end(store, &settings)?;
@@ -50,7 +50,7 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
             Ending::HandOver => {
                 drop(store);
                 claim = match listener.and_then(Listener::release) {
-                    // The process that wanted the store ended meanwhile.
+                    // The process that asked for the store has ended, so no connection remains.
                     None => Claim::Turn,
                     Some((stream, taker)) => {
                         match block_on(wait_for_store(options, stream, taker))? {
@@ -65,7 +65,7 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
     }
 }
 
-/// The reason why this reader needs a store that another reader has open.
+/// The situation in which this reader needs a store that another process has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Claim {
     /// The reader has just started: it asks the user.
@@ -76,8 +76,8 @@ enum Claim {
     Turn,
 }
 
-/// Opens the store once it is free or its owner has released it. Another reader releases it only if the user confirms;
-/// otherwise returns `None`.
+/// Opens the store once no process has it open. Waits for a running command to end, and asks any other process to release the
+/// store; for a reader, the user must confirm this first. Returns `None` if the user quits instead.
 fn get_store(
     options: &Options,
     lenders: &mut Vec<UnixStream>,
@@ -161,7 +161,7 @@ fn wants_to_take_over(client: &Client) -> Result<bool, Failure> {
     Ok(answer.is_some_and(|answer| !answer.trim_start().to_lowercase().starts_with(['n', 'q'])))
 }
 
-/// Shows the reader until the user leaves it.
+/// Shows the screen of the feed reader until the user leaves the screen.
 fn read_feeds(
     options: &Options,
     store: Store,
@@ -186,7 +186,7 @@ fn read_feeds(
         if let Err(why) = &listener {
             runtime.program.ui.complain(clock::precise_now(), why);
         }
-        // If another message is shown, the report appears at the next start instead.
+        // If the status line already shows another problem, the panic report appears at the next start instead.
         let is_free = !runtime.program.ui.notice.as_ref().is_some_and(|notice| notice.trouble);
         let untold = session::find_untold_panics(options, ToldTo::Reader).filter(|_| is_free);
         if let Some(untold) = &untold {

@@ -21,7 +21,7 @@ use backissue_core::search::{Marks, Matching};
 /// Maximum length of a snippet, in characters.
 const SNIPPET_CHARS: usize = 160;
 
-/// Runs the command.
+/// Runs `backissue search`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &SearchArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let engine = desk.engine()?;
@@ -38,7 +38,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SearchArgs) -> Result<Do
         if behind.loop_ended || desk.is_closed() {
             return Err(behind);
         }
-        // Continue, because entries indexed earlier can still be found.
+        // Continue after a failed index update, because entries indexed earlier can still be found.
         desk.tell(&behind.sentence);
     }
     let wanted = Arc::clone(&matching);
@@ -51,7 +51,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SearchArgs) -> Result<Do
         }
         let (key, words) = (hit.key, Arc::clone(&marks));
         let shown = desk.look(move |store| {
-            // A damaged record must not end the list.
+            // If a record is damaged, skip the entry and continue with the next one.
             let kept = store.entries(&[key])?.pop();
             Ok(kept.map(|kept| (kept, store.snippet(key, &words, SNIPPET_CHARS).marked())))
         })?;
@@ -121,7 +121,7 @@ fn hit_lines(
     if snippet.is_empty() { line } else { format!("{line}\n             {snippet}") }
 }
 
-/// Prints the gaps that match.
+/// Prints the gaps in the history of feeds that match the search.
 fn print_gaps(
     desk: &CommandContext,
     engine: &Engine,
@@ -154,7 +154,7 @@ fn print_gaps(
     Done::All
 }
 
-/// Reports the number of matches on standard error, if not all of them are shown.
+/// If not all matches are shown, prints their total number on standard error.
 fn tell_count(desk: &CommandContext, found: usize, args: &SearchArgs) {
     if found == 0 {
         desk.tell("nothing found");

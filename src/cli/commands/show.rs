@@ -12,7 +12,7 @@ use backissue_core::history::EntryKey;
 /// Width of the printed text, in columns.
 const WIDTH: Column = Column { width: 80, slides: false };
 
-/// Runs the command.
+/// Runs `backissue show`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &ShowArgs) -> Result<Done, Failure> {
     let key: EntryKey = args.entry.parse().map_err(Failure::new)?;
     let found = desk.look(move |store| {

@@ -11,7 +11,7 @@ use crate::io::console;
 use crate::io::store::Store;
 use backissue_core::history::{Counters, FeedKey};
 
-/// Runs the command in the process that has the store open.
+/// Runs `backissue unread` in the process that has the store open.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &UnreadArgs) -> Result<Done, Failure> {
     let (typed, in_json) = (args.feeds.clone(), args.json);
     let text = desk.inspect(move |engine| {
@@ -22,7 +22,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &UnreadArgs) -> Result<Do
     Ok(Done::All)
 }
 
-/// Runs the command on a store that no other process has open.
+/// Runs `backissue unread` on a store that no other process has open, without starting the main loop.
 pub(in crate::cli) fn run_alone(store: &Store, args: &UnreadArgs) -> Result<Done, Failure> {
     let sums = store.sums()?;
     let feeds = sums.iter().map(|(feed, record, counters)| (*feed, record, *counters));
@@ -30,7 +30,7 @@ pub(in crate::cli) fn run_alone(store: &Store, args: &UnreadArgs) -> Result<Done
     Ok(Done::All)
 }
 
-/// Formats the totals of the named feeds, or of all feeds if none is named.
+/// Formats the number of unread entries in the feeds that the user named, or in all feeds if no feed was named.
 fn count_unread<'r>(
     feeds: impl Iterator<Item = (FeedKey, &'r SubscriptionRecord, Counters)> + Clone,
     typed: &[String],

@@ -10,7 +10,7 @@ use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::{Kind, Origin};
 use backissue_core::lint::{Level, LintFinding, LintReport, Topic, examine, report_json};
 
-/// Runs the command. The status is 0 with notes only, 1 with warnings or errors, and 2 if the document is not a feed.
+/// Runs `backissue lint`. The exit status is 0 with notes only, 1 with warnings or errors, and 2 if the document is not a feed.
 pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Failure> {
     let verdict = if is_address(&args.file) {
         if args.url.is_some() {
@@ -55,7 +55,7 @@ fn report_lines(verdict: &LintReport) -> String {
             lines.push(format!("\n{}", finding.topic.word()));
         }
         lines.push(finding_line(finding));
-        // The place is omitted for files and for the requested document itself.
+        // The address of the document is omitted for files, and for findings about the requested document itself.
         let place = finding.place.as_deref().filter(|place| Some(*place) != verdict.url.as_deref());
         lines.extend(place.map(|place| format!("           at {place}")));
     }

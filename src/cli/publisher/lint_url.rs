@@ -1,4 +1,5 @@
-//! The requests of `backissue lint URL`: the document, its archives one after another, and the document again with its validators.
+//! The requests of `backissue lint URL`: first the document, then its archives one after another, and finally the document again
+//! with its validators (`ETag` and `Last-Modified`).
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use backissue_core::feed::logins::without_logins;
 use backissue_core::history::{ArchiveFailure as NoArchive, ArchiveRequest};
 use backissue_core::lint::{Delivered, Headers, LintReport, Survey};
 
-/// Fetches a feed and its archives and reports problems for readers.
+/// Fetches a feed and its archives, and collects what `backissue lint` reports about them.
 pub(in crate::cli) fn survey_address(
     options: &Options,
     address: &str,
@@ -80,7 +81,7 @@ async fn survey_feed(
     Ok(survey.into_report())
 }
 
-/// Fetches an archive. Returns `false` if the server asks for fewer requests.
+/// Fetches an archive. Returns `false` if the server asks clients to send fewer requests, so that no further archive is fetched.
 async fn fetch_archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest) -> bool {
     let request = FetchRequest {
         id: FetchId(1),
@@ -156,7 +157,7 @@ fn delivered<'a>(
     }
 }
 
-/// Pauses as long as a reader does between two archives of a site.
+/// Pauses as long as the feed reader does between two archives of a site.
 async fn pause_between(settings: &NetworkSettings, url: &str) {
     if settings.space_loopback || !is_loopback(url) {
         tokio::time::sleep(Duration::from_millis(settings.archive_spacing_ms)).await;

@@ -15,7 +15,7 @@ use backissue_core::feed::{self, FeedDocument, Origin};
 /// Maximum size of a document, bytes (SPEC 0, `BODY_MAX`).
 const DOCUMENT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// Runs the command. The status is 1 if the document is not a feed (UX 5).
+/// Runs `backissue parse`. The exit status is 1 if the document is not a feed (UX 5).
 pub(in crate::cli) fn run(args: &ParseArgs) -> Result<Done, Failure> {
     let bytes = read_file(&args.file)?;
     let (url, content_type) = (args.url.as_deref().map(without_logins), args.content_type.clone());
@@ -31,7 +31,7 @@ pub(in crate::cli) fn run(args: &ParseArgs) -> Result<Done, Failure> {
     Ok(if document.kind == feed::Kind::None { Done::WithFailures } else { Done::All })
 }
 
-/// Parses a document on a separate thread, where a caught panic of a library prints nothing.
+/// Parses a document on a separate thread, so that a panic in a library is caught and prints nothing.
 pub(in crate::cli) fn read_apart<T: Send + 'static>(
     reading: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {

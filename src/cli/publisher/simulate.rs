@@ -25,7 +25,7 @@ const WORKERS: usize = 2;
 /// Maximum length of an input line with `--stdio`, bytes.
 const LINE_MAX: usize = 16 << 20;
 
-/// Runs the command.
+/// Runs `backissue simulate`.
 pub(in crate::cli) fn run(args: &SimulateArgs) -> Result<Done, Failure> {
     if args.stdio {
         return answer_driver(io::stdin().lock());
@@ -205,7 +205,7 @@ impl Experiment {
     }
 }
 
-/// Answers the requests of another program, one per line, until its input ends.
+/// Answers the requests that another program writes to standard input, one per line, until the input ends.
 fn answer_driver(mut lines: impl BufRead) -> Result<Done, Failure> {
     let mut driven = Driven::default();
     let mut number = 0_u64;
@@ -230,7 +230,8 @@ fn answer_driver(mut lines: impl BufRead) -> Result<Done, Failure> {
     }
 }
 
-/// Returns the named policies, or all, without duplicates and in the order of the table.
+/// Returns the policies named on the command line, or all policies if none is named, without duplicates and in the order of the
+/// output table.
 fn choose_policies(named: &[SimulatePolicy]) -> Vec<PollPolicy> {
     let is_named =
         |policy: &PollPolicy| named.is_empty() || named.iter().any(|name| name.policy() == *policy);

@@ -19,12 +19,12 @@ use backissue_core::simulate::{
 
 /// Minutes in a day.
 const DAY: i64 = 1440;
-/// Minimum length of the history, days: four weeks, of which the last one is the test.
+/// Minimum length of the feed's history, days: three weeks to learn from and one week for the test.
 const DAYS_MIN: i64 = 28;
-/// Divisor of the history for the test: the last quarter.
+/// The test uses the last part of the history, whose length is the whole length divided by this number.
 const TEST_PART: i64 = 4;
 
-/// Runs the command.
+/// Runs `backissue simulate --feed`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &SimulateArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let mut engine = desk.engine()?;
@@ -63,7 +63,8 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SimulateArgs) -> Result<
     Ok(Done::All)
 }
 
-/// Builds the input from the feed's publications. The error explains what is missing.
+/// Builds the input of the simulation from the times at which the feed published entries. The error explains why there are too
+/// few.
 fn build_source(
     title: &str,
     publications: &Publications,
@@ -83,8 +84,8 @@ fn build_source(
     Ok(SimulatedFeed { name: title.to_owned(), start, end: now, minutes, panel: String::new() })
 }
 
-/// Scores the feed's present schedule. A learned schedule is learned again from the days before the test; any other is used
-/// as it is.
+/// Scores the feed's present schedule. A learned schedule is learned again from the days before the test; any other schedule is
+/// used without changes.
 fn own_score(
     subscription: &Subscription,
     source: &SimulatedFeed,
@@ -120,7 +121,7 @@ fn describe_policy(
     let window = conditions.test(source);
     #[expect(clippy::cast_precision_loss, reason = "a few years in minutes")]
     let days = (window.end - window.start) as f64 / DAY as f64;
-    // Temporary delays are not part of the schedule.
+    // If a temporary delay, such as back-off after failures, determined the last plan, that delay is not named as the schedule.
     let held_up = [SettledBy::BackOff, SettledBy::RetryAfter, SettledBy::Overdue];
     let settled = subscription.plan.settled_by;
     let settled = if held_up.contains(&settled) { "as stated" } else { settled_words(settled) };

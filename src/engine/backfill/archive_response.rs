@@ -1,4 +1,4 @@
-//! Applies responses to a feed's history: the subscription document's and an archive's (SPEC C, D.2).
+//! Applies subscription documents to a feed's history, and classifies responses to requests for archives (SPEC C, D.2).
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use backissue_core::history::overrun::OverrunVerdict;
 use backissue_core::history::{ArchiveFailure, DocumentKind, Polled};
 use backissue_core::schedule::{FeedStatus, Wait};
 
-/// A subscription document that was read, as input for [`Subscription::history`].
+/// A subscription document to record in [`Subscription::history`], with the circumstances of its fetch.
 #[derive(Debug, Clone, Copy)]
 pub struct ReceivedDocument<'a> {
-    /// Requested address.
+    /// Address that was requested.
     pub asked: &'a str,
     /// Head of the response.
     pub head: &'a Answer,
     /// Time of the request.
     pub started: DateTime<Utc>,
-    /// `true` if the request to the responding address carried validators.
+    /// `true` if validators were sent to the address that responded.
     pub conditional: bool,
-    /// `true` for a whole document, `false` for a delta.
+    /// `true` for a whole document, `false` for a delta (changed entries only).
     pub whole: bool,
     /// `true` if nothing suggests that the document belongs to another feed (SPEC D.3).
     pub proven: bool,
@@ -53,7 +53,7 @@ pub fn note_document(subscription: &mut Subscription, came: ReceivedDocument<'_>
     history.apply_poll(&polled);
     // Any verification request was made before this call, so the result is final.
     history.compare_windows(&polled, false);
-    // An archive does not change, so it is rarely requested.
+    // An archive gets no new entries, so a feed whose stored address is an archive is polled rarely.
     let state = &mut subscription.state;
     let is_archive = history.kind == DocumentKind::Archive;
     let before = state.archive.take();
@@ -75,8 +75,8 @@ pub fn note_document(subscription: &mut Subscription, came: ReceivedDocument<'_>
     came.whole && history.kind == DocumentKind::Complete
 }
 
-/// Checks whether entries may be missing only because the response depends on our validators. The caller then repeats the request
-/// without validators (SPEC C.8.1).
+/// Checks whether entries may be missing from a response only because the request had validators. If so, the caller repeats the
+/// request without validators (SPEC C.8.1).
 pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) -> bool {
     let Ok(answer) = &fetched.result else { return false };
     let Some(document) = answer.body.feed() else { return false };
@@ -97,7 +97,7 @@ pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) 
     history.compare_windows(&came.polled(), came.conditional) == OverrunVerdict::Verify
 }
 
-/// Response to a request for an archive or a page, with its document.
+/// A readable response to a request for an archive or an older page.
 #[derive(Debug)]
 pub struct Archive {
     /// Address that responded.
@@ -106,7 +106,7 @@ pub struct Archive {
     pub public: bool,
     /// Parsed document, which may not be a feed.
     pub document: Box<FeedDocument>,
-    /// Captures in the response, if it is a listing.
+    /// Captures in the Internet Archive, if the response is a listing of captures.
     pub listing: Option<Vec<u64>>,
 }
 
@@ -142,7 +142,7 @@ pub fn classify_archive(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
     }
 }
 
-/// Converts a failed request to an archive failure.
+/// Converts a failed fetch to the failure of an archive request.
 fn failure(failure: FetchFailure) -> ArchiveFailure {
     let (class, why) = (failure.class(), failure.to_string());
     match (class, failure) {
@@ -157,7 +157,7 @@ fn failure(failure: FetchFailure) -> ArchiveFailure {
     }
 }
 
-/// Returns the end of a wait that a server imposed.
+/// Returns the time at which a wait that a server asked for ends.
 pub fn end_of(wait: &Wait) -> Option<DateTime<Utc>> {
     wait.received_at.checked_add_signed(TimeDelta::seconds(i64::from(wait.seconds)))
 }

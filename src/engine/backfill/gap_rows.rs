@@ -8,14 +8,15 @@ use crate::engine::feeds::subscription::{Subscription, missing_in};
 use crate::engine::state::Engine;
 use backissue_core::history::{FeedKey, Gap, GapKey, GapKind, HistoryStatus};
 
-/// Returns the gaps of a feed as a list shows them.
+/// Returns the gaps of a feed that an entry list shows, each with its row.
 pub fn of_feed(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Vec<(GapMark, Gap)> {
     marked(feed, engine.backfills.contains_key(&feed.key), now)
 }
 
-/// Returns the gaps of a feed as a list shows them. `walking` states whether its archives are being walked.
+/// Returns the gaps of a feed that an entry list shows, each with its row. `walking` is `true` while the feed's archives are being
+/// fetched.
 pub fn marked(feed: &Subscription, walking: bool, now: DateTime<Utc>) -> Vec<(GapMark, Gap)> {
-    // An interrupted walk is listed under the time of the last successful poll if its document has no dates.
+    // If the document at which a walk was interrupted has no dates, list the gap under the time of the last successful poll.
     let noticed = feed.state.facts.last_ok.unwrap_or(feed.record.added);
     let shown = feed.history.shown_gaps(walking, now).into_iter();
     let mark = |(key, mut gap): (GapKey, Gap)| {
@@ -27,7 +28,7 @@ pub fn marked(feed: &Subscription, walking: bool, now: DateTime<Utc>) -> Vec<(Ga
     shown.map(mark).collect()
 }
 
-/// Returns the gaps in the list of a query. A list of unread or starred entries has no gaps.
+/// Returns the gaps to show in the list that a query selects. Only a list of all entries shows gaps.
 pub fn in_query(engine: &Engine, query: &ListQuery, now: DateTime<Utc>) -> Vec<GapMark> {
     if query.show != Show::All {
         return Vec::new();
@@ -52,7 +53,7 @@ pub fn everywhere(engine: &Engine, now: DateTime<Utc>) -> Vec<GapMark> {
     marks.filter(|(_, gap)| gap.counts()).map(|(mark, _)| mark).collect()
 }
 
-/// Returns the number of gaps in all feeds, counted as in [`everywhere`].
+/// Returns the number of gaps that [`everywhere`] returns.
 pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
     let has_any =
         |feed: &&Subscription| !feed.history.gaps.is_empty() || !feed.history.frontiers.is_empty();
@@ -62,18 +63,19 @@ pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
     u32::try_from(counts.sum::<usize>()).unwrap_or(u32::MAX)
 }
 
-/// Returns the current state of a gap, or `None` if it was filled or is being filled.
+/// Returns the gap with this key, or `None` if the gap was filled or is being filled.
 pub fn shown(engine: &Engine, feed: FeedKey, key: GapKey, now: DateTime<Utc>) -> Option<Gap> {
     let marks = of_feed(engine, engine.feeds.get(&feed)?, now).into_iter();
     marks.into_iter().find_map(|(mark, gap)| (mark.gap == key).then_some(gap))
 }
 
-/// Returns the header line of a feed's list: the progress of a walk, or else the state of the feed's history.
+/// Returns the header line of a feed's entry list: the progress of the archive walk under way, or else the state of the feed's
+/// history.
 pub fn standing(engine: &Engine, feed: &Subscription) -> Option<String> {
     stated(engine, feed, HistoryStatus::text)
 }
 
-/// Returns a short form of [`standing`] for narrow screens.
+/// Returns the text of [`standing`] in a short form for narrow screens.
 pub fn brief_standing(engine: &Engine, feed: &Subscription) -> Option<String> {
     stated(engine, feed, HistoryStatus::brief)
 }
@@ -88,7 +90,7 @@ fn stated(
     Some(walking.unwrap_or_else(|| words(feed.history.status())))
 }
 
-/// Emits an event for each gap of a feed that opened or closed since the last call.
+/// Emits an event for each gap of a feed that appeared or was closed since the last call.
 pub fn tell_changes(engine: &mut Engine, feed: FeedKey) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     let now = missing_in(&subscription.history);

@@ -1,4 +1,4 @@
-//! Actions on a feed's history that the user can request, and their effect on its record.
+//! Actions that the user can request on a feed's history, and their effect on the history record.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +8,11 @@ use backissue_core::history::{GapKey, GapKind, GoOn, HistoryRecord, Nodes, WalkP
 /// An action on a feed's history that the user can request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HistoryAction {
-    /// Resume at a gap: repeat its request or continue the walk.
+    /// Resume at this gap: repeat the failed request, or continue the archive walk from there.
     GoOn(GapKey),
     /// Resume at every gap whose documents can be requested.
     Everywhere,
-    /// Resume where a limit ended a walk, or load the next older page.
+    /// Resume where a limit or an interruption ended a walk, or load the next older page.
     Continue,
     /// Retry archives that could not be fetched or read.
     Retry,
@@ -22,7 +22,8 @@ pub enum HistoryAction {
     Reread,
 }
 
-/// Applies the user's actions to a record. Returns a page to request, and the reason if an action has nothing to do.
+/// Applies the user's actions to a history record. Returns the older page to request, if any, and a message if an action has
+/// nothing to fetch.
 pub(in crate::engine) fn grant(
     record: &mut HistoryRecord,
     nodes: &mut Nodes,
@@ -61,7 +62,7 @@ pub(in crate::engine) fn grant(
     (page, refused)
 }
 
-/// Resumes at gaps of some kinds, including hidden gaps.
+/// Resumes at the gaps of the wanted kinds, including hidden gaps.
 fn go_on_where(
     record: &mut HistoryRecord,
     nodes: &Nodes,
@@ -82,7 +83,8 @@ fn go_on_where(
     answer
 }
 
-/// Returns the request for the next older page. After the last page, starts again from the first document's link.
+/// Returns the request for the next older page. After the oldest page, starts again with the page that the subscription document
+/// links to.
 fn next_page(record: &mut HistoryRecord, policy: &WalkPolicy) -> Option<ArchiveRequest> {
     if let Ok(Some(request)) = record.next_page(policy) {
         return Some(request);

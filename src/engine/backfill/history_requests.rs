@@ -1,4 +1,4 @@
-//! Requests for more of a feed's history, and dismissal of its gaps.
+//! The user's requests for older entries of a feed, and hiding of gaps.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::history::{DocumentKind, FeedKey, GapKey};
 
-/// Requests more of a feed's history, at one gap or at all gaps. Stops a walk under way.
+/// Requests older entries of a feed, at one gap or at all gaps. A request for all gaps stops the feed's archive walk if one is
+/// under way.
 pub fn more(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -48,7 +49,7 @@ pub fn more(
     walks::begin(engine, now, feed, Some(action))
 }
 
-/// Starts an action on a feed's history.
+/// Starts an action on a feed's history, unless backissue is offline.
 pub fn begin(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -63,7 +64,7 @@ pub fn begin(
     }
 }
 
-/// Hides a gap and adds an undo step.
+/// Hides a gap in the entry lists and adds an undo step.
 pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
     if is_dismissed(engine, feed, gap) {
         // The gap does not change, so there is nothing to undo.
@@ -97,8 +98,8 @@ pub fn show_again(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect
     changed(engine, feed)
 }
 
-/// Applies the user's choice of an external archive for a feed whose publisher offers no older entries, or of no archive. Drops
-/// the fetches under way; new requests start after the feed's next successful poll.
+/// Applies the user's choice of an external archive, or of no external archive, to the history of a feed. Cancels the feed's
+/// archive walk; archives are requested again after the feed's next successful poll.
 pub fn adapt(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     let mut effects = Vec::from_iter(drop_fetches::drop_walk(engine, feed));
     let way = walk_policy::way(engine, feed);
@@ -111,15 +112,16 @@ pub fn adapt(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     effects
 }
 
-/// Returns the effect that writes a feed's history record. No walk of the feed may be under way, because a walk writes its
-/// archives together with the record.
+/// Returns the effect that writes a feed's history record. Must not be called during an archive walk of the feed, because the walk
+/// writes its archives together with the record.
 pub fn write_record(engine: &Engine, feed: FeedKey) -> Option<Effect> {
     let record = engine.feeds.get(&feed)?.history.clone();
     let commit = HistoryCommit { feed, record, nodes: Vec::new(), document: None };
     Some(Effect::store(Job::KeepHistory(Box::new(commit))))
 }
 
-/// Writes the record after a gap was hidden or shown. During a walk, the record is written with the next archive instead.
+/// Writes the history record after a change by the user. During an archive walk, writes nothing, because the walk writes the record
+/// with the next archive.
 fn changed(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     let is_walked = engine.backfills.contains_key(&feed);
     let written = if is_walked { None } else { write_record(engine, feed) };

@@ -1,4 +1,4 @@
-//! Walks through the archives of feeds.
+//! History of feeds: walks through archives, gaps, and the user's requests for older entries.
 
 pub mod archive_response;
 pub mod gap_rows;

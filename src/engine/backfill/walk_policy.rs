@@ -1,4 +1,4 @@
-//! Limits of a walk through a feed's archives, and the source of those archives.
+//! Limits of a walk through a feed's archives, and the external archive that the user chose.
 
 use chrono::{DateTime, Utc};
 
@@ -7,7 +7,7 @@ use crate::engine::state::Engine;
 use backissue_core::history::address::host;
 use backissue_core::history::{ActiveAdaptor, FeedKey, Gap, Mode, Reason, WalkPolicy};
 
-/// Returns how far to walk a feed's archives, from the feed's own setting or else the global one.
+/// Returns the limits of a walk through a feed's archives. The mode is the feed's own setting, or else the global setting.
 pub fn policy(engine: &Engine, feed: FeedKey) -> WalkPolicy {
     let feed_settings = engine.feeds.get(&feed).map(|feed| &feed.record.feed_settings);
     let mode = feed_settings
@@ -34,7 +34,8 @@ pub fn way(engine: &Engine, feed: FeedKey) -> Option<ActiveAdaptor> {
     })
 }
 
-/// Checks whether the host of an archive asked for fewer requests during another feed's walk (SPEC B.4 rule 5).
+/// Checks whether the host of `url` answered an archive request of another feed with a 429 whose wait is not over (SPEC B.4 rule
+/// 5).
 pub fn wants_rest(engine: &Engine, feed: FeedKey, url: &str, now: DateTime<Utc>) -> bool {
     let asked = host(url);
     let says_so = |gap: &Gap| {

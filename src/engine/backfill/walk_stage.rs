@@ -13,15 +13,15 @@ use backissue_core::history::{HistoryRecord, Nodes};
 pub struct Backfill {
     /// Stage of the walk.
     pub(in crate::engine) stage: WalkStage,
-    /// `true` if the walk may send requests. A poll without archives only stores the archive that it read.
+    /// `true` if the walk may send requests. If `false`, the walk only stores `read_before`.
     pub(super) asks: bool,
-    /// Number of archives and pages fetched, and number of new entries in them.
+    /// Number of archives and pages fetched in this walk, and number of new entries in them.
     pub(super) fetched: (u32, u32),
-    /// The archives fetched so far.
+    /// The archives of the feed that were ever fetched.
     pub(in crate::engine) nodes: Nodes,
-    /// An archive that was read as the subscription document and is not yet kept as an archive.
+    /// An archive that a poll read as the subscription document and that is not stored as an archive yet.
     pub(super) read_before: Option<Box<ReadArchive>>,
-    /// User's actions that are not handled yet.
+    /// The user's actions that have not been handled yet.
     pub(in crate::engine) actions: Vec<HistoryAction>,
     /// The archive request that is waiting or under way.
     pub(in crate::engine) request: Option<ArchiveRequest>,
@@ -31,7 +31,7 @@ pub struct Backfill {
     pub(super) paging: bool,
     /// `Some` while fetched entries are being written; `true` if they come from a page that another page follows.
     pub(super) merging: Option<bool>,
-    /// The record before the response, restored if the write fails.
+    /// The history record before the changes that are being written; restored if the write fails.
     pub(super) before: Option<Arc<HistoryRecord>>,
     /// `true` if the user requested the walk; the end of the walk is then reported.
     pub(in crate::engine) asked: bool,
@@ -40,14 +40,14 @@ pub struct Backfill {
 /// The stage of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum WalkStage {
-    /// The known archives are being read from the store.
+    /// The archives that were fetched earlier are being read from the store.
     Loading,
-    /// The next step can start.
+    /// Nothing is under way, so the walk can take its next step.
     Ready,
-    /// The request waits until its site may be requested.
+    /// The request waits in the queue of its site.
     Waiting,
     /// The request is under way.
     Asking,
-    /// The result is being written.
+    /// The changes of a response are being written.
     Writing,
 }

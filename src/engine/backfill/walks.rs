@@ -1,9 +1,9 @@
-//! The course of a walk through a feed's archives. It starts after a successful poll or at the user's request. The walk queues
-//! each archive after all polls of its site, requests and classifies it, writes it with its entries, and then continues with the
-//! next archive.
+//! Steps of a walk through a feed's archives. A walk starts after a successful poll or at the user's request. The walk queues each
+//! archive after all polls of its site, requests and classifies it, writes it with its entries, and then continues with the next
+//! archive.
 //!
 //! The archives to fetch are listed in the feed's [`backissue_core::history::HistoryRecord`], which is written together with the
-//! entries. A walk can be dropped at any time; after the feed's next successful poll, a new walk fetches the remaining archives.
+//! entries. A walk can be cancelled at any time; after the feed's next successful poll, a new walk fetches the remaining archives.
 
 use std::sync::Arc;
 
@@ -32,8 +32,8 @@ use backissue_core::history::{
     Nodes, WalkNotice,
 };
 
-/// Fetches due archives after a successful poll (SPEC C.8, C.9), if `with_archives` is set. `archive` is the archive that was read
-/// before the subscription document; it is always kept and not requested again.
+/// Starts a walk after a successful poll (SPEC C.8, C.9). The walk requests archives only if `with_archives` is `true`. `archive`
+/// is an archive that the poll read before the subscription document; it is always stored and not requested again.
 pub fn checked(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -53,7 +53,7 @@ pub fn checked(
     if has_work { begin_with(engine, now, feed, begun) } else { Vec::new() }
 }
 
-/// Starts a walk, or passes the user's action to the walk under way.
+/// Starts a walk with the user's action, or passes the action to the walk under way.
 pub fn begin(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -63,11 +63,11 @@ pub fn begin(
     begin_with(engine, now, feed, Begun { action, archive: None, asks: true })
 }
 
-/// The initial state of a walk.
+/// Input for a new walk, or for the walk under way.
 struct Begun {
     action: Option<HistoryAction>,
     archive: Option<Box<ReadArchive>>,
-    /// Whether the walk may send requests.
+    /// `true` if the walk may send requests.
     asks: bool,
 }
 
@@ -98,7 +98,7 @@ fn begin_with(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, begun: Beg
     vec![Effect::store(Job::ReadNodes(feed))]
 }
 
-/// Continues a walk after the known archives were read from the store.
+/// Continues a walk after the archives that were fetched earlier were read from the store.
 pub fn nodes_loaded(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -114,7 +114,7 @@ pub fn nodes_loaded(
         return Vec::new();
     }
     if nodes.check_invariant(&subscription.history).is_err() {
-        // Records were lost. Read the rest of the chain again; entries stay.
+        // The store lost records of archives, so fetch all archives again. The entries are kept.
         backfill.before = Some(subscription.history.clone());
         Arc::make_mut(&mut subscription.history).reread(&mut nodes);
     }
@@ -122,7 +122,7 @@ pub fn nodes_loaded(
     go_on(engine, now, feed)
 }
 
-/// Takes the next step of a walk.
+/// Takes the next step of a walk: applies the user's actions, then requests the next archive or ends the walk.
 fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     if let Some(effects) = keep_read_archive(engine, now, feed) {
         return effects;
@@ -146,12 +146,12 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     let (page, refused) =
         history_actions::grant(record, &mut backfill.nodes, &mut backfill.actions, &policy);
     if refused.is_some() && !record.has_work() {
-        // Show only the refusal, because no request follows.
+        // No request follows, so show only the reason, and no notice at the end of the walk.
         backfill.asked = false;
     }
     engine.events.extend(refused.map(Event::info));
     if backfill.nodes.are_touched() {
-        // A poll may write the record at any time, so first write the removal of archives that no longer count.
+        // A poll may write the history record at any time, so write the changed archives before the next request.
         backfill.before = backfill.before.take().or(before);
         backfill.actions.extend(page.map(|_| HistoryAction::Page));
         return vec![write(feed, &subscription.history, backfill, None)];
@@ -159,7 +159,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     if let Some(page) = page.filter(|_| !held_up) {
         return wait_for(engine, now, feed, page, true);
     }
-    // If the history of the feed is off, continue anyway, so that its list shows this state.
+    // If history is switched off for the feed, continue anyway, so that the entry list shows that it is off.
     if held_up && policy.mode != Mode::Off {
         let why = "its archives are requested after its next successful poll";
         let told = backfill.asked.then(|| why.to_owned());
@@ -178,7 +178,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     }
 }
 
-/// Keeps an archive that was read as the subscription document, as if it had been requested now (SPEC C.2 rule 3).
+/// Stores an archive that a poll read as the subscription document, as if the walk had requested the archive (SPEC C.2 rule 3).
 fn keep_read_archive(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -200,8 +200,8 @@ fn keep_read_archive(
     waits.then(|| answered(engine, now, feed, classify_archive(fetched), started, wire_bytes))
 }
 
-/// Checks whether no request may be sent for the feed because backissue is offline, the feed fails, or the feed's host asked for
-/// a wait.
+/// Checks whether archives may not be requested now because backissue is offline, the feed fails, or the feed's host asked for a
+/// wait.
 fn is_held_up(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let Some(subscription) = engine.feeds.get(&feed) else { return true };
     let facts = &subscription.state.facts;
@@ -210,7 +210,7 @@ fn is_held_up(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     engine.offline || subscription.is_failing() || left_alone
 }
 
-/// Queues a request for an archive or a page after all polls of its site.
+/// Queues a request for an archive or a page behind all polls of its site.
 fn wait_for(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -227,7 +227,7 @@ fn wait_for(
     start_fetches::start(engine, now)
 }
 
-/// Handles the end of a request for an archive or a page.
+/// Handles the result of a request for an archive or a page.
 pub fn fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -252,7 +252,7 @@ pub fn fetched(
     effects
 }
 
-/// Applies a response and writes its changes.
+/// Applies the response to an archive request to the feed's history, and writes the changes.
 fn answered(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -315,7 +315,7 @@ fn answered(
     vec![writing]
 }
 
-/// Writes the changes of a walk, which continues when they are durable.
+/// Writes the changes of a walk. The walk continues when the changes are durable.
 fn write(
     feed: FeedKey,
     record: &Arc<HistoryRecord>,
@@ -366,7 +366,7 @@ pub fn kept(
     go_on(engine, now, feed)
 }
 
-/// Ends a walk whose changes could not be written, and restores its record.
+/// Ends a walk whose changes could not be written, and restores the earlier history record.
 pub fn not_kept(engine: &mut Engine, feed: FeedKey) {
     let before = engine.backfills.remove(&feed).and_then(|backfill| backfill.before);
     if let (Some(before), Some(subscription)) = (before, engine.feeds.get_mut(&feed)) {
@@ -375,7 +375,7 @@ pub fn not_kept(engine: &mut Engine, feed: FeedKey) {
     }
 }
 
-/// Ends a walk for now: writes its record and shows a notice, if any.
+/// Ends a walk: writes the history record and shows the notice, if there is one.
 fn rest(engine: &mut Engine, feed: FeedKey, notice: Option<String>) -> Vec<Effect> {
     rest_offering(engine, feed, notice, None)
 }
@@ -406,7 +406,7 @@ fn rest_offering(
     vec![Effect::store(Job::KeepHistory(Box::new(commit)))]
 }
 
-/// Stops the walk at the user's request. Archives not yet requested become a gap (SPEC C.8, G3). Pending writes are kept.
+/// Stops a walk at the user's request. The archives that were not requested become a gap (SPEC C.8, G3). Pending writes continue.
 pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     if let Some(subscription) = engine.feeds.get_mut(&feed) {
         Arc::make_mut(&mut subscription.history).stop(now);

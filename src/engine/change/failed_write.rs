@@ -1,8 +1,8 @@
 //! Reverts a change whose write failed.
 //!
-//! Other changes of the same data may also be waiting for the store. If another of these changes fails too, it is reverted
-//! separately, so the values that it would restore must not contain the failed change. If a later write contains the failed
-//! change, the data is written again.
+//! Later changes of the same data may also be waiting for the store. A later change that fails is reverted separately, so the
+//! values that it would restore must not contain the first failed change. If a later write contains the failed change, the data is
+//! written again without the failed change.
 
 use std::ops::Bound::{Excluded, Unbounded};
 
@@ -18,7 +18,7 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, JobId};
 use backissue_core::history::FeedKey;
 
-/// Reverts the change of a job that failed, if the job had one.
+/// Reverts the change that a failed store job should have written, if the job had one.
 pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) -> Vec<Effect> {
     let Some(PendingChange { change, step }) = engine.pending.remove(&failed) else {
         return Vec::new();
@@ -50,7 +50,7 @@ pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) -> Vec<Eff
             engine.tell(Event::FiltersChanged);
         }
         Change::Searches(before) => {
-            // All searches are written together, so a later write also contains this change.
+            // All searches are written together, so a later write also contains the failed change.
             let later = later(engine, failed).find_map(|change| {
                 if let Change::Searches(before) = change { Some(before) } else { None }
             });
@@ -65,14 +65,14 @@ pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) -> Vec<Eff
     Vec::new()
 }
 
-/// Returns the changes that are written after a job, oldest first.
+/// Returns the pending changes whose store jobs were created after `job`, oldest first.
 fn later(engine: &mut Engine, job: JobId) -> impl Iterator<Item = &mut Change> {
     engine.pending.range_mut((Excluded(job), Unbounded)).map(|(_, pending)| &mut pending.change)
 }
 
-/// Shows the entries of a failed mark as they were before. An entry that a later change of the same mark covers keeps the later
-/// value. If the later value is the opposite of the failed one, it changes nothing for the entry, so the entry is removed from
-/// the later change.
+/// Shows the entries with their values before a mark whose write failed. An entry whose mark was changed again later keeps the
+/// later value. If the later value is the opposite of the failed value, the later change has no effect on the entry, so the entry
+/// is removed from the later change.
 fn revert_mark(engine: &mut Engine, failed: JobId, mut mark: MarkChange) {
     mark.keys.retain(|key| {
         let later = later(engine, failed).find_map(|change| {
@@ -112,7 +112,7 @@ fn revert_feeds(
     effects
 }
 
-/// Writes the record of a feed again if a later write contains the failed change.
+/// Writes the record of a feed again if a later write contains the change of the failed job.
 fn write_again(engine: &mut Engine, failed: JobId, feed: FeedKey) -> Option<Effect> {
     let mut later = engine.writes.range((Excluded(failed), Unbounded));
     let is_written = later.any(|(_, feeds)| feeds.contains(&feed));
@@ -148,7 +148,7 @@ mod tests {
         (engine, record)
     }
 
-    /// Sends a request and returns the job that writes it.
+    /// Applies a request and returns the id of the store job that writes the change.
     fn ask(engine: &mut Engine, request: Request) -> JobId {
         let output = update(engine, NOW, Input::Request(request));
         let writes = output.effects.iter().find_map(|effect| {
@@ -175,7 +175,7 @@ mod tests {
         update(engine, NOW, Input::Stored(Box::new(Stored { id, subject, result })))
     }
 
-    /// Returns the record that is written again.
+    /// Returns the subscription record that the output writes, if any.
     fn written(output: &Output) -> Option<&SubscriptionRecord> {
         output.effects.iter().find_map(|effect| {
             let Effect::Store(work) = effect else { return None };
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(told(end(&mut engine, JobId(2), subject, true)), 0);
     }
 
-    /// Sets or clears a star and returns its job.
+    /// Sets or clears the star of an entry and returns the id of the store job.
     fn star(engine: &mut Engine, value: bool) -> JobId {
         let keys = vec![EntryKey { feed: FEED, seq: 0 }];
         let mark = MarkChange { flag: Flag::Starred, value, keys };

@@ -1,5 +1,5 @@
-//! A change of one subscription, with the values before and after it. Reverting it keeps what polls or other changes have
-//! changed in the meantime.
+//! A change of one subscription, with the values before and after the change. Reverting the change keeps values that polls or other
+//! changes have replaced in the meantime.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::feeds::subscription::{FeedState, Subscription, SubscriptionRecord};
 use backissue_core::history::HistoryRecord;
 
-/// The durable parts of a subscription at one moment.
+/// Copies of the stored parts of a subscription at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedParts {
-    /// The subscription itself.
+    /// The user's settings and the address of the feed.
     pub record: SubscriptionRecord,
-    /// Result of its polls.
+    /// State of the feed after its last poll.
     pub state: Box<FeedState>,
-    /// State of its history.
+    /// State of the feed's history.
     pub history: Arc<HistoryRecord>,
 }
 
@@ -33,7 +33,7 @@ pub struct FeedChange {
     after: FeedParts,
 }
 
-/// Resets fields to their values before a change, except fields that were changed again since.
+/// Resets fields to their values before a change, except fields that were changed again after that change.
 macro_rules! revert {
     ($now:expr, $before:expr, $after:expr; $($($field:ident).+),+ $(,)?) => {
         $(if $before.$($field).+ != $after.$($field).+ && $now.$($field).+ == $after.$($field).+ {
@@ -48,7 +48,7 @@ impl FeedChange {
         Self { before, after: FeedParts::of(subscription) }
     }
 
-    /// Returns the opposite change.
+    /// Returns the change with the values before and after swapped.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self { before: self.after.clone(), after: self.before.clone() }
@@ -60,7 +60,7 @@ impl FeedChange {
         name(&self.before) != name(&self.after)
     }
 
-    /// Checks whether the change affects only the user's settings for the feed.
+    /// Checks whether the change affects only the title, the tags and the user's settings for the feed.
     pub fn is_choice(&self) -> bool {
         let mut record = self.before.record.clone();
         record.choose(self.after.record.chosen());
@@ -83,7 +83,7 @@ impl FeedChange {
         revert!(record, before, after; url, former, declined, own_title, tags);
         let settings = &mut record.feed_settings;
         let (before, after) = (&before.feed_settings, &after.feed_settings);
-        // Without `..`: a new setting does not compile until it is in the list below as well.
+        // The pattern has no `..`, so that a new setting does not compile until it is added here and to the list below.
         let FeedSettings {
             pace: _,
             min_minutes: _,
@@ -112,7 +112,7 @@ impl FeedChange {
             facts.failure);
     }
 
-    /// Reverts the change in the values that a later change would restore.
+    /// Reverts the change in the earlier values of a later change, so that reverting the later change does not restore this change.
     pub fn revert_before(&self, later: &mut Self) {
         self.revert_record(&mut later.before.record);
         self.revert_state(&mut later.before.state);

@@ -1,17 +1,19 @@
-//! Serializes the entries of an undo step as runs of consecutive numbers, so that a whole list takes little space.
+//! Serializes the entries of an undo step as runs of consecutive entry numbers, so that the entries of a whole list take little
+//! space.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// Maximum number of entries in a record; no record that this program writes has as many (see [`super::undo_stack`]).
+/// Maximum number of entries in an undo step to read. The program never writes a step with that many entries (see
+/// [`super::undo_stack`]).
 const KEYS_MAX: u32 = 1_000_000;
 
-/// The runs of one feed, each as its first entry and number of entries.
+/// The runs of one feed. A run is the number of its first entry and the count of its entries.
 type FeedRuns = (FeedKey, Vec<(u32, u32)>);
 
-/// Serializes entries, sorted, as the runs of each feed.
+/// Serializes sorted entries as the runs of each feed.
 pub fn serialize<S: Serializer>(keys: &[EntryKey], serializer: S) -> Result<S::Ok, S::Error> {
     runs_of(keys.to_vec()).serialize(serializer)
 }
@@ -41,7 +43,7 @@ fn runs_of(mut keys: Vec<EntryKey>) -> Vec<FeedRuns> {
     feeds
 }
 
-/// Returns the entries of runs, or `None` if there are too many.
+/// Returns the entries of runs, or `None` if there are more than [`KEYS_MAX`].
 fn keys_of(feeds: &[FeedRuns]) -> Option<Vec<EntryKey>> {
     let counts = feeds.iter().flat_map(|(_, runs)| runs).map(|(_, count)| *count);
     if counts.fold(0_u32, u32::saturating_add) > KEYS_MAX {
@@ -57,7 +59,7 @@ fn keys_of(feeds: &[FeedRuns]) -> Option<Vec<EntryKey>> {
     Some(keys)
 }
 
-/// Serializes changed marks and their new values, grouped by mark and value.
+/// Serialization of changed marks with their new values, grouped by mark and value.
 pub mod flags {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -67,7 +69,7 @@ pub mod flags {
 
     type Changed = (EntryKey, Flag, bool);
 
-    /// Serializes marks as the runs of each group.
+    /// Serializes changed marks. The entries of each mark and value become runs.
     pub fn serialize<S: Serializer>(marks: &[Changed], serializer: S) -> Result<S::Ok, S::Error> {
         let mut kinds: Vec<((Flag, bool), Vec<EntryKey>)> = Vec::new();
         for &(key, flag, value) in marks {
@@ -81,14 +83,14 @@ pub mod flags {
         kinds.serialize(serializer)
     }
 
-    /// Deserializes marks that [`serialize`] wrote.
+    /// Deserializes changed marks that [`serialize`] wrote.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<Changed>, D::Error> {
         let kinds = Vec::<((Flag, bool), Vec<FeedRuns>)>::deserialize(deserializer)?;
         let mut marks: Vec<Changed> = Vec::new();
         for ((flag, value), runs) in kinds {
-            // Check the total before each group, so that many groups cannot exceed the limit together.
+            // Check the number of entries so far before each group, so that many groups together cannot exceed the limit by much.
             let keys = keys_of(&runs).filter(|_| marks.len() <= KEYS_MAX as usize);
             let keys = keys.ok_or_else(|| D::Error::custom("it names too many entries"))?;
             marks.extend(keys.into_iter().map(|key| (key, flag, value)));

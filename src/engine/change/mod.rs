@@ -1,14 +1,15 @@
 //! Changes: shown at once, written, and reverted if the write fails or the user undoes them.
 //!
-//! A [`Change`] is one value for its whole life:
+//! A [`Change`] passes through these steps:
 //!
-//! 1. A request shows the change in the engine, records the step that undoes it ([`undo_stack`]), and passes the change to
-//!    [`write()`], which derives the store's job from it.
-//! 2. The engine keeps it in `Engine::pending` under the job's number until the store answers.
-//! 3. If the write succeeds, the change is dropped: what is shown is durable.
-//! 4. If it fails, [`failed_write`] reverts exactly this change, its undo step is dropped, and the store's error is shown.
+//! 1. The engine shows the requested change at once, records an undo step ([`undo_stack`]), and passes the change to [`write()`],
+//!    which creates the store job.
+//! 2. The engine keeps the change in `Engine::pending` under the id of the job until the store reports the result.
+//! 3. If the write succeeds, the change is dropped, because the shown values are now durable.
+//! 4. If the write fails, [`failed_write`] reverts exactly this change and drops the undo step, and the engine shows the store's
+//!    error.
 //!
-//! [`undo`] applies the recorded steps, which are changes as well.
+//! [`undo`] reverts the changes of the recorded steps. Each undo is a change as well.
 
 pub mod failed_write;
 pub mod feed_change;

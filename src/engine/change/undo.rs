@@ -46,7 +46,7 @@ pub fn redo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     effects
 }
 
-/// Undoes a step. Returns the step that reverses this, if there is one.
+/// Undoes a step. Returns the step that would redo the change, if there is one.
 fn take_back(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -106,7 +106,7 @@ fn take_back(
     }
 }
 
-/// Undoes changes that form one step, the last one first.
+/// Undoes the changes of a combined step in reverse order.
 fn take_all_back(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -119,7 +119,7 @@ fn take_all_back(
         let told = engine.events.len();
         let (taken, inverse) = take_back(engine, now, step, done);
         if inverse.is_some() {
-            // One notice replaces the notices of the single steps.
+            // Drop the notices of the single steps, because one notice for the combined step follows.
             let said = engine.events.split_off(told);
             let kept = said.into_iter().filter(|event| !matches!(event, Event::Notice { .. }));
             engine.events.extend(kept);
@@ -131,7 +131,7 @@ fn take_all_back(
     (effects, (!inverses.is_empty()).then_some(Step::Together(inverses)))
 }
 
-/// Describes the effect of undoing a combined step.
+/// Describes the changes that undoing a combined step makes, for a notice.
 fn words_together(steps: &[Step]) -> String {
     let count = |is: fn(&Step) -> bool| steps.iter().filter(|step| is(step)).count();
     let removed = count(|step| matches!(step, Step::Resubscribed(_)));

@@ -1,9 +1,9 @@
-//! The undo stack: the steps, their order, and the steps that the store keeps.
+//! The undo stack: the steps in memory, and the changes to the steps in the store.
 //!
-//! The store writes a step after its change and removes it after the write that undoes the change, in the same thread and usually
-//! in the same sync. The store's log is read up to its first damaged part, so a step is recovered only together with its change.
-//! If the program is killed between the two writes, a change cannot be undone, or a step remains whose change was already undone.
-//! Every step holds the earlier values, so applying it again changes nothing.
+//! The store writes a step after its change, and removes the step after the write that undoes the change, in the same thread and
+//! usually in the same sync. The store's log is read up to its first damaged part, so a step is recovered only together with its
+//! change. If the program is killed between the two writes, either the change has no step and cannot be undone, or a step remains
+//! although its change was already undone. Undoing such a step again changes nothing, because the step contains the earlier values.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -24,7 +24,8 @@ const UNDO_STEPS: usize = 200;
 /// Time for which a change can be undone and a removed subscription is kept.
 pub const UNDO_KEPT: TimeDelta = TimeDelta::days(7);
 
-/// Maximum number of entries in a stored step: less than 2 MB even if no two entries are adjacent (8 bytes each).
+/// Maximum number of entries in a stored step. Such a step takes at most 2 MB, because an entry that is not adjacent to another
+/// takes 8 bytes.
 const SAVED_ENTRIES_MAX: usize = 250_000;
 
 /// The changes that can be undone or redone.
@@ -35,15 +36,15 @@ pub struct UndoStack {
     pub(super) undone: Vec<Step>,
     /// Id of the last change.
     pub(super) last: ChangeId,
-    /// Number of changes under way whose steps are known only when the store answers: marking a whole list, applying a filter.
+    /// Number of changes under way whose steps depend on the store's result: marking a whole list, applying a filter.
     pub(super) under_way: u32,
-    /// Whether to undo the last change under way as soon as its step is known.
+    /// `true` to undo the last change under way as soon as its step is known.
     pub(super) wanted: bool,
     /// Steps to remove from the store.
     gone: Vec<ChangeId>,
     /// Changed steps to store again.
     renewed: Vec<ChangeId>,
-    /// Changes collected so far for a combined step.
+    /// Steps collected so far for a combined step; `None` if no combined step was started.
     together: Option<Vec<Step>>,
 }
 
@@ -63,16 +64,16 @@ pub struct SavedStep {
     pub id: ChangeId,
     /// Time of the change.
     pub at: DateTime<Utc>,
-    /// The step that undoes it.
+    /// The data needed to undo the change.
     pub step: Step,
 }
 
-/// Changes to the stored steps.
+/// Changes to make to the steps in the store.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StepChanges {
-    /// Steps to store.
+    /// Steps to write to the store.
     pub kept: Vec<SavedStep>,
-    /// Steps to remove.
+    /// Steps to remove from the store.
     pub gone: Vec<ChangeId>,
 }
 
@@ -89,16 +90,16 @@ pub enum Step {
     Readdressed {
         /// The subscription.
         feed: FeedKey,
-        /// The subscription before.
+        /// Record of the subscription before the change.
         before: Box<SubscriptionRecord>,
-        /// The proposed move before.
+        /// The proposed move before the change.
         proposed: Option<ProposedMove>,
     },
     /// A complete feed withdrew entries.
     Withdrawn {
         /// The feed.
         feed: FeedKey,
-        /// The entries.
+        /// Numbers of the withdrawn entries.
         withdrawn: Vec<u32>,
     },
     /// The user hid a gap.
@@ -117,48 +118,48 @@ pub enum Step {
     },
     /// A search was saved, renamed or removed.
     Searches {
-        /// The saved searches before.
+        /// The saved searches before the change.
         before: Vec<SavedSearch>,
     },
     /// A filter was added, changed or removed.
     Filters {
-        /// The filters before.
+        /// The filters before the change.
         before: Vec<EntryFilter>,
-        /// The resulting changes of entries.
+        /// Changes that the new filters made to entries.
         changes: Box<FilterChanges>,
-        /// Whether the step redoes the change instead of undoing it.
+        /// `true` if the step redoes the change, `false` if it undoes the change.
         forward: bool,
     },
     /// A tag was renamed.
     Retagged {
-        /// Tags of the affected feeds before.
+        /// Tags of the affected feeds before the change.
         tags: Vec<(FeedKey, Vec<String>)>,
-        /// Filters before, which may name the tag.
+        /// Filters before the change, because filters may name the tag.
         filters: Vec<EntryFilter>,
     },
-    /// Changes that form one step, in order.
+    /// Steps of changes that are undone together, in the order of the changes.
     Together(Vec<Self>),
     /// The user changed the settings of a subscription.
     Changed {
         /// The subscription.
         feed: FeedKey,
-        /// The settings before.
+        /// The settings before the change.
         before: Box<Chosen>,
     },
 }
 
 impl UndoStack {
-    /// Ends a change under way that failed; there is nothing to undo.
+    /// Records that a change under way failed, so that no step follows.
     pub const fn step_fails(&mut self) {
         self.step_is_known();
     }
 
-    /// Starts a change whose step is known when the store answers.
+    /// Records the start of a change whose step is known only when the store reports the result.
     pub const fn step_begins(&mut self) {
         self.under_way = self.under_way.saturating_add(1);
     }
 
-    /// Ends a change under way. Returns whether the user already asked to undo it.
+    /// Records that the step of a change under way is known. Returns `true` if the user already asked to undo the change.
     pub const fn step_is_known(&mut self) -> bool {
         self.under_way = self.under_way.saturating_sub(1);
         let wanted = self.wanted && self.under_way == 0;
@@ -168,12 +169,12 @@ impl UndoStack {
         wanted
     }
 
-    /// Checks whether there is a change that can be undone, or one under way.
+    /// Checks whether a change can be undone or is still under way.
     pub fn can_undo(&self) -> bool {
         !self.steps.is_empty() || self.under_way > 0
     }
 
-    /// Checks whether the last change is to be undone as soon as it is done.
+    /// Checks whether the user asked to undo the change under way as soon as possible.
     pub const fn is_undo_wanted(&self) -> bool {
         self.wanted
     }
@@ -183,23 +184,23 @@ impl UndoStack {
         !self.undone.is_empty()
     }
 
-    /// Records a change. Changes undone before can no longer be redone.
+    /// Adds the step of a new change. After that, changes that were undone earlier can no longer be redone.
     pub fn push(&mut self, step: Step) -> ChangeId {
         self.undone.clear();
         if let Some(together) = &mut self.together {
             together.push(step);
-            // The id that the combined step will get.
+            // This is the id that the combined step will get.
             return ChangeId(self.last.0.saturating_add(1));
         }
         self.keep(step)
     }
 
-    /// Starts a combined step: collects the following changes.
+    /// Starts a combined step, which collects the steps of all following changes until [`Self::end_together`].
     pub fn begin_together(&mut self) {
         self.together = Some(Vec::new());
     }
 
-    /// Ends the combined step. Returns the number of changes in it.
+    /// Adds the combined step. Returns the number of changes in the step.
     pub fn end_together(&mut self) -> usize {
         let steps = self.together.take().unwrap_or_default();
         let count = steps.len();
@@ -209,15 +210,15 @@ impl UndoStack {
         count
     }
 
-    /// Drops a change whose write failed.
+    /// Drops the step of a change whose write failed.
     pub fn forget(&mut self, change: Option<ChangeId>) {
         let gone = self.steps.iter().filter(|known| Some(known.id) == change && known.at.is_some());
         self.gone.extend(gone.map(|known| known.id));
         self.steps.retain(|known| Some(known.id) != change);
     }
 
-    /// Removes from a change the entries that already had the mark, so that undo does not clear their mark. Drops a change
-    /// without entries.
+    /// Removes from a step the entries that already had the mark before, so that undo does not clear their mark. Drops a step that
+    /// has no entries left.
     pub fn leave_out(&mut self, change: ChangeId, mark: (Flag, bool), had_it: &BTreeSet<EntryKey>) {
         let known = self.steps.iter_mut().find(|known| known.id == change);
         let Some(known) = known.filter(|_| !had_it.is_empty()) else { return };
@@ -229,14 +230,14 @@ impl UndoStack {
         }
     }
 
-    /// Drops changes that are [`UNDO_KEPT`] or more old.
+    /// Drops the steps of changes made [`UNDO_KEPT`] ago or earlier.
     pub fn forget_old(&mut self, now: DateTime<Utc>) {
         while self.steps.front().is_some_and(|known| known.at.is_some_and(|at| is_over(at, now))) {
             self.drop_oldest();
         }
     }
 
-    /// Loads the stored steps, oldest first. Steps that are too old are dropped from the store, too.
+    /// Takes over the stored steps, oldest first. Steps that are too old are removed from the store.
     pub fn take_saved(&mut self, saved: Vec<SavedStep>, now: DateTime<Utc>) {
         for SavedStep { id, at, step } in saved {
             self.last = self.last.max(id);
@@ -248,7 +249,7 @@ impl UndoStack {
         }
     }
 
-    /// Returns the changes to the stored steps since the last call, if any. Sets the time of new steps.
+    /// Returns the changes to make to the stored steps since the last call, if any. Sets the time of new steps to `now`.
     pub fn changes(&mut self, now: DateTime<Utc>) -> Option<StepChanges> {
         let fresh = self.steps.iter().rev().take_while(|known| known.at.is_none()).count();
         let old = self.steps.len().saturating_sub(fresh);
@@ -266,8 +267,8 @@ impl UndoStack {
             let Some(known) = self.steps.get_mut(place) else { break };
             known.at = Some(now);
             if known.step.entries() > SAVED_ENTRIES_MAX {
-                // Keep it in memory only. Changes are undone in reverse order, so without it, earlier changes cannot be undone
-                // either.
+                // Keep a very large step in memory only, and remove all earlier steps from the store: changes are undone in reverse
+                // order, so earlier changes could not be undone without this step.
                 changes.kept.clear();
                 changes.gone.extend(earlier);
             } else {
@@ -316,7 +317,7 @@ impl Step {
         }
     }
 
-    /// Checks whether the step consists only of marks without entries.
+    /// Checks whether the step has no effect because it consists only of marks without entries.
     fn is_nothing(&self) -> bool {
         if let Self::Together(steps) = self {
             return steps.iter().all(Self::is_nothing);
@@ -346,7 +347,7 @@ impl Step {
     }
 }
 
-/// Checks whether a change made at `at` is too old to undo.
+/// Checks whether a change made at `at` is too old to be undone.
 pub fn is_over(at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
     now.signed_duration_since(at) >= UNDO_KEPT
 }

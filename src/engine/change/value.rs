@@ -1,4 +1,4 @@
-//! A change as a value.
+//! Changes that are shown before they are written, and the values needed to revert each of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,17 +16,17 @@ pub struct ChangeId(pub u64);
 /// A change that is shown before it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// A mark on entries.
+    /// A mark was set or cleared on entries.
     Mark(MarkChange),
-    /// Settings, addresses or the status of feeds.
+    /// Settings, addresses or the status of existing feeds were changed.
     Feeds(Vec<(FeedKey, FeedChange)>),
-    /// New subscriptions, and changes of existing ones.
+    /// Subscriptions were added (first list), and existing subscriptions were changed (second list).
     Subscribed(Vec<FeedKey>, Vec<(FeedKey, FeedChange)>),
-    /// A subscription that was removed.
+    /// A subscription was removed.
     Unsubscribed(FeedKey),
-    /// A removed subscription that was restored.
+    /// A removed subscription was restored.
     Resubscribed(FeedKey),
-    /// A subscription that was merged into another.
+    /// A subscription was merged into another subscription.
     Merged {
         /// The removed subscription.
         from: FeedKey,
@@ -35,16 +35,16 @@ pub enum Change {
         /// Tags added to the remaining subscription.
         tags: Vec<String>,
     },
-    /// One filter.
+    /// One filter was added, changed or removed.
     Filter {
         /// Id of the filter.
         id: u32,
-        /// The filter before; `None` if it is new.
+        /// The filter before the change; `None` if the filter is new.
         before: Option<Box<EntryFilter>>,
     },
-    /// All filters, as they were before.
+    /// Filters were changed. Contains all filters before the change.
     Filters(Vec<EntryFilter>),
-    /// The saved searches, as they were before.
+    /// The saved searches were changed. Contains all saved searches before the change.
     Searches(Vec<SavedSearch>),
 }
 
@@ -55,21 +55,21 @@ pub struct MarkChange {
     pub flag: Flag,
     /// `true` to set the mark, `false` to clear it.
     pub value: bool,
-    /// The entries. Each of them is expected to have the opposite value before; the store reports the entries that already had
-    /// this value.
+    /// The entries. Each entry is expected to have the opposite value before the change; the store reports which entries were
+    /// changed.
     #[serde(with = "key_runs")]
     pub keys: Vec<EntryKey>,
 }
 
 impl MarkChange {
-    /// Returns the opposite change.
+    /// Returns the change that sets the opposite value on the same entries.
     #[must_use]
     pub fn reversed(self) -> Self {
         Self { value: !self.value, ..self }
     }
 }
 
-/// A change that is being written.
+/// A change that is being written to the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingChange {
     /// The change.

@@ -1,4 +1,4 @@
-//! Writes a change: derives the store's job from it.
+//! Writes a change: creates the store job for it.
 
 use super::value::{Change, ChangeId, MarkChange, PendingChange};
 use crate::engine::effect::Effect;
@@ -16,7 +16,7 @@ pub fn write(engine: &mut Engine, change: Change, step: Option<ChangeId>) -> Eff
     Effect::store_change(job, PendingChange { change, step })
 }
 
-/// Returns the job that writes a change as it is shown.
+/// Returns the store job that writes the values that a change shows.
 fn job(engine: &Engine, change: &Change) -> Job {
     let records = |feeds: &mut dyn Iterator<Item = FeedKey>| -> Vec<(FeedKey, SubscriptionRecord)> {
         let known = |feed| engine.feeds.get(&feed).or_else(|| engine.ended.get(&feed));

@@ -1,7 +1,7 @@
-//! The user's filters for entries: saving, applying to stored entries, undoing, counting.
+//! The user's entry filters: saving and removing filters, applying them to stored entries, and undoing their changes.
 //!
-//! A filter is written before the store is searched for matching entries. Entries that arrive in the meantime are filtered on
-//! arrival.
+//! A new filter is first written, and then applied to the stored entries that match it. Entries that arrive in the meantime are
+//! filtered on arrival.
 
 use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
 use super::loaded_entry::LoadedEntry;
@@ -18,7 +18,7 @@ use backissue_core::history::{EntryKey, Flag};
 /// Maximum number of filters.
 pub const FILTERS_MAX: usize = 200;
 
-/// Describes the conditions of a filter in a few words.
+/// Describes the conditions of a filter, including the title of its feed if the filter applies to one feed.
 pub fn about(engine: &Engine, filter: &EntryFilter) -> String {
     let feed = match filter.scope {
         FilterScope::Feed(feed) => engine.feeds.get(&feed),
@@ -27,7 +27,7 @@ pub fn about(engine: &Engine, filter: &EntryFilter) -> String {
     filter.describe(feed.map(|feed| feed.record.shown_title()))
 }
 
-/// Returns the effects of filters on an entry: `marked read by filter 'title ~ sponsored'`.
+/// Describes the effects of filters on an entry, such as `marked read by filter 'title ~ sponsored'`.
 pub fn reasons(engine: &Engine, entry: &LoadedEntry) -> Vec<String> {
     let holds = |action: &Action| match action {
         Action::Hide => entry.flags.is_hidden(),
@@ -48,7 +48,8 @@ pub fn labels<'m>(engine: &'m Engine, ruled: &'m [u32]) -> impl Iterator<Item = 
     ruled.iter().filter_map(|&id| engine.filters.get(id)?.action.label())
 }
 
-/// Saves a filter, as a new one or instead of the one with its number, and applies it. The error is a sentence.
+/// Saves a filter and applies it to stored entries. A filter with the number of a saved filter replaces that filter. The error is a
+/// sentence.
 pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>, String> {
     filter.check().map_err(|flaw| flaw.to_string())?;
     let mut list = engine.filters.list.clone();
@@ -63,7 +64,7 @@ pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>,
         if list.len() >= FILTERS_MAX {
             return Err(format!("{FILTERS_MAX} filters are already saved: remove one first"));
         }
-        // A filter whose removal is not written yet may be restored, so its number is still in use.
+        // If the removal of a filter is not written yet, the filter may be restored, so its number is still in use.
         let leaving = engine.filters.pending.iter().map(|pending| pending.filter);
         let taken = list.iter().map(|filter| filter.id).chain(leaving).max();
         filter.id = taken.unwrap_or(0).saturating_add(1);
@@ -91,7 +92,7 @@ pub fn remove(engine: &mut Engine, id: u32) -> Vec<Effect> {
     vec![change::write(engine, change, None), Effect::store(Job::Filter(Box::new(work)))]
 }
 
-/// Searches the store for entries that match new filters, after the filters were written.
+/// Called when the filters were written: searches the store for entries that match the new filters.
 pub fn saved(engine: &mut Engine) -> Vec<Effect> {
     engine.filters.is_written_again = false;
     let looked_for =
@@ -99,7 +100,7 @@ pub fn saved(engine: &mut Engine) -> Vec<Effect> {
     looked_for.map(|filter| Effect::FindFilterHits(Box::new(filter))).collect()
 }
 
-/// Applies a filter to the entries that match it.
+/// Applies a filter to the matching entries that the store found.
 pub fn found(engine: &Engine, filter: u32, hits: Vec<EntryKey>) -> Vec<Effect> {
     let (action, hits) = match engine.filters.get(filter) {
         // A filter that was removed in the meantime has no effect.
@@ -109,7 +110,7 @@ pub fn found(engine: &Engine, filter: u32, hits: Vec<EntryKey>) -> Vec<Effect> {
     vec![Effect::store(Job::Filter(Box::new(FilterWork::Apply { filter, action, hits })))]
 }
 
-/// Drops the pending changes of a filter after a failure.
+/// Drops the pending changes of a filter after one of its store jobs failed.
 pub fn failed(engine: &mut Engine, filter: u32) {
     let before = engine.filters.pending.len();
     engine.filters.pending.retain(|pending| pending.filter != filter);
@@ -118,7 +119,7 @@ pub fn failed(engine: &mut Engine, filter: u32) {
     }
 }
 
-/// Reverts a filter whose write failed. Pending changes of other filters stay.
+/// Restores a filter to `before` after its write failed. Pending changes of other filters are kept.
 pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryFilter>) -> Vec<Effect> {
     failed(engine, id);
     let list = &mut engine.filters.list;
@@ -132,7 +133,8 @@ pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryFilter>
         (_, None) => list.retain(|filter| filter.id != id),
     }
     engine.tell(Event::FiltersChanged);
-    // The pending writes of other filters contain the failed change, and so does a rewrite of the list that has already started.
+    // All filters are written together. If another write of the list is pending, it contains the failed change, so write the list
+    // again.
     if engine.filters.pending.is_empty() && !engine.filters.is_written_again {
         return Vec::new();
     }
@@ -140,7 +142,8 @@ pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryFilter>
     vec![Effect::store(Job::SaveFilters(engine.filters.list.clone()))]
 }
 
-/// Handles entries that a filter changed, and adds an undo step. Returns whether the user already asked to undo it.
+/// Handles the changes that a filter made to entries, and adds an undo step for a change by the user. Returns `true` if the user
+/// already asked to undo that change.
 pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) {
     let Filtered { changes, counters } = filtered;
     for (feed, counters) in counters {
@@ -167,7 +170,7 @@ pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) 
     (vec![Effect::store(Job::CountFilters)], undo_waits)
 }
 
-/// Describes the effect of a changed filter.
+/// Describes what saving or removing a filter changed, for a notice.
 fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String {
     let count = |wanted: Flag, value: bool| {
         let hit = |(_, flag, now): &&(EntryKey, Flag, bool)| (*flag, *now) == (wanted, value);
@@ -199,7 +202,7 @@ fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String 
     format!("filter saved: {done}{shown}")
 }
 
-/// Undoes or redoes a change of the filters. Returns the step that reverses this.
+/// Undoes or redoes a change of the filters. Returns the step that does the opposite.
 pub fn take_back(
     engine: &mut Engine,
     before: Vec<EntryFilter>,

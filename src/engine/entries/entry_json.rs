@@ -11,7 +11,7 @@ pub fn time(at: Option<DateTime<Utc>>) -> Value {
     at.map_or(Value::Null, |at| Value::String(at.to_rfc3339_opts(SecondsFormat::Secs, true)))
 }
 
-/// Returns an entry as JSON.
+/// Returns the fields of an entry as JSON, without the text of the entry.
 pub fn entry(key: EntryKey, feed_title: &str, kept: &KeptEntry, flags: Flags) -> Value {
     json!({
         "kind": "entry",
@@ -49,7 +49,7 @@ pub fn entry_json(told: &HandedEntry) -> Value {
     value
 }
 
-/// Returns new entries as one JSON document.
+/// Returns the JSON document with new entries for the user's command.
 pub fn news(entries: &[HandedEntry]) -> Value {
     json!({
         "kind": "new_entries",

@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 use backissue_core::filters::{Action, EntryFilter};
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flag};
 
-/// Number of titles in a preview.
+/// Maximum number of titles in the preview of a filter.
 pub const PREVIEW_TITLES: usize = 12;
 
-/// The user's filters and the state of their changes.
+/// The user's filters, their match counts, and the changes of filters in progress.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filters {
     /// Filters in order of creation.
     pub list: Vec<EntryFilter>,
     /// Match counts by filter number.
     pub counts: BTreeMap<u32, FilterCount>,
-    /// Changes in progress, oldest first.
+    /// Changes of filters in progress, oldest first.
     pub(super) pending: Vec<Pending>,
-    /// `true` while the list is being rewritten after a failed change, until the write is durable.
+    /// `true` while `list` is being written again because the write of a change failed.
     pub(super) is_written_again: bool,
 }
 
@@ -36,27 +36,27 @@ impl Filters {
 pub struct FilterCount {
     /// Number of matching entries.
     pub hits: u32,
-    /// Number of matching entries that are hidden.
+    /// Number of matching entries that the user's filters hide.
     pub hidden: u32,
 }
 
-/// A change of the filters that the store has not finished.
+/// A change of a filter whose effects on entries the store has not written yet.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pending {
     pub(super) filter: u32,
     pub(super) before: Vec<EntryFilter>,
-    /// Filter to match against stored entries once the change is durable.
+    /// New filter to apply to stored entries as soon as the filter is written.
     pub(super) look_for: Option<EntryFilter>,
 }
 
-/// Preview of a filter's matches.
+/// Preview of the entries that a filter would match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FilterPreview {
     /// Number of matching entries.
     pub hits: u32,
     /// Number of unread matching entries.
     pub unread: u32,
-    /// Number of entries examined.
+    /// Number of stored entries that the preview examined.
     pub of: u32,
     /// Newest matching entries, newest first.
     pub newest: Vec<PreviewTitle>,
@@ -81,10 +81,10 @@ impl FilterPreview {
     }
 }
 
-/// A job that changes the entries of a filter.
+/// A store job that changes the entries that a filter matches.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FilterWork {
-    /// Apply the action to exactly these entries, and show other entries that the filter had hidden.
+    /// Apply the filter to exactly these entries. Entries that the filter hid and that it no longer matches are shown again.
     Apply {
         /// Number of the filter.
         filter: u32,
@@ -93,7 +93,7 @@ pub enum FilterWork {
         /// Matching entries.
         hits: Vec<EntryKey>,
     },
-    /// Undo or redo changes.
+    /// Undo or redo changes that a filter made to entries.
     Replay {
         /// Changes to undo or redo.
         changes: Box<FilterChanges>,
@@ -112,18 +112,18 @@ impl FilterWork {
     }
 }
 
-/// Changes that a filter made to entries. Both lists of entries are sorted.
+/// Changes that a filter made to entries. `before` and `after` are sorted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilterChanges {
     /// Number of the filter.
     pub filter: u32,
-    /// Entries that the filter matched before.
+    /// Entries that the filter matched before the change.
     #[serde(with = "crate::engine::change::key_runs")]
     pub before: Vec<EntryKey>,
-    /// Entries that the filter matches now.
+    /// Entries that the filter matches after the change.
     #[serde(with = "crate::engine::change::key_runs")]
     pub after: Vec<EntryKey>,
-    /// Changed marks with their new values.
+    /// Entries with a changed mark and the new value of the mark.
     #[serde(with = "crate::engine::change::key_runs::flags")]
     pub flags: Vec<(EntryKey, Flag, bool)>,
 }
@@ -141,14 +141,14 @@ impl FilterChanges {
 /// Result of a [`FilterWork`] from the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filtered {
-    /// Changes made.
+    /// Changes that the job made to entries.
     pub changes: FilterChanges,
-    /// New counters of the affected feeds.
+    /// Counters of the affected feeds after the changes.
     pub counters: Vec<(FeedKey, Counters)>,
 }
 
 impl Filters {
-    /// Creates the state from the stored filters.
+    /// Creates the state with the filters loaded from the store.
     pub fn new(list: Vec<EntryFilter>) -> Self {
         Self { list, ..Self::default() }
     }

@@ -14,15 +14,15 @@ pub struct FullText {
     pub url: String,
     /// Text of the page, with markup.
     pub html: String,
-    /// Time of the last request.
+    /// Time of the last request for the page.
     pub asked: DateTime<Utc>,
     /// Validators of the page.
     pub validators: Validators,
-    /// Reason for a missing text, as a sentence.
+    /// Reason that the page has no text, as a sentence.
     pub failed: Option<String>,
 }
 
-/// Returns the text in a response, or the reason if there is none.
+/// Returns the text of the page in a response, or the reason that there is no text.
 pub(super) fn classify_page(
     fetched: Fetched,
     now: DateTime<Utc>,

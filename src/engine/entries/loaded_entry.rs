@@ -14,13 +14,13 @@ pub struct LoadedEntry {
     pub kept: KeptEntry,
     /// Marks of the entry.
     pub flags: Flags,
-    /// Text of the entry.
+    /// Text of the entry from the feed.
     pub body: Option<EntryBody>,
     /// `true` if the text is no longer stored.
     pub text_gone: bool,
-    /// Saved reading position.
+    /// Saved reading position in the text of the entry.
     pub place: Option<ReadingPosition>,
-    /// Stored full text of the linked page.
+    /// Stored text of the page that the entry links to.
     pub full: Option<FullText>,
     /// Numbers of the filters that matched the entry.
     pub ruled: Vec<u32>,

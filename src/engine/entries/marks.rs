@@ -1,4 +1,4 @@
-//! Marks of entries: set and shown at once, written, and reverted if the write fails.
+//! Marks of entries. A changed mark is shown at once and then written; if the write fails, the mark is reverted.
 
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::{self, Change, MarkChange};
@@ -15,26 +15,26 @@ pub fn set(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
     vec![change::write(engine, Change::Mark(mark), Some(step))]
 }
 
-/// Marks all entries in a list as read, except entries that arrive while the mark is written.
+/// Marks all entries as read that are in a list when the store job starts.
 pub fn mark_list_read(engine: &mut Engine, list: u64) -> Vec<Effect> {
     engine.undo.step_begins();
     let entries = MarkedEntries::ListNumber(list);
     vec![Effect::store(Job::Mark { entries, flag: Flag::Read, value: true })]
 }
 
-/// Undoes or redoes a mark.
+/// Sets a mark for an undo or a redo, without adding an undo step.
 pub fn set_back(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
     show(engine, mark.clone(), true);
     vec![change::write(engine, Change::Mark(mark), None)]
 }
 
-/// Reports a changed mark; its rows stay in the open list.
+/// Emits an event about a changed mark. The rows of the entries stay in the open list even if they no longer match it.
 pub fn show(engine: &mut Engine, mark: MarkChange, undone: bool) {
     engine.tell(Event::MarksChanged(MarksChanged { mark, stays: true, undone }));
 }
 
-/// Updates counters after marks were written, and adds an undo step for a whole list. Returns whether the user already asked to
-/// undo it.
+/// Updates counters after marks were written. If the mark was for a whole list, adds an undo step and returns `true` if the user
+/// already asked to undo the mark.
 pub fn marked(
     engine: &mut Engine,
     flag: Flag,
@@ -66,7 +66,7 @@ pub fn marked(
     undo_waits
 }
 
-/// Describes the effect of a mark.
+/// Describes a mark that was set or cleared on `count` entries, for a notice.
 pub(in crate::engine) fn words(flag: Flag, value: bool, count: usize) -> String {
     let what = match (flag, value) {
         (Flag::Read, true) => "marked read",

@@ -1,4 +1,4 @@
-//! Entries: marks, filters, withdrawals, and the full text of linked pages.
+//! Entries: lists, marks, filters, withdrawals, notifications, pictures, and the text of linked pages.
 
 pub mod entry_filters;
 pub mod entry_json;

@@ -1,8 +1,8 @@
 //! Notifications about new entries, sent to the user's command and to the desktop.
 //!
-//! Notifications cover unread entries from polls. They are sent when the polls under way have ended, or a minute after the first
-//! new entry. They do not cover history, edited entries, or the first document of a new subscription, whose entries existed
-//! before the user subscribed.
+//! Notifications are about new unread entries from polls. They are sent when the polls under way have ended, or a minute after the
+//! first new entry arrived. There are none for entries from archives, for edited entries, or for the first document of a new
+//! subscription, whose entries existed before the user subscribed.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -17,7 +17,7 @@ use crate::engine::store_work::Job;
 use backissue_core::feed::text::one_line;
 use backissue_core::history::{Counters, FeedKey};
 
-/// Maximum number of new entries in a document for the command. Further entries follow in another document.
+/// Maximum number of new entries in one JSON document for the user's command. Further entries follow in another document.
 const TOLD_AT_ONCE: u32 = 500;
 
 /// Maximum time that new entries wait for other polls to end, and minimum time between two desktop notifications.
@@ -88,7 +88,7 @@ pub fn notify(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     effects
 }
 
-/// Sends notifications about the loaded entries that are still unread.
+/// Starts the user's command with the new entries that the store loaded and that are still unread.
 pub fn entries_read(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -116,13 +116,13 @@ pub fn entries_read(
     effects
 }
 
-/// Notifies the command of the remaining new entries after its previous run has ended.
+/// Handles the end of the user's command, and sends the notifications that are due.
 pub fn command_ended(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     engine.notifications.under_way = false;
     notify(engine, now)
 }
 
-/// Returns the next desktop notification, unless the last one was less than [`PATIENCE`] ago.
+/// Returns a desktop notification about the new entries since the last one, unless the last one was less than [`PATIENCE`] ago.
 fn note(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
     let announcements = &mut engine.notifications;
     let recent = announcements.noted_at.is_some_and(|at| now.signed_duration_since(at) < PATIENCE);

@@ -1,7 +1,7 @@
-//! Fetches the pages that entries link to, with the same politeness as feeds.
+//! Fetches the pages that entries link to, with the same limits and pauses as for feeds.
 //!
-//! A page is fetched on the user's request, or on opening an entry of a feed that is set to fetch pages. It is fetched once, and
-//! again only if the entry was edited since. The request waits in the queue of its site like any other.
+//! A page is fetched when the user requests it, or opens an entry of a feed that is set to show pages. The page is fetched once,
+//! and again only if the entry was edited since. The request waits in the queue of the page's site.
 
 use chrono::{DateTime, Utc};
 
@@ -41,7 +41,7 @@ pub fn fetch_page(
     Ok(start_fetches::start(engine, now))
 }
 
-/// Handles the end of the request for a page.
+/// Handles the result of the request for a page.
 pub fn fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -68,7 +68,7 @@ fn keep_page(
     let failed = judged.as_ref().err().cloned();
     let full = match (judged, kept) {
         (Ok(full), _) => full,
-        // Keep the stored text of a page that was read before.
+        // The request failed: keep the text that was stored earlier.
         (Err(_), Some(kept)) => FullText { asked: now, ..kept },
         (Err(why), None) => {
             FullText { url: url.to_owned(), asked: now, failed: Some(why), ..FullText::default() }

@@ -1,4 +1,4 @@
-//! Fetches pictures of entries with the same politeness as feeds. This module does not decode them.
+//! Fetches the pictures in entries with the same limits and pauses as for feeds. This module does not decode the pictures.
 
 use std::sync::Arc;
 
@@ -18,7 +18,8 @@ use backissue_core::history::{EntryKey, address};
 /// Maximum size of a picture, in bytes.
 pub const PICTURE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Queues a picture for its site. The error is a sentence fragment with the reason for not fetching it.
+/// Adds the request for a picture to the queue of its site. The error is a sentence fragment with the reason for not fetching the
+/// picture.
 pub fn fetch(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -36,7 +37,7 @@ pub fn fetch(
     Ok(start_fetches::start(engine, now))
 }
 
-/// Drops the pictures that wait for their sites. Requests under way continue.
+/// Drops the requests for pictures that have not started. Requests under way continue.
 pub fn drop_waiting(engine: &mut Engine) -> Vec<Effect> {
     let dropped =
         engine.host_queue.take_waiting(|waiting| matches!(waiting.purpose, Purpose::Picture(_)));
@@ -46,7 +47,7 @@ pub fn drop_waiting(engine: &mut Engine) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Handles the end of the request for a picture.
+/// Handles the result of the request for a picture.
 pub fn fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -62,12 +63,12 @@ pub fn fetched(
     effects
 }
 
-/// Checks whether the host asks for fewer requests.
+/// Checks whether a response with status 429 or 503 asks for fewer requests.
 fn is_limited(fetched: &Fetched) -> bool {
     fetched.result.as_ref().is_ok_and(|answer| matches!(answer.status, 429 | 503))
 }
 
-/// Drops the other pictures of a host that limits requests.
+/// Drops the waiting requests for pictures from the host of `url`, which asked for fewer requests.
 fn drop_host(engine: &mut Engine, url: &str) {
     let limited = host(url);
     let dropped = engine.host_queue.take_waiting(|waiting| {
@@ -79,7 +80,7 @@ fn drop_host(engine: &mut Engine, url: &str) {
     }
 }
 
-/// Returns the bytes of a response, or the reason if there are none.
+/// Returns the bytes of the picture in a response, or the reason that there is no picture.
 fn read(fetched: Fetched) -> Result<Arc<Vec<u8>>, String> {
     let answer = fetched.result.map_err(|failure| failure.to_string())?;
     match (answer.status, answer.body) {

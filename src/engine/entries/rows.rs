@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use backissue_core::history::{EntryKey, FeedKey, Flags, GapKey};
 use backissue_core::search::Matching;
 
-/// Maximum number of rows in one response. Some screens are higher than the usual window of rows.
+/// Maximum number of rows in one response of the store.
 pub const ROWS_AT_ONCE_MAX: usize = 2000;
 
 /// A query that selects the entries of a list.
@@ -16,11 +16,11 @@ pub const ROWS_AT_ONCE_MAX: usize = 2000;
 pub struct ListQuery {
     /// Source of the entries.
     pub scope: Scope,
-    /// Selection within the source.
+    /// Selection of entries within the source.
     pub show: Show,
     /// Earliest date of an entry; `None` means no limit.
     pub since: Option<DateTime<Utc>>,
-    /// Entries that stay in the list in any case, so that a row does not vanish while the user reads it.
+    /// Entries that are listed even if they do not match, so that a row does not disappear while the user reads it.
     pub keep: BTreeSet<EntryKey>,
     /// Gaps in the list, supplied by the engine.
     pub gaps: Vec<GapMark>,
@@ -40,7 +40,7 @@ pub enum RowOrder {
     BestFirst,
 }
 
-/// Key of a row in a list. Entries come before gaps of the same date.
+/// Key of a row in a list. In the order of keys, entries come before gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RowKey {
     /// An entry.
@@ -129,24 +129,25 @@ pub struct Row {
 pub struct RowsWanted {
     /// Number of the list. Rows of a list that was closed meanwhile are dropped.
     pub list: u64,
-    /// Query to rebuild the list with; `None` keeps the order in the store.
+    /// Query to rebuild the list with; `None` uses the list as the store last built it.
     pub rebuild: Option<ListQuery>,
-    /// Row to find; the response has the rows around it. `None` requests the rows at `offset`.
+    /// Row to find. The response contains the rows around this row, or the rows at `offset` if this is `None`.
     pub around: Option<RowKey>,
-    /// Date to find: the response has the rows around the first row at or beyond this date, in the order of the list.
+    /// Date to find. The response contains the rows around the first row that, in the order of the list, has this date or comes
+    /// after it.
     pub date: Option<DateTime<Utc>>,
-    /// Position of the first row.
+    /// Position of the first requested row in the list.
     pub offset: usize,
-    /// Number of rows, at most [`ROWS_AT_ONCE_MAX`].
+    /// Number of requested rows, at most [`ROWS_AT_ONCE_MAX`].
     pub rows: usize,
-    /// Search for the next entry of a kind; the response has the rows around it.
+    /// Kind of entry to search for. The response contains the rows around the next entry of this kind.
     pub seek: Option<Seek>,
-    /// Position of the selection at the time of the request, if it follows the result.
+    /// Position of the selected row at the time of the request, if the selection moves to the row found.
     pub asked: Option<usize>,
 }
 
 impl RowsWanted {
-    /// Requests rows of a list from a position on.
+    /// Creates a request for `rows` rows of a list, from the position `offset` on.
     pub const fn at(list: u64, offset: usize, rows: usize) -> Self {
         Self {
             list,
@@ -161,10 +162,10 @@ impl RowsWanted {
     }
 }
 
-/// A search for an entry of a kind.
+/// A search in a list for the next entry of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seek {
-    /// First position to examine.
+    /// Position of the first row to examine.
     pub from: usize,
     /// `true` to search towards the end of the list, `false` towards its beginning.
     pub down: bool,
@@ -177,7 +178,7 @@ pub struct Seek {
 pub enum SeekTarget {
     /// An unread entry.
     Unread,
-    /// An entry that was never opened. It may count as read because it came from history.
+    /// An entry that was never opened. Such an entry may be marked as read, for example because it came from an archive.
     Unopened,
 }
 
@@ -202,9 +203,9 @@ pub struct RowsLoaded {
     pub offset: usize,
     /// Requested rows.
     pub rows: Vec<Row>,
-    /// Position of the row that was searched for, if it is in the list.
+    /// Position of the row that was searched for, if the list contains such a row.
     pub found: Option<usize>,
-    /// Position of the selection at the time of the request.
+    /// Position of the selected row at the time of the request.
     pub asked: Option<usize>,
     /// `true` in the response to a search for an entry of a kind.
     pub seek: bool,

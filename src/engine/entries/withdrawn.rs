@@ -1,4 +1,5 @@
-//! Entries that a complete feed withdrew. The user is notified and can undo this until the feed changes again (SPEC C.6).
+//! Entries withdrawn by a complete feed, because its document no longer contains them. The user is notified and can restore the
+//! entries until the feed changes again (SPEC C.6).
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::engine::store_work::{Job, Marked};
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 
-/// Records that a complete document withdrew entries, and adds an undo step.
+/// Notifies the user that a complete document withdrew entries, and adds an undo step.
 pub fn withdrawn(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) {
     let Some(subscription) = engine.feeds.get_mut(&feed).filter(|_| !withdrawn.is_empty()) else {
         return;
@@ -23,7 +24,7 @@ pub fn withdrawn(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) {
 
 /// Restores withdrawn entries on the user's request.
 pub fn bring_back(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) -> Vec<Effect> {
-    // A later change of the feed may have replaced these withdrawals.
+    // Entries can be restored only if no later document of the feed withdrew other entries.
     let latest = engine.feeds.get(&feed).is_some_and(|feed| feed.history.withdrawn == withdrawn);
     if latest {
         return vec![Effect::store(Job::Restore(feed, withdrawn))];

@@ -1,4 +1,4 @@
-//! A user's external command: a program with its arguments, never text for a shell.
+//! A user's external command: a program with its arguments. The command is not run by a shell.
 //!
 //! A command line is split into words as a shell would split it, with no other shell syntax. To use a shell, write `sh -c '...'`.
 //! A leading `!` gives the command the terminal until it ends.
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::link_place::{LINK, check_link_place};
 
-/// Prefix of a piped command that reads JSON.
+/// Prefix of a command that reads an entry as JSON from standard input.
 const JSON: &str = "json:";
 
 /// Programs that need the terminal even without a leading `!`.
@@ -58,23 +58,24 @@ impl ExternalCommand {
         Ok(Self { on_terminal, json, words: words.into() })
     }
 
-    /// Returns the program.
+    /// Returns the name or path of the program.
     pub fn program(&self) -> &str {
         self.words.first().map_or("", String::as_str)
     }
 
-    /// Returns the arguments.
+    /// Returns the arguments of the program.
     pub fn arguments(&self) -> &[String] {
         self.words.get(1..).unwrap_or_default()
     }
 
-    /// Checks whether an address may be inserted into the command (SPEC G.52). The error is a sentence that shows the right form.
+    /// Checks that the command does not use an address as code for an interpreter (SPEC G.52). The error is a sentence that shows
+    /// the right form.
     pub fn check_for_links(&self) -> Result<(), String> {
         check_link_place(&self.words)
     }
 
-    /// Returns the command with the address in place of `{link}`, or as the last word if there is no `{link}`. The address stays
-    /// within one word, whatever characters it contains.
+    /// Returns the command with the address inserted for `{link}`, or added as the last word if there is no `{link}`. The address
+    /// is never split into several words, whatever characters it contains.
     #[must_use]
     pub fn with_link(&self, link: &str) -> Self {
         let mut words: Vec<String> =

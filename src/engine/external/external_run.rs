@@ -3,7 +3,7 @@
 use super::external_command::ExternalCommand;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 
-/// A command to start.
+/// An external command to start, with its purpose and input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExternalRun {
     /// Purpose of the run.
@@ -14,10 +14,10 @@ pub struct ExternalRun {
     pub input: RunInput,
 }
 
-/// Purpose of a run.
+/// Purpose of running an external command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunPurpose {
-    /// Show an address. The command may run indefinitely.
+    /// Open an address or show the log. The command may run indefinitely.
     Show,
     /// Pass an entry to the command and show the first line it prints.
     Pipe,
@@ -32,9 +32,9 @@ pub enum RunInput {
     Nothing,
     /// An entry, as text or as JSON.
     Entry(Box<HandedEntry>),
-    /// New entries, as one JSON document.
+    /// Several new entries, as one JSON document.
     News(Vec<HandedEntry>),
-    /// End of the log.
+    /// The last part of backissue's log.
     Log,
 }
 

@@ -1,26 +1,27 @@
 //! Checks where a user's command uses an address. A publisher wrote the address, so it must never become code that a
 //! shell or another interpreter runs.
 //!
-//! 1. `{link}` is a word of its own, or the value in `name={link}`.
-//! 2. It does not name the program.
-//! 3. An option that takes code (`-c`, `-e`, `--eval`, …) is followed by the code, and `{link}` comes after that.
+//! 1. `{link}` must be a separate word, or the value in `name={link}`.
+//! 2. `{link}` must not be the name of the program.
+//! 3. After an option that takes code (`-c`, `-e`, `--eval`, …), the code must come first, and `{link}` after the code.
 //!
-//! A program that passes all its words to a shell, such as `ssh`, cannot be recognised: there the user must add the quotes.
+//! A program that passes all its arguments to a shell, such as `ssh`, cannot be recognized. In such a command, the user must quote
+//! `{link}`.
 
 /// Placeholder for the address in a command.
 pub(super) const LINK: &str = "{link}";
 
-/// Longest group of single-letter options, such as `-lc`; `-cookie` is an option of another kind.
+/// Maximum number of letters in a group of single-letter options, such as `-lc`. A longer word, such as `-cookie`, is one option.
 const LETTERS_MAX: usize = 4;
 
 /// Long options that take code.
 const CODE_OPTIONS: [&str; 9] =
     ["command", "commands", "init-command", "eval", "exec", "execute", "print", "run", "cmd"];
 
-/// Checks that an address can be put into a command; the error is a sentence that shows the right form.
+/// Checks that a command does not use an address as code. The error is a sentence that shows the right form.
 pub(super) fn check_link_place(words: &[String]) -> Result<(), String> {
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-    // Without a placeholder the address becomes the last word.
+    // Without a placeholder, the address is added as the last word.
     if !words.iter().any(|word| word.contains(LINK)) {
         words.push(LINK);
     }
@@ -45,16 +46,16 @@ pub(super) fn check_link_place(words: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether the word is the address alone, or the address as the value of a name. A name has no blanks or quotes: a
-/// program with its arguments, which a terminal would pass to a shell, is not a name.
+/// Returns `true` if the word is `{link}` or has the form `name={link}`. The name may not contain blanks or quotes, so that a
+/// quoted command line with arguments does not count as a name.
 fn is_alone(word: &str) -> bool {
     let Some(before) = word.strip_suffix(LINK) else { return false };
     let is_name = |char: char| char.is_alphanumeric() || "-_.:/+,=".contains(char);
     before.is_empty() || (before.ends_with('=') && before.chars().all(is_name))
 }
 
-/// Returns the option whose code the address could be: the last option before the address that takes code, unless the code is
-/// between them.
+/// Returns the option that would run the address as code: the last option before `{link}` that takes code, unless the code comes
+/// between the option and `{link}`.
 fn code_option<'w>(before: &[&'w str], word: &'w str) -> Option<&'w str> {
     if let Some((option, _)) = word.split_once('=')
         && takes_code(option)

@@ -1,4 +1,4 @@
-//! The user's external commands, and how the engine starts them and handles their end.
+//! The user's external commands: parsing, starting, and handling their results.
 
 pub mod external_command;
 pub mod external_run;

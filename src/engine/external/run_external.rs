@@ -9,10 +9,10 @@ use backissue_core::feed::text::one_line;
 
 /// Command that shows the log.
 const LOG_PAGER: &str = "!less +G";
-/// Maximum number of characters of a command's output in the bottom line.
+/// Maximum number of characters of a command's output in a notice.
 const TOLD_CHARS_MAX: usize = 300;
 
-/// Returns an entry with the title and address of its feed.
+/// Returns an entry together with the title and address of its feed, to be passed to a command.
 pub fn handed_entry(engine: &Engine, entry: LoadedEntry) -> HandedEntry {
     let record = engine.feeds.get(&entry.key.feed).map(|feed| &feed.record);
     let feed_title = record.map(|record| record.shown_title().to_owned()).unwrap_or_default();
@@ -26,7 +26,7 @@ pub fn pipe(engine: &Engine, entry: LoadedEntry, command: ExternalCommand) -> Ef
     Effect::Run(Box::new(ExternalRun { purpose: RunPurpose::Pipe, command, input }))
 }
 
-/// Returns the effect that shows the log in a pager, which starts at the end of the log.
+/// Returns the effect that shows the log in a pager, scrolled to the end of the log.
 pub fn show_log() -> Option<Effect> {
     let command = ExternalCommand::typed(LOG_PAGER).ok()?;
     let (purpose, input) = (RunPurpose::Show, RunInput::Log);
@@ -56,7 +56,8 @@ fn started(command: Option<&ExternalCommand>, link: String) -> Effect {
     }
 }
 
-/// Checks whether an address is safe to pass to a user's program, which could not mistake it for an option or a file (SPEC G.52).
+/// Checks whether an address is safe to pass to a user's program: the address must start with `http://` or `https://`, so that the
+/// program cannot mistake it for an option or a file (SPEC G.52).
 pub fn is_web_address(address: &str) -> bool {
     let begins = |scheme: &str| {
         address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
@@ -64,7 +65,7 @@ pub fn is_web_address(address: &str) -> bool {
     (begins("http://") || begins("https://")) && !address.contains(|char: char| char.is_control())
 }
 
-/// Reports the end of a command: the first line that it printed, or a sentence about its failure.
+/// Shows the result of a command: the first line that the command printed, or an error.
 pub fn tell_end(engine: &mut Engine, purpose: RunPurpose, ended: Result<Option<String>, String>) {
     match (purpose, ended) {
         (_, Err(why)) => {
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn links_like_options_or_files_never_reach_a_command() {
-        // SPEC G.52.
+        // Only addresses that are safe to open are passed to a command (SPEC G.52).
         for link in [
             "--config=x",
             "file:///etc/passwd",

@@ -1,4 +1,4 @@
-//! A subscription that is being added: the user's input, the addresses tried, the feeds found, and the result.
+//! State of adding a subscription: the user's input, the addresses tried, the feeds found, and the result.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -14,20 +14,20 @@ use backissue_core::feed::discover::candidates::Candidate;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 
-/// An address that the user wants to subscribe to.
+/// A request to subscribe to an address.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subscribe {
     /// Number of this request.
     pub id: u32,
     /// Address as typed or pasted.
     pub address: String,
-    /// The user's own title.
+    /// Title from the user; `None` uses the publisher's title.
     pub title: Option<String>,
     /// Address of the site, if known before the feed is read.
     pub site: Option<String>,
-    /// Tags of the subscription.
+    /// Tags for the new subscription.
     pub tags: Vec<String>,
-    /// The user's settings for the feed.
+    /// Settings for the new subscription.
     pub feed_settings: FeedSettings,
     /// `true` to subscribe to the address as it is, without a request.
     pub unasked: bool,
@@ -42,39 +42,41 @@ pub struct Addition {
     pub wanted: Subscribe,
     /// Addresses still to try.
     pub(super) to_try: VecDeque<String>,
-    /// Addresses that pages named, with the restrictions on each. All other addresses were typed or derive from the typed one.
+    /// Addresses that pages named, with the restrictions on each. Any other address was typed by the user or derives from the typed
+    /// address.
     pub(super) named: BTreeMap<String, NamedAddress>,
-    /// `true` after a page redirected to another page with a meta refresh.
+    /// `true` after the redirect of a page by a meta refresh was followed. Only one is followed.
     pub(super) refreshed: bool,
-    /// Feeds that the page names.
+    /// Feeds that a page names, for the user to choose from.
     pub found: Vec<Candidate>,
-    /// Previews of these feeds.
+    /// Previews of the feeds in `found`.
     pub previews: Previews,
-    /// Number of pages requested so far.
+    /// Number of addresses requested so far.
     pub(super) asked: u32,
-    /// `true` if the last address is requested again, bypassing caches (SPEC D.2).
+    /// `true` if an address was requested again, bypassing caches (SPEC D.2). This is done only once.
     pub fresh: bool,
     /// Reason that the first address is not a feed.
     pub(super) first_trouble: Option<String>,
-    /// Unencrypted form of the address, if it was typed without a scheme and a secure connection failed.
+    /// The address with `http:`, if the user typed no scheme and the request with `https:` failed.
     pub plain: Option<String>,
     /// Archive document at the typed address, while its feed is being requested.
     pub mistaken: Option<Box<Mistaken>>,
-    /// Login from the address, unless it was already known.
+    /// Login from the typed address, unless the login was already in the credentials.
     pub login: Option<Credentials>,
     /// Result of the addition; `None` while it is in progress.
     pub ended: Option<Result<Added, String>>,
 }
 
 impl Addition {
-    /// Records the unencrypted form of the first address after the encrypted request failed.
+    /// Sets `plain` after the first request, if that request failed.
     pub(super) fn note_plain(&mut self, asked: &str, fetched: &Fetched) {
         if self.asked == 1 {
             self.plain = plain_address(&self.wanted.address, asked, fetched);
         }
     }
 
-    /// Returns the document that named the subscribed address: a page, an archive, or a redirect from the typed address.
+    /// Returns the document that named the address to subscribe to: a page, an archive, or the response that redirected to it.
+    /// Returns `None` if the user typed the address.
     pub(super) fn named_by(
         &self,
         asked: &str,
@@ -97,17 +99,17 @@ impl Addition {
     }
 }
 
-/// Origin of an address that a page named, with its restrictions (SPEC D.6).
+/// Origin and redirect restrictions of an address that a page named (SPEC D.6).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedAddress {
     pub(super) source: AddressSource,
     pub(super) allow_insecure: bool,
 }
 
-/// A subscription that was added.
+/// Result of adding a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
-    /// Feed of the subscription.
+    /// Feed that was added, or that was already subscribed.
     pub feed: FeedKey,
     /// `true` if the feed was already subscribed.
     pub known: bool,
@@ -118,11 +120,11 @@ pub struct Added {
 pub struct Previews {
     /// Address of the feed whose preview is shown.
     pub(super) selected: Option<String>,
-    /// Address being requested, one at a time.
+    /// Address being requested for a preview. Only one request is under way at a time.
     pub(super) asking: Option<String>,
-    /// `true` if the user wants to subscribe as soon as the response arrives.
+    /// `true` if the user chose the feed whose preview is being requested, so that it is subscribed when the response arrives.
     pub(super) wanted: bool,
-    /// Result by address: a feed, or the reason that there is none.
+    /// Results by address: the feed with its preview, or the reason that the address is not a feed.
     pub(super) known: BTreeMap<String, Result<(Box<Fetched>, FeedPreview), String>>,
 }
 
@@ -135,7 +137,7 @@ pub struct FeedPreview {
     pub entries: usize,
     /// Newest entries with their stated dates, newest first.
     pub newest: Vec<(Option<DateTime<Utc>>, String)>,
-    /// History that the feed offers.
+    /// Words for the older entries that the feed offers.
     pub history: &'static str,
     /// Expected poll interval and the reason for it.
     pub schedule: String,
@@ -154,14 +156,14 @@ impl FeedPreview {
 }
 
 impl Previews {
-    /// Returns the result for an address, or `None` if it was not fetched yet.
+    /// Returns the preview of the feed at an address, or an error. Returns `None` if the address was not fetched yet.
     pub fn of(&self, url: &str) -> Option<Result<&FeedPreview, &str>> {
         let known = self.known.get(url)?;
         Some(known.as_ref().map(|(_, preview)| preview).map_err(String::as_str))
     }
 }
 
-/// An archive document that the user named, kept until its feed has been requested.
+/// An archive document at the address that the user typed, kept until its current document has been requested.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mistaken {
     pub(super) asked: String,
@@ -171,9 +173,9 @@ pub struct Mistaken {
 /// Result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Feeds that were added.
+    /// Feeds that the import added.
     pub added: Vec<FeedKey>,
-    /// Feeds that were already subscribed; their new tags were added.
+    /// Imported feeds that were already subscribed. The import only added tags to them.
     pub known: Vec<FeedKey>,
     /// Addresses that cannot be subscribed to, with the reasons.
     pub bad: Vec<(String, String)>,
@@ -181,7 +183,7 @@ pub struct Imported {
     pub logins: Vec<Credentials>,
 }
 
-/// Returns the unencrypted form of an address that was typed without a scheme, if the encrypted request failed.
+/// Returns the requested address with `http:`, if the user typed no scheme and the host was reached but did not respond over https.
 fn plain_address(typed: &str, asked: &str, fetched: &Fetched) -> Option<String> {
     let is_reachable = matches!(&fetched.result, Err(failure)
         if failure.class() == FailureClass::Unanswered
@@ -197,21 +199,22 @@ pub struct LoginToKeep {
     pub file: PathBuf,
     /// Login to write.
     pub credentials: Credentials,
-    /// Login that was sent to the same origin before.
+    /// Earlier login for the same origin, restored if the file cannot be written.
     pub before: Option<Credentials>,
 }
 
-/// New logins found in addresses entered since start-up, each with the result of storing it.
+/// New logins that were found in addresses since start-up, each with the result of writing it to the credentials file.
 #[derive(Debug, Clone, Default)]
 pub struct TypedLogins(Vec<(Credentials, Option<Result<String, String>>)>);
 
 impl TypedLogins {
-    /// Returns the result of storing a login, as a sentence, or `None` if it is not written yet.
+    /// Returns the result of writing a login to the credentials file, as a sentence. Returns `None` if the login is not written
+    /// yet.
     pub fn outcome(&self, login: &Credentials) -> Option<&Result<String, String>> {
         self.0.iter().find(|(typed, _)| typed == login)?.1.as_ref()
     }
 
-    /// Records the result of storing a login; `None` means that it is being written.
+    /// Records the result of writing a login to the credentials file. `None` means that the login is being written.
     pub fn note(&mut self, login: Credentials, outcome: Option<Result<String, String>>) {
         self.0.retain(|(typed, _)| *typed != login);
         self.0.push((login, outcome));

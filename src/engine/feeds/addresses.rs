@@ -16,7 +16,7 @@ pub fn address_of(typed: &str) -> Result<String, String> {
             without_logins(typed)
         )
     };
-    // A URL parser would join these addresses into one.
+    // Several pasted addresses: a URL parser would join them into one address.
     let has_second = typed.split_whitespace().skip(1).any(|word| word.contains("://"));
     if typed.contains(['\n', '\r', '\t']) || has_second {
         return Err(wrong("these are several addresses: enter one at a time"));
@@ -29,8 +29,8 @@ pub fn address_of(typed: &str) -> Result<String, String> {
         Some(url::Host::Domain(name)) if !name.contains('.') && name != "localhost" => {
             Err(wrong("the host name has no dot"))
         }
-        // A login after the host would be stored and shown as part of the address. Only a login before the host moves to the
-        // credentials.
+        // Only a login before the host is moved to the credentials. A login in another part would be stored and shown as part of
+        // the address.
         Some(_) if holds_further_login(&url) => {
             Err(wrong("a login can only come before the host name; write any other @ as %40"))
         }
@@ -39,19 +39,19 @@ pub fn address_of(typed: &str) -> Result<String, String> {
     }
 }
 
-/// Checks whether the part of an address after the start of its host may contain a login.
+/// Checks whether an address may contain a login after its host.
 fn holds_further_login(url: &url::Url) -> bool {
     let further = &url[url::Position::BeforeHost..];
     without_logins(further) != further
 }
 
-/// Returns the feed with this address in any spelling.
+/// Returns the subscribed feed with this address, in any spelling of the address.
 pub fn subscribed_as(engine: &Engine, url: &str) -> Option<FeedKey> {
     let wanted = comparable(url);
     engine.feeds.values().find(|feed| comparable(&feed.record.url) == wanted).map(|feed| feed.key)
 }
 
-/// Returns an address in the normalized spelling for comparison.
+/// Returns the normalized spelling of an address, for comparison with other addresses.
 pub(in crate::engine) fn comparable(url: &str) -> String {
     url::Url::parse(url).map_or_else(
         |_| url.to_owned(),

@@ -1,5 +1,5 @@
-//! If the user subscribes to an archive document, requests the `current` document that it names and subscribes to the feed itself
-//! (SPEC C.2 rule 3).
+//! If the user subscribes to the address of an archive document, requests the `current` document that the archive names, and
+//! subscribes to that document instead (SPEC C.2 rule 3).
 
 use super::addition::{Addition, Mistaken, NamedAddress};
 use super::discovery::named_by;
@@ -10,21 +10,21 @@ use crate::engine::poll::poll_request::Sent;
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::kind::{Subscribed, subscribed};
 
-/// Next step after a response.
+/// Next step after a response while a subscription is being added.
 #[derive(Debug)]
 pub enum Corrected {
     /// The response is an archive; request this address next.
     Ask(String),
-    /// Use this response from this address.
+    /// Continue with this response from this address.
     GoBy(String, Box<Fetched>),
-    /// An archive and the response from its `current` address. The caller decides which of them to use.
+    /// The `current` address of an archive responded. Subscribe to one of the two addresses.
     Judge(Box<CurrentFound>),
 }
 
-/// An archive that the user named, and the response from its `current` address.
+/// An archive whose address the user typed, and the response from its `current` address.
 #[derive(Debug)]
 pub struct CurrentFound {
-    /// Archive that names the current document.
+    /// Archive, with the address of the current document that it names.
     pub named: NamedCurrent,
     /// Response from the `current` address.
     pub found: Fetched,
@@ -38,7 +38,8 @@ impl CurrentFound {
         if self.takes_over { &self.named.to } else { &self.named.asked }
     }
 
-    /// Returns the archive as the document that named the address to subscribe to, if it did.
+    /// Returns the archive as the document that named the address to subscribe to. Returns `None` if the address of the archive
+    /// itself is subscribed.
     pub fn named_by(&self) -> Option<NamedBy> {
         let archive = Some(&self.named).filter(|_| self.takes_over)?;
         let public = archive.fetched.result.as_ref().is_ok_and(|answer| answer.public);
@@ -51,7 +52,7 @@ impl CurrentFound {
     }
 }
 
-/// Returns the next step after a response on the way from a typed address to a feed. Follows only one `current` link.
+/// Returns the next step after a response while a subscription is being added. Follows only one `current` link.
 pub fn correct(addition: &mut Addition, asked: &str, fetched: Fetched) -> Corrected {
     if let Some(first) = addition.mistaken.take() {
         let Mistaken { asked: archive, fetched: read } = *first;
@@ -67,14 +68,14 @@ pub fn correct(addition: &mut Addition, asked: &str, fetched: Fetched) -> Correc
             addition.mistaken = Some(Box::new(Mistaken { asked: asked.to_owned(), fetched }));
             Corrected::Ask(current)
         }
-        // A current document that changes no address is requested after the feed has been subscribed.
+        // If the naming document is not an archive, subscribe to it. Its current document is requested afterwards.
         Some(Subscribed::Rightly | Subscribed::ToAnArchive | Subscribed::FollowOnce(_)) | None => {
             Corrected::GoBy(asked.to_owned(), Box::new(fetched))
         }
     }
 }
 
-/// Completes the request for the next address: sets its origin, and whether it bypasses caches.
+/// Completes the request for the next address: sets the origin of the address, its restrictions, and whether to bypass caches.
 pub fn request(addition: &Addition, typed: FetchRequest) -> FetchRequest {
     let answer = addition.mistaken.as_ref().and_then(|first| first.fetched.result.as_ref().ok());
     let kind = if addition.fresh { RequestKind::Fresh } else { RequestKind::Usual };

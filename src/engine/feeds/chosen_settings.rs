@@ -8,18 +8,18 @@ use backissue_core::feed::sparse::is_default;
 use backissue_core::history::Adaptor;
 use backissue_core::schedule::Pace;
 
-/// The user's settings for one feed; `None` uses the global setting.
+/// The user's settings for one feed. If an optional setting is `None`, the global setting applies.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that the reader sets alone")]
 pub struct FeedSettings {
-    /// Pace of polls (SPEC A.8).
+    /// Pace of the feed's polls (SPEC A.8).
     pub pace: Option<Pace>,
-    /// Minimum interval, in minutes.
+    /// Minimum interval between polls, in minutes.
     pub min_minutes: Option<u32>,
-    /// Maximum interval, in minutes.
+    /// Maximum interval between polls, in minutes.
     pub max_minutes: Option<u32>,
-    /// Fixed interval, in minutes, which overrides any recommendation.
+    /// Fixed interval between polls, in minutes, which overrides any recommendation.
     pub fixed_minutes: Option<u32>,
     /// `true` if the feed may redirect from https to http (SPEC D.3).
     #[serde(skip_serializing_if = "is_default")]
@@ -27,9 +27,9 @@ pub struct FeedSettings {
     /// `true` to poll the feed although the publisher ended it (SPEC G.40).
     #[serde(skip_serializing_if = "is_default")]
     pub ignore_expired: bool,
-    /// When to walk the feed's archives.
+    /// When to fetch archives of older entries of the feed.
     pub history: Option<HistoryMode>,
-    /// `true` to learn the feed's rhythm.
+    /// `true` to poll at times learned from the feed's publications.
     #[serde(skip_serializing_if = "is_default")]
     pub learn: Option<bool>,
     /// The user's own interval rules (SPEC B.2 rank 0.5).
@@ -47,7 +47,7 @@ pub struct FeedSettings {
     pub ignore_skips: bool,
 }
 
-/// The user's part of a subscription; the rest of its record comes from the publisher.
+/// The parts of a subscription record that the user chooses.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chosen {
     /// The user's own title.

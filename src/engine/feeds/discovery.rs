@@ -1,4 +1,4 @@
-//! Finds a feed in the responses to a typed address, and the addresses that a page names.
+//! Finds the feed in a response while a subscription is being added, or the addresses to try after a page.
 
 use super::addition::{Addition, NamedAddress};
 use crate::engine::politeness::host_queue::site_of;
@@ -11,7 +11,7 @@ use backissue_core::feed::discover::page_feeds::{PageLeads, well_known};
 /// Maximum number of links to try from a page that names no feed (SPEC D.9).
 const LINKED_MAX: usize = 5;
 
-/// Returns the feed in a response, or the reason that there is none.
+/// Returns the feed document in a response, or the reason that the response is not a feed.
 pub fn feed_in(fetched: &Fetched) -> Result<&FeedDocument, String> {
     match found(fetched) {
         Found::Feed(document) => Ok(document),
@@ -26,7 +26,7 @@ pub(super) enum Found<'a> {
     Nothing(String),
 }
 
-/// A page on the way to a feed.
+/// An HTML page that responded instead of a feed.
 pub(super) struct FoundPage<'a> {
     answer: &'a Answer,
     pub(super) title: Option<&'a str>,
@@ -64,8 +64,9 @@ pub(super) fn named_by(answer: &Answer) -> AddressSource {
     AddressSource::Supplied { by: answer.url.clone(), public: answer.public }
 }
 
-/// Returns the addresses to try after a page, in order, and records their origin (SPEC D.9): the feeds that the page names; or
-/// else its redirect target, once; or else links that may be feeds of its site, and well-known addresses.
+/// Returns the addresses to try after a page, in order, and records their origin (SPEC D.9). These are the feeds that the page
+/// names. If it names none, the target of its meta refresh (followed once), or else links within the site that may be feeds, and
+/// well-known addresses of feeds.
 pub(super) fn follow_page(
     addition: &mut Addition,
     asked: &str,
@@ -98,7 +99,7 @@ pub(super) fn follow_page(
         guessed.retain(|url| !named.contains(url));
     }
     for url in &named {
-        // If the page names an http address, a redirect cannot make it less secure.
+        // If the page names an http address, allow http, because a redirect cannot make the address less secure.
         let allow_insecure = url.starts_with("http:");
         let named = NamedAddress { source: source.clone(), allow_insecure };
         addition.named.insert(url.clone(), named);
@@ -130,7 +131,7 @@ mod tests {
     use crate::engine::state::Engine;
     use crate::engine::update::update;
 
-    /// Returns the next request after a page as the first response.
+    /// Returns the request that follows if the first response is a page with these feeds and links.
     fn asked_after(candidates: Vec<Candidate>, leads: PageLeads) -> FetchRequest {
         let now = DateTime::<Utc>::UNIX_EPOCH;
         let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), now);
@@ -157,7 +158,7 @@ mod tests {
         take(answered.effects).or_else(|| take(later.effects)).unwrap()
     }
 
-    /// Covers SPEC D.6 and D.9.
+    /// An address that a public page names may lead only to public addresses (SPEC D.6, D.9).
     #[test]
     fn links_of_a_page_have_the_reach_of_the_page() {
         let candidate =

@@ -4,7 +4,7 @@ use super::subscription::SubscriptionRecord;
 use backissue_core::feed::opml::subscription_list::OpmlFeed;
 use backissue_core::feed::opml::write_opml;
 
-/// Returns the subscriptions as OPML 2.0, with the user's settings in attributes of our own.
+/// Returns the subscriptions as OPML 2.0. The user's settings are in attributes that only backissue uses.
 pub fn subscriptions_text<'r>(records: impl Iterator<Item = &'r SubscriptionRecord>) -> String {
     let outline = |record: &SubscriptionRecord| OpmlFeed {
         xml_url: record.url.clone(),

@@ -24,7 +24,8 @@ use crate::engine::store_work::Job;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::FeedStatus;
 
-/// Accepts a proposed move.
+/// Accepts a proposed move: stores the new address and polls it, or merges the feed with the subscription that already has that
+/// address.
 pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let Some(proposed) = engine.feeds.get(&feed).and_then(|feed| feed.state.proposed.clone())
     else {
@@ -41,18 +42,18 @@ pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
         if state.facts.standing == FeedStatus::Archive {
             state.facts.standing = FeedStatus::Active;
         }
-        // The document at the new address may not continue where the former one ended.
+        // The document at the new address may not continue where the document at the former address ended.
         Arc::make_mut(history).forget_windows();
         format!("'{}' is now read from {}", record.shown_title(), record.url)
     });
     let dropped = drop_fetches::drop_walk(engine, feed);
     effects.extend(dropped.or_else(|| write_record(engine, feed)));
-    // Nothing has been read from the new address so far.
+    // Poll now, because nothing has been read from the new address yet.
     effects.extend(manual_poll::poll_now(engine, now, feed));
     effects
 }
 
-/// Merges a subscription into another that has the address it moved to, and removes the first.
+/// Merges the subscription `from` into the subscription `into`, which already has the new address, and removes `from`.
 fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) -> Vec<Effect> {
     if engine.polls.contains_key(&from) || engine.polls.contains_key(&into) {
         engine.say("one of the two feeds is being polled: try again in a moment");
@@ -83,7 +84,7 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     effects
 }
 
-/// Undoes a move: restores the former address and declines the new one.
+/// Reverts a move of a feed: restores the former address and records that the user declined the newer address.
 pub fn undo_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     changed(engine, now, feed, |subscription| {
         let record = &mut subscription.record;
@@ -94,7 +95,7 @@ pub fn undo_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<
     })
 }
 
-/// Declines a proposed move.
+/// Declines a proposed move and keeps the present address.
 pub fn decline_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     changed(engine, now, feed, |subscription| {
         let proposed = subscription.state.proposed.take();
@@ -103,7 +104,7 @@ pub fn decline_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> V
     })
 }
 
-/// Restores a subscription's address and the proposed move.
+/// Restores the earlier record and the earlier proposed move of a subscription, for an undo or a redo.
 pub fn put_back(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -123,7 +124,7 @@ pub fn put_back(
     save_and_show(engine, now, feed, until_now, None)
 }
 
-/// Reverts a change of a feed whose write failed, and updates what is shown.
+/// Reverts a change of a feed whose write failed, updates the plan, and emits events so that observers show the earlier values.
 pub fn show_reverted(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -131,7 +132,8 @@ pub fn show_reverted(
     changed: &FeedChange,
 ) -> Vec<Effect> {
     if let Some(removed) = engine.ended.get_mut(&feed) {
-        // The removed feed may be restored if the write of its removal fails, too.
+        // The feed was removed later. If the write of the removal fails too, the feed is restored, so revert the change there as
+        // well.
         changed.revert(removed);
     }
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
@@ -148,7 +150,8 @@ pub fn show_reverted(
     rate_limits::heed_host(engine, now, feed);
     plans::replan(engine, feed, now);
     engine.tell(Event::FeedsChanged);
-    // The state is written separately, and may have been written although the record was not.
+    // The state of the feed is written separately from its record, and may have been written although the write of the record
+    // failed.
     let state = engine.feeds.get(&feed).map(|subscription| subscription.state.clone());
     let saved = state.map(|state| Effect::store(Job::SaveState(feed, state)));
     let mut effects = Vec::from_iter(saved);
@@ -158,7 +161,8 @@ pub fn show_reverted(
     effects
 }
 
-/// Applies a change to the earlier states that a poll under way, or a lost network, may restore.
+/// Applies a change by the user to the saved earlier states of a feed, which are restored if a poll under way or an unreachable
+/// host does not count.
 fn follow_answer(engine: &mut Engine, feed: FeedKey, changed: &FeedChange) {
     if let Some(poll) = engine.polls.get_mut(&feed) {
         poll.follow_answer(changed);
@@ -166,7 +170,7 @@ fn follow_answer(engine: &mut Engine, feed: FeedKey, changed: &FeedChange) {
     engine.reachability.follow_answer(feed, changed);
 }
 
-/// Changes a subscription as the user requested, and adds an undo step.
+/// Applies `change` to a subscription at the user's request, shows the returned notice, and adds an undo step.
 pub fn changed(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -188,14 +192,15 @@ pub fn changed(
     save_and_show(engine, now, feed, before, Some(step))
 }
 
-/// Emits an event if the address of a feed changed.
+/// Moves waiting polls and emits an event if the address of a feed is no longer `from`.
 fn tell_move(engine: &mut Engine, feed: FeedKey, from: String) {
     if let Some(to) = move_waiting(engine, feed, &from) {
         engine.tell_when_durable(feed, Event::Moved { feed, from, to });
     }
 }
 
-/// Moves waiting requests for a feed's former address to the queue of the new address. Returns the new address if it differs.
+/// Moves waiting polls from a feed's former address `from` to the queue of its present address. Returns the present address, or
+/// `None` if it is still `from`.
 fn move_waiting(engine: &mut Engine, feed: FeedKey, from: &str) -> Option<String> {
     let to = engine.feeds.get(&feed).map(|feed| feed.record.url.clone()).filter(|to| to != from)?;
     let is_former =
@@ -207,7 +212,7 @@ fn move_waiting(engine: &mut Engine, feed: FeedKey, from: &str) -> Option<String
     Some(to)
 }
 
-/// Writes a changed subscription, plans it again and shows it. If the write fails, the subscription is reverted to `before`, and
+/// Writes and shows a changed subscription and updates its plan. If the write fails, the subscription is reverted to `before`, and
 /// the undo `step` is dropped.
 pub fn save_and_show(
     engine: &mut Engine,

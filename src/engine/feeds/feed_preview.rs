@@ -19,10 +19,10 @@ use backissue_core::history::FeedKey;
 use backissue_core::schedule::learning::{Fetch, Publications, Stamp};
 use backissue_core::schedule::{self, Learned, PlanKind, SettledBy, about_interval_words};
 
-/// Number of titles in a preview.
+/// Maximum number of entry titles in the preview of a feed.
 pub const TITLES: usize = 5;
 
-/// Key that no subscription has.
+/// Key of the feed in a preview. No subscription has this key.
 const NO_FEED: FeedKey = FeedKey(u32::MAX);
 
 /// Returns the preview of a feed document.
@@ -62,8 +62,8 @@ fn history(document: &FeedDocument) -> &'static str {
     }
 }
 
-/// Describes the expected poll interval and its reason, or the time of the next poll if it does not depend on an interval. Uses
-/// the hints of the document and its server and what is learned from the document, as the feed list does later.
+/// Describes the expected poll interval and the reason for it. If no interval determines the next poll, describes the time of that
+/// poll. Uses the same input as for a subscribed feed: hints of the document and the server, and publication times in the document.
 fn describe_schedule(
     engine: &Engine,
     now: DateTime<Utc>,
@@ -103,7 +103,8 @@ fn describe_schedule(
     }
 }
 
-/// Returns what would be learned from the first document, if learning applies to the feed.
+/// Returns the learned plan that results from the publication times in the document. Returns `None` if learning does not apply to
+/// the feed or there is too little data.
 fn learned(
     engine: &Engine,
     now: DateTime<Utc>,
@@ -145,7 +146,7 @@ pub fn look(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
         let selected = previews.selected.clone();
         let other = previews.asking.is_some() && previews.asking != selected;
         let is_preview = |purpose: &Purpose| *purpose == Purpose::Discover(id);
-        // Drop a queued request when the user selects another feed.
+        // The user selected another feed: drop the queued request for the previous preview.
         if other && engine.host_queue.drop_waiting(is_preview) > 0 {
             previews.asking = None;
         }
@@ -160,7 +161,8 @@ pub fn look(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
     start_fetches::start(engine, now)
 }
 
-/// Handles a response. Stores the response to a preview. Returns any other response, which belongs to the subscription itself.
+/// Handles a response while a subscription is being added. Stores the response to a request for a preview. Returns any other
+/// response, because the caller uses it to subscribe.
 pub fn arrived(
     engine: &Engine,
     now: DateTime<Utc>,

@@ -1,4 +1,4 @@
-//! Changes the settings of a feed: pace, bounds, title, tags. Each change takes effect in the plan at once.
+//! Changes the user's settings for a feed, such as pace, interval bounds, title, and tags, and updates its plan at once.
 
 use chrono::{DateTime, Utc};
 
@@ -19,13 +19,13 @@ use backissue_core::history::FeedKey;
 use backissue_core::schedule::limits::HARD_MIN_SECONDS;
 use backissue_core::schedule::{Pace, PlanStage};
 
-/// Sets the pace of a feed and shows the effect.
+/// Sets the pace of a feed's polls, and shows a notice about the effect on the next polls.
 pub fn set_pace(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, pace: Pace) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
     let before = subscription.clone();
     let mut chosen = subscription.record.chosen();
     chosen.feed_settings.pace = Some(pace);
-    // Do not check the bounds: a change of the pace does not make an invalid bound worse.
+    // Do not check the interval bounds, because a new pace does not change them.
     let effects = put(engine, now, feed, chosen);
     if let Some(after) = engine.feeds.get(&feed) {
         let notice = pace_notice(engine, &before, after, now);
@@ -34,7 +34,7 @@ pub fn set_pace(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, pace: Pa
     effects
 }
 
-/// Changes the settings of a feed and adds an undo step. The error is a sentence that states why the change is refused.
+/// Changes the settings of a feed and adds an undo step. The error is a sentence with the reason that the settings are not allowed.
 pub fn change(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -52,8 +52,8 @@ pub fn change(
     }
 }
 
-/// Returns a sentence if a changed interval is shorter than the limit for automatic polls (`HARD_MIN`, SPEC 0). Servers on this
-/// machine have no such limit.
+/// Returns an error as a sentence if a changed interval is shorter than the minimum for automatic polls (`HARD_MIN`, SPEC 0). For a
+/// server on this machine, there is no minimum.
 fn too_short(wanted: &FeedSettings, before: &FeedSettings, loopback: bool) -> Option<String> {
     let shortest = u32::try_from(HARD_MIN_SECONDS / 60).unwrap_or(0);
     let shortest_rule =
@@ -73,7 +73,7 @@ fn too_short(wanted: &FeedSettings, before: &FeedSettings, loopback: bool) -> Op
     ))
 }
 
-/// Returns a sentence if the minimum exceeds the maximum, which is refused (SPEC A.8).
+/// Returns an error as a sentence if the minimum interval is longer than the maximum interval, which is not allowed (SPEC A.8).
 pub fn clash(feed_settings: &FeedSettings, settings: &PollSettings) -> Option<String> {
     let min = feed_settings.min_minutes.unwrap_or(settings.min_minutes);
     let max = feed_settings.max_minutes.unwrap_or(settings.max_minutes);
@@ -100,7 +100,7 @@ fn put(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, chosen: Chosen) -
     replace(engine, now, feed, chosen, Some(step))
 }
 
-/// Replaces the user's settings for a feed, plans the feed again, and shows and writes the change.
+/// Replaces the user's settings for a feed, updates its plan, and shows and writes the change.
 pub fn replace(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -124,7 +124,8 @@ pub fn replace(
     effects
 }
 
-/// Plans and shows a feed after a change of its settings.
+/// Updates the plan of a feed after a change of its settings, and emits the events for observers. `renamed` is `true` if the title
+/// or the tags changed.
 pub fn show_change(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, renamed: bool) {
     plans::replan(engine, feed, now);
     poll_queue::withdraw_early(engine, now, feed);

@@ -20,7 +20,7 @@ use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::opml::subscription_list::{Opml, OpmlFeed};
 use backissue_core::history::FeedKey;
 
-/// Returns the subscriptions in a list.
+/// Returns the requests to subscribe to the feeds in an OPML document.
 pub fn subscriptions_in(read: &Opml) -> Vec<Subscribe> {
     let subscribe = |outline: &OpmlFeed| Subscribe {
         address: outline.xml_url.clone(),
@@ -33,7 +33,7 @@ pub fn subscriptions_in(read: &Opml) -> Vec<Subscribe> {
     read.outlines.iter().map(subscribe).collect()
 }
 
-/// Subscribes to many addresses without requesting them first. They are due at once and wait in the queue.
+/// Subscribes to many addresses without requesting them first. The new feeds are due at once.
 pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -> Vec<Effect> {
     let mut known: BTreeMap<String, FeedKey> =
         engine.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key)).collect();
@@ -86,7 +86,8 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
     effects
 }
 
-/// Adds tags to an existing subscription. Returns its earlier settings and the change, or `None` if it has all tags already.
+/// Adds tags to an existing subscription. Returns the earlier settings and the change, or `None` if the subscription already has
+/// all the tags.
 fn add_tags(engine: &mut Engine, feed: FeedKey, tags: &[String]) -> Option<(Chosen, FeedChange)> {
     let subscription = engine.feeds.get_mut(&feed)?;
     let record = &subscription.record;

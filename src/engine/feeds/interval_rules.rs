@@ -9,7 +9,7 @@ use backissue_core::feed::{DayOfWeek, IntervalRule, Zone, read_zone};
 /// Maximum number of interval rules of a feed.
 pub const RULES_MAX: usize = 20;
 
-/// Parses rules separated by `;`. Rules without a zone use `zone`. The error is a sentence.
+/// Parses interval rules separated by `;`. A rule that names no time zone gets `zone`. The error is a sentence.
 pub fn read_rules(text: &str, zone: &Zone) -> Result<Vec<IntervalRule>, String> {
     let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
     let rules: Vec<IntervalRule> =
@@ -20,7 +20,7 @@ pub fn read_rules(text: &str, zone: &Zone) -> Result<Vec<IntervalRule>, String> 
     Ok(rules)
 }
 
-/// Parses one rule.
+/// Parses one interval rule. A rule that names no time zone gets `zone`.
 pub fn read_rule(text: &str, zone: &Zone) -> Result<IntervalRule, String> {
     let mut minutes = None;
     let (mut days, mut hours, mut stated) = (None, None, None);
@@ -48,7 +48,7 @@ pub fn read_rule(text: &str, zone: &Zone) -> Result<IntervalRule, String> {
     Ok(IntervalRule { minutes, start_hour, end_hour, start_day, end_day, zone })
 }
 
-/// Formats a rule in the syntax of [`read_rule`].
+/// Formats an interval rule in the syntax that [`read_rule`] parses.
 pub fn rule_text(rule: &IntervalRule) -> String {
     let days = match (rule.start_day.unwrap_or(1), rule.end_day.unwrap_or(7)) {
         (1, 7) => String::new(),
@@ -70,17 +70,17 @@ pub fn rule_text(rule: &IntervalRule) -> String {
     format!("{days}{hours}{} {zone}", interval_text(rule.minutes))
 }
 
-/// Formats rules in the syntax of [`read_rules`].
+/// Formats interval rules in the syntax that [`read_rules`] parses.
 pub fn rules_text(rules: &[IntervalRule]) -> String {
     rules.iter().map(rule_text).collect::<Vec<_>>().join("; ")
 }
 
-/// Sets an empty option. Returns `None` if it already has a value.
+/// Sets `place` to a value. Returns `None` if `place` already has a value, because a rule may state each part only once.
 fn put<T>(place: &mut Option<T>, value: T) -> Option<()> {
     place.is_none().then(|| *place = Some(value))
 }
 
-/// Parses days such as `Mon`, `mon-fri`, and `Saturday-Monday`; 1 is Monday.
+/// Parses days such as `Mon`, `mon-fri`, and `Saturday-Monday`. Returns the numbers of the first and last day; 1 is Monday.
 fn read_days(word: &str) -> Option<(u8, u8)> {
     let (first, last) = word.split_once('-').unwrap_or((word, word));
     Some((read_day(first)?, read_day(last)?))
@@ -93,11 +93,12 @@ fn read_day(word: &str) -> Option<u8> {
     DayOfWeek::ALL.iter().position(is_meant).and_then(|place| u8::try_from(place + 1).ok())
 }
 
-/// Parses hours: `9:00-18:00` and `9-18` are the hours 9 to 17; `22-2` spans midnight.
+/// Parses hours such as `9:00-18:00` or `9-18` (the hours 9 to 17), or `22-2` (across midnight). Returns the first and the last
+/// hour.
 fn read_hours(word: &str) -> Option<(u8, u8)> {
     let (from, to) = word.split_once('-')?;
     let (first, end) = (read_hour(from)?, read_hour(to)?);
-    // Equal hours could mean a whole day or nothing.
+    // Equal start and end hours are an error, because they could mean a whole day or no time at all.
     (first < 24 && first != end).then_some((first, if end == 0 { 23 } else { end - 1 }))
 }
 

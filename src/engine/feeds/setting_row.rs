@@ -1,4 +1,4 @@
-//! A setting of a feed, with the conversions of its value for OPML, the edit dialog, and `backissue set`.
+//! A row of the settings table: a setting of a feed, and conversions of its value for OPML, the edit dialog, and `backissue set`.
 
 use super::chosen_settings::{Chosen, FeedSettings};
 use crate::engine::durations::{interval_minutes, interval_text};
@@ -6,28 +6,28 @@ use crate::engine::settings::Settings;
 use backissue_core::feed::Zone;
 use backissue_core::feed::opml::subscription_list::normal_tags;
 
-/// Maximum interval accepted from OPML, in minutes.
+/// Maximum interval between polls that is accepted from OPML, in minutes: 366 days.
 const MINUTES_MAX: u32 = 527_040;
 
-/// Value that removes an interval, so that the configured one applies.
+/// Text that removes the interval chosen for a feed, so that the configured interval applies.
 const AUTO: &str = "auto";
 
-/// Allowed values of a switch's flag.
+/// Allowed values of the command-line flag for a switch.
 const ON_OFF: &[&str] = &["on", "off"];
 
-/// A setting of a feed.
+/// A setting of a feed, as a row of the settings table.
 #[derive(Debug, Clone, Copy)]
 pub struct FeedSettingRow {
-    /// Name in OPML and in the output of `set`.
+    /// Name of the setting in OPML and in the output of `backissue set`.
     pub name: &'static str,
     pub kind: SettingKind,
-    /// Line in the edit dialog.
+    /// Line of the setting in the edit dialog; `None` if the dialog does not show it.
     pub line: Option<FormLine>,
-    /// Flag of `set`.
+    /// Flag of the setting in the `backissue set` command; `None` if there is no flag.
     pub flag: Option<SettingFlag>,
     /// `true` if the flag may be repeated.
     pub is_repeated: bool,
-    /// `true` if OPML holds it as a setting; the title and the tags have their own attributes.
+    /// `true` if OPML contains the setting as an attribute of backissue. The title and the tags have their own OPML attributes.
     pub in_opml: bool,
 }
 
@@ -36,24 +36,24 @@ pub struct FeedSettingRow {
 pub enum SettingKind {
     /// A text; an empty text removes the setting.
     Text {
-        /// Name that `set` prints for an empty text.
+        /// Word that `backissue set` prints if the text is empty.
         unset: &'static str,
         get: fn(&Chosen) -> String,
-        /// Setter; the zone applies to rules that name none, and the error is a sentence.
+        /// Sets the text. The time zone applies to interval rules that name no zone. The error is a sentence.
         set: fn(&mut Chosen, &str, &Zone) -> Result<(), String>,
     },
     /// Tags of the feed.
     Tags,
     /// An interval in minutes: a plain number in OPML, and text like `2h` for users.
     Interval(fn(&mut FeedSettings) -> &mut Option<u32>),
-    /// A switch: `on`, or empty.
+    /// A switch. Its value is the text `on`, or an empty text for off.
     Switch(fn(&mut FeedSettings) -> &mut bool),
-    /// One of a few words.
+    /// A choice from a fixed list of words.
     Words {
-        /// Words with their labels in the edit dialog. The first word is empty and means that nothing is chosen.
+        /// Allowed words with their labels in the edit dialog. The first word is empty and means that the user chose nothing.
         words: &'static [(&'static str, &'static str)],
         get: fn(&FeedSettings) -> &'static str,
-        /// Setter; an unknown word removes the setting.
+        /// Sets the word. An unknown word removes the setting.
         set: fn(&mut FeedSettings, &str),
     },
 }
@@ -61,30 +61,30 @@ pub enum SettingKind {
 /// Line of a setting in the edit dialog.
 #[derive(Debug, Clone, Copy)]
 pub struct FormLine {
-    /// Position among the lines.
+    /// Position of the line in the edit dialog.
     pub place: u8,
     pub label: &'static str,
-    /// Returns the hint for an empty line, based on the configuration and the publisher's title.
+    /// Returns the hint that an empty line shows. The arguments are the configuration and the publisher's title.
     pub hint: fn(&Settings, &str) -> String,
 }
 
-/// Flag of a setting.
+/// Flag of a setting in the `backissue set` command.
 #[derive(Debug, Clone, Copy)]
 pub struct SettingFlag {
     pub long: &'static str,
     pub value_name: &'static str,
-    /// Allowed values; an empty list allows any value.
+    /// Allowed values of the flag. If the list is empty, any value is allowed.
     pub words: &'static [&'static str],
     pub help: &'static str,
 }
 
-/// Creates a setting without a line in the dialog or a flag.
+/// Creates the row of a setting that has no line in the edit dialog and no flag in `backissue set`.
 pub(super) const fn row(name: &'static str, kind: SettingKind) -> FeedSettingRow {
     FeedSettingRow { name, kind, line: None, flag: None, is_repeated: false, in_opml: true }
 }
 
 impl FeedSettingRow {
-    /// Adds a line in the edit dialog.
+    /// Adds a line in the edit dialog to the row.
     pub(super) const fn line(
         mut self,
         place: u8,
@@ -95,7 +95,7 @@ impl FeedSettingRow {
         self
     }
 
-    /// Adds a flag of `set`.
+    /// Adds a flag of the `backissue set` command to the row.
     pub(super) const fn flag(
         mut self,
         long: &'static str,
@@ -107,7 +107,7 @@ impl FeedSettingRow {
         self
     }
 
-    /// Restricts the flag to these words.
+    /// Restricts the values of the row's flag to these words.
     pub(super) const fn words(mut self, words: &'static [&'static str]) -> Self {
         if let Some(flag) = &mut self.flag {
             flag.words = words;
@@ -115,19 +115,19 @@ impl FeedSettingRow {
         self
     }
 
-    /// Lets the flag be repeated.
+    /// Allows the row's flag to be given several times.
     pub(super) const fn repeated(mut self) -> Self {
         self.is_repeated = true;
         self
     }
 
-    /// Excludes the setting from the OPML settings, because OPML has another attribute for it.
+    /// Excludes the setting from the attributes of backissue in OPML, because OPML has its own attribute for it.
     pub(super) const fn not_in_opml(mut self) -> Self {
         self.in_opml = false;
         self
     }
 
-    /// Returns the value in the form for OPML, or an empty text if nothing is chosen.
+    /// Returns the value of the setting as OPML contains it, or an empty text if the user chose nothing.
     pub(super) fn opml_value(&self, chosen: &Chosen) -> String {
         match self.kind {
             SettingKind::Interval(field) => {
@@ -141,7 +141,7 @@ impl FeedSettingRow {
         .unwrap_or_default()
     }
 
-    /// Returns the value in the form for users, or an empty text if nothing is chosen.
+    /// Returns the value of the setting as users type it, or an empty text if the user chose nothing.
     pub fn text(&self, chosen: &Chosen) -> String {
         match self.kind {
             SettingKind::Text { get, .. } => get(chosen),
@@ -156,7 +156,7 @@ impl FeedSettingRow {
         }
     }
 
-    /// Returns the value as `set` prints it.
+    /// Returns the value of the setting as `backissue set` prints it.
     pub fn told(&self, chosen: &Chosen) -> String {
         let text = self.text(chosen);
         let unset = match self.kind {
@@ -169,7 +169,8 @@ impl FeedSettingRow {
         if text.is_empty() { unset.into() } else { text }
     }
 
-    /// Returns the words of the line in the edit dialog with their labels. The list is empty for a line with free text.
+    /// Returns the words that the user can choose from in the edit dialog, with their labels. The list is empty if the line accepts
+    /// any text.
     pub const fn choices(&self) -> &'static [(&'static str, &'static str)] {
         match self.kind {
             SettingKind::Switch(_) => &[("", "no"), ("on", "yes")],
@@ -178,10 +179,12 @@ impl FeedSettingRow {
         }
     }
 
-    /// Sets the value from the form for users. The error is a sentence; the zone applies to rules that name none.
+    /// Sets the value from a text that a user typed. `zone` applies to interval rules that name no time zone. The error is a
+    /// sentence.
     pub fn set(&self, chosen: &mut Chosen, text: &str, zone: &Zone) -> Result<(), String> {
         match self.kind {
-            // Keep unchanged tags as they are, including a tag that contains a comma.
+            // If the text did not change, keep the tags, because splitting the text at commas would split a tag that contains a
+            // comma.
             SettingKind::Tags if text == self.text(chosen).trim() => {}
             SettingKind::Tags => chosen.tags = normal_tags(text.split(',')),
             SettingKind::Interval(field) if text.is_empty() => {
@@ -197,7 +200,7 @@ impl FeedSettingRow {
         Ok(())
     }
 
-    /// Sets the value from the flag's arguments: one, or several for a repeated flag.
+    /// Sets the value from the arguments of the flag. A repeated flag has several arguments. The error is a sentence.
     pub fn set_flag(
         &self,
         chosen: &mut Chosen,
@@ -218,7 +221,7 @@ impl FeedSettingRow {
         Ok(())
     }
 
-    /// Sets the value from an OPML document; ignores a value that cannot be parsed.
+    /// Sets the value from an OPML attribute. Ignores a value that cannot be parsed.
     pub(super) fn set_opml_value(&self, chosen: &mut Chosen, value: &str) {
         if let SettingKind::Interval(field) = self.kind {
             let minutes = value.parse().ok().filter(|minutes| (1..=MINUTES_MAX).contains(minutes));

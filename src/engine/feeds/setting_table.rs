@@ -1,7 +1,7 @@
 //! Table of the settings of a feed, used by the edit dialog, `backissue set`, and OPML.
 //!
-//! A new setting needs a field of [`FeedSettings`], a row of [`FEED_SETTINGS`], and its name in the list of
-//! `engine/change/feed_change.rs`, so that a failed write reverts it.
+//! To add a setting, add a field to [`FeedSettings`] and a row to [`FEED_SETTINGS`], and add the name of the field to the list in
+//! `engine/change/feed_change.rs`, so that a failed write reverts the setting.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::history::Adaptor;
 use backissue_core::schedule::Pace;
 
-/// All settings of a feed, in the order in which `set` reports changes.
+/// All settings of a feed, in the order in which `backissue set` prints them.
 pub static FEED_SETTINGS: &[FeedSettingRow] = &[
     row("title", TITLE)
         .line(1, "title", |_, publisher| publisher.to_owned())
@@ -164,7 +164,7 @@ fn configured(minutes: u32) -> String {
     format!("{}, as configured", interval_text(minutes))
 }
 
-/// Returns the settings in the edit dialog, from top to bottom.
+/// Returns the settings that the edit dialog shows, with their lines, from top to bottom.
 pub fn form_lines() -> Vec<(&'static FeedSettingRow, FormLine)> {
     let mut lines: Vec<_> = FEED_SETTINGS.iter().filter_map(|row| Some((row, row.line?))).collect();
     lines.sort_by_key(|(_, line)| line.place);
@@ -172,7 +172,7 @@ pub fn form_lines() -> Vec<(&'static FeedSettingRow, FormLine)> {
 }
 
 impl FeedSettings {
-    /// Reads the settings in an OPML outline; ignores values that cannot be parsed.
+    /// Parses the settings from the attributes of an OPML outline. Ignores values that cannot be parsed.
     pub fn from_opml(settings: &BTreeMap<String, String>) -> Self {
         let mut chosen = Chosen::default();
         for row in FEED_SETTINGS.iter().filter(|row| row.in_opml) {
@@ -183,7 +183,7 @@ impl FeedSettings {
         chosen.feed_settings
     }
 
-    /// Returns the settings for an OPML outline.
+    /// Returns the settings as attributes for an OPML outline.
     pub fn to_opml(&self) -> BTreeMap<String, String> {
         let chosen = Chosen { feed_settings: self.clone(), ..Chosen::default() };
         let rows = FEED_SETTINGS.iter().filter(|row| row.in_opml);
@@ -201,7 +201,7 @@ mod tests {
     use backissue_core::feed::Zone;
     use backissue_core::feed::opml::subscription_list::is_setting_name;
 
-    /// Returns a non-default text for each kind of setting.
+    /// Returns a valid text for a setting that differs from its default.
     fn sample(row: &FeedSettingRow) -> &'static str {
         match row.kind {
             SettingKind::Text { .. } if row.name == "rules" => "Sat 2h UTC",

@@ -1,5 +1,5 @@
-//! Subscribing to a typed address: requests it, follows a page to the feed that it links to, adds the subscription, and keeps the
-//! first document.
+//! Subscribes to a typed address: requests the address, follows a page to the feed that it links to, adds the subscription, and
+//! stores the first document.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -46,7 +46,7 @@ pub(in crate::engine) fn insert(
     let record = SubscriptionRecord {
         url,
         named_by,
-        // The title and tags may come from a file or from another process.
+        // Limit the length of the title and remove line breaks, because it may come from a file or another process.
         own_title: wanted.title.as_deref().map(|title| one_line(title, NAME_MAX)),
         site: wanted.site.clone(),
         tags: normal_tags(wanted.tags.iter().map(String::as_str)),
@@ -61,7 +61,7 @@ pub(in crate::engine) fn insert(
     feed
 }
 
-/// Starts to subscribe to an address.
+/// Starts to add a subscription: requests the address, or subscribes at once if no request is wanted.
 pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Effect> {
     let id = wanted.id;
     let mut wanted = wanted;
@@ -133,7 +133,7 @@ fn enqueue(engine: &mut Engine, addition: &Addition, url: String) {
     engine.host_queue.enqueue(waiting, &engine.settings.network);
 }
 
-/// Requests an address again if a stale cache answered (SPEC D.2). Returns whether the request was repeated.
+/// Requests an address again, once, if the response came from a stale cache (SPEC D.2). Returns whether the request is repeated.
 fn ask_past_caches(
     engine: &mut Engine,
     addition: &mut Addition,
@@ -148,7 +148,7 @@ fn ask_past_caches(
     asks
 }
 
-/// Handles the response to a request.
+/// Handles the response to a request for a subscription that is being added.
 pub fn fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -159,7 +159,7 @@ pub fn fetched(
     let Some(mut addition) = engine.additions.remove(&id) else {
         return start_fetches::start(engine, now);
     };
-    // The user cancelled it, or the request is repeated.
+    // Ignore the response if the user cancelled the subscription or the request is repeated.
     if addition.ended.is_some() || ask_past_caches(engine, &mut addition, asked, &fetched) {
         engine.additions.insert(id, addition);
         return start_fetches::start(engine, now);
@@ -224,8 +224,8 @@ pub fn fetched(
     effects
 }
 
-/// Continues with the feed that the user chose from a page, or ends without one. A feed that was already fetched is not requested
-/// again.
+/// Subscribes to the feed that the user chose from a page, or cancels if the user chose none. A feed that was already fetched for
+/// its preview is not requested again.
 pub fn choose(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -263,7 +263,7 @@ pub fn choose(
     start_fetches::start(engine, now)
 }
 
-/// Tries the feeds of a page in order and subscribes to the first readable one, because no user can choose.
+/// Requests the feeds that a page names in order and subscribes to the first readable feed, if no user can choose.
 pub fn take_first(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
     let Some(addition) = engine.additions.get(&id) else { return Vec::new() };
     let mut named = addition.found.iter().map(|candidate| candidate.url.clone());
@@ -276,13 +276,13 @@ pub fn take_first(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effec
     effects
 }
 
-/// Requests only this address.
+/// Drops all other addresses to try and requests this address.
 fn ask(engine: &mut Engine, addition: &mut Addition, url: String) {
     addition.to_try = VecDeque::from([url]);
     try_next(engine, addition);
 }
 
-/// Tries the next address. If there is none, ends with the reason for the first failure.
+/// Requests the next address to try. If no address is left, ends the addition with the reason for the first failure.
 fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<String>) {
     let why = why.map(|why| match addition.named.get(asked) {
         Some(_) => format!("it links to {asked}: {why}"),
@@ -304,7 +304,8 @@ fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<
     }
 }
 
-/// Subscribes to an address without requesting it. `named_by` is the document that named it, unless the user typed it.
+/// Adds a subscription to an address, unless it is already subscribed. Does not request the address. `named_by` is the document
+/// that named the address, or `None` if the user typed it.
 pub fn subscribe(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -317,15 +318,15 @@ pub fn subscribe(
     }
     let feed = insert(engine, now, wanted, url.to_owned(), named_by);
     engine.tell(Event::FeedsChanged);
-    // A subscription added without a request is part of a larger change, which has its own undo step.
+    // A subscription that is added without a request is part of a larger change, and that change has its own undo step.
     let step = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed)));
     let mut effects = vec![change::write(engine, Change::Subscribed(vec![feed], Vec::new()), step)];
     effects.extend(rate_limits::save_wait(engine, feed));
     (Added { feed, known: false }, effects)
 }
 
-/// Subscribes to a feed whose document just arrived, and keeps the document. `current` holds an archive and the response from its
-/// `current` address, if the document is one of the two.
+/// Subscribes to a feed whose document just arrived, and stores the document. `current` is set if the document is an archive or
+/// came from an archive's `current` address, and contains both responses.
 fn subscribe_to(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -388,7 +389,7 @@ mod tests {
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
-    /// Returns the only fetch in an output.
+    /// Returns the id and the address of the only fetch in an output.
     fn asked(output: &Output) -> (FetchId, String) {
         let mut fetches = output.effects.iter().filter_map(|effect| {
             let Effect::Fetch(request) = effect else { return None };

@@ -1,4 +1,4 @@
-//! A subscription: the user's settings for a feed, the state after its last polls, and its plan.
+//! A subscription: the user's settings for a feed, the state after the last polls, and the time of the next poll.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct Subscription {
     pub key: FeedKey,
     /// The user's settings and the publisher's title.
     pub record: SubscriptionRecord,
-    /// State from polls. Boxed, because it is large and subscriptions are moved often.
+    /// State of the feed after its last poll. Boxed, because the state is large and subscriptions are often moved in memory.
     pub state: Box<FeedState>,
     /// State of the feed's history.
     pub history: Arc<HistoryRecord>,
@@ -35,7 +35,7 @@ pub struct Subscription {
     pub told_gaps: BTreeMap<GapKey, String>,
 }
 
-/// Persistent part of a subscription. It changes when the user edits it or the feed moves.
+/// Stored part of a subscription that rarely changes: when the user edits it, the feed moves, or the publisher changes the title.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SubscriptionRecord {
@@ -45,11 +45,11 @@ pub struct SubscriptionRecord {
     pub own_title: Option<String>,
     /// The publisher's title, plain text.
     pub title: Option<String>,
-    /// Address of the site.
+    /// Address of the website of the feed.
     pub site: Option<String>,
     /// Tags in the user's order; nested tags contain `/`.
     pub tags: Vec<String>,
-    /// Time of the subscription.
+    /// Time at which the user subscribed to the feed.
     pub added: DateTime<Utc>,
     /// The user's settings for the feed.
     #[serde(rename = "wishes")]
@@ -57,13 +57,13 @@ pub struct SubscriptionRecord {
     /// Former addresses, oldest first; at most the last [`FORMER_MAX`] (SPEC D.3).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<FormerAddress>,
-    /// Document that named the subscribed address; `None` if the user typed it.
+    /// Document that named the subscribed address; `None` if the user typed the address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub named_by: Option<NamedBy>,
     /// Proposed address that the user declined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declined: Option<String>,
-    /// Time of the unsubscription. Stored data is deleted a week later.
+    /// Time at which the user unsubscribed. The stored data is deleted a week later.
     pub ended: Option<DateTime<Utc>>,
 }
 
@@ -74,7 +74,7 @@ pub struct FormerAddress {
     pub url: String,
     /// Time of the move to the next address.
     pub until: DateTime<Utc>,
-    /// `true` if a public address supplied the new one (SPEC D.6).
+    /// `true` if a response from a public address named the next address (SPEC D.6).
     pub public: bool,
 }
 
@@ -83,24 +83,24 @@ pub struct FormerAddress {
 pub struct NamedBy {
     /// Address of the page or response.
     pub url: String,
-    /// `true` if it came from a public address.
+    /// `true` if the page or response came from a public address.
     pub public: bool,
 }
 
 /// Maximum number of former addresses kept.
 pub const FORMER_MAX: usize = 20;
 
-/// State of a feed from its polls.
+/// State of a feed after its last poll.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FeedState {
     /// Validators of the last successful response.
     #[serde(skip_serializing_if = "is_default")]
     pub validators: Validators,
-    /// Input for the schedule. Its settings are copied from the record when a plan is made.
+    /// Input for the schedule. The settings in it are copied from the record when the plan is computed.
     #[serde(skip_serializing_if = "is_default")]
     pub facts: Facts,
-    /// Time of the first failure in a row.
+    /// Time of the first of the consecutive failed polls; `None` if the last poll succeeded.
     #[serde(skip_serializing_if = "is_default")]
     pub failing_since: Option<DateTime<Utc>>,
     /// Status of the last response; `None` if there was none.
@@ -121,20 +121,20 @@ pub struct FeedState {
     /// Format of the last document.
     #[serde(skip_serializing_if = "is_default")]
     pub format: Kind,
-    /// New address from the publisher, if it is not clear enough to follow permanently (SPEC D.3).
+    /// Address that the feed may have moved to, until the user accepts or declines it (SPEC D.3).
     #[serde(skip_serializing_if = "is_default")]
     pub proposed: Option<ProposedMove>,
-    /// State of a subscription at the address of an archive document, if the current document was not adopted (SPEC C.2 rule 3).
+    /// Set if the subscribed address is an archive document whose current document was not adopted (SPEC C.2 rule 3).
     #[serde(skip_serializing_if = "is_default")]
     pub archive: Option<ArchiveAddress>,
-    /// Current document named by the subscription document, although that is not an archive; set once the current document was
-    /// requested.
+    /// Address of the current document that the subscription document names although it is not an archive; set after that address
+    /// was requested.
     #[serde(skip_serializing_if = "is_default")]
     pub followed: Option<String>,
     /// Time at which the user dismissed the feed from the Attention list.
     #[serde(skip_serializing_if = "is_default")]
     pub noted: Option<DateTime<Utc>>,
-    /// Number of polls so far, which is also the position of the next line in the poll log.
+    /// Number of polls so far, which determines the position of the next line in the poll log.
     #[serde(skip_serializing_if = "is_default")]
     pub polls: u32,
 }
@@ -158,7 +158,7 @@ pub struct ProposedMove {
     /// Reason for the proposal.
     #[serde(default)]
     pub because: ProposedFor,
-    /// `true` if a public address proposed it (SPEC D.6).
+    /// `true` if a response from a public address proposed the move (SPEC D.6).
     pub public: bool,
     /// Time of the first proposal.
     pub since: DateTime<Utc>,
@@ -167,14 +167,14 @@ pub struct ProposedMove {
 /// Reason for a proposed address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProposedFor {
-    /// The publisher reports that the feed moved there.
+    /// The publisher reports that the feed moved to the proposed address.
     #[default]
     Move,
-    /// The address is temporarily redirected there.
+    /// The stored address is temporarily redirected to the proposed address.
     Redirect,
-    /// The stored address is an archive; the proposed one is its subscription document.
+    /// The stored address is an archive; the proposed address is the subscription document of its feed.
     Archive,
-    /// The stored address is a later page; the proposed one is the first page.
+    /// The stored address is a later page of a paged feed; the proposed address is the first page.
     LaterPage,
 }
 
@@ -183,12 +183,12 @@ pub enum ProposedFor {
 pub struct ArchiveAddress {
     /// Subscription document that the archive names, if any.
     pub current: Option<String>,
-    /// Reason that it was not adopted; a sentence fragment.
+    /// Reason that the current document was not adopted, as a sentence fragment.
     pub why: String,
-    /// `true` if it redirects from https to http, which the user may allow.
+    /// `true` if the address of the current document redirects from https to http, which the user may allow.
     #[serde(default)]
     pub insecure: bool,
-    /// Time of the first occurrence.
+    /// Time of the first poll with this result.
     pub since: DateTime<Utc>,
 }
 
@@ -225,13 +225,13 @@ impl Subscription {
         matches!(self.state.facts.standing, FeedStatus::Gone | FeedStatus::Stopped)
     }
 
-    /// Checks whether the last attempts failed.
+    /// Checks whether the last poll failed.
     pub const fn is_failing(&self) -> bool {
         self.state.facts.failures > 0
     }
 }
 
-/// Returns the gaps of a history with the addresses of the missing documents.
+/// Returns the gaps of a history that count as missing, with the addresses of the missing documents.
 pub fn missing_in(history: &HistoryRecord) -> BTreeMap<GapKey, String> {
     let missing = history.gaps.iter().filter(|(_, gap)| gap.counts());
     missing.map(|(key, gap)| (*key, gap.edge.url.clone())).collect()
@@ -244,7 +244,7 @@ impl SubscriptionRecord {
         stated.filter(|title| !title.is_empty()).unwrap_or(&self.url)
     }
 
-    /// Returns the user's part of the record.
+    /// Returns the title, tags, and settings that the user chose.
     pub fn chosen(&self) -> Chosen {
         let Self { own_title, tags, feed_settings, .. } = self;
         Chosen {
@@ -254,13 +254,13 @@ impl SubscriptionRecord {
         }
     }
 
-    /// Replaces the user's part of the record.
+    /// Replaces the title, tags, and settings that the user chose.
     pub fn choose(&mut self, chosen: Chosen) {
         Chosen { own_title: self.own_title, tags: self.tags, feed_settings: self.feed_settings } =
             chosen;
     }
 
-    /// Copies the publisher's title and site from a document. Returns whether anything changed.
+    /// Copies the publisher's title and site from a document to the record. Returns whether the record changed.
     pub fn take_head(&mut self, document: &FeedDocument) -> bool {
         let before = (self.own_title.clone(), self.title.clone(), self.site.clone());
         if document.head.title.is_some() {
@@ -282,9 +282,9 @@ impl SubscriptionRecord {
 pub struct SavedSubscription {
     /// Number of the feed.
     pub key: FeedKey,
-    /// Persistent part of the subscription.
+    /// Record of the subscription.
     pub record: SubscriptionRecord,
-    /// State from polls.
+    /// State of the feed after its last poll.
     pub state: Box<FeedState>,
     /// State of the feed's history.
     pub history: Arc<HistoryRecord>,
@@ -297,23 +297,23 @@ pub struct SavedSubscription {
 pub struct Commit {
     /// Feed that was polled.
     pub feed: FeedKey,
-    /// New state.
+    /// State of the feed after the poll.
     pub state: Box<FeedState>,
-    /// New persistent part, if it changed.
+    /// Record of the subscription, if the poll changed it.
     pub record: Option<SubscriptionRecord>,
-    /// Document to merge, if the poll returned one.
+    /// Document whose entries are merged into the feed, if the poll returned a document.
     pub document: Option<Box<FeedDocument>>,
     /// Time of the fetch.
     pub fetched_at: DateTime<Utc>,
-    /// New state of the history, if the document was examined for it.
+    /// State of the feed's history after the poll, if the poll returned a document.
     pub history: Option<Arc<HistoryRecord>>,
-    /// `true` if the document is the whole feed: entries that it lacks are withdrawn (SPEC C.6).
+    /// `true` if the document contains the whole feed. Stored entries that are not in the document are then withdrawn (SPEC C.6).
     pub complete: bool,
-    /// Line for the poll log; the merge fills in `new` and `edited`.
+    /// Line for the poll log. The store sets `new` and `edited` when it merges the document.
     pub log: Option<PollLogEntry>,
 }
 
-/// Changes of an archive, a page, or a user's action, also written as one atomic batch.
+/// Changes of a feed's history by an archive, a page, or a user's action, written as one atomic batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistoryCommit {
     /// Feed of the history.
@@ -322,6 +322,6 @@ pub struct HistoryCommit {
     pub record: Arc<HistoryRecord>,
     /// Changed archives by canonical address; `None` deletes an archive.
     pub nodes: Vec<(String, Option<ArchiveNode>)>,
-    /// Document to merge, if there is one, and the way to merge it.
+    /// Document whose entries are merged into the feed, and the way to merge them; `None` if there is no document.
     pub document: Option<(Box<FeedDocument>, Merging)>,
 }

@@ -1,4 +1,4 @@
-//! Renames a tag of many feeds.
+//! Renames tags of feeds.
 
 use crate::engine::change::feed_change::{FeedChange, FeedParts};
 use crate::engine::change::undo_stack::Step;
@@ -11,13 +11,13 @@ use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{EntryFilter, FilterScope};
 use backissue_core::history::FeedKey;
 
-/// Returns the new name of a tag if `from` is renamed to `to`. Returns `None` if the tag is neither `from` nor below it.
+/// Returns the new name of `tag` if the tag `from` is renamed to `to`. Returns `None` if `tag` is neither `from` nor nested in it.
 pub fn renamed(tag: &str, from: &str, to: &str) -> Option<String> {
     let rest = tag.strip_prefix(from)?;
     (rest.is_empty() || rest.starts_with('/')).then(|| format!("{to}{rest}"))
 }
 
-/// Renames a tag in every feed that has it or a tag below it, and in every filter that names it.
+/// Renames a tag and its nested tags in all feeds and filters.
 pub fn rename(engine: &mut Engine, from: &str, to: &str) -> Vec<Effect> {
     let moved = |tag: &str| renamed(tag, from, to);
     let mut tags = Vec::new();

@@ -1,4 +1,4 @@
-//! Feeds with problems: a sentence that describes each problem, and the user's options.
+//! Problems of feeds: a sentence that describes each problem, and the remedies that the user can choose.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -16,10 +16,10 @@ use crate::engine::store_work::Job;
 use backissue_core::history::{FeedKey, HistoryStatus};
 use backissue_core::schedule::FeedStatus;
 
-/// Time for which a move is listed.
+/// Time for which a move of a feed is listed as a problem.
 const MOVE_TOLD: TimeDelta = TimeDelta::days(30);
 
-/// Key for the store itself in the list of concerns; no feed has this number.
+/// Key that marks a concern about the store instead of a feed. No feed has this number.
 pub const STORE: FeedKey = FeedKey(0);
 
 /// A problem of a feed or of the store.
@@ -27,17 +27,17 @@ pub const STORE: FeedKey = FeedKey(0);
 pub struct Concern {
     /// Feed with the problem.
     pub feed: FeedKey,
-    /// One or two words as in `feeds --json`: `moved`, `gone`, `failing`, ...
+    /// State of the feed in one or two words, as in `backissue feeds --json`: `moved`, `gone`, `failing`, ...
     pub state: &'static str,
-    /// Reason, as a sentence.
+    /// Description of the problem, as a sentence.
     pub sentence: String,
     /// Remedy that the user can apply.
     pub remedy: Remedy,
-    /// Start of the problem. A problem that the user dismissed after this time is hidden.
+    /// Start of the problem. If the user dismissed it after this time, the problem is hidden.
     since: DateTime<Utc>,
 }
 
-/// An immediate remedy.
+/// A remedy that the user can apply at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Remedy {
     /// Use the new address from now on.
@@ -48,11 +48,11 @@ pub enum Remedy {
     Resume,
     /// Follow the redirect from https to http.
     AllowInsecure,
-    /// Retry now.
+    /// Poll the feed again now.
     Retry,
     /// Return to the former address.
     UndoMove,
-    /// No action is possible; the user can only dismiss it.
+    /// No remedy is possible; the user can only dismiss the problem.
     Know,
 }
 
@@ -70,7 +70,7 @@ impl Remedy {
         }
     }
 
-    /// Returns the label of the alternative, which dismisses the problem.
+    /// Returns the label of the action that dismisses the problem instead of applying the remedy.
     pub const fn noting(self) -> &'static str {
         match self {
             Self::AcceptMove | Self::Merge => "stay",
@@ -96,7 +96,8 @@ pub fn mark(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> &'stati
     }
 }
 
-/// Returns the symbol of a feed whose history has gaps or may have gaps. A history that is being fetched has no symbol.
+/// Returns the symbol for the state of a feed's history: `┄` if it has gaps or archives remain to be fetched, `…` if the feed is
+/// paged, or else a blank. A feed whose archives are being fetched gets no `┄` for the remaining archives.
 fn history_mark(engine: &Engine, feed: &Subscription) -> &'static str {
     let record = &feed.history;
     let is_missing = record.gaps.values().any(|gap| gap.counts() && gap.is_shown());
@@ -110,7 +111,8 @@ fn history_mark(engine: &Engine, feed: &Subscription) -> &'static str {
     }
 }
 
-/// Returns all problems: proposals that need a decision first, then ended feeds, failing feeds, and moves.
+/// Returns all problems that the user has not dismissed, in the order of their remedies: the problems that need a decision come
+/// first.
 pub fn concerns(engine: &Engine, now: DateTime<Utc>) -> Vec<Concern> {
     let mut list: Vec<Concern> =
         engine.feeds.values().filter_map(|feed| untold(engine, feed, now)).collect();
@@ -125,7 +127,7 @@ pub fn concerns(engine: &Engine, now: DateTime<Utc>) -> Vec<Concern> {
     list
 }
 
-/// Returns the number of problems.
+/// Returns the number of problems that the user has not dismissed.
 pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
     let in_trouble = engine.feeds.values().filter(|feed| untold(engine, feed, now).is_some());
     let stores = usize::from(engine.mended.is_some());
@@ -140,7 +142,7 @@ fn untold(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<Co
     feed.state.noted.is_none_or(|noted| noted < concern.since).then_some(concern)
 }
 
-/// Fast check that is true for most feeds.
+/// Quickly checks that a feed has no problem, which is true for most feeds.
 const fn is_well(feed: &Subscription) -> bool {
     let state = &feed.state;
     matches!(state.facts.standing, FeedStatus::Active)
@@ -163,7 +165,7 @@ pub fn concern(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Opti
         .or_else(|| moved(feed, now, &day))
 }
 
-/// Formats a day.
+/// A function that formats the day of a time.
 type Day<'a> = &'a dyn Fn(DateTime<Utc>) -> String;
 
 fn describe(
@@ -188,7 +190,7 @@ fn why(feed: &Subscription) -> &str {
     feed.state.trouble.as_deref().unwrap_or("it could not be read")
 }
 
-/// Describes a proposed address that the user must accept or decline.
+/// Returns the problem of a feed with a proposed address that the user must accept or decline.
 fn proposed(engine: &Engine, feed: &Subscription) -> Option<Concern> {
     let proposed = feed.state.proposed.as_ref()?;
     let other = subscribed_as(engine, &proposed.to).and_then(|key| engine.feeds.get(&key));
@@ -214,7 +216,7 @@ fn proposed(engine: &Engine, feed: &Subscription) -> Option<Concern> {
     Some(describe(feed, "move proposed", remedy, proposed.since, text))
 }
 
-/// Describes a feed that is polled rarely or no longer.
+/// Returns the problem of a feed that ended or is polled only rarely.
 fn ended(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
     let facts = &feed.state.facts;
     match facts.standing {
@@ -239,7 +241,7 @@ fn ended(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
     finished.then(|| describe(feed, "finished", Remedy::Resume, last_try(feed), text))
 }
 
-/// Describes an obstacle with a specific remedy.
+/// Returns the problem of a feed with an obstacle that has a specific remedy.
 fn hindered(feed: &Subscription) -> Option<Concern> {
     let (state, remedy, since) = match feed.state.obstacle? {
         Obstacle::Insecure => ("insecure redirect", Remedy::AllowInsecure, failing_since(feed)),
@@ -268,8 +270,8 @@ fn failing(feed: &Subscription, day: Day<'_>) -> Option<Concern> {
     })
 }
 
-/// Describes a subscription to an archive, which gets no new entries (SPEC C.2 rule 3). Returns `None` if the user chose to keep
-/// it.
+/// Returns the problem of a subscription to an archive, which gets no new entries (SPEC C.2 rule 3). Returns `None` if the user
+/// chose to keep the archive's address.
 fn of_archive(feed: &Subscription) -> Option<Concern> {
     let archive = feed.state.archive.as_ref()?;
     let (remedy, text) = match &archive.current {
@@ -306,7 +308,7 @@ fn sentence(why: &str) -> String {
     format!("{}{}{end}", first.unwrap_or_default(), chars.as_str())
 }
 
-/// Returns the answer that applies a remedy.
+/// Returns the user's answer that applies a remedy.
 pub const fn answer(remedy: Remedy) -> TroubleAnswer {
     match remedy {
         Remedy::AcceptMove | Remedy::Merge => TroubleAnswer::AcceptMove,
@@ -318,7 +320,7 @@ pub const fn answer(remedy: Remedy) -> TroubleAnswer {
     }
 }
 
-/// Applies the user's answer to a problem. The error reports that there is nothing to answer.
+/// Applies the user's answer to a problem of a feed. The error is a sentence with the reason that the answer does not apply.
 pub fn apply_answer(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -369,7 +371,7 @@ pub fn apply_answer(
     })
 }
 
-/// Allows a feed to redirect from https to http, and polls it.
+/// Allows a feed to redirect from https to http, and polls the feed now.
 fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let mut effects = feed_moves::changed(engine, now, feed, |subscription| {
         subscription.record.feed_settings.allow_insecure = true;
@@ -379,7 +381,7 @@ fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec
     effects
 }
 
-/// Resumes scheduled polls of a feed that ended, and polls it now.
+/// Resumes scheduled polls of a feed that ended, and polls the feed now.
 fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     let before = FeedParts::of(subscription);
@@ -395,7 +397,7 @@ fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect>
     effects
 }
 
-/// Dismisses a problem: declines a proposed move, or hides another problem until it changes.
+/// Dismisses the problem of a feed: declines a proposed move, or hides any other problem until it changes.
 fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let concern = engine.feeds.get(&feed).and_then(|feed| concern(engine, feed, now));
     let proposed = |concern: &Concern| matches!(concern.remedy, Remedy::AcceptMove | Remedy::Merge);

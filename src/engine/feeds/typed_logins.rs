@@ -1,5 +1,5 @@
-//! Logins within a typed or imported address (`https://me:secret@a.example/feed`). They move to the credentials, so that no
-//! listed, printed, or exported address shows them.
+//! Logins within a typed or imported address (`https://me:secret@a.example/feed`). Such a login is moved to the credentials, so
+//! that no listed, printed, or exported address shows it.
 
 use url::Url;
 
@@ -17,7 +17,7 @@ pub struct SplitAddress {
     pub credentials: Credentials,
 }
 
-/// Removes the login from an address. Returns `None` if there is none.
+/// Splits an address into the address without the login, and the login. Returns `None` if the address has no login.
 pub fn split_login(address: &str) -> Option<SplitAddress> {
     if !address.contains('@') {
         return None;
@@ -36,8 +36,8 @@ pub fn split_login(address: &str) -> Option<SplitAddress> {
     Some(SplitAddress { address: url.into(), credentials: Credentials { origin, login } })
 }
 
-/// Adds a login to the credentials and returns it if it is new. If its origin already has another login, the new one applies to
-/// this address only.
+/// Adds a login to the credentials. Returns the added credentials, or `None` if they were already known. If the origin already has
+/// another login, the new login applies only to the address.
 pub fn add_login(network: &mut NetworkSettings, split: &SplitAddress) -> Option<Credentials> {
     let mut wanted = split.credentials.clone();
     if network.credentials.contains(&wanted) {
@@ -56,11 +56,12 @@ pub(in crate::engine) struct TakenLogin {
     /// Address without the login.
     pub(in crate::engine) url: String,
     pub(in crate::engine) effects: Vec<Effect>,
-    /// New login; `None` if there was none or it was already known.
+    /// Login that was added to the credentials; `None` if the address had no login, or one that was already known.
     pub(in crate::engine) login: Option<Credentials>,
 }
 
-/// Moves the login within an address to the credentials, which take effect at once, and requests a write to the credentials file.
+/// Moves the login within an address to the credentials, which take effect at once. The effects write the login to the credentials
+/// file.
 pub(in crate::engine) fn take_login(engine: &mut Engine, url: String) -> TakenLogin {
     let network = &mut engine.settings.network;
     // Without a credentials file, the login stays in the address.
@@ -98,7 +99,7 @@ pub(in crate::engine) fn kept(
             Ok(text)
         }
         Err(why) => {
-            // Otherwise the login would count as known when it is typed again, and would never be written.
+            // Remove the login again. If it stayed, it would count as known when it is typed again, and would never be written.
             let place = network.credentials.iter().position(|one| *one == credentials);
             if let Some(place) = place {
                 network.credentials.remove(place);
@@ -138,7 +139,7 @@ mod tests {
         Engine::new(settings, chrono_tz::Tz::UTC, 0, Vec::new(), NOW)
     }
 
-    /// Subscribes to an address and returns the login to store, if any.
+    /// Subscribes to an address and returns the login to write to the credentials file, if any.
     fn typed(engine: &mut Engine, address: &str) -> Option<(Box<LoginToKeep>, Output)> {
         let wanted = Subscribe {
             id: engine.next_addition(),

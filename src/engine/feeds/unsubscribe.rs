@@ -1,7 +1,7 @@
 //! Unsubscribes from feeds and restores removed subscriptions.
 //!
-//! The data of a removed subscription stays in the store for a week ([`UNDO_KEPT`]). During that week, the feed can be restored
-//! with all marks, also by another process. While it is removed, its entries appear in no list, search or counter.
+//! The data of a removed subscription stays in the store for a week ([`UNDO_KEPT`]). During that week, this or another process can
+//! restore the feed with all its marks. Entries of a removed feed do not appear in lists, searches, or counters.
 
 use chrono::{DateTime, Utc};
 
@@ -46,8 +46,8 @@ pub fn give_up(
     Some(effects)
 }
 
-/// Removes a subscription from the list and cancels its work in progress. The returned effect writes the results of its archive
-/// walk. Returns `None` if there is no such subscription.
+/// Removes a subscription from the engine and cancels its polls and requests. The returned effect, if any, writes the changes of
+/// its archive walk. Returns `None` if there is no such subscription.
 pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<(Subscription, Option<Effect>)> {
     let walk = drop_fetches::drop_walk(engine, feed);
     let subscription = engine.feeds.remove(&feed)?;
@@ -67,7 +67,7 @@ pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<(Subscription, Option
     Some((subscription, walk))
 }
 
-/// Reverts an unsubscribe, or a restore, whose write failed.
+/// Reverts the removal (`given_up` is `true`) or the restoration (`false`) of a subscription after the write failed.
 pub fn put_back(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, given_up: bool) {
     if given_up {
         let Some(mut subscription) = engine.ended.remove(&feed) else { return };
@@ -75,7 +75,7 @@ pub fn put_back(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, given_up
         engine.feeds.insert(feed, subscription);
         plans::replan(engine, feed, now);
     } else {
-        // Drop the write of the archive walk, because writes are failing.
+        // Ignore the effect that writes the archive walk, because writes are failing.
         let Some((mut subscription, _)) = leave(engine, feed) else { return };
         subscription.record.ended = Some(now);
         engine.ended.insert(feed, subscription);
@@ -83,7 +83,7 @@ pub fn put_back(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, given_up
     engine.tell(Event::FeedListChanged);
 }
 
-/// Restores a removed subscription with its data. If `undoable`, adds an undo step. The error is a sentence.
+/// Restores a removed subscription with its data. Adds an undo step if `undoable` is `true`. The error is a sentence.
 pub fn take_back(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -124,7 +124,8 @@ pub fn subscribe_again(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -
     })
 }
 
-/// Returns the feeds that were removed within the last week, the last one first, each with the time until which it is kept.
+/// Returns the feeds that were removed within the last week, the most recently removed first, each with the time at which its data
+/// is deleted.
 pub fn recently_removed(
     engine: &Engine,
     now: DateTime<Utc>,

@@ -14,7 +14,7 @@ pub struct AddressNet {
 }
 
 impl AddressNet {
-    /// Creates the range of addresses that share the first `bits` bits with `first`.
+    /// Creates the range of all addresses whose first `bits` bits are those of `first`.
     pub const fn new(first: IpAddr, bits: u32) -> Self {
         Self { first, bits }
     }

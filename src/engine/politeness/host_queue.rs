@@ -15,9 +15,9 @@ use crate::engine::settings::NetworkSettings;
 pub struct Waiting {
     /// Address to fetch.
     pub url: String,
-    /// Purpose of the fetch.
+    /// Purpose of the fetch, for example a poll.
     pub purpose: Purpose,
-    /// Cause of the poll.
+    /// Cause of the poll, if the fetch is for a poll.
     pub cause: PollCause,
 }
 
@@ -30,29 +30,30 @@ pub struct InFlight {
     site: String,
 }
 
-/// Default number of parallel requests to one site.
+/// Default maximum number of parallel requests to one site.
 const HOST_PARALLEL: usize = 1;
-/// Default number of parallel requests to a site on this machine that needs no pauses.
+/// Default maximum number of parallel requests to a site on this machine that needs no pauses.
 const UNSPACED_PARALLEL: usize = 6;
 
-/// Returns the number of parallel requests to one site. `unspaced` is `true` for a site on this machine that needs no pauses.
+/// Returns the maximum number of parallel requests to one site. `unspaced` is `true` for a site on this machine that needs no
+/// pauses.
 pub fn parallel_to_site(settings: &NetworkSettings, unspaced: bool) -> usize {
     let usual = if unspaced { UNSPACED_PARALLEL } else { HOST_PARALLEL };
     settings.host_parallel.unwrap_or(usual)
 }
 
-/// Queue of one site.
+/// Waiting requests of one site, and the times from which it may receive requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Site {
     waiting: VecDeque<Waiting>,
-    /// Waiting pictures, which follow the requests in `waiting`.
+    /// Waiting requests for pictures, which are sent after those in `waiting`.
     pictures: VecDeque<Waiting>,
-    /// Waiting archives, which follow all other requests.
+    /// Waiting requests for archives, which are sent after all other requests.
     archives: VecDeque<Waiting>,
     in_flight: usize,
-    /// Earliest time of the next request; `None` means at once.
+    /// Earliest time of the next request to the site; `None` means at once.
     free_at: Option<DateTime<Utc>>,
-    /// Earliest time of the next archive.
+    /// Earliest time of the next request for an archive; `None` means at once.
     archives_at: Option<DateTime<Utc>>,
     /// `true` if requests need no pauses (loopback under `space_loopback = false`).
     unspaced: bool,
@@ -65,12 +66,12 @@ impl Site {
         self.is_spaced_shortly() || !self.archives.is_empty()
     }
 
-    /// Checks whether any request other than for an archive is waiting.
+    /// Checks whether a request that is not for an archive is waiting. Only the short pause applies to such a request.
     fn is_spaced_shortly(&self) -> bool {
         !self.waiting.is_empty() || !self.pictures.is_empty()
     }
 
-    /// Returns the earliest time of the next waiting request; `None` means at once.
+    /// Returns the earliest time at which the site may receive the next waiting request; `None` means at once.
     fn next_at(&self) -> Option<DateTime<Utc>> {
         match (self.unspaced, self.is_spaced_shortly()) {
             (true, _) => None,
@@ -83,12 +84,12 @@ impl Site {
         self.has_waiting() && self.next_at().is_none_or(|instant| instant <= now)
     }
 
-    /// Checks whether the limit of parallel requests allows one more.
+    /// Checks whether the limit of parallel requests to the site allows one more request.
     fn has_room(&self, settings: &NetworkSettings) -> bool {
         self.in_flight < parallel_to_site(settings, self.unspaced)
     }
 
-    /// Takes the next request if the pause is over. Archives follow all other requests.
+    /// Removes and returns the next request if the pause of the site is over. Requests for archives come after all others.
     fn take_next(&mut self, now: DateTime<Utc>) -> Option<Waiting> {
         if !self.may_ask(now) {
             return None;
@@ -104,28 +105,28 @@ pub struct HostQueue {
     sites: BTreeMap<String, Site>,
     in_flight: BTreeMap<FetchId, InFlight>,
     last_id: u64,
-    /// Site served last. The next round starts after it, so that no site starves another.
+    /// Site that received the last request. The next round starts with the site after it, so that every site gets its turn.
     served: Option<String>,
-    /// Earliest time of any request (spread at start-up, SPEC A.9; pause after waking up, G.32).
+    /// Earliest time of any request, because polls are spread at start-up (SPEC A.9) and requests pause after waking up (G.32).
     pub not_before: Option<DateTime<Utc>>,
-    /// Hosts that requested a pause, with the end of the pause.
+    /// Hosts that asked for a wait, with the end of the wait.
     held: BTreeMap<Host, DateTime<Utc>>,
-    /// Time from which one request may probe a missing or doubtful network (SPEC B.4.4).
+    /// Set if the network is down or may be down: the time from which one request may test the network (SPEC B.4.4).
     pub probe_at: Option<DateTime<Utc>>,
 }
 
 /// Reason that a waiting request has not started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitsFor {
-    /// The spread at start-up or the pause after waking up, which ends at this time.
+    /// The delay at start-up or the pause after waking up, which ends at this time.
     Start(DateTime<Utc>),
-    /// The network, which is probed at this time.
+    /// The network is down, and is tested again at this time.
     Network(DateTime<Utc>),
-    /// Another request to the site.
+    /// Another request to the same site is under way.
     Site,
-    /// The pause between two requests to the site, which ends at this time.
+    /// The pause between two requests to the same site, which ends at this time.
     Spacing(DateTime<Utc>),
-    /// Requests to other sites.
+    /// The turn of the site, because requests to other sites come first.
     Turn,
 }
 
@@ -144,7 +145,7 @@ impl HostQueue {
         queue.push_back(waiting);
     }
 
-    /// Records a request to a site from before start-up, so that the pause after it is kept.
+    /// Records a request that was sent to a site before start-up, so that the pause after that request is kept.
     pub fn asked_before(&mut self, url: &str, at: DateTime<Utc>, settings: &NetworkSettings) {
         let pause = i64::try_from(settings.host_spacing_ms).map(TimeDelta::milliseconds);
         let site = self.sites.entry(site_of(url)).or_default();
@@ -185,7 +186,8 @@ impl HostQueue {
         }
     }
 
-    /// Without a network, keeps only the sites on this machine, and once a minute one other site as a probe.
+    /// Without a network, removes all sites from `names` except those on this machine, and except one other site per minute to test
+    /// the network.
     fn keep_one_probe(&mut self, names: &mut Vec<String>, now: DateTime<Utc>) {
         let sites = &self.sites;
         let local = |name: &String| sites.get(name).is_some_and(|site| site.local);
@@ -198,10 +200,10 @@ impl HostQueue {
         }
     }
 
-    /// Returns the sites that may receive a request at `now`, starting after the site served last.
+    /// Returns the sites that may receive a request at `now`, starting with the site after the one that received the last request.
     fn ready<'a>(&'a self, now: DateTime<Utc>, settings: &NetworkSettings) -> Vec<String> {
         let ready = |site: &Site| site.has_room(settings) && site.may_ask(now);
-        // If the total limit is nearly reached, polls of other sites go before archives.
+        // If there are fewer free requests than sites, sites with polls come before sites with only archives.
         let polls_first = |mut ready: Vec<(&String, &Site)>| -> Vec<String> {
             ready.sort_by_key(|(_, site)| site.waiting.is_empty());
             ready.into_iter().map(|(name, _)| name.clone()).collect()
@@ -217,7 +219,7 @@ impl HostQueue {
         polls_first(behind.chain(up_to).filter_map(names).collect())
     }
 
-    /// Handles a change of the clock. Shortens each pause to at most its length from now, and ends the pause at start-up.
+    /// Handles a change of the clock: no pause may last longer from now than its full length, and the delay at start-up ends.
     pub fn clock_was_set(&mut self, now: DateTime<Utc>, settings: &NetworkSettings) {
         let later = |pause: u64| {
             let pause = i64::try_from(pause).unwrap_or(i64::MAX / 2);
@@ -231,7 +233,7 @@ impl HostQueue {
         self.not_before = None;
     }
 
-    /// Removes a fetch that ended. Returns `None` for an unknown fetch, whose response was late.
+    /// Removes a fetch that ended from the fetches under way. Returns `None` for an unknown fetch, whose response came too late.
     pub fn end(
         &mut self,
         id: FetchId,
@@ -251,14 +253,14 @@ impl HostQueue {
         Some(ended)
     }
 
-    /// Returns the remote sites with a request under way.
+    /// Returns the sites that have a request under way and are not on this machine.
     pub fn sites_under_way(&self) -> impl Iterator<Item = &str> {
         let out_there = self.in_flight.values().filter(|flight| !is_loopback(&flight.waiting.url));
         out_there.map(|flight| flight.site.as_str())
     }
 
-    /// Returns the earliest time at which a waiting request may start. Returns `None` if nothing waits, or if the limits require
-    /// another request to end first.
+    /// Returns the earliest time at which a waiting request may start. Returns `None` if no request waits, or if the limits require
+    /// that another request ends first.
     pub fn next_start(&self, settings: &NetworkSettings) -> Option<DateTime<Utc>> {
         if self.in_flight.len() >= settings.begun_max() {
             return None;
@@ -286,24 +288,24 @@ impl HostQueue {
         }
     }
 
-    /// Stops requests to a host until the given time.
+    /// Records that a host asked for a wait until the given time.
     pub fn hold(&mut self, now: DateTime<Utc>, host: Host, until: DateTime<Utc>) {
         self.held.retain(|_, until| now < *until);
         let held = self.held.entry(host).or_insert(until);
         *held = until.max(*held);
     }
 
-    /// Returns the end of the pause that a host requested.
+    /// Returns the end of the wait that a host asked for, if it is not over.
     pub fn held_until(&self, now: DateTime<Utc>, host: &Host) -> Option<DateTime<Utc>> {
         self.held.get(host).copied().filter(|until| now < *until)
     }
 
-    /// Removes and returns the matching requests, for example of a feed that was unsubscribed.
+    /// Removes and returns the waiting requests that match, for example those of a feed that was unsubscribed.
     pub fn take_waiting(&mut self, take: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
         let mut taken = Vec::new();
         for site in self.sites.values_mut() {
             for queue in [&mut site.waiting, &mut site.pictures, &mut site.archives] {
-                // Remove in place: unsubscribing from many feeds calls this once per feed.
+                // Remove the requests in place, because unsubscribing from many feeds calls this method once per feed.
                 let mut place = 0_usize;
                 while let Some(waiting) = queue.get(place) {
                     if take(waiting) {
@@ -317,16 +319,16 @@ impl HostQueue {
         taken
     }
 
-    /// Drops the requests with a matching purpose and returns their number.
+    /// Drops the waiting requests with a matching purpose and returns their number.
     pub fn drop_waiting(&mut self, drop: impl Fn(&Purpose) -> bool) -> usize {
         self.take_waiting(|waiting| drop(&waiting.purpose)).len()
     }
 }
 
-/// Host and port, to which a requested pause applies.
+/// Host and port. A wait that a server asks for applies to all addresses with the same host and port.
 pub type Host = (String, Option<u16>);
 
-/// Returns the host of an address.
+/// Returns the host and port of an address.
 pub fn host_of(url: &str) -> Option<Host> {
     let url = url::Url::parse(url).ok()?;
     Some((url.host_str()?.to_owned(), url.port_or_known_default()))
@@ -355,7 +357,7 @@ pub fn is_loopback(url: &str) -> bool {
     }
 }
 
-/// Interval between probes of a missing network (SPEC B.4.4).
+/// Interval between requests that test whether the network is back (SPEC B.4.4).
 pub const PROBE_EVERY: TimeDelta = TimeDelta::seconds(60);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Polite requests: queues by host, pauses, and the observed habits of servers.
+//! Limits on requests: a queue for each site, pauses, waits that servers ask for, and the observed habits of servers.
 
 pub mod address_net;
 pub mod drop_fetches;

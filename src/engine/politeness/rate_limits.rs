@@ -1,5 +1,5 @@
-//! Rate limits and network failures: a 429 delays all feeds of its host, and without a network, attempts do not count as failures
-//! (SPEC B.4.3, B.4.4).
+//! Rate limits and network failures: a 429 delays all feeds of the host that sent it, and requests without a network do not count
+//! as failures of feeds (SPEC B.4.3, B.4.4).
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -22,8 +22,9 @@ use backissue_core::schedule::{PollFailure, Wait, WaitHeader};
 /// Delay of requests after waking up, until the network is ready (SPEC G.32).
 const WAKE_GRACE: TimeDelta = TimeDelta::seconds(10);
 
-/// Applies the wait of a 429 to all feeds of its host, including feeds in the queue, except the polled feed, which already has
-/// the wait. Archives of the host wait for the next poll of their feeds, and requests for pages are dropped.
+/// Applies the wait that a host asked for with a 429 to all feeds of the host, except the polled feed, which already has the wait.
+/// Waiting polls of these feeds are skipped. Waiting requests for archives and pages of the host are dropped; the archives are
+/// requested after a later poll.
 fn spread_wait(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -75,7 +76,8 @@ fn spread_wait(
     effects
 }
 
-/// Returns the end of the wait that the host of an address asked for. Its feeds store the wait, so it survives a restart.
+/// Returns the end of the wait that the host of an address asked for. The feeds of the host store the wait, so it survives a
+/// restart.
 pub fn left_alone_until(engine: &Engine, url: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let host = host_of(url)?;
     let told = engine.feeds.values().filter_map(|feed| {
@@ -86,7 +88,7 @@ pub fn left_alone_until(engine: &Engine, url: &str, now: DateTime<Utc>) -> Optio
     told.chain(engine.host_queue.held_until(now, &host)).max()
 }
 
-/// Returns the end of the wait that a feed stores for its host.
+/// Returns the end of the wait for the host of a feed that the feed stores.
 fn known_wait(feed: &Subscription, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let facts = &feed.state.facts;
     let is_of_host = facts.failure == Some(PollFailure::Status(429));
@@ -95,14 +97,15 @@ fn known_wait(feed: &Subscription, now: DateTime<Utc>) -> Option<DateTime<Utc>> 
     waits.iter().flatten().filter_map(end_of).max().filter(|until| now < *until)
 }
 
-/// Returns the wait for a feed that is new at a host, caused by a 429 to another feed there (SPEC B.4 rule 3). The feeds, including
-/// removed feeds, store the wait, so it survives a restart.
+/// Returns the wait that the host of an address asked for in a response to another feed (SPEC B.4 rule 3). The feeds of the host,
+/// including removed feeds, store the wait, so it survives a restart.
 fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> {
     let host = host_of(url)?;
     let feeds = engine.feeds.values().chain(engine.ended.values());
     let told = feeds.filter_map(|feed| {
         let until = known_wait(feed, now)?;
-        // Check the host last: few feeds wait, parsing the address is slow, and an import calls this for each of its feeds.
+        // Compare the hosts last, because few feeds have a wait, parsing an address is slow, and an import does this for each of
+        // its feeds.
         (host_of(&feed.record.url).as_ref() == Some(&host)).then_some(until)
     });
     let until = told.chain(engine.host_queue.held_until(now, &host)).max()?;
@@ -110,7 +113,7 @@ fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> 
     Some(Wait { received_at: now, seconds, stated_by: WaitHeader::RetryAfter })
 }
 
-/// Applies the wait of a host to a feed that is new or restored there. Returns whether the host has asked for a wait.
+/// Applies the wait of a host to a feed that was added, restored, or moved to the host. Returns whether the host asked for a wait.
 pub fn heed_host(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let wait = engine.feeds.get(&feed).and_then(|feed| wait_of_host(engine, now, &feed.record.url));
     let facts = engine.feeds.get_mut(&feed).map(|feed| &mut feed.state.facts);
@@ -119,8 +122,8 @@ pub fn heed_host(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> bool
     true
 }
 
-/// Removes feeds from `due` that were never polled and whose hosts asked for a wait. The wait of a new feed is written after its
-/// record, so it is lost if the program is killed in between.
+/// Removes feeds from `due` that were never polled and whose hosts asked for a wait. A new feed may lack the wait of its host,
+/// because the wait is written after the record and is lost if the program is killed in between.
 pub fn keep_unasked_away(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -146,21 +149,21 @@ pub fn keep_unasked_away(
     effects
 }
 
-/// Writes the wait of a feed that is new at a host, after its record, so that it survives a restart (SPEC G.20).
+/// Returns the effect that writes the host's wait of a new feed, so that the wait survives a restart (SPEC G.20).
 pub fn save_wait(engine: &Engine, feed: FeedKey) -> Option<Effect> {
     let state = &engine.feeds.get(&feed)?.state;
     state.facts.host_wait?;
     Some(Effect::store(Job::SaveState(feed, state.clone())))
 }
 
-/// Returns a sentence if the host of an address asked for a wait.
+/// Returns a sentence about the remaining wait if the host of an address asked for a wait.
 pub fn left_alone(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<String> {
     let minutes = left_alone_until(engine, url, now)?.signed_duration_since(now).num_minutes();
     let host = address::host(url).unwrap_or_default();
     Some(format!("{host} asked backissue to wait {} min", minutes.max(0).saturating_add(1)))
 }
 
-/// Restores feeds that failed because there is no network, and starts to probe the network once a minute.
+/// Restores the earlier states of feeds that failed because there is no network, and starts to test the network once a minute.
 fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>) -> Vec<Effect> {
     if engine.host_queue.probe_at.is_none() {
         engine.host_queue.probe_at = now.checked_add_signed(PROBE_EVERY);
@@ -168,7 +171,8 @@ fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>)
     let mut effects = Vec::new();
     for Suspect { feed, before, .. } in suspects {
         if let Some(poll) = engine.polls.get_mut(&feed) {
-            // If the feed is being polled again, that poll decides, unless its result is already being written.
+            // The feed is being polled. Restore its state only if the result of the poll is being written; at an earlier stage, the
+            // result of this poll decides.
             poll.uncounted = Some(before).filter(|_| poll.stage == PollStage::Writing);
         } else if let Some(subscription) = engine.feeds.get_mut(&feed) {
             subscription.state = before;
@@ -182,7 +186,7 @@ fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>)
     effects
 }
 
-/// Ends requests that have not started, because a one-shot command does not wait for the network.
+/// Ends waiting requests of a one-shot command, because such a command does not wait for the network.
 fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let dropped = engine.host_queue.take_waiting(|waiting| {
         matches!(waiting.purpose, Purpose::Poll(_) | Purpose::Archive(_))
@@ -202,8 +206,8 @@ fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     effects
 }
 
-/// Handles a wake-up or a changed clock: discards earlier failures and delays requests until the network is ready. If the clock was
-/// set back, no request waits for a time from before.
+/// Handles a wake-up or a changed clock: forgets unreachable hosts and delays requests until the network is ready. If the clock was
+/// set back, shortens waits that would be too long by the new clock.
 pub fn woke(engine: &mut Engine, now: DateTime<Utc>) {
     engine.reachability.forget();
     let grace = now.checked_add_signed(WAKE_GRACE);
@@ -213,7 +217,7 @@ pub fn woke(engine: &mut Engine, now: DateTime<Utc>) {
         engine.host_queue.probe_at = grace;
     }
     engine.room_awaited = None;
-    // A poll with a time in the future counts as a poll now (SPEC A.9).
+    // If the last poll has a time in the future, it counts as a poll at `now` (SPEC A.9).
     let is_later = |feed: &&Subscription| {
         let facts = &feed.state.facts;
         facts.last_ok.max(facts.last_try) > Some(now)
@@ -225,17 +229,17 @@ pub fn woke(engine: &mut Engine, now: DateTime<Utc>) {
     }
 }
 
-/// The effects of a completed fetch on the network state.
+/// What a completed fetch shows about the network, and the effects on feeds.
 #[derive(Debug)]
 pub struct NetworkNote {
-    /// `true` if there is no network; the fetch then does not count.
+    /// `true` if there is no network, so that the fetch does not count.
     pub is_offline: bool,
-    /// Effects on other feeds.
+    /// Effects of waits and of a missing network on other feeds.
     pub effects: Vec<Effect>,
 }
 
-/// Updates the state of the network and of the host after a fetch: without a network, attempts do not count, and a 429 delays the
-/// feeds of its host. `polled` is the polled feed, whose attempt does not count without a network.
+/// Updates the state of the network and of the host after a fetch: a missing network is detected, and a 429 delays all feeds of the
+/// host. `polled` is the feed whose poll sent the request; its poll does not count without a network.
 pub fn note_network(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -256,7 +260,7 @@ pub fn note_network(
             note.effects.extend(went_offline(engine, now, suspects));
         }
         Sign::Online => engine.host_queue.probe_at = None,
-        // The requests under way will show whether there is a network. If they do not, probe in a minute.
+        // The requests under way should show whether there is a network. In case they do not, test the network in a minute.
         Sign::Doubtful => {
             engine.host_queue.probe_at =
                 engine.host_queue.probe_at.or_else(|| now.checked_add_signed(PROBE_EVERY));
@@ -270,7 +274,7 @@ pub fn note_network(
     note
 }
 
-/// Ends a poll for which there was no network, and restores the feed.
+/// Ends a poll that failed because there is no network, and restores the feed's state before the poll.
 fn uncount_poll(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
     let subscription = engine.feeds.get_mut(&feed)?;
     if let Some(before) = engine.polls.get_mut(&feed).and_then(|poll| poll.at_start.take()) {
@@ -396,14 +400,14 @@ mod tests {
             seconds: 24 * 3600,
             stated_by: WaitHeader::RetryAfter,
         });
-        // Feed 4 was read successfully after the refusal, so its host serves it.
+        // Feed 4 was read successfully after the 429, so the wait of its host no longer applies to it.
         engine.feeds.get_mut(&FeedKey(4)).unwrap().state.facts.last_ok = Some(hour_ago);
         let mut due = (2..=4).map(FeedKey).collect();
         let effects = keep_unasked_away(&mut engine, now(), &mut due);
         assert_eq!((due, effects.len()), (vec![FeedKey(3), FeedKey(4)], 1));
         let later = now() + TimeDelta::hours(23);
         assert!(engine.feeds[&FeedKey(2)].plan.next_poll.is_some_and(|next| next >= later));
-        // After the wait, feed 2 is due.
+        // When the wait is over, feed 2 may be polled.
         let mut due = vec![FeedKey(2)];
         assert_eq!(keep_unasked_away(&mut engine, later, &mut due).len(), 0);
         assert_eq!(due, [FeedKey(2)]);

@@ -1,5 +1,5 @@
-//! Detects a missing network: if three hosts in a row cannot be reached and no other host responds, the network is down, not the
-//! feeds (SPEC B.4.4, G.32).
+//! Detects a missing network: if three different hosts cannot be reached and no other host responds, the network is down, and the
+//! feeds did not fail (SPEC B.4.4, G.32).
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use crate::engine::feeds::subscription::FeedState;
 use crate::engine::poll::fetch::{FailureClass, Fetched};
 use backissue_core::history::FeedKey;
 
-/// Number of different unreachable hosts in a row that mean that the network is down.
+/// Number of different unreachable sites after which the network counts as down, if no other host responded.
 const SUSPECTS_MAX: usize = 3;
 
-/// Time after which an unreachable host no longer counts.
+/// Time after which an unreachable host is no longer a sign of a missing network.
 const SUSPICION: TimeDelta = TimeDelta::minutes(15);
 
-/// If any host responded within this time, the network is up, regardless of unreachable hosts.
+/// If any host responded within this time, the network counts as up, regardless of unreachable hosts.
 const ANSWERED_LATELY: TimeDelta = TimeDelta::minutes(1);
 
 /// State of the network.
@@ -25,13 +25,13 @@ const ANSWERED_LATELY: TimeDelta = TimeDelta::minutes(1);
 pub struct Reachability {
     /// Time since which there is no network.
     pub offline_since: Option<DateTime<Utc>>,
-    /// Whether the network requires a sign-in, so responses do not come from publishers.
+    /// `true` if the network requires a sign-in, so that responses do not come from publishers.
     pub wants_sign_in: bool,
     /// Hosts that could not be reached since the last response, with the earlier states of their feeds.
     suspects: Vec<Suspect>,
-    /// The site that responded last, and the time.
+    /// The site that responded last, and the time of the response.
     answered: Option<(String, DateTime<Utc>)>,
-    /// The last other site that responded.
+    /// The site that responded last except the site in `answered`, and the time of the response.
     answered_before: Option<(String, DateTime<Utc>)>,
 }
 
@@ -40,30 +40,32 @@ pub struct Reachability {
 pub struct Suspect {
     /// The feed.
     pub feed: FeedKey,
-    /// Its state before the attempt.
+    /// State of the feed before the failed request.
     pub before: Box<FeedState>,
     site: String,
     at: DateTime<Utc>,
-    /// `true` if the failure is a sign of a missing network: the feed had no failures before, and no host had responded recently.
+    /// `true` if the failure is a sign of a missing network, because the feed had no failures before and no host responded
+    /// recently.
     counts: bool,
 }
 
 /// State of the network as indicated by a completed fetch.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sign {
-    /// The network is up: a host responded.
+    /// The network is up, because a host responded.
     Online,
-    /// The state is unknown; the attempt counts.
+    /// The state of the network is unknown. The fetch counts.
     Unclear,
-    /// The network may be down, and other requests are under way. The attempt counts, and no new request starts until they end.
+    /// The network may be down, and requests to other sites are under way. The fetch counts, and no new request starts until those
+    /// requests end.
     Doubtful,
-    /// The network is down. Neither this attempt nor the attempts of these feeds count.
+    /// The network is down. Neither this fetch nor the earlier failed fetches of these feeds count.
     Offline(Vec<Suspect>),
 }
 
 impl Reachability {
-    /// Records the result of a fetch while requests to other `sites` are under way. `feed` is the polled feed with its earlier
-    /// state.
+    /// Records the result of a fetch and returns what it shows about the network. `feed` is the polled feed with its state before
+    /// the poll; `sites` are the sites with a request under way.
     pub fn note<'a>(
         &mut self,
         now: DateTime<Utc>,
@@ -72,7 +74,7 @@ impl Reachability {
         feed: Option<(FeedKey, &FeedState)>,
         sites: impl IntoIterator<Item = &'a str>,
     ) -> Sign {
-        // This machine can be reached without a network.
+        // This machine can be reached without a network, so a response from it shows nothing.
         if is_loopback(url) {
             return Sign::Unclear;
         }
@@ -88,7 +90,7 @@ impl Reachability {
         }
     }
 
-    /// Discards earlier results, because the machine was asleep or its clock was set.
+    /// Discards the results of earlier fetches, because the machine was asleep or its clock was set.
     pub fn forget(&mut self) {
         self.suspects.clear();
         (self.answered, self.answered_before) = (None, None);
@@ -112,7 +114,7 @@ impl Reachability {
         }
     }
 
-    /// Checks whether another site than the site of `url` responded recently.
+    /// Checks whether a site other than the site of `url` responded recently.
     pub fn others_answer(&self, now: DateTime<Utc>, url: &str) -> bool {
         let site = site_of(url);
         let answers = [&self.answered, &self.answered_before].into_iter().flatten();
@@ -126,8 +128,8 @@ impl Reachability {
         Sign::Offline(std::mem::take(&mut self.suspects))
     }
 
-    /// Records an unreachable host. A feed that failed before is no sign of a missing network, and no feed is while other hosts
-    /// respond. If the network turns out to be down, the states of these feeds are restored as well.
+    /// Records that a host could not be reached. This is no sign of a missing network if the feed also failed before or if other
+    /// hosts respond. If the network turns out to be down, the earlier states of all feeds with unreachable hosts are restored.
     fn suspect<'a>(
         &mut self,
         now: DateTime<Utc>,

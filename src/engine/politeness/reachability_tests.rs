@@ -1,4 +1,4 @@
-//! Tests that distinguish a missing network from three broken feeds when three hosts are unreachable.
+//! Tests that unreachable hosts are attributed either to a missing network or to broken feeds.
 
 use super::*;
 use crate::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchFailure};
@@ -11,7 +11,7 @@ fn fetched(result: Result<Answer, FetchFailure>) -> Fetched {
     Fetched { started: at(0), wire_bytes: 0, hops: vec![], conditional: false, result }
 }
 
-/// A network that receives one result per second.
+/// A [`Reachability`] that gets the result of one fetch per second.
 #[derive(Default)]
 struct Told {
     reachability: Reachability,
@@ -20,7 +20,7 @@ struct Told {
 }
 
 impl Told {
-    /// Reports that the next host is not found, for a feed with this number of earlier failures.
+    /// Records that the host of the next feed was not found. `failures` is the number of earlier failures of this feed.
     fn not_found(&mut self, failures: u32, under_way: &[&str]) -> Sign {
         self.feeds += 1;
         self.seconds += 1;
@@ -33,7 +33,7 @@ impl Told {
         self.reachability.note(at(self.seconds), &url, &fetched, feed, sites)
     }
 
-    /// Reports a response.
+    /// Records a response from a working host.
     fn answers(&mut self) {
         let answer = Answer {
             status: 304,

@@ -1,4 +1,4 @@
-//! Habits of a server as observed by polls, and the adaptation of requests to them (SPEC D.2, D.4, D.7).
+//! Habits of a server that the polls of a feed observed, and the resulting changes to requests (SPEC D.2, D.4, D.7).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -9,11 +9,11 @@ use backissue_core::schedule::Learned;
 
 /// Time without any response but 304 after which one unconditional request is made (SPEC 0, `VALIDATOR_MAX_AGE`).
 const VALIDATOR_MAX_AGE: TimeDelta = TimeDelta::days(8);
-/// Time after which a feature that failed is tried again (SPEC D.4 rule 10, D.7).
+/// Time after which `ETag` validators or deltas are tried again after they failed (SPEC D.4 rule 10, D.7).
 const DISTRUST: TimeDelta = TimeDelta::days(30);
 /// Time without any response but 404 after which the feed counts as dead (SPEC D.2).
 const DEAD_AFTER: TimeDelta = TimeDelta::days(30);
-/// Number of consecutive responses that repeat the `ETag` we sent, after which it is no longer sent (SPEC D.4 rule 10).
+/// Number of consecutive full responses with the same `ETag` that was sent, after which no `ETag` is sent (SPEC D.4 rule 10).
 const SAME_TAGS_MAX: u8 = 2;
 
 /// Habits of a server, as observed by one feed.
@@ -23,7 +23,7 @@ pub struct ServerHabits {
     /// Time since which every successful response was a 304 (SPEC D.4 rule 9).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only_304_since: Option<DateTime<Utc>>,
-    /// Number of consecutive 200 responses with the `ETag` that we sent (SPEC D.4 rule 10).
+    /// Number of consecutive 200 responses with the same `ETag` that was sent (SPEC D.4 rule 10).
     #[serde(skip_serializing_if = "is_default")]
     pub same_tags: u8,
     /// Time until which only `If-Modified-Since` is sent (SPEC D.4 rule 10).
@@ -32,7 +32,7 @@ pub struct ServerHabits {
     /// Time until which no delta is requested (SPEC D.7).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta_refused_until: Option<DateTime<Utc>>,
-    /// `Accept` header to send.
+    /// Kind of `Accept` header to send.
     #[serde(skip_serializing_if = "is_default")]
     pub accepting: Accepting,
     /// Time since which every response was a 404 (SPEC D.2).
@@ -43,25 +43,25 @@ pub struct ServerHabits {
 /// Value of the `Accept` header (SPEC D.2: 406 and 415).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Accepting {
-    /// The list of SPEC D.1.
+    /// The list of feed formats in SPEC D.1.
     #[default]
     Usual,
-    /// `*/*` in the next request, after a 406 or 415 to the list.
+    /// `*/*`, after the server refused the list with a 406 or 415.
     Anything,
-    /// The list again, because `*/*` failed as well.
+    /// The list of feed formats again, because the server refused `*/*` as well.
     InVain,
 }
 
 impl ServerHabits {
-    /// Checks whether one request without validators is due because the server has sent only 304 for 8 days, or for four times
-    /// the learned interval of the feed if that is longer (SPEC D.4 rule 9).
+    /// Checks whether one request without validators is due because the server has sent only 304 for 8 days, or for four learned
+    /// intervals of the feed if they are longer than 8 days (SPEC D.4 rule 9).
     pub fn is_stuck(&self, now: DateTime<Utc>, learned: Option<&Learned>) -> bool {
         let gaps = learned.map_or(0, |learned| i64::from(learned.interval_seconds));
         let patience = VALIDATOR_MAX_AGE.max(TimeDelta::seconds(gaps.saturating_mul(4)));
         self.only_304_since.is_some_and(|since| now.signed_duration_since(since) >= patience)
     }
 
-    /// Returns the validators to send: the known ones, but without an `ETag` that the server ignores.
+    /// Returns the validators to send: the known validators, but without the `ETag` if the server ignores it.
     pub fn to_send(&self, known: &Validators, now: DateTime<Utc>) -> Option<Validators> {
         let mut sent = known.clone();
         if sent.last_modified.is_some() && is_before(now, self.tag_distrusted_until) {
@@ -75,24 +75,25 @@ impl ServerHabits {
         !is_before(now, self.delta_refused_until)
     }
 
-    /// Stops requests for deltas for a number of days, because the server did not understand one.
+    /// Records that no delta may be requested for a number of days, because the server did not handle such a request.
     pub fn refuse_deltas(&mut self, now: DateTime<Utc>, days: i64) {
         self.delta_refused_until = now.checked_add_signed(TimeDelta::days(days));
     }
 
-    /// Records an unconditional request because of [`Self::is_stuck`]. The next one follows after 8 days at the earliest.
+    /// Records that an unconditional request is sent because of [`Self::is_stuck`]. The next such request follows after 8 days at
+    /// the earliest.
     pub const fn asked_whole(&mut self, now: DateTime<Utc>) {
         self.only_304_since = Some(now);
     }
 
-    /// Records a 304.
+    /// Records a response with status 304.
     pub fn not_modified(&mut self, now: DateTime<Utc>) {
         self.only_304_since.get_or_insert(now);
         self.same_tags = 0;
         self.not_found_since = None;
     }
 
-    /// Records a document. `same_tag` is `true` if it came with the `ETag` that was sent.
+    /// Records a response with a document. `same_tag` is `true` if the response has the same `ETag` that was sent.
     pub fn read(&mut self, now: DateTime<Utc>, same_tag: bool) {
         self.only_304_since = None;
         self.not_found_since = None;
@@ -106,7 +107,7 @@ impl ServerHabits {
         }
     }
 
-    /// Records a status that is not a success.
+    /// Records a response with an error status.
     pub fn refused(&mut self, now: DateTime<Utc>, status: u16) {
         if status == 404 {
             self.not_found_since.get_or_insert(now);
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn server_stuck_on_304_gets_one_unconditional_request() {
-        // SPEC D.4 rule 9, G.25.
+        // After 8 days with only 304, one request is sent without validators (SPEC D.4 rule 9, G.25).
         let mut habits = ServerHabits::default();
         for n in 0..8 {
             habits.not_modified(day(n));
@@ -168,7 +169,7 @@ mod tests {
 
     #[test]
     fn ignored_etag_is_omitted_for_a_month() {
-        // SPEC D.4 rule 10, G.24.
+        // An `ETag` that the server repeats in full responses is no longer sent (SPEC D.4 rule 10, G.24).
         let mut habits = ServerHabits::default();
         habits.read(day(0), true);
         assert_eq!(habits.to_send(&both(), day(0)), Some(both()));
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn after_406_any_format_is_requested_once() {
-        // SPEC D.2, 406 and 415.
+        // After a 406 or 415, `*/*` is sent instead of the list of formats, until it is refused as well (SPEC D.2).
         let mut habits = ServerHabits::default();
         habits.refused(day(0), 406);
         assert_eq!(habits.accepting, Accepting::Anything);

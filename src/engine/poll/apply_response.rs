@@ -1,4 +1,4 @@
-//! Applies a response to a feed: its facts, validators, address, and error.
+//! Applies the response to a poll to the feed: updates its facts, validators, address, and error.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use backissue_core::feed::FeedDocument;
 use backissue_core::feed::text::one_line;
 use backissue_core::schedule::{Facts, FeedStatus, PollFailure};
 
-/// Maximum number of characters of a stored error.
+/// Maximum number of characters of the error that a feed stores.
 const TROUBLE_CHARS: usize = 300;
 
-/// Changes from a response.
+/// Result of applying a response.
 #[derive(Debug)]
 pub struct AppliedResponse {
     /// Changes to write; the store merges the entries.
     pub commit: Commit,
-    /// `true` if the address was replaced.
+    /// `true` if the stored address of the feed was replaced.
     pub moved: bool,
 }
 
-/// Applies a response to the feed. `taken` returns whether another subscription has an address.
+/// Applies a response to a feed. The function `taken` returns whether another subscription has an address.
 pub fn apply_response(
     subscription: &mut Subscription,
     cause: PollCause,
@@ -89,18 +89,18 @@ pub fn apply_response(
     }
 }
 
-/// Effects of a verdict besides the changed state.
+/// Effects of a verdict in addition to the changed state of the feed.
 #[derive(Default)]
 struct ResponseEffects {
     document: Option<Box<FeedDocument>>,
     trouble: Option<String>,
     record_changed: bool,
     moved: bool,
-    /// Whether the document is the whole feed, if its history was examined.
+    /// `Some` if the document was recorded in the feed's history; `true` if the document contains the whole feed.
     is_complete: Option<bool>,
 }
 
-/// Circumstances of a response, used together with its verdict.
+/// Circumstances of a response that are needed to apply its verdict.
 struct ResponseContext<'a> {
     /// Head of the response, if there was one.
     head: Option<&'a Answer>,
@@ -108,9 +108,9 @@ struct ResponseContext<'a> {
     hops: &'a [Hop],
     /// Target of a permanent redirect.
     target: Option<&'a str>,
-    /// `ETag` that was sent to the responding address.
+    /// `ETag` that was sent to the address that responded.
     tag_sent: Option<&'a [u8]>,
-    /// Requested address.
+    /// Address that was requested.
     asked: &'a str,
     /// `true` if validators were sent.
     conditional: bool,
@@ -169,7 +169,7 @@ impl ResponseEffects {
                 outcome.troubled(state, &trouble);
             }
             (Verdict::NotCounted(trouble), head) => {
-                // A feed that was never read has no other basis for its plan.
+                // If the feed was never read, record the failure, because there is no successful poll to base the plan on.
                 if state.facts.last_ok.is_none() {
                     failed(state, trouble.failure, started, head);
                 }
@@ -180,7 +180,7 @@ impl ResponseEffects {
         outcome
     }
 
-    /// Applies a document, which is whole or a delta.
+    /// Applies a document to the feed. `whole` is `false` for a delta.
     fn read(
         &mut self,
         subscription: &mut Subscription,
@@ -210,7 +210,7 @@ impl ResponseEffects {
         } else {
             hints.overlay(read.hints.clone());
         }
-        // A document that may belong to another feed does not rename this one.
+        // A document that may belong to another feed must not change the title of this feed.
         let in_question = !whole || matches!(moving, Some(Moving::Ask(..)));
         let by_itself = redirects::stated_move(subscription, &head.url, &read).filter(|_| whole);
         self.is_complete = Some(about.says(subscription, head, (whole, is_proven), &read));
@@ -241,12 +241,12 @@ impl ResponseEffects {
 
     fn troubled(&mut self, state: &mut FeedState, trouble: &Trouble) {
         state.obstacle = trouble.obstacle;
-        // The text may come from a server, so remove control characters and limit its length.
+        // The error may contain text from a server, so remove control characters and limit its length.
         self.trouble = Some(one_line(&trouble.why, TROUBLE_CHARS));
     }
 }
 
-/// Returns the reason that the document after redirects is not read. `target` is the target of a permanent redirect.
+/// Returns the reason that the document at the end of redirects is not used. `target` is the target of a permanent redirect.
 fn not_proven(target: Option<&str>, answered: &str) -> String {
     let (says, to) = match target {
         Some(to) => ("it moved to", to),

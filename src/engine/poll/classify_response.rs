@@ -13,26 +13,28 @@ use backissue_core::schedule;
 pub enum Verdict {
     /// A feed document to merge.
     Document(Box<FeedDocument>),
-    /// A delta with new and changed entries only (226, SPEC D.7). Merge it, and draw no conclusion from missing entries.
+    /// A delta with only new and changed entries (226, SPEC D.7). The delta is merged; entries that it does not contain are not
+    /// withdrawn.
     Delta(Box<FeedDocument>),
     /// Nothing changed (304).
     NotModified,
     /// The publisher ended the feed (410, or an empty redirect document).
     Gone,
-    /// The response is not usable.
+    /// The poll failed because the response is not usable or there is none.
     Failed(Trouble),
-    /// A server between here and the publisher responded; this is not a failure of the feed (SPEC D.2, 511).
+    /// A server other than the publisher's responded, such as a captive portal (511). This does not count as a failure of the feed
+    /// (SPEC D.2).
     NotCounted(Trouble),
 }
 
 /// Reason that a response is not usable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// Failure as the schedule sees it.
+    /// Kind of failure, as input for the schedule.
     pub failure: schedule::PollFailure,
-    /// Reason, as a sentence fragment.
+    /// Reason that the response is not usable, as a sentence fragment.
     pub why: String,
-    /// Obstacle, if it has a specific remedy.
+    /// Kind of obstacle, if the user has a specific remedy.
     pub obstacle: Option<Obstacle>,
 }
 
@@ -49,7 +51,7 @@ pub fn classify_response(fetched: Fetched, sent: &Sent) -> Verdict {
     }
 }
 
-/// Returns the obstacle with a specific remedy, if the failure has one.
+/// Returns the obstacle for a class of failure, if the user has a specific remedy.
 fn obstacle_of(class: FailureClass) -> Option<Obstacle> {
     let known =
         [(FailureClass::Insecure, Obstacle::Insecure), (FailureClass::Blocked, Obstacle::Blocked)];
@@ -71,7 +73,8 @@ fn classify_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent)
         226 => unreadable("answered 226 with a delta that does not match the request"),
         304 if conditional => Verdict::NotModified,
         304 => unreadable("answered 304 although no validators were sent"),
-        // A 410 counts only from the stored address, like an empty `newLocation` (SPEC D.2, D.5).
+        // A 410 ends the feed only if it comes from the stored address without redirects, like an empty `newLocation` (SPEC D.2,
+        // D.5).
         410 if hops.is_empty() => Verdict::Gone,
         410 => unreadable(format!(
             "{}, reached through a redirect, says that the feed has ended; the feed itself may still exist",
@@ -104,7 +107,7 @@ fn classify_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
         AnswerBody::Document(document) => match document.kind {
             Kind::Atom | Kind::Rss | Kind::Rdf | Kind::Json => Verdict::Document(document),
             Kind::Redirect => match &document.new_location {
-                // An empty address ends the feed, and counts only from the stored address (SPEC D.5).
+                // A redirect document with an empty address ends the feed, but only if it comes from the stored address (SPEC D.5).
                 Some(NewLocation::Gone) if answer.url == sent.url => Verdict::Gone,
                 Some(NewLocation::Gone) => unreadable(format!(
                     "{}, reached through a redirect, says that the feed has ended; the feed itself may still exist",
@@ -136,10 +139,10 @@ fn classify_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
     }
 }
 
-/// Message for a 511.
+/// Error message for a response with status 511.
 pub const SIGN_IN_WANTED: &str = "the network requires a sign-in first (511): a captive portal?";
 
-/// Words in the address or title of a sign-in page.
+/// Words by which a sign-in page is recognized in its address or title.
 const SIGN_IN: [&str; 12] = [
     "login",
     "log in",
@@ -155,8 +158,8 @@ const SIGN_IN: [&str; 12] = [
     "authenticate",
 ];
 
-/// Checks whether a page is the sign-in page of a captive portal: at another site, after a temporary redirect, and with a sign-in
-/// word (SPEC D.2, G.32).
+/// Checks whether a page is the sign-in page of a captive portal: it is at another site, was reached by a temporary redirect, and
+/// its address or title contains a sign-in word (SPEC D.2, G.32).
 fn is_login_page(url: &str, title: Option<&str>, hops: &[Hop], sent: &Sent) -> bool {
     let elsewhere = site_of(url) != site_of(&sent.url);
     let temporary = hops.iter().any(|hop| matches!(hop.status, 302 | 303 | 307));
@@ -164,7 +167,7 @@ fn is_login_page(url: &str, title: Option<&str>, hops: &[Hop], sent: &Sent) -> b
     !sent.others_answer && elsewhere && temporary && SIGN_IN.iter().any(|word| text.contains(word))
 }
 
-/// Checks whether a 226 is the requested delta (SPEC D.7).
+/// Checks whether a response with status 226 is the delta that was requested (SPEC D.7).
 fn is_delta(headers: &AnswerHeaders, sent: &Sent) -> bool {
     let feed = headers.im.as_deref().is_some_and(|list| list.trim().eq_ignore_ascii_case("feed"));
     let base = headers.delta_base.as_deref().map(|tag| weak(tag.trim().as_bytes()));
@@ -172,12 +175,12 @@ fn is_delta(headers: &AnswerHeaders, sent: &Sent) -> bool {
     sent.kind == RequestKind::Delta && feed && (base.is_none() || base == asked)
 }
 
-/// Strips the weak prefix of an `ETag` for weak comparison (RFC 9110 §8.8.3.2).
+/// Returns an `ETag` without the prefix `W/`, for weak comparison (RFC 9110 §8.8.3.2).
 fn weak(tag: &[u8]) -> &[u8] {
     tag.strip_prefix(b"W/").unwrap_or(tag)
 }
 
-/// Returns the kind of request to repeat at once after this response, if any (SPEC D.2, D.7).
+/// Returns the reason to repeat the request at once after this response, or `None` if it must not be repeated (SPEC D.2, D.7).
 pub fn worth_asking_again(fetched: &Fetched, sent: &Sent) -> Option<Again> {
     let answer = fetched.result.as_ref().ok()?;
     match answer.status {
@@ -204,14 +207,15 @@ fn unreadable(why: impl Into<String>) -> Verdict {
 
 /// Returns the reason that a document is not a feed, based on its first flaw.
 pub fn not_a_feed(document: &FeedDocument) -> String {
-    // Removed control characters do not explain missing markup.
+    // Skip the flaw that control characters were removed, because it does not explain why the document is not a feed.
     let mut reasons = document.flaws.iter().filter(|flaw| flaw.reason != REMOVED_CONTROLS);
     reasons
         .next()
         .map_or_else(|| "not a feed".into(), |flaw| format!("not a feed ({})", flaw.reason))
 }
 
-/// Returns the status of a response in words. For a 401, includes the login kinds that the server wants if none is supported.
+/// Returns the status of a response in words. For a 401, adds the kinds of login that the server accepts if backissue supports none
+/// of them.
 pub fn answer_words(answer: &Answer) -> String {
     let challenges = answer.headers.www_authenticate.as_deref().filter(|_| answer.status == 401);
     match challenges.and_then(unsupported_logins) {
@@ -222,7 +226,7 @@ pub fn answer_words(answer: &Answer) -> String {
     }
 }
 
-/// Returns a status with its usual words.
+/// Returns a status code followed by its usual words.
 pub fn status_words(status: u16) -> String {
     let words = match status {
         206 => "Partial Content although no part was requested",
@@ -349,7 +353,7 @@ mod tests {
 
     #[test]
     fn empty_redirect_document_counts_only_at_stored_address() {
-        // SPEC D.5.
+        // A redirect document with an empty address ends the feed only if it comes from the stored address (SPEC D.5).
         let gone = FeedDocument {
             kind: Kind::Redirect,
             new_location: Some(NewLocation::Gone),
@@ -364,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_410_counts_only_at_the_stored_address() {
-        // SPEC D.2.
+        // A 410 after a redirect does not end the feed (SPEC D.2).
         for status in [301, 302, 307] {
             let to = "https://b.example/".to_owned();
             let hops = vec![Hop { status, to: to.clone(), by_document: false }];
@@ -376,7 +380,7 @@ mod tests {
 
     #[test]
     fn delta_must_match_the_requested_base() {
-        // SPEC D.7.
+        // A 226 is a delta only if the delta was requested and is based on the `ETag` that was sent (SPEC D.7).
         let tag = b"W/\"1\"".to_vec();
         let asked = Sent { kind: RequestKind::Delta, etag: Some(tag), ..sent() };
         for (im, base, sent, expected) in [
@@ -400,7 +404,7 @@ mod tests {
 
     #[test]
     fn invalid_delta_is_refetched_once_without_delta() {
-        // SPEC D.7.
+        // After an unusable delta, the request is repeated without a request for a delta (SPEC D.7).
         let asked = Sent { kind: RequestKind::Delta, etag: Some(b"\"1\"".to_vec()), ..sent() };
         for (body, expected) in [
             (AnswerBody::Empty, Some(Again::BrokenDelta)),
@@ -417,7 +421,7 @@ mod tests {
 
     #[test]
     fn foreign_sign_in_page_is_not_the_feeds_failure() {
-        // SPEC D.2, G.32.
+        // A temporary redirect to a sign-in page at another site is not a failure of the feed (SPEC D.2, G.32).
         let hop =
             |status| Hop { status, to: "http://gate.example/login".into(), by_document: false };
         for (status, title, expected) in

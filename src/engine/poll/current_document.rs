@@ -1,5 +1,5 @@
-//! The document that another one names as current. It is requested in the same poll, and adopted if it belongs to the same feed
-//! (SPEC C.2 rule 3, D.3).
+//! The current document: the document that an archive or another document of a feed names as current. The current document is
+//! requested in the same poll, and adopted if it belongs to the same feed (SPEC C.2 rule 3, D.3).
 
 use std::sync::Arc;
 
@@ -19,59 +19,59 @@ use backissue_core::history::kind::{Subscribed, TakesOver, subscribed, takes_ove
 /// Maximum number of characters of the reason for not adopting a current document. The reason may contain text from a server.
 const WHY_CHARS: usize = 200;
 
-/// A document that names another one as current, kept while that one is requested.
+/// A document that names another document as current, kept while the current document is requested.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedCurrent {
-    /// Address that the document names.
+    /// Address of the current document.
     pub to: String,
-    /// `true` if the document is not an archive: the stored address is kept, and `to` is requested in each poll.
+    /// `true` if the naming document is not an archive. Then the stored address is kept, and `to` is requested in each poll.
     pub once: bool,
-    /// Requested address of the document.
+    /// Address at which the naming document was requested.
     pub asked: String,
-    /// Request that was sent for the document.
+    /// Request that was sent for the naming document.
     pub sent: Sent,
-    /// Response with the document.
+    /// Response with the naming document.
     pub fetched: Fetched,
 }
 
-/// An archive that was read as the subscription document and counts as fetched.
+/// An archive that a poll read as the subscription document, and that the archive walk need not request again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadArchive {
-    /// Requested address of the archive.
+    /// Address at which the archive was requested.
     pub asked: String,
     /// Response with the archive.
     pub fetched: Fetched,
     /// Number of the last walk before the current document was read. The archive is newer than that walk's archives.
     pub epoch: u32,
-    /// `true` if its `previous` links to an older archive (SPEC C.2 rule 5).
+    /// `true` if the `previous` link of the archive leads to an older archive (SPEC C.2 rule 5).
     pub by_previous: bool,
 }
 
-/// Response that a poll uses.
+/// Response that a poll uses after the current document was requested.
 #[derive(Debug)]
 pub struct PollAnswer {
     /// Request that was sent.
     pub sent: Sent,
     /// Result of the fetch.
     pub fetched: Fetched,
-    /// Archive that was read first.
+    /// Archive that was read before the current document, if the current document is used.
     pub archive: Option<ReadArchive>,
     /// `true` if the current document's address replaced the stored address.
     pub moved: bool,
 }
 
-/// Meaning of the response from `current`.
+/// Verdict on the response from the address of the current document.
 enum CurrentVerdict {
-    /// It is the feed's subscription document.
+    /// The response is the feed's subscription document.
     TakesOver,
-    /// It may be another feed, or is subscribed already, so the user must decide.
+    /// The response may be another feed, or its address is already subscribed, so the user must decide.
     Ask(&'static str),
-    /// It cannot be adopted, for this reason. The flag is `true` if it redirects from https to http.
+    /// The response cannot be adopted, for this reason. The flag is `true` if the address redirects from https to http.
     No(String, bool),
 }
 
-/// Returns the current document that the response names and that is requested next. The flag is `true` if the stored address is
-/// kept because the naming document is not an archive.
+/// Returns the address of the current document that a response names and that is requested next. The flag is `true` if the stored
+/// address is kept because the naming document is not an archive.
 pub fn find_current(subscription: &Subscription, fetched: &Fetched) -> Option<(String, bool)> {
     let record = &subscription.record;
     let answer = fetched.result.as_ref().ok().filter(|answer| is_whole(answer.status))?;
@@ -89,8 +89,8 @@ pub fn find_current(subscription: &Subscription, fetched: &Fetched) -> Option<(S
     (!settled && may_be_asked).then_some((to, once))
 }
 
-/// Returns the request for a current document. It is conditional only if the document was read before. It may redirect only where
-/// the naming document may.
+/// Returns the request for a current document. The request is conditional only if this document was read before, and its redirects
+/// have the same restrictions as those of the naming document.
 pub fn request(
     subscription: &Subscription,
     named: &NamedCurrent,
@@ -114,8 +114,8 @@ pub fn request(
     (request, Sent { url: named.to.clone(), ..Sent::default() })
 }
 
-/// Decides whether the poll uses the current document or the document that named it, and updates the subscription. `taken` is
-/// `true` if another subscription has the current document's address.
+/// Decides whether a poll uses the current document or the document that named it, and updates the subscription. `taken` is `true`
+/// if the address of the current document is already subscribed.
 pub fn decide(
     subscription: &mut Subscription,
     named: NamedCurrent,
@@ -136,7 +136,7 @@ pub fn decide(
             let id = document(&fetched).and_then(|document| document.head.id.clone());
             state.feed_id = id.or(state.feed_id.take());
             if !was_followed {
-                // The current document need not continue where the archive ended.
+                // The current document may not continue where the archive ended.
                 Arc::make_mut(history).forget_windows();
             }
             let moved = !once && record.url != to;
@@ -169,7 +169,7 @@ pub fn decide(
     PollAnswer { sent, fetched, archive: None, moved: false }
 }
 
-/// Classifies the response from `current` (SPEC C.2 rule 3, D.3).
+/// Classifies the response from the address of the current document (SPEC C.2 rule 3, D.3).
 fn classify_current(named: &NamedCurrent, found: &Fetched, taken: bool) -> CurrentVerdict {
     let no = |why: &str| CurrentVerdict::No(why.to_owned(), false);
     let answer = match &found.result {
@@ -203,13 +203,14 @@ fn classify_current(named: &NamedCurrent, found: &Fetched, taken: bool) -> Curre
     }
 }
 
-/// Checks whether the response from `current` is the subscription document of the feed whose archive names it.
+/// Checks whether the response from the address of the current document is the subscription document of the feed whose archive
+/// names it.
 pub fn is_taken_over(named: &NamedCurrent, found: &Fetched) -> bool {
     matches!(classify_current(named, found, false), CurrentVerdict::TakesOver)
 }
 
-/// Returns the state of a subscription to an archive document. Keeps the earlier state unless the document now names another
-/// current document.
+/// Returns the reason that a subscription stays at the address of an archive. Keeps the earlier reason unless the archive now names
+/// another current document.
 pub fn archive_address(
     before: Option<ArchiveAddress>,
     document: &FeedDocument,
@@ -237,7 +238,7 @@ pub fn archive_address(
     ArchiveAddress { current, why: why.to_owned(), insecure, since: now }
 }
 
-/// Checks whether a status carries a whole document.
+/// Checks whether a response with this status contains a whole document.
 const fn is_whole(status: u16) -> bool {
     matches!(status, 200 | 203)
 }

@@ -23,16 +23,16 @@ pub struct FetchRequest {
     pub id: FetchId,
     /// Address to fetch.
     pub url: String,
-    /// Validators, sent only to the address that supplied them; `None` makes the request unconditional.
+    /// Validators to send, but only to the address that supplied them. `None` makes the request unconditional.
     pub validators: Option<Validators>,
     /// Kind of request.
     pub kind: RequestKind,
     /// Origin of the address.
     pub address_source: AddressSource,
-    /// `true` if the user allows this feed to redirect from https to http (SPEC D.3).
+    /// `true` if a redirect from https to http is allowed (SPEC D.3).
     pub allow_insecure: bool,
-    /// `true` to delay the request until all earlier store writes are durable. The poll is then on record even if the process
-    /// dies, so that the feed is not polled twice (SPEC G.20).
+    /// `true` to delay the request until all earlier store writes are durable. The store then knows about the poll even if the
+    /// process is killed, so that the feed is not polled twice (SPEC G.20).
     pub waits_for_store: bool,
     /// Pause before following a redirect, in milliseconds.
     pub redirect_pause_ms: u64,
@@ -54,15 +54,15 @@ impl FetchRequest {
     }
 }
 
-/// Kind of document to request.
+/// Kind of request: the document or data to request, and how.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RequestKind {
-    /// The document.
+    /// The whole document, with the usual headers.
     #[default]
     Usual,
-    /// The document, bypassing caches: `Cache-Control: no-cache` (SPEC D.1, forced refresh).
+    /// The whole document, bypassing caches with `Cache-Control: no-cache` (SPEC D.1, forced refresh).
     Fresh,
-    /// New entries only: `A-IM: feed` (SPEC D.7). Sent only together with a known `ETag`.
+    /// Only new and changed entries: `A-IM: feed` (SPEC D.7). Sent only together with a known `ETag`.
     Delta,
     /// A listing of the captures in the Internet Archive.
     Listing,
@@ -70,7 +70,7 @@ pub enum RequestKind {
     Page,
     /// A picture of an entry.
     Picture,
-    /// The document in any format: `Accept: */*`, once after a 406 or 415 (SPEC D.2).
+    /// The whole document in any format: `Accept: */*`, after a 406 or 415 (SPEC D.2).
     Anything,
 }
 
@@ -81,9 +81,9 @@ pub enum AddressSource {
     Typed,
     /// A document or response named the address.
     Supplied {
-        /// Address of the document.
+        /// Address of the document or response that named it.
         by: String,
-        /// `true` if the document came from a public address.
+        /// `true` if the document or response came from a public address.
         public: bool,
     },
 }
@@ -99,7 +99,7 @@ pub enum Purpose {
     FullText(EntryKey),
     /// A picture of an entry.
     Picture(EntryKey),
-    /// A typed address of a feed, or of a page that names one. Holds the number of the addition.
+    /// A feed to subscribe to, or a page that may name one. Contains the number of the subscription being added.
     Discover(u32),
 }
 
@@ -112,7 +112,7 @@ pub struct Fetched {
     pub wire_bytes: u64,
     /// Redirects in order.
     pub hops: Vec<Hop>,
-    /// `true` if validators were sent to the last responding address.
+    /// `true` if validators were sent to the address of the last response.
     pub conditional: bool,
     /// Last response, or the reason that there is none.
     pub result: Result<Answer, FetchFailure>,
@@ -123,9 +123,9 @@ pub struct Fetched {
 pub struct Hop {
     /// Status 301, 302, 303, 307, or 308.
     pub status: u16,
-    /// Target, resolved to an absolute address.
+    /// Target of the redirect, as an absolute address.
     pub to: String,
-    /// `true` for a redirect by a redirect document (SPEC D.5) instead of a status; it counts as a 301.
+    /// `true` if the redirect came from a redirect document (SPEC D.5) and not from a status. Such a redirect counts as a 301.
     pub by_document: bool,
 }
 
@@ -136,11 +136,11 @@ pub struct Answer {
     pub status: u16,
     /// Address that responded.
     pub url: String,
-    /// `true` if the response came from a public address (SPEC D.6). Behind a proxy, the host counts as public.
+    /// `true` if the response came from a public address (SPEC D.6). A response through a proxy counts as public.
     pub public: bool,
     /// Time at which the head of the response arrived.
     pub received: DateTime<Utc>,
-    /// Headers that are used.
+    /// Headers of the response that are used.
     pub headers: AnswerHeaders,
     /// Body of the response.
     pub body: AnswerBody,
@@ -159,7 +159,7 @@ impl Answer {
     }
 }
 
-/// Headers of a response: bytes if they are sent back, text if they are parsed.
+/// Headers of a response. Headers that are sent back to the server are stored as bytes, and headers that are parsed as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnswerHeaders {
     /// `ETag`, byte for byte.
@@ -189,7 +189,7 @@ pub struct AnswerHeaders {
 }
 
 impl AnswerHeaders {
-    /// Returns the headers about time.
+    /// Returns the headers that affect the time of the next poll.
     pub fn times(&self) -> schedule::TimingHeaders<'_> {
         schedule::TimingHeaders {
             cache_control: self.cache_control.as_deref(),
@@ -204,18 +204,18 @@ impl AnswerHeaders {
 /// Body of a response after parsing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnswerBody {
-    /// The body was not read, because the status is sufficient.
+    /// The body was not read, because the status code is sufficient.
     Unread,
     /// The body is empty.
     Empty,
     /// A feed document, a redirect document, or something that is neither
     /// ([`backissue_core::feed::Kind::None`] with its flaws).
     Document(Box<FeedDocument>),
-    /// The text of a page with markup, or the reason that none was found.
+    /// The text of a requested page with markup, or the reason that no text was found.
     Article(Result<String, String>),
     /// The bytes of a requested picture.
     Picture(Arc<Vec<u8>>),
-    /// The captures in a requested listing, oldest first.
+    /// The times of the captures in a requested listing of the Internet Archive, oldest first.
     Listing(Vec<u64>),
     /// An HTML page.
     Page {
@@ -223,7 +223,7 @@ pub enum AnswerBody {
         title: Option<String>,
         /// Feeds that the page names.
         candidates: Vec<Candidate>,
-        /// Addresses to try if the page names no feed.
+        /// Other addresses in the page, to try if the page names no feed.
         leads: PageLeads,
     },
 }
@@ -244,25 +244,25 @@ impl AnswerBody {
     }
 }
 
-/// Name of the connecting phase in a time-out message.
+/// Name of the connection phase in the message about a time-out.
 pub const CONNECTING: &str = "connecting";
 
-/// Reason that there is no response. Displays as a fragment for "failed: …".
+/// Reason that a fetch has no response. The message is a sentence fragment that can follow "failed: ".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchFailure {
     /// The address is not usable.
     #[error("{0}")]
     Address(String),
-    /// The name does not resolve.
+    /// The host name could not be resolved.
     #[error("the host name '{0}' could not be found")]
     Name(String),
-    /// The connection failed.
+    /// The connection to the host failed.
     #[error("no connection to {0}")]
     Connect(String),
     /// No route to the host: this machine has no network, or none that reaches the host.
     #[error("{0} cannot be reached from here")]
     Unreachable(String),
-    /// TLS failed; it is never bypassed.
+    /// TLS failed. The request is never repeated without TLS.
     #[error("no secure connection: {0}")]
     Tls(String),
     /// One of the three time-outs of SPEC 0.
@@ -276,10 +276,10 @@ pub enum FetchFailure {
     /// One of the limits of SPEC 0 was exceeded.
     #[error("the response is too large: {0}")]
     TooLarge(String),
-    /// The body ended early.
+    /// The body ended before its stated length.
     #[error("the response was cut off")]
     CutOff,
-    /// The body's encoding is broken.
+    /// The content encoding of the body is invalid.
     #[error("the response could not be decoded: {0}")]
     Encoding(String),
     /// A redirect is invalid.
@@ -291,7 +291,7 @@ pub enum FetchFailure {
         /// Target of the redirect.
         to: String,
     },
-    /// The address is forbidden (SPEC D.6).
+    /// Requests to the address are not allowed (SPEC D.6).
     #[error("{0}")]
     Blocked(String),
     /// Any other error of the HTTP library.
@@ -299,18 +299,18 @@ pub enum FetchFailure {
     Protocol(String),
 }
 
-/// Class of a failure, which determines how it is handled.
+/// Class of a failure, which determines how the failure is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureClass {
     /// The address is not usable.
     BadAddress,
-    /// The address is forbidden (SPEC D.6).
+    /// Requests to the address are not allowed (SPEC D.6).
     Blocked,
     /// The address redirects from https to http, which the user did not allow (SPEC D.3).
     Insecure,
-    /// No host responded: no name, no route, or no connection in time.
+    /// No host was reached: the name did not resolve, there was no route, or no connection in time.
     Unreachable,
-    /// A host was reached, but sent no response.
+    /// A host was reached but sent no usable response.
     Unanswered,
     /// The response exceeds a limit.
     TooLarge,
@@ -339,7 +339,7 @@ impl FetchFailure {
 }
 
 impl FailureClass {
-    /// Returns the failure as the schedule sees it.
+    /// Returns the kind of failure as input for the schedule.
     pub const fn for_schedule(self) -> schedule::PollFailure {
         match self {
             Self::TooLarge => schedule::PollFailure::TooLarge,
@@ -352,11 +352,11 @@ impl FailureClass {
         }
     }
 }
-/// Validators exactly as received, with the address that supplied them (SPEC D.4 rules 1 and 2).
+/// Validators of a response, exactly as received, with the address that supplied them (SPEC D.4 rules 1 and 2).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Validators {
-    /// Address that supplied the validators, and the only one they are sent to.
+    /// Address that supplied the validators. They are sent only to this address.
     #[serde(skip_serializing_if = "is_default")]
     pub url: String,
     /// `ETag`, byte for byte.
@@ -368,7 +368,7 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Checks whether there is a validator to send to `url`.
+    /// Checks whether at least one validator may be sent to `url`.
     pub fn speak_for(&self, url: &str) -> bool {
         self.url == url && (self.etag.is_some() || self.last_modified.is_some())
     }

@@ -1,9 +1,10 @@
-//! Learning of publication rhythms (SPEC B.2 rank 6).
+//! Learns when feeds publish, to plan their polls (SPEC B.2 rank 6).
 //!
-//! The rhythm of a feed is learned after a poll, at most once a day. It is learned sooner if the feed published at an unexpected
-//! hour or its bounds changed. The store loads the publication times, and a separate thread learns the rhythms of a few feeds at
-//! once. The result is stored, so that another process does not learn the same rhythm again on that day, and loaded when the feed
-//! is polled. Until it is loaded, the plan's answer for the last poll applies.
+//! The rhythm of a feed is learned after a poll, at most once a day. The rhythm is learned earlier if the feed published at an
+//! unexpected hour or the bounds of its poll interval changed. The store loads the publication times, and a separate thread learns
+//! the rhythms of a few feeds at the same time. The learned plan is stored, so that another process does not learn the same rhythm
+//! again on that day, and loaded when the feed is polled. Until the plan is loaded, the next poll time that was computed after the
+//! last poll applies.
 
 use std::sync::Arc;
 
@@ -23,19 +24,20 @@ use backissue_core::schedule::learning::{
 };
 use backissue_core::schedule::{self, FeedStatus, Learned};
 
-/// Maximum number of feeds whose rhythms are learned at the same time.
+/// Maximum number of feeds whose publication rhythms are learned at the same time.
 const AT_ONCE: usize = 2;
 
-/// Time after which the rhythm of a feed is learned again.
+/// Time after which the publication rhythm of a feed is learned again.
 const AGAIN_AFTER: TimeDelta = TimeDelta::days(1);
 
-/// Minimum time between two learning runs after an unexpected publication.
+/// Minimum time between two learning runs of a feed if the second is due to an unexpected publication.
 const SURPRISED_AFTER: TimeDelta = TimeDelta::hours(1);
 
-/// A publication is unexpected in an hour whose rate is below this share of the mean.
+/// A publication is unexpected if it comes in an hour whose publication rate is below this share of the mean rate.
 const UNEXPECTED_SHARE: f64 = 0.25;
 
-/// Returns the reason that the learned plan of a feed does not determine its polls, in a few words. Returns `None` if it does.
+/// Returns the reason that the learned plan of a feed does not determine the feed's polls, in a few words. Returns `None` if the
+/// plan determines them.
 pub fn why_not_followed(
     engine: &Engine,
     feed: FeedKey,
@@ -65,7 +67,7 @@ pub fn why_not_followed(
     }
 }
 
-/// Sets a plan that was just learned or loaded, and keeps the plan's answer for the last poll.
+/// Sets a learned plan that was loaded, and updates the poll plan. Keeps the next poll time that was computed after the last poll.
 pub fn remember(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, plan: &Arc<LearnedPlan>) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     if !counts(subscription, &engine.settings) || !is_enough(plan) {
@@ -78,7 +80,8 @@ pub fn remember(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, plan: &A
     plans::replan(engine, feed, now);
 }
 
-/// Handles a loaded plan. Even an old plan applies until the rhythm is learned again after the poll.
+/// Handles a learned plan that was loaded from the store. Even an old plan applies until the rhythm is learned again after the
+/// poll.
 pub fn record_read(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -94,18 +97,18 @@ pub fn record_read(
     remember(engine, now, feed, &Arc::new(plan));
 }
 
-/// Starts learning if it is due after a poll whose result is durable.
+/// Called after a poll whose result is durable: starts a learning run for the feed if one is due.
 pub fn polled(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, news: News) -> Vec<Effect> {
     let due = is_due(engine, now, feed) || (news.new > 0 && is_surprised(engine, now, feed));
     if due { ask(engine, feed) } else { Vec::new() }
 }
 
-/// Starts learning if it is due after the user changed the bounds of a feed or its learning setting.
+/// Called after the user changed the settings of a feed: starts a learning run for the feed if one is due.
 pub fn changed(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     if is_due(engine, now, feed) { ask(engine, feed) } else { Vec::new() }
 }
 
-/// Returns the constraints for the learned plan of a feed.
+/// Returns the constraints for learning the plan of a feed, such as the interval bounds.
 pub fn terms(engine: &Engine, subscription: &Subscription) -> LearnTerms {
     let settings = &subscription.state.facts.settings;
     LearnTerms {
@@ -116,24 +119,25 @@ pub fn terms(engine: &Engine, subscription: &Subscription) -> LearnTerms {
     }
 }
 
-/// Returns a zone by its name.
+/// Converts a time zone to the type that the schedule uses.
 pub fn zone_of(zone: chrono_tz::Tz) -> Zone {
     if zone == chrono_tz::Tz::UTC { Zone::Utc } else { Zone::Named(zone.name().to_owned()) }
 }
 
-/// Checks whether learning applies to a feed whose learned plan is missing or old.
+/// Checks whether a learning run is due: learning applies to the feed, and its learned plan is missing, old, or has other
+/// constraints.
 fn is_due(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let Some(subscription) = engine.feeds.get(&feed) else { return false };
     let stale = |done: &LearnedPart| {
         let age = now.signed_duration_since(done.at);
-        // A plan from the future means that the clock was wrong then.
+        // A plan with a time in the future was learned with a wrong clock, so it counts as old.
         !(TimeDelta::zero()..AGAIN_AFTER).contains(&age)
             || done.terms != terms(engine, subscription)
     };
     counts(subscription, &engine.settings) && engine.learning.done.get(&feed).is_none_or(stale)
 }
 
-/// Checks whether a publication came at an hour with almost no expected publications.
+/// Checks whether a publication at `now` was unexpected according to the learned plan.
 fn is_surprised(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let learned = engine.feeds.get(&feed).and_then(|feed| feed.state.facts.learned.as_ref());
     let Some(plan) = learned.and_then(|learned| learned.plan.as_deref()) else { return false };
@@ -142,7 +146,7 @@ fn is_surprised(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
         && plan.times_mean(now) < UNEXPECTED_SHARE
 }
 
-/// Loads the publication times of a feed, and learns its rhythm if that is due. The plan pane shows both.
+/// Starts or queues a learning run for a feed, which loads the publication times first.
 pub fn ask(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     engine.learning.enqueue(feed);
     next(&mut engine.learning)
@@ -158,7 +162,7 @@ fn next(learning: &mut Learning) -> Vec<Effect> {
     effects
 }
 
-/// Handles the loaded publication times of a feed.
+/// Handles the publication times of a feed that the store loaded, or `None` if it failed.
 pub fn loaded(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -179,7 +183,8 @@ pub fn loaded(
     vec![Effect::Learn(Box::new(LearnWanted { feed, publications, terms, now }))]
 }
 
-/// Handles a learned plan. Ignores it if the feed is being polled, because the rhythm is learned again after the poll.
+/// Handles the result of a learning run. Ignores the result if the feed is being polled, because the rhythm is learned again after
+/// the poll.
 pub fn learned(
     engine: &mut Engine,
     now: DateTime<Utc>,

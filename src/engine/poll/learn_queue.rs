@@ -1,4 +1,4 @@
-//! Queue of the feeds whose rhythms will be learned, and conditions for using a learned plan.
+//! Queue of the feeds whose publication rhythms will be learned, and conditions for using a learned plan.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use backissue_core::history::FeedKey;
 use backissue_core::schedule;
 use backissue_core::schedule::learning::{LearnTerms, LearnedPlan, Publications};
 
-/// Minutes of observation after which the publication rate of a feed determines its polls, even with too few publications to see
-/// a pattern: two weeks.
+/// Time of observation in minutes (two weeks) after which the publication rate of a feed determines its polls, even if there are
+/// too few publications to find a pattern.
 const WATCHED_MINUTES: i64 = 14 * 1440;
 
-/// A feed whose rhythm will be learned.
+/// Input for learning the publication rhythm of a feed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearnWanted {
     /// The feed.
@@ -24,16 +24,16 @@ pub struct LearnWanted {
     pub publications: Arc<Publications>,
     /// Constraints for the plan.
     pub terms: LearnTerms,
-    /// Current time.
+    /// Time at which the plan is learned.
     pub now: DateTime<Utc>,
 }
 
-/// State of learning.
+/// Feeds that wait to be learned or are being learned, and the last learning run of each feed.
 #[derive(Debug, Clone, Default)]
 pub struct Learning {
     /// Waiting feeds in order of request.
     queue: VecDeque<FeedKey>,
-    /// Feeds in the queue.
+    /// The feeds in `queue`, for fast checks.
     waiting: BTreeSet<FeedKey>,
     pub(super) under_way: BTreeSet<FeedKey>,
     pub(super) done: BTreeMap<FeedKey, LearnedPart>,
@@ -47,12 +47,12 @@ pub(super) struct LearnedPart {
 }
 
 impl Learning {
-    /// Returns whether nothing waits and nothing is under way.
+    /// Returns `true` if no learning run is waiting or under way.
     pub fn is_at_rest(&self) -> bool {
         self.waiting.is_empty() && self.under_way.is_empty()
     }
 
-    /// Queues a feed, unless it is queued or under way.
+    /// Queues a feed for learning, unless it is already queued or being learned.
     pub(super) fn enqueue(&mut self, feed: FeedKey) {
         if !self.under_way.contains(&feed) && self.waiting.insert(feed) {
             self.queue.push_back(feed);
@@ -67,12 +67,12 @@ impl Learning {
         Some(next)
     }
 
-    /// Checks whether a feed waits to be learned or is being learned.
+    /// Checks whether a learning run for a feed is waiting or under way.
     pub fn is_under_way(&self, feed: FeedKey) -> bool {
         self.waiting.contains(&feed) || self.under_way.contains(&feed)
     }
 
-    /// Checks whether the time of the last learning run is known.
+    /// Checks whether the last learning run of a feed is known.
     pub fn is_known(&self, feed: FeedKey) -> bool {
         self.done.contains_key(&feed)
     }
@@ -83,13 +83,13 @@ impl Learning {
     }
 }
 
-/// Checks whether the learned plan of a feed determines its polls: the user allows it, and no stronger rule applies.
+/// Checks whether a learned plan may determine the polls of a feed: the user allows learning, and no stronger rule applies.
 pub fn counts(subscription: &Subscription, settings: &Settings) -> bool {
     subscription.record.feed_settings.learn.unwrap_or(settings.poll.learn)
         && schedule::leaves_room_for_learning(&subscription.state.facts)
 }
 
-/// Checks whether a plan is based on enough data.
+/// Checks whether a learned plan is based on enough data to be used.
 pub fn is_enough(plan: &LearnedPlan) -> bool {
     plan.is_placed() || plan.rhythm.observed_minutes >= WATCHED_MINUTES
 }

@@ -1,13 +1,13 @@
-//! Login kinds that a server offers when it refuses a request (RFC 9110 §11.6.1).
+//! Kinds of login that a server accepts, as stated in a 401 response (RFC 9110 §11.6.1).
 
 use backissue_core::feed::text::one_line;
 
-/// Login kinds that the credentials file supports.
+/// Kinds of login that the credentials file supports.
 const SUPPORTED: [&str; 2] = ["basic", "bearer"];
-/// Maximum length of the list of kinds in a message, in characters.
+/// Maximum length of the list of login kinds in a message, in characters.
 const KINDS_CHARS_MAX: usize = 60;
 
-/// Returns the login kinds in the lines of a `WWW-Authenticate` header, if none of them is supported.
+/// Returns the kinds of login that a `WWW-Authenticate` header lists, if the credentials file supports none of them.
 pub(super) fn unsupported_logins(challenges: &str) -> Option<String> {
     let mut kinds: Vec<&str> = Vec::new();
     for part in split_unquoted(challenges) {
@@ -24,7 +24,7 @@ pub(super) fn unsupported_logins(challenges: &str) -> Option<String> {
         .then(|| one_line(&kinds.join(" or "), KINDS_CHARS_MAX))
 }
 
-/// Splits a list at the commas outside quotes.
+/// Splits a list at the commas that are not within quotes.
 fn split_unquoted(list: &str) -> impl Iterator<Item = &str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     list.split(move |char| {

@@ -1,4 +1,4 @@
-//! Polls on the user's request, and the reasons to refuse them (SPEC B.8).
+//! Polls on the user's request, and the reasons for which such a poll is not allowed (SPEC B.8).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct PollRequest {
     pub feeds: Option<Vec<FeedKey>>,
     /// Kind of poll.
     pub kind: PollKind,
-    /// `true` to fetch archives afterwards, as after a scheduled poll.
+    /// `true` to fetch archives after the poll, as after a scheduled poll.
     #[serde(default = "yes")]
     pub archives: bool,
 }
@@ -36,14 +36,14 @@ pub enum PollKind {
     Due,
     /// Poll the feeds that a manual refresh may poll (SPEC B.8).
     Allowed,
-    /// Poll the same feeds as `Allowed`, but without validators.
+    /// Poll the same feeds as [`Self::Allowed`], but without validators.
     Forced,
 }
 
-/// Minimum interval between manual polls of all feeds (SPEC B.8).
+/// A manual poll of all feeds skips feeds that were polled within this time (SPEC B.8).
 const REFRESH_ALL_EVERY: TimeDelta = TimeDelta::minutes(5);
 
-/// Handles the user's request for polls.
+/// Queues the polls that the user requested. Each poll that is not allowed gets a result with the reason.
 pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Vec<Effect> {
     // Start-up delays do not apply to a manual request.
     engine.host_queue.not_before = None;
@@ -125,12 +125,12 @@ fn refusal(
     None
 }
 
-/// Returns the time until which a poll of all feeds skips this feed. A feed polled within five minutes is fresh enough.
+/// Returns the time until which a manual poll of all feeds skips this feed because it was polled recently.
 fn refreshed_until(subscription: &Subscription) -> Option<DateTime<Utc>> {
     subscription.state.facts.last_try?.checked_add_signed(REFRESH_ALL_EVERY)
 }
 
-/// Polls a feed after a decision of the user, such as accepting a move.
+/// Polls a feed at once after a decision of the user, such as accepting a move.
 pub fn poll_now(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let feeds = Some(vec![feed]);
     ask(engine, now, &PollRequest { feeds, kind: PollKind::Allowed, archives: true })

@@ -1,4 +1,4 @@
-//! Polls: their schedule, the meaning of responses, and the resulting changes.
+//! Polls of feeds: when to poll, what a response means, and the resulting changes.
 
 pub mod apply_response;
 pub mod classify_response;

@@ -1,4 +1,5 @@
-//! Plans of feeds: updated whenever their inputs change, and explained on request.
+//! Plans of feeds (the time of the next poll and the reason for it). A plan is updated whenever its input changes, and explained on
+//! request.
 
 use chrono::{DateTime, Utc};
 
@@ -11,7 +12,7 @@ use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::{self, Decision, Pace, Plan, PlanStage, Restriction, SettledBy};
 
-/// Updates the plan of a feed and its entry in the timetable.
+/// Computes the next poll of a feed again, and updates its entry in the timetable.
 pub fn replan(engine: &mut Engine, feed: FeedKey, now: DateTime<Utc>) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     fill_in(subscription, &engine.settings);
@@ -26,7 +27,7 @@ pub fn replan(engine: &mut Engine, feed: FeedKey, now: DateTime<Utc>) {
             engine.timetable.remove(&feed);
         }
     }
-    // Many changed plans in a row emit one event.
+    // Emit only one event for many consecutive plan changes.
     if engine.events.last() != Some(&Event::PlansChanged) {
         engine.tell(Event::PlansChanged);
     }
@@ -54,12 +55,12 @@ pub fn explained(engine: &Engine, feed: FeedKey, now: DateTime<Utc>) -> Option<P
     Some(schedule::decide(&subscription.state.facts, now, spread(subscription, engine.salt)))
 }
 
-/// Returns the plan of a feed at another pace.
+/// Returns the plan that a feed would have at another pace.
 pub fn at_pace(subscription: &Subscription, salt: u64, pace: Pace, now: DateTime<Utc>) -> Plan {
     schedule::with_pace(&subscription.state.facts, pace, now, spread(subscription, salt))
 }
 
-/// Returns the next `count` plans if nothing changes.
+/// Returns the plans of the next `count` polls of a feed if nothing changes.
 pub fn following(
     subscription: &Subscription,
     salt: u64,
@@ -70,7 +71,7 @@ pub fn following(
     schedule::following_plans(&subscription.state.facts, now, count, unit)
 }
 
-/// Returns the times of a feed's polls until an instant, if nothing changes.
+/// Returns the times of a feed's next polls up to an instant if nothing changes.
 pub fn polls_until(
     subscription: &Subscription,
     salt: u64,
@@ -90,7 +91,7 @@ pub fn restrictions(
     schedule::floors_in_force(&subscription.state.facts, now, spread(subscription, salt))
 }
 
-/// Returns the share of jitter for a feed's next poll (SPEC A.7).
+/// Returns the random share that shifts a feed's next poll (SPEC A.7).
 fn spread(subscription: &Subscription, salt: u64) -> f64 {
     unit(subscription.key, salt, subscription.state.facts.last_ok)
 }
@@ -99,7 +100,7 @@ fn unit(feed: FeedKey, salt: u64, last_ok: Option<DateTime<Utc>>) -> f64 {
     schedule::spread_unit(u128::from(salt), &feed.0.to_be_bytes(), last_ok)
 }
 
-/// Copies the user's settings into the facts: the feed's own settings, or else the global ones.
+/// Copies the user's settings into the facts for the schedule: the feed's own settings, or else the global settings.
 fn fill_in(subscription: &mut Subscription, settings: &Settings) {
     let feed_settings = &subscription.record.feed_settings;
     let seconds = |minutes: u32| minutes.saturating_mul(60);
@@ -117,7 +118,7 @@ fn fill_in(subscription: &mut Subscription, settings: &Settings) {
     subscription.state.facts.loopback = is_loopback(&subscription.record.url);
 }
 
-/// Returns a short text for the rule that determined a plan.
+/// Returns a short text for the rule that determined the time of a poll.
 pub const fn settled_words(settled: SettledBy) -> &'static str {
     match settled {
         SettledBy::Fixed => "your fixed interval",
@@ -146,7 +147,7 @@ pub const fn settled_words(settled: SettledBy) -> &'static str {
     }
 }
 
-/// Returns the name of a step of a plan.
+/// Returns the name of a step in the explanation of a plan.
 pub const fn stage_words(stage: PlanStage) -> &'static str {
     match stage {
         PlanStage::Standing => "standing",

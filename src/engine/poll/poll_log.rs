@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use backissue_core::feed::sparse::is_default;
 use backissue_core::schedule::SettledBy;
 
-/// Number of lines kept for each feed; older ones are overwritten.
+/// Number of lines kept for each feed. Older lines are overwritten.
 pub const POLL_LOG_LINES: u32 = 50;
 
-/// One poll. The serialized field names are short, because every poll writes a line.
+/// One poll in the log. The serialized field names are short, because every poll writes a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollLogEntry {
     /// Time of the request.
@@ -33,13 +33,13 @@ pub struct PollLogEntry {
     /// Cause of the poll.
     #[serde(rename = "c")]
     pub cause: PollCause,
-    /// Setting or minimum interval that determined the time of the poll.
+    /// Rule that determined the time of the poll, such as a setting or a minimum interval.
     #[serde(rename = "w", default, skip_serializing_if = "is_default")]
     pub settled_by: Option<SettledBy>,
-    /// Seconds that the poll then waited for its site, the network, or other requests.
+    /// Number of seconds from the queueing of the poll to its request.
     #[serde(rename = "q", default, skip_serializing_if = "is_default")]
     pub queued_seconds: u32,
-    /// Error, as a sentence fragment.
+    /// Error of the poll, as a sentence fragment; `None` if the poll succeeded.
     #[serde(rename = "x", default, skip_serializing_if = "is_default")]
     pub trouble: Option<String>,
 }

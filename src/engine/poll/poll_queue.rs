@@ -1,4 +1,4 @@
-//! Adds polls to the queue of their site, and handles their end.
+//! Adds polls to the queues of their sites, and records the results of polls.
 
 use chrono::{DateTime, Utc};
 
@@ -13,7 +13,7 @@ use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 
-/// Adds a feed to the queue of its site.
+/// Adds a poll of a feed to the queue of the feed's site, unless the feed is being polled already.
 pub fn enqueue(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, cause: PollCause) {
     let Some(subscription) = engine.feeds.get(&feed) else { return };
     if engine.polls.contains_key(&feed) {
@@ -32,7 +32,7 @@ pub fn enqueue(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, cause: Po
     engine.host_queue.enqueue(waiting, &engine.settings.network);
 }
 
-/// Removes a waiting poll from the queue if changed settings mean that it is no longer due.
+/// Removes the waiting poll of a feed from the queue if, after a change of its settings, the poll is no longer due.
 pub fn withdraw_early(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     let Some(subscription) = engine.feeds.get(&feed) else { return };
     let is_due = subscription.plan.next_poll.is_some_and(|at| at <= now);
@@ -52,7 +52,7 @@ pub fn withdraw_early(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     }
 }
 
-/// Handles the end of a poll, whatever its outcome.
+/// Records the end of a poll with any outcome.
 pub fn end_poll(engine: &mut Engine, now: DateTime<Utc>, result: PollResult) {
     engine.polls.remove(&result.feed);
     engine.poll_run.end_poll(result.feed);
@@ -64,13 +64,13 @@ pub fn end_poll(engine: &mut Engine, now: DateTime<Utc>, result: PollResult) {
     note_result(engine, result);
 }
 
-/// Stores a result for its requester, and emits an event.
+/// Keeps the result of a poll for the clients that requested polls, and emits an event.
 pub fn note_result(engine: &mut Engine, result: PollResult) {
     engine.poll_run.note(result.clone());
     engine.tell(Event::Polled(Box::new(result)));
 }
 
-/// Returns the result of a poll without a network, or behind a captive portal.
+/// Returns the result of a poll that was not possible because there is no network, or only a captive portal.
 pub fn without_network(engine: &Engine, feed: FeedKey) -> PollResult {
     let wants_sign_in = engine.reachability.wants_sign_in;
     let why = if wants_sign_in { SIGN_IN_WANTED } else { "there is no network" };

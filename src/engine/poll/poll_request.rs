@@ -1,4 +1,4 @@
-//! Request of a poll: its validators, its kind, and the limits on redirects (SPEC D.1, D.4, D.6, D.7).
+//! Creates the HTTP request of a poll: its validators, its kind, and the limits on redirects (SPEC D.1, D.4, D.6, D.7).
 
 use chrono::{DateTime, Utc};
 
@@ -13,20 +13,21 @@ use backissue_core::schedule::FeedStatus;
 pub enum Again {
     /// Repeat the request on a new connection (421).
     Same,
-    /// Omit validators and bypass caches (412, 416, an unrequested 304).
+    /// Repeat the request without validators and bypass caches (412, 416, or a 304 to an unconditional request).
     Fresh,
-    /// Request no delta (400 to a request for one).
+    /// Repeat the request without a request for a delta, because the server responded to that with a 400.
     NoDelta,
-    /// Request no delta, because the last one is empty, truncated, or not a feed.
+    /// Repeat the request without a request for a delta, because the received delta is empty, truncated, or not a feed.
     BrokenDelta,
-    /// Omit validators, because the delta cannot be used.
+    /// Repeat the request without validators, because the received delta cannot be used.
     Whole,
-    /// Omit validators, because entries seem to be missing, perhaps only due to the request (SPEC C.8.1).
+    /// Repeat the request without validators, because entries seem to be missing, perhaps only because the request had validators
+    /// (SPEC C.8.1).
     Verify,
 }
 
 impl Again {
-    /// Returns the number of days for which no further delta is requested.
+    /// Returns the number of days for which no further delta is requested. Returns `None` if deltas may still be requested.
     pub const fn days_without_deltas(self) -> Option<i64> {
         match self {
             Self::NoDelta | Self::Whole => Some(30),
@@ -36,20 +37,21 @@ impl Again {
     }
 }
 
-/// Request that a poll sent, used to classify the response.
+/// The parts of a poll's request that are needed to classify the response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Kind of request.
     pub kind: RequestKind,
     /// `ETag` that was sent to the address that supplied it.
     pub etag: Option<Vec<u8>>,
-    /// Stored address.
+    /// Address that was requested: the stored address of the feed, or the address of its current document.
     pub url: String,
-    /// `true` if other sites responded recently, so that the network works.
+    /// `true` if other sites responded recently, which shows that the network works.
     pub others_answer: bool,
 }
 
-/// Returns the request of a poll. The caller must write the changes to the feed before it sends the request.
+/// Creates the request of a poll and changes the state of the feed. The caller must write the changed state before it sends the
+/// request.
 pub fn request(
     subscription: &mut Subscription,
     id: FetchId,
@@ -58,11 +60,12 @@ pub fn request(
     now: DateTime<Utc>,
 ) -> (FetchRequest, Sent) {
     let forced = cause == PollCause::Forced && !matches!(again, Some(Again::Whole | Again::Verify));
-    // A document that names a current document is read whole, so that the current one can be requested.
+    // Send no validators if the document names a current document, because a 304 would not state the address of the current
+    // document.
     let reads_archive = reads_archive_again(subscription) || subscription.state.followed.is_some();
     let state = &mut subscription.state;
     if forced || matches!(again, Some(Again::Fresh | Again::Whole | Again::Verify)) {
-        // The validators are dropped before the request, not only omitted from it (SPEC D.4 rule 8).
+        // Remove the validators from the state as well, so that later requests do not send them (SPEC D.4 rule 8).
         state.validators = Validators::default();
     }
     let stuck =
@@ -72,7 +75,8 @@ pub fn request(
     }
     let known =
         (!stuck && !reads_archive).then(|| state.habits.to_send(&state.validators, now)).flatten();
-    // The validators may belong to a redirect's target, so the network layer checks each address before it sends them.
+    // The validators may come from the target of a redirect, so the network layer sends them only to the address that supplied
+    // them.
     let etag = known.as_ref().and_then(|known| known.etag.clone());
     let own_tag = etag.is_some() && state.validators.url == subscription.record.url;
     let kind = if forced || again == Some(Again::Fresh) {
@@ -86,7 +90,7 @@ pub fn request(
     };
     let record = &subscription.record;
     let url = record.url.clone();
-    // If the page that names a feed links to http, a redirect cannot make it less secure (SPEC D.9).
+    // If the page that named the feed links to http, allow http, because a redirect cannot make the address less secure (SPEC D.9).
     let is_named = record.named_by.is_some() && record.former.is_empty();
     let allow_insecure =
         record.feed_settings.allow_insecure || (is_named && url.starts_with("http:"));
@@ -103,8 +107,8 @@ pub fn request(
     (request, Sent { kind, etag, url, others_answer: false })
 }
 
-/// Checks whether an archive that was subscribed by mistake must be read whole, so that its current document can be requested
-/// (SPEC C.2 rule 3).
+/// Checks whether the stored address is an archive that must be requested without validators, so that the current document that it
+/// names can be requested (SPEC C.2 rule 3).
 fn reads_archive_again(subscription: &Subscription) -> bool {
     let Subscription { record, state, .. } = subscription;
     let is_open = |archive: &ArchiveAddress| {
@@ -113,7 +117,7 @@ fn reads_archive_again(subscription: &Subscription) -> bool {
     state.facts.standing == FeedStatus::Archive && state.archive.as_ref().is_none_or(is_open)
 }
 
-/// Returns the origin of the stored address: the user, unless a document named it or a move replaced it.
+/// Returns the origin of the stored address: the user, a document that named the address, or a move of the feed.
 fn address_source(record: &SubscriptionRecord) -> AddressSource {
     let moved = record.former.last().map(|former| (&former.url, former.public));
     let named = record.named_by.as_ref().map(|named| (&named.url, named.public));

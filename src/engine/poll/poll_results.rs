@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use backissue_core::history::FeedKey;
 
-/// Maximum number of results kept; the oldest are dropped first.
+/// Maximum number of poll results kept. The oldest results are dropped first.
 const RESULTS_MAX: usize = 20_000;
-/// Maximum number of results kept from one run to the next. This limit is lower, because observers take results at once and each
-/// command has its own copy.
+/// Maximum number of poll results kept when a new run begins. The limit is lower than [`RESULTS_MAX`], because observers read
+/// results at once and each command has its own copy.
 const KEPT_RESULTS_MAX: usize = 4096;
 
-/// Polls since the program was last idle.
+/// Counts and results of the polls since the program was last idle.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PollRun {
     /// Feeds whose polls began. A feed counts once, however often it was polled.
@@ -25,7 +25,7 @@ pub struct PollRun {
     pub new: u32,
     /// Results in order of completion; at most the last [`RESULTS_MAX`].
     pub results: VecDeque<PollResult>,
-    /// Number of results ever recorded.
+    /// Number of results recorded since the start of the program.
     pub noted: u64,
     /// Number of archives and pages fetched.
     pub archives: u32,
@@ -53,17 +53,17 @@ impl PollRun {
         self.ended.remove(&feed);
     }
 
-    /// Returns the number of feeds whose polls began.
+    /// Returns the number of feeds whose polls began in this run.
     pub fn asked(&self) -> u32 {
         u32::try_from(self.begun.len()).unwrap_or(u32::MAX)
     }
 
-    /// Returns the number of feeds whose polls ended.
+    /// Returns the number of feeds whose polls ended in this run.
     pub fn done(&self) -> u32 {
         u32::try_from(self.ended.len()).unwrap_or(u32::MAX)
     }
 
-    /// Records a result.
+    /// Records the result of a poll.
     pub fn note(&mut self, result: PollResult) {
         if self.results.len() >= RESULTS_MAX {
             self.results.pop_front();
@@ -72,14 +72,14 @@ impl PollRun {
         self.noted = self.noted.saturating_add(1);
     }
 
-    /// Begins a new run and keeps the last results of the previous one.
+    /// Begins a new run: resets the counts, and keeps the last results of the previous run.
     pub fn begin_anew(&mut self) {
         let mut results = std::mem::take(&mut self.results);
         results.drain(..results.len().saturating_sub(KEPT_RESULTS_MAX));
         *self = Self { results, noted: self.noted, ..Self::default() };
     }
 
-    /// Returns the results after the first `noted` ones.
+    /// Returns the results that were recorded after the first `noted` results.
     pub fn since(&self, noted: u64) -> impl Iterator<Item = &PollResult> {
         let fresh = usize::try_from(self.noted.saturating_sub(noted)).unwrap_or(usize::MAX);
         self.results.iter().skip(self.results.len().saturating_sub(fresh))
@@ -106,7 +106,7 @@ pub struct PollResult {
     /// Number of entries that the publisher withdrew.
     #[serde(default)]
     pub withdrawn: u32,
-    /// Error, or reason for skipping the poll; a sentence fragment.
+    /// Error, or reason that the poll was skipped, as a sentence fragment.
     pub reason: Option<String>,
     /// `true` if the feed moved to another address.
     pub moved: bool,
@@ -123,7 +123,7 @@ impl PollResult {
         }
     }
 
-    /// Returns a result without entries.
+    /// Creates the result of a poll without a response.
     pub const fn empty(feed: FeedKey, outcome: PollOutcome, reason: Option<String>) -> Self {
         Self {
             feed,

@@ -1,4 +1,4 @@
-//! A poll under way: its stage, and the state to restore if the poll does not count.
+//! A poll under way: its stage, and the earlier state of the feed, which is restored if the poll does not count.
 
 use chrono::{DateTime, Utc};
 
@@ -9,7 +9,7 @@ use crate::engine::change::feed_change::{FeedChange, FeedParts};
 use crate::engine::feeds::subscription::FeedState;
 use backissue_core::schedule::SettledBy;
 
-/// A poll from its due time to the next plan.
+/// A poll, from its queueing until its result is durable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Poll {
     /// Stage of the poll.
@@ -20,38 +20,39 @@ pub struct Poll {
     pub(super) settled_by: Option<SettledBy>,
     /// The fetch that the poll waits for.
     pub fetch: Option<FetchId>,
-    /// The request that was sent.
+    /// Parts of the request that was sent, needed to classify the response.
     pub(super) sent: Sent,
     /// Size of the body as transferred, in bytes.
     pub(super) wire_bytes: u64,
-    /// Whether validators were sent.
+    /// `true` if validators were sent.
     pub(super) conditional: bool,
-    /// Kind of the second request, which SPEC D.2 allows once.
+    /// Reason that the request was repeated. Only one repetition is allowed (SPEC D.2).
     pub(super) again: Option<Again>,
-    /// The document that was read, while the current document that it names is requested.
+    /// The document that was read first, while the current document that it names is requested.
     pub(super) current: Option<Box<NamedCurrent>>,
-    /// The archive that was read before the document that the poll used.
+    /// The archive that was read before the current document, if the poll used the current document.
     pub(super) archive: Option<Box<ReadArchive>>,
-    /// `true` if the address of the feed was replaced.
+    /// `true` if the stored address of the feed was replaced.
     pub(super) moved: bool,
-    /// `true` if archives are fetched after the poll.
+    /// `true` if archives may be fetched after the poll.
     pub(super) archives: bool,
-    /// The feed's state before the request, restored if the attempt does not count.
+    /// State of the feed before the request, restored if the poll does not count because there is no network.
     pub(in crate::engine) at_start: Option<Box<FeedState>>,
-    /// The feed before the response, restored if the result cannot be written.
+    /// The feed before the response was applied, restored if the result cannot be written.
     pub(super) before: Option<Box<FeedParts>>,
-    /// State to restore if the poll turned out not to count while its result was being written.
+    /// State to restore when the write of the result ends, because a missing network was detected in the meantime and the poll does
+    /// not count.
     pub uncounted: Option<Box<FeedState>>,
 }
 
 impl Poll {
-    /// Checks whether no document of the feed was read before.
+    /// Checks whether no document of the feed was read before this poll.
     pub fn is_first(&self) -> bool {
         self.before.as_ref().is_some_and(|before| before.state.facts.last_ok.is_none())
     }
 
-    /// Applies a change that the user made in the meantime to the states that the poll may restore. If the write of a change
-    /// failed, the caller passes the reversed change.
+    /// Applies a change that the user made during the poll to the earlier states that the poll may restore. If the write of such a
+    /// change fails, the caller passes the reversed change.
     pub(in crate::engine) fn follow_answer(&mut self, changed: &FeedChange) {
         let undone = changed.reversed();
         for state in [&mut self.at_start, &mut self.uncounted].into_iter().flatten() {
@@ -87,7 +88,7 @@ impl Poll {
 /// The stage of a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PollStage {
-    /// The poll waits for its site.
+    /// The poll waits in the queue of its site.
     Waiting,
     /// The request is under way.
     Asking,
@@ -95,7 +96,7 @@ pub enum PollStage {
     Writing,
 }
 
-/// The changes that a merge made.
+/// The numbers of entries that a merged document changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct News {
     /// Number of entries never seen before.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::feeds::subscription::FeedState;
 use backissue_core::schedule::LearnedAnswer;
 
-/// Times of a feed's last polls, in milliseconds.
+/// Times of a feed's last polls, stored in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PollTimes {
@@ -22,19 +22,19 @@ pub struct PollTimes {
     /// Time of the response whose cache lifetime applies.
     #[serde(rename = "r", with = "chrono::serde::ts_milliseconds_option")]
     pub received_at: Option<DateTime<Utc>>,
-    /// `Date` of that response.
+    /// `Date` header of the response whose cache lifetime applies.
     #[serde(rename = "d", with = "chrono::serde::ts_milliseconds_option")]
     pub date: Option<DateTime<Utc>>,
     /// Number of polls so far.
     #[serde(rename = "n")]
     pub polls: u32,
-    /// Answer of a learned plan for the last successful poll.
+    /// Next poll time that the learned plan computed after the last successful poll.
     #[serde(rename = "l", skip_serializing_if = "Option::is_none")]
     pub learned: Option<LearnedAnswer>,
 }
 
 impl PollTimes {
-    /// Returns the times in a state.
+    /// Copies the times from the state of a feed.
     pub fn of(state: &FeedState) -> Self {
         let cache = state.facts.cache;
         Self {
@@ -47,7 +47,7 @@ impl PollTimes {
         }
     }
 
-    /// Replaces the times in a state.
+    /// Writes the times to the state of a feed.
     pub fn set_in(&self, state: &mut FeedState) {
         state.facts.last_try = self.last_try;
         state.facts.last_ok = self.last_ok;
@@ -61,13 +61,13 @@ impl PollTimes {
         state.polls = self.polls;
     }
 
-    /// Checks whether two states differ only in their times.
+    /// Checks whether two states of a feed differ only in the values that this record contains.
     pub fn are_all_that_differs(before: &FeedState, after: &FeedState) -> bool {
         if before.facts.cache.is_some() != after.facts.cache.is_some() {
             return false;
         }
         let mut before = before.clone();
-        // Settings and plans are never stored.
+        // Ignore settings and learned plans, because the stored state does not contain them.
         before.facts.settings = after.facts.settings.clone();
         if let (Some(before), Some(after)) = (&mut before.facts.learned, &after.facts.learned) {
             before.plan.clone_from(&after.plan);

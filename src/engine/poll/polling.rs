@@ -1,4 +1,5 @@
-//! The course of a poll: due, queued, requested, classified, written, planned again.
+//! Steps of a poll: queue the feed when it is due, send the request, classify the response, write the result, and plan the next
+//! poll.
 
 use chrono::{DateTime, Utc};
 
@@ -25,7 +26,7 @@ use crate::engine::store_work::Job;
 use backissue_core::history::{Counters, FeedKey};
 use backissue_core::schedule::{self, FeedStatus, PollFailure};
 
-/// Queues due feeds and starts requests that may start.
+/// Queues the feeds that are due and starts the requests that the limits allow.
 pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let awaits_room = engine.room_awaited.is_some_and(|until| now < until);
     let mut effects = Vec::new();
@@ -35,7 +36,7 @@ pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
             due.push(feed);
         }
         effects.extend(keep_unasked_away(engine, now, &mut due));
-        // Most overdue first, relative to its interval (SPEC A.9).
+        // Queue the feed that is most overdue relative to its interval first (SPEC A.9).
         let urgency =
             |feed: &FeedKey| engine.feeds.get(feed).map(|feed| schedule::urgency(&feed.plan, now));
         due.sort_by_key(|feed| std::cmp::Reverse(urgency(feed)));
@@ -47,7 +48,7 @@ pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     effects
 }
 
-/// Handles the end of a poll's fetch.
+/// Handles the result of a fetch for a poll.
 pub fn fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -69,7 +70,7 @@ pub fn fetched(
     effects
 }
 
-/// Applies a response, or repeats the request if the response requires it (SPEC C.2, C.8.1, D.2).
+/// Applies the response to a poll, or repeats the request if the response requires that (SPEC C.2, C.8.1, D.2).
 fn apply_or_repeat(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -105,7 +106,7 @@ fn apply_or_repeat(
     Vec::new()
 }
 
-/// Applies a response, unless it names a current document, which is requested first (SPEC C.2 rule 3).
+/// Applies the response to a poll. If the response names a current document, requests that document first (SPEC C.2 rule 3).
 fn follow_or_apply(
     engine: &mut Engine,
     feed: FeedKey,
@@ -127,7 +128,8 @@ fn follow_or_apply(
     Vec::new()
 }
 
-/// Classifies a response and writes its changes. `named` is the document that named this one as current.
+/// Classifies the response to a poll and writes its changes. If the response is from a current document, `named` is the document
+/// that named it.
 fn answered(
     engine: &mut Engine,
     feed: FeedKey,
@@ -179,7 +181,7 @@ fn answered(
     vec![Effect::store(Job::Commit(Box::new(commit)))]
 }
 
-/// Returns the notice about a changed or proposed address, if any.
+/// Returns the notice for the user if a poll changed the address or proposes another one.
 fn told_of_address(
     record: &SubscriptionRecord,
     is_corrected: bool,
@@ -198,7 +200,8 @@ fn told_of_address(
     cases.into_iter().find_map(|(holds, text)| holds.then_some(text))
 }
 
-/// Keeps the first document of a feed that was just subscribed to. `named` is the document that named this one as current.
+/// Stores the first document of a feed that was just subscribed to. If it is a current document, `named` is the document that named
+/// it.
 pub fn first_document(
     engine: &mut Engine,
     feed: FeedKey,
@@ -221,7 +224,7 @@ pub fn first_document(
     }
 }
 
-/// Reports a poll whose result is durable, and plans the feed again.
+/// Ends a poll whose result is durable: emits its events, and plans the next poll.
 pub fn committed(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -275,7 +278,7 @@ pub fn committed(
     walks::checked(engine, now, feed, archive, with_archives)
 }
 
-/// Returns events about the feed itself: it recovered, it moved, or a move is proposed.
+/// Returns the events that a poll caused if the feed recovered, moved, or may have moved.
 fn news_since(
     feed: FeedKey,
     before: &FeedState,
@@ -295,8 +298,8 @@ fn news_since(
     news
 }
 
-/// Reverts a poll whose write failed, so that validators of a document that was not kept are never sent, and polls the feed again
-/// later. If the disk was full, this does not count as a failure of the feed.
+/// Reverts a poll whose result could not be written, so that validators of a document that was not stored are never sent. The feed
+/// is polled again later. If the disk was full, this does not count as a failure of the feed.
 pub fn commit_failed(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -309,7 +312,7 @@ pub fn commit_failed(
     let answered = &subscription.state.facts;
     let (waits, standing) = ((answered.retry_after, answered.host_wait), answered.standing);
     if let Some(before) = before {
-        // Settings that the user changed in the meantime are already saved, so keep them.
+        // Keep the settings that the user changed during the poll, because they are written separately.
         let chosen = subscription.record.chosen();
         let walking = engine.backfills.contains_key(&feed);
         let FeedParts { state, record, history } = *before;
@@ -320,7 +323,7 @@ pub fn commit_failed(
         subscription.record.choose(chosen);
     }
     if no_room {
-        // The wait that the server asked for applies although it cannot be written (SPEC B.4 rule 3, S1.13).
+        // Keep the wait that the server asked for, although the wait cannot be written (SPEC B.4 rule 3, S1.13).
         let facts = &mut subscription.state.facts;
         (facts.retry_after, facts.host_wait) = waits;
         if standing == FeedStatus::Gone {

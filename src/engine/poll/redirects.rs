@@ -1,4 +1,4 @@
-//! Effects of redirects on the stored address, and on the document they lead to (SPEC D.3).
+//! Decides whether redirects change the stored address of a feed, and whether the document that they lead to is used (SPEC D.3).
 
 use chrono::{DateTime, Utc};
 
@@ -10,27 +10,27 @@ use crate::engine::feeds::subscription::{
 use backissue_core::feed::{FeedDocument, NewLocation};
 use backissue_core::history::kind::first_page_elsewhere;
 
-/// Returns the target of the leading run of permanent redirects, the only one that may replace the requested address. Returns
-/// `None` for a chain that ends where it began, as with a cookie.
+/// Returns the target of the permanent redirects before the first temporary redirect. Only this target may replace the requested
+/// address. Returns `None` if the redirects lead back to the requested address, for example after setting a cookie.
 pub fn permanent<'a>(hops: &'a [Hop], asked: &str) -> Option<&'a str> {
     let run = hops.iter().take_while(|hop| matches!(hop.status, 301 | 308));
     let comes_back = hops.last().is_some_and(|hop| hop.to == asked);
     run.last().filter(|_| !comes_back).map(|hop| hop.to.as_str())
 }
 
-/// Action for an address other than the stored one.
+/// What to do with an address of the feed that differs from the stored address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moving {
-    /// Store the new address.
+    /// Replace the stored address by this address.
     Now(String),
-    /// Ask the user.
+    /// Propose this address to the user.
     Ask(String, ProposedFor),
 }
 
-/// Verdict on a document that may have come through redirects.
+/// Verdict on a document that was received directly or after redirects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedirectVerdict {
-    /// Action for the address that the redirects lead to.
+    /// What to do with the address that the redirects lead to; `None` for nothing.
     pub moving: Option<Moving>,
     /// `true` if the document may be read.
     pub is_read: bool,
@@ -38,8 +38,8 @@ pub struct RedirectVerdict {
     pub is_proven: bool,
 }
 
-/// Decides how to handle the redirects to a document, and whether the document belongs to this feed and may be read. `answered`
-/// is the address that responded; `taken` returns whether another subscription has an address.
+/// Decides what to do with redirects, and whether the document at their end belongs to the feed and may be read. `answered` is the
+/// address that responded. The function `taken` returns whether another subscription has an address.
 pub fn classify_redirect(
     subscription: &Subscription,
     hops: &[Hop],
@@ -52,7 +52,7 @@ pub fn classify_redirect(
     let known_hosts = [&record.url, &state.validators.url];
     let is_near = known_hosts.into_iter().any(|known| same_host(known, answered));
     let is_document_proven = proves_itself(subscription, document, is_near);
-    // Without a permanent redirect, a feed from a known host may be empty for a while.
+    // An empty document proves nothing, but without a permanent redirect, a document from a known host is accepted.
     let is_proven = hops.is_empty() || is_document_proven || (target.is_none() && is_near);
     // A feed that was never read has no data that another feed could corrupt.
     let is_read = is_proven || state.facts.last_ok.is_none();
@@ -74,8 +74,8 @@ impl Moving {
     }
 }
 
-/// Checks whether a document proves that it belongs to the same feed (SPEC D.3). A document without entries proves nothing.
-/// `is_near` is `true` if it comes from a host where the feed was read before.
+/// Checks whether the content of a document proves that it belongs to the same feed (SPEC D.3). A document without entries proves
+/// nothing. `is_near` is `true` if the document comes from a host where the feed was read before.
 fn proves_itself(subscription: &Subscription, document: &FeedDocument, is_near: bool) -> bool {
     let Subscription { state, history, .. } = subscription;
     let holds_something = !document.entries.is_empty() || document.history.complete;
@@ -83,8 +83,8 @@ fn proves_itself(subscription: &Subscription, document: &FeedDocument, is_near: 
     holds_something && (same_id || is_near || history.windows.shares(document))
 }
 
-/// Returns another address that the document names and the user must confirm: `itunes:new-feed-url`, or the first page if this is
-/// a later one (SPEC C.2 rule 6). `answered` is the address of the document.
+/// Returns another address of the feed that a document names and that the user must confirm: `itunes:new-feed-url`, or the first
+/// page if the document is a later page (SPEC C.2 rule 6). `answered` is the address of the document.
 pub fn stated_move(
     subscription: &Subscription,
     answered: &str,
@@ -101,8 +101,8 @@ pub fn stated_move(
     (!is_here).then(|| Moving::Ask(to.to_owned(), because))
 }
 
-/// Returns the move for a permanent redirect that ends in a 304. The validators belonged to the target, so the target's document
-/// is the stored one (SPEC D.3, last row).
+/// Returns the move after a permanent redirect whose target responded with a 304. The validators came from the target, so the
+/// document was already read there (SPEC D.3, last row).
 pub fn classify_unchanged(
     subscription: &Subscription,
     to: &str,
@@ -122,7 +122,7 @@ pub fn same_host(a: &str, b: &str) -> bool {
     host(a).is_some() && host(a) == host(b)
 }
 
-/// Replaces the stored address by a new one.
+/// Replaces the stored address of a feed and adds the earlier address to the former addresses.
 pub fn replace_address(
     record: &mut SubscriptionRecord,
     state: &mut FeedState,

@@ -1,4 +1,4 @@
-//! Starts the fetches that the queues allow, with a request for each purpose.
+//! Starts waiting fetches, and creates the request for each purpose.
 
 use chrono::{DateTime, Utc};
 
@@ -16,8 +16,8 @@ use crate::engine::store_work::Job;
 use backissue_core::history::walk::archive_walk::ArchiveRequest;
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// Starts the fetches that the queues allow, unless the store is behind. The network may be faster than the disk, and unwritten
-/// results stay in memory.
+/// Starts the fetches that the limits allow, unless too many writes are pending. The network may be faster than the disk, and
+/// results that are not written yet take memory.
 pub fn start(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = Vec::new();
     if engine.is_store_behind() {
@@ -82,7 +82,7 @@ fn request_poll(
     effects
 }
 
-/// Starts the request for the next archive of a walk.
+/// Returns the effects that request the next archive or page of a walk.
 pub fn request_archive(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -114,7 +114,7 @@ pub fn request_archive(
     })]
 }
 
-/// Returns the request for a page, with the restrictions of a supplied address (SPEC D.6).
+/// Returns the effect that requests the page of an entry. The entry names the address, so the restrictions of SPEC D.6 apply.
 pub fn request_page(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
     let (address_source, allow_insecure) = address_source(engine, key, &url);
     let kept = engine.pages.get(&key).and_then(Option::as_ref);
@@ -131,7 +131,7 @@ pub fn request_page(engine: &Engine, id: FetchId, key: EntryKey, url: String) ->
     })]
 }
 
-/// Returns the origin of an address that an entry names, and whether it may be requested without TLS.
+/// Returns the origin of an address that an entry names, and whether a redirect from https to http is allowed.
 pub fn address_source(engine: &Engine, key: EntryKey, url: &str) -> (AddressSource, bool) {
     let feed = engine.feeds.get(&key.feed);
     let by = feed.map(|feed| feed.record.url.clone()).unwrap_or_default();
@@ -139,11 +139,11 @@ pub fn address_source(engine: &Engine, key: EntryKey, url: &str) -> (AddressSour
     // A feed in the user's own network may link to pages there; other feeds may link only to public pages.
     let heard = feed.and_then(|feed| feed.history.heard.as_ref());
     let public = heard.is_none_or(|heard| heard.public);
-    // If the entry links to http, a redirect cannot make it less secure.
+    // If the entry links to an http address, allow http, because a redirect cannot make the address less secure.
     (AddressSource::Supplied { by, public }, allowed || url.starts_with("http:"))
 }
 
-/// Returns the request for a picture, with the restrictions of a supplied address (SPEC D.6).
+/// Returns the effect that requests a picture of an entry. The entry names the address, so the restrictions of SPEC D.6 apply.
 pub fn request_picture(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
     let (address_source, allow_insecure) = address_source(engine, key, &url);
     let kind = RequestKind::Picture;

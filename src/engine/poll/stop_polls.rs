@@ -16,8 +16,8 @@ use backissue_core::history::FeedKey;
 /// Reason in the result of a cancelled poll.
 const WHY: &str = "interrupted";
 
-/// Cancels the waiting polls of these feeds, and their archive walks, which resume after a later poll. Polls under way end
-/// normally, but start no walk. Feeds that are due are polled again at the next scheduled poll.
+/// Cancels the waiting polls and the archive walks of these feeds. A later poll starts a new walk. Polls whose requests are under
+/// way end normally, but start no walk. Feeds that are due are polled at the next scheduled poll.
 pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<Effect> {
     let feeds: BTreeSet<FeedKey> = feeds.into_iter().collect();
     let dropped = engine.host_queue.take_waiting(|waiting| match waiting.purpose {

@@ -1,4 +1,4 @@
-//! The configuration file, and the folders that the program uses.
+//! Reads the configuration file, and determines the default folders of the program.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use backissue_core::feed::text::one_line;
 use backissue_core::schedule::Pace;
 
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
-/// Maximum length of an error message about the file, in characters.
+/// Maximum length of an error message about the configuration file, in characters.
 const MESSAGE_CHARS: usize = 300;
 
 /// The contents of a configuration file.
@@ -31,11 +31,11 @@ pub struct Configured {
     pub settings: Settings,
     /// The screen settings.
     pub screen: ScreenSettings,
-    /// Minor problems, such as clashing keys, one sentence each.
+    /// Minor problems, such as two commands on the same key, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// The default locations.
+/// The default locations of the program's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
     /// The folder of the store.
@@ -53,8 +53,8 @@ pub fn folders() -> Result<Folders, String> {
     })
 }
 
-/// Reads the configuration. A missing file means the defaults, unless the user named the file (`must_exist`). The error is a
-/// sentence with line and column.
+/// Reads the configuration. If the file is missing, returns the default settings, or an error if the user named the file
+/// (`must_exist`). The error is a sentence with line and column.
 pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
     let cannot =
         |why: String| format!("the configuration file {} cannot be read: {why}", path.display());
@@ -66,7 +66,7 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
     };
     let mut configured = parse(&text)
         .map_err(|why| format!("the configuration file {} has an error: {why}", path.display()))?;
-    // Relative paths are relative to the folder of the file.
+    // Relative paths in the settings are relative to the folder of the configuration file.
     let folder = path.parent().unwrap_or(path);
     for file in &mut configured.settings.network.extra_roots {
         *file = folder.join(&*file);
@@ -92,7 +92,7 @@ pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
 fn located(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
     let message = unknown_name(&message).unwrap_or(message);
-    // The message repeats the value and uses Rust names for types.
+    // Shorten and reword the message, because it repeats the whole value and uses Rust names for types.
     let message = one_line(&in_plain_words(&message), MESSAGE_CHARS);
     let Some(span) = error.span() else { return message };
     let before = text.get(..span.start).unwrap_or_default();
@@ -101,7 +101,7 @@ fn located(text: &str, error: &toml::de::Error) -> String {
     format!("line {line}, column {column}: {message}")
 }
 
-/// Rewrites the expected type in plain words.
+/// Replaces the Rust name of the expected type in an error message with plain words.
 fn in_plain_words(message: &str) -> String {
     let whole = ["usize", "u8", "u16", "u32", "u64", "i64"];
     let plain = message.replace("wanted string or table", "expected text in quotes");
@@ -203,7 +203,7 @@ impl ConfigDocument {
     }
 }
 
-/// Returns the credentials, or an error if they name an origin twice.
+/// Converts the credentials tables, or returns an error if two tables have the same origin.
 fn one_an_origin(tables: Vec<CredentialsTable>) -> Result<Vec<Credentials>, String> {
     let mut all: Vec<Credentials> = Vec::with_capacity(tables.len());
     for CredentialsTable(next) in tables {

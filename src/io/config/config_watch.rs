@@ -10,8 +10,9 @@ use super::folder_watch::{FolderWatch, folders_of};
 use super::{config_file, themes};
 use crate::ui::input::{Reconfigured, ScreenInput};
 
-/// Watches the file as long as the receiver exists. `plain` means that the command line requested the plain screen, which
-/// overrides the file. `theme` is the theme that the file names now. Must be called within a tokio runtime.
+/// Sends the new configuration each time the file changes, as long as the receiver exists. `plain` means that the command line
+/// requested the plain screen, which overrides the setting in the file. `theme` is the theme that the file names at present. Must
+/// be called within a tokio runtime.
 pub fn follow(
     path: PathBuf,
     plain: bool,
@@ -22,7 +23,7 @@ pub fn follow(
     tokio::spawn(async move {
         let mut folders = FolderWatch::start();
         loop {
-            // Watching starts before the check, so that no change is missed in between.
+            // Watch the folders before checking the files, so that no change between the two is missed.
             folders.watch(watched.folders());
             if let Some(read) = watched.look(|path| read(path, plain))
                 && listener.send(ScreenInput::Reconfigured(Box::new(read))).is_err()
@@ -37,7 +38,7 @@ pub fn follow(
     });
 }
 
-/// The file and its state at the last check.
+/// The configuration file, and its state at the last check.
 #[derive(Debug)]
 struct Watched {
     path: PathBuf,
@@ -58,9 +59,9 @@ impl Watched {
         files.chain(themes).flat_map(|file| folders_of(&file).collect::<Vec<_>>()).collect()
     }
 
-    /// Reads the file if it changed since the last check.
+    /// Calls `read` if the configuration file or a theme file changed since the last check.
     fn look(&mut self, read: impl FnOnce(&Path) -> Reconfigured) -> Option<Reconfigured> {
-        // The state is taken before reading, so that a write during the read triggers another read.
+        // Determine the state before reading the file, so that a write during the read counts as another change.
         let state = state_of(&self.path, self.theme.as_deref());
         if state == self.seen {
             return None;
@@ -83,10 +84,10 @@ impl Watched {
     }
 }
 
-/// A file's modification time and size. `None` if the file does not exist.
+/// A file with its modification time and size, or `None` if the file does not exist.
 type FileState = (PathBuf, Option<(SystemTime, u64)>);
 
-/// Returns the state of the file and of the theme files that it may refer to.
+/// Returns the state of the configuration file and of the theme files that the configuration may refer to.
 fn state_of(path: &Path, theme: Option<&str>) -> Vec<FileState> {
     let state = |path: PathBuf| {
         let found = std::fs::metadata(&path).ok();
@@ -97,7 +98,7 @@ fn state_of(path: &Path, theme: Option<&str>) -> Vec<FileState> {
     [path.to_owned()].into_iter().chain(themes).map(state).collect()
 }
 
-/// Reads the file; a missing file means the defaults.
+/// Reads the configuration file. If the file is missing, uses the default settings.
 fn read(path: &Path, plain: bool) -> Reconfigured {
     match config_file::read(path, false) {
         Ok(mut read) => {

@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::engine::settings::{Credentials, Login, Secret};
 
-/// The fields of the table.
+/// The fields of one `[[network.credentials]]` table.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenCredentials {
@@ -17,7 +17,7 @@ struct WrittenCredentials {
     token: Option<SecretText>,
 }
 
-/// Text that never appears in a message, not even in a type error.
+/// A secret text, such as a password, that never appears in an error message, not even if the value has the wrong type.
 #[derive(Debug)]
 struct SecretText(Secret);
 
@@ -73,7 +73,7 @@ impl TryFrom<WrittenCredentials> for CredentialsTable {
     }
 }
 
-/// Normalises an origin: `https://a.example`, `http://nas.lan:8080`.
+/// Normalises an origin (scheme, host and port), such as `https://a.example` or `http://nas.lan:8080`.
 pub(super) fn origin(written: &str) -> Result<String, String> {
     let url = place(written)?;
     let origin = url.origin().ascii_serialization();

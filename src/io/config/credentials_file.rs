@@ -1,4 +1,5 @@
-//! `credentials.toml` next to the configuration file: logins that were typed as part of addresses. Only the user can read it.
+//! `credentials.toml` next to the configuration file: the logins that the user typed as part of feed addresses. Only the user can
+//! read this file.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -51,12 +52,12 @@ fn read(path: &Path) -> Result<String, String> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
         read => read.map_err(|error| cannot(system_words(&error)))?,
     };
-    // The user may have created the file with an editor and default permissions.
+    // Restrict the permissions, because the user may have created the file with an editor and default permissions.
     make_private(path, 0o600);
     Ok(text)
 }
 
-/// Adds a login to the file. The error is a sentence that contains no secret.
+/// Adds a login to the credentials file. The error is a sentence that contains no secret.
 pub fn keep(path: &Path, credentials: &Credentials) -> Result<(), String> {
     let cannot = |why: &dyn std::fmt::Display| {
         format!(
@@ -72,7 +73,7 @@ pub fn keep(path: &Path, credentials: &Credentials) -> Result<(), String> {
         text.push('\n');
     }
     text.push_str(&table(credentials));
-    // An unparsable file would prevent the program from starting.
+    // Check that the new text can be parsed, because an invalid credentials file would prevent the program from starting.
     toml::from_str::<CredentialsDocument>(&text).map_err(|error| cannot(&error.message()))?;
     write(path, &text).map_err(|error| cannot(&system_words(&error)))
 }

@@ -10,7 +10,7 @@ mod tests {
     use crate::io::config::config_file::parse;
     use crate::io::config::default_text::*;
 
-    /// Returns the text with the commented-out keys enabled.
+    /// Returns the default configuration with all commented-out keys enabled.
     fn with_everything() -> String {
         let is_key = |line: &str| {
             let name = line.split(['=', ' ']).next().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Waits for the system to report a change in some folders. If the system cannot, polls at an interval.
+//! Waits until the operating system reports a change in some folders. If the system cannot report changes, checks again after a
+//! fixed interval.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use tokio::sync::Notify;
 
 /// Time within which several events count as one change, because saving a file causes several events.
 const GATHERED: Duration = Duration::from_millis(100);
-/// Interval between checks if the system does not report changes.
+/// Interval between checks if the operating system does not report changes.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The watched folders and the notification of changes in them.
@@ -19,9 +20,9 @@ pub(super) struct FolderWatch {
     watcher: Option<RecommendedWatcher>,
     watched: BTreeSet<PathBuf>,
     changed: Arc<Notify>,
-    /// `true` if the system reports all changes.
+    /// `true` if the operating system reports changes in all watched folders.
     whole: bool,
-    /// Interval between checks if not all changes are reported.
+    /// Interval between checks if the operating system does not report changes in all folders.
     pause: Duration,
 }
 
@@ -31,7 +32,7 @@ impl FolderWatch {
         let changed = Arc::new(Notify::new());
         let hears = Arc::clone(&changed);
         let hear = move |event: notify::Result<notify::Event>| {
-            // Reads are not changes. An error means that events were lost.
+            // Ignore events for read access. Treat an error as a change, because events may have been lost.
             if event.map_or(true, |event| !matches!(event.kind, EventKind::Access(_))) {
                 hears.notify_one();
             }
@@ -44,10 +45,10 @@ impl FolderWatch {
     pub(super) fn watch(&mut self, folders: BTreeSet<PathBuf>) {
         let Some(watcher) = &mut self.watcher else { return };
         for left in self.watched.difference(&folders) {
-            // A deleted folder is no longer watched in any case.
+            // This fails only if the folder was deleted, and a deleted folder is no longer watched anyway.
             watcher.unwatch(left).ok();
         }
-        // Watches all folders again, because a folder may have been replaced.
+        // Register all folders again, also known ones, because a folder may have been replaced by another of the same name.
         let unheard =
             |folder: &&PathBuf| watcher.watch(folder, RecursiveMode::NonRecursive).is_err();
         self.whole = folders.iter().filter(unheard).count() == 0;
@@ -65,8 +66,8 @@ impl FolderWatch {
     }
 }
 
-/// Returns the folders in which a change to this file is visible: the folder of its path, or the nearest existing ancestor,
-/// and the folder of its target if it is a link.
+/// Returns the folders in which a change to this file is visible: the folder of its path, or the nearest existing ancestor, and
+/// the folder of the link's target if the file is a link.
 pub(super) fn folders_of(file: &Path) -> impl Iterator<Item = PathBuf> {
     let named = std::path::absolute(file).ok();
     let meant = file.canonicalize().ok();

@@ -1,4 +1,4 @@
-//! Parses `[keys]` of the configuration, which maps commands to keys.
+//! Parses `[keys]` of the configuration file, which assigns keys to commands.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::ui::keys::key_names::sequence;
 /// The fields of `[keys]`.
 pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<WrittenKeys>>;
 
-/// One key sequence, or several.
+/// The keys of one command in the file: one key sequence, or several.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "keys must be text like \"g d\", or several: [\"x\", \"Ctrl-x\"]")]
 pub(in crate::io) enum WrittenKeys {
@@ -21,7 +21,8 @@ pub(in crate::io) enum WrittenKeys {
     Several(Vec<String>),
 }
 
-/// Returns the effective key bindings, and a sentence about each clash. The error is a sentence with its line.
+/// Returns the effective key bindings, and a sentence for each key that is assigned to two commands. The error is a sentence with
+/// the line number.
 pub(in crate::io) fn keymap(table: KeysTable, text: &str) -> Result<(Keymap, Vec<String>), String> {
     let mut own = table
         .into_iter()
@@ -58,7 +59,7 @@ fn read(
     Ok(OwnKeys { place, sequences, line })
 }
 
-/// Returns the line number of a byte offset, from 1.
+/// Returns the number of the line that contains the byte at offset `place`. The first line has number 1.
 pub(in crate::io) fn line_of(text: &str, place: usize) -> usize {
     text.get(..place).unwrap_or_default().matches('\n').count().saturating_add(1)
 }

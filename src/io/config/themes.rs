@@ -14,8 +14,8 @@ use crate::ui::theme::theme_roles::Theme;
 const FILES_MAX: usize = 64;
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
-/// Returns all themes and selects the configured one, by name or by the path of its file. Also returns one sentence per
-/// unreadable theme. If the configured theme is unreadable, the first theme is selected.
+/// Loads all themes and selects the configured theme, which the configuration gives by name or by the path of its file. Also
+/// returns one sentence per unreadable theme. If the configured theme is unreadable, the first theme is selected.
 pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appearance, Vec<String>) {
     let variable = |name: &str| std::env::var(name).ok();
     let mut appearance = Appearance {
@@ -68,7 +68,7 @@ pub(in crate::io) fn folder_beside(configuration: &Path) -> Option<PathBuf> {
     configuration.parent().map(|folder| folder.join("themes"))
 }
 
-/// Returns the path of the configured theme, if the configuration gives a path.
+/// Returns the path of the configured theme, or `None` if the configuration gives no theme or only a name.
 fn named(wanted: Option<&str>, configuration: Option<&Path>) -> Option<PathBuf> {
     let path = PathBuf::from(wanted.filter(|wanted| is_path(wanted))?);
     let folder = configuration.and_then(Path::parent).filter(|_| path.is_relative());

@@ -1,6 +1,6 @@
-//! Suggests the nearest known name for an unknown one in the configuration.
+//! Suggests the most similar known name for an unknown name in the configuration file.
 
-/// Returns `; did you mean 'x'?` for the most similar name, if one is similar enough.
+/// Returns `; did you mean 'x'?` for the name that is most similar to `written`, or an empty text if no name is similar enough.
 pub(in crate::io) fn nearest<'n>(written: &str, names: impl Iterator<Item = &'n str>) -> String {
     let written = written.to_lowercase();
     names
@@ -10,7 +10,7 @@ pub(in crate::io) fn nearest<'n>(written: &str, names: impl Iterator<Item = &'n 
         .map_or_else(String::new, |(_, name)| format!("; did you mean '{name}'?"))
 }
 
-/// Rewords serde's message about an unknown field and suggests the nearest known name. In the message, the names are in
+/// Rewords serde's message about an unknown field and suggests the most similar known name. In the message, the names are in
 /// backquotes, and the unknown name comes first. Returns `None` for any other message.
 pub(in crate::io) fn unknown_name(message: &str) -> Option<String> {
     let rest = message.strip_prefix("unknown field ")?;

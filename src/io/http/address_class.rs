@@ -8,7 +8,7 @@ use crate::engine::politeness::address_net::AddressNet;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressClass {
     Public,
-    /// Within a home or company network.
+    /// An address within a home or company network.
     Private,
     Loopback,
     /// Link-local; cloud machines also serve their metadata at such an address.
@@ -55,7 +55,7 @@ const V4: [(Ipv4Addr, u32, AddressClass); 16] = [
     (Ipv4Addr::new(198, 18, 0, 0), 15, Forbidden),
     (Ipv4Addr::new(198, 51, 100, 0), 24, Forbidden),
     (Ipv4Addr::new(203, 0, 113, 0), 24, Forbidden),
-    // Multicast, then the reserved range, which ends with the broadcast address.
+    // The multicast addresses, followed by the reserved addresses, the last of which is the broadcast address.
     (Ipv4Addr::new(224, 0, 0, 0), 4, Forbidden),
     (Ipv4Addr::new(240, 0, 0, 0), 4, Forbidden),
     (Ipv4Addr::BROADCAST, 32, Forbidden),
@@ -67,7 +67,7 @@ const V6: [(Ipv6Addr, u32, AddressClass); 10] = [
     (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48, Private),
     (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, Private),
     (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10, LinkLocal),
-    // Site-local addresses, which RFC 4193 replaced.
+    // Site-local addresses, which the unique local addresses of RFC 4193 replaced.
     (Ipv6Addr::new(0xfec0, 0, 0, 0, 0, 0, 0, 0), 10, Private),
     // Reserved for protocols: Teredo, ORCHID, benchmarks.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, Forbidden),
@@ -101,7 +101,8 @@ const NAMES_NETS: [AddressNet; 3] = [
     AddressNet::new(IpAddr::V6(Ipv6Addr::new(0xfdfe, 0xdcba, 0x9876, 0, 0, 0, 0, 0)), 64),
 ];
 
-/// Checks whether a proxy may return this address for a name. The first two addresses of each network belong to the proxy itself.
+/// Checks whether the DNS server of a proxy may return this address for a host name. The first two addresses of each network
+/// belong to the proxy itself.
 pub(super) fn stands_for_a_name(address: IpAddr) -> bool {
     let number = |address: IpAddr| match address.to_canonical() {
         IpAddr::V4(address) => u128::from(address.to_bits()),
@@ -134,7 +135,7 @@ mod tests {
         }
     }
 
-    /// SPEC D.6: the class of the first and last address of each network.
+    /// SPEC D.6: the first and the last address of each network belong to the class of the network.
     #[test]
     fn each_net_has_its_class_from_its_first_address_to_its_last() {
         check(
@@ -186,7 +187,7 @@ mod tests {
         );
     }
 
-    /// SPEC D.6: forbidden addresses.
+    /// SPEC D.6: addresses that no server can use are forbidden.
     #[test]
     fn unroutable_address_is_forbidden() {
         check(

@@ -16,9 +16,9 @@ use crate::engine::politeness::address_net::AddressNet;
 
 pub type NameLookup = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
-/// Resolves host names. The ports of the addresses it returns are ignored.
+/// Resolves host names. The ports of the returned addresses are ignored.
 pub trait NameResolver: fmt::Debug + Send + Sync {
-    /// Resolves a name; nothing is cached.
+    /// Resolves a host name. The result is not cached.
     fn look_up(&self, name: &str) -> NameLookup;
 }
 
@@ -35,11 +35,11 @@ impl NameResolver for SystemResolver {
     }
 }
 
-/// The addresses that a request may connect to.
+/// The kinds of addresses that a request may connect to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Allowed {
     Public,
-    /// Public, private and loopback addresses, and link-local ones of hosts that the configuration allows.
+    /// Public, private and loopback addresses, and link-local addresses of hosts for which the configuration allows them.
     Near,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct AddressGuard {
     pub(super) classify: fn(IpAddr) -> AddressClass,
     /// Hosts whose link-local addresses the configuration allows.
     pub(super) link_local: BTreeSet<String>,
-    /// Addresses that the configuration allows; they are treated as public.
+    /// Networks that the configuration allows. Their addresses are treated as public.
     pub(super) allowed: Vec<AddressNet>,
 }
 
@@ -114,9 +114,10 @@ impl AddressGuard {
 
     /// Returns the addresses at which a host may be contacted.
     ///
-    /// If only public addresses are allowed, a single non-public address rejects the host, because a name that resolves to
-    /// both is typical of an attack on the local network. If private addresses are allowed too, disallowed addresses are
-    /// dropped, because machines on a local network often have a link-local address in addition to a private one.
+    /// If only public addresses are allowed, a single non-public address rejects the host, because a name that resolves to both
+    /// public and private addresses is typical of an attack on the local network. If private addresses are allowed too, addresses
+    /// that are not allowed are dropped, because machines on a local network often have a link-local address in addition to a
+    /// private one.
     fn checked(
         &self,
         allowed: Allowed,
@@ -138,8 +139,8 @@ impl AddressGuard {
     }
 }
 
-/// The DNS resolver of one client. The client connects to exactly the returned addresses, so nothing can change between the
-/// check and the connection.
+/// The DNS resolver of one client. The client connects to exactly the returned addresses, so a name cannot resolve to another
+/// address between the check and the connection.
 #[derive(Debug, Clone)]
 pub(super) struct GuardedResolver {
     pub(super) names: Arc<dyn NameResolver>,
@@ -215,7 +216,7 @@ mod tests {
         assert_eq!(got, expected.map(sockets).map_err(str::to_owned), "{host} {found:?}");
     }
 
-    /// SPEC D.6: all addresses of a name are checked.
+    /// SPEC D.6: all addresses that a host name resolves to are checked.
     #[test]
     fn one_private_address_blocks_a_public_only_name() {
         let private = "a.example is a private address (10.0.0.1)";
@@ -224,7 +225,8 @@ mod tests {
         check(Allowed::Public, "a.example", &["10.0.0.1", "127.0.0.1"], Err(private));
     }
 
-    /// SPEC D.6: some proxies' DNS servers answer every name with an address from these networks.
+    /// SPEC D.6: the DNS servers of some proxies answer every host name with an address from certain networks, which is allowed
+    /// for a name only.
     #[test]
     fn fake_ip_is_allowed_for_a_name_but_not_typed() {
         for address in ["198.18.0.7", "198.19.255.255", "fc00::7", "fdfe:dcba:9876::7"] {
@@ -246,7 +248,7 @@ mod tests {
         format!("{address} is {}", class.words())
     }
 
-    /// SPEC D.6: `allow_addresses`.
+    /// SPEC D.6: addresses in the setting `allow_addresses` count as public.
     #[test]
     fn allowed_addresses_count_as_public() {
         for address in ["192.168.7.9", "fd00:7::1", "203.0.113.7"] {
@@ -271,7 +273,7 @@ mod tests {
         check(near, "nas.lan", &["0.0.0.0", "fe80::1"], Ok(&["fe80::1"]));
     }
 
-    /// RFC 6761 §6.3.
+    /// RFC 6761 §6.3: `localhost` and names below it always mean this machine.
     #[test]
     fn loopback_names_are_recognised_by_suffix() {
         for (name, here) in [

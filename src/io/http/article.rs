@@ -1,7 +1,7 @@
 //! Extracts the article from a web page, in the same way as Firefox's reader view.
 //!
-//! The library is very slow on deep nesting (over a minute for 20,000 nested `div` elements) and may panic. Deep or large
-//! trees are therefore rejected first, and a panic becomes an error.
+//! The extraction library is very slow on deep nesting (over a minute for 20,000 nested `div` elements) and may panic. Deep or
+//! large trees are therefore rejected first, and a panic becomes an error.
 
 use dom_smoothie::{Config, Readability};
 
@@ -14,7 +14,7 @@ pub(in crate::io) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Minimum length of an article, in non-blank characters.
 const LETTERS_MIN: usize = 140;
 
-/// Returns the article of a page as HTML. The error explains why there is none.
+/// Returns the article of a web page as HTML. The error explains why no article was found.
 pub fn extract_article(
     bytes: &[u8],
     url: &str,
@@ -38,12 +38,13 @@ fn read(html: &str, url: &str) -> Result<String, String> {
     let nothing = || "no text was found on the page".to_owned();
     let config = Config {
         max_elements_to_parse: ELEMENTS_MAX,
-        // Classes name the languages of code blocks.
+        // Keep the `class` attributes, because they name the programming languages of code blocks.
         keep_classes: true,
         ..Config::default()
     };
     let mut page = Readability::new("", Some(url), Some(config)).map_err(|_| nothing())?;
-    // The first call discards the tree of the empty page; the second takes a fresh, empty tree to build.
+    // Discard the tree of the empty page that the library was created with. The next call then takes an empty tree to build the
+    // page in.
     drop(std::mem::take(&mut page.doc));
     let empty = std::mem::take(&mut page.doc);
     let built = build_tree(html, empty, |tree| tree.tree.len());

@@ -16,9 +16,9 @@ use backissue_core::feed::text::one_line;
 const RATIO_FROM_BYTES: usize = 1024 * 1024;
 /// Size of the decoding buffer, bytes.
 const STEP_BYTES: usize = 16 * 1024;
-/// Number of bytes needed to recognise the encoding of a body.
+/// Number of bytes at the start of a body that are needed to recognise its encoding.
 const MARK_BYTES: usize = 5;
-/// First bytes of uncompressed documents.
+/// Texts that an uncompressed document may start with.
 const MARKUP: [&[u8]; 6] = [b"<?xml", b"<rss ", b"<feed", b"<!DOC", b"<!doc", b"<html"];
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// Maximum number of members in a gzip body.
@@ -56,11 +56,11 @@ impl BodyLimits {
 
 /// A body that is being received and decoded.
 ///
-/// A gzip stream is decoded even without a header that announces it, a plain body announced as compressed is accepted as it
-/// is, and a body that is encoded twice is rejected. Unknown encodings are ignored.
+/// A gzip stream is decoded even if `Content-Encoding` does not announce it, an uncompressed body that is announced as compressed
+/// is accepted, and a body that is encoded twice is rejected. Unknown encodings are ignored.
 pub struct Decoding {
     announced: Announced,
-    /// Announced encodings that are unknown.
+    /// Encodings in `Content-Encoding` that are unknown.
     unknown: Vec<String>,
     limits: BodyLimits,
     wire_bytes: usize,
@@ -70,7 +70,7 @@ pub struct Decoding {
 /// The encoding that `Content-Encoding` announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Announced {
-    /// None or gzip; the first bytes decide.
+    /// No encoding or gzip. The first bytes of the body decide which of the two it is.
     PlainOrGzip,
     /// zlib, or the raw deflate stream that some servers send instead.
     Deflate,
@@ -105,7 +105,8 @@ impl Decoding {
         Ok(Self { announced, unknown, limits, wire_bytes: 0, stage })
     }
 
-    /// Returns the failure to report if the decoded body turns out not to be a document. `None` if all encodings were known.
+    /// Returns the failure to report if the decoded body turns out not to be a document. Returns `None` if all encodings of the
+    /// body were known.
     pub fn unknown_encoding(&self) -> Option<FetchFailure> {
         let names = one_line(&self.unknown.join(", "), NAME_CHARS_MAX);
         let why = format!(
@@ -213,7 +214,7 @@ impl Decoding {
             self.step(&seen)?;
         }
         let limits = self.limits;
-        // The decoders report a truncated stream only as a generic error at the end.
+        // The decoders report a truncated stream only as a general error at the end, so the error is replaced here.
         let cut = |error: io::Error| {
             excess(&error).map_or(FetchFailure::CutOff, |excess| limits.too_large(excess))
         };
@@ -256,8 +257,8 @@ pub fn decode(wire: &[u8], encoding: &str, limits: BodyLimits) -> Result<Vec<u8>
     decoding.finish()
 }
 
-/// Checks whether a `deflate` body is zlib (RFC 1950 §2.2), as it should be. A raw stream cannot start with these bytes: its
-/// first block would be a stored block with a bit set in the padding.
+/// Checks whether a `deflate` body has the zlib format (RFC 1950 §2.2), as HTTP requires. A raw deflate stream cannot start with
+/// these bytes: its first block would be a stored block with a bit set in the padding.
 fn is_zlib(seen: &[u8]) -> bool {
     let [first, second, ..] = *seen else { return true };
     first & 0x0f == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31)
@@ -273,10 +274,11 @@ fn encoding_of(name: &str) -> Option<Announced> {
     }
 }
 
-/// A gzip file with one or more members, while it is decoded (RFC 1952 §2.2). Trailing bytes that are not a member are ignored.
+/// The state of decoding a gzip stream with one or more members (RFC 1952 §2.2). Trailing bytes that are not a member are
+/// ignored.
 struct GzipMembers {
     decoder: GzDecoder<DecodedBytes>,
-    /// Number of members started.
+    /// Number of gzip members started so far.
     members: usize,
     ended: bool,
 }
@@ -289,7 +291,7 @@ impl GzipMembers {
             if read > 0 {
                 continue;
             }
-            // The current member is complete.
+            // The current gzip member is complete. Decoding ends unless another member follows.
             self.ended = !GZIP_MAGIC.starts_with(wire) && !wire.starts_with(&GZIP_MAGIC);
             if !self.ended {
                 self.begin_member()?;
@@ -311,7 +313,7 @@ impl GzipMembers {
     }
 }
 
-/// A deflate stream while it is decoded. Trailing bytes are ignored.
+/// The state of decoding a deflate stream. Trailing bytes are ignored.
 struct InflateStream {
     stream: Decompress,
     ended: bool,
@@ -376,7 +378,7 @@ impl Write for DecodedBytes {
     }
 }
 
-/// The limit that was exceeded.
+/// The size limit that a body exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("too large")]
 enum Excess {
@@ -389,7 +391,7 @@ fn excess(error: &io::Error) -> Option<Excess> {
     error.get_ref().and_then(|inner| inner.downcast_ref::<Excess>()).copied()
 }
 
-/// Displays a number of bytes in KiB or MiB if it is large enough.
+/// Displays a number of bytes, in KiB or MiB if the number is large enough.
 struct Bytes(usize);
 
 impl fmt::Display for Bytes {

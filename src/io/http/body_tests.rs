@@ -45,7 +45,7 @@ fn unannounced_gzip_and_mislabelled_plain_text_are_read() {
     }
 }
 
-/// SPEC D.8: unknown encoding names are ignored, also next to a known one.
+/// SPEC D.8: unknown encoding names are ignored, even if a known name is also given.
 #[test]
 fn unknown_encoding_is_ignored_and_the_body_decides() {
     let text = b"<rss/>".to_vec();
@@ -171,7 +171,7 @@ fn truncated_or_corrupt_body_is_reported_in_words() {
         for broken in 0..wire.len() {
             let mut wire = wire.clone();
             wire[broken] ^= 0x55;
-            // Some corruption cannot be detected, but its only effect may be a changed text.
+            // Decoding must not panic. It may succeed, because not every corruption can be detected.
             decoded(&wire, encoding).ok();
         }
     }

@@ -18,7 +18,7 @@ use crate::io::system::words::system_words;
 /// Maximum size of a certificate file, bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Reads the certificates from PEM files. The error is a sentence.
+/// Reads the certificates that the user trusts in addition from PEM files. The error is a sentence.
 pub(super) fn read_extra_roots(files: &[PathBuf]) -> Result<Vec<CertificateDer<'static>>, String> {
     let mut all = Vec::new();
     for file in files {
@@ -90,7 +90,7 @@ pub(super) fn tls(
     roots: Option<&Arc<RootCertStore>>,
     own: Vec<CertificateDer<'static>>,
 ) -> Result<rustls::ClientConfig, Error> {
-    // Fails only if the same provider is already installed.
+    // This fails only if the same provider is already installed, so the error is ignored.
     rustls::crypto::ring::default_provider().install_default().ok();
     let builder = rustls::ClientConfig::builder();
     let mut tls = if let Some(roots) = roots.filter(|_| own.is_empty()) {

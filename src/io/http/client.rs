@@ -28,11 +28,11 @@ use crate::io::clock;
 use crate::io::system::words::is_out_of_files_now;
 use backissue_core::history::walk::adaptor::read_listing;
 
-/// Decoded size above which bodies are received and parsed one at a time, so that several large bodies do not exhaust memory
-/// together, bytes.
+/// Decoded size, in bytes, above which bodies are received and parsed one at a time, so that several large bodies do not exhaust
+/// the memory together.
 const LARGE_BYTES: usize = 4 * 1024 * 1024;
-/// Pause before retrying a request that failed because the process had no free file descriptor. Retries continue until there
-/// is one, since the feed is not at fault.
+/// Pause before retrying a request that failed because the process had no free file descriptor. The request is repeated until a
+/// descriptor is free, because the feed did not cause the failure.
 const FILE_WAIT: Duration = Duration::from_millis(250);
 
 /// The HTTP client for feeds, archives, pages and pictures.
@@ -54,7 +54,7 @@ impl Http {
         Self::within(settings, limits, &ClientEnvironment::real())
     }
 
-    /// Creates a client with another environment, for tests.
+    /// Creates a client with the given environment, which tests replace.
     pub fn within(
         settings: &NetworkSettings,
         limits: Limits,
@@ -88,7 +88,7 @@ impl Http {
         request: FetchRequest,
         mut trace: FetchTrace,
     ) -> (Fetched, Vec<u8>) {
-        // The semaphore is never closed.
+        // This cannot fail, because the semaphore is never closed.
         let _turn = self.requests.acquire().await.ok();
         let started = clock::now();
         let result = self.fetch_in_time(&request, &mut trace).await;
@@ -181,7 +181,8 @@ impl Http {
             tokio::time::sleep(FILE_WAIT).await;
             sent = attempt().await;
         }
-        // The redirecting connection is reused, and the server may have closed it meanwhile (RFC 9112 §9.3.1).
+        // A request after a redirect may reuse the connection of the redirect, which the server may have closed meanwhile (RFC
+        // 9112 §9.3.1).
         let is_stale = matches!(&sent, Err(SendError::Broken { error, .. }) if is_hung_up(error));
         if is_stale && path.stays_with_its_server() {
             sent = attempt().await;
@@ -252,14 +253,14 @@ impl Http {
         Ok(Answer { body, ..answer })
     }
 
-    /// Returns the threads that parse the response. Parsing a page may take long, so it must not use a thread that documents wait
-    /// for.
+    /// Returns the threads that parse the response. Web pages have their own threads, because parsing a page may take long and
+    /// must not delay feed documents.
     fn threads_for(&self, kind: RequestKind) -> &ParseThreads {
         if kind == RequestKind::Page { &self.pages } else { &self.documents }
     }
 
-    /// Decodes the body while it arrives, within the limits (SPEC D.8). Only one large body is handled at a time; its permit
-    /// is returned as well.
+    /// Decodes the body while it arrives, within the limits (SPEC D.8). Only one large body is handled at a time. For a large
+    /// body, also returns the permit that makes other large bodies wait.
     async fn receive_body(
         &self,
         url: &Url,
@@ -287,7 +288,7 @@ impl Http {
     }
 }
 
-/// Checks whether the response states its length, so that a truncated body is detected.
+/// Checks whether the response states the length of its body, so that truncation would be detected.
 fn has_length(response: &Response) -> bool {
     let states = |name| response.headers().contains_key(name);
     response.version() > Version::HTTP_11
@@ -301,14 +302,14 @@ struct FetchTrace {
     wire_bytes: u64,
     hops: Vec<Hop>,
     conditional: bool,
-    /// Number of waits for a file descriptor since the count was last read.
+    /// Number of times that the fetch waited for a free file descriptor since this count was last read.
     file_waits: Arc<AtomicU32>,
     /// `true` to keep the decoded body.
     keeps: bool,
     kept: Vec<u8>,
 }
 
-/// Creates an answer from the head of a response, with an unread body.
+/// Creates an [`Answer`] from the status and headers of a response, before the body is read.
 fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> Answer {
     Answer {
         status: arrived.response.status().as_u16(),

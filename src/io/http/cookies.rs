@@ -1,5 +1,5 @@
-//! The cookies of one fetch: set by a redirecting response, sent with later requests to the same site, and then discarded
-//! (SPEC D.3).
+//! The cookies of one fetch. Redirecting responses set them, later requests of the fetch to the same site send them, and they are
+//! discarded after the fetch (SPEC D.3).
 
 use std::fmt;
 
@@ -23,16 +23,16 @@ pub(super) struct Cookies(Vec<Cookie>);
 struct Cookie {
     name: String,
     value: String,
-    /// The site that set the cookie; only this site receives it.
+    /// The site that set the cookie. Only requests to this site send the cookie.
     site: String,
-    /// The host that receives the cookie, with its subdomains unless `host_only` is set.
+    /// The host to which the cookie is sent. Unless `host_only` is set, its subdomains receive the cookie too.
     host: String,
     host_only: bool,
     path: String,
     secure: bool,
 }
 
-/// The output omits the cookie values.
+/// Omits the values of the cookies from the debug output, because they may be secret.
 impl fmt::Debug for Cookies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} cookies", self.0.len())
@@ -121,7 +121,8 @@ fn is_within(host: &str, domain: &str) -> bool {
     host.strip_suffix(domain).is_some_and(|below| below.is_empty() || below.ends_with('.'))
 }
 
-/// Checks whether a domain has an owner, so that its hosts may share cookies; `com` and `co.uk` have none.
+/// Checks whether a domain belongs to one owner, so that its hosts may share cookies. Public suffixes such as `com` and `co.uk`
+/// do not.
 fn is_shared(domain: &str) -> bool {
     psl::domain_str(domain).is_some()
 }
@@ -141,7 +142,7 @@ mod tests {
         Some(String::from_utf8(header.as_bytes().to_vec()).unwrap())
     }
 
-    /// SPEC D.3: the scope of a cookie.
+    /// SPEC D.3: a cookie is sent only to the host or domain, path and scheme that it was set for.
     #[test]
     fn cookie_is_sent_only_within_its_scope() {
         let from = "https://www.a.example/x/y";

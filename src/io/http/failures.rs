@@ -13,7 +13,7 @@ use crate::io::system::words::{is_out_of_files, system_words};
 /// Hint at how to trust a certificate that the system does not know.
 const TO_TRUST: &str = "to trust it, name its PEM file in [network] extra_roots";
 
-/// Classifies an error of the library. `through` is the host of the proxy, if the request used one.
+/// Converts an error of the HTTP library to a failure. `through` is the host of the proxy, if the request used one.
 pub(super) fn classify_error(
     error: &reqwest::Error,
     url: &Url,
@@ -33,7 +33,8 @@ pub(super) fn classify_error(
         return FetchFailure::Tls(tls_words(tls));
     }
     if error.is_dns() || message_chain(error).contains("dns error") {
-        // With a socks4 or socks5 proxy, this machine resolves the name of the site.
+        // With a `socks4` or `socks5` proxy, this machine resolves the host name of the site, so a failed lookup is not the
+        // proxy's fault.
         let is_ours = message_chain(error).contains("resolving for socks proxy");
         let name = through.filter(|_| !is_ours).unwrap_or(host);
         return FetchFailure::Name(name.to_owned());
@@ -73,7 +74,7 @@ pub(super) fn is_hung_up(error: &reqwest::Error) -> bool {
     is_cut || io.is_some_and(is_reset)
 }
 
-/// Checks whether an error, at any depth, means that the system refused another file or connection.
+/// Checks whether an error, at any depth, means that the system allows this process no further open file or connection.
 pub(super) fn is_refused_a_file(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<std::io::Error>();
     let inside = io.and_then(std::io::Error::get_ref);
@@ -89,7 +90,7 @@ const fn is_reset(kind: ErrorKind) -> bool {
     )
 }
 
-/// Returns the failure for a connection that could not be made.
+/// Returns the failure to report if a connection could not be made.
 fn no_connection(place: String, url: &Url, io: Option<ErrorKind>) -> FetchFailure {
     match io {
         Some(
@@ -168,7 +169,7 @@ fn certificate_words(why: &CertificateError) -> String {
 /// Joins the messages of an error and its sources in one line, without the URL.
 fn message_chain(error: &reqwest::Error) -> String {
     let own = error.to_string();
-    // The library appends the URL, which the user knows already.
+    // Remove the URL that the library appends, because the user already knows the URL.
     let own = own.split(" for url (").next().unwrap_or_default().to_owned();
     let mut parts = vec![own];
     let mut source = Error::source(error);

@@ -12,7 +12,7 @@ use crate::engine::poll::fetch::RequestKind;
 pub struct Limits {
     /// Timeout for the connection, including the DNS lookup.
     pub connect: Duration,
-    /// Maximum wait for the next byte.
+    /// Maximum wait for the next bytes of a response.
     pub idle: Duration,
     /// Timeout for the whole fetch, including redirects and the body.
     pub total: Duration,
@@ -20,7 +20,7 @@ pub struct Limits {
     pub redirects_max: usize,
     /// Maximum number of redirect documents among the redirects (SPEC 0, `XML_REDIRECT_MAX`).
     pub redirect_documents_max: usize,
-    /// Maximum `Retry-After` of a redirect for which the fetch waits (SPEC D.3).
+    /// Maximum value of `Retry-After` in a redirect. A fetch waits that time before it follows the redirect (SPEC D.3).
     pub redirect_wait_max: Duration,
     pub body: BodyLimits,
 }
@@ -30,7 +30,7 @@ impl Limits {
     pub(super) fn body_limits(&self, kind: RequestKind) -> BodyLimits {
         let bytes_max = match kind {
             RequestKind::Picture => PICTURE_BYTES_MAX,
-            // The article extractor rejects larger pages.
+            // Larger pages need not be received, because the article extractor rejects them.
             RequestKind::Page => PAGE_BYTES_MAX,
             RequestKind::Usual
             | RequestKind::Fresh

@@ -1,4 +1,5 @@
-//! Builds the tree of a web page as a browser does, and stops if that would take too long.
+//! Builds the tree of a web page as a browser does, and stops if the page is so deep or large that building the tree would take
+//! too long.
 //!
 //! The tree builder itself reports the open elements, because stray end tags, start tags that look closed, and elements that
 //! a browser reopens make a page deeper than its tags suggest.
@@ -13,7 +14,7 @@ use html5ever::tokenizer::{
 };
 use html5ever::tree_builder::{Tracer, TreeBuilder, TreeBuilderOpts, TreeSink};
 
-/// Maximum number of open elements; elements to be reopened count twice.
+/// Maximum number of elements open at the same time. An element that a browser would reopen counts twice.
 const OPEN_MAX: usize = 300;
 /// Maximum number of start tags in a page.
 pub(super) const ELEMENTS_MAX: usize = 50_000;
@@ -24,7 +25,8 @@ const SEPARATORS_MAX: usize = 8_000;
 /// Number of bytes between two checks of the tree.
 const CHUNK_BYTES: usize = 256;
 
-/// Builds the tree of a page. Returns `None` if it is too deep or too large. `nodes` counts the nodes of a tree.
+/// Builds the tree of a page. Returns `None` if the page is too deep or too large. `nodes` is a function that counts the nodes of
+/// a tree.
 pub(super) fn build_tree<S: TreeSink>(
     html: &str,
     tree: S,
@@ -43,7 +45,8 @@ pub(super) fn build_tree<S: TreeSink>(
         let (chunk, after) = rest.split_at(rest.ceil_char_boundary(CHUNK_BYTES));
         rest = after;
         input.push_back(StrTendril::from_slice(chunk));
-        // The tokenizer pauses at scripts, which are not run, and at declarations of the encoding, which is already known.
+        // Continue when the tokenizer pauses: it pauses at scripts, which are not run, and at declarations of the encoding, which
+        // is already known.
         while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
         if tokenizer.sink.reported.take() {
             separators = 0;
@@ -65,7 +68,7 @@ pub(super) fn build_tree<S: TreeSink>(
 struct CountingTree<S: TreeSink> {
     builder: TreeBuilder<S::Handle, S>,
     elements: Cell<usize>,
-    /// Set when a token is reported.
+    /// Set when the tokenizer has reported a token since the last check.
     reported: Cell<bool>,
 }
 

@@ -1,5 +1,5 @@
-//! Threads that parse documents. They are separate from the runtime's threads, which resolve names and wait for commands: a
-//! document never waits for that work, and only a few threads use memory for parsing.
+//! Threads that parse documents. They are separate from the threads of the tokio runtime, which resolve host names and wait for
+//! commands. So a document never waits for such work, and only a few threads use memory for parsing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,21 +11,23 @@ use tokio::sync::oneshot;
 
 use crate::io::panics::catch_fault;
 
-/// Minimum and maximum number of documents parsed at the same time; each may take several times its size in memory.
+/// Minimum and maximum number of threads that parse documents at the same time. Parsing a document may take several times its
+/// size in memory.
 const THREADS_MIN: usize = 2;
 const THREADS_MAX: usize = 4;
-/// Number of web pages parsed at the same time. The user opens them one at a time, and they take the longest.
+/// Number of web pages parsed at the same time. One is enough, because the user opens web pages one at a time. It is separate
+/// from documents, because web pages take the longest to parse.
 const PAGE_THREADS: usize = 1;
-/// Maximum number of threads that may finish abandoned work while others replace them. Beyond this number, threads are not
+/// Maximum number of threads that have been replaced because they still run cancelled work. Beyond this number, threads are not
 /// replaced.
 const LOST_MAX: usize = 4;
 /// Time after which an idle thread ends.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// Work for a thread. Returns whether the thread still counts towards the maximum.
+/// Work for a thread. Returns whether the thread that ran the work still counts towards the maximum number of threads.
 type Work = Box<dyn FnOnce() -> bool + Send>;
 
-/// A piece of work, and the state that it shares with its waiter.
+/// A piece of work, and the state shared by the thread that runs the work and the task that waits for the result.
 #[derive(Clone)]
 struct ParseJob {
     /// The work, taken by the thread that runs it or by a waiter that cancels it.
@@ -47,7 +49,7 @@ struct Counts {
     /// Maximum number of threads.
     most: usize,
     alive: AtomicUsize,
-    /// Number of replaced threads that have not ended.
+    /// Number of threads that have been replaced but have not ended.
     lost: AtomicUsize,
 }
 
@@ -78,11 +80,11 @@ impl ParseThreads {
         let settled = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&settled);
         let work: Work = Box::new(move || {
-            // The thread continues; the panic is reported as a fault of the program.
+            // A panic is caught, so that the thread continues, and is reported as a fault of the program.
             let done = catch_fault(work);
             let still_counts = !ended.swap(true, Ordering::SeqCst);
             if let Some(done) = done {
-                // The waiter may be gone.
+                // Sending fails only if nothing waits for the result any longer.
                 answer.send(done).ok();
             }
             still_counts
@@ -106,7 +108,7 @@ impl ParseThreads {
             thread::Builder::new().name("parse".into()).spawn(move || work_off(&jobs, &counts));
         if started.is_err() {
             self.counts.alive.fetch_sub(1, Ordering::SeqCst);
-            // Without a new thread, this thread or an existing one runs the work.
+            // The system allows no new thread, so an existing thread or this thread runs the work.
             if let Ok(job) = self.jobs.try_recv() {
                 job.settled.store(true, Ordering::SeqCst);
                 if let Ok(work) = job.work.try_recv() {
@@ -116,8 +118,8 @@ impl ParseThreads {
         }
     }
 
-    /// Cancels a job whose waiter is gone. A job that has not started is dropped at once, together with its document. A
-    /// running job may occupy its thread for long, so another thread replaces it.
+    /// Cancels a job whose result nothing waits for any longer. A job that has not started is dropped at once, together with its
+    /// document. A running job may occupy its thread for long, so another thread replaces it.
     fn give_up(&self, job: &ParseJob) {
         if let Ok(work) = job.work.try_recv() {
             return drop(work);
@@ -137,7 +139,7 @@ impl ParseThreads {
     }
 }
 
-/// The waiter of a job.
+/// The wait for the result of a job. If it is dropped before the result arrives, the job is cancelled.
 struct Waiter<'a> {
     threads: &'a ParseThreads,
     job: ParseJob,
@@ -170,7 +172,7 @@ fn work_off(jobs: &Receiver<ParseJob>, counts: &Counts) {
     loop {
         match jobs.recv_timeout(IDLE) {
             Ok(job) => {
-                // The waiter has cancelled the job.
+                // If the work has been taken, the job was cancelled; continue with the next job.
                 let Ok(work) = job.work.try_recv() else { continue };
                 if !work() {
                     counts.lost.fetch_sub(1, Ordering::SeqCst);
@@ -180,7 +182,8 @@ fn work_off(jobs: &Receiver<ParseJob>, counts: &Counts) {
             Err(RecvTimeoutError::Disconnected) => return,
             Err(RecvTimeoutError::Timeout) => {
                 counts.alive.fetch_sub(1, Ordering::SeqCst);
-                // A job that has just arrived may have started no thread, because this thread still counted towards the maximum.
+                // Check for jobs again: a job that has just arrived may have started no thread, because this thread still counted
+                // towards the maximum.
                 if jobs.is_empty() || !counts.enter() {
                     return;
                 }
@@ -198,7 +201,7 @@ mod tests {
     use super::*;
     use crate::io::panics::{Caught, how_caught};
 
-    /// Generous timeout for events that should be immediate.
+    /// Maximum wait for events that should happen at once.
     const WAIT: Duration = Duration::from_secs(30);
 
     /// Work that lasts until its gate is dropped, and reports when it starts.
@@ -207,7 +210,7 @@ mod tests {
         begun: Receiver<()>,
     }
 
-    /// Starts gated work, then stops waiting for it.
+    /// Starts gated work, then stops waiting for its result.
     async fn begin_and_leave(threads: &ParseThreads) -> Gated {
         let (gate, closed) = unbounded::<()>();
         let (tell, begun) = unbounded();
@@ -238,7 +241,7 @@ mod tests {
     async fn parse_concurrency_reaches_but_never_exceeds_the_limit() {
         let threads = ParseThreads::up_to(3);
         let (running, highest) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        // No job ends before three have started.
+        // Each job waits at this barrier, so that no job ends before three have started.
         let three = Arc::new(Barrier::new(3));
         let asked = (0..99).map(|number| {
             let (running, highest) = (Arc::clone(&running), Arc::clone(&highest));

@@ -1,9 +1,9 @@
 //! Proxies, and the choice of requests that go through them (SPEC D.6).
 //!
 //! If `[network] proxy` is set, every request goes through it. Otherwise the environment's proxies are used (`ALL_PROXY`,
-//! `HTTPS_PROXY`, `HTTP_PROXY`; on macOS and Windows the system's proxies) for every host not listed in `NO_PROXY`, but never
-//! for this machine, which no proxy can reach. A proxy resolves names itself, so only literal addresses and `localhost` can
-//! be checked. A `socks5` proxy leaves the resolution to the client, so names are checked as usual.
+//! `HTTPS_PROXY`, `HTTP_PROXY`; on macOS and Windows the system's proxies) for every host not listed in `NO_PROXY`, but never for
+//! this machine, which no proxy can reach. A proxy resolves host names itself, so only literal IP addresses and `localhost` can
+//! be checked. With a `socks5` proxy, this program resolves host names, so they are checked as usual.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use url::Url;
 use super::address_guard::{host_text, is_localhost, literal};
 use crate::engine::settings::NetworkSettings;
 
-/// A host name that no `NO_PROXY` list contains, used to find out whether there is a proxy at all.
+/// A host name that no `NO_PROXY` list contains, used to find out whether the environment configures a proxy at all.
 const NOBODY: &str = "nobody.invalid";
 
 /// The environment variables that configure proxies.
@@ -31,9 +31,9 @@ pub(super) fn proxy_variables() -> Vec<(&'static str, String)> {
 /// The choice of requests that go through a proxy.
 #[derive(Debug)]
 pub(super) enum ProxyChoice {
-    /// All requests, through the proxy on this host.
+    /// All requests go through the proxy on the named host.
     Always(String),
-    /// The requests for which the environment configures a proxy, except requests to this machine.
+    /// Requests for which the environment configures a proxy go through that proxy, except requests to this machine.
     Environment(Arc<Matcher>),
 }
 
@@ -52,7 +52,7 @@ impl ProxyChoice {
     }
 }
 
-/// Returns the proxies and their hosts.
+/// Returns the proxies that the settings or the environment configure, and the hosts of these proxies.
 pub(super) fn proxies(
     settings: &NetworkSettings,
     environment: &Matcher,
@@ -65,7 +65,7 @@ pub(super) fn proxies(
             .map_err(|error| format!("the proxy {host} cannot be used: {}", error.without_url()))?;
         return Ok((vec![proxy], BTreeSet::from([host])));
     }
-    // A user who sets a proxy does not expect direct requests.
+    // An invalid proxy is an error, because a user who sets a proxy does not expect direct requests.
     if let Some((name, text)) = variables.iter().find(|(_, text)| read_proxy(text).is_none()) {
         return Err(unusable(text, &format!(" of the environment variable {name}")));
     }
@@ -80,7 +80,7 @@ pub(super) fn proxies(
         let mut url = read_proxy(&text).ok_or_else(|| unusable(&text, ""))?;
         hosts.insert(host_text(&url));
         if let Some((user, password)) = found.raw_auth() {
-            // A URL with a host accepts both.
+            // This cannot fail, because a URL with a host accepts a user name and a password.
             url.set_username(user).and_then(|()| url.set_password(Some(password))).ok();
         }
         let made = if scheme == "http" { Proxy::http(url) } else { Proxy::https(url) };
@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// The environment's proxies by scheme. One proxy for both schemes appears once.
+    /// The environment can configure a proxy for each scheme. One proxy for both schemes is listed once.
     #[test]
     fn environment_proxies_are_chosen_by_scheme() {
         let settings = crate::engine::settings::Settings::default().network;

@@ -1,4 +1,5 @@
-//! Follows redirects, by status or by document, and reads their requested wait (SPEC D.3, D.5).
+//! Follows redirects, which are given by a status code or by a redirect document, and reads how long a redirect asks clients to
+//! wait (SPEC D.3, D.5).
 
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use backissue_core::schedule::WaitHeader;
 pub(super) struct RedirectPath {
     /// The address of the next request.
     pub(super) at: Url,
-    /// The source of the next address.
+    /// The source of the address of the next request, which determines where the request may go.
     pub(super) trust: Trust,
     /// The cookies set by the responses so far.
     cookies: Cookies,
@@ -26,12 +27,12 @@ pub(super) struct RedirectPath {
     by_document: usize,
 }
 
-/// Maximum number of redirects.
+/// Maximum numbers of redirects in one fetch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RedirectLimits {
-    /// All redirects (SPEC 0, `REDIRECT_MAX`).
+    /// Maximum number of redirects of both kinds (SPEC 0, `REDIRECT_MAX`).
     pub(super) all_max: usize,
-    /// Redirects by document (SPEC 0, `XML_REDIRECT_MAX`).
+    /// Maximum number of redirects by document (SPEC 0, `XML_REDIRECT_MAX`).
     pub(super) documents_max: usize,
 }
 
@@ -57,8 +58,8 @@ impl RedirectPath {
         self.seen.last()?.1.as_ref()
     }
 
-    /// Follows a redirect, if that is allowed. `public` means that the response came from a public address. An address may be
-    /// requested again only with other cookies.
+    /// Makes the target of a redirect the next address, if SPEC D.3 allows it. `public` means that the response came from a
+    /// public address. An address may be requested again only with other cookies.
     pub(super) fn follow(
         &mut self,
         turn: &Redirect,
@@ -115,8 +116,8 @@ impl Redirect {
         Ok(Some(Self { status, location: location_text(location.as_bytes()), by_document: false }))
     }
 
-    /// Reads a redirect document, which counts as a 301 (SPEC D.5). An empty address means that the feed is gone, which is
-    /// not a redirect.
+    /// Reads a redirect document, which counts as a 301 (SPEC D.5). Returns `None` if the address is empty, because that means
+    /// that the feed is gone.
     pub(super) fn from_document(answer: &Answer) -> Option<Self> {
         let (200 | 203, AnswerBody::Document(document)) = (answer.status, &answer.body) else {
             return None;
@@ -195,7 +196,7 @@ mod tests {
         );
     }
 
-    /// SPEC D.3: resolution, fragment, schemes.
+    /// SPEC D.3: a `Location` may be relative, loses its fragment, and must lead to http or https.
     #[test]
     fn location_is_resolved_and_limited_to_http_schemes() {
         let from = "https://a.example/dir/feed?x=1";

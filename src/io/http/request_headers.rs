@@ -1,4 +1,5 @@
-//! Headers of a request (SPEC D.1), with validators (D.4), and credentials for their origin.
+//! Builds the headers of a request (SPEC D.1): validators (D.4), and credentials if the request goes to the origin they belong
+//! to.
 
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder};
@@ -8,17 +9,18 @@ use super::trust::carries_credentials;
 use crate::engine::poll::fetch::{FetchRequest, RequestKind, Validators};
 use crate::engine::settings::{Credentials, Login};
 
-/// The default `User-Agent`, without a platform or a library (SPEC D.1). The address is a placeholder that a release replaces
-/// with the project's address.
+/// The default `User-Agent`, which names neither the platform nor the HTTP library (SPEC D.1). The address is a placeholder that
+/// a release replaces with the project's address.
 pub(super) const USER_AGENT: &str =
     concat!("backissue/", env!("CARGO_PKG_VERSION"), " (+https://backissue.example/)");
 /// Sent with every feed request (SPEC D.1; never varied, D.4 rule 11), except the one after a 406 or 415 (D.2).
 const ACCEPT: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1";
-/// The supported picture formats.
+/// The `Accept` header for pictures: the supported formats.
 const ACCEPT_PICTURE: &str = "image/png, image/jpeg, image/webp, image/gif, image/*;q=0.1";
-/// The encodings supported by [`super::body`].
+/// The `Accept-Encoding` header: the encodings that [`super::body`] can decode.
 const ACCEPT_ENCODING: &str = "gzip, deflate, br";
-/// Requests the entries that are new since the entity tag (RFC 3229 §10.5.3, the instance manipulation `feed`).
+/// The header that requests only the entries that are new since the entity tag (RFC 3229 §10.5.3, the instance manipulation
+/// `feed`).
 const A_IM: HeaderName = HeaderName::from_static("a-im");
 
 /// Returns the headers of a request, except credentials.
@@ -45,7 +47,8 @@ pub(super) fn headers(request: &FetchRequest, url: &Url) -> HeaderMap {
     headers
 }
 
-/// Adds the validators, byte for byte, if they come from this address (SPEC D.4 rules 1 to 3).
+/// Adds the validators, unchanged byte for byte, if the response that contained them came from this address (SPEC D.4 rules 1 to
+/// 3).
 fn put_validators(headers: &mut HeaderMap, validators: &Validators, url: &str) {
     if !validators.speak_for(url) {
         return;
@@ -62,19 +65,20 @@ fn put_validators(headers: &mut HeaderMap, validators: &Validators, url: &str) {
     }
 }
 
-/// The credentials for a fetch: the configured ones, and any in the address that the user typed.
+/// The credentials for a fetch: those in the configuration, and the login in the address that the user typed, if it contains one.
 #[derive(Debug)]
 pub(super) struct FetchCredentials<'a> {
     configured: &'a [Credentials],
-    /// The typed address, if it contains user information. It is never shown.
+    /// The typed address, if it contains user information. This address is never shown.
     typed: Option<Url>,
 }
 
 impl<'a> FetchCredentials<'a> {
-    /// Removes the user information from a typed address, to send it as a header to this origin only.
+    /// Removes the user information from a typed address, so that the login is sent as a header, and only to the origin of this
+    /// address.
     pub(super) fn take_from_address(url: &mut Url, configured: &'a [Credentials]) -> Self {
         let typed = carries_credentials(url).then(|| url.clone());
-        // Both fail only for a URL without a host, which has no user information.
+        // Both calls fail only for a URL without a host, and such a URL contains no user information.
         url.set_username("").and_then(|()| url.set_password(None)).ok();
         Self { configured, typed }
     }
@@ -83,7 +87,7 @@ impl<'a> FetchCredentials<'a> {
     pub(super) fn build_request(&self, client: &Client, url: &Url) -> RequestBuilder {
         let origin = url.origin();
         if let Some(typed) = self.typed.as_ref().filter(|typed| typed.origin() == origin) {
-            // The library converts the user information in the URL to a header.
+            // The HTTP library converts a login in the URL to an `Authorization` header.
             let mut with = url.clone();
             let put = with.set_username(typed.username()).is_ok()
                 && with.set_password(typed.password()).is_ok();

@@ -9,9 +9,9 @@ use backissue_core::feed::discover::header_links::{feeds_in_link_header, refresh
 use backissue_core::feed::discover::page_feeds::{PageFeeds, read_page_feeds};
 use backissue_core::feed::{self, Kind, Origin};
 
-/// The instance manipulation of a delta (RFC 3229 §10.5.2).
+/// The response header that names the instance manipulation, which marks a delta (RFC 3229 §10.5.2).
 const IM: HeaderName = HeaderName::from_static("im");
-/// The entity tag on which a delta is based (RFC 3229 §10.5.1).
+/// The response header with the entity tag of the version that a delta is based on (RFC 3229 §10.5.1).
 const DELTA_BASE: HeaderName = HeaderName::from_static("delta-base");
 
 pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
@@ -55,7 +55,7 @@ pub fn read_body(bytes: &[u8], url: &str, content_type: Option<&str>) -> AnswerB
     AnswerBody::Document(Box::new(document))
 }
 
-/// References to feeds in the headers of a response.
+/// The `Link` and `Refresh` headers of a response, which may lead from a web page to its feeds.
 pub(super) struct PageHeaders {
     link: String,
     refresh: String,
@@ -67,7 +67,7 @@ impl PageHeaders {
         Self { link: read(header::LINK), refresh: read(header::REFRESH) }
     }
 
-    /// Adds these references to a body that is not a document, after the page's own references.
+    /// Adds the feeds that these headers name to a body that is not a document, after the references found in the page itself.
     pub(super) fn add_to(&self, body: AnswerBody, url: &str) -> AnswerBody {
         let named = feeds_in_link_header(&self.link, url);
         let base = Url::parse(url).ok();

@@ -1,4 +1,4 @@
-//! Detects times in which this process did not run, because a shell stopped it or the machine was asleep. A timeout or a
+//! Detects times during which this process did not run, because a shell stopped it or the machine was asleep. A timeout or a
 //! closed connection during that time does not count against the server (SPEC G.32).
 
 use std::pin::pin;
@@ -10,14 +10,15 @@ use tokio::time::{sleep, timeout};
 use crate::engine::poll::fetch::Fetched;
 use crate::io::clock;
 
-/// Interval between readings of the clocks during a request.
+/// Interval at which both clocks are read during a request.
 const BEAT: Duration = Duration::from_secs(1);
-/// Minimum time between two readings that shows that the process did not run, even on a busy machine.
+/// Minimum time between two readings of the clocks from which it is concluded that the process did not run. Even on a busy
+/// machine, a running process is never delayed this long.
 const STALL_MIN: Duration = Duration::from_secs(5);
 /// Time for the network to return after the machine wakes up.
 pub(super) const WAKE_GRACE: Duration = Duration::from_secs(10);
 
-/// The readings of both clocks.
+/// A reading of both clocks (monotonic and wall clock) at the same time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
     monotonic: Instant,
@@ -28,7 +29,7 @@ pub(super) struct Moment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stall {
     Stopped,
-    /// The machine was asleep: the monotonic clock stopped.
+    /// The machine was asleep. The monotonic clock stopped during that time.
     Asleep,
 }
 
@@ -50,8 +51,8 @@ impl Moment {
     }
 }
 
-/// Sends a request. If it fails and the process did not run for a while, sends it once more; after a sleep, waits for the
-/// network first.
+/// Sends a request. If the request fails and the process did not run for some time, sends the request once more. If the machine
+/// was asleep, waits for the network to return first.
 pub(super) async fn ask_past_stalls<F: Future<Output = Fetched>>(
     now: impl Fn() -> Moment,
     wake_grace: Duration,
@@ -83,7 +84,8 @@ mod tests {
     use super::*;
     use crate::engine::poll::fetch::FetchFailure;
 
-    /// Returns the number of requests to a server that does not answer, if each clock reading advances by the given seconds.
+    /// Returns how often a request to a silent server is sent if each of the two clocks advances by the given number of seconds
+    /// between two readings.
     async fn asked(monotonic: u64, wall: i64) -> u32 {
         let began = Moment::now();
         let (looks, count) = (Cell::new(0), Cell::new(0));

@@ -1,4 +1,5 @@
-//! The trust in an address: its source determines where a request for it may go (SPEC D.6).
+//! The trust in an address: the source of an address determines which servers a request to that address may connect to (SPEC
+//! D.6).
 
 use url::Url;
 
@@ -12,9 +13,9 @@ pub(super) enum Trust {
     Typed,
     /// The address comes from a document or a response.
     Supplied {
-        /// The address of that document. If it cannot be parsed it is `None`, and nothing is allowed.
+        /// The address of that document. `None` if that address cannot be parsed; then only public addresses are allowed.
         by: Option<Url>,
-        /// The document came from a public address.
+        /// `true` if the document came from a public address.
         public: bool,
     },
 }
@@ -42,7 +43,8 @@ impl Trust {
         }
     }
 
-    /// Rejects what SPEC D.3 and D.6 forbid, before any DNS lookup.
+    /// Rejects, before any DNS lookup, a supplied address that contains a login, and an http address supplied by an https
+    /// document (SPEC D.3, D.6).
     pub(super) fn check(&self, to: &Url, allow_insecure: bool) -> Result<(), FetchFailure> {
         let Self::Supplied { by, .. } = self else { return Ok(()) };
         if carries_credentials(to) {
@@ -55,7 +57,7 @@ impl Trust {
         Ok(())
     }
 
-    /// Explains why an address is not allowed.
+    /// Converts a refused address to a failure that explains why the address is not allowed.
     pub(super) fn explain_refusal(&self, refusal: &RefusedAddress) -> FetchFailure {
         let advice = match (self, refusal.class) {
             (Self::Typed, AddressClass::LinkLocal) => format!(
@@ -104,7 +106,7 @@ mod tests {
         Url::parse(text).unwrap()
     }
 
-    /// SPEC D.6: supplied addresses.
+    /// SPEC D.6: an address from a document may be private only if the document is private and has the same host and port.
     #[test]
     fn only_a_local_document_may_name_its_own_origin() {
         let near = "http://localhost:8080/feed";
@@ -122,7 +124,7 @@ mod tests {
         }
     }
 
-    /// SPEC D.6: user information, and https documents that link to http.
+    /// SPEC D.6: addresses from a document are rejected if they contain a login, or if they use http and the document uses https.
     #[test]
     fn supplied_insecure_or_credential_address_is_refused() {
         let insecure = |to: &str| Err(FetchFailure::Insecure { to: to.into() });
@@ -138,7 +140,7 @@ mod tests {
         assert_eq!(Trust::Typed.check(&url("http://u:p@b.example/"), false), Ok(()));
     }
 
-    /// SPEC D.6: every refusal explains the reason or a remedy.
+    /// SPEC D.6: the message about every address that is not allowed gives the reason or a remedy.
     #[test]
     fn a_refusal_says_why() {
         let refusal = |host: &str, address: &str| {

@@ -1,4 +1,4 @@
-//! The log file. A large file is renamed, and the previous renamed file is replaced.
+//! The log file. When the file becomes too large, it is renamed and replaces the file that was renamed before.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ const BYTES_MAX: u64 = 1024 * 1024;
 /// Maximum size of the tail that is shown, bytes.
 const SHOWN_BYTES: usize = 256 * 1024;
 
-/// Returns the log folder: in the data folder if one is given, else in the system's folder for such files.
+/// Returns the log folder: in the data folder if one is given, else in the folder that the system provides for such files.
 pub fn log_folder(data: Option<&Path>) -> Option<PathBuf> {
     if let Some(data) = data {
         return Some(data.join("log"));
@@ -49,7 +49,7 @@ impl LogFile {
         self.folder.join("backissue.log.1")
     }
 
-    /// Appends a line. Several processes may do so, since each line is written in one call.
+    /// Appends a line. Several processes may append to the same file, because each line is written in one call.
     pub(super) fn add(&self, line: &str) -> io::Result<()> {
         let path = self.path();
         let found = fs::metadata(&path);
@@ -70,7 +70,7 @@ impl LogFile {
         file.write_all(format!("{line}\n").as_bytes())
     }
 
-    /// Returns the last lines, as bytes.
+    /// Returns the last lines of the log, as bytes.
     pub fn tail(&self) -> Vec<u8> {
         let mut all = small_files::read(&self.former(), 2 * BYTES_MAX).unwrap_or_default();
         all.extend(small_files::read(&self.path(), 2 * BYTES_MAX).unwrap_or_default());

@@ -1,5 +1,5 @@
-//! Keeps track of who has seen the reports of panics: the user on the screen, who sees each report once, and the output of
-//! commands, which may go unread.
+//! Records which reports of panics were shown on the screen and which in the output of a command. They are recorded separately,
+//! because nobody may read the output of a command.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use crate::io::small_files;
 /// Maximum size of a file that lists the reports already shown, bytes.
 const TOLD_BYTES_MAX: u64 = 64 * 1024;
 
-/// The audience of a report.
+/// The place where a message about panics is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToldTo {
     /// The user at the screen.
     Reader,
-    /// The output of a command. The user at the screen still sees these reports too.
+    /// The output of a command. Reports shown there are still shown on the screen too.
     Command,
 }
 
@@ -31,7 +31,7 @@ impl ToldTo {
     }
 }
 
-/// Reports that an audience has not seen.
+/// The reports of panics that an audience has not seen, and the message about them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Untold {
     /// The message to show.
@@ -42,7 +42,7 @@ pub struct Untold {
 }
 
 impl Untold {
-    /// Records that the message was shown. If this fails, it is shown again.
+    /// Records that the message was shown. If the file cannot be written, the message will be shown again.
     pub fn note_told(&self) {
         let lines: Vec<&str> = self.lines.iter().map(String::as_str).collect();
         replace_private(&self.file, lines.join("\n").as_bytes()).ok();
@@ -63,7 +63,7 @@ pub fn find_untold(folder: &Path, to: ToldTo) -> Option<Untold> {
     let all = reports(folder).into_iter().map(|(written, path)| {
         let at = written.duration_since(UNIX_EPOCH).unwrap_or_default();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // The same fault at another time is reported again.
+        // The line contains the time of the report, so that the same fault at another time is shown again.
         (format!("{name} {}", at.as_nanos()), path)
     });
     let all: Vec<(String, PathBuf)> = all.collect();

@@ -1,4 +1,5 @@
-//! Reports of panics, next to the log: the newest few, one for each place in the source.
+//! Writes reports of panics next to the log file. There is one report for each place in the source code, and only the newest few
+//! are kept.
 
 use std::backtrace::Backtrace;
 use std::fs;
@@ -15,11 +16,11 @@ use crate::io::private_files::{create_private_folder, replace_private};
 
 /// Maximum number of reports to keep.
 const REPORTS_MAX: usize = 5;
-/// Maximum number of places for which one process writes a report.
+/// Maximum number of places in the source code for which one process writes a report.
 const PLACES_MAX: usize = 20;
 /// Maximum length of a panic message, in characters.
 const SAID_CHARS_MAX: usize = 4000;
-/// Maximum length of a place in a file name, in characters.
+/// Maximum length of the place in the source code within the file name of a report, in characters.
 const NAME_CHARS_MAX: usize = 80;
 
 /// Logs a panic. If it is a fault of the program, also writes a report: version, message, the last lines of the log. Write
@@ -29,7 +30,7 @@ pub fn report_panic(panic: &PanicHookInfo<'_>, caught: Caught) {
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     let thread = std::thread::current().name().unwrap_or("unnamed").to_owned();
     let became = match caught {
-        // A guard around a library may also catch our own panic.
+        // If the panic was in this program, continue and write a report, even though the code expected only panics of a library.
         Caught::AsForeseen if !is_ours(&place) => {
             tracing::warn!("a library panicked in the thread '{thread}', {place}: {said}");
             return;
@@ -39,7 +40,7 @@ pub fn report_panic(panic: &PanicHookInfo<'_>, caught: Caught) {
     };
     tracing::error!("an internal error in the thread '{thread}', {place}: {said}; {became}");
     let Some(log) = Log::of_this_process() else { return };
-    // A repeated panic, perhaps at each frame, adds no information.
+    // Write no second report for the same place, because a repeated panic, perhaps at each frame, adds no information.
     let is_new = log
         .reported
         .send_if_modified(|places| places.len() < PLACES_MAX && places.insert(place.clone()));
@@ -59,7 +60,7 @@ pub fn report_panic(panic: &PanicHookInfo<'_>, caught: Caught) {
     write(log.file.folder(), &place, &report).ok();
 }
 
-/// Checks whether a place is in this program. Places in libraries have absolute paths.
+/// Checks whether a place is in the source code of this program. Places in libraries have absolute paths.
 fn is_ours(place: &str) -> bool {
     place.starts_with("src/")
 }
@@ -73,11 +74,11 @@ fn write(folder: &Path, place: &str, report: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the file name for a place: `panic-src-io-terminal-rs-300-9.txt`.
+/// Returns the file name of the report for a place in the source code: `panic-src-io-terminal-rs-300-9.txt`.
 fn file_name(place: &str) -> String {
     let plain = |char: char| if char.is_ascii_alphanumeric() { char } else { '-' };
     let chars: Vec<char> = place.chars().map(plain).collect();
-    // The end of a long path is the specific part.
+    // Keep the end of a long path, because it is the most specific part.
     let end = chars.iter().skip(chars.len().saturating_sub(NAME_CHARS_MAX));
     format!("panic-{}.txt", end.collect::<String>())
 }

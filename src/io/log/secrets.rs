@@ -23,7 +23,7 @@ pub(super) fn without_secrets(text: &str) -> String {
     without_logins(&clean)
 }
 
-/// Returns the position of the first URL. Any scheme counts, since proxies have logins too.
+/// Returns the position of the first URL in a text. URLs of any scheme count, because addresses of proxies contain logins too.
 fn find_address(text: &str) -> Option<usize> {
     let in_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     let mut before = 0;
@@ -39,11 +39,11 @@ fn find_address(text: &str) -> Option<usize> {
     None
 }
 
-/// Returns a URL without login, fragment and query values; the names in the query remain.
+/// Returns a URL without its login, its fragment and the values in its query. The names in the query remain.
 fn bare_address(address: &str) -> String {
     let Ok(mut url) = Url::parse(address) else { return "(an address)".into() };
     let had_login = !url.username().is_empty() || url.password().is_some();
-    // These fail only for URLs without a host, and this one has a host.
+    // These calls fail only for URLs without a host, and this URL has a host.
     url.set_username("").and_then(|()| url.set_password(None)).ok();
     url.set_fragment(None);
     let names: Vec<String> = url.query_pairs().map(|(name, _)| format!("{name}=...")).collect();

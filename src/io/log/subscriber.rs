@@ -14,23 +14,23 @@ use super::log_file::LogFile;
 use super::secrets::without_secrets;
 use crate::io::clock;
 
-/// Number of lines kept for the report of a panic.
+/// Number of log lines kept in memory for the report of a panic.
 const REMEMBERED: usize = 60;
-/// Maximum length of a line, in characters.
+/// Maximum length of a log line, in characters.
 const LINE_CHARS_MAX: usize = 1000;
 
-/// The log of this process, once opened.
+/// The log of this process, empty until [`begin`] opens the log.
 static LOG: OnceLock<Log> = OnceLock::new();
 
-/// The destinations of the log lines.
+/// The log file and the lines kept in memory.
 #[derive(Debug)]
 pub(super) struct Log {
     pub(super) file: LogFile,
     /// `true` to log details that matter only for troubleshooting.
     in_detail: bool,
-    /// The last lines, oldest first.
+    /// The last log lines, oldest first.
     pub(super) last: watch::Sender<VecDeque<String>>,
-    /// The places of panics that this process has reported.
+    /// The places in the source code for which this process has written a report of a panic.
     pub(super) reported: watch::Sender<BTreeSet<String>>,
 }
 
@@ -60,7 +60,7 @@ impl Log {
     }
 }
 
-/// Appended to the display of a log without details.
+/// Hint that follows the displayed log if details are not logged.
 const SAYS_LITTLE: &str = "(This log lists only failures, started commands and configuration changes.\n\
     With --verbose, or -v, it also lists every request and every answer.)\n";
 
@@ -122,7 +122,7 @@ impl Subscriber for ToLog {
     fn exit(&self, _: &Id) {}
 }
 
-/// The message of an event.
+/// The message of a tracing event.
 struct LogMessage(String);
 
 impl Visit for LogMessage {

@@ -1,4 +1,4 @@
-//! The socket of the owner of a store, in a folder that only the user can access.
+//! The socket on which the process that has the store open listens. It is in a folder that only the user can access.
 
 use std::fs::{self, DirBuilder};
 use std::hash::Hasher;
@@ -28,12 +28,12 @@ pub fn socket_path(data: &Path, runtime: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Returns the user of this process.
+/// Returns the user ID of this process.
 pub fn own_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Creates the folder of a socket, private to this user. The error is a sentence.
+/// Creates the folder of a socket, which only this user can access. The error is a sentence.
 pub fn make_folder(socket: &Path) -> Result<(), String> {
     let Some(folder) = socket.parent() else { return Ok(()) };
     let cannot = |why: &str| {

@@ -1,4 +1,5 @@
-//! The client side: a process whose command the owner of the store runs.
+//! The client side of the connection between processes: a client sends its command to the owner, which is the process that has
+//! the store open.
 
 use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixStream;
@@ -23,7 +24,7 @@ pub struct Client {
     pub process: u32,
 }
 
-/// Waits until the peer closes a connection that is no longer used. Must be called within a tokio runtime.
+/// Waits until the peer closes a connection on which no more messages are exchanged. Must be called within a tokio runtime.
 pub async fn wait_for_close(stream: UnixStream) {
     let stream =
         stream.set_nonblocking(true).and_then(|()| tokio::net::UnixStream::from_std(stream));
@@ -35,17 +36,17 @@ pub async fn wait_for_close(stream: UnixStream) {
 /// The reason why connecting failed.
 #[derive(Debug)]
 pub enum ConnectError {
-    /// No process listens, or the owner is about to end; a retry may succeed.
+    /// No process listens at the socket, or the owner is about to end. Connecting again may succeed.
     NotThere,
-    /// The owner refuses or does not answer. Contains a sentence.
+    /// The owner rejects the connection or does not respond. The sentence explains why.
     Refused(String),
 }
 
-/// Time for an owner to answer; a running owner answers at once.
+/// Maximum wait for the response to the greeting. An owner that is not suspended responds at once.
 const GREETING_TIME: Duration = Duration::from_secs(3);
-/// Time for an owner to release the store.
+/// Maximum wait for an owner to release the store.
 const LETTING_GO_TIME: Duration = Duration::from_mins(1);
-/// Error for an owner that does not answer.
+/// Error message for an owner that does not respond.
 const SILENT: &str = "the backissue that has the store open does not answer: it may be suspended ('fg' in its terminal resumes it)";
 
 /// The outcome of a command that the owner ran.
@@ -53,7 +54,7 @@ const SILENT: &str = "the backissue that has the store open does not answer: it 
 pub enum RunEnd {
     /// The command ended with this exit status, and with a sentence if something went wrong.
     Ended(u8, Option<String>),
-    /// The owner ended before the command began; a retry may succeed.
+    /// The owner ended before the command began; submitting the command again may succeed.
     NotBegun,
     /// The owner ended while the command ran.
     Lost,
@@ -140,7 +141,7 @@ impl Client {
                 OwnerMessage::Ended { status, sentence } => {
                     output.show_progress(None);
                     if output.is_closed() {
-                        // The output was cut short because its reader is gone.
+                        // The program that reads the output has closed it, so the missing end of the output is no error.
                         return RunEnd::Ended(0, None);
                     }
                     return RunEnd::Ended(status, sentence);
@@ -152,7 +153,7 @@ impl Client {
                 | OwnerMessage::Yours => {}
             }
             if output.is_closed() {
-                // The reader of the output is gone, so the command need not continue.
+                // The program that reads the output has closed it, so the command need not continue.
                 write_frame(&mut self.stream, &ClientMessage::Cancel).ok();
             }
         }
@@ -200,8 +201,9 @@ impl Client {
         written
     }
 
-    /// Asks the owner to release the store and waits until it has. The connection stays open as long as this process has the
-    /// store; when it closes, the former owner reopens the store. The error is a sentence. Returns `None` if the owner ended.
+    /// Asks the owner to release the store and waits until the store is free. The returned connection stays open as long as this
+    /// process has the store. When the connection closes, the former owner reopens the store. The error is a sentence. Returns
+    /// `None` if the owner ended.
     pub fn take_over(mut self, taker: Taker) -> Result<Option<UnixStream>, String> {
         if write_frame(&mut self.stream, &ClientMessage::TakeOver(taker)).is_err() {
             return Ok(None);

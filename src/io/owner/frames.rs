@@ -1,4 +1,4 @@
-//! Messages on a stream. Each is a frame: a length of four bytes, big-endian, and a `MessagePack` record.
+//! Reads and writes messages on a stream. Each is a frame: a length of four bytes, big-endian, and a `MessagePack` record.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 
@@ -23,7 +23,7 @@ pub fn write_frame(stream: &mut impl Write, message: &impl Serialize) -> Result<
 }
 
 /// Reads a message. Returns `None` if the peer ended between two messages. A frame longer than [`FRAME_MAX`] or an invalid
-/// message is an error of the kind [`ErrorKind::InvalidData`]. Never more than one frame is held.
+/// message is an error of the kind [`ErrorKind::InvalidData`]. Never more than one frame is in memory.
 pub fn read_frame<T: DeserializeOwned>(stream: &mut impl Read) -> Result<Option<T>> {
     let mut length = [0; 4];
     match stream.read_exact(&mut length[..1]) {

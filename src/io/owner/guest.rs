@@ -1,4 +1,5 @@
-//! The owner's side of a connection to a guest, which is a process that submitted a command: the guest's output, and its answers.
+//! The owner's side of a connection to a guest, which is a process that submitted a command. Sends the output of the command to
+//! the guest, and receives the guest's messages.
 
 use std::cell::Cell;
 use std::io::{self, Write};
@@ -29,7 +30,8 @@ pub struct GuestOutput {
 }
 
 impl GuestOutput {
-    /// Starts receiving messages from the process while its command runs: it may cancel, send a file, or end.
+    /// Starts receiving messages from the process while its command runs. The process may cancel the command, send a file, or
+    /// end.
     pub fn attend(stream: &UnixStream, hand: LoopHandle) -> io::Result<Rc<Self>> {
         let (sender, files) = channel();
         let closed = Arc::<AtomicBool>::default();
@@ -141,7 +143,7 @@ impl CommandOutput for GuestOutput {
     }
 
     fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> Result<(), String> {
-        // A retry must not open the link twice.
+        // Mark the command as started, because submitting the command again would open the link twice.
         self.begin();
         self.send(&OwnerMessage::Open { link: link.to_owned(), command: command.cloned() });
         if let ClientMessage::Opened(opened) = self.answer()? {
@@ -152,7 +154,7 @@ impl CommandOutput for GuestOutput {
     }
 }
 
-/// A file that the other process writes.
+/// A writer whose bytes are sent to the other process, which writes them to a file.
 struct FilePieces<'a> {
     output: &'a GuestOutput,
     piece: Vec<u8>,

@@ -1,4 +1,5 @@
-//! The owner's listener: runs commands for other processes of the same user, each on its own thread.
+//! Accepts connections from other processes of the same user while this process has the store open, and runs each of their
+//! commands on its own thread.
 
 use std::fs;
 use std::io::{self, Read};
@@ -39,23 +40,23 @@ pub struct Listener {
     guests: Arc<Guests>,
 }
 
-/// The state of all connections.
+/// The state of all connections to other processes.
 #[derive(Debug, Default)]
 struct Guests {
     /// Number of connections, including those before the greeting.
     attended: AtomicUsize,
     /// Number of connections after the greeting; this process waits for them before it ends.
     served: AtomicUsize,
-    /// Set when no further connections are served.
+    /// Set when new connections are no longer accepted.
     closed: AtomicBool,
     hands: watch::Sender<Vec<(LoopHandle, UnixStream)>>,
-    /// Connections of processes that wait for this process to end; they notice it when the connection closes.
+    /// Connections of processes that wait for this process to end; a closed connection shows them that this process has ended.
     waiting: watch::Sender<Vec<UnixStream>>,
-    /// The process that takes the store over.
+    /// The connection to the process that takes the store over, and the kind of that process.
     taker: watch::Sender<Option<(UnixStream, Taker)>>,
 }
 
-/// The data needed to serve other processes.
+/// The data that each thread needs to serve another process.
 #[derive(Clone)]
 struct Service {
     kind: OwnerKind,
@@ -94,7 +95,7 @@ impl Listener {
             loop {
                 match listener.accept().await {
                     Ok((stream, _)) => service.welcome(stream),
-                    // A temporary error, such as too many open files.
+                    // Accepting failed, perhaps because too many files are open. Try again after a pause.
                     Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
                 }
             }
@@ -109,7 +110,7 @@ impl Listener {
 
     /// Stops accepting connections; running commands continue.
     pub fn close(&self) {
-        // Only once: later, the socket may belong to another process.
+        // Remove the socket file only once, because later it may belong to another process.
         if !self.guests.closed.swap(true, Ordering::SeqCst) {
             self.accepting.abort();
             fs::remove_file(&self.socket).ok();
@@ -125,7 +126,7 @@ impl Listener {
     /// Closes the connections of processes that do not read their output.
     pub fn shut_guests(&self) {
         for (_, stream) in self.guests.hands.borrow().iter() {
-            // On an error, the connection has already ended.
+            // Ignore an error, because it means that the connection has already ended.
             stream.shutdown(Shutdown::Both).ok();
         }
     }
@@ -139,8 +140,9 @@ impl Listener {
         }
     }
 
-    /// Notifies the process that takes the store over that the store is free. Processes that wait for this process to end notice
-    /// it too. Returns the connection to the taker, which closes when that process returns the store or ends.
+    /// Notifies the process that takes the store over that the store is free. Processes that wait for this process to end are
+    /// notified too, because their connections close. Returns the connection to the taker, which closes when that process returns
+    /// the store or ends.
     pub fn release(self) -> Option<(UnixStream, Taker)> {
         self.close();
         let (mut stream, taker) = self.guests.taker.send_replace(None)?;
@@ -175,7 +177,7 @@ impl Service {
         }
         let service = self.clone();
         let attended = std::thread::Builder::new().name("guest".into()).spawn(move || {
-            // A broken connection affects only its own guest.
+            // Ignore the error, because a broken connection affects only one guest.
             service.attend(stream).ok();
             service.guests.attended.fetch_sub(1, Ordering::Relaxed);
         });
@@ -206,7 +208,7 @@ impl Service {
         self.guests.served.fetch_add(1, Ordering::SeqCst);
         let served = Served(self);
         if self.guests.closed.load(Ordering::SeqCst) {
-            // This process no longer waits for new guests; the client retries and finds the next owner.
+            // Close the connection, because this process is about to end. The client connects again and finds the next owner.
             return Ok(());
         }
         let done = self.serve(stream);
@@ -246,7 +248,7 @@ impl Service {
         let ended = (self.run)(arguments, Rc::clone(&output), hand.clone());
         output.send(&ended);
         self.guests.hands.send_modify(|hands| hands.retain(|(other, _)| !other.is_same(&hand)));
-        // The receiving thread ends with the connection.
+        // Close the connection, so that the thread that receives messages from the guest ends.
         stream.shutdown(Shutdown::Both)
     }
 
@@ -260,10 +262,11 @@ impl Service {
         });
     }
 
-    /// Ends the loop. The connection gets its answer when the store is free.
+    /// Ends the main loop, so that another process can take the store over. That process is notified when the store is free.
     fn hand_over(&self, stream: UnixStream, taker: Taker) -> io::Result<()> {
         if self.kind == OwnerKind::Command {
-            // This process ends soon without being asked, and its user waits for its output.
+            // This process runs only a command, whose output the user waits for, so let the other process wait until the command
+            // ends.
             self.let_wait(stream);
             return Ok(());
         }
@@ -283,13 +286,13 @@ impl Service {
     }
 }
 
-/// Checks whether the peer of an unused connection is still there.
+/// Checks whether the peer has not closed a connection on which no messages are exchanged.
 fn is_open(stream: &UnixStream) -> bool {
     let read = stream.set_nonblocking(true).and_then(|()| (&mut &*stream).read(&mut [0]));
     !matches!(read, Ok(0))
 }
 
-/// A guest that is being served. On drop, the loop is woken, so that a wait for the last guest is checked again.
+/// A guest that is being served. When this is dropped, the main loop is woken, because it may be waiting for the last guest.
 struct Served<'a>(&'a Service);
 
 impl Drop for Served<'_> {

@@ -5,20 +5,20 @@ use serde::{Deserialize, Serialize};
 use crate::engine::external::external_command::ExternalCommand;
 use crate::io::named_files::NamedFile;
 
-/// Version of these messages. In addition, both processes must be of the same release.
+/// Version of these messages. Besides this number, the versions of both programs must be equal.
 pub const PROTOCOL: u32 = 1;
 
 /// A message from a client to the owner of the store. The first message is [`ClientMessage::Hello`], whose format never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClientMessage {
-    /// Identifies the client.
+    /// Identifies the client, as the first message.
     Hello {
-        /// [`PROTOCOL`].
+        /// The client's value of [`PROTOCOL`].
         protocol: u32,
-        /// The release.
+        /// The version of the client program.
         version: String,
     },
-    /// Runs this command line.
+    /// Asks the owner to run this command line.
     Run(Vec<String>),
     /// Requests the store for this process. The connection stays open as long as the process has the store.
     TakeOver(Taker),
@@ -34,7 +34,7 @@ pub enum ClientMessage {
     Opened(Result<(), String>),
 }
 
-/// The process that takes the store over.
+/// The kind of process that takes the store over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Taker {
     /// A reader.
@@ -53,7 +53,7 @@ pub enum OwnerMessage {
         /// The owner's process id.
         process: u32,
     },
-    /// A refusal, as a sentence.
+    /// The owner rejects the connection or the command. The sentence explains why.
     Refused(String),
     /// The command has made a request and must not be submitted again.
     Began,
@@ -65,15 +65,15 @@ pub enum OwnerMessage {
     Told(String),
     /// The progress of the command. `None` removes the display.
     Progress(Option<Progress>),
-    /// Requests this file.
+    /// Requests the content of the file with this path.
     ReadFile(String),
-    /// Starts a file, whose pieces follow.
+    /// Asks the client to create a file, whose content follows in pieces.
     CreateFile(NamedFile),
-    /// A piece of the file.
+    /// A piece of the file that `CreateFile` started.
     FileBytes(Vec<u8>),
-    /// The end of the file; it is complete (`true`) or must be discarded (`false`).
+    /// The end of the file that `CreateFile` started. `true` if the file is complete, `false` if it must be discarded.
     FileEnd(bool),
-    /// Requests to open this link on the user's machine.
+    /// Asks the client to open a link on the user's machine.
     Open {
         /// The link.
         link: String,
@@ -87,7 +87,7 @@ pub enum OwnerMessage {
         /// The error, as a sentence.
         sentence: Option<String>,
     },
-    /// The store is free.
+    /// The store is free, and the process that asked to take it over can open it.
     Yours,
 }
 
@@ -107,8 +107,8 @@ pub enum OwnerKind {
 pub struct Progress {
     /// Description of the work.
     pub text: String,
-    /// Amount done.
+    /// Amount of work done, in the same unit as `all`.
     pub done: u64,
-    /// Total amount, or 0 if unknown.
+    /// Total amount of work, or 0 if unknown.
     pub all: u64,
 }

@@ -26,7 +26,7 @@ pub struct PictureCache {
 }
 
 impl PictureCache {
-    /// Returns the cache next to a store.
+    /// Returns the picture cache in the folder next to a store.
     pub fn beside(store: &Path) -> Self {
         Self { folder: store.join("pictures"), bytes_max: CACHE_BYTES_MAX }
     }
@@ -39,12 +39,12 @@ impl PictureCache {
         let mut bytes = Vec::new();
         (&file).take(most).read_to_end(&mut bytes).ok()?;
         let picture = bytes.strip_prefix(url.as_bytes())?.strip_prefix(b"\n")?.to_vec();
-        // In a read-only folder, only the order of eviction is lost.
+        // Ignore an error in a read-only folder. Only the order in which pictures are dropped depends on the modification time.
         file.set_modified(SystemTime::from(clock::precise_now())).ok();
         Some(picture)
     }
 
-    /// Adds a picture. The error gives the reason.
+    /// Adds a picture to the cache. The error explains why the picture cannot be saved.
     pub fn keep(&self, url: &str, bytes: &[u8]) -> Result<(), String> {
         if bytes.len() > PICTURE_BYTES_MAX || url.len() >= ADDRESS_BYTES_MAX {
             return Err("it is too large to store".to_owned());

@@ -11,7 +11,7 @@ const PIXELS_MAX: u64 = 40_000_000;
 const SIDE_MAX: u32 = 30_000;
 const DECODED_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Signatures of other file formats, and their offsets.
+/// Signatures of file formats that are not supported, with their offsets and the names of the formats.
 const OTHERS: [(usize, &[u8], &str); 9] = [
     (0, b"<svg", "SVG"),
     (0, b"<?xml", "SVG or another XML document"),
@@ -24,7 +24,7 @@ const OTHERS: [(usize, &[u8], &str); 9] = [
     (0, b"<html", "a web page"),
 ];
 
-/// Returns width and height of a picture as displayed. The error explains why it cannot be shown.
+/// Returns the width and height of a picture after its orientation is applied. The error explains why it cannot be shown.
 pub fn measure(bytes: &[u8]) -> Result<(u32, u32), String> {
     let mut decoder = decoder(bytes)?;
     let (width, height) = decoder.dimensions();
@@ -92,7 +92,7 @@ fn broken() -> String {
     "it is damaged".to_owned()
 }
 
-/// Describes bytes that are not a supported picture.
+/// Returns a description of the format of bytes that are not a supported picture.
 fn unknown(bytes: &[u8]) -> String {
     let start = bytes.trim_ascii_start();
     let begins = |(at, magic, _): &&(usize, &[u8], &str)| {
@@ -187,7 +187,7 @@ mod tests {
                 3 => encoded(&image, image::ImageFormat::WebP),
                 _ => Vec::new(),
             };
-            // Corrupt the picture from some byte onwards.
+            // Truncate the picture at a random byte and append other bytes.
             bytes.truncate(cut);
             bytes.extend(rest);
             let measured = measure(&bytes);

@@ -1,4 +1,4 @@
-//! Encodes pictures for the terminal: half-blocks, kitty's placeholders, iTerm2's files, sixels.
+//! Encodes pictures for the terminal, as half-block characters, kitty placeholders, iTerm2 files or sixels.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ use crate::ui::theme::theme_roles::Ink;
 
 /// The placeholder character for a part of a picture in kitty's protocol.
 const PLACEHOLDER: char = '\u{10EEEE}';
-/// Maximum number of columns and rows in a drawing, a limit of kitty's numbering.
+/// Maximum number of columns and rows in a drawing, because kitty has only this many characters that number a column or row.
 const SIDE_MAX: u16 = 297;
-/// Number of pixels sampled in each direction for a half-block.
+/// Number of pixels sampled in each direction for one half-block character.
 const SAMPLES: u32 = 4;
 
-/// Encodes a picture for its place on the screen. The error gives the reason.
+/// Encodes a picture for the area of the screen where it is shown. The error gives the reason.
 pub fn draw(bytes: &[u8], wanted: &DrawingWanted) -> Result<Drawing, String> {
     let (columns, rows) = (wanted.cells.0.clamp(1, SIDE_MAX), wanted.cells.1.clamp(1, SIDE_MAX));
     let size = Size::new(columns, rows);
@@ -74,7 +74,7 @@ fn half_blocks(image: DynamicImage, size: Size, colours: Colours) -> Drawn {
 }
 
 fn kitty(image: DynamicImage, size: Size, wanted: &DrawingWanted) -> Drawn {
-    // The number of the picture is encoded as a colour of the placeholders: 24 bits, and never black.
+    // The ID of the picture must fit into the colour of the placeholder characters: it has 24 bits and is not 0, which is black.
     let name = format!("{} {:?}", wanted.url, wanted.cells);
     let id = (crc32fast::hash(name.as_bytes()) & 0x00ff_ffff).max(1);
     let encoded = Kitty::new(image, size, id, wanted.graphics.tmux, true)?;
@@ -94,7 +94,7 @@ fn kitty(image: DynamicImage, size: Size, wanted: &DrawingWanted) -> Drawn {
     Ok(Drawing { rows, whole: false, sent: Some(SentPictures { id, data: Arc::from(data) }) })
 }
 
-/// Encodes each row as a separate picture, so that any row can be shown alone.
+/// Encodes each row of cells as a separate picture, so that any part of the rows can be shown.
 fn iterm2(image: &DynamicImage, size: Size, wanted: &DrawingWanted) -> Drawn {
     let step = u32::from(wanted.graphics.cell.1.max(1));
     let mut rows = Vec::new();
@@ -119,7 +119,7 @@ fn sixel(image: DynamicImage, size: Size, tmux: bool) -> Drawn {
     Ok(Drawing { rows, whole: true, sent: None })
 }
 
-/// Returns a row whose first cell paints the whole row.
+/// Returns a row of cells in which the first cell contains the data that draws the whole row.
 fn painted(data: String, columns: u16) -> Vec<DrawnCell> {
     let cell = |symbol: String| DrawnCell {
         paints: !symbol.is_empty(),
@@ -132,7 +132,7 @@ fn painted(data: String, columns: u16) -> Vec<DrawnCell> {
     row
 }
 
-/// Renders the encoded picture to a buffer of the given size.
+/// Renders the encoded picture to a buffer of `size` cells.
 fn put(encoded: &Encoded, size: Size) -> Buffer {
     let area = Rect::new(0, 0, size.width, size.height);
     let mut buffer = Buffer::empty(area);

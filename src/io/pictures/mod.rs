@@ -13,7 +13,7 @@ pub use drawing::draw;
 use super::panics::catch_panic;
 use crate::ui::state::pictures::{PictureAnswer, PictureWork};
 
-/// Performs one request on a picture cache.
+/// Performs one request of the screen for a picture, using the picture cache.
 pub fn perform(wish: PictureWork, cache: &PictureCache) -> PictureAnswer {
     match wish {
         PictureWork::Find(url) => {

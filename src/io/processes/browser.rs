@@ -7,8 +7,8 @@ use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::run_external::is_web_address;
 use crate::io::system::words::system_words;
 
-/// Opens a URL (SPEC G.52) with the user's command, which already contains it, or else like `open`. Waits only for a
-/// command that needs the terminal.
+/// Opens a URL with the user's command, which already contains the URL, or in the browser if there is no command. Only URLs that
+/// are safe to open are accepted (SPEC G.52). Waits only for a command that needs the terminal.
 pub fn open_with(address: &str, command: Option<&ExternalCommand>) -> Result<(), String> {
     let Some(line) = command else { return open(address) };
     check_address(address)?;
@@ -37,8 +37,8 @@ fn check_address(address: &str) -> Result<(), String> {
     Err(format!("only http and https addresses can be opened, not '{address}'"))
 }
 
-/// Opens an http or https URL (SPEC G.52) with the program in `BROWSER`, or else with the desktop's browser. Does not wait
-/// for the browser.
+/// Opens an http or https URL that is safe to open (SPEC G.52) with the program in `BROWSER`, or else with the desktop's browser.
+/// Does not wait for the browser.
 pub fn open(address: &str) -> Result<(), String> {
     check_address(address)?;
     let named = std::env::var("BROWSER").unwrap_or_default();
@@ -57,7 +57,7 @@ pub fn open(address: &str) -> Result<(), String> {
     ))
 }
 
-/// Starts a program with a URL, detached from the terminal.
+/// Starts a program that opens a URL, detached from the terminal. Returns `false` if the program cannot be started.
 fn start(program: &str, address: &str) -> bool {
     let quiet = Command::new(program)
         .arg(address)

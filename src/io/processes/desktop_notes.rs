@@ -8,7 +8,7 @@ use backissue_core::feed::text::one_line;
 /// Maximum length of a notification, in characters.
 const CHARS_MAX: usize = 200;
 
-/// Sends a notification, unless the terminal is lent to a command.
+/// Sends a desktop notification, unless a command of the user has the terminal.
 pub fn tell(text: &str, settings: &NotifySettings) {
     let tmux = is_in_tmux(|name| std::env::var(name).ok());
     terminal::send(&sequence(text, settings, tmux));
@@ -16,7 +16,7 @@ pub fn tell(text: &str, settings: &NotifySettings) {
 
 /// Returns the escape sequence of a notification.
 fn sequence(text: &str, settings: &NotifySettings, tmux: bool) -> String {
-    // A semicolon would start another field.
+    // Replace semicolons, because a semicolon would start another field of the escape sequence.
     let text = one_line(text, CHARS_MAX).replace(';', ",");
     let note = match settings.desktop {
         DesktopNotes::Off => String::new(),

@@ -1,11 +1,11 @@
-//! Job control: suspends the process for the shell, and continues it.
+//! Job control: suspends this process like any job of a shell, and notices when the shell continues it.
 
 use std::time::Duration;
 
 use rustix::process::{Signal, getpgrp, getpid, getsid, kill_current_process_group, kill_process};
 use tokio::signal::unix::{self, SignalKind, signal};
 
-/// Maximum wait for a signal that the process sent to itself.
+/// Maximum wait until a signal that this process sent to itself arrives.
 const ARRIVAL: Duration = Duration::from_secs(1);
 
 /// A job control signal.
@@ -25,13 +25,13 @@ pub(in crate::io) struct Jobs {
 }
 
 impl Jobs {
-    /// Starts listening. Must be called within a tokio runtime.
+    /// Starts listening for job control signals. Must be called within a tokio runtime.
     pub(in crate::io) fn watch() -> Self {
         let listen = |kind: Signal| signal(SignalKind::from_raw(kind.as_raw())).ok();
         Self { stops: listen(Signal::TSTP), goes_on: listen(Signal::CONT) }
     }
 
-    /// Waits for the next signal.
+    /// Waits for the next job control signal.
     pub(in crate::io) async fn next(&mut self) -> JobSignal {
         tokio::select! {
             biased;
@@ -61,7 +61,7 @@ async fn received(signals: &mut Option<unix::Signal>) {
     }
 }
 
-/// Checks whether a shell would continue this process. A process in the group of the session leader has no such shell.
+/// Checks whether a shell would continue this process. A process in the process group of the session leader has no such shell.
 pub(in crate::io) fn has_shell() -> bool {
     getsid(None).is_ok_and(|leader| leader != getpgrp())
 }

@@ -1,7 +1,8 @@
 //! Runs the user's commands: without a shell, detached from the screen, within limits.
 //!
-//! A command has its own process group, so that all its processes end when its time is up. Its output is read to the end and
-//! mostly discarded, so that neither side blocks the other. A command that receives entries continues if this process ends.
+//! A command has its own process group, so that all processes of the group can be ended when the maximum running time is over.
+//! The output of a command is read to the end, and mostly discarded, so that the command is never blocked while it writes. A
+//! command that receives entries continues if this process ends first.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -28,7 +29,7 @@ pub const TIME_MAX: Duration = Duration::from_mins(1);
 const WATCHED: Duration = Duration::from_secs(10);
 /// Maximum wait for the rest of the output after a command has ended.
 const LEFTOVER: Duration = Duration::from_secs(1);
-/// Maximum output that is kept, bytes.
+/// Maximum amount of a command's output that is kept, bytes.
 const SAID_BYTES_MAX: u64 = 64 * 1024;
 /// Maximum length of a displayed error message, in characters.
 const COMPLAINT_CHARS_MAX: usize = 200;
@@ -137,7 +138,7 @@ fn describe(command: &mut Command, input: &RunInput) {
     }
 }
 
-/// Encodes the input of a command on the blocking pool.
+/// Encodes the entries that a command receives, on the blocking pool.
 async fn input(external: ExternalRun) -> Vec<u8> {
     let json = external.command.json;
     let made = tokio::task::spawn_blocking(move || match external.input {
@@ -170,7 +171,7 @@ async fn said_by(hearing: JoinHandle<String>) -> String {
     timeout(LEFTOVER, hearing).await.ok().and_then(Result::ok).unwrap_or_default()
 }
 
-/// Reads a stream to its end and returns its beginning.
+/// Reads a stream to its end and returns the first [`SAID_BYTES_MAX`] bytes.
 async fn hear(stream: Option<impl AsyncRead + Unpin + Send>) -> String {
     let Some(mut stream) = stream else { return String::new() };
     let mut bytes = Vec::new();

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::server::{Publisher, PublisherAnswer, PublisherRequest};
 use crate::demo::{DemoRequest, DemoSite};
 
-/// A running demo; it ends on drop.
+/// A running server for the demo site, which ends when this is dropped.
 #[derive(Debug)]
 pub struct DemoServer {
     pub publisher: Publisher,
@@ -16,7 +16,7 @@ pub struct DemoServer {
 }
 
 impl DemoServer {
-    /// Starts the site; `clock` is called for every request.
+    /// Starts the server. `clock` is called for every request and returns the time at which the site responds.
     pub async fn start(
         clock: impl Fn() -> DateTime<Utc> + Send + Sync + 'static,
     ) -> io::Result<Self> {

@@ -1,4 +1,4 @@
-//! A publisher on the loopback address, for the demo and for tests.
+//! A web server with feeds on the loopback address, for the demo and for tests.
 
 pub mod demo_server;
 pub mod server;

@@ -18,13 +18,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 
-/// Maximum number of connections; further ones wait to be accepted.
+/// Maximum number of connections at the same time. Further connections wait to be accepted.
 pub const CONNECTIONS_MAX: usize = 64;
 /// Maximum size of the request line and headers, bytes; a larger request is answered with 431.
 pub const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Maximum number of requests in the log; the oldest are dropped first.
 pub const REQUESTS_LOGGED_MAX: usize = 4096;
-/// Time for a connection to send a request before it is closed.
+/// Maximum wait for a request on a connection, which is then closed.
 const HEAD_WAIT: Duration = Duration::from_secs(30);
 /// Pause after a failed accept (such as no free file descriptor), to avoid spinning.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -60,14 +60,14 @@ pub struct PublisherAnswer {
     pub body: Vec<u8>,
 }
 
-/// A bound socket that is not served yet, so that the responder can know its address.
+/// A bound socket on which no connection is accepted yet, so that the responder can be created with the address of the socket.
 #[derive(Debug)]
 pub struct BoundPublisher {
     listener: TcpListener,
     address: SocketAddr,
 }
 
-/// A running server on a free port of 127.0.0.1. Dropping it ends all its connections.
+/// A running server on a free port of 127.0.0.1. Dropping this value ends all connections of the server.
 #[derive(Debug)]
 pub struct Publisher {
     address: SocketAddr,
@@ -86,7 +86,7 @@ impl Publisher {
         Ok(Self::bind().await?.serve(respond))
     }
 
-    /// Binds a free port first, for a responder that must know it.
+    /// Binds a free port without serving yet, for a responder that must know the port.
     pub async fn bind() -> io::Result<BoundPublisher> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -107,7 +107,7 @@ impl Publisher {
         self.log.borrow().iter().cloned().collect()
     }
 
-    /// Counts the logged requests for this path and query.
+    /// Returns the number of logged requests for this path and query.
     pub fn requests_for(&self, path_and_query: &str) -> usize {
         self.log.borrow().iter().filter(|r| r.path_and_query == path_and_query).count()
     }
@@ -176,7 +176,7 @@ where
         .header_read_timeout(HEAD_WAIT)
         .max_buf_size(HEAD_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), service);
-    // A client that disconnects or sends invalid data affects only its own connection.
+    // Ignore the error, because a client that disconnects or sends invalid data affects only its own connection.
     drop(conversation.await);
 }
 

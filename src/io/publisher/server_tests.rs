@@ -5,7 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 
 use super::*;
 
-/// Sends raw bytes and reads until the server closes; the server runs on other threads.
+/// Sends raw bytes and reads the response until the server closes the connection. This may block, because the server runs on
+/// other threads.
 fn exchange(address: SocketAddr, sent: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();

@@ -5,14 +5,16 @@ use std::thread;
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Minimum number of open files and connections; with fewer the program would wait forever for a free one.
+/// Minimum number of open files and connections that the system must allow. With a lower limit, the program would wait forever
+/// for a free file descriptor.
 const FILES_MIN: u64 = 32;
 
-/// Raises the limit on open files and connections to the maximum allowed, which is far above the default. The error is a sentence.
+/// Raises the limit on open files and connections to the maximum that the system allows, which is far above the default limit.
+/// The error is a sentence.
 pub fn allow_many_files() -> Result<(), String> {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // If this is refused, requests wait for each other.
+    // Ignore an error: with a low limit, requests wait for each other.
     setrlimit(Resource::Nofile, limit).ok();
     match getrlimit(Resource::Nofile).current {
         Some(files) if files < FILES_MIN => Err(format!(
@@ -22,12 +24,12 @@ pub fn allow_many_files() -> Result<(), String> {
     }
 }
 
-/// Minimum number of threads, and the stack size used to test it, bytes.
+/// Minimum number of threads that the system must allow, and the stack size of each thread in the test, bytes.
 const THREADS_NEEDED: usize = 18;
 const STACK: usize = 64 * 1024;
 
-/// Checks whether the system allows the minimum number of threads, because libraries abort the program otherwise. The error
-/// is a sentence.
+/// Checks whether the system allows the minimum number of threads, because libraries abort the program if they cannot start a
+/// thread. The error is a sentence.
 pub fn check_threads() -> Result<(), String> {
     let gate = Arc::new(RwLock::new(()));
     let closed = gate.write();

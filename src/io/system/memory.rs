@@ -4,9 +4,10 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Interval at which memory is returned while the program works, and the delay after the last work.
+/// Interval at which memory is returned to the system while the program works, and delay after the last work until memory is
+/// returned once more.
 const GIVES_BACK_EVERY: Duration = Duration::from_secs(10);
-/// The function that returns memory, if the platform has one.
+/// The function that returns unused memory to the system, if the platform has such a function.
 static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
 
 /// Memory needed in addition to the program itself, bytes: thread stacks, the store, a poll.
@@ -25,12 +26,13 @@ pub fn check_room() -> Result<(), String> {
     })
 }
 
-/// Sets the function that returns unused pages. Only the first call counts.
+/// Sets the function that returns unused memory to the system. Only the first call has an effect.
 pub fn set_give_back(give_back: fn()) {
     GIVE_BACK.set(give_back).ok();
 }
 
-/// Decides when to return memory: during work, and once after it. An idle program does nothing.
+/// Decides when to return unused memory to the system: at intervals during work, and once after the last work. An idle program
+/// returns none.
 #[derive(Debug)]
 pub struct MemoryReturns {
     last: Instant,
@@ -38,12 +40,12 @@ pub struct MemoryReturns {
 }
 
 impl MemoryReturns {
-    /// Starts at `now`, the start of the program.
+    /// Creates the state at the start of the program, which is at `now`.
     pub const fn new(now: Instant) -> Self {
         Self { last: now, has_worked: false }
     }
 
-    /// Records that there is work, after which memory should be returned if the platform supports it.
+    /// Records that the program has work to do, so that memory is returned afterwards if the platform supports it.
     pub fn note_work(&mut self) {
         self.has_worked = GIVE_BACK.get().is_some();
     }
@@ -53,7 +55,7 @@ impl MemoryReturns {
         self.has_worked.then(|| self.last + GIVES_BACK_EVERY)
     }
 
-    /// Checks whether it is time to return memory. The caller must then do so.
+    /// Checks whether it is time to return memory. If it is, the caller must call [`give_back`].
     pub fn is_time(&mut self, now: Instant) -> bool {
         let is_time = self.due().is_some_and(|due| due <= now);
         if is_time {
@@ -63,7 +65,7 @@ impl MemoryReturns {
     }
 }
 
-/// Returns memory on a separate thread, because it takes a few milliseconds and must not block the screen.
+/// Returns unused memory to the system on a separate thread, because this takes a few milliseconds and must not block the screen.
 pub fn give_back() {
     if let Some(give_back) = GIVE_BACK.get() {
         // If no thread can be started, the next call returns the memory.

@@ -1,4 +1,4 @@
-//! The operating system: its limits, its errors in words, and memory returned to it.
+//! Functions for the operating system: raises its limits, describes its errors in words, and returns unused memory to it.
 
 pub mod limits;
 pub mod memory;

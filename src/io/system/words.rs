@@ -1,4 +1,4 @@
-//! Describes system errors in words: without error numbers, and with a reason even if the system gives none.
+//! Describes system errors in words, without error numbers. The description contains a reason even if the system gives none.
 
 use std::io::{Error, ErrorKind};
 
@@ -7,17 +7,18 @@ const TOO_MANY_FILES: [i32; 2] = [24, 23];
 /// EIO: the device does not answer.
 const DEVICE_FAILS: i32 = 5;
 
-/// Checks whether the system refused another file or connection.
+/// Checks whether an error means that the system allows no further open file or connection.
 pub fn is_out_of_files(error: &Error) -> bool {
     error.raw_os_error().is_some_and(|code| TOO_MANY_FILES.contains(&code))
 }
 
-/// Checks whether the system would now refuse another file or connection, since libraries do not always report the reason.
+/// Checks whether the system allows no further open file or connection now, because libraries do not always report this as the
+/// reason of a failure.
 pub fn is_out_of_files_now() -> bool {
     std::fs::File::open("/dev/null").is_err_and(|error| is_out_of_files(&error))
 }
 
-/// Checks whether an error means that there is no space to write.
+/// Checks whether an error means that there is no space left to write to.
 pub fn is_out_of_room(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -25,7 +26,7 @@ pub fn is_out_of_room(error: &Error) -> bool {
     )
 }
 
-/// Describes a system error, as the end of a sentence.
+/// Returns a description of a system error that can end a sentence.
 pub fn system_words(error: &Error) -> String {
     if is_out_of_files(error) {
         return "too many files and connections are open ('ulimit -n' allows more)".into();

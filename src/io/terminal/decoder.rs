@@ -1,6 +1,6 @@
-//! Decodes the bytes from a terminal: keys, the mouse, pasted text, focus. The caller passes the time of each piece.
+//! Decodes the bytes that a terminal sends: keys, mouse events, pasted text, focus. The caller passes their arrival time.
 //!
-//! An unfinished sequence must not delay later keys: `Alt-[` sends the same two bytes that start an arrow key.
+//! An incomplete sequence must not delay later keys: `Alt-[` sends the two bytes that the sequence of an arrow key starts with.
 
 use std::time::{Duration, Instant};
 
@@ -8,14 +8,14 @@ use crate::ui::input::ScreenInput;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::mouse::{Gesture, Mouse};
 
-/// Maximum wait for the rest of a sequence, and of a pasted text.
+/// Maximum wait for the next bytes of an incomplete escape sequence or pasted text.
 const SEQUENCE_TIME: Duration = Duration::from_millis(100);
 const PASTE_TIME: Duration = Duration::from_secs(1);
-/// Maximum length of a sequence, bytes; the longest known one has 20.
+/// Maximum length of an escape sequence, bytes. The longest known sequence has 20 bytes.
 const SEQUENCE_MAX: usize = 64;
 /// The mark at the end of a pasted text.
 const PASTE_END: &[u8] = b"\x1b[201~";
-/// Ctrl-C.
+/// The byte that Ctrl-C sends.
 const INTERRUPT: u8 = 3;
 
 /// Decodes the input of a terminal.
@@ -28,16 +28,16 @@ pub(super) struct Decoder {
     pasted: Option<Vec<u8>>,
 }
 
-/// The item at the start of the buffered bytes.
+/// The key or sequence at the start of the buffered bytes.
 #[derive(Debug, PartialEq)]
 enum Start {
-    /// A complete item; `None` if it has no meaning here.
+    /// A complete key or sequence, or `None` if the program does not use it.
     Whole(Option<Decoded>),
     /// An incomplete sequence.
     Unfinished,
 }
 
-/// The meaning of a sequence.
+/// The meaning of a key or escape sequence.
 #[derive(Debug, PartialEq)]
 enum Decoded {
     Input(ScreenInput),
@@ -73,7 +73,7 @@ impl Decoder {
         }
     }
 
-    /// Returns the time to stop waiting for more bytes.
+    /// Returns the time after which an incomplete sequence or pasted text counts as ended.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let time = match (&self.pasted, self.bytes.is_empty()) {
             (Some(_), _) => PASTE_TIME,
@@ -87,7 +87,7 @@ impl Decoder {
         self.last.is_some_and(|last| now.saturating_duration_since(last) >= time)
     }
 
-    /// Returns the pasted text if it has ended: by its end mark, by silence, or by a typed Ctrl-C as the last byte.
+    /// Returns the pasted text if an end mark, some time without bytes, or Ctrl-C as the last byte has ended it.
     fn end_paste(&mut self, now: Instant) -> Option<ScreenInput> {
         let mark = self.bytes.windows(PASTE_END.len()).position(|bytes| bytes == PASTE_END);
         let is_typed = self.bytes.last() == Some(&INTERRUPT);
@@ -96,7 +96,7 @@ impl Decoder {
             None if is_typed => (self.bytes.len().saturating_sub(1), 0),
             None if self.has_passed(now, PASTE_TIME) => (self.bytes.len(), 0),
             None => {
-                // The last bytes may be the beginning of the end mark.
+                // Keep the last bytes, which may be the beginning of the end mark.
                 let surely = self.bytes.len().saturating_sub(PASTE_END.len());
                 self.pasted.as_mut()?.extend(self.bytes.drain(..surely));
                 return None;
@@ -109,8 +109,8 @@ impl Decoder {
     }
 }
 
-/// Returns the item at the start of the bytes and its length, or `None` if there are no bytes. If `is_late`, nothing counts as
-/// unfinished.
+/// Returns the key or sequence at the start of the bytes and its length, or `None` if there are no bytes. If `is_late` is set,
+/// nothing counts as incomplete.
 fn read_start(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
     let unfinished = Some((Start::Unfinished, 0));
     match bytes {
@@ -143,7 +143,7 @@ fn read_start(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
     }
 }
 
-/// Adds Alt to a key, if it is a character.
+/// Adds the Alt modifier to a key, if the key is a character.
 fn with_alt(start: Start) -> Start {
     if let Start::Whole(Some(Decoded::Input(ScreenInput::Key(key)))) = &start
         && let Code::Char(char) = key.code
@@ -192,12 +192,12 @@ fn read_key(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
     Some((start, 1))
 }
 
-/// Returns the length of a control sequence after `ESC [`; 0 if its end has not arrived, `None` if it is not a sequence.
+/// Returns the length of a control sequence after `ESC [`, 0 if its end has not arrived, or `None` if it is no such sequence.
 fn sequence_length(rest: &[u8]) -> Option<usize> {
     let fixed = match rest.first() {
-        // The keys F1 to F5 of the Linux console.
+        // The keys F1 to F5 of the Linux console have two bytes after `ESC [`.
         Some(b'[') => 2,
-        // Mouse reports of three bytes.
+        // A mouse report in the old format has three bytes after its `M`.
         Some(b'M') => 4,
         Some(_) | None => 0,
     };
@@ -244,7 +244,7 @@ fn read_sequence(sequence: &[u8]) -> Option<Decoded> {
         (numbers.next().flatten(), numbers.next().flatten(), numbers.next().flatten());
     if mouse.is_some() || *last == b'M' {
         let button = u8::try_from(first?).ok()?;
-        // Without '<' the button is encoded as in a three-byte report.
+        // In a report without `<`, the button has the same offset of 32 as in the old three-byte format.
         let button = if mouse.is_some() { button } else { button.saturating_sub(32) };
         let (column, row) = (u16::try_from(second?).ok()?, u16::try_from(third?).ok()?);
         return read_mouse(button, column, row, *last == b'M');
@@ -267,7 +267,7 @@ fn read_sequence(sequence: &[u8]) -> Option<Decoded> {
     pressed(code, ctrl)
 }
 
-/// Returns the key for a sequence that ends with a letter.
+/// Returns the key for a control sequence that ends with this letter.
 const fn lettered(letter: u8) -> Option<Code> {
     Some(match letter {
         b'A' => Code::Up,
@@ -284,7 +284,7 @@ const fn lettered(letter: u8) -> Option<Code> {
     })
 }
 
-/// Returns the key for a sequence with a number.
+/// Returns the key for a control sequence that contains this number and ends with `~`.
 fn numbered(number: u32) -> Option<Code> {
     let function = match number {
         1 | 7 => return Some(Code::Home),
@@ -303,7 +303,7 @@ fn numbered(number: u32) -> Option<Code> {
     u8::try_from(function).ok().map(Code::Function)
 }
 
-/// Decodes a mouse report. Only clicks of the first button and the wheel are used. Positions are counted from 1.
+/// Decodes a mouse report. Only clicks of the first button and the wheel are used. Columns and rows are counted from 1.
 fn read_mouse(button: u8, column: u16, row: u16, is_pressed: bool) -> Option<Decoded> {
     let is_moved = button & 0b10_0000 > 0;
     let gesture = match (button & 0b11) | ((button & 0b1100_0000) >> 4) {

@@ -1,5 +1,6 @@
-//! Input from the terminal: keys, clicks, sizes. The bytes are not read by crossterm, because it waits forever for the end of an
-//! unfinished sequence, and reads a closed terminal in an endless loop (its issue 793, still open in 0.29).
+//! Reads the input from the terminal: keys, clicks, new sizes. The bytes are not read with crossterm, because crossterm waits
+//! forever for the end of an incomplete escape sequence, and reads a closed terminal in an endless loop (its issue 793, still
+//! open in 0.29).
 
 use std::fs::File;
 use std::future::pending;
@@ -17,10 +18,10 @@ use super::decoder::Decoder;
 use crate::io::clock;
 use crate::ui::input::ScreenInput;
 
-/// Number of bytes read at once; a paste may have more.
+/// Number of bytes to read at once. A pasted text may have more bytes.
 const READ_BYTES: usize = 4096;
 
-/// Reads the terminal's input on request.
+/// The input of the terminal, which is read only while the program waits for it.
 #[derive(Debug)]
 pub(super) struct TerminalEvents {
     terminal: AsyncFd<File>,
@@ -37,7 +38,7 @@ impl TerminalEvents {
         reason = "its successor is unsafe; this descriptor is ours and stays open"
     )]
     pub(super) fn start() -> io::Result<Self> {
-        // A duplicate is needed, because the runtime accepts each descriptor only once.
+        // Duplicate the file descriptor, because the tokio runtime accepts each descriptor only once.
         let terminal = if io::stdin().is_terminal() {
             File::from(io::stdin().as_fd().try_clone_to_owned()?)
         } else {
@@ -78,12 +79,12 @@ impl TerminalEvents {
         }
     }
 
-    /// Stops reading while another program has the terminal.
+    /// Stops reading input, because another program is about to use the terminal.
     pub(super) const fn pause(&mut self) {
         self.is_lent = true;
     }
 
-    /// Resumes reading.
+    /// Resumes reading input after another program used the terminal.
     pub(super) const fn resume(&mut self) {
         self.is_lent = false;
     }
@@ -97,8 +98,9 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// Reads one piece of input, so that a long paste is decoded before more of it is read. Returns `false` if there is no more.
-/// The terminal is polled first instead of being made non-blocking, which would also affect other programs that share it.
+/// Reads one piece of input, so that a long paste is decoded before more of it is read. Returns `false` if no more input is
+/// waiting. Checks first whether there is input to read. Making the terminal non-blocking instead would also affect other
+/// programs that share the terminal.
 fn read_typed(mut terminal: &File, decoder: &mut Decoder) -> io::Result<bool> {
     let mut bytes = [0; READ_BYTES];
     loop {
@@ -111,7 +113,7 @@ fn read_typed(mut terminal: &File, decoder: &mut Decoder) -> io::Result<bool> {
         decoder.push(clock::instant(), piece);
         match piece.last() {
             None => return Err(io::ErrorKind::UnexpectedEof.into()),
-            // ESC alone would be the Esc key, so read on in case it starts a sequence.
+            // A single ESC byte would count as the Esc key, so read more bytes in case it starts a sequence.
             Some(0x1b) => {}
             Some(_) => return Ok(true),
         }

@@ -1,4 +1,4 @@
-//! The terminal: takes it, draws on it, and always restores it.
+//! The terminal: puts it into raw mode, draws on it, and always restores its original state.
 
 mod bounded_backend;
 mod decoder;
@@ -34,25 +34,25 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Set while the terminal is lent to a command.
 static LENT: AtomicBool = AtomicBool::new(false);
-/// Set while the terminal has a title from this program.
+/// Set while the terminal shows a title that this program has set.
 static TITLED: AtomicBool = AtomicBool::new(false);
 
-/// Enables the alternate screen, bracketed paste and focus events. Clears the screen, which is not empty after a kill or in a
-/// terminal without an alternate screen.
+/// Enables the alternate screen, bracketed paste and focus events. Also clears the screen, which is not empty if an earlier
+/// process was killed or if the terminal has no alternate screen.
 const TAKE: &str = "\x1b[?1049h\x1b[2J\x1b[?2004h\x1b[?1004h";
-/// Disables everything that may have been enabled, and shows the cursor.
+/// Disables everything that this program may have enabled in the terminal, and shows the cursor.
 const GIVE_BACK: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[?1049l\x1b[?25h";
-/// Enables clicks and the wheel, in the format for wide screens; movements are not reported.
+/// Enables reports of mouse clicks and the wheel, in the format for wide screens. Mouse movements are not reported.
 const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
 const NO_MOUSE: &str = "\x1b[?1006l\x1b[?1000l";
-/// Saves the title of the terminal, or restores it (xterm's window operations).
+/// Saves the title of the terminal, so that it can be restored later (a window operation of xterm).
 const KEEP_TITLE: &str = "\x1b[22;2t";
 const TITLE_BACK: &str = "\x1b[23;2t";
 
-/// Maximum number of frames in the report.
+/// Maximum number of frames in the report of frame times.
 const FRAMES_MAX: usize = 100_000;
 
-/// The terminal in raw mode on its alternate screen; it is restored on drop.
+/// The terminal in raw mode on its alternate screen. Dropping this value restores the terminal.
 #[derive(Debug)]
 pub struct Terminal {
     inner: ratatui::Terminal<BoundedBackend>,
@@ -62,9 +62,10 @@ pub struct Terminal {
     mouse: bool,
     /// The title that was set last; `None` if titles are off.
     title: Option<String>,
-    /// The redraw counter at the last drawing; the user increments it to redraw everything.
+    /// The value of the redraw counter when the screen was last drawn. The counter increases when the user asks to redraw
+    /// everything.
     redraws: u32,
-    /// Numbers of the pictures stored in the terminal.
+    /// IDs of the pictures that were sent to the terminal and are stored there.
     sent: BTreeSet<u32>,
     tmux: bool,
 }
@@ -82,7 +83,7 @@ pub struct FrameTimes {
 }
 
 impl Terminal {
-    /// Takes the terminal. Must be called within a tokio runtime.
+    /// Puts the terminal into raw mode on the alternate screen. Must be called within a tokio runtime.
     pub fn take(verbose: bool, ui: &ScreenSettings) -> io::Result<Self> {
         let taken = enter(ui.mouse, ui.title);
         let backend = BoundedBackend::new();
@@ -133,20 +134,21 @@ impl Terminal {
         Ok(())
     }
 
-    /// Deletes a picture from kitty's screen and memory.
+    /// Deletes a picture from the screen and the memory of a terminal that supports the kitty protocol.
     fn take_back_picture(&self, id: u32) -> io::Result<()> {
         let delete = format!("\x1b_Gq=2,a=d,d=I,i={id};\x1b\\");
         execute!(stdout(), Print(through_tmux(delete, self.tmux)))
     }
 
-    /// Deletes all our pictures before another program uses the terminal.
+    /// Deletes all pictures of this program from the terminal before another program uses the terminal.
     fn take_back_pictures(&mut self) {
         for id in std::mem::take(&mut self.sent) {
             self.take_back_picture(id).ok();
         }
     }
 
-    /// Restores the terminal and stops until the shell continues this process; then everything is drawn again.
+    /// Restores the terminal and stops this process until the shell continues it. The returned input makes the program draw
+    /// everything again.
     pub async fn suspend(&mut self) -> io::Result<ScreenInput> {
         if !job_control::has_shell() {
             return Ok(ScreenInput::NoShell);
@@ -157,9 +159,9 @@ impl Terminal {
         self.take_again()
     }
 
-    /// Takes the terminal again after other programs may have used it.
+    /// Puts the terminal into raw mode again after other programs may have used it.
     fn take_again(&mut self) -> io::Result<ScreenInput> {
-        // crossterm's saved terminal mode may be out of date.
+        // Make crossterm forget the terminal mode that it saved before, which may be out of date.
         crossterm::terminal::disable_raw_mode()?;
         enter(self.mouse, self.title.is_some())?;
         self.title = self.title.take().map(|_| String::new());
@@ -171,14 +173,14 @@ impl Terminal {
     /// Forces a complete redraw, whatever is on the screen now.
     fn forget_screen(&mut self) -> io::Result<()> {
         self.take_back_pictures();
-        // A new instance has no record of the screen and draws everything. (Clearing the old one would query the cursor
-        // position and wait for an answer.)
+        // Replace the ratatui terminal, because a new instance has no record of the screen and draws everything. (Clearing the
+        // old instance would query the cursor position and wait for a response.)
         execute!(stdout(), Clear(ClearType::All))?;
         self.inner = ratatui::Terminal::new(BoundedBackend::new())?;
         Ok(())
     }
 
-    /// Returns the number of columns and rows.
+    /// Returns the number of columns and rows of the terminal.
     pub fn size(&self) -> io::Result<(u16, u16)> {
         let size = self.inner.size()?;
         Ok((size.width, size.height))
@@ -197,7 +199,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Sets the title if it has changed.
+    /// Sets the title of the terminal if the title has changed.
     fn entitle(&mut self, app: &App) -> io::Result<()> {
         let Some(before) = &mut self.title else { return Ok(()) };
         let title = app.title();
@@ -208,12 +210,12 @@ impl Terminal {
         Ok(())
     }
 
-    /// Shows only one sentence.
+    /// Draws a screen that contains only this sentence.
     pub fn show_text(&mut self, text: &str) -> io::Result<()> {
         self.inner.draw(|frame| view::draw_sentence(frame, text)).map(|_| ())
     }
 
-    /// Waits for the next input.
+    /// Waits for the next input from the terminal.
     pub async fn next(&mut self) -> ScreenInput {
         tokio::select! {
             biased;
@@ -228,14 +230,15 @@ impl Terminal {
 
     /// Lends the terminal to a command; see [`is_lent`].
     pub fn lend(&mut self) {
-        // A background reader would take keys from the command.
+        // Stop reading input, because this program would otherwise read keys that are typed for the command.
         self.events.pause();
         self.take_back_pictures();
         LENT.store(true, Ordering::Relaxed);
         give_back();
     }
 
-    /// Waits until a key suspends the command that has the terminal, and stops this process too; the shell then continues both.
+    /// Waits until the user suspends the command that has the terminal by a key, and then stops this process too. The shell later
+    /// continues both processes.
     pub async fn stop_with_borrower(&mut self) {
         if self.jobs.next().await == JobSignal::Stop && job_control::has_shell() {
             self.jobs.stop().await;
@@ -282,8 +285,8 @@ impl Drop for Terminal {
     }
 }
 
-/// Installs a panic hook that reports each panic. A panic that ends the calling thread restores the terminal before it is
-/// printed. Caught panics and panics of other threads become errors and must not disturb the screen.
+/// Installs a panic hook that reports each panic. If a panic ends the calling thread, the terminal is restored before the panic
+/// message is printed. Caught panics and panics of other threads become errors and must not disturb the screen.
 pub fn guard_panics() {
     let owner = std::thread::current().id();
     let before = std::panic::take_hook();
@@ -319,7 +322,7 @@ pub fn copy(text: &str) {
     }
 }
 
-/// Writes an escape sequence, if this program has the terminal now.
+/// Writes an escape sequence, unless the terminal is lent to a command or not in raw mode.
 pub(super) fn send(sequence: &str) {
     if TAKEN.load(Ordering::Relaxed) {
         let mut out = stdout().lock();

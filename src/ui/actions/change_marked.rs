@@ -16,7 +16,7 @@ use backissue_core::feed::text::counted_words;
 use backissue_core::history::{EntryKey, Flag};
 use backissue_core::schedule::Pace;
 
-/// Sets the pace of the marked feeds. Returns `None` if no feed is marked.
+/// Sets the pace (how often a feed is polled) of all marked feeds. Returns `None` if no feed is marked.
 pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<ScreenEffect>> {
     let feeds = marked_feeds(app);
     let count = feeds.len();
@@ -50,7 +50,7 @@ pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffec
     Some(effects)
 }
 
-/// Adds tags to the marked feeds. A tag typed with a leading minus is removed instead.
+/// Adds the typed tags, separated by commas, to the marked feeds. A tag with a leading minus is removed from the feeds instead.
 pub fn change_tags(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
     let parts = || typed.split(',').map(str::trim).filter(|part| !part.is_empty());
     let gone = normal_tags(parts().filter_map(|part| part.strip_prefix('-')));
@@ -76,7 +76,8 @@ pub fn change_tags(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<Screen
     effects
 }
 
-/// Sets a flag on the marked entries, or clears it if all of them have it. Returns `None` if no entry is marked.
+/// Sets a flag on the marked entries, or clears the flag if all marked entries already have it. Returns `None` if no entry is
+/// marked.
 pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Option<Vec<ScreenEffect>> {
     if app.ui.focus != Pane::Entries || app.ui.marked.entries.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Imports subscriptions from a file and exports them to one.
+//! Imports subscriptions from a file and exports subscriptions to a file.
 
 use chrono::{DateTime, Utc};
 
@@ -9,10 +9,10 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::imported_list::ImportedList;
 
-/// Maximum number of rejected lines that the message lists; the others are only counted.
+/// Maximum number of rejected lines of an imported file that the message names. Further rejected lines are only counted.
 const REFUSED_NAMED: usize = 3;
 
-/// Requests the import of a subscription list from a file.
+/// Requests the import of the subscription list in the file at `path`.
 pub fn import_file(app: &mut App, now: DateTime<Utc>, path: &str) -> Vec<ScreenEffect> {
     app.ask(now, Request::ImportFile(path.trim().to_owned()))
 }
@@ -23,7 +23,8 @@ pub fn export_list(app: &App, path: &str) -> Vec<ScreenEffect> {
     vec![ScreenEffect::Export { path: path.trim().to_owned(), text }]
 }
 
-/// Subscribes to every feed in an imported list. The result of the first polls is reported when the last of them ends.
+/// Subscribes to every feed in an imported list. The results of the first polls of these feeds are reported together when the last
+/// poll ends.
 pub fn import_list(app: &mut App, now: DateTime<Utc>, list: ImportedList) -> Vec<ScreenEffect> {
     let ImportedList { wanted, mut refused } = list;
     app.engine.imported = None;

@@ -13,7 +13,7 @@ use crate::ui::state::layout::Pane;
 use crate::ui::state::marked::MarkedRows;
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// The feeds or the entry that marking a row affects.
+/// What is marked when the user marks a row: all feeds of the row, or one entry.
 enum Markable {
     Feeds(Vec<FeedKey>),
     Entry(EntryKey),
@@ -58,7 +58,7 @@ pub fn mark_range(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Clears all marks. Returns `false` if nothing was marked.
+/// Clears all marks on feeds and entries. Returns `false` if nothing was marked.
 pub fn clear_marks(app: &mut App, now: DateTime<Utc>) -> bool {
     if app.ui.marked.is_empty() {
         return false;

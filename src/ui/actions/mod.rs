@@ -1,4 +1,4 @@
-//! Actions on one or several feeds: polling, unsubscribing and changing settings.
+//! Actions of the user on feeds and entries: polling, marking, unsubscribing, changing settings, importing and exporting.
 
 pub mod change_marked;
 pub mod lists;

@@ -1,4 +1,4 @@
-//! Collects the results of polls that the user requested, and reports them in one line when the last poll ends.
+//! Collects the results of polls that the user requested together, and reports them in one line when the last of these polls ends.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,15 @@ use crate::ui::app::App;
 use crate::ui::state::asked_polls::AskedPolls;
 use backissue_core::history::FeedKey;
 
-/// Waits for the requested polls so that their results can be reported. `left_out` is the number of feeds that were not polled.
+/// Starts to collect the results of polls of the feeds in `open`. `left_out` is the number of feeds that were not polled.
 pub fn wait_for_polls(app: &mut App, open: BTreeSet<FeedKey>, left_out: usize) {
     if !open.is_empty() {
         app.ui.asked_polls.push(AskedPolls::of(open, left_out));
     }
 }
 
-/// Waits for the first polls of imported feeds. The import message is shown again together with the results.
+/// Starts to collect the results of the first polls of imported feeds. `said` is the import message, which is shown again together
+/// with the results.
 pub fn wait_for_import(app: &mut App, open: BTreeSet<FeedKey>, said: &str) {
     if !open.is_empty() {
         let import = Some(said.to_owned());
@@ -24,7 +25,7 @@ pub fn wait_for_import(app: &mut App, open: BTreeSet<FeedKey>, said: &str) {
     }
 }
 
-/// Stops waiting for polls of unsubscribed feeds. If no other poll is pending, nothing is reported.
+/// Stops waiting for poll results of unsubscribed feeds. If a request has no other pending polls, its results are not reported.
 pub fn forget_unsubscribed(app: &mut App) {
     let feeds = &app.engine.feeds;
     app.ui.asked_polls.retain_mut(|asked| {
@@ -33,14 +34,14 @@ pub fn forget_unsubscribed(app: &mut App) {
     });
 }
 
-/// Counts a poll result, and reports the totals if no other poll of the request is pending.
+/// Adds a poll result to the request that it belongs to. If it was the last pending poll of this request, the totals are reported.
 pub fn note_result(app: &mut App, now: DateTime<Utc>, result: &PollResult) {
     let feed = app.engine.feeds.get(&result.feed);
     let title = feed.map_or("", |feed| feed.record.shown_title());
     let mut ended = None;
     app.ui.asked_polls.retain_mut(|asked| {
         asked.take(result, title);
-        // Stop waiting for feeds that were unsubscribed in the meantime.
+        // Results of feeds that were unsubscribed in the meantime will never arrive.
         asked.open.retain(|feed| app.engine.feeds.contains_key(feed));
         let goes_on = !asked.open.is_empty();
         if !goes_on {

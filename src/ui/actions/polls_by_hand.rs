@@ -14,7 +14,8 @@ use crate::ui::effect::ScreenEffect;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::duration_words;
 
-/// Polls feeds by hand. The results are reported when they arrive; feeds that cannot be polled now are reported at once.
+/// Polls feeds because the user pressed a key. Results are reported when they arrive; feeds that cannot be polled now are reported
+/// at once.
 pub fn poll_feeds(
     app: &mut App,
     now: DateTime<Utc>,
@@ -43,7 +44,8 @@ pub fn poll_feeds(
     effects
 }
 
-/// Explains why nothing is polled now. A check within the last 5 minutes takes precedence over the stated reason.
+/// Explains why none of the wanted feeds is polled. If the first feed was checked within the last 5 minutes, this is given as the
+/// reason; otherwise, the reason in `first` is given.
 fn nothing_polled(app: &App, now: DateTime<Utc>, first: &PollResult, wanted: usize) -> String {
     let reason = first.reason.as_deref().unwrap_or_default();
     if app.engine.confirming.is_some() {
@@ -64,7 +66,8 @@ fn nothing_polled(app: &App, now: DateTime<Utc>, first: &PollResult, wanted: usi
     }
 }
 
-/// Returns the time since the last successful check of a feed, if it is recent enough to be the only reason not to poll now.
+/// Formats the time since the last poll of a feed, if this poll was successful and so recent that it is the only reason not to poll
+/// now.
 fn checked_lately(feed: &Subscription, now: DateTime<Utc>) -> Option<String> {
     let facts = &feed.state.facts;
     let read = facts.last_ok.filter(|at| facts.last_try == Some(*at))?;

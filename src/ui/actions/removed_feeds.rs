@@ -1,4 +1,4 @@
-//! The list of feeds that were unsubscribed within the last week. Enter restores one.
+//! The list of feeds that were unsubscribed within the last week. Enter restores the selected feed.
 
 use chrono::{DateTime, Utc};
 
@@ -14,7 +14,7 @@ use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 use backissue_core::history::FeedKey;
 
-/// Opens or closes the list.
+/// Opens or closes the list of unsubscribed feeds.
 pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::Removed(_))) {
         app.ui.uncover();
@@ -26,7 +26,7 @@ pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Handles a key in the list.
+/// Handles a key in the list of unsubscribed feeds.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     let Some(Overlay::Removed(mut list)) = app.ui.overlay else { return KeyOutcome::Passed };
     let feeds: Vec<FeedKey> =
@@ -61,7 +61,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     KeyOutcome::Done(Vec::new())
 }
 
-/// Selects the clicked feed; a second click restores it.
+/// Selects the clicked feed; a click on the selected feed restores it.
 pub fn click_line(app: &mut App, now: DateTime<Utc>, line: usize) -> ClickOutcome {
     let count = recently_removed(&app.engine, now).len();
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);

@@ -1,4 +1,4 @@
-//! Unsubscribing with a key, with a confirmation if entries, or several feeds, could be lost by accident.
+//! Unsubscribes from feeds. Asks for confirmation first if several feeds, or unread or starred entries, could be lost by accident.
 
 use chrono::{DateTime, Utc};
 
@@ -17,12 +17,12 @@ use backissue_core::feed::text::counted_words;
 use backissue_core::feed::text::one_line;
 use backissue_core::history::{Counters, FeedKey};
 
-/// Maximum number of feeds that a question names; the others are only counted.
+/// Maximum number of feeds that a confirmation question names. If there are more, the others are only counted.
 const NAMED_MAX: usize = 3;
-/// Maximum number of characters of a title in a question about several feeds.
+/// Maximum number of characters of each feed title in a confirmation question about several feeds.
 const TITLE_MAX: usize = 30;
 
-/// Unsubscribes from the marked feeds, or from the selected one if none is marked. Asks for confirmation if there are several
+/// Unsubscribes from the marked feeds or, if no feed is marked, from the selected feed. Asks for confirmation if there are several
 /// feeds, if the focus is not on the feed itself, or if the feed has unread or starred entries.
 pub fn unsubscribe_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let marked = marking::marked_feeds(app);
@@ -44,7 +44,7 @@ pub fn unsubscribe_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffe
     ask_about(app, vec![feed])
 }
 
-/// Asks for confirmation, then unsubscribes from all feeds that ended.
+/// Asks whether to unsubscribe from all feeds that no longer exist.
 pub fn unsubscribe_ended(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let ended = app.engine.feeds.values().filter(|feed| feed.is_gone());
     let ended: Vec<FeedKey> = ended.map(|feed| feed.key).collect();
@@ -55,7 +55,7 @@ pub fn unsubscribe_ended(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect>
     ask_about(app, ended)
 }
 
-/// Asks whether to unsubscribe from feeds, and shows the number of entries that would be lost.
+/// Asks whether to unsubscribe from the given feeds, with the number of entries that would be lost.
 fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
     let known = || feeds.iter().filter_map(|feed| app.engine.feeds.get(feed));
     let sum = |count: fn(&Counters) -> u32| {
@@ -81,7 +81,7 @@ fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Names two or three feeds by title. For more, it names the first two and counts the others.
+/// Lists the titles of two or three feeds. For more feeds, lists the first two titles and counts the other feeds.
 fn name_several(titles: &[&str]) -> String {
     let named = if titles.len() > NAMED_MAX { NAMED_MAX.saturating_sub(1) } else { titles.len() };
     let mut parts: Vec<String> = titles
@@ -94,7 +94,7 @@ fn name_several(titles: &[&str]) -> String {
     format!("{} and {}", parts.join(", "), last.unwrap_or_default())
 }
 
-/// Handles a key while the question is open: `y` confirms, `n` and Esc cancel, and any other key does nothing.
+/// Handles a key while the confirmation question is open: `y` unsubscribes, `n` and Esc cancel, and any other key does nothing.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     let Some(Overlay::Question(question)) = &app.ui.overlay else { return KeyOutcome::Passed };
     match key {
@@ -116,7 +116,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     KeyOutcome::Done(Vec::new())
 }
 
-/// Unsubscribes from feeds. Several feeds are one undoable change.
+/// Unsubscribes from feeds. Unsubscribing from several feeds can be undone as one change.
 fn unsubscribe(app: &mut App, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
     app.ui.marked.feeds.clear();
     if let [feed] = feeds.as_slice() {

@@ -2,7 +2,7 @@
 
 use super::commands::{COMMANDS, CommandRow};
 
-/// The headings of the help, each with the names of its commands.
+/// The headings of the help, each with the names of the commands under it.
 const GROUPS: [(&str, &[&str]); 9] = [
     (
         "Moving",

@@ -47,7 +47,7 @@ pub enum Command {
     Pictures,
     Enclosure,
     Pipe,
-    /// A digit of a link number.
+    /// Types one digit of the number of a link to open.
     Digit(char),
     CopyLink,
     Zoom,
@@ -84,15 +84,15 @@ pub enum Command {
     Quit,
 }
 
-/// The description of a command.
+/// One row of the command table.
 #[derive(Debug)]
 pub struct CommandRow {
     pub command: Command,
-    /// Name for the palette and for `[keys]`.
+    /// Name of the command in the palette and in `[keys]`.
     pub name: &'static str,
-    /// Default keys, separated by spaces. `[keys]` can replace them.
+    /// Default keys of the command, separated by spaces. The user can replace them in `[keys]`.
     pub keys: &'static str,
-    /// Panes in which the keys work. Empty means all panes.
+    /// Panes in which the keys of the command work. Empty means all panes.
     panes: &'static [Pane],
     pub help: &'static str,
 }
@@ -176,7 +176,7 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Pipe, "pipe", "|")
         .only_in(ENTRIES)
         .help("pipe the entry to a command, as text or JSON; a leading ! gives it the terminal"),
-    // Each digit is a separate command.
+    // One row for all digits. The key bindings replace the digit `1` by the digit that was typed.
     command(Command::Digit('1'), "link", "1-9")
         .only_in(READER)
         .help("follow the link with this number; Enter completes the number"),
@@ -257,14 +257,15 @@ impl CommandRow {
         self.panes.is_empty() || self.panes.contains(&pane)
     }
 
-    /// Parses the default keys of the row. A key range such as `1-9` is skipped.
+    /// Parses the default keys of the command. A key range such as `1-9` is skipped.
     pub fn default_keys(&self) -> impl Iterator<Item = Key> {
         self.keys.split(' ').filter_map(|key| key_names::parse_key(key).ok())
     }
 }
 
 impl Command {
-    /// Checks whether the command scrolls or closes the help. Any other command only closes the help.
+    /// Checks whether the command works while the help is open: it scrolls or closes the help. Any other command only closes the
+    /// help.
     pub const fn works_in_help(self) -> bool {
         matches!(
             self,
@@ -283,7 +284,7 @@ impl Command {
         )
     }
 
-    /// Checks whether the command works in the plan pane and the timetable as it does elsewhere.
+    /// Checks whether the command works while the plan pane or the timetable is open in the same way as without them.
     pub const fn works_over_panes(self) -> bool {
         self.works_in_help()
             || matches!(

@@ -1,22 +1,22 @@
-//! A key as the terminal reports it.
+//! A key press as reported by the terminal.
 
-/// A key as the terminal reports it.
+/// A key press as reported by the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
-    /// Key code.
+    /// The pressed key, without Ctrl.
     pub code: Code,
-    /// `true` if Ctrl was held.
+    /// `true` if Ctrl was held down.
     pub ctrl: bool,
 }
 
-/// The code of a key.
+/// A key, independent of whether Ctrl was held down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
-    /// A character, with Shift already applied.
+    /// A character as typed: Shift has already been applied.
     Char(char),
-    /// A character with Alt.
+    /// A character typed while Alt was held down.
     Alt(char),
-    /// A function key, by its number.
+    /// A function key: 1 for F1.
     Function(u8),
     /// Insert.
     Insert,
@@ -26,7 +26,7 @@ pub enum Code {
     Esc,
     /// Tab.
     Tab,
-    /// Shift and Tab.
+    /// Tab while Shift was held down.
     BackTab,
     /// Backspace.
     Backspace,
@@ -51,17 +51,17 @@ pub enum Code {
 }
 
 impl Key {
-    /// Creates the key for a character.
+    /// Creates the key press for a character without Ctrl.
     pub const fn char(char: char) -> Self {
         Self { code: Code::Char(char), ctrl: false }
     }
 
-    /// Creates the key for a character with Ctrl.
+    /// Creates the key press for a character with Ctrl.
     pub const fn ctrl(char: char) -> Self {
         Self { code: Code::Char(char), ctrl: true }
     }
 
-    /// Creates a key that is not a character.
+    /// Creates the key press for a key without Ctrl.
     pub const fn code(code: Code) -> Self {
         Self { code, ctrl: false }
     }

@@ -1,42 +1,42 @@
-//! The active key bindings: the default table with the user's own keys applied.
+//! The active key bindings: the default keys of the command table, changed by the keys in the user's configuration.
 
 use super::commands::{COMMANDS, Command, CommandRow};
 use super::key::{Code, Key};
 use super::key_names::shown;
 use crate::ui::state::layout::Pane;
 
-/// The active key bindings.
+/// The active key bindings of all commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keymap {
     bound: Vec<Bound>,
 }
 
-/// A key sequence and the index of its row in the command table.
+/// A key sequence and the index of its command in the command table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Bound {
     keys: Vec<Key>,
     place: usize,
 }
 
-/// The user's own keys for one command.
+/// The keys that the user configured for one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnKeys {
     /// Index of the command in the command table.
     pub place: usize,
-    /// Key sequences of the command. If empty, the command has no key.
+    /// Key sequences for the command. If empty, the command has no key.
     pub sequences: Vec<Vec<Key>>,
-    /// Line number in the configuration file.
+    /// Line number in the configuration file, for messages about conflicts.
     pub line: usize,
 }
 
 /// The meaning of the keys typed so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// A complete command.
+    /// The keys are a complete sequence, bound to this command.
     Command(Command),
-    /// The beginning of a longer sequence.
+    /// The keys are the beginning of a longer sequence.
     Begun,
-    /// Not bound.
+    /// The keys are not bound.
     Nothing,
 }
 
@@ -47,8 +47,8 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// Builds the bindings from the default table and the user's own keys, and returns a sentence for each conflict. The user's
-    /// keys override the defaults. If two of the user's lines conflict, the first one wins.
+    /// Builds the bindings from the command table and the user's keys, and returns a sentence for each conflict. The user's keys
+    /// override the default keys. If two lines of the user conflict, the first line wins.
     pub fn new(own: &[OwnKeys]) -> (Self, Vec<String>) {
         let mut clashes = Vec::new();
         let mut taken: Vec<(Bound, usize)> = Vec::new();
@@ -117,7 +117,8 @@ impl Keymap {
         }
     }
 
-    /// Returns the command of a single key in a pane. Returns `None` if the key is not bound or only starts a sequence.
+    /// Returns the command that a single key runs in a pane. Returns `None` if the key is not bound or is only the beginning of a
+    /// sequence.
     pub fn command(&self, key: Key, pane: Pane) -> Option<Command> {
         match self.meaning(&[key], pane) {
             Meaning::Command(command) => Some(command),
@@ -125,7 +126,7 @@ impl Keymap {
         }
     }
 
-    /// Formats the keys of a command for the help and the palette.
+    /// Formats the keys of the command at an index of the command table, for the help and the palette.
     pub fn keys_of(&self, place: usize) -> String {
         if let Some(row) = COMMANDS.get(place)
             && matches!(row.command, Command::Digit(_))
@@ -169,7 +170,7 @@ impl Bound {
     }
 }
 
-/// Returns the index of a command in the command table, by its current name or a former one.
+/// Returns the index of a command in the command table, given its current name or its former name (`rules` for `filters`).
 pub fn place_of(command: &str) -> Option<usize> {
     let command = if command == "rules" { "filters" } else { command };
     COMMANDS.iter().position(|row| row.name == command)

@@ -1,4 +1,4 @@
-//! Dispatches keys and pasted text to the open input line, the open overlay, or a command.
+//! Passes keys and pasted text to the open input line, the open overlay, or the command that is bound to the key.
 
 use chrono::{DateTime, Utc};
 
@@ -16,7 +16,7 @@ use crate::ui::overlays::table;
 use crate::ui::reader::open_entry;
 use crate::ui::screen::ANSWER_STAYS;
 
-/// Handles pasted text.
+/// Handles pasted text: passes it to the open overlay or, if the text is an address, starts a subscription.
 pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     app.ui.begun.clear();
     if let Some(row) = table::open_row(app)
@@ -24,7 +24,7 @@ pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEf
     {
         return effects;
     }
-    // An address pasted anywhere starts a subscription.
+    // If no overlay accepts pasted text, a pasted address opens the input line for a subscription.
     if addresses::address_of(text).is_ok() && (text.contains('.') || text.contains("://")) {
         let mut prompt = Prompt::new(PromptPurpose::Add);
         prompt.insert(text.trim());
@@ -35,13 +35,13 @@ pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEf
     Vec::new()
 }
 
-/// Handles a key.
+/// Handles a key press.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     app.ui.notice = app.ui.notice.take().filter(|notice| {
         (notice.trouble && notice.at == now)
             || (notice.stays && now.signed_duration_since(notice.at) < ANSWER_STAYS)
     });
-    // If the key for the suspend command includes Ctrl, it works even while an overlay is open.
+    // If the key that suspends the program includes Ctrl, it works even while an overlay is open.
     let meaning = app.ui.settings.keys.meaning(&[key], app.ui.focus);
     if key.ctrl && meaning == Meaning::Command(Command::Suspend) {
         return run_command(app, now, Command::Suspend);
@@ -74,7 +74,8 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     run_command(app, now, command)
 }
 
-/// Returns the command that a key completes, if any. The start of a longer sequence is kept.
+/// Returns the command that is bound to the keys typed so far, including this key. If they are only the beginning of a longer
+/// sequence, they are stored and `None` is returned.
 fn typed_command(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Command> {
     let mut typed = std::mem::take(&mut app.ui.begun);
     if !typed.is_empty() && key == Key::code(Code::Esc) {
@@ -92,12 +93,12 @@ fn typed_command(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Command>
     None
 }
 
-/// Runs a command, if it works in the current context.
+/// Lets the open overlay handle a command, or runs the command if the overlay does not handle it.
 fn run_where_it_works(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
     taken_by_overlay(app, now, command).unwrap_or_else(|| run_command(app, now, command))
 }
 
-/// Lets the open overlay handle a command. Returns `None` if no overlay handles it.
+/// Lets the open overlay handle a command. Returns `None` if no overlay is open or the overlay does not handle the command.
 fn taken_by_overlay(
     app: &mut App,
     now: DateTime<Utc>,

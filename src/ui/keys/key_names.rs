@@ -1,10 +1,10 @@
-//! The notation of keys, for the help and for `[keys]`.
+//! The text form of keys, such as `Ctrl-x`, in the help and in `[keys]`.
 
 use std::fmt;
 
 use super::key::{Code, Key};
 
-/// Names of keys that are not characters. The first name of a key is the one shown.
+/// Names of keys that are not characters. If a key has several names, the first one is displayed.
 const NAMES: [(&str, Code); 26] = [
     ("Enter", Code::Enter),
     ("Return", Code::Enter),
@@ -33,7 +33,7 @@ const NAMES: [(&str, Code); 26] = [
     ("Space", Code::Char(' ')),
     ("Minus", Code::Char('-')),
 ];
-/// Maximum number of keys in a sequence.
+/// Maximum number of keys in a key sequence.
 pub const SEQUENCE_MAX: usize = 4;
 
 /// Parses a sequence of keys separated by spaces: `g d`, `Ctrl-x Ctrl-s`, `F5`. The error is a sentence.

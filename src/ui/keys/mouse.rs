@@ -1,5 +1,5 @@
-//! Mouse input: what a click or a wheel step does at a position. Positions are compared with the areas measured at the last
-//! draw.
+//! Mouse input: what a click or a wheel step does at a position. The position is looked up in the areas that were measured when the
+//! screen was last drawn.
 
 use chrono::{DateTime, Utc};
 
@@ -23,25 +23,25 @@ use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Area, Pane};
 
-/// Cells that one wheel step scrolls wide content sideways.
+/// Number of cells by which one wheel step scrolls wide content sideways.
 const WHEEL_CELLS: usize = 6;
-/// Cells before the name of a top-level tag: a space and the fold sign.
+/// Number of cells before the name of a top-level tag: a space and the fold symbol.
 const SIGN_CELLS: usize = 2;
-/// Cells at the right end of the bottom line that show the help key.
+/// Number of cells at the right end of the bottom line in which a click opens the help.
 const HELP_CELLS: u16 = 8;
 
 /// A mouse event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mouse {
-    /// Kind of event.
+    /// What the user did with the mouse.
     pub gesture: Gesture,
-    /// Column of the cell, from 0.
+    /// Column of the cell under the pointer, from 0.
     pub column: u16,
-    /// Row of the cell, from 0.
+    /// Row of the cell under the pointer, from 0.
     pub row: u16,
 }
 
-/// The kind of a mouse event.
+/// What the user did with the mouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gesture {
     /// The primary button was pressed.
@@ -62,7 +62,7 @@ pub fn use_mouse(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenE
         return Vec::new();
     }
     if mouse.gesture == Gesture::Click {
-        // A click interrupts a key sequence.
+        // A click cancels an unfinished key sequence.
         app.ui.begun.clear();
     }
     match (mouse.gesture, app.ui.overlay.is_some()) {
@@ -78,7 +78,8 @@ pub fn use_mouse(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenE
     }
 }
 
-/// Scrolls an overlay with the wheel, as the keys would. While a search is typed, the wheel scrolls the panes with the results.
+/// Scrolls the open overlay with the wheel, or moves its selection. While a search query is typed, the wheel scrolls the panes with
+/// the results.
 fn roll_overlay(app: &mut App, now: DateTime<Utc>, mouse: Mouse, down: bool) -> Vec<ScreenEffect> {
     let Some(row) = table::open_row(app) else { return Vec::new() };
     match row.wheel {
@@ -119,7 +120,7 @@ fn roll_panes(app: &mut App, mouse: Mouse, down: bool) -> Vec<ScreenEffect> {
     }
 }
 
-/// Scrolls wide content of the reader sideways.
+/// Scrolls wide content sideways if the pointer is over the reader.
 fn roll_sideways(app: &mut App, mouse: Mouse, right: bool) -> Vec<ScreenEffect> {
     if pane_at(app, mouse) == Some(Pane::Reader) {
         sideways::move_by_cells(app, right, WHEEL_CELLS);
@@ -127,12 +128,13 @@ fn roll_sideways(app: &mut App, mouse: Mouse, right: bool) -> Vec<ScreenEffect> 
     Vec::new()
 }
 
-/// Scrolls the entry list so that a given row comes first. The selected row stays selected as long as it is visible.
+/// Scrolls the entry list so that the row at index `top` is the first visible one. The selected row stays selected if it is still
+/// visible.
 fn scroll_entries(app: &mut App, top: usize, down: bool) -> Vec<ScreenEffect> {
     let height = usize::from(app.ui.viewport.entries_rows);
     let list = &mut app.ui.list;
     let last_row = list.total.saturating_sub(1);
-    // Rows that are not in memory cannot be measured, so the selection moves instead.
+    // The heights of rows that are not in memory are unknown, so the selection is moved to `top` instead.
     let top = top.min(last_row);
     if list.row(top).is_none() {
         return load_rows::move_in_list(app, down, Distance::Half);
@@ -144,7 +146,7 @@ fn scroll_entries(app: &mut App, top: usize, down: bool) -> Vec<ScreenEffect> {
     load_rows::load_visible_rows(app)
 }
 
-/// Returns the rows that are completely visible on a screen of `height` lines, each with its first line.
+/// Returns the rows that are completely visible in a pane of `height` lines, each with the number of its first line.
 fn rows_in_sight(app: &App, height: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
     let list = &app.ui.list;
     let (mut line, mut day) = (0_usize, None);
@@ -173,7 +175,7 @@ fn pane_at(app: &App, mouse: Mouse) -> Option<Pane> {
     hit.map(|(_, pane)| pane)
 }
 
-/// Handles a click in the panes: it selects the row and focuses its pane; a second click opens the row.
+/// Handles a click in the panes: it focuses the pane and selects the row under the pointer. A click on the selected row opens it.
 fn click_panes(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
     let (columns, rows) = app.ui.size;
     if mouse.row.saturating_add(1) == rows && mouse.column.saturating_add(HELP_CELLS) >= columns {
@@ -198,7 +200,7 @@ fn click_panes(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEff
     }
 }
 
-/// Handles a click in the subscriptions pane. A click on the fold sign of a tag folds or unfolds it.
+/// Handles a click in the subscriptions pane. A click on the fold symbol of a tag folds or unfolds the tag.
 fn click_feeds(app: &mut App, now: DateTime<Utc>, line: usize, column: usize) -> Vec<ScreenEffect> {
     let had_keys = app.ui.focus == Pane::Feeds;
     app.ui.focus = Pane::Feeds;
@@ -236,7 +238,7 @@ fn click_entries(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEf
     load_rows::load_visible_rows(app)
 }
 
-/// Handles a click in the Attention list: it selects a feed, or applies the remedy of the selected one.
+/// Handles a click in the Attention list: it selects a feed. A click on the selected feed applies the suggested remedy.
 fn click_attention(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
     let had_keys = app.ui.focus == Pane::Entries;
     app.ui.focus = Pane::Entries;
@@ -270,8 +272,8 @@ fn click_reader(
     open_entry::follow_link(app, now)
 }
 
-/// Handles a click while an overlay is open. A click inside the overlay selects a line. A click outside closes the overlay if it
-/// only displays something.
+/// Handles a click while an overlay is open. A click inside the overlay selects a line. A click outside closes the overlay if
+/// nothing is edited in it.
 fn click_overlay(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenEffect> {
     let Some(row) = table::open_row(app) else { return Vec::new() };
     let line = app.ui.viewport.overlay.line_at(mouse.column, mouse.row);

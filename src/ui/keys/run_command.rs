@@ -131,7 +131,7 @@ fn undo_or_redo(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<Scre
     app.ask(now, if undoes { Request::Undo } else { Request::Redo })
 }
 
-/// Closes the topmost open item. If something is marked and no overlay is open, it clears the marks instead.
+/// Closes the topmost overlay, search or text. If something is marked and no overlay is open, it clears the marks instead.
 fn close(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.overlay.is_none() && marking::clear_marks(app, now) {
         return Vec::new();
@@ -145,7 +145,7 @@ fn redraw(app: &mut App) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Moves down (`true`) or up in the overlay or pane that has the focus.
+/// Moves the selection or scrolls, down (`true`) or up, in the open overlay or the focused pane.
 pub(super) fn move_by(
     app: &mut App,
     now: DateTime<Utc>,
@@ -158,7 +158,8 @@ pub(super) fn move_by(
     navigation::move_in_pane(app, now, down, distance)
 }
 
-/// Moves to the pane on the left. In the tag tree, it folds a tag or moves to its parent.
+/// Moves the focus to the pane on the left. If a tag or a feed under a tag is selected, folds the tag or selects its parent
+/// instead.
 fn go_left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let before = app.ui.feeds.selected;
     let folded = tag_folds::fold_selected(app);
@@ -172,7 +173,7 @@ fn go_left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Moves to the pane on the right. In the tag tree, it unfolds a tag.
+/// Moves the focus to the pane on the right. If a folded tag is selected, unfolds it instead.
 fn go_right(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
     tag_folds::unfold_selected(app).unwrap_or_else(|| {
         navigation::go_right(app);
@@ -190,7 +191,7 @@ fn toggle_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     toggle_flag(app, now, Flag::Read)
 }
 
-/// Toggles a flag of the marked entries, or of the selected one if none is marked.
+/// Toggles a flag of the marked entries or, if no entry is marked, of the selected entry.
 fn toggle_flag(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenEffect> {
     change_marked::toggle_mark(app, now, flag)
         .unwrap_or_else(|| mark_entries::toggle_mark(app, now, flag))
@@ -216,8 +217,8 @@ fn edit_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     saved_searches::ask_name(app).unwrap_or_else(|| edit_dialog::open_form(app, now))
 }
 
-/// Hides the selected gap. If no gap is selected, unsubscribes from the marked feeds; if no feed is marked, removes the selected
-/// search or unsubscribes from the selected feed.
+/// Hides the selected gap. If no gap is selected, unsubscribes from the marked feeds. If no feed is marked either, removes the
+/// selected search or unsubscribes from the selected feed.
 fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some((feed, gap)) = selected_gap(app) {
         return app.ask(now, Request::DismissGap(feed, gap));
@@ -229,7 +230,7 @@ fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         .unwrap_or_else(|| unsubscribe::unsubscribe_selected(app, now))
 }
 
-/// Changes the pace of the selected feed, or of the marked feeds.
+/// Sets the pace (how often a feed is polled) of the marked feeds or, if no feed is marked, of the selected feed.
 fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> {
     if app.ui.overlay.is_none()
         && let Some(effects) = change_marked::set_pace(app, now, pace)
@@ -263,7 +264,7 @@ fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Returns the selected gap, if the focus is on the rows of the list or on the reader.
+/// Returns the feed and ID of the selected gap. Returns `None` if no gap is selected or the subscriptions pane has the focus.
 fn selected_gap(app: &App) -> Option<(FeedKey, GapKey)> {
     let row = app.ui.list.selected_row()?;
     match (app.ui.focus, row.key) {
@@ -272,7 +273,7 @@ fn selected_gap(app: &App) -> Option<(FeedKey, GapKey)> {
     }
 }
 
-/// Loads more of the selected feed's history.
+/// Fetches older entries of the selected feed or for the selected gap.
 fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some((feed, gap)) = selected_gap(app) {
         return app.ask(now, Request::MoreHistory(feed, Some(gap)));
@@ -318,7 +319,8 @@ fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     load_rows::open_list(app, now)
 }
 
-/// Describes the contents of a list that cannot be switched between all, unread and starred entries. Returns `None` if it can.
+/// Describes the contents of the open list if it cannot be switched between all, unread and starred entries. Returns `None` if it
+/// can be switched.
 fn fixed_list(app: &App) -> Option<&'static str> {
     match app.ui.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread) => Some("unread entries"),

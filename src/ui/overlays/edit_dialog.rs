@@ -1,4 +1,4 @@
-//! The edit dialog: handles keys in the form for a feed's settings, and saves the form.
+//! The edit dialog: handles keys in the form for a feed's settings, and saves the settings.
 
 use chrono::{DateTime, Utc};
 
@@ -14,7 +14,7 @@ use crate::ui::keys::key::Key;
 use crate::ui::panes::selected_feed;
 use crate::ui::state::overlay::Overlay;
 
-/// Opens the form for the selected feed.
+/// Opens the edit form for the selected feed.
 pub fn open_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some((feed, subscription)) = selected_feed::selected_subscription(app, now) else {
         app.ui.say(now, "select a feed first: e edits one feed");
@@ -30,7 +30,7 @@ pub fn open_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Handles a key in the form.
+/// Handles a key in the edit form.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::Edit(edited)) = &mut app.ui.overlay else { return Vec::new() };
     match edited.form.press(key) {
@@ -41,7 +41,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     Vec::new()
 }
 
-/// Inserts pasted text into the form.
+/// Inserts pasted text into the edit form.
 pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::Edit(edited)) = &mut app.ui.overlay {
         edited.form.paste(text);
@@ -49,7 +49,7 @@ pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Selects the clicked line. The first line of the dialog is the address.
+/// Selects the clicked input line. The first line of the dialog is the feed's address, which cannot be selected.
 pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line).checked_sub(1);
     if let (Some(Overlay::Edit(edited)), Some(place)) = (&mut app.ui.overlay, place) {
@@ -58,7 +58,7 @@ pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Saves the form, unless it contains an invalid value.
+/// Saves the edited settings, unless an input line contains an invalid value.
 fn save_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::Edit(edited)) = &app.ui.overlay else { return Vec::new() };
     let (feed, chosen) = (edited.feed, edited.chosen());

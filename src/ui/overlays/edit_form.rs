@@ -1,4 +1,4 @@
-//! The user's settings of a feed as a form of a few lines.
+//! The form in which the user edits the settings of a feed.
 
 use super::form::{Form, FormRow, FormValue};
 use super::prompt::{Prompt, PromptPurpose};
@@ -10,18 +10,18 @@ use crate::engine::settings::Settings;
 use backissue_core::feed::Zone;
 use backissue_core::history::FeedKey;
 
-/// A form that edits the user's settings of a feed.
+/// The form in which the user edits the settings of a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditForm {
-    /// The feed.
+    /// The feed whose settings are edited.
     pub feed: FeedKey,
     /// The address of the feed, which is read-only.
     pub address: String,
-    /// The lines, each with its label.
+    /// The input lines of the form, each identified by its label.
     pub form: Form<&'static str>,
-    /// Time zone of rules that do not name one.
+    /// Time zone of interval rules that do not specify one.
     zone: Zone,
-    /// The settings before the edit. The form keeps values that it does not show.
+    /// The settings when the form was opened. Settings without an input line keep these values.
     pub(in crate::ui) before: Chosen,
 }
 
@@ -41,7 +41,7 @@ impl EditForm {
         Self { feed, address: record.url.clone(), form: Form::new(rows, 0), zone, before }
     }
 
-    /// Returns the edited settings, or the index of an invalid line and a sentence about it.
+    /// Returns the edited settings. If a line is invalid, the error is the index of this line and a sentence about it.
     pub(in crate::ui) fn chosen(&self) -> Result<Chosen, (usize, String)> {
         let mut chosen = self.before.clone();
         for (place, (row, (setting, _))) in self.form.rows.iter().zip(form_lines()).enumerate() {
@@ -57,7 +57,7 @@ impl EditForm {
     }
 }
 
-/// Creates the line of a setting, filled with its current value.
+/// Creates the input line for a setting, filled with the current value of the setting.
 fn form_row(
     setting: &FeedSettingRow,
     line: FormLine,

@@ -1,4 +1,4 @@
-//! The choice between the feeds found on a page.
+//! Lets the user choose between the feeds found on a page, and blocks the panes while an address is looked up.
 
 use chrono::{DateTime, Utc};
 
@@ -12,7 +12,7 @@ use crate::ui::keys::key::Key;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Choice, Overlay};
 
-/// Subscribes to a typed address. Keys typed while the lookup runs do not reach the panes.
+/// Subscribes to a typed address. While the address is looked up, keys do not reach the panes.
 pub fn subscribe_to(app: &mut App, now: DateTime<Utc>, address: String) -> Vec<ScreenEffect> {
     let id = app.engine.next_addition();
     let subscribe = Subscribe { id, address, choose: true, ..Subscribe::default() };
@@ -21,7 +21,7 @@ pub fn subscribe_to(app: &mut App, now: DateTime<Utc>, address: String) -> Vec<S
     effects
 }
 
-/// Blocks the keys until the lookup offers a choice or ends.
+/// Opens the overlay that keeps keys from the panes until the address lookup ends or offers a choice between feeds.
 fn wait_for(app: &mut App, addition: u32) {
     let open = app.engine.additions.get(&addition);
     if open.is_some_and(|addition| addition.ended.is_none()) {
@@ -29,7 +29,7 @@ fn wait_for(app: &mut App, addition: u32) {
     }
 }
 
-/// Lets the panes handle keys again after the pending lookup has ended.
+/// Closes the overlay that keeps keys from the panes if the address lookup has ended.
 pub fn follow_addition(app: &mut App) {
     let Some(Overlay::Looking(id)) = app.ui.overlay else { return };
     let addition = app.engine.additions.get(&id);
@@ -38,7 +38,7 @@ pub fn follow_addition(app: &mut App) {
     }
 }
 
-/// Handles a key while an address is looked up: Esc cancels, and any other key does nothing.
+/// Handles a key while an address is looked up: Esc cancels the lookup, and any other key does nothing.
 pub fn press_waiting_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     let Some(Overlay::Looking(addition)) = app.ui.overlay else { return KeyOutcome::Passed };
     match app.ui.settings.keys.command(key, Pane::Feeds) {
@@ -53,7 +53,7 @@ pub fn press_waiting_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutc
     }
 }
 
-/// Handles a key while the user chooses between the feeds of a page.
+/// Handles a key while the user chooses between the feeds found on a page.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::Choice(mut choice)) = app.ui.overlay else { return Vec::new() };
     let count = count_candidates(app, choice);
@@ -76,7 +76,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     select_candidate(app, now, choice)
 }
 
-/// Selects the clicked feed; a second click subscribes to it.
+/// Selects the clicked feed; a click on the selected feed subscribes to it.
 pub fn click_line(app: &mut App, now: DateTime<Utc>, line: usize) -> ClickOutcome {
     let Some(Overlay::Choice(mut choice)) = app.ui.overlay else {
         return ClickOutcome::Done(Vec::new());
@@ -92,7 +92,7 @@ fn count_candidates(app: &App, choice: Choice) -> usize {
     app.engine.additions.get(&choice.addition).map_or(0, |addition| addition.found.len())
 }
 
-/// Selects one of the feeds and requests its preview.
+/// Selects one of the feeds found on a page and requests its preview.
 fn select_candidate(app: &mut App, now: DateTime<Utc>, choice: Choice) -> Vec<ScreenEffect> {
     app.ui.overlay = Some(Overlay::Choice(choice));
     let Some(url) = url_at(app, choice.addition, choice.list.selected) else { return Vec::new() };

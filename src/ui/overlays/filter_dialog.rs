@@ -21,7 +21,7 @@ pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.say(now, "select an entry first: m creates a filter from it");
         return Vec::new();
     };
-    // For a hidden entry, open the filter that hides it.
+    // If a filter hides the selected entry, open this filter instead of a new one.
     let hides = |id: &&u32| {
         app.engine.filters.get(**id).is_some_and(|filter| filter.action == Action::Hide)
     };
@@ -40,18 +40,18 @@ pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     open_form(app, now, filter, &Offer { feed: Some(feed), title, author })
 }
 
-/// Opens the dialog for an existing filter.
+/// Opens the filter dialog for an existing filter.
 pub fn edit_filter(app: &mut App, now: DateTime<Utc>, id: u32) -> Vec<ScreenEffect> {
     let Some(filter) = app.engine.filters.get(id).cloned() else { return Vec::new() };
     open_form(app, now, filter, &Offer::default())
 }
 
-/// Opens the dialog for a new, empty filter.
+/// Opens the filter dialog for a new, empty filter.
 pub fn create_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     open_form(app, now, EntryFilter::default(), &Offer::default())
 }
 
-/// Opens the dialog for a filter.
+/// Opens the filter dialog for a filter, with suggested values from an entry.
 fn open_form(
     app: &mut App,
     now: DateTime<Utc>,
@@ -63,7 +63,7 @@ fn open_form(
     ask_preview(app, now)
 }
 
-/// Handles a key in the form.
+/// Handles a key in the filter form.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay else { return Vec::new() };
     match edited.press(key) {
@@ -76,7 +76,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     }
 }
 
-/// Inserts pasted text into the form.
+/// Inserts pasted text into the filter form.
 pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay {
         edited.form.paste(text);
@@ -84,7 +84,7 @@ pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEf
     ask_preview(app, now)
 }
 
-/// Selects the clicked line.
+/// Selects the clicked line of the filter form.
 pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
     let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
     if let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay {
@@ -93,7 +93,7 @@ pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Saves the filter, unless it is invalid.
+/// Saves the edited filter, unless it is invalid.
 fn save_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(edited)) = &app.ui.overlay else { return Vec::new() };
     let filter = edited.read(&app.engine, now);
@@ -112,7 +112,7 @@ fn save_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Requests a preview if the filter in the form has changed since the last request.
+/// Requests a new preview of matching entries if the edited filter has changed since the last request.
 fn ask_preview(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay else { return Vec::new() };
     match edited.read(&app.engine, now) {
@@ -133,7 +133,7 @@ fn ask_preview(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Shows a preview that has arrived.
+/// Shows a preview of matching entries in the dialog, unless a newer preview has been requested.
 pub fn show_preview(app: &mut App, number: u64, preview: &FilterPreview) {
     let covered = app.ui.overlay.iter_mut().chain(&mut app.ui.beneath);
     for overlay in covered {

@@ -1,4 +1,4 @@
-//! The form of a filter: its lines, and the filter that they describe.
+//! The form in which the user creates or edits a filter: its input lines, and the filter that they describe.
 
 use chrono::{DateTime, Utc};
 
@@ -13,45 +13,45 @@ use backissue_core::history::FeedKey;
 /// A form that creates or edits a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterForm {
-    /// The filter when the form was opened. ID 0 means a new filter.
+    /// The filter when the form was opened. If its ID is 0, it is a new filter.
     pub(in crate::ui) before: EntryFilter,
-    /// The lines.
+    /// The input lines of the form.
     pub form: Form<FilterField>,
-    /// The entries that the filter matches. `None` while the preview is pending.
+    /// The entries that the edited filter matches. `None` while the preview is pending.
     pub preview: Option<FilterPreview>,
-    /// Number of the last requested preview.
+    /// Number of the last requested preview. Previews with other numbers are outdated.
     pub(in crate::ui) asked: u64,
-    /// The filter of the last requested preview.
+    /// The filter that the last preview was requested for.
     pub(in crate::ui) asked_for: Option<EntryFilter>,
-    /// Choices of the line that selects the feeds.
+    /// The choices in the line that selects which feeds the filter applies to.
     scopes: Vec<FilterScope>,
 }
 
-/// A line of the form.
+/// An input line of the filter form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilterField {
-    /// The action.
+    /// What the filter does with the entries that it matches.
     Action,
-    /// The label, for the action that adds one.
+    /// The label to add, if the action is to add a label.
     Label,
     /// The feeds that the filter applies to.
     Scope,
-    /// A condition on the title.
+    /// A condition on the title of an entry.
     Title,
-    /// A condition on the author.
+    /// A condition on the author of an entry.
     Author,
-    /// A condition on the text.
+    /// A condition on the text of an entry.
     Text,
     /// The date when the filter expires.
     Until,
 }
 
 const ACTIONS: [&str; 4] = ["hide", "mark read", "star", "label"];
-/// Index of the action that adds a label.
+/// Index of the action "add a label" among the choices for the action.
 const LABEL_ACTION: usize = 3;
 
 impl FilterField {
-    /// Returns the label in front of the line.
+    /// Returns the label of the input line.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Action => "action",
@@ -65,7 +65,7 @@ impl FilterField {
     }
 }
 
-/// Values of an entry that the form suggests for a filter.
+/// Values of the selected entry that the form suggests for the filter.
 #[derive(Debug, Clone, Default)]
 pub(in crate::ui) struct Offer {
     pub(in crate::ui) feed: Option<FeedKey>,
@@ -106,7 +106,7 @@ impl FilterForm {
             ),
             text_row(FilterField::Until, &until, "no end; 7d, 2w, 6m or a date", None),
         ];
-        // The title is the first line to edit.
+        // The title condition (the third line) gets the focus, because it is the first line that most users edit.
         let form = Form::new(rows, 2);
         let (preview, asked, asked_for) = (None, 0, None);
         let mut edited = Self { before: filter, form, preview, asked, asked_for, scopes };
@@ -114,7 +114,7 @@ impl FilterForm {
         edited
     }
 
-    /// Shows the label line only while the action adds a label.
+    /// Shows the input line for the label if the chosen action adds a label, and hides it otherwise.
     fn show_label(&mut self) {
         let wanted = self.form.chosen(&FilterField::Action) == LABEL_ACTION;
         let stands = self.form.rows.iter().any(|row| row.field == FilterField::Label);
@@ -133,14 +133,14 @@ impl FilterForm {
         }
     }
 
-    /// Handles a key.
+    /// Handles a key in the form.
     pub(in crate::ui) fn press(&mut self, key: Key) -> FormOutcome {
         let outcome = self.form.press(key);
         self.show_label();
         outcome
     }
 
-    /// Returns the filter that the form describes, or a sentence that explains why it is invalid.
+    /// Returns the filter that the form describes. If it is invalid, the error is a sentence that explains why.
     pub(in crate::ui) fn read(
         &self,
         engine: &Engine,
@@ -189,7 +189,8 @@ fn text_row(
     FormRow { field, value: FormValue::Line(prompt), hint, offered }
 }
 
-/// Lists the choices for the feeds: the feed of the entry, its tags, the filter's current scope, all feeds, and all tags.
+/// Lists the choices for the feeds that a filter applies to: the feed of the entry, its tags, the filter's current scope, all
+/// feeds, and all tags.
 fn list_scopes(engine: &Engine, filter: &EntryFilter, feed: Option<FeedKey>) -> Vec<FilterScope> {
     let mut scopes: Vec<FilterScope> = feed.map(FilterScope::Feed).into_iter().collect();
     let tags_of = |feed: &FeedKey| engine.feeds.get(feed).map(|feed| feed.record.tags.clone());

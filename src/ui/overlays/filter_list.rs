@@ -13,10 +13,10 @@ use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{FilterList, Overlay};
 
-/// Number of screen lines for each filter.
+/// Number of screen lines that each filter takes in the list.
 pub const FILTER_LINES: usize = 2;
 
-/// Opens or closes the list.
+/// Opens or closes the list of filters.
 pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::FilterList(_))) {
         app.ui.uncover();
@@ -30,7 +30,8 @@ pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     vec![ask_store(ScreenRequest::FilterCounts)]
 }
 
-/// Handles `m`: creates a filter from the selected entry, or opens the filter list in the subscriptions pane.
+/// Handles the `m` key: proposes a filter based on the selected entry. In the subscriptions pane, or if no entry is selected, opens
+/// the list of filters.
 pub fn mute_entry(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.focus == Pane::Feeds || app.ui.list.selected_row().is_none() {
         return toggle_list(app, now);
@@ -38,7 +39,7 @@ pub fn mute_entry(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     filter_dialog::propose_filter(app, now)
 }
 
-/// Handles a key in the list.
+/// Handles a key in the list of filters.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     let Some(Overlay::FilterList(open)) = app.ui.overlay else { return KeyOutcome::Passed };
     let count = app.engine.filters.list.len();
@@ -76,7 +77,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     })
 }
 
-/// Selects the clicked filter; a second click opens its dialog.
+/// Selects the clicked filter; a click on the selected filter opens its dialog.
 pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
     let top = usize::from(app.ui.viewport.overlay_top);
     if let Some(Overlay::FilterList(open)) = &mut app.ui.overlay

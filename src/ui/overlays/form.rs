@@ -1,55 +1,55 @@
-//! A form whose lines are either typed text or a choice between a few words. One line has the focus. The dialogs for feeds and
-//! filters are forms.
+//! A form whose lines are either text inputs or choices between a few words. One line has the focus. The dialogs that edit a feed
+//! or a filter are such forms.
 
 use super::prompt::{Prompt, Typed};
 use crate::ui::keys::key::{Code, Key};
 
-/// A form. `F` identifies a line.
+/// A form with input lines. A value of type `F` identifies each line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Form<F> {
-    /// The lines, in order.
+    /// The input lines, in display order.
     pub rows: Vec<FormRow<F>>,
     /// Index of the line that has the focus.
     pub selected: usize,
-    /// The reason why the form cannot be saved, as a sentence.
+    /// A sentence that explains why the form could not be saved. `None` if there was no problem.
     pub problem: Option<String>,
 }
 
-/// One line of a form.
+/// One input line of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormRow<F> {
-    /// Identifies the line.
+    /// Identifies the line within the form.
     pub field: F,
-    /// Contents of the line.
+    /// The text or choice that the user edits.
     pub value: FormValue,
-    /// Hint that describes an empty line or the configured value.
+    /// Hint that is shown while the line is empty, such as the value that applies without an input.
     pub hint: String,
-    /// Text that the right arrow inserts into an empty line.
+    /// Suggested text. If the line is empty, the right arrow key inserts the suggested text.
     pub offered: Option<String>,
 }
 
-/// Contents of a form line.
+/// The contents of an input line in a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormValue {
-    /// Text being typed.
+    /// A text that the user types.
     Line(Prompt),
     /// A choice between a few words.
     Choice {
-        /// The words.
+        /// The words to choose from.
         words: Vec<String>,
         /// Index of the chosen word.
         chosen: usize,
     },
 }
 
-/// The result of a key in a form.
+/// What to do after a key was pressed in a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormOutcome {
-    /// The form stays open.
+    /// Keep the form open.
     Open,
-    /// The user saves the form.
+    /// Save the form.
     Save,
-    /// The user cancels the form.
+    /// Close the form without saving.
     GiveUp,
 }
 
@@ -59,7 +59,7 @@ impl<F> Form<F> {
         Self { rows, selected, problem: None }
     }
 
-    /// Handles a key.
+    /// Handles a key in the form.
     pub fn press(&mut self, key: Key) -> FormOutcome {
         let typing = self.typed_line().is_some();
         match key.code {
@@ -98,14 +98,14 @@ impl<F> Form<F> {
         }
     }
 
-    /// Selects the clicked line, if there is one.
+    /// Gives the focus to the clicked line, if a line was clicked.
     pub const fn click(&mut self, place: usize) {
         if place < self.rows.len() {
             self.selected = place;
         }
     }
 
-    /// Returns the focused line, if it is a text line.
+    /// Returns the text input of the focused line. Returns `None` if the line is a choice.
     pub fn typed_line(&self) -> Option<&Prompt> {
         match self.rows.get(self.selected).map(|row| &row.value) {
             Some(FormValue::Line(prompt)) => Some(prompt),
@@ -113,7 +113,7 @@ impl<F> Form<F> {
         }
     }
 
-    /// Returns the focused line for editing, if it is a text line.
+    /// Returns the text input of the focused line for modification. Returns `None` if the line is a choice.
     fn typed_line_mut(&mut self) -> Option<&mut Prompt> {
         match self.rows.get_mut(self.selected).map(|row| &mut row.value) {
             Some(FormValue::Line(prompt)) => Some(prompt),
@@ -121,12 +121,12 @@ impl<F> Form<F> {
         }
     }
 
-    /// Selects the next (`true`) or previous line, wrapping around.
+    /// Gives the focus to the next (`true`) or previous line, wrapping around.
     fn select_next(&mut self, down: bool) {
         self.selected = next_place(self.selected, self.rows.len(), down);
     }
 
-    /// Chooses the next (`true`) or previous word, wrapping around.
+    /// Chooses the next (`true`) or previous word in the focused line, wrapping around.
     fn choose_next(&mut self, forward: bool) {
         let value = self.rows.get_mut(self.selected).map(|row| &mut row.value);
         if let Some(FormValue::Choice { words, chosen }) = value {
@@ -134,7 +134,7 @@ impl<F> Form<F> {
         }
     }
 
-    /// Inserts the offered text into an empty line. Returns `false` if there is no offer or the line is not empty.
+    /// Inserts the suggested text into the focused line. Returns `false` if there is no suggestion or the line is not empty.
     fn take_offer(&mut self) -> bool {
         let Some(row) = self.rows.get_mut(self.selected) else { return false };
         let (FormValue::Line(prompt), Some(offered)) = (&mut row.value, &row.offered) else {
@@ -149,7 +149,7 @@ impl<F> Form<F> {
 }
 
 impl<F: PartialEq> Form<F> {
-    /// Returns the typed text of a field, trimmed. Returns an empty string if the field has no text line.
+    /// Returns the trimmed text of the line for a field. Returns an empty string if the field has no text input.
     pub fn text(&self, field: &F) -> &str {
         match self.value(field) {
             Some(FormValue::Line(prompt)) => prompt.text.trim(),
@@ -157,7 +157,7 @@ impl<F: PartialEq> Form<F> {
         }
     }
 
-    /// Returns the index of the word chosen for a field, or 0 if the field has no words.
+    /// Returns the index of the chosen word in the line for a field. Returns 0 if the field is not a choice.
     pub fn chosen(&self, field: &F) -> usize {
         match self.value(field) {
             Some(FormValue::Choice { chosen, .. }) => *chosen,
@@ -170,7 +170,7 @@ impl<F: PartialEq> Form<F> {
     }
 }
 
-/// Returns the index after (`true`) or before an index, wrapping around.
+/// Returns the index after (`true`) or before `place`, wrapping around in a list of `count` items.
 fn next_place(place: usize, count: usize, forward: bool) -> usize {
     let count = count.max(1);
     let step = if forward { 1 } else { count.saturating_sub(1) };
@@ -182,7 +182,7 @@ mod tests {
     use crate::ui::overlays::form::*;
     use crate::ui::overlays::prompt::PromptPurpose;
 
-    /// Returns a form with a text line, a choice of three words, and a text line that has an offer.
+    /// Returns a form with a text input, a choice between three words, and a text input with a suggestion.
     fn form() -> Form<&'static str> {
         let line = |field, offered: Option<&str>| FormRow {
             field,

@@ -1,5 +1,5 @@
-//! The rhythm of a feed for the plan pane: publications observed and expected in each hour of the week, and the times of polls
-//! (SPEC S0.17).
+//! The publication rhythm of a feed for the plan pane: publications observed and expected in each hour of the week, and the times
+//! of the next polls (SPEC S0.17).
 
 use chrono::{DateTime, Datelike, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
@@ -12,12 +12,13 @@ use backissue_core::schedule::learning::HeatMap;
 
 /// Hours in a week.
 const HOURS: usize = 168;
-/// Hours below this fraction of the busiest hour have no shade.
+/// An hour has no shade if it has fewer expected publications than this fraction of the number in the busiest hour.
 const FAINT: f64 = 0.02;
-/// Maximum number of coming polls that are listed.
+/// Maximum number of coming polls that the plan pane lists.
 const POLLS_NAMED: usize = 5;
 
-/// Builds the picture of a feed's rhythm in a time zone. Returns `None` while the publication times are unknown.
+/// Builds the chart of a feed's publication rhythm in a time zone. Returns `None` while the publication times have not been read
+/// from the store.
 pub(crate) fn build_picture(
     app: &App,
     subscription: &Subscription,
@@ -26,7 +27,8 @@ pub(crate) fn build_picture(
 ) -> Option<RhythmPicture> {
     let publications = known.publications.as_deref()?;
     let plan = known.learned.as_deref();
-    // Only a plan that places polls at specific times has learned the hours. A few publications say nothing about the other hours.
+    // A learned plan only has reliable expectations for each hour if it places polls at specific times. Without such a plan, the
+    // chart shows the observed publications, because a few publications say nothing about the other hours.
     let placed = plan.filter(|plan| plan.is_placed());
     let map = HeatMap::new(publications, placed, &learn::zone_of(zone), now);
     let observed = || map.published.iter().map(|&count| f64::from(count)).collect();
@@ -65,8 +67,8 @@ pub(crate) fn build_picture(
     })
 }
 
-/// Returns the shade for an hour. Shades depend on the square root of the expected number, so that quiet hours also differ from
-/// each other.
+/// Returns the shade for the expected number of publications in an hour. Shades depend on the square root of this number, so that
+/// quiet hours also have different shades.
 fn choose_shade(expected: f64, busiest: f64) -> u8 {
     if busiest <= 0.0 || expected < busiest * FAINT {
         return 0;

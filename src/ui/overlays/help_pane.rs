@@ -1,4 +1,4 @@
-//! The help: the keys that work in the current context, and a search in them.
+//! The help: lists the keys that work in the current context, and filters this list by typed words.
 
 use super::prompt::{Prompt, PromptPurpose, Typed};
 use crate::ui::app::App;
@@ -20,7 +20,7 @@ pub fn toggle_help(app: &mut App) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Handles a key while the filter is typed. Returns `None` if it is not being typed.
+/// Handles a key while a filter is typed in the help. Returns `None` if no filter is being typed.
 pub fn press_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
     let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
     if !help.typing {
@@ -42,7 +42,7 @@ pub fn press_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
     Some(Vec::new())
 }
 
-/// Inserts pasted text while the filter is typed. Returns `None` if it is not being typed.
+/// Inserts pasted text into the filter that is typed in the help. Returns `None` if no filter is being typed.
 pub fn paste_text(app: &mut App, text: &str) -> Option<Vec<ScreenEffect>> {
     let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
     help.typing.then(|| {
@@ -51,7 +51,8 @@ pub fn paste_text(app: &mut App, text: &str) -> Option<Vec<ScreenEffect>> {
     })
 }
 
-/// Handles a command while the help is open. Returns `None` if the help does not handle the command itself.
+/// Handles a command while the help is open. Returns `None` if the help is not open or the command (such as scrolling) runs as
+/// usual.
 pub fn take_command(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>> {
     if command == Command::Space && matches!(app.ui.overlay, Some(Overlay::Help(_))) {
         scroll_help(app, true, Distance::Page);
@@ -73,7 +74,7 @@ pub fn take_command(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>
 /// Scrolls the help.
 pub fn scroll_help(app: &mut App, down: bool, distance: Distance) -> bool {
     let lines = usize::from(app.ui.viewport.help_lines);
-    // Page height: the screen without the borders of the help and the lines around it.
+    // One page is the height of the screen without the borders of the help and the lines above and below the help.
     let page = app.ui.size.1.saturating_sub(8).max(5);
     if let Some(Overlay::Help(help)) = &mut app.ui.overlay {
         help.top = moved(help.top, lines, down, distance.steps(page));
@@ -81,8 +82,8 @@ pub fn scroll_help(app: &mut App, down: bool, distance: Distance) -> bool {
     true
 }
 
-/// Returns the groups of the help, each with its commands that work where the help was opened and match the filter. Every typed
-/// word must occur in a command's keys, name or description, or in the heading of its group.
+/// Returns the groups of the help, each with those commands that work in the context where the help was opened and that match the
+/// typed filter. Every word of the filter must occur in the command's keys, name or description, or in the heading of its group.
 pub fn find_groups(app: &App, help: &HelpPane) -> Vec<(&'static str, Vec<usize>)> {
     let over = app.ui.beneath.last().is_some_and(Overlay::is_about_feeds);
     let typed = help.filter.text.to_lowercase();

@@ -1,5 +1,5 @@
-//! Marks a rectangle of hours of the week in the plan pane, to set an interval rule of the user for these hours (SPEC B.2 rank
-//! 0.5).
+//! Lets the user mark a rectangle of hours of the week in the plan pane, to set an interval rule for these hours (SPEC B.2 rank
+//! 0.5: the user's interval rules).
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -19,12 +19,12 @@ use backissue_core::history::FeedKey;
 use backissue_core::schedule;
 use backissue_core::schedule::learning::PRICE_MINUTES;
 
-/// Proposed interval if nothing is known about the feed, in minutes.
+/// Interval in minutes that is proposed if the publication rhythm of the feed is unknown.
 const PROPOSED_MINUTES: u32 = 60;
-/// Proposed intervals are rounded to a multiple of this, in minutes.
+/// Proposed intervals are rounded down to a multiple of this number of minutes.
 const ROUND_MINUTES: u32 = 5;
 
-/// Starts marking hours at the current hour.
+/// Starts to mark hours. The cursor is on the current hour.
 pub fn begin_selection(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
@@ -38,7 +38,7 @@ pub fn begin_selection(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Handles a key while hours are being marked. Returns `None` otherwise.
+/// Handles a key while hours are being marked. Returns `None` if no hours are being marked.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return None };
     let outline = pane.outline.as_mut()?;
@@ -73,8 +73,8 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Scre
     Some(Vec::new())
 }
 
-/// Handles Enter before the first corner is set: edits the user's own rule for this hour or, if there is no such rule, sets the
-/// corner.
+/// Handles Enter before the first corner of the rectangle is set: if a rule of the user applies to the hour at the cursor, opens
+/// this rule for editing; otherwise, sets the corner.
 fn change_or_begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return Vec::new() };
@@ -95,7 +95,7 @@ fn change_or_begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Opens the input line for the interval of the marked hours, filled with a proposal.
+/// Opens the input line for an interval rule, filled with a proposal for the marked hours.
 fn propose_rule(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &app.ui.overlay else { return Vec::new() };
@@ -120,7 +120,7 @@ fn propose_rule(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Returns the interval at which the delay costs as much as the polls (SCHEDULING 3), within the user's limits.
+/// Returns the interval, within the user's limits, at which the delay of publications costs as much as the polls (SCHEDULING 3).
 fn proposed_minutes(app: &App, pane: &PlanPane, outline: HourSelection) -> u32 {
     let hours = pane.page.rhythm.iter().flat_map(|rhythm| rhythm.hours.iter().enumerate());
     let marked = hours.filter(|(hour, _)| outline.contains(*hour)).map(|(_, hour)| hour.expected);
@@ -144,7 +144,7 @@ fn ask_rule(app: &mut App, feed: FeedKey, replaces: Option<usize>, text: &str) {
     app.ui.open_prompt(prompt);
 }
 
-/// Saves the typed rule. An empty line deletes the rule being edited.
+/// Saves the typed interval rule. If the line is empty, deletes the rule that was being edited.
 pub fn set_rule(
     app: &mut App,
     now: DateTime<Utc>,

@@ -1,16 +1,16 @@
-//! The results that an overlay returns for a key or a click. Work that the overlay cannot do itself is returned as a value.
+//! What an overlay did with a key or a click. Work that the overlay cannot do itself is returned as a value.
 
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 
-/// The result of a key in an overlay.
+/// What an overlay did with a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KeyOutcome {
-    /// The overlay handled the key. These effects are to be performed.
+    /// The overlay handled the key. These effects must be performed.
     Done(Vec<ScreenEffect>),
-    /// The overlay ignores the key, so the panes handle it.
+    /// The overlay did not handle the key, so the panes must handle it.
     Passed,
-    /// This command should run.
+    /// The overlay did not handle the key itself, but this command must run.
     Run(Command),
 }
 
@@ -20,11 +20,11 @@ impl From<Option<Vec<ScreenEffect>>> for KeyOutcome {
     }
 }
 
-/// The result of a click in an overlay.
+/// What an overlay did with a click.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClickOutcome {
-    /// The overlay handled the click. These effects are to be performed.
+    /// The overlay handled the click. These effects must be performed.
     Done(Vec<ScreenEffect>),
-    /// The clicked item should open, as with Enter.
+    /// The clicked item must be opened, as if the user had pressed Enter.
     Enter,
 }

@@ -1,4 +1,4 @@
-//! The command palette: fuzzy search over all command names, with the key of each command (UX 2).
+//! The command palette: fuzzy search over the names and descriptions of all commands, which are shown with their keys (UX 2).
 
 use chrono::{DateTime, Utc};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
@@ -17,7 +17,7 @@ use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::overlay::{Overlay, Palette};
 use crate::ui::theme::{choose_layout, choose_theme};
 
-/// Opens the palette. Until something is typed, it lists every command that works in the current context.
+/// Opens the palette. Until the user types something, it lists every command that works in the current context.
 pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
     let line = Prompt::new(PromptPurpose::Command);
     let mut palette =
@@ -77,7 +77,7 @@ impl Palette {
         COMMANDS.get(*self.found.get(self.list.selected)?)
     }
 
-    /// Splits the input into a command name and its argument.
+    /// Splits the typed text into a command name and an argument.
     fn written(&self) -> (&str, &str) {
         let text = self.line.text.trim();
         text.split_once(char::is_whitespace).map_or((text, ""), |(word, rest)| (word, rest.trim()))
@@ -88,7 +88,7 @@ impl Palette {
             row.works_in(self.focus) && !matches!(row.command, Command::Digit(_) | Command::Palette)
         });
         let (word, argument) = self.written();
-        // An exact name wins over fuzzy matches of its letters.
+        // If the typed word is exactly the name of a command, this command is the only match.
         let exact = offered.clone().find(|(_, row)| row.name == word);
         self.found = match exact {
             Some((place, _)) if !argument.is_empty() => vec![place],
@@ -98,7 +98,7 @@ impl Palette {
     }
 }
 
-/// Returns the indexes of the commands that match the input, best match first. A match in the name ranks above a match in the
+/// Returns the indexes of the commands that match the typed text, best match first. A match in the name ranks above a match in the
 /// description.
 fn rank_commands<'b>(
     offered: impl Iterator<Item = (usize, &'b CommandRow)>,
@@ -113,7 +113,7 @@ fn rank_commands<'b>(
     let mut scored: Vec<(u32, usize)> = offered
         .filter_map(|(place, row)| {
             let by_name = score(row.name).map(|score| score.saturating_add(1));
-            // Fuzzy matches in a long description are meaningless, so a description must contain the typed words themselves.
+            // Fuzzy matches in a long description are meaningless, so every typed word must occur literally in the description.
             let help = row.help.to_lowercase();
             let by_help = words.iter().all(|word| help.contains(word)).then_some(1);
             by_name.max(by_help).map(|score| (score, place))
@@ -123,7 +123,7 @@ fn rank_commands<'b>(
     scored.into_iter().map(|(_, place)| place).collect()
 }
 
-/// Handles Enter: runs the selected command.
+/// Handles Enter: closes the palette and runs the selected command.
 fn run_chosen(app: &mut App, now: DateTime<Utc>) -> KeyOutcome {
     let Some(Overlay::Palette(palette)) = app.ui.overlay.take() else { return KeyOutcome::Passed };
     app.ui.uncover();
@@ -139,7 +139,7 @@ fn run_chosen(app: &mut App, now: DateTime<Utc>) -> KeyOutcome {
     KeyOutcome::Done(run_with_argument(app, now, row, argument))
 }
 
-/// Runs a command with the argument typed after its name.
+/// Runs a command that needs an argument, with the text that was typed after the command name.
 fn run_with_argument(
     app: &mut App,
     now: DateTime<Utc>,

@@ -1,4 +1,4 @@
-//! Advice about the plan of a feed, and reasons that delay its polls.
+//! Advice about the polling plan of a feed, and reasons that delay the polls of the feed.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -12,7 +12,8 @@ use crate::ui::state::plan_pane::Advice;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::{self, ByHand, Decision, FeedStatus, SettledBy};
 
-/// Explains why a poll is delayed regardless of the plan, or that a poll is already in progress.
+/// Explains why polls of a feed are delayed regardless of its plan, or that a poll is already running. Returns `None` if neither is
+/// the case.
 pub fn why_held_up(app: &App, feed: FeedKey) -> Option<String> {
     let stage = app.engine.polls.get(&feed).map(|poll| poll.stage);
     let text = match stage {
@@ -27,7 +28,8 @@ pub fn why_held_up(app: &App, feed: FeedKey) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Describes the next poll and its reason in one sentence, with the key that polls now, if polling now is allowed and useful.
+/// Describes the next poll of a feed and its reason in one sentence. If polling now is allowed and useful, also names the key that
+/// polls now.
 pub fn page_sentence(
     app: &App,
     subscription: &Subscription,
@@ -46,7 +48,7 @@ pub fn page_sentence(
     format!("{told}{now}.")
 }
 
-/// Lists what the user can do about a plan.
+/// Lists what the user can do to change the polling plan of a feed.
 pub fn list_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Advice> {
     let mut advice: Vec<Advice> = by_hand(app, subscription, now).into_iter().collect();
     let facts = &subscription.state.facts;
@@ -68,7 +70,7 @@ fn classify_by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) 
     schedule::classify_manual_poll(&subscription.state.facts, now, spared)
 }
 
-/// Returns advice about polling by hand that [`page_sentence`] does not already give.
+/// Returns advice about polling now with a key, unless [`page_sentence`] already contains this advice.
 fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Option<Advice> {
     match classify_by_hand(app, subscription, now) {
         ByHand::Allowed => None,
@@ -87,7 +89,7 @@ fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Option
     }
 }
 
-/// Returns the setting that changes the deciding factor of a plan, or `None` if no setting does.
+/// Returns the setting that changes the deciding factor of a plan. Returns `None` if the user cannot change this factor.
 const fn find_remedy(settled: SettledBy) -> Option<&'static str> {
     match settled {
         SettledBy::Fixed => Some("edits: clear 'fixed interval' to follow the publisher again"),
@@ -119,7 +121,7 @@ const fn find_remedy(settled: SettledBy) -> Option<&'static str> {
     }
 }
 
-/// Formats numbers, joining consecutive ones: `0 to 6, 12, 22 to 23`.
+/// Formats sorted numbers and joins consecutive ones: `0 to 6, 12, 22 to 23`.
 pub fn join_runs(numbers: &[u8]) -> String {
     let mut runs: Vec<(u8, u8)> = Vec::new();
     for &number in numbers {

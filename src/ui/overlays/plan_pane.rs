@@ -1,6 +1,6 @@
 //! The plan pane: when a feed is polled next, why, and what the user can do about it (UX 2).
 //!
-//! The page is a value that is rebuilt when its inputs change. The view only lays it out and computes nothing.
+//! The page of the pane is a value that is rebuilt when its inputs change. The view only draws this value and computes nothing.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use backissue_core::schedule::{self, Facts, Pace};
 /// Hours in a week.
 const WEEK_HOURS: i64 = 168;
 
-/// Opens or closes the plan of the selected feed.
+/// Opens or closes the plan pane for the selected feed.
 pub fn toggle_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if matches!(app.ui.overlay, Some(Overlay::Plan(_))) {
         app.ui.uncover();
@@ -42,7 +42,7 @@ pub fn toggle_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     open_plan(app, now, feed)
 }
 
-/// Opens the plan of a feed and requests its last polls from the store.
+/// Opens the plan pane for a feed and requests the feed's last polls and publications from the store.
 pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(page) = build_page(app, feed, now, zone, &KnownPublications::default()) else {
@@ -66,7 +66,7 @@ pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<Screen
     effects
 }
 
-/// Switches between UTC and the user's time zone.
+/// Switches the times in the plan pane between UTC and the user's time zone.
 pub fn switch_zone(app: &mut App, now: DateTime<Utc>) {
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
         app.ui.say(now, "U works in a feed's plan: i opens it");
@@ -75,7 +75,7 @@ pub fn switch_zone(app: &mut App, now: DateTime<Utc>) {
     pane.utc = !pane.utc;
 }
 
-/// Shows or hides the steps that produced the plan.
+/// Shows or hides the steps that led to the plan.
 pub fn fold_steps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some(Overlay::Plan(pane)) = &mut app.ui.overlay {
         (pane.unfolded, pane.top) = (!pane.unfolded, 0);
@@ -85,14 +85,14 @@ pub fn fold_steps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Shows the last polls of a feed after they were read.
+/// Shows the last polls of a feed that were read from the store, if its plan is open.
 pub fn show_polls(app: &mut App, feed: FeedKey, polls: Vec<PollLogEntry>) {
     if let Some(pane) = app.ui.plan_pane_mut().filter(|pane| pane.feed == feed) {
         pane.polls = Some(polls);
     }
 }
 
-/// Shows the publication times of a feed after they were read.
+/// Shows the publication times of a feed that were read from the store, if its plan is open.
 pub fn show_publications(app: &mut App, feed: FeedKey, publications: &Arc<Publications>) {
     let state = app.engine.feeds.get(&feed).map(|feed| &feed.state);
     let learned = state.and_then(|state| state.facts.learned.as_ref()?.plan.clone());
@@ -101,14 +101,14 @@ pub fn show_publications(app: &mut App, feed: FeedKey, publications: &Arc<Public
     }
 }
 
-/// Shows a newly learned plan of a feed.
+/// Shows a newly learned plan of a feed, if its plan is open.
 pub fn show_learned(app: &mut App, feed: FeedKey, plan: Option<&Arc<LearnedPlan>>) {
     if let Some(pane) = app.ui.plan_pane_mut().filter(|pane| pane.feed == feed) {
         pane.learned = plan.cloned();
     }
 }
 
-/// Rebuilds the open page if its inputs have changed.
+/// Rebuilds the page of the open plan pane if the inputs of the page have changed.
 pub fn refresh_page(app: &mut App, now: DateTime<Utc>) {
     let Some(pane) = app.ui.plan_pane_mut() else { return };
     let (feed, utc) = (pane.feed, pane.utc);
@@ -132,7 +132,7 @@ pub fn refresh_page(app: &mut App, now: DateTime<Utc>) {
     }
 }
 
-/// Scrolls the plan.
+/// Scrolls the plan pane.
 pub fn scroll_plan(app: &mut App, down: bool, distance: Distance) -> bool {
     let viewport = app.ui.viewport;
     let lines = usize::from(viewport.plan_lines.saturating_sub(viewport.overlay_rows));
@@ -143,7 +143,7 @@ pub fn scroll_plan(app: &mut App, down: bool, distance: Distance) -> bool {
     true
 }
 
-/// Rejects a command that only works in the panes.
+/// Does not run a command that only works in the panes, and explains this in the status line.
 pub fn refuse_command(
     app: &mut App,
     now: DateTime<Utc>,
@@ -172,7 +172,7 @@ fn made_from(
     }
 }
 
-/// Builds the page for a feed.
+/// Builds the page of the plan pane for a feed.
 fn build_page(
     app: &App,
     feed: FeedKey,
@@ -236,7 +236,7 @@ fn list_rules(facts: &Facts, now: DateTime<Utc>) -> Vec<RuleRow> {
     (0_usize..).zip(rules).map(row).collect()
 }
 
-/// Describes when a rule applies, with `(UTC)` if its hours or days are in UTC.
+/// Describes when an interval rule applies, with `(UTC)` if its hours or days are in UTC.
 fn when_words(rule: &IntervalRule) -> String {
     let words = schedule::rule_words(rule);
     let stated = [rule.start_hour, rule.end_hour, rule.start_day, rule.end_day];
@@ -244,7 +244,8 @@ fn when_words(rule: &IntervalRule) -> String {
     if in_utc { format!("{words} (UTC)") } else { words }
 }
 
-/// Describes the hours and days to skip, such as `hours 6 to 11 and Sunday (UTC)`, and whether they are respected.
+/// Describes the hours and days in which the publisher requests no polls, such as `hours 6 to 11 and Sunday (UTC)`, and whether the
+/// plan respects this request.
 fn describe_skips(facts: &Facts) -> Option<String> {
     let hints = &facts.hints;
     let hours = (!hints.skip_hours.is_empty())
@@ -259,7 +260,8 @@ fn describe_skips(facts: &Facts) -> Option<String> {
     Some(format!("the publisher asks to skip {stated} (UTC): {kept}"))
 }
 
-/// Builds the chart of the current week. Returns `None` if all hours have the same interval and no hour is to be skipped.
+/// Builds the chart of the current week. Returns `None` if all hours have the same interval and the publisher excludes no hour from
+/// polling.
 fn build_week(facts: &Facts, now: DateTime<Utc>, zone: Tz) -> Option<WeekPicture> {
     let skipped = schedule::skipped_hours(facts);
     let intervals_of = schedule::week_of_intervals(facts, now);
@@ -290,7 +292,7 @@ pub(crate) fn week_hours(now: DateTime<Utc>, zone: Tz) -> Option<Vec<DateTime<Ut
     let hour_at = |hour: i64| {
         let local = monday.checked_add_signed(TimeDelta::hours(hour))?;
         let at = zone.from_local_datetime(&local).earliest();
-        // An hour skipped by a clock change is drawn like the hour before it.
+        // An hour that does not exist because of a clock change is drawn like the hour before it.
         Some(at.map_or_else(|| local.and_utc(), |at| at.with_timezone(&Utc)))
     };
     (0..WEEK_HOURS).map(hour_at).collect()

@@ -1,4 +1,4 @@
-//! An input line: its text, its cursor, and its purpose.
+//! An input line: the typed text, the position of the cursor, and the purpose of the line.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -6,21 +6,21 @@ use crate::ui::keys::key::{Code, Key};
 use backissue_core::feed::characters::is_hidden;
 use backissue_core::history::FeedKey;
 
-/// Maximum length of a line in bytes. Pasted text has no other limit.
+/// Maximum length of an input line in bytes, which also limits pasted text.
 const LINE_MAX: usize = 4096;
 
-/// An input line.
+/// A line in which the user types text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// Purpose of the line.
+    /// What the typed text is used for.
     pub purpose: PromptPurpose,
-    /// The text.
+    /// The text typed so far.
     pub text: String,
     /// Byte offset of the cursor, on a grapheme boundary.
     pub cursor: usize,
 }
 
-/// The purpose of an input line.
+/// What the text of an input line is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptPurpose {
     /// The address of a site or feed to subscribe to.
@@ -29,61 +29,61 @@ pub enum PromptPurpose {
     Import,
     /// The path of the file for exported subscriptions.
     Export,
-    /// A date to go to.
+    /// A date to jump to in the entry list.
     GoTo,
     /// The name of a command.
     Command,
-    /// A search query.
+    /// A search query for entries.
     Search,
-    /// A command that receives the selected entry.
+    /// An external command that receives the selected entry.
     Pipe,
-    /// A filter for the lines of the help.
+    /// A filter for the commands shown in the help.
     Help,
-    /// A new name for the saved search with this ID.
+    /// A new name for the saved search with the given ID.
     Rename(u32),
-    /// The tags of a feed.
+    /// The tags of a feed, separated by commas.
     Tags(FeedKey),
-    /// Tags for all marked feeds.
+    /// Tags to add to, or remove from, all marked feeds.
     MarkedTags,
     /// A new name for the selected tag.
     RenameTag,
-    /// A line of the edit dialog, identified by its label.
+    /// A setting in the edit dialog, identified by its label.
     Field(&'static str),
-    /// A line of the filter dialog.
+    /// A condition or another value in the filter dialog.
     Condition,
-    /// One of the user's own interval rules, new or edited.
+    /// An interval rule of the user, which is added or edited.
     Rule {
-        /// The feed.
+        /// The feed that the rule applies to.
         feed: FeedKey,
-        /// Index of the rule that is edited. `None` adds a rule.
+        /// Index of the rule being edited. If `None`, a new rule is added.
         replaces: Option<usize>,
     },
 }
 
-/// The result of a key in an input line.
+/// The state of an input line after a key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Typed {
     /// The user is still typing.
     More,
-    /// The line is finished.
+    /// The user has finished the line.
     Done,
-    /// The line is cancelled.
+    /// The user has cancelled the line.
     Cancelled,
 }
 
 impl Prompt {
-    /// Creates an empty line.
+    /// Creates an empty input line.
     pub const fn new(purpose: PromptPurpose) -> Self {
         Self { purpose, text: String::new(), cursor: 0 }
     }
 
-    /// Creates a line with a text and the cursor at its end.
+    /// Creates an input line that contains a text, with the cursor at the end.
     pub const fn filled(purpose: PromptPurpose, text: String) -> Self {
         let cursor = text.len();
         Self { purpose, text, cursor }
     }
 
-    /// Returns the label in front of the line.
+    /// Returns the label that is shown in front of the line.
     pub const fn label(&self) -> &'static str {
         match self.purpose {
             PromptPurpose::Add => "Add (paste the address of a site or feed): ",
@@ -114,7 +114,7 @@ impl Prompt {
         self.cursor = self.cursor.saturating_add(clean.len());
     }
 
-    /// Handles a key.
+    /// Handles a key in the input line.
     pub fn key(&mut self, key: Key) -> Typed {
         match key {
             Key { code: Code::Enter, .. } => return Typed::Done,

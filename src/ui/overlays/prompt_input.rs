@@ -1,4 +1,4 @@
-//! Handles keys and pasted text in the input line, and processes the finished line.
+//! Handles keys and pasted text in the input line, and processes the text of a finished line.
 
 use chrono::{DateTime, Utc};
 
@@ -12,7 +12,7 @@ use crate::ui::panes::{browsing, saved_searches, search_pane};
 use crate::ui::reader::pipe;
 use crate::ui::state::overlay::Overlay;
 
-/// Inserts pasted text into the line.
+/// Inserts pasted text into the input line.
 pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay {
         prompt.insert(text);
@@ -20,13 +20,13 @@ pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEf
     search_pane::follow_line(app, now)
 }
 
-/// Checks whether a search is being typed.
+/// Checks whether the user is typing a search query.
 pub fn is_search_typed(app: &App) -> bool {
     let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return false };
     prompt.purpose == PromptPurpose::Search
 }
 
-/// Handles a key in the line.
+/// Handles a key in the input line.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
     let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return Vec::new() };
     let purpose = prompt.purpose;
@@ -44,7 +44,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     }
 }
 
-/// Handles a key that has a special meaning for the line's purpose.
+/// Handles a key that has a special meaning for the purpose of the input line. Returns `None` for other keys.
 fn press_own_key(
     app: &mut App,
     now: DateTime<Utc>,
@@ -67,7 +67,7 @@ fn press_own_key(
     })
 }
 
-/// Completes the path that is being typed, up to the longest common prefix of the matching names in its folder.
+/// Replaces the path in the input line by its completion, if the path is still as it was when the completion was requested.
 pub fn complete_path(app: &mut App, typed: &str, completed: &str) {
     if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay
         && matches!(prompt.purpose, PromptPurpose::Import | PromptPurpose::Export)
@@ -77,7 +77,7 @@ pub fn complete_path(app: &mut App, typed: &str, completed: &str) {
     }
 }
 
-/// Processes a finished line.
+/// Closes the input line and processes its text.
 fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::Prompt(prompt)) = app.ui.overlay.take() else { return Vec::new() };
     app.ui.uncover();
@@ -99,7 +99,8 @@ fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         PromptPurpose::RenameTag => tag_dialog::rename_tag(app, now, &prompt.text),
         PromptPurpose::GoTo => browsing::go_to(app, now, &prompt.text),
         PromptPurpose::Pipe => pipe::take_command(app, now, &prompt.text),
-        // The edit dialog, palette, help and search handle their own keys. Rules and tags were handled above.
+        // The edit dialog, the palette, the help and the search handle their own lines. Lines for rules and tags were handled
+        // above.
         PromptPurpose::Field(_)
         | PromptPurpose::Tags(_)
         | PromptPurpose::Condition

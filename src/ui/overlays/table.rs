@@ -1,6 +1,6 @@
 //! The overlay table: how each overlay handles keys, pasted text, commands, scrolling and the mouse.
 //!
-//! A new overlay needs a variant of [`Overlay`], a row here, its own file and its view.
+//! A new overlay needs a variant of [`Overlay`], a row in this table, its own file, and code in the view that draws it.
 
 use chrono::{DateTime, Utc};
 
@@ -20,40 +20,40 @@ use crate::ui::state::overlay::Overlay;
 /// Number of rows or lines that one wheel step scrolls.
 pub const WHEEL_LINES: usize = 3;
 
-/// The behaviour of an overlay. If a function returns `None` or `Passed`, the panes handle the input.
+/// How an overlay handles each kind of input. If a function returns `None` or `Passed`, the panes handle the input.
 #[derive(Debug)]
 pub struct OverlayRow {
-    /// Handles a key before it is looked up in the key bindings.
+    /// Handles a key before the key bindings are consulted.
     pub key: fn(&mut App, DateTime<Utc>, Key) -> KeyOutcome,
     /// Handles pasted text.
     pub paste: fn(&mut App, DateTime<Utc>, &str) -> Option<Vec<ScreenEffect>>,
-    /// Handles a command before it is carried out.
+    /// Handles a command before [`run_command`](crate::ui::keys::run_command) carries it out.
     pub command: fn(&mut App, DateTime<Utc>, Command) -> Option<Vec<ScreenEffect>>,
-    /// Scrolls down (`true`) or up, or moves the selection. Returns `false` if the pane below should move instead.
+    /// Scrolls the overlay or moves its selection, down (`true`) or up. Returns `false` if the pane below should scroll instead.
     pub scroll: fn(&mut App, bool, Distance) -> bool,
-    /// Effect of the mouse wheel.
+    /// What the mouse wheel does over the overlay.
     pub wheel: Wheel,
-    /// Handles a click on a line, counted from the first visible line.
+    /// Handles a click on a line of the overlay, counted from the first visible line.
     pub click: fn(&mut App, DateTime<Utc>, usize) -> ClickOutcome,
-    /// Effect of a click outside the overlay.
+    /// What a click outside the overlay does.
     pub beside: ClickOutside,
 }
 
-/// The effect of the mouse wheel over an overlay.
+/// What the mouse wheel does over an overlay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wheel {
-    /// Scrolls this number of lines.
+    /// Each wheel step scrolls the overlay by this number of lines.
     Lines(usize),
-    /// Acts like the arrow keys.
+    /// Each wheel step acts like an arrow key.
     Arrows,
-    /// Scrolls the pane under the pointer.
+    /// The wheel scrolls the pane under the pointer.
     Panes,
 }
 
-/// The effect of a click outside an overlay.
+/// What a click outside an overlay does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClickOutside {
-    /// No effect.
+    /// Nothing.
     Nothing,
     /// Closes the overlay.
     Closes,
@@ -63,7 +63,7 @@ pub enum ClickOutside {
     EndsSearch,
 }
 
-/// Default behaviour of an overlay.
+/// Default row of the table: the overlay leaves most input to the panes.
 const PLAIN: OverlayRow = OverlayRow {
     key: |_, _, _| KeyOutcome::Passed,
     paste: |_, _, _| None,
@@ -165,7 +165,7 @@ static FILTER_LIST: OverlayRow = OverlayRow {
 };
 
 impl Overlay {
-    /// Returns the table row of this overlay.
+    /// Returns the row of the overlay table for this overlay.
     pub const fn row(&self) -> &'static OverlayRow {
         match self {
             Self::Help(_) => &HELP,
@@ -184,12 +184,13 @@ impl Overlay {
     }
 }
 
-/// Returns the table row of the topmost overlay.
+/// Returns the row of the overlay table for the topmost overlay. Returns `None` if no overlay is open.
 pub fn open_row(app: &App) -> Option<&'static OverlayRow> {
     app.ui.overlay.as_ref().map(Overlay::row)
 }
 
-/// Scrolls the topmost overlay down (`true`) or up, or moves its selection. Returns `false` if the pane below should move.
+/// Scrolls the topmost overlay or moves its selection, down (`true`) or up. Returns `false` if the pane below should scroll
+/// instead.
 pub fn scroll_open(app: &mut App, down: bool, distance: Distance) -> bool {
     open_row(app).is_some_and(|row| (row.scroll)(app, down, distance))
 }

@@ -1,4 +1,4 @@
-//! Tags: edits the tags of a feed in one line with completion, and renames a tag in all feeds.
+//! Edits the tags of feeds in an input line with completion, and renames a tag in all feeds.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ use crate::ui::state::overlay::Overlay;
 use backissue_core::feed::opml::subscription_list::{normal_tag, normal_tags};
 use backissue_core::history::FeedKey;
 
-/// Maximum number of suggested tags.
+/// Maximum number of tags that are suggested while the user types.
 const OFFERED_MAX: usize = 8;
 
-/// Opens the input line: for the name of the selected tag, or for the tags of the selected feed.
+/// Opens the input line for the tags of the marked feeds, a new name of the selected tag, or the tags of the selected feed.
 pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let over = app.ui.overlay.is_some();
     if !over && !marking::marked_feeds(app).is_empty() {
@@ -48,12 +48,12 @@ pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Returns all tags, sorted.
+/// Returns the tags of all feeds, sorted.
 fn list_tags(app: &App) -> BTreeSet<&str> {
     app.engine.feeds.values().flat_map(|feed| &feed.record.tags).map(String::as_str).collect()
 }
 
-/// Returns the tag that is being typed and its byte offset in the line.
+/// Returns the tag at the cursor, as typed so far, and its byte offset in the line.
 fn find_typed_part(line: &Prompt) -> Option<(usize, &str)> {
     let before = line.text.get(..line.cursor)?;
     let from = before.rfind(',').map_or(0, |at| at.saturating_add(1));
@@ -62,7 +62,7 @@ fn find_typed_part(line: &Prompt) -> Option<(usize, &str)> {
     Some((from.saturating_add(blanks), typed.trim_start()))
 }
 
-/// Returns the tags that complete the typed text and are not in the line yet.
+/// Returns the tags that complete the tag at the cursor and that the line does not contain yet.
 pub fn offer_tags<'m>(app: &'m App, line: &Prompt) -> Vec<&'m str> {
     if !matches!(line.purpose, PromptPurpose::Tags(_) | PromptPurpose::MarkedTags) {
         return Vec::new();
@@ -74,7 +74,7 @@ pub fn offer_tags<'m>(app: &'m App, line: &Prompt) -> Vec<&'m str> {
     list_tags(app).into_iter().filter(fits).take(OFFERED_MAX).collect()
 }
 
-/// Completes the tag that is being typed, up to the longest common prefix of the suggestions.
+/// Completes the tag at the cursor, up to the longest common prefix of the suggested tags.
 pub fn complete_tag(app: &mut App) {
     let Some(Overlay::Prompt(line)) = &app.ui.overlay else { return };
     let offered = offer_tags(app, line);
@@ -97,7 +97,7 @@ pub fn complete_tag(app: &mut App) {
     }
 }
 
-/// Sets the typed tags of a feed. An empty line removes all tags.
+/// Replaces the tags of a feed by the typed ones. An empty line removes all tags.
 pub fn set_tags(
     app: &mut App,
     now: DateTime<Utc>,
@@ -106,7 +106,7 @@ pub fn set_tags(
 ) -> Vec<ScreenEffect> {
     let Some(subscription) = app.engine.feeds.get(&feed) else { return Vec::new() };
     let before = &subscription.record.tags;
-    // A tag that contains a comma is preserved only if the line is unchanged.
+    // If the line is unchanged, the old tags are kept, because splitting at commas would break a tag that contains a comma.
     let unchanged = typed.trim().trim_end_matches(',') == before.join(", ");
     let tags = if unchanged { before.clone() } else { normal_tags(typed.split(',')) };
     let mut chosen = subscription.record.chosen();
@@ -122,7 +122,7 @@ pub fn set_tags(
     effects
 }
 
-/// Renames the selected tag in every feed that has it or one of its descendants.
+/// Renames the selected tag and its descendants in every feed that has one of them.
 pub fn rename_tag(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
     let Some(FeedsRow::Tag(tag, _)) = app.ui.feeds.selected_row() else { return Vec::new() };
     let tag = tag.clone();

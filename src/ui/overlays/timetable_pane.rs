@@ -1,4 +1,4 @@
-//! The timetable: the coming polls of all feeds, in order.
+//! The timetable: the coming polls of all feeds, ordered by time.
 
 use chrono::{DateTime, Utc};
 
@@ -32,7 +32,7 @@ impl Sums {
     }
 }
 
-/// Returns the polling cost of a feed, or `None` if it is not polled automatically.
+/// Returns the polling cost of a feed. Returns `None` if the feed is not polled automatically.
 pub fn cost_of_feed(subscription: &Subscription) -> Option<Cost> {
     let facts = &subscription.state.facts;
     schedule::cost_at_pace(facts, facts.settings.pace)
@@ -48,7 +48,7 @@ pub fn toggle_timetable(app: &mut App) {
     app.ui.lay_over(Overlay::Timetable(TimetablePane { feed: first, ..TimetablePane::default() }));
 }
 
-/// Opens the plan of the selected feed.
+/// Opens the plan pane for the feed of the selected poll.
 pub fn open_selected_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     match app.ui.overlay {
         Some(Overlay::Timetable(TimetablePane { feed: Some(feed), .. })) => {
@@ -58,7 +58,7 @@ pub fn open_selected_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect
     }
 }
 
-/// Moves the selection.
+/// Moves the selection in the timetable.
 pub fn scroll_timetable(app: &mut App, down: bool, distance: Distance) -> bool {
     if let Some(Overlay::Timetable(TimetablePane { mut list, .. })) = app.ui.overlay {
         let steps = distance.steps(app.ui.viewport.overlay_rows);
@@ -68,7 +68,7 @@ pub fn scroll_timetable(app: &mut App, down: bool, distance: Distance) -> bool {
     true
 }
 
-/// Selects the clicked poll; a second click opens the plan of its feed.
+/// Selects the clicked poll; a click on the selected poll opens the plan of its feed.
 pub fn click_line(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
     let Some(Overlay::Timetable(TimetablePane { mut list, .. })) = app.ui.overlay else {
         return Vec::new();
@@ -80,7 +80,7 @@ pub fn click_line(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenE
     Vec::new()
 }
 
-/// Selects the poll at an index.
+/// Selects the poll at an index of the timetable.
 pub fn select_place(app: &mut App, place: usize) {
     let count = app.engine.timetable.len();
     let place = place.min(count.saturating_sub(1));
@@ -92,7 +92,8 @@ pub fn select_place(app: &mut App, place: usize) {
     }
 }
 
-/// Updates the totals once a minute. With many feeds, an update after every poll would be too expensive.
+/// Updates the total cost of all feeds in the open timetable, at most once a minute. With many feeds, an update after every poll
+/// would take too much time.
 pub fn sum_up(app: &mut App, now: DateTime<Utc>) {
     let Some(Overlay::Timetable(pane)) = app.ui.overlay else { return };
     let minute = now.timestamp().div_euclid(60);
@@ -105,7 +106,7 @@ pub fn sum_up(app: &mut App, now: DateTime<Utc>) {
     }
 }
 
-/// Keeps the same feed selected and visible after polls have moved in the timetable.
+/// Keeps the same feed selected and visible after the order of polls in the timetable has changed.
 pub fn refresh_selection(app: &mut App) {
     let Some(Overlay::Timetable(pane)) = app.ui.overlay else { return };
     let at = |place: usize| app.engine.timetable.iter().nth(place).map(|(_, feed)| *feed);

@@ -1,4 +1,4 @@
-//! Browsing a long history: jumping to a date, and reading from the beginning, oldest first.
+//! Browsing a long history: jumping to a date, and reading a feed from the beginning, oldest entry first.
 
 use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
@@ -14,7 +14,7 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use backissue_core::history::{EntryKey, Flag};
 
-/// Jumps to the row of a typed year, month or day.
+/// Jumps to the entries of a typed year, month or day in the open list.
 pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
     let Some((from, until)) = read_stretch(typed, app.engine.zone) else {
         let text = format!("'{}' is not a date: type 2014, 2014-03 or 2014-03-09", typed.trim());
@@ -33,7 +33,7 @@ pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect
         return Vec::new();
     }
     app.ui.focus = Pane::Entries;
-    // Seek the newest row before the end of the period or, with the oldest first, the first row of the period.
+    // Select the newest row before the end of the period or, if the oldest entries come first, the first row of the period.
     let date = if list.order == RowOrder::OldestFirst { from } else { until };
     list.waiting = true;
     let number = list.number;
@@ -44,7 +44,8 @@ pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect
     }))]
 }
 
-/// Returns the first and the last second of the typed period, in the user's time zone.
+/// Returns the first and the last second of the typed year, month or day, in the user's time zone. Returns `None` if the text is
+/// not a date.
 fn read_stretch(typed: &str, zone: Tz) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
     let typed = typed.trim().trim_start_matches("goto").trim();
     let parts: Vec<&str> = typed.split('-').collect();
@@ -69,7 +70,7 @@ fn read_stretch(typed: &str, zone: Tz) -> Option<(DateTime<Utc>, DateTime<Utc>)>
     Some((start(first), start(next).checked_sub_signed(chrono::TimeDelta::seconds(1))?))
 }
 
-/// Reads the selected feed from the beginning, starting at the first unopened entry, or switches back to newest first.
+/// Shows the selected feed from the beginning and selects the first unopened entry, or switches back to newest first.
 pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(FeedsRow::Feed(..)) = app.ui.feeds.selected_row() else {
         app.ui.say(now, "select a feed first: B reads it from the beginning");
@@ -97,13 +98,14 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Counts an entry as read when it is opened while a feed is read from the beginning, even if it came from the history.
+/// Counts an entry as read because it was opened while its feed is read from the beginning. Entries from the feed's history, which
+/// start out as read, are counted too.
 pub fn mark_opened(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEffect> {
     app.ui.list.opened = app.ui.list.opened.saturating_add(1);
     app.ask(now, Request::Mark(MarkChange { keys: vec![key], flag: Flag::Opened, value: true }))
 }
 
-/// Formats the progress, such as `312 of 1,204 read`.
+/// Formats the progress while a feed is read from the beginning, such as `312 of 1,204 read`. Returns `None` in other lists.
 pub fn describe_progress(app: &App) -> Option<String> {
     let list = &app.ui.list;
     let total = list.total.saturating_sub(list.gaps.len());

@@ -1,4 +1,5 @@
-//! Counts that the store computes for the subscriptions pane: today's unread entries, and unread entries of saved searches.
+//! The counts in the subscriptions pane that the store computes: today's unread entries, and the unread entries of each saved
+//! search.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +11,14 @@ use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
 
-/// Requests both counts.
+/// Requests the count of today's unread entries and the counts of the saved searches.
 pub fn count_all(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let mut effects = count_today(app, now);
     effects.extend(count_searches(app, now));
     effects
 }
 
-/// Requests the number of today's unread entries, unless an earlier request is pending.
+/// Requests the number of today's unread entries. If a request is already pending, a new request follows after it.
 pub fn count_today(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.today.begin() {
         vec![ask_store(ScreenRequest::TodayCount(day_start(now, app.engine.zone)))]
@@ -26,12 +27,13 @@ pub fn count_today(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Stores the count of today's unread entries.
+/// Stores the number of today's unread entries that the store returned. If entries have changed since the request, requests the
+/// number again.
 pub fn take_today_count(app: &mut App, now: DateTime<Utc>, count: u32) -> Vec<ScreenEffect> {
     if app.ui.today.end(count) { count_today(app, now) } else { Vec::new() }
 }
 
-/// Requests the number of unread entries in each saved search, unless an earlier request is pending.
+/// Requests the number of unread entries in each saved search. If a request is already pending, a new request follows after it.
 pub fn count_searches(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.engine.saved_searches.is_empty() || !app.ui.is_on() || !app.ui.found.begin() {
         return Vec::new();
@@ -41,7 +43,8 @@ pub fn count_searches(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     vec![ask_store(ScreenRequest::SearchCounts(wanted.collect()))]
 }
 
-/// Stores the counts of the saved searches.
+/// Stores the numbers of unread entries in the saved searches that the store returned. If entries have changed since the request,
+/// requests the numbers again.
 pub fn take_search_counts(
     app: &mut App,
     now: DateTime<Utc>,
@@ -50,7 +53,7 @@ pub fn take_search_counts(
     if app.ui.found.end(unread) { count_searches(app, now) } else { Vec::new() }
 }
 
-/// Handles a failed count. The next change requests the count again.
+/// Handles a count that the store could not compute: the counts are requested again after the next change.
 pub const fn stop_waiting(app: &mut App) {
     (app.ui.today.waiting, app.ui.found.waiting) = (false, false);
 }

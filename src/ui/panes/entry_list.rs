@@ -1,7 +1,7 @@
-//! The open entry list: which entries it contains, and the window of rows in memory.
+//! The open entry list: which entries it contains, and which of its rows are in memory.
 //!
-//! The store keeps the whole order, at a few bytes per entry; the app keeps the rows around the selection. More rows are
-//! requested before the selection reaches the edge of the window.
+//! The store keeps the order of the whole list, at a few bytes per entry; the app keeps only the rows around the selection (the
+//! window). More rows are requested before the selection reaches the edge of the window.
 
 use std::collections::BTreeSet;
 
@@ -13,20 +13,21 @@ use crate::engine::entries::rows::{
 };
 use backissue_core::history::EntryKey;
 
-/// Number of rows in memory, unless the screen is taller.
+/// Number of rows in memory. A screen with more rows keeps as many rows as it shows.
 pub const WINDOW_ROWS: usize = 240;
-/// Lines of a gap row: what is missing, why, and what happens next.
+/// Number of screen lines for a gap: what is missing, why, and what happens next.
 pub const GAP_LINES: usize = 3;
-/// Minimum number of rows on each side of the selection before more are requested.
+/// Minimum number of rows in memory above and below the selection. If there are fewer, more rows are requested.
 const WINDOW_MARGIN: usize = 60;
-/// Maximum number of rows by which the window grows on each side at once. With small steps, key presses do not have to wait.
+/// Maximum number of rows that are added above or below the rows in memory with one request. Small requests do not delay key
+/// presses noticeably.
 const WINDOW_STEP: usize = 40;
 /// Minimum number of rows in a request, whatever the height of the screen.
 const SIGHT_ROWS_MIN: usize = 24;
 /// The open entry list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Listing {
-    /// Number that identifies the list.
+    /// Number that distinguishes this list from previously opened lists.
     pub number: u64,
     /// Number of rows in the whole list.
     pub total: usize,
@@ -34,23 +35,23 @@ pub struct Listing {
     pub offset: usize,
     /// The rows in memory.
     pub rows: Vec<Row>,
-    /// Index of the selected row.
+    /// Index of the selected row in the whole list.
     pub selected: usize,
-    /// Index of the first row on the screen.
+    /// Index of the first row on the screen, in the whole list.
     pub top: usize,
     /// Entries that were read or unstarred since the list was opened. These entries remain in the list until it is reopened.
     pub keep: BTreeSet<EntryKey>,
-    /// The gaps that the list was built with.
+    /// The gaps that were inserted into the list when it was built.
     pub gaps: Vec<GapMark>,
-    /// `true` if requested rows are still pending.
+    /// `true` while requested rows have not arrived yet.
     pub waiting: bool,
     /// Sort order of the rows.
     pub order: RowOrder,
-    /// Number of opened entries, if the list is read from the beginning.
+    /// Number of entries that the user has opened, if a feed is read from the beginning.
     pub opened: usize,
-    /// `true` if the list has never been filled.
+    /// `true` if no rows of the list have arrived yet.
     pub fresh: bool,
-    /// `true` if something changed while rows were pending, so that the list needs a rebuild.
+    /// `true` if entries changed while requested rows were pending, so that the list must be rebuilt when they arrive.
     pub stale: bool,
 }
 
@@ -65,8 +66,9 @@ impl Listing {
         self.row(self.selected)
     }
 
-    /// Stores rows that arrived. If an entry was looked up, the selection and the screen move by the distance that the entry
-    /// moved since the request. This preserves the effect of keys pressed in the meantime and keeps the screen still.
+    /// Stores rows that arrived from the store. If the request named an entry, the selection and the visible range move by the
+    /// distance that this entry moved since the request. Keys pressed in the meantime therefore keep their effect, and the visible
+    /// rows stay in place.
     pub fn take(&mut self, loaded: RowsLoaded) {
         if let (Some(found), Some(asked)) = (loaded.found, loaded.asked) {
             let moved = |place: usize| place.saturating_add(found).saturating_sub(asked);
@@ -86,9 +88,9 @@ impl Listing {
         self.fresh = false;
     }
 
-    /// Returns the rows to request if rows around the selection are missing. If a row that is visible on a screen of `height` lines
-    /// is missing, these are the visible rows. Otherwise, the window grows by a number of rows that can be read without a
-    /// noticeable delay.
+    /// Returns the rows to request next, or `None` if enough rows around the selection are in memory. If a row that is visible on a
+    /// screen of `height` lines is missing, the visible rows are requested. Otherwise, only a few rows above or below the rows in
+    /// memory are requested, which takes no noticeable time.
     pub fn wanted(&self, height: usize) -> Option<RowsWanted> {
         if self.waiting || self.total == 0 {
             return None;
@@ -98,7 +100,7 @@ impl Listing {
         let top = self.top.max(self.selected.saturating_sub(height));
         let sight = top..top.saturating_add(height).min(self.total);
         if sight.start < self.offset || sight.end > end {
-            // Because of day headings, the visible range can differ by a few rows.
+            // Day headings also take lines, so the visible rows can differ from this range by a few rows.
             let (above, rows) = (height / 4, sight_rows(height).saturating_add(height / 4));
             return Some(RowsWanted::at(self.number, top.saturating_sub(above), rows));
         }
@@ -119,12 +121,12 @@ impl Listing {
         self.top = self.top.min(self.selected);
         while self.top < self.selected && self.lines_between(self.top, self.selected, zone) > height
         {
-            // After a long jump, rows far above the selection are skipped at once. In the worst case, each of the remaining rows
-            // has a day heading.
+            // After a long jump, rows far above the selection are skipped at once. Each remaining row takes at most two lines,
+            // because it can have a day heading.
             let far = self.selected.saturating_sub(height);
             self.top = self.top.saturating_add(1).max(far);
         }
-        // A taller screen shows more rows above instead of blank lines below.
+        // If the screen has become taller, show more rows above the first visible row instead of blank lines below the last row.
         let last = self.total.saturating_sub(1);
         while self.top > self.offset
             && last.saturating_sub(self.top) < height
@@ -153,17 +155,17 @@ impl Listing {
     }
 }
 
-/// Returns the number of rows that fill a screen of a given height.
+/// Returns the number of rows to request so that they fill a screen of `height` lines.
 pub const fn sight_rows(height: usize) -> usize {
     if height < SIGHT_ROWS_MIN { SIGHT_ROWS_MIN } else { height }
 }
 
-/// Returns the number of rows to request around a row whose position on the screen is unknown.
+/// Returns the number of rows to request around a row if its line on the screen is not known yet.
 pub const fn rows_around(height: usize) -> usize {
     sight_rows(height).saturating_mul(2)
 }
 
-/// Returns the number of screen lines of a row.
+/// Returns the number of screen lines that a row takes.
 pub const fn row_height(row: &Row) -> usize {
     match row.key {
         RowKey::Entry(_) => 1,

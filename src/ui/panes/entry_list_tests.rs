@@ -1,4 +1,4 @@
-//! Tests of the row window of an open list.
+//! Tests of the open entry list and its rows in memory.
 
 use chrono::DateTime;
 use chrono_tz::Tz;
@@ -30,7 +30,7 @@ fn selection_stays_visible_with_day_headings_counted() {
     let mut list = listing(30);
     list.selected = 8;
     list.keep_in_sight(6, Tz::UTC);
-    // Rows 5 to 8 take four lines, and the headings of two days the other two.
+    // Rows 5 to 8 take four lines, and the headings of two days take the other two lines.
     assert_eq!(list.top, 5);
     list.selected = 2;
     list.keep_in_sight(6, Tz::UTC);
@@ -55,7 +55,7 @@ fn visible_rows_load_first_and_others_before_the_edge() {
     assert_eq!(list.wanted(40), None);
 }
 
-/// Answers a request as the store does.
+/// Fills the list with the rows that the store would return for a request.
 fn answered(list: &mut Listing, all: &[Row], wanted: &RowsWanted) {
     let count = wanted.rows.min(ROWS_AT_ONCE_MAX);
     list.offset = wanted.offset.min(all.len().saturating_sub(count));

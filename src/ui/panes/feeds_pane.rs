@@ -9,12 +9,12 @@ use crate::ui::reader::lines::cells;
 use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
 use backissue_core::history::FeedKey;
 
-/// Cells before the name of a top-level row: a sign between two spaces.
+/// Number of cells before the name of a top-level row: a space, a symbol, and a space.
 const SIGN_CELLS: usize = 3;
-/// Minimum time between two automatic re-sorts.
+/// Minimum time in seconds between two automatic sorts of the rows.
 const RESORT_SECONDS: i64 = 2;
 
-/// Rebuilds the rows. The selection stays on the same row.
+/// Rebuilds the rows of the subscriptions pane. The same item stays selected.
 pub fn rebuild_rows(app: &mut App) {
     use FeedsRow::{AllUnread, Attention, Gaps, Starred, Today};
     let selected = app.ui.feeds.selected_row().cloned();
@@ -29,7 +29,7 @@ pub fn rebuild_rows(app: &mut App) {
             }));
         }
         SortOrder::NextPoll => {
-            // Feeds that are never polled come last.
+            // Feeds without a next poll come last.
             let next = |feed: &Subscription| feed.plan.next_poll;
             let never_last = |at: Option<DateTime<Utc>>| (at.is_none(), at);
             let key = |key: &FeedKey| never_last(app.engine.feeds.get(key).and_then(next));
@@ -38,7 +38,7 @@ pub fn rebuild_rows(app: &mut App) {
     }
     let name_cells = rows.iter().map(|row| name_cells(app, row)).max().unwrap_or(0);
     let pane = &mut app.ui.feeds;
-    // A feed may be listed under several tags. Keep the selection on its nearest row.
+    // A feed can have several rows, one under each of its tags. Select the row that is nearest to the previous selection.
     let before = pane.selected;
     let place = selected.and_then(|row| {
         let places = rows.iter().enumerate().filter(|(_, other)| is_same_row(other, &row));
@@ -50,7 +50,7 @@ pub fn rebuild_rows(app: &mut App) {
     pane.stale = false;
 }
 
-/// Returns the cells of a row's name, including everything to its left.
+/// Returns the width of a row's name in cells, including everything to the left of the name.
 fn name_cells(app: &App, row: &FeedsRow) -> usize {
     let (name, indent) = match row {
         FeedsRow::AllUnread
@@ -68,7 +68,7 @@ fn name_cells(app: &App, row: &FeedsRow) -> usize {
     cells(name).saturating_add(name_column(indent))
 }
 
-/// Returns the column where the name of a row begins, for a given depth below the top level.
+/// Returns the column where the name of a row begins. `steps` is the number of levels above the row in the tag tree.
 pub const fn name_column(steps: usize) -> usize {
     SIGN_CELLS.saturating_add(steps.saturating_mul(tag_tree::INDENT_CELLS))
 }
@@ -82,13 +82,13 @@ fn list_by_title(app: &App) -> Vec<FeedKey> {
     by_title
 }
 
-/// Sorts feeds without their tags. Feeds with equal keys stay sorted by title.
+/// Returns rows for feeds without a tag tree, sorted by a key. Feeds with equal keys stay in their previous order, by title.
 fn list_without_tags<K: Ord>(mut feeds: Vec<FeedKey>, by: impl Fn(&FeedKey) -> K) -> Vec<FeedsRow> {
     feeds.sort_by_key(by);
     feeds.into_iter().map(|key| FeedsRow::Feed(key, 0)).collect()
 }
 
-/// Returns the tag tree with its feeds, followed by the untagged feeds.
+/// Returns the rows of the tag tree with its feeds, followed by the rows of the untagged feeds.
 fn list_under_tags(app: &App) -> Vec<FeedsRow> {
     let titled = list_by_title(app);
     let mut rows = tag_tree::build_rows(app, &titled, &app.ui.feeds.folded);
@@ -98,7 +98,7 @@ fn list_under_tags(app: &App) -> Vec<FeedsRow> {
     rows
 }
 
-/// Switches to the next order: by title under tags, by unread entries, by next poll.
+/// Switches to the next sort order: by title under tags, by number of unread entries, or by time of the next poll.
 pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
     let (order, words) = match app.ui.feeds.order {
         SortOrder::Title => (SortOrder::Unread, "most unread first"),
@@ -113,8 +113,8 @@ pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
     app.ui.say(now, format!("feeds: {words}"));
 }
 
-/// Re-sorts the rows by next poll if plans have changed, but not more often than a user can follow. The selection stays on its
-/// feed.
+/// Sorts the rows by time of the next poll again if plans have changed, but at most every few seconds, so that the user can follow
+/// the changes. The same feed stays selected.
 pub fn resort_rows(app: &mut App, now: DateTime<Utc>) {
     let pane = &app.ui.feeds;
     if !pane.stale || pane.order != SortOrder::NextPoll || !app.ui.is_on() {
@@ -131,7 +131,7 @@ pub fn resort_rows(app: &mut App, now: DateTime<Utc>) {
     }
 }
 
-/// Returns a natural sort key for a title: it ignores case and compares numbers by value.
+/// Returns a sort key for a title. Upper and lower case count as equal, and numbers are compared by value.
 fn title_order(title: &str) -> Vec<(u64, String)> {
     let mut parts: Vec<(u64, String)> = Vec::new();
     for char in title.to_lowercase().chars() {
@@ -147,7 +147,7 @@ fn title_order(title: &str) -> Vec<(u64, String)> {
     parts
 }
 
-/// Checks whether two rows represent the same item. The feeds of a tag may differ.
+/// Checks whether two rows represent the same item: the same tag, even if its feeds differ, the same feed, or the same smart list.
 fn is_same_row(a: &FeedsRow, b: &FeedsRow) -> bool {
     match (a, b) {
         (FeedsRow::Tag(a, _), FeedsRow::Tag(b, _)) => a == b,
@@ -156,7 +156,7 @@ fn is_same_row(a: &FeedsRow, b: &FeedsRow) -> bool {
     }
 }
 
-/// Returns the number of unread entries of a row.
+/// Returns the number of unread entries in the list that a row opens.
 pub fn count_unread(app: &App, row: &FeedsRow) -> u32 {
     let of = |key: &FeedKey| app.engine.feeds.get(key).map_or(0, |feed| feed.counters.unread);
     match row {

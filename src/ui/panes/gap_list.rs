@@ -1,4 +1,4 @@
-//! Rebuilds the open list when gaps appear or disappear.
+//! Rebuilds the open list when gaps in it appear or disappear.
 
 use chrono::{DateTime, Utc};
 
@@ -7,7 +7,7 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::feeds_pane::FeedsRow;
 
-/// Rebuilds the open list if its gaps have changed.
+/// Rebuilds the open list if the gaps in it have changed.
 pub fn follow_gaps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if !app.ui.is_on() || app.ui.list.waiting || app.ui.search.is_some() {
         return Vec::new();
@@ -18,7 +18,7 @@ pub fn follow_gaps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     load_rows::refresh_list(app, now)
 }
 
-/// Checks whether the list of all gaps is open.
+/// Checks whether the list of the gaps in all feeds is open.
 pub fn is_open(app: &App) -> bool {
     matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Gaps))
 }

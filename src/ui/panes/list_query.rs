@@ -1,4 +1,4 @@
-//! The query for the open list: the entries of the selected row or of the open search.
+//! The query for the rows of the open list: the entries of the selected row in the subscriptions pane or of the open search.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use backissue_core::history::FeedKey;
 use backissue_core::search::{Marks, Matching};
 
-/// Builds the query for the selected row, or for the open search if there is one.
+/// Builds the query for the list of the selected row in the subscriptions pane or, if a search is open, for the search results.
 pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
     let screen = &app.ui;
     if let Some(matching) = screen.search.as_ref().and_then(|search| search.matching.as_ref()) {
@@ -52,7 +52,7 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
     ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
 }
 
-/// Builds the query for a search.
+/// Builds the query for the results of a search.
 pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) -> ListQuery {
     let list = &app.ui.list;
     let query = ListQuery {
@@ -69,7 +69,7 @@ pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) ->
 /// Checks whether the open list can contain entries of a feed.
 pub fn may_hold(app: &App, feed: FeedKey) -> bool {
     if app.ui.search.is_some() {
-        // A search is refreshed when the index reports new entries, not when a feed changes.
+        // Search results are refreshed when new entries have been added to the search index, not when a feed changes.
         return false;
     }
     match app.ui.feeds.selected_row() {
@@ -80,17 +80,18 @@ pub fn may_hold(app: &App, feed: FeedKey) -> bool {
     }
 }
 
-/// Returns a saved search.
+/// Returns the saved search with an ID.
 pub fn find_search(app: &App, id: u32) -> Option<&SavedSearch> {
     app.engine.saved_searches.iter().find(|search| search.id == id)
 }
 
-/// Resolves a saved search for the current time, because its dates may be relative to today.
+/// Converts a saved search to a query. Dates in the search can be relative to today, so the query depends on the current time.
+/// Returns `None` if the search does not exist or is invalid.
 pub fn resolve_search(app: &App, now: DateTime<Utc>, id: u32) -> Option<Matching> {
     resolve(&app.engine, now, &find_search(app, id)?.text, false).ok()
 }
 
-/// Returns the words to highlight in the selected list.
+/// Returns the words to highlight in the selected list. Only saved searches have such words.
 pub fn find_marks(app: &App) -> Marks {
     let Some(FeedsRow::Search(id)) = app.ui.feeds.selected_row() else {
         return Marks::default();

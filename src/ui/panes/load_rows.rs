@@ -1,4 +1,4 @@
-//! Loading rows of the entry list: opens and rebuilds lists, and requests rows that become visible.
+//! Loads rows of the entry list: opens and rebuilds lists, and requests rows before they become visible.
 
 use chrono::{DateTime, Utc};
 
@@ -12,7 +12,7 @@ use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 
-/// Moves down (`true`) or up in the entry list.
+/// Moves the selection down (`true`) or up in the entry list.
 pub fn move_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<ScreenEffect> {
     let steps = distance.steps(app.ui.viewport.entries_rows);
     let list = &mut app.ui.list;
@@ -20,7 +20,7 @@ pub fn move_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<Screen
     load_visible_rows(app)
 }
 
-/// Makes the selected row visible after a move, and requests rows near the edge of the window.
+/// Scrolls so that the selected row is visible, and requests more rows if the selection is near the edge of the rows in memory.
 pub fn load_visible_rows(app: &mut App) -> Vec<ScreenEffect> {
     let height = usize::from(app.ui.viewport.entries_rows);
     app.ui.list.keep_in_sight(height.max(1), app.engine.zone);
@@ -29,14 +29,14 @@ pub fn load_visible_rows(app: &mut App) -> Vec<ScreenEffect> {
     vec![ask_store(ScreenRequest::Rows(wanted))]
 }
 
-/// Opens the list of the selected subscriptions row, from its beginning.
+/// Opens the entry list of the selected row in the subscriptions pane, with its first row selected.
 pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let number = app.ui.list.number.saturating_add(1);
     app.ui.list = Listing { number, waiting: true, fresh: true, ..Listing::default() };
     app.ui.then = None;
     app.ui.marked.entries.clear();
     forget_search(app);
-    // The open text belongs to the previous list.
+    // The entry in the reader pane belongs to the previous list.
     (app.ui.reader, app.ui.opening) = (None, None);
     let query = list_query::build_query(app, now);
     app.ui.list.gaps.clone_from(&query.gaps);
@@ -51,10 +51,10 @@ pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Rebuilds the open list. The selection stays on its entry.
+/// Rebuilds the open list. The selected entry stays selected.
 pub fn refresh_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let around = app.ui.list.selected_row().map(|row| row.key);
-    // At the top, the user wants to see new entries; elsewhere the screen stays still.
+    // If the first row is selected in an unfocused list, new entries appear above it. Otherwise, the visible rows stay in place.
     let around = around.filter(|_| app.ui.list.selected > 0 || app.ui.focus != Pane::Feeds);
     let query = list_query::build_query(app, now);
     let list = &mut app.ui.list;
@@ -68,7 +68,7 @@ pub fn refresh_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }))]
 }
 
-/// Ends the search because another list is opened.
+/// Closes the search because another list is opened.
 pub fn forget_search(app: &mut App) {
     (app.ui.search, app.ui.marks) = (None, list_query::find_marks(app));
 }

@@ -1,4 +1,4 @@
-//! Flags that the user sets on the selected entry or on the whole list.
+//! Sets flags of the selected entry, and marks all entries of a list as read.
 
 use chrono::{DateTime, Utc};
 
@@ -8,18 +8,19 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use backissue_core::history::Flag;
 
-/// Toggles a flag of the selected entry.
+/// Toggles a flag of the selected entry, such as read or starred.
 pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let Some(key) = row.key.entry() else { return Vec::new() };
-    // An entry that only counts as read because it is old gets that state back when the flag is toggled again.
+    // An entry from the feed's history counts as read even if the user never opened it. Toggling this state instead of the read
+    // flag restores it when the key is pressed twice.
     let old = flag == Flag::Read && row.flags.is_from_history() && !row.flags.was_opened();
     let flag = if old { Flag::FromHistory } else { flag };
     let value = !row.flags.get(flag);
     app.ask(now, Request::Mark(MarkChange { keys: vec![key], flag, value }))
 }
 
-/// Marks the open list as read.
+/// Marks all entries of the open list as read.
 pub fn mark_list_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let list = &mut app.ui.list;
     list.keep.extend(list.rows.iter().filter_map(|row| row.key.entry()));

@@ -1,4 +1,4 @@
-//! Navigation between rows, panes and pages.
+//! Moves between rows, panes and pages.
 
 use chrono::{DateTime, Utc};
 
@@ -11,7 +11,7 @@ use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Arrangement, Pane};
 
-/// Moves down (`true`) or up in the focused pane.
+/// Moves the selection or scrolls, down (`true`) or up, in the focused pane.
 pub fn move_in_pane(
     app: &mut App,
     now: DateTime<Utc>,
@@ -53,7 +53,7 @@ pub fn move_in_pane(
     }
 }
 
-/// Opens the Attention list and focuses it.
+/// Opens the Attention list and gives it the focus.
 pub fn open_attention(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let place = app.ui.feeds.rows.iter().position(|row| *row == FeedsRow::Attention);
     let Some(place) = place else { return Vec::new() };
@@ -62,9 +62,9 @@ pub fn open_attention(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     open_list(app, now)
 }
 
-/// Moves the focus to the pane on the right. It opens no entry.
+/// Moves the focus to the pane on the right. The reader gets the focus only if an entry is already open in it.
 pub fn go_right(app: &mut App) {
-    // The reader pane explains a selected gap.
+    // The reader pane also has contents if a gap is selected: an explanation of the gap.
     let has_reader = app.ui.reader.is_some() || app.ui.explains_gap();
     app.ui.focus = match app.ui.focus {
         Pane::Entries | Pane::Reader if has_reader => Pane::Reader,
@@ -80,7 +80,7 @@ pub const fn go_left(app: &mut App) {
     };
 }
 
-/// Closes the topmost open item. It never ends the program; [`go_back`] does.
+/// Closes the topmost overlay, search or text. It never ends the program, unlike [`go_back`].
 pub fn close_open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let is_open = app.ui.overlay.is_some() || app.ui.search.is_some();
     if !is_open && app.ui.focus == Pane::Feeds {
@@ -90,8 +90,8 @@ pub fn close_open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     step_back(app, now)
 }
 
-/// Goes back one step: closes the topmost open item, then moves left, then ends the program. Going back from search results
-/// always ends in a list, even if the search was opened from a text, because going back never enters a text.
+/// Goes back one step: closes the topmost overlay or search, or else moves the focus to the left, or else ends the program. After a
+/// search is closed, the focus is on a list, even if the search was opened from the reader, because going back never opens a text.
 pub fn go_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let was_in_list = app.ui.focus != Pane::Reader;
     let effects = step_back(app, now);
@@ -122,7 +122,7 @@ fn step_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Moves the focus from the text to the entry list. The text remains if the screen shows both.
+/// Moves the focus from the reader to the entry list. The text stays open if the screen shows both panes.
 fn leave_text(app: &mut App) {
     app.ui.focus = Pane::Entries;
     let both = [Arrangement::Wide, Arrangement::Stacked];

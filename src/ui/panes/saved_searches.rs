@@ -1,4 +1,5 @@
-//! Saved searches: each is a separate list below the other smart lists, with its number of unread entries.
+//! Saved searches: each appears as a list in the subscriptions pane, below the other smart lists, with its number of unread
+//! entries.
 
 use chrono::{DateTime, Utc};
 
@@ -15,10 +16,10 @@ use crate::ui::state::overlay::Overlay;
 
 /// Maximum number of saved searches.
 const SEARCHES_MAX: usize = 100;
-/// Maximum length of a name, in characters.
+/// Maximum length of the name of a saved search, in characters.
 const NAME_CHARS_MAX: usize = 100;
 
-/// Saves the open search as a list.
+/// Saves the open search and selects it in the subscriptions pane.
 pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let text = app.ui.search.as_ref().map(|search| search.text.trim().to_owned());
     let Some(text) = text.filter(|text| !text.is_empty()) else {
@@ -26,7 +27,8 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     };
     let name: String = text.chars().take(NAME_CHARS_MAX).collect();
-    // The saved search finds the same entries, including completions of a last word that was still being typed.
+    // If the last word is incomplete, the open search also finds entries with longer words that begin with it. A `*` is added so
+    // that the saved search finds the same entries.
     let search = app.ui.search.as_ref();
     let typed = search.and_then(|search| search.matching.as_ref()?.terms.last());
     let open = typed.is_some_and(|term| term.prefix) && text.ends_with(char::is_alphanumeric);
@@ -59,7 +61,7 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.uncover();
     }
     let mut effects = change_list(app, now, list);
-    // Continue in the new list instead of the search.
+    // Show the list of the saved search instead of the open search.
     let place = app.ui.feeds.rows.iter().position(|row| *row == FeedsRow::Search(id));
     if let Some(place) = place {
         app.ui.feeds.selected = place;
@@ -70,7 +72,7 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Returns the saved search that is selected in the subscriptions pane.
+/// Returns the ID of the saved search that is selected in the subscriptions pane.
 fn selected_search(app: &App) -> Option<u32> {
     match app.ui.feeds.selected_row() {
         Some(FeedsRow::Search(id)) if app.ui.focus == Pane::Feeds => Some(*id),
@@ -78,7 +80,7 @@ fn selected_search(app: &App) -> Option<u32> {
     }
 }
 
-/// Opens the input line for a new name of the selected search. Returns `None` if no search is selected.
+/// Opens the input line for a new name of the selected saved search. Returns `None` if no saved search is selected.
 pub fn ask_name(app: &mut App) -> Option<Vec<ScreenEffect>> {
     let id = selected_search(app)?;
     let name = list_query::find_search(app, id)?.name.clone();
@@ -86,7 +88,7 @@ pub fn ask_name(app: &mut App) -> Option<Vec<ScreenEffect>> {
     Some(Vec::new())
 }
 
-/// Renames a search.
+/// Renames a saved search.
 pub fn rename_search(app: &mut App, now: DateTime<Utc>, id: u32, name: &str) -> Vec<ScreenEffect> {
     let mut list = app.engine.saved_searches.clone();
     let Some(search) = list.iter_mut().find(|search| search.id == id) else { return Vec::new() };
@@ -94,7 +96,7 @@ pub fn rename_search(app: &mut App, now: DateTime<Utc>, id: u32, name: &str) -> 
     change_list(app, now, list)
 }
 
-/// Removes the selected search. Returns `None` if no search is selected.
+/// Removes the selected saved search. Returns `None` if no saved search is selected.
 pub fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
     let id = selected_search(app)?;
     let mut list = app.engine.saved_searches.clone();

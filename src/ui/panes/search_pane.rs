@@ -1,4 +1,4 @@
-//! The search: parses a query, resolves it against the subscriptions, and updates the results while the query is typed.
+//! The search: parses the query, looks up the feeds and tags that it names, and updates the results while the user types.
 
 use chrono::{DateTime, Utc};
 
@@ -18,7 +18,7 @@ use crate::ui::state::overlay::Overlay;
 use crate::ui::state::search::{Search, ViewBeforeSearch};
 use backissue_core::search::{Marks, Matching};
 
-/// Opens the search, or the input line of the search that is already open.
+/// Opens a new search or, if a search is already open, its input line.
 pub fn open_search(app: &mut App) -> Vec<ScreenEffect> {
     let screen = &mut app.ui;
     let text = screen.search.as_ref().map(|search| search.text.clone()).unwrap_or_default();
@@ -34,11 +34,11 @@ pub fn open_search(app: &mut App) -> Vec<ScreenEffect> {
     }
     screen.focus = Pane::Entries;
     screen.open_prompt(Prompt::filled(PromptPurpose::Search, text));
-    // The index is updated while the first words are typed.
+    // Pending entries are added to the index while the user types the first words.
     vec![ScreenEffect::HurryIndex]
 }
 
-/// Handles a key that has a special meaning while a search is typed.
+/// Handles a key that has a special meaning while a search query is typed. Returns `None` for other keys.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
     match key {
         Key { code: Code::Down, .. } => Some(load_rows::move_in_list(app, true, Distance::One)),
@@ -62,7 +62,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Scre
     }
 }
 
-/// Updates the results if the query has changed.
+/// Updates the search results if the typed query has changed.
 pub fn follow_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return Vec::new() };
     if prompt.purpose != PromptPurpose::Search {
@@ -99,7 +99,7 @@ pub fn follow_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Opens the list of results. The rows of the previous list remain until the new ones arrive.
+/// Opens the list of results for a query. The rows of the previous list stay visible until the results arrive.
 fn search_for(
     app: &mut App,
     now: DateTime<Utc>,
@@ -124,11 +124,11 @@ fn search_for(
     app.ui.list.gaps.clone_from(&query.gaps);
     let rows = sight_rows(app.ui.viewport.entries_rows.into());
     let wanted = RowsWanted { rebuild: Some(query), ..RowsWanted::at(number, 0, rows) };
-    // Entries that arrived since the last key are shown once they are indexed.
+    // Entries that arrived since the last key press are included in the results as soon as they are indexed.
     vec![ask_store(ScreenRequest::Rows(wanted)), ScreenEffect::HurryIndex]
 }
 
-/// Leaves the search and restores the view from before it.
+/// Closes the search and restores the list and text that were open before it.
 pub fn leave_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(search) = app.ui.search.take() else { return Vec::new() };
     let ViewBeforeSearch { focus, list, reader, marks } = search.before;
@@ -136,7 +136,7 @@ pub fn leave_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     put_back(app, now, list, marks)
 }
 
-/// Restores a previous list and requests the changes since then.
+/// Restores the list that was open before the search, and requests its rows again because they may have changed.
 fn put_back(app: &mut App, now: DateTime<Utc>, list: Listing, marks: Marks) -> Vec<ScreenEffect> {
     let number = app.ui.list.number.saturating_add(1);
     app.ui.list = Listing { number, ..list };
@@ -144,7 +144,8 @@ fn put_back(app: &mut App, now: DateTime<Utc>, list: Listing, marks: Marks) -> V
     load_rows::refresh_list(app, now)
 }
 
-/// Refreshes an open search after the index has grown.
+/// Refreshes the results of an open search after entries were added to the index. `missing` is the number of entries that are not
+/// indexed yet.
 pub fn show_indexed(app: &mut App, now: DateTime<Utc>, missing: u32) -> Vec<ScreenEffect> {
     app.ui.unindexed = missing;
     if !app.ui.is_on() {

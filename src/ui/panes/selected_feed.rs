@@ -1,4 +1,4 @@
-//! The feed that a key applies to.
+//! Finds the feed that a key applies to.
 
 use chrono::{DateTime, Utc};
 
@@ -9,8 +9,9 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use backissue_core::history::FeedKey;
 
-/// Returns the feed that a key applies to: the feed of the open plan or of the selected poll in the timetable; otherwise the
-/// feed of the selected row in the Attention list, the feed of the selected entry, or the selected feed.
+/// Returns the feed that a key applies to. In the plan pane or the timetable, this is the feed of the open plan or of the selected
+/// poll. Otherwise, it is the feed of the selected problem in the Attention list, of the selected entry, or of the selected row in
+/// the subscriptions pane.
 pub fn selected_feed(app: &App, now: DateTime<Utc>) -> Option<FeedKey> {
     if let Some(overlay) = app.ui.overlay.as_ref().filter(|overlay| overlay.is_about_feeds()) {
         return overlay.feed();
@@ -24,7 +25,7 @@ pub fn selected_feed(app: &App, now: DateTime<Utc>) -> Option<FeedKey> {
     app.ui.feeds.selected_row().and_then(FeedsRow::feed)
 }
 
-/// Returns the feed that a key applies to, with its subscription.
+/// Returns the feed that a key applies to (see [`selected_feed`]), with its subscription.
 pub fn selected_subscription(app: &App, now: DateTime<Utc>) -> Option<(FeedKey, &Subscription)> {
     let feed = selected_feed(app, now)?;
     Some((feed, app.engine.feeds.get(&feed)?))

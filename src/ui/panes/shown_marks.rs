@@ -1,4 +1,4 @@
-//! Flags of the rows in memory and of the open entry.
+//! Updates flags, such as read and starred, of the rows in memory and of the open entry.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::engine::event::MarksChanged;
 use crate::ui::app::App;
 use backissue_core::history::{EntryKey, Flag};
 
-/// Applies changed flags.
+/// Applies changed flags to the rows in memory and to the open entry.
 pub fn show_marks(app: &mut App, changed: &MarksChanged) {
     let &MarksChanged { mark: MarkChange { ref keys, flag, value }, stays, undone } = changed;
     let wanted: BTreeSet<&EntryKey> = keys.iter().collect();

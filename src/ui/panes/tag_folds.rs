@@ -1,4 +1,4 @@
-//! Folding and unfolding tags.
+//! Folds and unfolds tags in the subscriptions pane. The feeds of a folded tag are hidden.
 
 use super::feeds_pane;
 use super::tag_tree::{above, depth};
@@ -9,8 +9,8 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use backissue_core::history::FeedKey;
 
-/// Handles a move to the left in the subscriptions: folds the selected tag, or moves to its parent. Returns `None` if neither
-/// is possible.
+/// Handles a move to the left in the subscriptions pane: folds the selected tag, or selects the tag above the selected row in the
+/// tree. Returns `None` if neither is possible.
 pub(crate) fn fold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
     let pane = &app.ui.feeds;
     let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
@@ -34,7 +34,7 @@ pub(crate) fn fold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
     }
 }
 
-/// Returns the index of the row with the parent tag of the selected row.
+/// Returns the index of the nearest row above the selected row that has its parent tag.
 fn find_tag_above(app: &App) -> Option<usize> {
     let pane = &app.ui.feeds;
     let level = |row: &FeedsRow| match row {
@@ -54,7 +54,7 @@ fn find_tag_above(app: &App) -> Option<usize> {
     before.rev().find(|(_, row)| is_above(row)).map(|(place, _)| place)
 }
 
-/// Handles a move to the right in the subscriptions: unfolds the selected tag. Returns `None` if there is nothing to unfold.
+/// Handles a move to the right in the subscriptions pane: unfolds the selected tag. Returns `None` if no folded tag is selected.
 pub(crate) fn unfold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
     let pane = &app.ui.feeds;
     let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
@@ -63,7 +63,7 @@ pub(crate) fn unfold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
     Some(set_folded(app, &tag, false))
 }
 
-/// Folds or unfolds a tag. The state persists across restarts.
+/// Folds or unfolds a tag. Folded tags are saved and stay folded after a restart.
 pub fn set_folded(app: &mut App, tag: &str, folded: bool) -> Vec<ScreenEffect> {
     let known = &mut app.ui.feeds.folded;
     let changed = if folded { known.insert(tag.to_owned()) } else { known.remove(tag) };
@@ -81,7 +81,7 @@ pub fn is_folded(app: &App, row: &FeedsRow) -> bool {
     matches!(row, FeedsRow::Tag(tag, _) if app.ui.feeds.folded.contains(tag))
 }
 
-/// Selects a feed in the subscriptions, unfolding the tags that hide it.
+/// Selects a feed in the subscriptions pane, and unfolds the tags that hide it.
 pub(crate) fn select_feed(app: &mut App, feed: FeedKey) -> Vec<ScreenEffect> {
     let is_it = |row: &FeedsRow| matches!(row, FeedsRow::Feed(key, _) if *key == feed);
     let mut effects = Vec::new();
@@ -104,7 +104,7 @@ mod tests {
     use crate::ui::panes::tag_folds::*;
     use crate::ui::sample_app::{app_with, jobs, select};
 
-    /// Returns the subscription rows below the smart lists, with one `>` per level.
+    /// Returns the rows of the subscriptions pane below the smart lists, with one `>` per level of the tag tree.
     fn tree(app: &App) -> Vec<String> {
         let row = |row: &FeedsRow| match row {
             FeedsRow::Tag(tag, feeds) => Some(format!("{tag} ({})", feeds.len())),

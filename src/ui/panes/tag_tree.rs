@@ -9,7 +9,8 @@ use backissue_core::history::FeedKey;
 /// Indentation per level of the tree, in cells.
 pub const INDENT_CELLS: usize = 2;
 
-/// Returns the parts of a tag. Tags sorted by their parts are in tree order: each tag is followed directly by its descendants.
+/// Splits a tag into the names of its levels. Tags that are sorted by these names are in tree order: the descendants of a tag
+/// directly follow it.
 fn parts(tag: &str) -> Vec<&str> {
     tag.split('/').collect()
 }
@@ -19,12 +20,12 @@ pub(super) fn above(tag: &str) -> impl Iterator<Item = &str> {
     tag.match_indices('/').filter_map(|(at, _)| tag.get(..at))
 }
 
-/// Returns the number of ancestors of a tag.
+/// Returns the number of ancestors of a tag, which is its level in the tree.
 pub fn depth(tag: &str) -> usize {
     above(tag).count()
 }
 
-/// The feeds of a tag.
+/// A tag with its feeds.
 struct Tagged<'m> {
     tag: &'m str,
     /// Feeds with this tag.
@@ -33,7 +34,7 @@ struct Tagged<'m> {
     all: Vec<FeedKey>,
 }
 
-/// Builds the rows of all tags, each followed by its feeds. `titled` contains all feeds in the order in which they appear under
+/// Builds the rows of all tags, each followed by its feeds. `titled` contains all feeds in the order in which they are listed under
 /// each tag.
 pub(crate) fn build_rows(
     app: &App,

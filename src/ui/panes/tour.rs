@@ -10,13 +10,13 @@ use crate::ui::state::overlay::Overlay;
 /// One task of the tour.
 #[derive(Debug)]
 struct TourStep {
-    /// Text of the bottom line.
+    /// Instructions for the task, shown in the bottom line.
     say: &'static str,
     /// Checks whether the task is done.
     done: fn(&App) -> bool,
 }
 
-/// The steps of the tour: read, plan, pace, undo, gap, history.
+/// The tasks of the tour: read, plan, pace, undo, gap, history.
 const STEPS: [TourStep; 8] = [
     TourStep {
         say: "n opens the next unread entry in any feed",
@@ -52,7 +52,7 @@ const STEPS: [TourStep; 8] = [
 ];
 
 impl Tour {
-    /// Returns the text of the bottom line, or `None` at the end of the tour.
+    /// Returns the instructions for the current task. Returns `None` at the end of the tour.
     pub fn line(self) -> Option<String> {
         let step = STEPS.get(self.step)?;
         Some(format!("tour {}/{} · {}", self.step.saturating_add(1), STEPS.len(), step.say))

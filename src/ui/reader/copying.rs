@@ -1,4 +1,4 @@
-//! Copies the link of the selected item to the clipboard.
+//! Copies the link of the selected entry, or the address of the selected feed, to the clipboard.
 
 use chrono::{DateTime, Utc};
 
@@ -8,12 +8,13 @@ use crate::ui::panes::{attention, selected_feed};
 use crate::ui::state::layout::Pane;
 use backissue_core::feed::text::one_line;
 
-/// Maximum number of bytes to copy, because terminals reject long texts.
+/// Maximum number of bytes to copy to the clipboard. Terminals reject longer texts.
 const COPIED_MAX: usize = 8 * 1024;
-/// Maximum number of cells of the link in the status line.
+/// Maximum width of the copied link in the status line, in cells.
 const TOLD_CELLS: usize = 200;
 
-/// Copies the address of the selected feed, also in the Attention list, or the link of the selected entry.
+/// Copies the address of the selected feed if the subscriptions pane has the focus or the Attention list is open. Otherwise, copies
+/// the link of the selected entry.
 pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let of_feed = app.ui.focus == Pane::Feeds || attention::is_open(app);
     let link = if of_feed {
@@ -32,7 +33,8 @@ pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     vec![ScreenEffect::Copy(link)]
 }
 
-/// Removes characters that a terminal, or a program the link is pasted into, could take for a command.
+/// Removes white space and control characters from a link. A terminal, or a program that the link is pasted into, could interpret
+/// them as commands.
 fn clean_link(link: &str) -> String {
     link.chars().filter(|char| !char.is_control() && !char.is_whitespace()).collect()
 }

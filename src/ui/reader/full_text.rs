@@ -1,7 +1,7 @@
-//! The full text of the open entry: the page it links to, shown instead of the feed's text.
+//! The full text of the open entry: the text of the page that the entry links to, shown instead of the feed's text.
 //!
-//! A page is fetched on request, or when an entry of a feed with the full-text setting is opened. It is fetched once, and again
-//! only if the entry was edited since.
+//! A page is fetched on request, or when an entry of a feed with the full-text setting is opened. A page is fetched only once,
+//! unless the entry was edited after that.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -13,10 +13,10 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::panes::selected_feed;
 use crate::ui::state::reader::TextSource;
 
-/// Minimum time before a failed page is automatically requested again.
+/// Minimum time between a failed request for a page and the next automatic request for the same page.
 const PAUSE: TimeDelta = TimeDelta::hours(24);
 
-/// Switches between the full text and the feed's text.
+/// Switches the open entry between the text of its page and the feed's text.
 pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader_mut() else {
         app.ui.say(now, "open the entry first: v shows the full text of the page it links to");
@@ -41,7 +41,7 @@ pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Switches whether entries of this feed always show their full text.
+/// Switches the full-text setting of the open entry's feed: whether its entries always show the text of their pages.
 pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let feed = match &app.ui.reader {
         Some(reader) => Some(reader.entry.key.feed),
@@ -78,7 +78,7 @@ pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Shows or requests the full text of a newly opened entry, if its feed has the full-text setting.
+/// Shows or requests the page of a newly opened entry if its feed has the full-text setting.
 pub fn show_if_wanted(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = &mut app.ui.reader else { return Vec::new() };
     if reader.source != TextSource::Feed {
@@ -87,7 +87,7 @@ pub fn show_if_wanted(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let feed = app.engine.feeds.get(&reader.entry.key.feed);
     if !feed.is_some_and(|feed| feed.record.feed_settings.full_text) {
         if app.engine.pages.contains_key(&reader.entry.key) {
-            // The page was requested before the user left the entry.
+            // The user requested the page, left the entry, and opened the entry again before the page arrived.
             reader.source = TextSource::Waiting;
         }
         return Vec::new();
@@ -97,7 +97,7 @@ pub fn show_if_wanted(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     if reader.page().is_some() {
-        // The stored page is shown at once, and again when a newer one arrives.
+        // The stored page is shown now. If the entry was edited after this page was fetched, the page is requested again below.
         let place = reader.entry.place;
         reader.show(TextSource::Page);
         reader.entry.place = place;
@@ -108,7 +108,7 @@ pub fn show_if_wanted(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Requests the page of the open entry.
+/// Requests the page of the open entry. `by_hand` is `true` if the user requested it with a key.
 fn ask_page(app: &mut App, now: DateTime<Utc>, by_hand: bool) -> Vec<ScreenEffect> {
     let Some(reader) = &app.ui.reader else { return Vec::new() };
     let link = reader.entry.kept.link.clone();

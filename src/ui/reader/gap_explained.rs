@@ -1,10 +1,10 @@
-//! Explains a gap in the reader pane, with the keys that act on it.
+//! Explains a selected gap in the reader pane, and names the keys that act on it.
 
 use chrono::{DateTime, Utc};
 
 use backissue_core::history::{FoundBy, Gap, GapKind, Reason};
 
-/// Returns paragraphs that explain what a gap is, why it exists and what happens next.
+/// Returns paragraphs that explain what is missing at a gap, why it is missing, and what happens next.
 pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
     let when = |at: DateTime<Utc>| at.with_timezone(&zone).format("%-d %B %Y at %H:%M").to_string();
     let mut said = vec![format!("{}.", gap.text())];
@@ -55,7 +55,7 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
     said
 }
 
-/// Explains a reason to users who do not know status codes.
+/// Explains the reason for a gap to users who do not know HTTP status codes. Returns `None` if the reason needs no explanation.
 const fn plain_words(reason: &Reason) -> Option<&'static str> {
     Some(match reason {
         Reason::Status(401 | 403 | 407 | 451) => {

@@ -1,11 +1,11 @@
-//! Layout of the open entry: lines are requested at the width of the pane, and shown when they arrive.
+//! Requests the layout of the open entry's text at the width of the pane, and shows the laid-out lines when they arrive.
 
 use super::{picture_places, reading_position};
 use crate::ui::app::App;
 use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::state::reader::TextSource;
 
-/// Requests the lines of the open entry, unless they match the width of the pane.
+/// Requests the layout of the open entry's text, unless it has already been laid out for the width of the pane.
 pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
     let columns = app.ui.viewport.reader_columns;
     let width = columns.min(app.ui.settings.text_width);
@@ -20,12 +20,13 @@ pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
     let (html, base) = (html.to_owned(), base.map(str::to_owned).or(site));
     let (key, source) = (reader.entry.key, reader.source);
     let enclosures = reader.entry.kept.enclosures.clone();
-    // Users of a screen reader cannot scroll sideways.
+    // On the plain screen, which is made for screen readers, nothing scrolls sideways.
     let slides = !app.ui.appearance.plain;
     vec![ScreenEffect::Render(RenderWork { key, source, html, base, enclosures, width, slides })]
 }
 
-/// Shows lines that arrived. A new width keeps the position in the text, and a reopened entry returns to its last position.
+/// Shows laid-out lines that arrived. After a change of width, the same part of the text stays visible. A reopened entry starts at
+/// its last reading position.
 pub fn show_lines(app: &mut App, made: RenderedEntry) {
     let rows = usize::from(app.ui.viewport.reader_rows);
     let Some(reader) = &mut app.ui.reader else { return };

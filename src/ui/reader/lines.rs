@@ -1,23 +1,23 @@
-//! A text laid out as terminal lines, which the renderer produces and the reader pane shows.
+//! The text of an entry, laid out as terminal lines: produced by the renderer, shown by the reader pane.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// A body laid out for one width.
+/// The text of an entry, laid out for one width.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rendered {
     /// Lines, each at most as wide as requested unless it scrolls sideways.
     pub lines: Vec<StyledLine>,
-    /// Link targets. The link numbered `n` in the text is `links[n - 1]`.
+    /// Targets of the links. The link with number `n` in the text is `links[n - 1]`.
     pub links: Vec<LinkTarget>,
-    /// The pictures in text order. [`StyledSpan::image`] also counts from 1.
+    /// The pictures in the order of the text. The picture with number `n` in [`StyledSpan::image`] is `images[n - 1]`.
     pub images: Vec<ImageTarget>,
     /// Numbers of the links to attached files.
     pub enclosures: Vec<u16>,
 }
 
-/// Returns the width of a text in cells, summed over its graphemes as the screen draws them. The width of a whole Arabic text
-/// would be smaller, because letters are joined.
+/// Returns the width of a text in cells: the sum of the widths of its graphemes, because the terminal draws each of them
+/// separately. The width of a whole Arabic text would be smaller, because joined letters count as one.
 pub fn cells(text: &str) -> usize {
     if text.is_ascii() {
         return text.width();
@@ -25,21 +25,21 @@ pub fn cells(text: &str) -> usize {
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
-/// One terminal line.
+/// One line of the laid-out text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyledLine {
     /// Spans from left to right.
     pub spans: Vec<StyledSpan>,
-    /// Set if the line belongs to a block that is wider than requested and scrolls sideways.
+    /// Set if the line belongs to a block that is wider than the requested width and therefore scrolls sideways.
     pub slide: Option<Slide>,
 }
 
-/// The part of a line that scrolls sideways (see [`super::sideways`]).
+/// Describes which part of a line scrolls sideways (see [`super::sideways`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slide {
     /// Number of leading spans that do not scroll: bars, bullets, indents.
     pub stays: usize,
-    /// Width in cells of the widest line of the block, without the fixed spans.
+    /// Width of the widest line in the block, in cells, not counting the spans that do not scroll.
     pub cells: usize,
 }
 
@@ -51,12 +51,12 @@ impl From<Vec<StyledSpan>> for StyledLine {
 }
 
 impl StyledLine {
-    /// Returns the text without its styles.
+    /// Returns the text of the line without its styles.
     pub fn text(&self) -> String {
         self.spans.iter().map(|span| span.text.as_str()).collect()
     }
 
-    /// Returns the number of the link at a column, counted from 0.
+    /// Returns the number of the link at a column (from 0) of the line.
     pub fn link_at(&self, column: usize) -> Option<u16> {
         let mut end = 0_usize;
         let at = self.spans.iter().find(|span| {
@@ -67,68 +67,68 @@ impl StyledLine {
     }
 }
 
-/// A piece of a line in one style.
+/// A part of a line that has one style.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyledSpan {
-    /// Text without control characters, tabs and bidi controls.
+    /// The text. It contains no control characters, tabs or bidirectional formatting characters.
     pub text: String,
-    /// Role of the text.
+    /// Kind of text, which determines the colours.
     pub role: Role,
-    /// Style of the text.
+    /// Typeface of the text.
     pub style: Style,
-    /// Number of the link that the span belongs to, from 1.
+    /// Number of the link that the span belongs to, counted from 1. `None` if it is not part of a link.
     pub link: Option<u16>,
-    /// Number of the picture that the span represents, from 1.
+    /// Number of the picture that the span is a placeholder for, counted from 1.
     pub image: Option<u16>,
 }
 
-/// The role of a span. If several apply, the span has the last one in this list.
+/// The kind of text in a span, which determines its colours. If several kinds apply, the span has the last of them in this list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Running text.
     #[default]
     Text,
-    /// A `figcaption` or a table caption.
+    /// A `figcaption` or the caption of a table.
     Caption,
-    /// A heading, 1 to 6.
+    /// A heading, with its level from 1 to 6.
     Heading(u8),
     /// The text of a link.
     Link,
-    /// Code within running text.
+    /// Code within a sentence.
     Code,
     /// A line of a preformatted block.
     Preformatted,
-    /// A piece of code in a known language.
+    /// A piece of code in a known programming language.
     Syntax(Syntax),
-    /// The alternative text of a picture.
+    /// The placeholder of a picture: its alternative text.
     Image,
-    /// A line that represents an embedded page, a video or an audio file.
+    /// The placeholder of an embedded page, a video or an audio file.
     Embed,
-    /// A link number, `[1]`.
+    /// The number after the text of a link, such as `[1]`.
     LinkNumber,
-    /// A bullet or number of a list.
+    /// The bullet or number before an item of a list.
     ListMarker,
     /// The bar beside a quotation.
     QuoteBar,
     /// A horizontal rule.
     Rule,
-    /// A line of a table border.
+    /// A part of a table border.
     TableBorder,
-    /// The sign before a continued preformatted line.
+    /// The mark at the beginning of a line that continues a preformatted line.
     WrapMark,
     /// A note by the program about omitted content.
     Note,
 }
 
-/// The syntactic role of a piece of code.
+/// The kind of a piece of code, for syntax highlighting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Syntax {
-    /// Anything else.
+    /// Code without highlighting.
     #[default]
     Other,
     /// A comment.
     Comment,
-    /// A string or a character.
+    /// A string or character literal.
     Text,
     /// A keyword.
     Keyword,
@@ -138,36 +138,37 @@ pub enum Syntax {
     Name,
 }
 
-/// The style of a span.
+/// The typeface of a span.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent properties of a typeface")]
 pub struct Style {
-    /// `strong`, `b`, `th`, `dt`, `summary`, headings.
+    /// Bold, as for `strong`, `b`, `th`, `dt`, `summary` and headings.
     pub bold: bool,
-    /// `em`, `i`, `cite`, captions.
+    /// Italic, as for `em`, `i`, `cite` and captions.
     pub italic: bool,
-    /// `ins`, `u`.
+    /// Underlined, as for `ins` and `u`.
     pub underlined: bool,
-    /// `s`, `del`.
+    /// Struck through, as for `s` and `del`.
     pub struck: bool,
-    /// Within a quotation.
+    /// `true` within a quotation.
     pub quoted: bool,
 }
 
 /// A link that can be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkTarget {
-    /// Absolute URL with the scheme `http`, `https` or `mailto`, in ASCII without control characters (SPEC G.52).
+    /// Absolute URL with the scheme `http`, `https` or `mailto`, in ASCII and without control characters: only links that are safe
+    /// to open are passed on (SPEC G.52).
     pub url: String,
 }
 
-/// A picture of the body.
+/// A picture in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageTarget {
-    /// Absolute URL, `http` or `https`.
+    /// Absolute URL with the scheme `http` or `https`.
     pub url: String,
-    /// Alternative text, possibly empty.
+    /// Alternative text. Empty if the markup contains none.
     pub alt: String,
-    /// Width and height declared in the markup.
+    /// Width and height in pixels, as declared in the markup.
     pub declared: Option<(u32, u32)>,
 }

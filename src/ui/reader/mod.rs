@@ -1,4 +1,4 @@
-//! The open entry: its text as lines, its pictures, and the position in it.
+//! The open entry: its text as lines, its pictures, and the reading position.
 
 pub mod copying;
 pub mod full_text;

@@ -1,4 +1,4 @@
-//! Reading: opens entries, moves between unread entries, and follows links.
+//! Opens entries in the reader, moves to the next or previous unread entry, and opens links.
 
 use chrono::{DateTime, Utc};
 
@@ -57,7 +57,7 @@ fn open_entry(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEff
     effects
 }
 
-/// Shows an entry that was read from the store, and requests its layout.
+/// Shows an entry that was read from the store, if the user still waits for it, and requests the layout of its text.
 pub fn show_entry(app: &mut App, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<ScreenEffect> {
     if app.ui.opening != Some(entry.key) {
         app.ui.ahead.keep(entry);
@@ -86,7 +86,7 @@ pub fn show_entry(app: &mut App, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<
     effects
 }
 
-/// Closes the reader because the entry could not be read.
+/// Stops waiting for an entry that could not be read from the store.
 pub fn give_up_entry(app: &mut App, key: EntryKey) {
     app.ui.ahead.give_up(key);
     if app.ui.opening == Some(key) {
@@ -96,7 +96,7 @@ pub fn give_up_entry(app: &mut App, key: EntryKey) {
     }
 }
 
-/// Stops waiting for rows that could not be read.
+/// Stops waiting for rows of a list that could not be read from the store.
 pub fn give_up_rows(app: &mut App, list: u64) {
     if app.ui.list.number == list {
         (app.ui.list.waiting, app.ui.list.fresh) = (false, false);
@@ -104,7 +104,7 @@ pub fn give_up_rows(app: &mut App, list: u64) {
     }
 }
 
-/// Scrolls down a page; at the end of the text, opens the next unread entry.
+/// Scrolls down one page in the reader. At the end of the text, opens the next unread entry.
 pub fn read_on(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.focus != Pane::Reader {
         return open_next_unread(app, now);
@@ -114,7 +114,7 @@ pub fn read_on(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
     let laid_out = app.ui.reader.as_ref().is_some_and(|reader| reader.rendered.is_some());
     if app.ui.opening.is_some() || !laid_out {
-        // Text that was never on the screen does not count as read.
+        // The text is not visible yet. Ignore the key, so that the user does not skip an entry without having seen it.
         return Vec::new();
     }
     let rows = usize::from(app.ui.viewport.reader_rows);
@@ -129,7 +129,7 @@ pub fn read_on(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Opens the next unread entry of the list, or of the next feed that has one.
+/// Opens the next unread entry of the open list. If there is none, continues with the next feed that has unread entries.
 pub fn open_next_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     let from =
@@ -145,8 +145,7 @@ pub fn open_previous_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffe
     }
 }
 
-/// Returns the kind of entry to seek. In a feed that is read from the beginning, this is an unopened entry; elsewhere, an unread
-/// one.
+/// Returns the kind of entry to look for: an unopened entry if a feed is read from the beginning, or else an unread entry.
 const fn sought_kind(app: &App) -> SeekTarget {
     match app.ui.list.order {
         RowOrder::OldestFirst => SeekTarget::Unopened,
@@ -154,7 +153,7 @@ const fn sought_kind(app: &App) -> SeekTarget {
     }
 }
 
-/// Seeks an entry among the rows in memory first, and then in the store.
+/// Looks for an entry among the rows in memory and, if it is not among them, in the store.
 fn seek_entry(app: &mut App, now: DateTime<Utc>, seek: Seek) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     if list.fresh {
@@ -178,7 +177,7 @@ fn seek_entry(app: &mut App, now: DateTime<Utc>, seek: Seek) -> Vec<ScreenEffect
     seek_row(app, Seek { from: place, ..seek })
 }
 
-/// Requests the index of the next matching entry from the store.
+/// Requests the index of the next matching entry in the open list from the store.
 fn seek_row(app: &mut App, seek: Seek) -> Vec<ScreenEffect> {
     app.ui.list.waiting = true;
     let rows = rows_around(app.ui.viewport.entries_rows.into());
@@ -189,7 +188,7 @@ fn seek_row(app: &mut App, seek: Seek) -> Vec<ScreenEffect> {
 fn open_place(app: &mut App, now: DateTime<Utc>, place: usize) -> Vec<ScreenEffect> {
     app.ui.list.selected = place;
     let mut effects = load_rows::load_visible_rows(app);
-    // Moving onto a gap requests nothing; the reader pane explains the gap.
+    // If the row is a gap, nothing needs to be read from the store; the reader pane explains the gap.
     if let Some(key) = app.ui.list.selected_row().and_then(|row| row.key.entry()) {
         effects.extend(open_entry(app, now, key));
     }
@@ -206,7 +205,7 @@ fn say_nothing_here(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Continues with the next feed that has unread entries, wrapping around once.
+/// Opens the next feed that has unread entries. After the last feed, the search for a feed continues with the first one.
 fn open_next_feed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.show == Show::Starred || app.ui.search.is_some() {
         return say_nothing_here(app, now);
@@ -230,14 +229,14 @@ fn open_next_feed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Shows rows that arrived, and runs the action that waited for them.
+/// Stores rows that arrived for the open list, and runs the action that waited for them.
 pub fn show_rows(app: &mut App, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec<ScreenEffect> {
     if loaded.list != app.ui.list.number {
         return Vec::new();
     }
     let (found, is_seek) = (loaded.found, loaded.seek);
     app.ui.list.take(loaded);
-    // Rows from another request do not trigger an action that waits for the seek.
+    // An action that waits for the result of a seek is not triggered by rows from another request.
     let due = match app.ui.then {
         Some(OnRowsLoaded::Open | OnRowsLoaded::OpenHere) => is_seek,
         Some(OnRowsLoaded::OpenFirstUnread | OnRowsLoaded::ComeBack { .. }) | None => true,
@@ -263,7 +262,7 @@ pub fn show_rows(app: &mut App, now: DateTime<Utc>, loaded: RowsLoaded) -> Vec<S
     effects
 }
 
-/// Opens the first unread entry of a list whose first rows have arrived.
+/// Opens the first unread entry of a newly opened list after its first rows have arrived.
 fn open_first_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ui.focus = Pane::Entries;
     let list = &app.ui.list;
@@ -278,7 +277,7 @@ fn open_first_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Opens the next or previous entry while reading, whether it has been read or not.
+/// Opens the next or previous entry of the list, even if it has been read.
 pub fn open_neighbour(app: &mut App, now: DateTime<Utc>, down: bool) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     let place = if down { list.selected.checked_add(1) } else { list.selected.checked_sub(1) };
@@ -288,7 +287,7 @@ pub fn open_neighbour(app: &mut App, now: DateTime<Utc>, down: bool) -> Vec<Scre
     }
 }
 
-/// Opens the entry's page in the browser and marks the entry as read.
+/// Opens the web page of the selected entry in the browser and marks the entry as read.
 pub fn open_page(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     if let RowKey::Gap(feed, gap) = row.key {
@@ -310,7 +309,7 @@ pub fn open_page(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Opens the address of the missing document in the browser.
+/// Opens the address of the document that is missing at a gap in the browser.
 fn open_missing(
     app: &mut App,
     now: DateTime<Utc>,
@@ -340,7 +339,7 @@ pub fn open_copies(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     show_in_browser(app, now, link)
 }
 
-/// Returns the address of the document that is missing at a gap, if the address is known.
+/// Returns the address of the document that is missing at a gap. Returns `None` if the address is not known.
 fn missing_address(app: &App, now: DateTime<Utc>, feed: FeedKey, gap: GapKey) -> Option<String> {
     let gap = gap_rows::shown(&app.engine, feed, gap, now)?;
     Some(gap.edge.url).filter(|url| !url.is_empty())
@@ -351,7 +350,7 @@ fn show_in_browser(app: &mut App, now: DateTime<Utc>, link: String) -> Vec<Scree
     app.ask(now, Request::Open { link, attached: false })
 }
 
-/// Shows the reader pane alone, or all panes again.
+/// Switches between the reader pane alone and all panes.
 pub fn toggle_zoom(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let alone = app.ui.usual_arrangement() == Arrangement::Narrow;
     if alone && app.ui.focus == Pane::Reader {
@@ -371,7 +370,7 @@ pub fn toggle_zoom(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Handles a digit of a link number. The link opens as soon as no longer number is possible.
+/// Adds a digit to the link number that the user is typing. The link opens as soon as no longer number could exist.
 pub fn type_digit(app: &mut App, now: DateTime<Utc>, digit: char) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader_mut() else { return Vec::new() };
     if digit == '0' && reader.digits.is_empty() {

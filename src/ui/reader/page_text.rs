@@ -1,4 +1,4 @@
-//! Shows the result of a request for an entry's page.
+//! Shows the fetched page of an entry, or the reason why it could not be fetched.
 
 use chrono::{DateTime, Utc};
 
@@ -9,10 +9,10 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::state::reader::TextSource;
 use backissue_core::history::EntryKey;
 
-/// Message while the page is being fetched.
+/// Message in the reader pane while the page of an entry is being fetched.
 pub(in crate::ui) const ASKING: &str = "fetching the page of this entry …";
 
-/// Cancels the wait for an entry's page that will not be fetched.
+/// Stops waiting for the page of an entry, because it will not be fetched, and shows the reason.
 pub fn drop_page(app: &mut App, now: DateTime<Utc>, key: EntryKey, why: &str) {
     if let Some(reader) = app.ui.reader.as_mut().filter(|reader| reader.waits_for(key)) {
         reader.source = TextSource::Feed;
@@ -20,7 +20,7 @@ pub fn drop_page(app: &mut App, now: DateTime<Utc>, key: EntryKey, why: &str) {
     }
 }
 
-/// Shows a fetched page if the reader pane waits for it.
+/// Shows the fetched page of an entry, if the reader pane waits for it.
 pub fn show_page(
     app: &mut App,
     now: DateTime<Utc>,
@@ -39,7 +39,7 @@ pub fn show_page(
         match reader.source {
             TextSource::Waiting if failed.is_none() => reader.show(TextSource::Page),
             TextSource::Waiting => reader.source = TextSource::Feed,
-            // The user switched back to the feed's text in the meantime; keep it.
+            // The user switched back to the feed's text before the page arrived, so the feed's text stays visible.
             TextSource::Feed | TextSource::Page => {}
         }
         failed.map(|why| format!("no full text: {why}"))

@@ -1,7 +1,7 @@
-//! Picture placement: pictures occupy extra lines above their placeholder text.
+//! Picture placement: each picture takes additional lines above its placeholder text.
 //!
-//! The lines are reserved in the text itself, so that scrolling, links and positions count them like any other. When the size
-//! of a picture changes, the visible text stays in place.
+//! These lines are added to the text itself, so that scrolling, links and reading positions treat them like any other line. When
+//! the size of a picture changes, the visible text stays in place.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -13,25 +13,25 @@ use crate::ui::state::reader::{PicturePlace, Reader};
 use crate::ui::theme::colours::Colours;
 use crate::ui::theme::graphics::{Graphics, Protocol};
 
-/// Pictures up to this size in pixels remain text: letters, symbols, tracking pixels.
+/// Maximum width and height, in pixels, of pictures that are shown only as text, such as letters, symbols and tracking pixels.
 const ICON_MAX: u32 = 24;
-/// Height in lines below which a picture would show too little.
+/// Minimum useful height of a picture, in lines. Lower pictures show too little.
 const SMALL_ROWS: u16 = 6;
-/// Maximum declared side length that is trusted, in pixels.
+/// Maximum declared width or height of a picture in pixels. Larger values are not trusted.
 const DECLARED_MAX: u32 = 20_000;
 
-/// The position of the text to restore after its pictures change.
+/// What was at the top of the screen before the pictures changed, so that it can be scrolled there again.
 #[derive(Debug, Clone, Copy)]
 enum Held {
-    /// The beginning of the text.
+    /// The beginning of the text, which stays visible even if a picture is added above the first line.
     Top,
-    /// A line of a picture, with the number of the picture.
+    /// A picture, given by its number, and the visible line within it.
     Picture(u16, usize),
-    /// A line of the text, not counting picture lines.
+    /// A line of the text, counted without the lines of pictures.
     Line(usize),
 }
 
-/// Returns the places of the pictures in a text that has no lines reserved for them.
+/// Returns the places of the pictures in a text to which no picture lines have been added yet.
 pub fn find_places(text: &Rendered) -> Vec<PicturePlace> {
     let count = text.images.len().min(OF_AN_ENTRY_MAX);
     let mut places: Vec<PicturePlace> = Vec::with_capacity(count);
@@ -49,14 +49,14 @@ pub fn find_places(text: &Rendered) -> Vec<PicturePlace> {
     places
 }
 
-/// Moves a picture inside a table above the table.
+/// Returns the line for a picture. A picture inside a table is placed above the table.
 fn above_table(lines: &[StyledLine], line: usize) -> usize {
     let in_table = |line: &StyledLine| line.spans.iter().any(|span| span.role == Role::TableBorder);
     let before = lines.get(..=line).unwrap_or_default().iter().rev();
     line.saturating_add(1).saturating_sub(before.take_while(|line| in_table(line)).count().max(1))
 }
 
-/// Returns the number of columns before the text of a line.
+/// Returns the number of columns before the text of a line, such as bars and indents.
 fn indent(line: &StyledLine) -> u16 {
     let is_before = |span: &&StyledSpan| {
         let blank = span.role == Role::Text && span.text.chars().all(|char| char == ' ');
@@ -67,7 +67,7 @@ fn indent(line: &StyledLine) -> u16 {
     u16::try_from(cells).unwrap_or(0)
 }
 
-/// Reserves lines for the pictures at their current sizes, or no lines if pictures are hidden.
+/// Adds lines for the pictures at their current sizes or, if `shown` is `false`, removes these lines.
 pub fn arrange_pictures(app: &mut App, shown: bool) {
     let rows = app.ui.viewport.reader_rows;
     let pictures = &app.ui.pictures;
@@ -92,12 +92,13 @@ pub fn arrange_pictures(app: &mut App, shown: bool) {
     }
 }
 
-/// Returns the maximum height of a picture: half the pane or, in a small pane, all lines except one for the placeholder text.
+/// Returns the maximum height of a picture in a pane of `rows` lines: half the pane or, in a small pane, all lines except one for
+/// the placeholder text.
 fn rows_max(rows: u16) -> u16 {
     (rows / 2).max(rows.saturating_sub(1).min(SMALL_ROWS)).max(1)
 }
 
-/// Returns the columns and lines of a picture.
+/// Returns the size of a picture in columns and lines.
 fn size_in_cells(
     image: &ImageTarget,
     pictures: &Pictures,
@@ -124,7 +125,7 @@ fn declared_size(image: &ImageTarget) -> Option<(u32, u32)> {
     image.declared.filter(|(width, height)| plausible(width) && plausible(height))
 }
 
-/// Returns the position in the text if the given line is the first visible one.
+/// Returns what is at the top of the screen if `top` is the first visible line.
 fn find_held(places: &[PicturePlace], top: usize) -> Held {
     if top == 0 {
         return Held::Top;
@@ -141,7 +142,7 @@ fn find_held(places: &[PicturePlace], top: usize) -> Held {
     Held::Line(top.saturating_sub(kept))
 }
 
-/// Returns the line to show first for a position in the text.
+/// Returns the first visible line for which the given item is at the top of the screen.
 fn line_of(places: &[PicturePlace], held: Held) -> usize {
     match held {
         Held::Top => 0,
@@ -156,7 +157,7 @@ fn line_of(places: &[PicturePlace], held: Held) -> usize {
     }
 }
 
-/// Removes the reserved lines, then reserves new ones.
+/// Removes the old picture lines from a text and adds new ones for the given sizes.
 fn keep_lines(text: &mut Rendered, places: &mut [PicturePlace], sizes: &[(u16, u16)]) {
     let old = std::mem::take(&mut text.lines);
     let mut lines = Vec::with_capacity(old.len());
@@ -182,13 +183,13 @@ fn keep_lines(text: &mut Rendered, places: &mut [PicturePlace], sizes: &[(u16, u
     text.lines = lines;
 }
 
-/// Creates a reserved line above another line. Only the quotation bars continue through it.
+/// Creates an empty picture line above another line. The bars of quotations continue through it, but other markers do not.
 fn free_line(below: &StyledLine) -> StyledLine {
     let bars = below.spans.iter().take_while(|span| span.role == Role::QuoteBar);
     bars.cloned().collect::<Vec<_>>().into()
 }
 
-/// Returns the picture at the top of the screen and the line within it, to restore the position after a new layout.
+/// Returns the picture at the top of the screen and the visible line within it. Returns `None` if there is text at the top.
 pub fn at_top(reader: &Reader) -> Option<(u16, usize)> {
     match find_held(&reader.pictures, reader.scroll) {
         Held::Picture(image, within) => Some((image, within)),
@@ -196,12 +197,12 @@ pub fn at_top(reader: &Reader) -> Option<(u16, usize)> {
     }
 }
 
-/// Scrolls a picture to the top of the screen.
+/// Scrolls so that a line of a picture is at the top of the screen.
 pub fn put_at_top(reader: &mut Reader, (image, within): (u16, usize)) {
     reader.scroll = line_of(&reader.pictures, Held::Picture(image, within));
 }
 
-/// Explains why no picture can be shown, whatever the settings say. The text is a sentence.
+/// Explains why this screen cannot show pictures even if they are enabled. Returns `None` if it can. The explanation is a sentence.
 pub(in crate::ui) fn cannot_be_shown(app: &App) -> Option<&'static str> {
     if app.ui.appearance.plain {
         return Some("the plain screen shows captions instead of pictures");
@@ -211,7 +212,7 @@ pub(in crate::ui) fn cannot_be_shown(app: &App) -> Option<&'static str> {
     (bare && blocks).then_some("this terminal shows no colours, so it cannot show pictures")
 }
 
-/// Checks whether pictures are shown.
+/// Checks whether pictures are enabled and the screen can show them.
 pub fn are_shown(app: &App) -> bool {
     app.ui.pictures.on && cannot_be_shown(app).is_none()
 }

@@ -8,7 +8,7 @@ fn line(text: &str, role: Role, image: Option<u16>) -> StyledLine {
     vec![StyledSpan { text: text.into(), role, image, ..StyledSpan::default() }].into()
 }
 
-/// Returns a text whose lines are named by letters. A capital letter represents a picture.
+/// Returns a text with one line for each letter. A capital letter is the placeholder of a picture.
 fn text(letters: &str) -> Rendered {
     let mut images = Vec::new();
     let lines = letters.chars().map(|letter| {
@@ -24,7 +24,7 @@ fn text(letters: &str) -> Rendered {
     Rendered { lines, images, ..Rendered::default() }
 }
 
-/// A text on the screen.
+/// A text with pictures, and the position to which it is scrolled.
 struct Ui {
     text: Rendered,
     places: Vec<PicturePlace>,
@@ -37,14 +37,14 @@ fn screen(letters: &str, top: usize) -> Ui {
 }
 
 impl Ui {
-    /// Returns the text with a dot for each reserved line, and the line at the top.
+    /// Returns the first character of each line, with a dot for each picture line, and the number of the line at the top.
     fn seen(&self) -> (String, usize) {
         let lines = &self.text.lines;
         let letters = lines.iter().map(|line| line.text().chars().next().unwrap_or('.'));
         (letters.collect(), self.top)
     }
 
-    /// Sets the height of each picture, as `arrange_pictures` does.
+    /// Sets the height of each picture, like `arrange_pictures`.
     fn size(&mut self, rows: &[u16]) {
         let sizes: Vec<(u16, u16)> = rows.iter().map(|&rows| (COLUMNS, rows)).collect();
         let held = find_held(&self.places, self.top);

@@ -1,8 +1,8 @@
-//! The pictures of the open entry: looked up in the cache, or fetched under the same limits as all other requests, and only if the
-//! user wants pictures.
+//! The pictures of the open entry: looked up in the cache, or fetched if the user wants pictures. The limits for all other requests
+//! also apply to pictures.
 //!
-//! The image files never enter the app, which only knows the state of each picture and keeps the few drawings near the screen.
-//! Pictures near the screen come first, and failed pictures are not retried automatically.
+//! The app never contains image files. It contains only the state of each picture and the few drawings near the visible part of the
+//! text. Pictures near the visible part are handled first, and failed pictures are not retried automatically.
 
 use std::sync::Arc;
 
@@ -16,12 +16,11 @@ use crate::ui::state::pictures::{OF_AN_ENTRY_MAX, PictureAnswer, PictureState, P
 use crate::ui::state::reader::PicturePlace;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics};
 
-/// Maximum number of drawings in memory. It is enough for all pictures of an entry, so that visible pictures never evict each
-/// other.
+/// Maximum number of drawings in memory. All pictures of an entry fit, so that drawing one visible picture never removes another.
 const DRAWINGS_MAX: usize = OF_AN_ENTRY_MAX;
-/// Maximum number of pictures whose state is remembered.
+/// Maximum number of pictures whose state is kept in memory.
 const STANDINGS_MAX: usize = 1000;
-/// Unsupported formats. Pictures whose URL has one of these extensions are not even requested.
+/// Unsupported picture formats. A picture whose URL ends in one of these extensions is not requested.
 const NOT_SHOWN: [(&str, &str); 6] = [
     (".svg", "SVG"),
     (".svgz", "SVG"),
@@ -31,7 +30,7 @@ const NOT_SHOWN: [(&str, &str); 6] = [
     (".tiff", "TIFF"),
 ];
 
-/// Switches pictures on or off for this session.
+/// Switches pictures on or off until the program ends.
 pub fn toggle_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let effects = switch_pictures(app, now, !app.ui.pictures.on);
     let how = app.ui.pictures.graphics.protocol.word();
@@ -46,7 +45,7 @@ pub fn toggle_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Switches pictures on or off. Switching them on retries failed pictures.
+/// Switches pictures on or off. When they are switched on, failed pictures are requested again.
 pub fn switch_pictures(app: &mut App, now: DateTime<Utc>, on: bool) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     app.ui.pictures.on = on;
@@ -62,7 +61,7 @@ pub fn switch_pictures(app: &mut App, now: DateTime<Utc>, on: bool) -> Vec<Scree
     effects
 }
 
-/// Sets how the terminal shows pictures.
+/// Sets the protocol and cell size that the terminal uses for pictures.
 pub fn set_graphics(app: &mut App, graphics: Graphics) {
     if app.ui.pictures.graphics != graphics {
         app.ui.pictures.graphics = graphics;
@@ -70,7 +69,8 @@ pub fn set_graphics(app: &mut App, graphics: Graphics) {
     }
 }
 
-/// Reserves lines for the pictures of the text and requests those near the screen. Runs after every input.
+/// Adds lines for the pictures of the open text, and requests the pictures near the visible part. This function runs after every
+/// input.
 pub fn follow_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     let shown = are_shown(app);
@@ -109,7 +109,7 @@ pub fn follow_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
-/// Returns the pictures on the screen and within one page of it, nearest first.
+/// Returns the pictures that are visible or at most one page away, nearest first.
 fn find_near(app: &App) -> Vec<(String, PicturePlace)> {
     let Some(reader) = &app.ui.reader else { return Vec::new() };
     let Some(text) = &reader.rendered else { return Vec::new() };
@@ -130,7 +130,7 @@ fn find_near(app: &App) -> Vec<(String, PicturePlace)> {
     near.iter().filter_map(target).collect()
 }
 
-/// Requests a drawing of a picture at the size of its place, unless one is ready.
+/// Requests a drawing of a cached picture at the size of its place. Returns `None` if this drawing already exists.
 fn draw_picture(app: &mut App, url: &str, place: &PicturePlace) -> Option<ScreenEffect> {
     let pictures = &mut app.ui.pictures;
     let cells = (place.columns, place.rows);
@@ -151,7 +151,7 @@ fn draw_picture(app: &mut App, url: &str, place: &PicturePlace) -> Option<Screen
     Some(ScreenEffect::Picture(Box::new(PictureWork::Draw(wanted))))
 }
 
-/// Handles the result of a picture job.
+/// Handles the result of a job of the picture worker.
 pub fn take_answer(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Vec<ScreenEffect> {
     match news {
         PictureAnswer::Found(url, Some(Ok((width, height)))) => {
@@ -171,7 +171,7 @@ pub fn take_answer(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Ve
 }
 
 fn keep_drawing(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, String>) {
-    // Only one drawing is made at a time, even if the user scrolls on before it is finished.
+    // Only one drawing is made at a time. The next one can be requested now, even if this one is no longer needed.
     app.ui.pictures.drawing = false;
     let pictures = &app.ui.pictures;
     if pictures.entry.is_none() || wanted.graphics != pictures.graphics {
@@ -189,12 +189,12 @@ fn keep_drawing(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, St
     }
 }
 
-/// Requests a picture that is not cached, if a request is allowed.
+/// Requests a picture from its site because it is not cached, if such a request is allowed.
 fn ask_picture(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffect> {
     let text = app.ui.reader.as_ref().and_then(|reader| reader.rendered.as_ref());
     let still = text.is_some_and(|text| text.images.iter().any(|image| image.url == url));
     let Some(key) = app.ui.pictures.entry.filter(|_| still) else {
-        // Another entry is open now.
+        // The user has opened another entry, so the picture is not needed any more.
         app.ui.pictures.standings.remove(&url);
         return Vec::new();
     };
@@ -210,7 +210,7 @@ fn ask_picture(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffe
     effects
 }
 
-/// Explains why a picture is not requested: its format cannot be shown.
+/// Explains why a picture with an unsupported format is not requested. Returns `None` if the format may be supported.
 fn why_unsupported(url: &str) -> Option<String> {
     let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     let (_, kind) = NOT_SHOWN.iter().find(|(end, _)| path.ends_with(end))?;

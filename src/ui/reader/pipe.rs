@@ -1,4 +1,4 @@
-//! Pipes the selected entry to a command: asks for the command, reads the entry, and starts the command.
+//! Pipes the selected entry to an external command: asks for the command, reads the entry from the store, and starts the command.
 
 use chrono::{DateTime, Utc};
 
@@ -12,7 +12,7 @@ use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::reader::TextSource;
 use backissue_core::history::{EntryBody, EntryKey};
 
-/// Opens the input line for the command that receives the selected entry, filled with the last command.
+/// Opens the input line for an external command that receives the selected entry. The line contains the last command.
 pub fn ask_command(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if selected_entry(app).is_none() {
         app.ui.say(now, "select an entry first: | passes it to a command");
@@ -24,12 +24,12 @@ pub fn ask_command(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Returns the entry that `|` applies to.
+/// Returns the entry that the `|` key pipes to a command. Returns `None` if no entry is selected.
 fn selected_entry(app: &App) -> Option<EntryKey> {
     app.ui.list.selected_row()?.key.entry()
 }
 
-/// Parses the typed command and requests the entry for it.
+/// Parses the typed command, and requests the selected entry for it from the store.
 pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     let Some(key) = selected_entry(app) else { return Vec::new() };
     match ExternalCommand::typed(text) {
@@ -46,20 +46,20 @@ pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<Screen
     }
 }
 
-/// Starts the command that waits for an entry, if there is one.
+/// Starts the external command that waits for an entry. Returns `None` if no command waits for it.
 pub fn start_waiting(app: &mut App, entry: &LoadedEntry) -> Option<ScreenEffect> {
     let place = app.ui.pipes.iter().position(|(key, _)| *key == entry.key)?;
     let (_, command) = app.ui.pipes.remove(place);
     Some(start_command(app, entry.clone(), command))
 }
 
-/// Drops the commands that wait for an entry that could not be read. Otherwise, opening the entry later would start them.
+/// Drops the commands that wait for an entry that could not be read. If they were kept, opening the entry later would start them.
 pub fn give_up_entry(app: &mut App, key: EntryKey) {
     app.ui.pipes.retain(|(waiting, _)| *waiting != key);
 }
 
 fn start_command(app: &App, mut entry: LoadedEntry, command: ExternalCommand) -> ScreenEffect {
-    // The command receives the text that the user sees.
+    // If the entry is open, the command receives the text that the user sees: the feed's text or the page.
     if let Some(open) = &app.ui.reader
         && open.entry.key == entry.key
         && open.source == TextSource::Page

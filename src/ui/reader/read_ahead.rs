@@ -1,4 +1,4 @@
-//! Reads the entries that are likely to be opened next from the store, so that they appear as soon as the key is pressed.
+//! Reads the entries that the user is likely to open next from the store, so that they appear as soon as a key is pressed.
 
 use crate::engine::entries::rows::SeekTarget;
 use crate::engine::request::ScreenRequest;
@@ -6,7 +6,7 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use backissue_core::history::EntryKey;
 
-/// Requests the entries likely to follow the opened one, and drops all others.
+/// Requests the entries that the user is likely to open after the open one, and drops all other entries read in advance.
 pub fn ask_ahead(app: &mut App, sought: SeekTarget) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
     let rows = || {

@@ -1,7 +1,7 @@
-//! The reading position in an entry's text: saved when the entry is left, and restored at any width.
+//! The reading position in an entry's text: saved when the user leaves the entry, and restored at any width.
 //!
-//! A position is counted in characters of the text instead of lines, so it is the same at every width. Anything that only the
-//! layout adds (bars, borders, bullets, spaces) is not counted.
+//! A position is counted in characters of the text instead of lines, so it is the same at every width. Characters that the layout
+//! adds (bars, borders, bullets, spaces) are not counted.
 
 use super::lines::{Rendered, Role};
 use crate::engine::effect::Effect;
@@ -11,7 +11,7 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use backissue_core::history::EntryKey;
 
-/// Returns the number of characters before each line of a text, followed by the total number.
+/// Returns the number of characters before each line of a text, followed by the number of characters in the whole text.
 pub fn count_starts(text: &Rendered) -> Vec<u32> {
     let mut sum = 0_u32;
     let mut starts = Vec::with_capacity(text.lines.len().saturating_add(1));
@@ -46,7 +46,8 @@ const fn is_text(role: Role) -> bool {
     }
 }
 
-/// Returns the line to show first for a position. `starts` belongs to the current layout of the text.
+/// Returns the line that should be the first visible one at a reading position. `starts` is the result of [`count_starts`] for the
+/// current layout.
 pub fn find_line(starts: &[u32], place: ReadingPosition) -> usize {
     let all = u64::from(starts.last().copied().unwrap_or_default());
     let share = u64::from(place.offset).saturating_mul(all).checked_div(u64::from(place.of));
@@ -55,20 +56,20 @@ pub fn find_line(starts: &[u32], place: ReadingPosition) -> usize {
     } else {
         share.unwrap_or_default()
     };
-    // The line that contains the character is the last one that starts at or before it.
+    // The position is within the last line that starts at or before it.
     starts.partition_point(|&start| u64::from(start) <= offset).saturating_sub(1)
 }
 
-/// The open entry and its position, for a comparison before and after an input.
+/// The open entry and its reading position before an input is handled, to detect whether the input closes the entry.
 #[derive(Debug, Clone, Copy)]
 pub struct Open {
     key: EntryKey,
-    /// Position saved earlier.
+    /// Reading position that was saved when the entry was last closed.
     before: Option<ReadingPosition>,
     now: Option<ReadingPosition>,
 }
 
-/// Returns the open entry and its position. Returns `None` if no entry is open or its text has not arrived yet.
+/// Returns the open entry and its reading position. Returns `None` if no entry is open or its text has not been laid out yet.
 pub fn find_open(app: &App) -> Option<Open> {
     let reader = app.ui.reader.as_ref()?;
     reader.rendered.as_ref()?;
@@ -76,7 +77,8 @@ pub fn find_open(app: &App) -> Option<Open> {
     Some(Open { key: reader.entry.key, before: reader.entry.place, now })
 }
 
-/// Saves the reading position of an entry that an input closed, or that would be lost when the program ends.
+/// Saves the reading position if an input closed the open entry or ends the program. `open` is the entry that was open before the
+/// input.
 pub fn save_left(
     app: &mut App,
     open: Option<Open>,
@@ -93,7 +95,7 @@ pub fn save_left(
     if still && !effects.iter().any(ends) {
         return None;
     }
-    // The user can return to the entry before the position is written.
+    // The position is also kept in memory, because the user can open the entry again before the store has saved it.
     app.ui.left = Some((open.key, open.now));
     Some(ask_store(ScreenRequest::SaveReadingPosition(open.key, open.now)))
 }

@@ -1,7 +1,7 @@
-//! Blocks of a text that are wider than the pane: how far they are scrolled sideways, and which part is visible.
+//! Scrolls blocks of a text that are wider than the pane sideways, and determines which part of a line is visible.
 //!
-//! All wide blocks scroll together, each no further than its right end; running text does not move. A mark shows where a line
-//! continues beyond an edge.
+//! All wide blocks scroll together, but none scrolls beyond its right end. Running text does not scroll sideways. A mark at the
+//! edge of a line shows that the line continues beyond it.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,10 @@ use super::lines::{self, Role, StyledLine, StyledSpan};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 
-/// Marks for text beyond the left and the right edge.
+/// Marks at the left and the right edge of lines that continue beyond this edge.
 const MARKS: (&str, &str) = ("‹", "›");
 
-/// Scrolls wide blocks by half the width of the pane.
+/// Scrolls wide blocks sideways by half the width of the pane.
 pub fn move_blocks(app: &mut App, now: DateTime<Utc>, right: bool) -> Vec<ScreenEffect> {
     let step = usize::from(app.ui.viewport.reader_columns / 2).max(1);
     if !move_by_cells(app, right, step) {
@@ -25,18 +25,18 @@ pub fn move_blocks(app: &mut App, now: DateTime<Utc>, right: bool) -> Vec<Screen
     Vec::new()
 }
 
-/// Scrolls wide blocks by a number of cells. Returns `false` if no visible line is wider than the pane.
+/// Scrolls wide blocks sideways by a number of cells. Returns `false` if no visible line is wider than the pane.
 pub fn move_by_cells(app: &mut App, right: bool, cells: usize) -> bool {
     let most = slack_in_sight(app);
     let Some(reader) = app.ui.shown_reader_mut().filter(|_| most > 0) else { return false };
-    // The visible block may be narrower than one that was scrolled before, so it may already be at its end.
+    // A wider block, scrolled further, may no longer be visible. Scrolling starts at the right end of the visible blocks at most.
     let from = reader.sideways.min(most);
     let to = if right { from.saturating_add(cells).min(most) } else { from.saturating_sub(cells) };
     reader.sideways = to;
     true
 }
 
-/// Returns how far the widest visible line can scroll, in cells. Returns 0 if no line is wider than the pane.
+/// Returns the maximum number of cells by which any visible line can scroll sideways. Returns 0 if no line is wider than the pane.
 pub fn slack_in_sight(app: &App) -> usize {
     let viewport = app.ui.viewport;
     let Some(reader) = app.ui.shown_reader() else { return 0 };
@@ -47,18 +47,18 @@ pub fn slack_in_sight(app: &App) -> usize {
 }
 
 impl StyledLine {
-    /// Returns how far the line can scroll at a width.
+    /// Returns the maximum number of cells by which the line can scroll in a pane of `columns` columns.
     fn slack(&self, columns: usize) -> usize {
         self.slide.map_or(0, |slide| slide.cells.saturating_sub(self.room(slide.stays, columns)))
     }
 
-    /// Returns the number of cells available after the spans that do not scroll.
+    /// Returns the number of cells for the scrolling part of the line. `stays` is the number of spans that do not scroll.
     fn room(&self, stays: usize, columns: usize) -> usize {
         let fixed = self.spans.iter().take(stays).map(|span| lines::cells(&span.text));
         columns.saturating_sub(fixed.sum())
     }
 
-    /// Returns the visible part of the line at a width, scrolled by `moved` cells.
+    /// Returns the part of the line that is visible in a pane of `columns` columns if it is scrolled sideways by `moved` cells.
     pub fn window(&self, moved: usize, columns: usize) -> Cow<'_, Self> {
         let Some(slide) = self.slide.filter(|_| self.slack(columns) > 0) else {
             return Cow::Borrowed(self);
@@ -81,7 +81,7 @@ fn mark(sign: &str) -> StyledSpan {
     StyledSpan { text: sign.to_owned(), role: Role::WrapMark, ..StyledSpan::default() }
 }
 
-/// Returns the graphemes of spans, each with its first cell and the cell after it.
+/// Returns the graphemes of spans. Each has the index of its span, its first cell, and the first cell after it.
 fn placed(spans: &[StyledSpan]) -> impl Iterator<Item = (usize, &str, usize, usize)> {
     let all = spans
         .iter()
@@ -94,7 +94,7 @@ fn placed(spans: &[StyledSpan]) -> impl Iterator<Item = (usize, &str, usize, usi
     })
 }
 
-/// Checks whether text is hidden on the left and on the right.
+/// Checks whether any text is hidden to the left of the cell `from`, and whether any text is hidden from the cell `to` on.
 fn hidden(spans: &[StyledSpan], from: usize, to: usize) -> (bool, bool) {
     let signs = placed(spans).filter(|(_, grapheme, ..)| *grapheme != " ");
     signs.fold((false, false), |(before, behind), (_, _, start, end)| {
@@ -102,7 +102,7 @@ fn hidden(spans: &[StyledSpan], from: usize, to: usize) -> (bool, bool) {
     })
 }
 
-/// Returns the text between two cells. A character that crosses an edge becomes a space.
+/// Returns the text between two cells. A character that is only partly between them is replaced by spaces.
 fn cut(spans: &[StyledSpan], (from, to): (usize, usize)) -> Vec<StyledSpan> {
     let mut seen: Vec<StyledSpan> = Vec::new();
     let mut last = None;
@@ -128,7 +128,7 @@ fn cut(spans: &[StyledSpan], (from, to): (usize, usize)) -> Vec<StyledSpan> {
 }
 
 impl StyledSpan {
-    /// Returns the span without its text.
+    /// Returns a copy of the span with an empty text.
     fn bare(&self) -> Self {
         Self { text: String::new(), ..*self }
     }
@@ -197,7 +197,7 @@ mod tests {
             for window in &seen {
                 prop_assert!(window.width() <= columns);
             }
-            // Joined characters that are wider than the space between the two marks are never visible.
+            // A grapheme that is wider than the space between the two marks can never be visible completely.
             let room = columns - "> ‹›".width();
             let fitting = placed(&line.spans).map(|(_, grapheme, ..)| grapheme);
             for grapheme in fitting.filter(|grapheme| grapheme.width() <= room) {

@@ -1,40 +1,40 @@
-//! Polls that the user requested: which are still running, and the results of the others.
+//! Polls that the user requested together: which of them are pending, and the results of the others.
 
 use std::collections::BTreeSet;
 
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use backissue_core::history::FeedKey;
 
-/// Polls requested together.
+/// Polls that the user requested together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AskedPolls {
     /// Feeds whose results are pending.
     pub(in crate::ui) open: BTreeSet<FeedKey>,
-    /// Number of polled feeds.
+    /// Number of feeds that are polled.
     pub(in crate::ui) polled: usize,
-    /// Number of feeds that were not polled now.
+    /// Number of requested feeds that were not polled.
     pub(in crate::ui) left_out: usize,
-    /// Number of new entries.
+    /// Number of new entries in all results so far.
     pub(in crate::ui) new: u32,
-    /// Number of feeds with new entries.
+    /// Number of feeds that had new entries.
     pub(in crate::ui) with_new: usize,
-    /// Number of failed polls.
+    /// Number of polls that failed.
     pub(in crate::ui) failed: usize,
-    /// Title of the only feed, or of the last one with new entries.
+    /// Title of the feed that the message names: the only feed, or the last feed that had new entries.
     pub(in crate::ui) title: String,
-    /// Message of the import that started these polls.
+    /// Message of the import that started these polls. `None` if they were not started by an import.
     pub(in crate::ui) import: Option<String>,
-    /// Reason for the last failure.
+    /// Reason for the failure of the last failed poll.
     pub(in crate::ui) why: Option<String>,
 }
 
 impl AskedPolls {
-    /// Creates the record for polls of these feeds.
+    /// Creates the record for polls of the feeds in `open`. `left_out` is the number of requested feeds that are not polled.
     pub(in crate::ui) fn of(open: BTreeSet<FeedKey>, left_out: usize) -> Self {
         Self { polled: open.len(), open, left_out, ..Self::default() }
     }
 
-    /// Adds the result of one poll.
+    /// Adds the result of a poll, if it is one of these polls.
     pub(in crate::ui) fn take(&mut self, result: &PollResult, title: &str) {
         if !self.open.remove(&result.feed) {
             return;
@@ -51,7 +51,7 @@ impl AskedPolls {
         }
     }
 
-    /// Summarizes the results in one line.
+    /// Summarizes the results of these polls in one line.
     pub(in crate::ui) fn words(&self) -> String {
         let title = &self.title;
         if self.polled == 1 && self.failed == 1 && self.import.is_none() {

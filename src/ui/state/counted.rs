@@ -1,24 +1,25 @@
-//! A count that the store computes: its last value, and whether a new one is pending.
+//! A number that the store computes: its last value, and whether a new value is pending.
 
-/// A count, and whether a new value is pending.
+/// A number that the store computes, and whether a new value is pending.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counted<T> {
-    /// Last value.
+    /// Last value that the store returned.
     pub value: T,
-    /// `true` if a request is pending.
+    /// `true` while a requested value is pending.
     pub(in crate::ui) waiting: bool,
-    /// `true` if something changed since the request, so that it must be repeated.
+    /// `true` if the value may have changed after the pending request, so that it must be requested again.
     again: bool,
 }
 
 impl<T> Counted<T> {
-    /// Checks whether the count may be requested now. If not, it is requested again when the pending answer arrives.
+    /// Checks whether the value may be requested now. While an earlier request is pending, returns `false`; in this case,
+    /// [`Self::end`] indicates that the value must be requested again.
     pub(in crate::ui) const fn begin(&mut self) -> bool {
         self.again = self.waiting;
         !std::mem::replace(&mut self.waiting, true)
     }
 
-    /// Stores an answer. Returns whether to request the count again.
+    /// Stores a value that the store returned. Returns `true` if the value must be requested again.
     pub(in crate::ui) fn end(&mut self, value: T) -> bool {
         (self.value, self.waiting) = (value, false);
         std::mem::take(&mut self.again)

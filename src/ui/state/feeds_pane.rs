@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::ui::scroll_list::ScrollList;
 use backissue_core::history::FeedKey;
 
-/// The subscriptions pane.
+/// The state of the subscriptions pane.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FeedsPane {
-    /// Rows, in order.
+    /// The rows, from top to bottom.
     pub rows: Vec<FeedsRow>,
     /// Index of the selected row.
     pub selected: usize,
@@ -19,13 +19,13 @@ pub struct FeedsPane {
     pub top: usize,
     /// Sort order of the feeds.
     pub order: SortOrder,
-    /// `true` if plans or counts have changed since the rows were sorted.
+    /// `true` if plans or unread counts have changed since the rows were last sorted.
     pub stale: bool,
-    /// Time of the last sort.
+    /// Time when the rows were last sorted.
     pub ordered: Option<DateTime<Utc>>,
-    /// Width of the widest name in cells, including everything to its left.
+    /// Width of the widest name in cells, including everything to the left of the name.
     pub name_cells: usize,
-    /// Folded tags, whose descendants are hidden.
+    /// Folded tags. The feeds and child tags below them are hidden.
     pub folded: BTreeSet<String>,
 }
 
@@ -33,16 +33,16 @@ pub struct FeedsPane {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SortOrder {
-    /// Under their tags, by title.
+    /// Feeds under their tags, ordered by title.
     #[default]
     Title,
-    /// Most unread entries first.
+    /// Feeds with the most unread entries first.
     Unread,
-    /// Next poll first.
+    /// Feeds with the earliest next poll first.
     NextPoll,
 }
 
-/// One row of the pane.
+/// One row of the subscriptions pane, which opens a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FeedsRow {
     /// All unread entries.
@@ -51,25 +51,25 @@ pub enum FeedsRow {
     Today,
     /// Starred entries.
     Starred,
-    /// Gaps in all feeds.
+    /// Gaps in the history of all feeds.
     Gaps,
     /// Feeds with problems.
     Attention,
     /// A saved search, by its ID.
     Search(u32),
-    /// A tag, with its feeds and the feeds of its descendants, without duplicates.
+    /// A tag, with the feeds that have this tag or one of its descendants, without duplicates.
     Tag(String, Vec<FeedKey>),
-    /// A feed, with its depth in the tree. A feed under a tag is one level below the tag.
+    /// A feed, with its level in the tag tree. A feed under a tag is one level below the tag.
     Feed(FeedKey, usize),
 }
 
 impl FeedsRow {
-    /// Returns the feed of the row, if it is a feed row.
+    /// Returns the feed of this row. Returns `None` if it is not a feed row.
     pub const fn feed(&self) -> Option<FeedKey> {
         if let Self::Feed(key, _) = self { Some(*key) } else { None }
     }
 
-    /// Returns the feeds of the row's tag, if it is a tag row.
+    /// Returns the feeds of the row's tag. Returns `None` if it is not a tag row.
     pub fn tagged_feeds(&self) -> Option<&[FeedKey]> {
         if let Self::Tag(_, feeds) = self { Some(feeds) } else { None }
     }
@@ -81,7 +81,8 @@ impl FeedsPane {
         self.rows.get(self.selected)
     }
 
-    /// Adjusts `top` so that the selected row is on a screen of `height` rows, and no line stays blank while rows are hidden above.
+    /// Adjusts `top` so that the selected row is visible on a screen of `height` rows, and no line is blank while rows above are
+    /// hidden.
     pub fn keep_in_sight(&mut self, height: usize) {
         let list = ScrollList { selected: self.selected, top: self.top };
         self.top = list.top_in(self.rows.len(), height);

@@ -1,12 +1,12 @@
-//! A list of subscriptions read from a file.
+//! A list of subscriptions that was read from a file.
 
 use crate::engine::feeds::addition::Subscribe;
 
-/// A list of subscriptions as read.
+/// A list of subscriptions that was read from a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ImportedList {
     /// Feeds to subscribe to.
     pub wanted: Vec<Subscribe>,
-    /// Rejected lines, each with the reason.
+    /// Lines of the file that were rejected, each with the reason.
     pub refused: Vec<String>,
 }

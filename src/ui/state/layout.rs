@@ -1,4 +1,4 @@
-//! The layout of the three panes: their arrangement, and the sizes measured when the screen was drawn.
+//! The layout of the panes: their arrangement, and the sizes measured when the screen was last drawn.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,45 +6,45 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pane {
-    /// The subscriptions.
+    /// The subscriptions pane.
     #[default]
     Feeds,
-    /// The entries.
+    /// The entry list.
     Entries,
-    /// The open entry.
+    /// The reader pane, with the open entry.
     Reader,
 }
 
-/// Inner sizes of the panes, in cells. Zero before the first draw.
+/// Positions and sizes of the panes and overlays, in cells, measured when the screen was last drawn. Zero before the first draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Viewport {
-    /// Rows of the subscriptions pane.
+    /// Number of visible rows in the subscriptions pane.
     pub feeds_rows: u16,
-    /// Rows of the entries pane.
+    /// Number of visible rows in the entries pane.
     pub entries_rows: u16,
-    /// Rows of the reader's text.
+    /// Number of visible lines of the text in the reader pane.
     pub reader_rows: u16,
-    /// Columns of the reader's text.
+    /// Width of the text in the reader pane, in columns.
     pub reader_columns: u16,
-    /// Lines of the help.
+    /// Number of lines of the whole help.
     pub help_lines: u16,
-    /// Lines of the plan.
+    /// Number of lines of the whole plan.
     pub plan_lines: u16,
-    /// Visible rows of the plan or the timetable.
+    /// Number of visible rows in the plan pane or the timetable.
     pub overlay_rows: u16,
-    /// Area of the subscription rows. Empty if the pane is hidden.
+    /// Area of the rows in the subscriptions pane. Empty if the pane is hidden.
     pub feeds: Area,
-    /// Area of the entry rows.
+    /// Area of the rows in the entries pane. Empty if the pane is hidden.
     pub entries: Area,
-    /// Area of the reader's text.
+    /// Area of the text in the reader pane. Empty if the pane is hidden.
     pub reader: Area,
-    /// Area of the topmost overlay's rows.
+    /// Area of the rows in the topmost overlay.
     pub overlay: Area,
-    /// Index of the first row shown in the overlay.
+    /// Index of the first visible row in the topmost overlay.
     pub overlay_top: u16,
 }
 
-/// A part of the screen, in cells.
+/// A rectangle of the screen, in cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Area {
     /// First column.
@@ -58,7 +58,8 @@ pub struct Area {
 }
 
 impl Area {
-    /// Returns the line of a cell within the area, from 0. Returns `None` if the cell is outside.
+    /// Returns the line (from 0) within the area that contains a cell of the screen. Returns `None` if the cell is outside the
+    /// area.
     pub fn line_at(self, column: u16, row: u16) -> Option<usize> {
         let across = column.checked_sub(self.column)?;
         let down = row.checked_sub(self.row)?;
@@ -66,7 +67,7 @@ impl Area {
     }
 }
 
-/// The arrangement of the panes at a width (UX 2).
+/// How the panes are arranged on the screen (UX 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {
     /// Three panes side by side. The automatic layout uses it from 120 columns on.

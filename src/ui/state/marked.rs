@@ -1,4 +1,4 @@
-//! Feeds or entries that the user marked for a common action.
+//! The feeds or entries that the user marked so that one action applies to all of them.
 
 use std::collections::BTreeSet;
 
@@ -6,19 +6,19 @@ use super::layout::Pane;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// The marked feeds and entries.
+/// The feeds and entries that the user marked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MarkedRows {
-    /// The feeds.
+    /// The marked feeds.
     pub feeds: BTreeSet<FeedKey>,
-    /// The entries of the open list.
+    /// The marked entries of the open list.
     pub entries: BTreeSet<EntryKey>,
-    /// Pane and index of the row marked last, where a range starts.
+    /// Pane and index of the row that was marked last. Marking a range starts at this row.
     pub(in crate::ui) last: Option<(Pane, usize)>,
 }
 
 impl MarkedRows {
-    /// Checks whether nothing is marked.
+    /// Checks whether no feed and no entry is marked.
     pub fn is_empty(&self) -> bool {
         self.feeds.is_empty() && self.entries.is_empty()
     }
@@ -42,7 +42,7 @@ impl MarkedRows {
         }
     }
 
-    /// Describes the marked feeds and entries in words.
+    /// Describes how many feeds and entries are marked.
     pub fn words(&self) -> String {
         let counted = |count: usize, one: &str, more: &str| {
             (count > 0).then(|| counted_words(count, one, more))

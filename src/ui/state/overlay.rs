@@ -1,4 +1,4 @@
-//! The overlays, each with its state.
+//! The overlays above the panes, each with its state.
 
 use super::layout::Pane;
 use super::plan_pane::PlanPane;
@@ -11,39 +11,39 @@ use backissue_core::history::FeedKey;
 /// An overlay above the panes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Overlay {
-    /// The keys that work in the current context.
+    /// The help, which lists the keys that work in the current context.
     Help(HelpPane),
     /// An input line.
     Prompt(Prompt),
-    /// A choice between the feeds that a page names.
+    /// A choice between the feeds that were found on a page.
     Choice(Choice),
-    /// A pending lookup of a typed address, with the ID of the addition (the pending subscription).
+    /// A pending lookup of a typed address. The number is the ID of the addition (the pending subscription).
     Looking(u32),
-    /// A question to confirm with `y`.
+    /// A question that the user confirms with `y`.
     Question(Question),
     /// The command palette.
     Palette(Palette),
-    /// The plan of a feed.
+    /// The polling plan of a feed.
     Plan(Box<PlanPane>),
-    /// The coming polls of all feeds.
+    /// The timetable, with the coming polls of all feeds.
     Timetable(TimetablePane),
-    /// The settings of a feed.
+    /// The edit dialog for the settings of a feed.
     Edit(Box<EditForm>),
-    /// A filter being created or edited.
+    /// The dialog that creates or edits a filter.
     FilterDialog(Box<FilterForm>),
     /// The list of all filters.
     FilterList(FilterList),
-    /// Feeds that were unsubscribed within the last week.
+    /// The list of feeds that were unsubscribed within the last week.
     Removed(ScrollList),
 }
 
 impl Overlay {
-    /// Checks whether the overlay shows feeds. If so, commands apply to its feed.
+    /// Checks whether the overlay shows polls of feeds. While it is open, commands apply to the feed that it shows or selects.
     pub const fn is_about_feeds(&self) -> bool {
         matches!(self, Self::Plan(_) | Self::Timetable(_))
     }
 
-    /// Returns the feed that commands apply to while the overlay is open.
+    /// Returns the feed that commands apply to while this overlay is open.
     pub const fn feed(&self) -> Option<FeedKey> {
         match self {
             Self::Plan(pane) => Some(pane.feed),
@@ -62,86 +62,86 @@ impl Overlay {
     }
 }
 
-/// A choice between the feeds that a page names.
+/// The state of the choice between the feeds that were found on a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
-    /// ID of the addition that waits for the choice.
+    /// ID of the addition (the pending subscription) that waits for the choice.
     pub addition: u32,
-    /// Selection among the feeds.
+    /// The selected feed and the first visible one.
     pub list: ScrollList,
 }
 
-/// A question in the bottom line: `y` confirms it, `n` and Esc cancel it.
+/// A question in the bottom line: `y` confirms the action, `n` and Esc cancel it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// Text of the question.
     pub text: String,
-    /// Action that `y` confirms.
+    /// Action that is performed if the user confirms it.
     pub asks: Asks,
 }
 
-/// The action that a question asks about.
+/// An action that needs a confirmation by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asks {
     /// Unsubscribe from these feeds.
     Unsubscribe(Vec<FeedKey>),
-    /// Request this address without encryption.
+    /// Request this address without encryption, to subscribe to it.
     AskPlainly(String),
 }
 
-/// The open help.
+/// The state of the open help.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HelpPane {
-    /// First visible line.
+    /// Index of the first visible line.
     pub top: usize,
-    /// Filter for the lines.
+    /// Input line with the words that filter the commands in the help.
     pub filter: Prompt,
-    /// `true` if the filter has the focus.
+    /// `true` while the user is typing in the filter line.
     pub typing: bool,
 }
 
-/// The open palette.
+/// The state of the open command palette.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Palette {
-    /// The typed text.
+    /// Input line with the typed text.
     pub line: Prompt,
-    /// Matching commands as indexes in the command table, best match first.
+    /// Matching commands as indexes in the command table, with the best match first.
     pub found: Vec<usize>,
-    /// Selection among the matches.
+    /// The selected match and the first visible one.
     pub list: ScrollList,
-    /// Pane that had the focus.
+    /// Pane that had the focus when the palette was opened.
     pub(in crate::ui) focus: Pane,
 }
 
-/// The open timetable.
+/// The state of the open timetable.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TimetablePane {
-    /// Selected poll.
+    /// The selected poll and the first visible one.
     pub list: ScrollList,
-    /// Feed of the selected poll. The selection follows this feed when polls move.
+    /// Feed of the selected poll. When the order of polls changes, the selection stays on this feed.
     pub feed: Option<FeedKey>,
-    /// Total cost of all feeds. `None` if it must be computed.
+    /// Total polling cost of all feeds. `None` if it must be computed.
     pub sums: Option<Sums>,
-    /// Minute for which the total was computed.
+    /// The minute (since 1970) for which the total cost was computed.
     pub(in crate::ui) summed: i64,
 }
 
-/// The total cost of all feeds that are polled automatically.
+/// The total polling cost of all feeds that are polled automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sums {
-    /// Number of feeds.
+    /// Number of feeds that are polled automatically.
     pub feeds: u32,
-    /// Polls per day.
+    /// Number of polls per day, for all feeds together.
     pub polls_a_day: f64,
-    /// Average delay of a publication in minutes, averaged over the feeds.
+    /// Average time in minutes between a publication and the poll that finds it, averaged over the feeds.
     pub delay_minutes: f64,
-    /// Number of polls per day saved if the pace of every feed were one step slower.
+    /// Number of polls per day that would be saved if the pace of every feed were one step slower.
     pub saved_a_day: f64,
 }
 
-/// The open filter list.
+/// The state of the open filter list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FilterList {
-    /// Selected filter.
+    /// The selected filter and the first visible one.
     pub list: ScrollList,
 }

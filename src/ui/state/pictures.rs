@@ -1,4 +1,4 @@
-//! The pictures of the open entry: the state of each, and the finished drawings.
+//! The pictures of the open entry: the state of each picture, and the finished drawings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,73 +6,75 @@ use std::sync::Arc;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics};
 use backissue_core::history::EntryKey;
 
-/// The pictures of the reader.
+/// The pictures of the open entry.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pictures {
-    /// `true` if pictures are enabled.
+    /// `true` if the user wants to see pictures.
     pub on: bool,
-    /// Graphics support of the terminal.
+    /// Protocol and cell size that the terminal uses for pictures.
     pub graphics: Graphics,
     pub(in crate::ui) standings: BTreeMap<String, PictureState>,
-    /// Entry that the pictures belong to.
+    /// The entry whose pictures these are.
     pub(in crate::ui) entry: Option<EntryKey>,
-    /// Finished drawings. The one requested last is at the end.
+    /// Drawings in memory. The drawing that was needed most recently is last.
     pub(in crate::ui) drawings: Vec<(DrawingWanted, Arc<Drawing>)>,
-    /// `true` if a drawing is being made.
+    /// `true` while the picture worker is making a drawing.
     pub(in crate::ui) drawing: bool,
 }
 
 /// The state of a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PictureState {
-    /// Being looked up in the cache.
+    /// The picture is being looked up in the cache.
     Sought,
-    /// Waiting for its site, or being fetched.
+    /// The picture was requested: it waits for its site, or is being fetched.
     Asked,
-    /// Cached, with its width and height in pixels.
+    /// The picture is cached. The numbers are its width and height in pixels.
     Kept(u32, u32),
-    /// Not shown, with the reason as the end of a sentence.
+    /// The picture cannot be shown. The text is the reason, as the end of a sentence.
     Failed(String),
 }
 
 /// A job for the picture worker.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PictureWork {
-    /// Check whether the picture is cached.
+    /// Check whether the picture with this URL is cached.
     Find(String),
-    /// Cache the picture, if it can be shown.
+    /// Cache the fetched picture with this URL, if it can be shown.
     Keep(String, Arc<Vec<u8>>),
-    /// Draw the picture for the screen.
+    /// Draw a cached picture for the terminal.
     Draw(DrawingWanted),
 }
 
-/// The result of a picture job.
+/// The result of a job of the picture worker.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PictureAnswer {
-    /// Width and height of a cached picture, or the reason why it cannot be shown. `None` if it is not cached.
+    /// The picture with this URL is cached, with this width and height in pixels; or it cannot be shown, with the reason; or it is
+    /// not cached (`None`).
     Found(String, Option<Result<(u32, u32), String>>),
-    /// A finished drawing, or a sentence fragment with the reason why it failed.
+    /// A finished drawing, or the reason why the picture could not be drawn, as the end of a sentence.
     Drawn(DrawingWanted, Result<Drawing, String>),
 }
 
 impl Pictures {
-    /// Returns the state of a picture, or `None` if it has not been looked up yet.
+    /// Returns the state of the picture with this URL. Returns `None` if it has not been looked up yet.
     pub fn standing(&self, url: &str) -> Option<&PictureState> {
         self.standings.get(url)
     }
 
-    /// Returns the drawing of a picture at a size, if it is finished.
+    /// Returns the drawing of a picture at a size in columns and rows. Returns `None` if it is not finished.
     pub fn drawing(&self, url: &str, cells: (u16, u16)) -> Option<&Drawing> {
         let found = self.drawings.iter().find(|(made, _)| made.url == url && made.cells == cells);
         found.map(|(_, drawing)| &**drawing)
     }
 
-    /// Returns all finished drawings.
+    /// Returns the drawings in memory.
     pub fn drawings(&self) -> impl Iterator<Item = &Drawing> {
         self.drawings.iter().map(|(_, drawing)| &**drawing)
     }
 
-    /// Handles a fetched picture: returns the job that caches it, or records the failure.
+    /// Handles the result of a request for a picture: returns the job that caches a fetched picture, or records why the request
+    /// failed.
     pub(in crate::ui) fn take_fetched(
         &mut self,
         url: String,
@@ -87,7 +89,8 @@ impl Pictures {
         }
     }
 
-    /// Drops a waiting picture that will not be fetched. With a reason, it counts as failed.
+    /// Stops waiting for a picture that will not be fetched. If a reason is given, the picture counts as failed; otherwise, it can
+    /// be requested again.
     pub(in crate::ui) fn drop_wanted(&mut self, url: String, why: Option<String>) {
         match why {
             Some(why) => {
@@ -100,5 +103,5 @@ impl Pictures {
     }
 }
 
-/// Maximum number of pictures per entry.
+/// Maximum number of pictures that are shown per entry.
 pub const OF_AN_ENTRY_MAX: usize = 30;

@@ -1,4 +1,4 @@
-//! The plan pane: its state and the page that it shows.
+//! The state of the plan pane, and the contents of the page that it shows.
 
 use std::sync::Arc;
 
@@ -10,57 +10,57 @@ use backissue_core::history::FeedKey;
 use backissue_core::schedule::learning::{LearnedPlan, Publications};
 use backissue_core::schedule::{Facts, Pace, Plan, Restriction};
 
-/// The plan pane.
+/// The state of the plan pane.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanPane {
-    /// The feed.
+    /// The feed whose plan is shown.
     pub feed: FeedKey,
-    /// First visible line.
+    /// Index of the first visible line.
     pub top: usize,
     /// `true` if times are in UTC instead of the user's zone.
     pub utc: bool,
-    /// `true` if all steps of the plan are shown, with times to the second.
+    /// `true` if all steps that led to the plan are shown, with times to the second.
     pub unfolded: bool,
-    /// Hours being marked for a rule.
+    /// Hours that the user is marking for an interval rule. `None` if no hours are being marked.
     pub outline: Option<HourSelection>,
-    /// Contents of the page.
+    /// Contents of the page that is shown.
     pub page: PlanPage,
-    /// Publication times of the feed. `None` while they are being read.
+    /// Publication times of the feed. `None` while they are being read from the store.
     pub publications: Option<Arc<Publications>>,
-    /// Learned plan of the feed, whether it is applied or not.
+    /// Plan that was learned from the publication times of the feed, even if it does not determine the polls.
     pub learned: Option<Arc<LearnedPlan>>,
-    /// Last polls, newest first. `None` while they are being read.
+    /// Last polls of the feed, newest first. `None` while they are being read from the store.
     pub polls: Option<Vec<PollLogEntry>>,
 }
 
 /// The contents of the plan pane for a feed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanPage {
-    /// Sentence about the next poll, its reason, and how to poll now.
+    /// Sentence that describes the next poll, its reason, and how to poll now.
     pub sentence: String,
-    /// The plan with its explanation.
+    /// The plan of the feed, with the steps that led to it.
     pub plan: Plan,
-    /// Reason that delays all polls, regardless of the plan.
+    /// Reason that delays the polls of the feed regardless of the plan. `None` if nothing delays them.
     pub held_up: Option<String>,
-    /// Effect of each pace.
+    /// What would change at each pace that the user can choose.
     pub paces: Vec<PaceEffect>,
-    /// Possible actions of the user.
+    /// What the user can do about the plan.
     pub advice: Vec<Advice>,
-    /// Restrictions that are still in force.
+    /// Restrictions on polling that still apply.
     pub floors: Vec<Restriction>,
-    /// The publisher's hours and days to skip, in words, and whether they are respected.
+    /// The hours and days in which the publisher requests no polls, in words, and whether the plan respects them.
     pub skips: Option<String>,
-    /// Interval rules, in document order.
+    /// The interval rules of the feed, in the order in which they were defined.
     pub rules: Vec<RuleRow>,
-    /// Rhythm of the feed. `None` while it is being read.
+    /// Publication rhythm of the feed. `None` while the publication times are being read from the store.
     pub rhythm: Option<RhythmPicture>,
-    /// Chart of the week. `None` if all hours are equal.
+    /// Chart of the intervals in the current week. `None` if all hours have the same interval.
     pub week: Option<WeekPicture>,
-    /// Inputs that the page was built from.
+    /// Inputs that the page was built from. If they change, the page is rebuilt.
     pub(in crate::ui) made_from: MadeFrom,
 }
 
-/// The inputs of a page.
+/// The inputs that a page of the plan pane is built from.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::ui) struct MadeFrom {
     pub(in crate::ui) facts: Facts,
@@ -77,57 +77,57 @@ pub(crate) struct KnownPublications {
     pub(crate) learned: Option<Arc<LearnedPlan>>,
 }
 
-/// The effect of a pace.
+/// What would change if the user chose a pace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaceEffect {
-    /// The pace.
+    /// The pace that the user can choose.
     pub pace: Pace,
-    /// `true` if it is the current pace.
+    /// `true` if this is the current pace of the feed.
     pub in_force: bool,
-    /// Resulting interval and next poll, or the reason why nothing changes. Empty if [`PlanPage::sentence`] already states the
-    /// interval.
+    /// Resulting interval and next poll, or the reason why this pace changes nothing. Empty if [`PlanPage::sentence`] already
+    /// states the interval.
     pub words: String,
 }
 
-/// One interval rule.
+/// One interval rule of the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleRow {
-    /// Interval in seconds.
+    /// Interval between polls in seconds.
     pub interval_seconds: i64,
-    /// Hours and days when the rule applies.
+    /// Hours and days when the rule applies, in words.
     pub when: String,
     /// `true` if the rule applies now.
     pub in_force: bool,
 }
 
-/// A week, hour by hour.
+/// The intervals in the hours of the current week.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WeekPicture {
-    /// The 168 hours. The first is Monday 00:00 in the displayed zone.
+    /// The 168 hours of the week. The first is Monday 00:00 in the displayed time zone.
     pub hours: Vec<WeekHour>,
-    /// The current hour.
+    /// Index of the current hour.
     pub now: Option<usize>,
-    /// All distinct intervals, shortest first.
+    /// All distinct intervals in seconds, shortest first.
     pub intervals: Vec<u32>,
 }
 
 /// One hour of a week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WeekHour {
-    /// Interval in force at the start of the hour, in seconds.
+    /// Interval that applies at the start of the hour, in seconds.
     pub interval_seconds: u32,
     /// `true` if the publisher requests no polls in this hour.
     pub skipped: bool,
 }
 
-/// Advice about an action of the user.
+/// Advice about something that the user can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {
-    /// Key for the action. Empty if there is no key to press.
+    /// Key that performs the action. Empty if the action has no key.
     pub key: &'static str,
-    /// Effect of the action.
+    /// Description of what the action does.
     pub text: String,
-    /// Time from which the action is possible. `None` means now.
+    /// Time from which the action is possible. `None` means that it is possible now.
     pub from: Option<DateTime<Utc>>,
 }
 
@@ -137,36 +137,36 @@ impl Advice {
     }
 }
 
-/// Number of shades, not counting shade 0 (almost nothing).
+/// Number of shades for the hours of a week, not counting shade 0, which means that almost no publications are expected.
 pub const SHADES: u8 = 4;
 
-/// The rhythm of a feed.
+/// The publication rhythm of a feed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RhythmPicture {
-    /// Number of known publications.
+    /// Number of publications with known times.
     pub publications: usize,
-    /// `true` if entries had dates, possibly only old ones.
+    /// `true` if entries of the feed had publication dates, even if all of them were old.
     pub has_old_dates: bool,
-    /// Summary of the learned rhythm as one sentence without the full stop. `None` if nothing was learned.
+    /// Summary of the learned rhythm as one sentence without the full stop. `None` if no rhythm was learned.
     pub sentence: Option<String>,
-    /// Reason why the rhythm does not determine the polls. `None` if it does.
+    /// Reason why the learned rhythm does not determine the polls. `None` if it does.
     pub not_followed: Option<&'static str>,
-    /// The coming polls.
+    /// Times of the coming polls, earliest first.
     pub coming: Vec<DateTime<Utc>>,
-    /// The 168 hours. The first is Monday 00:00 in the displayed zone.
+    /// The 168 hours of the week. The first is Monday 00:00 in the displayed time zone.
     pub hours: Vec<RhythmHour>,
-    /// `true` if the shades show expected publications instead of observed ones.
+    /// `true` if the shades show expected publications. `false` if they show observed publications.
     pub foretold: bool,
-    /// Number of publications expected in the busiest hour or, without a learned plan, observed in it.
+    /// Number of publications expected in the busiest hour of the week or, without a learned plan, observed in it.
     pub busiest: f64,
-    /// The current hour.
+    /// Index of the current hour.
     pub now: usize,
 }
 
-/// One hour of the week.
+/// One hour of the week in the publication rhythm.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RhythmHour {
-    /// Number of observed publications.
+    /// Number of publications observed in this hour.
     pub published: u32,
     /// Number of publications expected in this hour each week or, without a learned plan, the number observed.
     pub expected: f64,
@@ -176,17 +176,17 @@ pub struct RhythmHour {
     pub polled: bool,
 }
 
-/// Hours being marked.
+/// Hours of the week that the user is marking for an interval rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HourSelection {
-    /// Position of the cursor: day (0 is Monday) and hour.
+    /// Position of the cursor: the day (0 is Monday) and the hour.
     pub cursor: (u8, u8),
-    /// Corner where the marking started.
+    /// Day and hour of the corner where the marking started. `None` if it has not started yet.
     pub corner: Option<(u8, u8)>,
 }
 
 impl HourSelection {
-    /// Returns the first and last day and the first and last hour.
+    /// Returns the first and last marked day, and the first and last marked hour.
     pub fn bounds(&self) -> ((u8, u8), (u8, u8)) {
         let (day, hour) = self.cursor;
         let (from_day, from_hour) = self.corner.unwrap_or(self.cursor);

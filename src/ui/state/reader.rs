@@ -1,52 +1,52 @@
-//! The open entry in the reader pane: which text is shown, its lines, and the reading position.
+//! The open entry in the reader pane: which of its texts is shown, the laid-out lines, and the reading position.
 
 use crate::engine::entries::full_text::FullText;
 use crate::engine::entries::loaded_entry::{LoadedEntry, ReadingPosition};
 use crate::ui::reader::lines::Rendered;
 use backissue_core::history::EntryKey;
 
-/// The reader pane.
+/// The state of the reader pane.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reader {
-    /// The entry.
+    /// The open entry.
     pub entry: LoadedEntry,
-    /// Source of the text that is shown.
+    /// Which text of the entry is shown.
     pub source: TextSource,
-    /// Lines of the text. `None` while they are being laid out.
+    /// The laid-out lines of the text. `None` while they are being laid out.
     pub rendered: Option<Rendered>,
-    /// Width that the lines were laid out for, in columns.
+    /// Width in columns for which the text was laid out.
     pub width: u16,
-    /// First visible line.
+    /// Index of the first visible line.
     pub scroll: usize,
     /// Number of cells by which wide blocks are scrolled sideways.
     pub sideways: usize,
     /// Number of characters of the text before each line (see [`crate::ui::reader::reading_position`]).
     pub starts: Vec<u32>,
-    /// Typed digits of a link number.
+    /// Digits typed so far of the number of a link to open.
     pub digits: String,
     /// Places of the pictures, in text order.
     pub pictures: Vec<PicturePlace>,
 }
 
-/// The source of the shown text of an entry.
+/// Which text of an entry is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TextSource {
-    /// The feed's text.
+    /// The text from the feed.
     #[default]
     Feed,
-    /// The feed's text, while the page is being fetched.
+    /// The text from the feed, until the entry's page has been fetched.
     Waiting,
-    /// The text of the page.
+    /// The text of the entry's page.
     Page,
 }
 
 impl Reader {
-    /// Returns the text of the page, if it was read.
+    /// Returns the text of the entry's page. Returns `None` if the page was not fetched or contains no readable text.
     pub(in crate::ui) fn page(&self) -> Option<&FullText> {
         self.entry.full.as_ref().filter(|full| full.failed.is_none())
     }
 
-    /// Returns the HTML of the text to show and the base URL of its relative references.
+    /// Returns the HTML of the shown text, and the base URL for relative references in it.
     pub fn markup(&self) -> (&str, Option<&str>) {
         if let Some(full) = self.page().filter(|_| self.source == TextSource::Page) {
             return (&full.html, Some(&full.url));
@@ -55,7 +55,7 @@ impl Reader {
         (text.unwrap_or_default(), self.entry.kept.link.as_deref())
     }
 
-    /// Switches to another text, from its beginning.
+    /// Shows another text of the entry from the beginning.
     pub(in crate::ui) fn show(&mut self, source: TextSource) {
         if (self.source == TextSource::Page) != (source == TextSource::Page) {
             (self.rendered, self.width) = (None, 0);
@@ -65,42 +65,44 @@ impl Reader {
         self.source = source;
     }
 
-    /// Checks whether the reader waits for the page of an entry.
+    /// Checks whether the reader pane waits for the page of an entry.
     pub(in crate::ui) fn waits_for(&self, key: EntryKey) -> bool {
         self.entry.key == key && self.source == TextSource::Waiting
     }
 
-    /// Checks whether the entry was updated after its page was fetched.
+    /// Checks whether the entry's page must be fetched, because the entry was updated after its page was fetched, or the page was
+    /// never fetched.
     pub(in crate::ui) fn is_outdated(&self) -> bool {
         let changed = self.entry.kept.updated;
         self.page().is_none_or(|full| changed.is_some_and(|changed| changed > full.asked))
     }
 }
 
-/// The place of a picture.
+/// The place of a picture within the lines of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PicturePlace {
     /// Number of the picture in the text, from 1.
     pub image: u16,
-    /// First reserved line, or the line where it would be.
+    /// First of the lines that were added for the picture, or the line above which they would be added.
     pub line: usize,
-    /// Columns to the left of the picture, for a quotation bar or a list.
+    /// Number of columns to the left of the picture, such as for a quotation bar or a list.
     pub indent: u16,
-    /// Number of columns.
+    /// Width of the picture in columns.
     pub columns: u16,
-    /// Number of reserved lines.
+    /// Number of lines that were added for the picture.
     pub rows: u16,
 }
 
 impl Reader {
-    /// Returns the current reading position.
+    /// Returns the reading position at the first visible line.
     pub fn place(&self) -> Option<ReadingPosition> {
         let of = self.starts.last().copied()?;
         let offset = self.starts.get(self.scroll).copied().unwrap_or(of);
         Some(ReadingPosition { offset, of })
     }
 
-    /// Returns the position to save. Returns `None` at the beginning of the text, and at its end, where everything has been read.
+    /// Returns the reading position to save. Returns `None` at the beginning of the text, and at its end because everything has
+    /// been read.
     pub(in crate::ui) fn kept(&self, rows: u16) -> Option<ReadingPosition> {
         let lines = self.rendered.as_ref()?.lines.len();
         let at_end = self.scroll.saturating_add(usize::from(rows)) >= lines;

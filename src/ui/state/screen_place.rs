@@ -1,4 +1,4 @@
-//! The place where the user was when the program ended, saved for the next start.
+//! The list, entry and layout that were open when the program was closed, saved to be restored at the next start.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::engine::entries::rows::Show;
 use crate::ui::settings::LayoutChoice;
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// The place where the user was. Folded tags and reading positions are saved separately in the store.
+/// The list, entry and layout to restore at the next start. Folded tags and reading positions are saved separately in the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScreenPlace {
@@ -16,21 +16,21 @@ pub struct ScreenPlace {
     pub list: PlaceList,
     /// The selected entry.
     pub entry: Option<EntryKey>,
-    /// `true` if its text was open.
+    /// `true` if the text of the selected entry was open.
     pub is_open: bool,
     /// The pane that had the focus.
     pub focus: Pane,
     /// Sort order of the feeds.
     pub order: SortOrder,
-    /// Filter for the entries.
+    /// Which entries of a list are shown: all, unread or starred ones.
     pub show: Show,
-    /// Layout chosen with a key, if any.
+    /// Layout that the user chose with a key. `None` uses the configured layout.
     pub layout: Option<LayoutChoice>,
-    /// `true` if the reader was zoomed.
+    /// `true` if the reader pane filled the screen.
     pub is_zoomed: bool,
 }
 
-/// A row of the subscriptions.
+/// The row of the subscriptions pane whose list was open.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlaceList {
@@ -41,20 +41,20 @@ pub enum PlaceList {
     Today,
     /// Starred entries.
     Starred,
-    /// Gaps.
+    /// Gaps in the history of all feeds.
     Gaps,
     /// Feeds with problems.
     Attention,
-    /// A saved search.
+    /// A saved search, by its ID.
     Search(u32),
-    /// A tag.
+    /// A tag, by its name.
     Tag(String),
     /// A feed.
     Feed(FeedKey),
 }
 
 impl PlaceList {
-    /// Returns the list that a row opens.
+    /// Returns the list that a row of the subscriptions pane opens.
     pub fn of(row: &FeedsRow) -> Self {
         match row {
             FeedsRow::AllUnread => Self::AllUnread,

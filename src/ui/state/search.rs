@@ -1,24 +1,25 @@
-//! The open search, and the view from before it.
+//! The open search, and the list and text that were open before it.
 
 use super::layout::Pane;
 use super::reader::Reader;
 use crate::ui::panes::entry_list::Listing;
 use backissue_core::search::{Marks, Matching};
 
-/// An open search.
+/// The open search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
-    /// The typed text.
+    /// The query as typed by the user.
     pub text: String,
-    /// The parsed query. `None` before anything is typed.
+    /// The parsed query. `None` until the user has typed a query.
     pub matching: Option<Matching>,
-    /// Reason why the text cannot be parsed, as a sentence. The list still shows the previous query.
+    /// Sentence that explains why the typed text is not a valid query. Until the text is valid, the list shows the results of the
+    /// previous query.
     pub flaw: Option<String>,
-    /// View from before the search.
+    /// List and text to restore when the search is closed.
     pub(in crate::ui) before: ViewBeforeSearch,
 }
 
-/// The view from before a search.
+/// The list and text that were open before a search.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::ui) struct ViewBeforeSearch {
     pub(in crate::ui) focus: Pane,

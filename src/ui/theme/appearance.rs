@@ -1,21 +1,22 @@
-//! The look of the screen: the available themes, the selected one, and the capabilities of the terminal.
+//! The appearance of the screen: the available themes, the selected theme, and the capabilities of the terminal.
 
 use super::colours::Colours;
 use super::theme_files::{built_in, unknown};
 use super::theme_roles::{Accent, Theme, ThemeRole};
 
-/// The look of the screen.
+/// The appearance of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appearance {
-    /// All themes: the built-in ones, then those from files.
+    /// All available themes: first the built-in ones, then those from files.
     pub themes: Vec<Theme>,
     /// Index of the selected theme.
     pub chosen: usize,
-    /// Colour support of the terminal.
+    /// Number of colours that the terminal supports.
     pub colours: Colours,
     /// `true` if links are written as terminal hyperlinks.
     pub hyperlinks: bool,
-    /// `true` if the terminal measures multi-character symbols differently. They are then simplified.
+    /// `true` if the terminal calculates a wrong width for symbols of several characters. Such symbols are then replaced by simpler
+    /// ones.
     pub simple_clusters: bool,
     /// `true` to use words instead of lines and symbols, and one pane at a time.
     pub plain: bool,
@@ -35,17 +36,18 @@ impl Appearance {
         self.themes.get(self.chosen)
     }
 
-    /// Checks whether the theme shows unread entries in bold. Otherwise a mark identifies them.
+    /// Checks whether unread entries are shown in bold. If they are not, a mark in front of the title identifies them.
     pub fn is_unread_bold(&self) -> bool {
         let paint = self.theme().map(|theme| theme.paint(ThemeRole::Unread));
         let bold = paint.is_some_and(|paint| paint.accents.contains(&Accent::Bold));
         bold && self.colours != Colours::None
     }
 
-    /// Replaces the appearance. A theme selected with a key remains, unless a different one is configured (`themed`).
+    /// Replaces the appearance after the configuration has changed. The selected theme stays selected, unless the configuration
+    /// names a different theme than before (`themed`).
     pub fn take(&mut self, next: Self, themed: bool) {
         let before = std::mem::replace(self, next);
-        // A plain screen requested at the start applies to the whole run.
+        // A plain screen that was requested at the start stays plain until the program ends.
         self.plain |= before.plain;
         if let Some(theme) = before.theme().filter(|_| !themed) {
             self.choose(&theme.name).ok();

@@ -1,4 +1,4 @@
-//! Selecting the layout of the panes, with a key or by name.
+//! Selects the layout of the panes, with a key or by name.
 
 use chrono::{DateTime, Utc};
 
@@ -8,7 +8,7 @@ use crate::ui::screen::{SIDE_BY_SIDE_COLUMNS, STACKED_ROWS, THREE_COLUMNS};
 use crate::ui::settings::LayoutChoice;
 use crate::ui::state::layout::Arrangement;
 
-/// The layouts and their names.
+/// All layouts, each with its name, in the order in which a key switches between them.
 const LAYOUTS: [(LayoutChoice, &str); 4] = [
     (LayoutChoice::Auto, "auto"),
     (LayoutChoice::Three, "three"),
@@ -16,7 +16,7 @@ const LAYOUTS: [(LayoutChoice, &str); 4] = [
     (LayoutChoice::One, "one"),
 ];
 
-/// Switches to the next layout.
+/// Switches to the next layout in the list.
 pub fn choose_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let chosen = app.ui.layout_choice();
     let place = LAYOUTS.iter().position(|(layout, _)| *layout == chosen).unwrap_or(0);
@@ -24,7 +24,7 @@ pub fn choose_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     choose(app, now, next)
 }
 
-/// Switches to a layout by name.
+/// Switches to the layout with the given name. An unknown name is reported in the status line.
 pub fn choose_layout(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
     let found = LAYOUTS.iter().find(|(_, known)| *known == name);
     if found.is_none() {
@@ -48,7 +48,7 @@ fn choose(
     Vec::new()
 }
 
-/// Describes a layout and how it appears on this screen.
+/// Describes a layout, and how the panes are actually arranged on this screen.
 fn words(layout: LayoutChoice, shown: Arrangement) -> String {
     let here = match shown {
         Arrangement::Wide => "three panes side by side",

@@ -1,4 +1,4 @@
-//! Selecting a theme with a key or by name.
+//! Selects a theme, with a key or by name.
 
 use chrono::{DateTime, Utc};
 
@@ -6,7 +6,7 @@ use super::colours::Colours;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 
-/// Switches to the next theme.
+/// Switches to the next available theme.
 pub fn choose_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let appearance = &mut app.ui.appearance;
     let next = appearance.chosen.saturating_add(1);
@@ -15,7 +15,7 @@ pub fn choose_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Switches to a theme by name.
+/// Switches to the theme with the given name. An unknown name is reported in the status line.
 pub fn choose_theme(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
     match app.ui.appearance.choose(name) {
         Ok(()) => tell_theme(app, now),

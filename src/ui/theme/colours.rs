@@ -1,4 +1,4 @@
-//! The capabilities of the terminal: its colours and hyperlinks; and the nearest colour on terminals with fewer colours.
+//! Detects which colours and hyperlinks a terminal supports, and finds the nearest colour that a terminal can show.
 
 use super::theme_roles::Ink;
 
@@ -7,7 +7,7 @@ use super::theme_roles::Ink;
 pub enum Colours {
     /// No colours: `NO_COLOR` is set, or the terminal has none.
     None,
-    /// The terminal's own 16 colours.
+    /// The 16 basic colours, as defined by the terminal's colour scheme.
     #[default]
     Sixteen,
     /// The 256 colours of xterm.
@@ -16,14 +16,14 @@ pub enum Colours {
     True,
 }
 
-/// Values of `TERM` of terminals with 24-bit colours that do not always set `COLORTERM`.
+/// Values of `TERM` for terminals that support 24-bit colours but do not always set `COLORTERM`.
 const TRUE_TERMS: [&str; 7] =
     ["xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour", "rio"];
 
 impl Colours {
-    /// Detects the colour support from the environment: a non-empty `NO_COLOR` disables colours; `COLORTERM` with `truecolor` or
-    /// `24bit`, a `TERM` ending in `-direct`, or one of a few known names means 24-bit colours; a `TERM` with `256color` means
-    /// 256; `dumb` means none; anything else means 16.
+    /// Detects the number of supported colours from environment variables. A non-empty `NO_COLOR` disables colours. A `COLORTERM`
+    /// with `truecolor` or `24bit`, a `TERM` ending in `-direct`, or one of a few known terminal names means 24-bit colours. A
+    /// `TERM` with `256color` means 256 colours, and `dumb` means none. Any other environment means 16 colours.
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let said = |name: &str| variable(name).unwrap_or_default();
         let (term, promised) = (said("TERM"), said("COLORTERM"));
@@ -45,8 +45,8 @@ impl Colours {
         }
     }
 
-    /// Returns the colour to use on this terminal for text on the given backgrounds: the nearest one with enough contrast, or
-    /// else the nearest.
+    /// Returns the colour to use on this terminal for text on the given backgrounds. This is the colour nearest to `ink`, unless
+    /// its contrast is less than `least`. In this case, it is the nearest colour with enough contrast, if there is one.
     pub fn shown_on(self, ink: Ink, grounds: &[Ink], least: f64) -> Option<Ink> {
         let nearest = self.shown(ink)?;
         let is_read = |ink: Ink| grounds.iter().all(|ground| contrast(ink, *ground) >= least);
@@ -62,7 +62,7 @@ impl Colours {
         read.min_by_key(|candidate| distance(rgb(*candidate), rgb(ink))).or(Some(nearest))
     }
 
-    /// Returns the nearest colour on this terminal, or `None` if it has no colours.
+    /// Returns the nearest colour that this terminal can show. Returns `None` if the terminal has no colours.
     pub fn shown(self, ink: Ink) -> Option<Ink> {
         match (self, ink) {
             (Self::None, _) => None,
@@ -80,7 +80,7 @@ impl Colours {
 
 type Rgb = (u8, u8, u8);
 
-/// The 16 colours as defined by xterm. Colour schemes may differ.
+/// Red, green and blue of the 16 basic colours, as defined by xterm. The colour scheme of a terminal may differ.
 const SIXTEEN: [Rgb; 16] = [
     (0, 0, 0),
     (205, 0, 0),
@@ -100,10 +100,10 @@ const SIXTEEN: [Rgb; 16] = [
     (255, 255, 255),
 ];
 
-/// Levels of the 216-colour cube.
+/// Levels of red, green and blue in the 216-colour cube of xterm.
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// Returns the red, green and blue values of a colour as defined by xterm. The default colour counts as light grey.
+/// Returns the red, green and blue values of a colour, as defined by xterm. The terminal's default colour counts as light grey.
 pub fn rgb(ink: Ink) -> Rgb {
     let step = |number: u8| STEPS.get(usize::from(number % 6)).copied().unwrap_or(0);
     match ink {
@@ -123,23 +123,25 @@ pub fn rgb(ink: Ink) -> Rgb {
     }
 }
 
-/// Returns the nearest colour of the cube and the greys. The first 16 are never used, because their appearance is unknown.
+/// Returns the number of the nearest colour among the colour cube and the greys of xterm. The first 16 colours are never used,
+/// because they depend on the colour scheme of the terminal.
 fn nearest_of_256(wanted: Rgb) -> u8 {
     (16..=255).min_by_key(|&number| distance(rgb(Ink::Indexed(number)), wanted)).unwrap_or(16)
 }
 
-/// Returns the nearest of the 16 colours. Hue counts more than brightness: dark blue becomes blue instead of black.
+/// Returns the number of the nearest of the 16 basic colours. Hue counts more than brightness, so that dark blue becomes blue
+/// instead of black.
 fn nearest_of_16(wanted: Rgb) -> u8 {
     (0..16).min_by_key(|&number| distance(rgb(Ink::Ansi(number)), wanted)).unwrap_or(7)
 }
 
-/// Returns an approximate visual distance of two colours, in which green has the most weight.
+/// Returns an approximate visual distance between two colours. Differences in green have the greatest weight.
 fn distance(one: Rgb, other: Rgb) -> u32 {
     let apart = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
     2 * apart(one.0, other.0) + 4 * apart(one.1, other.1) + 3 * apart(one.2, other.2)
 }
 
-/// Returns the WCAG 2.2 contrast of two colours: 1 to 21.
+/// Returns the contrast ratio of two colours as defined by WCAG 2.2, from 1 (equal) to 21 (black and white).
 pub fn contrast(one: Ink, other: Ink) -> f64 {
     let (one, other) = (luminance(one), luminance(other));
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
@@ -154,8 +156,8 @@ fn luminance(ink: Ink) -> f64 {
     0.7152_f64.mul_add(linear(green), 0.2126_f64.mul_add(linear(red), 0.0722 * linear(blue)))
 }
 
-/// Checks whether the terminal is known to measure multi-character symbols (flags, families) differently: tmux before 3.4,
-/// screen, the Linux console.
+/// Checks whether the terminal is known to calculate a wrong width for symbols of several characters, such as flags and families.
+/// This is the case for tmux before 3.4, screen, and the Linux console.
 pub fn mismeasures_clusters(variable: impl Fn(&str) -> Option<String>) -> bool {
     let said = |name: &str| variable(name).unwrap_or_default();
     let term = said("TERM");
@@ -173,9 +175,9 @@ fn tmux_version(said: &str) -> (u32, u32) {
 
 /// Checks whether the terminal is known to support OSC 8 hyperlinks, or at least to ignore them.
 ///
-/// Known terminals are: kitty, foot, alacritty, ghostty, wezterm, contour and rio by `TERM`; iTerm2, `WezTerm`, VS Code,
+/// The known terminals are: kitty, foot, alacritty, ghostty, wezterm, contour and rio by `TERM`; iTerm2, `WezTerm`, VS Code,
 /// ghostty and rio by `TERM_PROGRAM`; VTE from 0.50 by `VTE_VERSION`; konsole by `KONSOLE_VERSION`; Windows Terminal by
-/// `WT_SESSION`; tmux from 3.4 by `TERM_PROGRAM_VERSION`. Excluded are `linux`, `screen` and `dumb`.
+/// `WT_SESSION`; tmux from 3.4 by `TERM_PROGRAM_VERSION`. A `TERM` of `linux`, `screen` or `dumb` excludes hyperlinks.
 pub fn knows_hyperlinks(variable: impl Fn(&str) -> Option<String>) -> bool {
     const PROGRAMS: [&str; 5] = ["iTerm.app", "WezTerm", "vscode", "ghostty", "rio"];
     let said = |name: &str| variable(name).unwrap_or_default();

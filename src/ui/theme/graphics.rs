@@ -1,4 +1,4 @@
-//! Pictures as data: how a terminal shows them, their size in cells, and finished drawings.
+//! Pictures as data: the protocol that a terminal uses for them, their size in cells, and finished drawings.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use super::colours::Colours;
 use super::theme_roles::Ink;
 use crate::ui::settings::ImageProtocol;
 
-/// Cell size in pixels if the terminal does not report it.
+/// Assumed width and height of a cell in pixels, if the terminal does not report them.
 pub const CELL: (u16, u16) = (10, 20);
 
-/// The protocol by which a terminal shows pictures.
+/// The protocol that sends pictures to a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Protocol {
-    /// Two coloured halves per cell, which works in every terminal with colours.
+    /// Half-block characters: each cell shows two coloured pixels, one above the other. This works in every terminal with colours.
     #[default]
     HalfBlocks,
-    /// The kitty protocol, with placeholder characters.
+    /// The kitty protocol, with placeholder characters at the position of the picture.
     Kitty,
     /// The iTerm2 protocol.
     Iterm2,
@@ -35,14 +35,14 @@ impl Protocol {
     }
 }
 
-/// The graphics support of the terminal.
+/// How the terminal shows pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Graphics {
-    /// Protocol for pictures.
+    /// Protocol that sends pictures to the terminal.
     pub protocol: Protocol,
     /// Width and height of a cell, in pixels.
     pub cell: (u16, u16),
-    /// `true` if output goes through tmux, which only forwards wrapped escapes.
+    /// `true` if the program runs inside tmux, which forwards an escape sequence to the terminal only if it is wrapped.
     pub tmux: bool,
 }
 
@@ -52,20 +52,21 @@ impl Default for Graphics {
     }
 }
 
-/// Values of `TERM_PROGRAM` of terminals that support the iTerm2 protocol.
+/// Values of `TERM_PROGRAM` for terminals that support the iTerm2 protocol.
 const ITERM2_PROGRAMS: [&str; 5] = ["iTerm.app", "WezTerm", "mintty", "rio", "WarpTerminal"];
-/// Values of `TERM`, up to a hyphen, of terminals that support Sixel graphics.
+/// Values of `TERM`, up to the first hyphen, for terminals that support Sixel graphics.
 const SIXEL_TERMS: [&str; 4] = ["foot", "mlterm", "contour", "yaft"];
 
-/// Checks whether the program runs inside tmux. `variable` reads the environment.
+/// Checks whether the program runs inside tmux. `variable` reads an environment variable.
 pub fn is_in_tmux(variable: impl Fn(&str) -> Option<String>) -> bool {
     variable("TMUX").is_some_and(|socket| !socket.is_empty())
 }
 
 impl Graphics {
-    /// Determines the graphics support from the environment and the user's setting. `cell` is the cell size that the terminal
-    /// reports. The terminal is not queried with an escape sequence, because its answer would arrive among the keys.
-    /// Half-blocks always work; the other protocols are only chosen if they are known to work and the cell size is known.
+    /// Determines how the terminal shows pictures from the environment and the user's setting. `cell` is the cell size that the
+    /// terminal reports. The terminal is not queried with an escape sequence, because its response would be mixed with typed keys.
+    /// Half-blocks always work. The other protocols are only chosen if the terminal is known to support them and the cell size is
+    /// known.
     pub fn of(
         chosen: ImageProtocol,
         cell: Option<(u16, u16)>,
@@ -100,11 +101,11 @@ impl Graphics {
         Self { protocol, cell: cell.unwrap_or(CELL), tmux }
     }
 
-    /// Returns the columns and rows of a picture with the given pixel size. The proportions are kept and the picture is not
-    /// enlarged, except that half-blocks, each of which shows two pixels, may use twice the size.
+    /// Returns the size of a picture in columns and rows, at most the given numbers. The proportions are kept. The picture is not
+    /// enlarged, except that half-blocks, which show only two pixels per cell, may use twice the size.
     pub fn cells(self, (width, height): (u32, u32), columns: u16, rows: u16) -> (u16, u16) {
         let (width, height) = (u64::from(width.max(1)), u64::from(height.max(1)));
-        // Half-blocks are coarse, so a larger area is needed to show the same detail.
+        // Half-blocks show few pixels per cell, so a larger area is needed to show the same detail.
         let coarse = if self.protocol == Protocol::HalfBlocks { 2 } else { 1 };
         let side = |pixels: u16| u64::from(pixels.div_ceil(coarse).max(1));
         let cell = (side(self.cell.0), side(self.cell.1));
@@ -127,47 +128,47 @@ impl Graphics {
     }
 }
 
-/// A request for a drawing at a size, for a terminal.
+/// A request to draw a picture at a given size for a given terminal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DrawingWanted {
-    /// Address of the picture.
+    /// URL of the picture.
     pub url: String,
-    /// Maximum columns and rows.
+    /// Size of the drawing in columns and rows.
     pub cells: (u16, u16),
-    /// Graphics support of the terminal.
+    /// Protocol and cell size that the terminal uses for pictures.
     pub graphics: Graphics,
-    /// Colour support, for half-blocks.
+    /// Number of colours that the terminal supports, which matters for half-blocks.
     pub colours: Colours,
 }
 
-/// A picture ready for the screen.
+/// A picture that was prepared for the screen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Drawing {
-    /// Rows from the top, each with its cells from the left.
+    /// Rows from top to bottom, each with its cells from left to right.
     pub rows: Vec<Vec<DrawnCell>>,
-    /// `true` if the picture is shown only while all its rows are on the screen.
+    /// `true` if the picture can only be shown while all its rows are visible.
     pub whole: bool,
-    /// Data that must be sent to the terminal once, before the cells.
+    /// Data that must be sent to the terminal once, before the cells are drawn. `None` if the cells contain the whole picture.
     pub sent: Option<SentPictures>,
 }
 
-/// A cell of a picture.
+/// One cell of a drawing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DrawnCell {
-    /// Text of the cell. Empty if an earlier cell covers it.
+    /// Text of the cell. Empty if the picture that an earlier cell paints covers this cell.
     pub symbol: String,
     /// Foreground colour.
     pub ink: Ink,
     /// Background colour.
     pub ground: Ink,
-    /// `true` if the text is an escape sequence that paints and counts as one cell.
+    /// `true` if the text is an escape sequence that paints the picture. It takes one cell.
     pub paints: bool,
 }
 
-/// A picture stored by the terminal.
+/// A picture that is sent to the terminal and stored there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentPictures {
-    /// ID in the terminal.
+    /// ID of the picture in the terminal.
     pub id: u32,
     /// Escape sequences that send the picture to the terminal.
     pub data: Arc<str>,

@@ -1,4 +1,4 @@
-//! Theme files with lines of the form `role = "colour ground accents"`, and the built-in themes in that format.
+//! Theme files, with lines of the form `role = "colour background accents"`, and the built-in themes in this format.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ pub fn built_in() -> Vec<Theme> {
     BUILT_IN.iter().map(read).collect()
 }
 
-/// Parses a theme file. Roles that the file does not name come from its `base`, one of `known`, or from the default theme. The
-/// error is a sentence with the line number.
+/// Parses a theme file. Roles that the file does not define are taken from the theme that its `base` names (one of `known`) or,
+/// without a `base`, from the default theme. The error is a sentence with the line number.
 pub fn read(name: &str, text: &str, known: &[Theme]) -> Result<Theme, String> {
     let line = |at: usize| {
         let before = text.get(..at).unwrap_or_default();
@@ -60,7 +60,7 @@ pub fn read(name: &str, text: &str, known: &[Theme]) -> Result<Theme, String> {
     Ok(theme)
 }
 
-/// Formats an error about an unknown name: `unknown role 'dimm'; did you mean 'dim'?`
+/// Formats an error about an unknown name, and suggests a similar known name: `unknown role 'dimm'; did you mean 'dim'?`
 pub fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
     let near = known
         .clone()
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    /// Returns the effective foreground and background of a role.
+    /// Returns the foreground and background of a role as they appear on the screen.
     fn seen(theme: &Theme, role: ThemeRole, colours: Colours) -> (Option<Ink>, Option<Ink>) {
         let (ink, ground) = shown_paint(theme, role, colours);
         let text = shown_paint(theme, ThemeRole::Text, colours);

@@ -1,17 +1,17 @@
-//! Themes: the colours and accents of each screen role, as data.
+//! Themes as data: the colours and text attributes of each kind of screen element.
 
 use std::fmt;
 
 /// A colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
-    /// The terminal's default colour.
+    /// The default foreground or background colour of the terminal.
     Default,
-    /// One of the terminal's own colours, 0 to 15.
+    /// One of the 16 basic colours, as defined by the terminal's colour scheme.
     Ansi(u8),
-    /// One of xterm's 256 colours.
+    /// One of the 256 colours of xterm.
     Indexed(u8),
-    /// Red, green and blue.
+    /// A 24-bit colour: red, green and blue.
     Rgb(u8, u8, u8),
 }
 
@@ -20,7 +20,7 @@ pub enum Ink {
 pub enum Accent {
     /// Bold.
     Bold,
-    /// Faint.
+    /// Faint (less intense than normal text).
     Dim,
     /// Italic.
     Italic,
@@ -32,76 +32,76 @@ pub enum Accent {
     Struck,
 }
 
-/// The style of one role. `None` leaves the colour underneath unchanged.
+/// The style of one role. If a colour is `None`, the colour underneath stays visible.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Paint {
     /// Foreground colour.
     pub ink: Option<Ink>,
     /// Background colour.
     pub ground: Option<Ink>,
-    /// Accents.
+    /// Text attributes other than colour.
     pub accents: Vec<Accent>,
 }
 
-/// The role of a screen element.
+/// The kind of a screen element. A theme defines a style for each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ThemeRole {
     /// Running text, and the background of the whole screen.
     Text,
     /// Less important text.
     Dim,
-    /// Unread entries.
+    /// The title of an unread entry.
     Unread,
-    /// Day headings, tags, headings of texts.
+    /// Day headings, tags, and headings within texts.
     Heading,
     /// The selected row of the focused pane.
     Selected,
     /// The selected row of an unfocused pane.
     SelectedElsewhere,
-    /// A star.
+    /// The symbol of a starred entry.
     Star,
-    /// A gap.
+    /// A gap in the history of a feed.
     Gap,
-    /// A problem.
+    /// A problem, such as a failed poll.
     Trouble,
     /// The border of a pane.
     Border,
     /// The border of the focused pane.
     BorderFocused,
-    /// Keys in hints and help.
+    /// The names of keys in hints and in the help.
     Key,
-    /// A search match.
+    /// Text that matches a search.
     Hit,
     /// The text of a link.
     Link,
-    /// Code in an unknown language.
+    /// Code in an unknown programming language.
     Code,
     /// A comment in code.
     CodeComment,
-    /// A string in code.
+    /// A string or character literal in code.
     CodeText,
     /// A keyword in code.
     CodeKeyword,
-    /// A number in code.
+    /// A number or another constant in code.
     CodeNumber,
-    /// A function or a type in code.
+    /// The name of a function or type in code.
     CodeName,
     /// The placeholder of a picture, a video or an audio file.
     Image,
-    /// Link numbers and list bullets.
+    /// Link numbers, and the bullets and numbers of lists.
     Number,
     /// An hour of the week with few expected publications.
     Heat1,
-    /// An hour with more expected publications.
+    /// An hour of the week with more expected publications than for `Heat1`.
     Heat2,
-    /// An hour with many expected publications.
+    /// An hour of the week with many expected publications.
     Heat3,
-    /// An hour with the highest number of expected publications.
+    /// An hour of the week with the highest numbers of expected publications.
     Heat4,
 }
 
 impl ThemeRole {
-    /// All roles, in declaration order.
+    /// All roles, in the order in which they are declared.
     pub const ALL: [Self; 26] = [
         Self::Text,
         Self::Dim,
@@ -163,8 +163,8 @@ impl ThemeRole {
         }
     }
 
-    /// Returns the accents that distinguish the role without colours. Roles that a symbol or a word identifies have none: unread
-    /// entries, stars, gap lines, link numbers, the shades of a week.
+    /// Returns the text attributes that distinguish the role on a terminal without colours. Elements that a symbol or a word
+    /// identifies have none: unread entries, stars, gap lines, link numbers, and the shades of a week.
     pub const fn without_colour(self) -> &'static [Accent] {
         match self {
             Self::Heading
@@ -198,14 +198,14 @@ impl ThemeRole {
 /// A theme: a name and a style for each role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
-    /// Name of the theme.
+    /// Name of the theme, by which the user selects it.
     pub name: String,
-    /// Styles, in the order of [`ThemeRole::ALL`].
+    /// Style of each role, in the order of [`ThemeRole::ALL`].
     paints: [Paint; ThemeRole::ALL.len()],
 }
 
 impl Theme {
-    /// Creates a theme without any styles.
+    /// Creates a theme that defines no styles.
     pub fn bare(name: &str) -> Self {
         Self { name: name.to_owned(), paints: Default::default() }
     }

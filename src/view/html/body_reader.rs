@@ -9,7 +9,7 @@ use super::open_containers::{Container, ContainerContents, Numbering, OpenContai
 use super::tags::{Nested, cell, has_inside, is_hidden, number};
 use backissue_core::feed::content::markup::{Piece, Tag, walk_markup};
 
-/// The blocks of a body, with its links and pictures.
+/// The blocks of an entry's body, with the links and pictures in them.
 #[derive(Debug)]
 pub(super) struct EntryBlocks {
     pub blocks: Vec<Block>,
@@ -17,8 +17,8 @@ pub(super) struct EntryBlocks {
     pub images: Vec<ImageTarget>,
 }
 
-/// Parses a body. Elements and styles that hide their contents are respected only if they hide little: an unclosed element must not
-/// hide the rest of the text, and a style must not hide most of the text.
+/// Parses the body of an entry. Elements and styles that hide their contents are respected only if they hide little text: an
+/// unclosed element must not hide the rest of the body, and styles must not hide most of it.
 pub(super) fn read(html: &str, base: Option<&str>) -> EntryBlocks {
     let mut trust = HidingTrust { elements: true, styles: true };
     loop {
@@ -31,16 +31,16 @@ pub(super) fn read(html: &str, base: Option<&str>) -> EntryBlocks {
     }
 }
 
-/// The kinds of markup that are trusted to hide text.
+/// Which kinds of markup may hide text.
 #[derive(Clone, Copy)]
 pub(super) struct HidingTrust {
-    /// `true` if hidden elements, and players with a fallback text, may hide text.
+    /// `true` if hidden elements, and players that contain a fallback text, may hide text.
     pub(super) elements: bool,
-    /// `true` if `display: none` and the attribute `hidden` may hide text.
+    /// `true` if the style `display: none` and the attribute `hidden` may hide text.
     styles: bool,
 }
 
-/// A video or audio element whose address may be given by elements inside it.
+/// A video or audio element. Elements inside it may specify its address.
 pub(super) struct Player {
     pub until: Nested,
     pub word: &'static str,
@@ -51,18 +51,18 @@ pub(super) struct Player {
 pub(super) struct BodyReader {
     frames: OpenContainers,
     pub(super) flow: Flow,
-    /// `true` if the next block is separated from its neighbours by blank lines.
+    /// `true` if the next block is separated from adjacent blocks by blank lines.
     pub(super) loose: bool,
     pub(super) links: NumberedLinks,
     pub(super) images: Vec<ImageTarget>,
     pub(super) trust: HidingTrust,
     hidden: Option<Nested>,
-    /// Bytes of shown text, and bytes of text hidden by styles.
+    /// Number of bytes of text that is shown, to compare with the number hidden by styles.
     shown: usize,
     hidden_by_style: usize,
     is_styled_away: bool,
     pub(super) player: Option<Player>,
-    /// Language declared by an enclosing element.
+    /// Programming language that an element around a code block declares, and the end tag of this element.
     wrapped_in: Option<(Language, Nested)>,
 }
 
@@ -84,7 +84,7 @@ impl BodyReader {
         }
     }
 
-    /// If too much text was hidden, returns the reduced trust for parsing the body again.
+    /// Checks whether markup has hidden too much text. If so, returns which markup may hide text when the body is parsed again.
     fn distrust(&self) -> Option<HidingTrust> {
         let unclosed = self.hidden.is_some() || self.player.is_some();
         let by_style = self.hidden.is_some() && self.is_styled_away;
@@ -146,7 +146,7 @@ impl BodyReader {
         }
     }
 
-    /// Records the language that an element around a code block declares.
+    /// Records the programming language that an element around a code block declares.
     fn wrap(&mut self, element: Option<HtmlElement>, tag: &Tag) {
         if let Some((_, until)) = &mut self.wrapped_in {
             until.open(tag);
@@ -224,7 +224,7 @@ impl BodyReader {
         }
     }
 
-    /// Opens a part of a table. Outside a table, the tag is ignored.
+    /// Opens a row, cell or caption of a table. Outside a table, the tag is ignored.
     fn open_table_part(&mut self, part: TablePart, tag: &Tag) {
         let in_table = self.frames.is_open(Container::Table);
         match part {
@@ -341,7 +341,8 @@ impl BodyReader {
         }
     }
 
-    /// Adds a block to the innermost container. Directly within a list, it becomes an item; directly within a table, a cell.
+    /// Adds a block to the innermost container. Directly within a list, the block becomes an item; directly within a table, it
+    /// becomes a cell.
     fn add(&mut self, block: Block) {
         if self.frames.top() == Container::List {
             let marker = self.frames.next_marker(None);

@@ -1,7 +1,7 @@
 //! Syntax highlighting: finds comments, strings and keywords in code blocks.
 //!
-//! The synoptic crate finds them line by line, with regular expressions that take linear time. This module only assigns roles;
-//! the theme provides the colours.
+//! The synoptic crate finds them line by line, with regular expressions that take linear time. This module assigns roles to the
+//! pieces of code that were found; the theme provides the colours.
 
 use synoptic::TokOpt;
 
@@ -9,19 +9,20 @@ use super::language::Language;
 use super::model::{Block, Item, Role, Syntax, TextRun};
 use backissue_core::feed::library_panics::catch_library_panic;
 
-/// Maximum lines and bytes of highlighted code per text. Further code is not coloured.
+/// Maximum number of lines of highlighted code per text. Further code is shown without highlighting.
 const LINES_MAX: usize = 2_000;
 const BYTES_MAX: usize = 256 * 1024;
-/// Maximum length of a highlighted line, because some expressions look back to its beginning.
+/// Maximum length of a highlighted line in bytes. Some regular expressions look back to the beginning of the line, which takes too
+/// long in longer lines.
 const LINE_BYTES_MAX: usize = 1000;
 
-/// Assigns roles to the pieces of code blocks.
+/// Assigns roles to the pieces of code in all code blocks.
 pub(super) fn colour(blocks: &mut [Block]) {
     let mut room = Room { lines: LINES_MAX, bytes: BYTES_MAX };
     room.colour(blocks);
 }
 
-/// The remaining budget for highlighting.
+/// The number of lines and bytes of code that may still be highlighted.
 struct Room {
     lines: usize,
     bytes: usize,
@@ -60,7 +61,7 @@ impl Room {
         }
         self.lines -= lines;
         self.bytes -= code.len();
-        // The text is shown even if a language rule panics.
+        // If the highlighter panics, the code is shown without highlighting.
         let pieces = catch_library_panic(|| pieces(&code, language));
         if let Some(Some(pieces)) = pieces {
             *runs = split(runs, pieces);
@@ -68,15 +69,15 @@ impl Room {
     }
 }
 
-/// Checks whether a run is code rather than a link number or a picture within it.
+/// Checks whether a run is code. Link numbers and pictures within a code block are not code.
 fn is_code(run: &TextRun) -> bool {
     run.look.role == Role::Preformatted
 }
 
-/// Returns the pieces of a code block with their lengths in characters, including line feeds. Returns `None` if the lengths do not
-/// add up to the length of the code.
+/// Splits the code of a block into pieces. Each piece has its length in characters, including line feeds, and its role. Returns
+/// `None` if the lengths do not add up to the length of the code.
 fn pieces(code: &str, language: Language) -> Option<Vec<(usize, Syntax)>> {
-    // The layout expands tabs later; here, each character remains one character.
+    // Each tab is replaced by one space, so that the lengths of the pieces stay correct. The layout expands tabs later.
     let lines: Vec<String> = code.split('\n').map(|line| line.replace('\t', " ")).collect();
     let mut highlighter = synoptic::from_extension(language.0, 1)?;
     highlighter.run(&lines);
@@ -99,7 +100,7 @@ fn pieces(code: &str, language: Language) -> Option<Vec<(usize, Syntax)>> {
     Some(pieces)
 }
 
-/// Converts the token names of the highlighter.
+/// Converts a token name of the highlighter to a role.
 fn syntax(name: &str) -> Syntax {
     match name {
         "comment" | "quote" => Syntax::Comment,
@@ -111,7 +112,7 @@ fn syntax(name: &str) -> Syntax {
     }
 }
 
-/// Splits runs at the ends of pieces.
+/// Splits runs at the boundaries of the pieces, and assigns the role of each piece to its runs.
 fn split(runs: &[TextRun], pieces: Vec<(usize, Syntax)>) -> Vec<TextRun> {
     let mut pieces = pieces.into_iter();
     let (mut left, mut syntax) = pieces.next().unwrap_or_default();
@@ -150,7 +151,7 @@ mod tests {
 
     const WIDE: Column = Column { width: 200, slides: true };
 
-    /// Returns the code with each piece as `k<…>`, where the letter represents the role of the piece.
+    /// Returns the code of a body with each piece written as `k<…>`, where the letter represents the role of the piece.
     fn told(html: &str) -> String {
         let rendered = render(html, None, WIDE);
         let spans = rendered.lines.iter().flat_map(|line| &line.spans);

@@ -1,6 +1,6 @@
-//! The table of HTML elements and their effects on the text.
+//! The table of HTML elements, with the effect of each element on the text.
 
-/// The effect of an element on the text.
+/// The effect of an HTML element on the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HtmlElement {
     /// A block with blank lines around it.
@@ -24,18 +24,18 @@ pub(super) enum HtmlElement {
     Break,
     WordBreak,
     Table(TablePart),
-    /// A link or a link target.
+    /// `a`, which is a link or a link target.
     Anchor,
     Image,
-    /// A player or an embedded page, with the word that describes it.
+    /// A player or an embedded page. The word describes it in the text.
     Embed(&'static str),
-    /// A possible address of the enclosing player.
+    /// `source`, which may specify the address of the enclosing player.
     Source,
     Input,
-    /// Text to insert before and after the contents.
+    /// An element whose contents are surrounded by these two texts.
     Around(&'static str, &'static str),
     Format(Format),
-    /// An element that is not shown, including its contents.
+    /// An element that is not shown, and neither are its contents.
     Hidden,
 }
 
@@ -54,7 +54,7 @@ pub(super) enum TablePart {
     HeaderCell,
 }
 
-/// A format that elements apply to running text.
+/// A format for text within a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Bold,
@@ -71,7 +71,7 @@ impl Format {
 }
 
 impl HtmlElement {
-    /// Checks whether the element starts and ends a line.
+    /// Checks whether the element begins and ends a line.
     pub(super) const fn is_block(self) -> bool {
         !matches!(
             self,
@@ -87,7 +87,7 @@ impl HtmlElement {
     }
 }
 
-/// Looks up an element by name. Returns `None` if it has no effect.
+/// Looks up an element by its name. Returns `None` if the element has no effect on the text.
 pub(super) fn element(name: &str) -> Option<HtmlElement> {
     ELEMENTS.iter().find(|(names, _)| names.split(' ').any(|n| n == name)).map(|(_, e)| *e)
 }

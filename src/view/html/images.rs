@@ -1,4 +1,4 @@
-//! Labels for pictures and players in the text.
+//! Parses pictures, and creates the labels of pictures and players in the text.
 
 use url::Url;
 
@@ -6,22 +6,23 @@ use super::links::NumberedLinks;
 use backissue_core::feed::content::markup::Tag;
 use backissue_core::feed::text::one_line;
 
-/// Maximum length of an alternative text, in characters.
+/// Maximum length of the alternative text of a picture, in characters.
 const ALT_CHARS_MAX: usize = 300;
 
-/// A picture in the text.
+/// A picture in the text of an entry.
 #[derive(Debug)]
 pub(super) struct Picture {
-    /// Address of the picture. `None` if it cannot be opened.
+    /// URL of the picture. `None` if the URL is not safe to open.
     pub url: Option<Url>,
     pub alt: String,
-    /// `true` if the picture is a symbol within a sentence (a smiley), whose alternative text is shown without a label.
+    /// `true` if the picture is a symbol within a sentence, such as a smiley. Its alternative text is then shown as part of the
+    /// sentence.
     pub sign: bool,
-    /// Declared width and height, in pixels.
+    /// Width and height that the markup declares, in pixels.
     pub declared: Option<(u32, u32)>,
 }
 
-/// Parses an `img` element. Returns `None` for a tracking pixel.
+/// Parses an `img` element. Returns `None` if the picture is a tracking pixel.
 pub(super) fn picture(tag: &Tag, links: &NumberedLinks) -> Option<Picture> {
     let tiny = |side: &str| tag.attribute(side).is_some_and(is_tiny);
     if tiny("width") || tiny("height") {
@@ -46,7 +47,7 @@ pub(super) fn picture(tag: &Tag, links: &NumberedLinks) -> Option<Picture> {
 }
 
 impl Picture {
-    /// Returns the label: the alternative text, or else the file name.
+    /// Returns the label of the picture: its alternative text or, if there is none, its file name.
     pub(super) fn label(&self) -> String {
         match (&self.url, self.alt.as_str()) {
             (_, alt) if self.sign => alt.to_owned(),
@@ -56,7 +57,8 @@ impl Picture {
     }
 }
 
-/// Attributes with the address of a lazily loaded picture. In such pictures, `src` is often a placeholder.
+/// Attributes that can contain the address of a picture. If a picture is loaded lazily, `src` often contains only a placeholder, so
+/// it comes last.
 const SOURCES: [&str; 5] = ["data-src", "data-lazy-src", "data-original", "data-orig-file", "src"];
 
 fn first_of_srcset(set: &str) -> Option<&str> {
@@ -67,7 +69,7 @@ fn is_tiny(side: &str) -> bool {
     matches!(side.trim().trim_end_matches("px"), "0" | "1" | "2")
 }
 
-/// Returns the label of an embedded page or player: its title, or else host and file name.
+/// Returns the label of an embedded page or player: its title or, if there is none, the host and file name of its URL.
 pub(super) fn embed_label(word: &str, title: Option<&str>, url: &Url) -> String {
     let title = one_line(title.unwrap_or_default(), ALT_CHARS_MAX);
     let host = url.host_str().unwrap_or_default();
@@ -92,7 +94,7 @@ const FILM_HOSTS: [&str; 6] = [
     "videopress.com",
 ];
 
-/// Returns the last segment of the path, or else the host.
+/// Returns the last segment of a URL's path or, if the path is empty, the host.
 fn file_name(url: &Url) -> String {
     let last = url.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty()));
     let host = || url.host_str().unwrap_or_default();

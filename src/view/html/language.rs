@@ -1,12 +1,12 @@
-//! Finds the language of a code block in its markup. The language is never guessed.
+//! Finds the programming language of a code block in the markup. The language is never guessed from the code.
 
 use backissue_core::feed::content::markup::Tag;
 
-/// A language that can be highlighted, identified by the file name extension that the highlighter uses.
+/// A programming language that can be highlighted. It is identified by the file name extension that the highlighter uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Language(pub &'static str);
 
-/// Names that publishers use for languages, with the extension of each language.
+/// Names that publishers use for programming languages, each with the extension that identifies the language.
 const NAMES: &[(&str, &str)] = &[
     ("asm assembly nasm x86asm armasm gas", "asm"),
     (
@@ -48,7 +48,7 @@ const NAMES: &[(&str, &str)] = &[
     ("yaml yml", "yaml"),
 ];
 
-/// Prefixes of language names in classes, longest first.
+/// Prefixes of programming language names in `class` attributes, longest first.
 const PREFIXES: [&str; 8] = [
     "highlight-source-",
     "highlight-text-",
@@ -60,7 +60,7 @@ const PREFIXES: [&str; 8] = [
     "brush:",
 ];
 
-/// Classes that turn an adjacent bare name into a language name.
+/// Classes of code blocks. If one of them is present, another class without a prefix can be the name of a programming language.
 const MARKERS: [&str; 9] = [
     "hljs",
     "sourcecode",
@@ -73,23 +73,23 @@ const MARKERS: [&str; 9] = [
     "code-block",
 ];
 
-/// Attributes whose value is a language name.
+/// Attributes whose value is the name of a programming language.
 const ATTRIBUTES: [&str; 4] =
     ["data-lang", "data-language", "data-enlighter-language", "data-code-lang"];
 
 impl Language {
-    /// Returns the language with this name.
+    /// Returns the programming language with this name. Returns `None` if it is not known.
     fn named(name: &str) -> Option<Self> {
         let name = name.trim().to_ascii_lowercase();
         let is_it = |(names, _): &&(&str, &str)| names.split(' ').any(|other| other == name);
         NAMES.iter().find(is_it).map(|(_, extension)| Self(extension))
     }
 
-    /// Returns the language that the attributes of a tag declare.
+    /// Returns the programming language that the attributes of a tag declare.
     pub(super) fn of_tag(tag: &Tag) -> Option<Self> {
         let class = tag.attribute("class").unwrap_or_default();
         let said = ATTRIBUTES.iter().filter_map(|name| tag.attribute(name));
-        // On `pre`, a `lang` of `cs` or `pl` may mean Czech or Polish, so it is not taken as a programming language.
+        // On `pre`, the values `cs` and `pl` of `lang` may mean Czech and Polish, so they are not taken as programming languages.
         let code = |lang: &&str| tag.name() == "pre" && !matches!(*lang, "cs" | "pl");
         let mut said = said.chain(tag.attribute("lang").filter(code));
         said.find_map(Self::named).or_else(|| Self::of_class(class))
@@ -114,7 +114,7 @@ mod tests {
     use crate::view::html::body_reader::read;
     use crate::view::html::model::Block;
 
-    /// Returns the language of the first code block.
+    /// Returns the programming language of the first code block in the markup.
     fn language(html: &str) -> Option<&'static str> {
         let body = read(html, None);
         body.blocks.iter().find_map(|block| match block {
@@ -134,7 +134,7 @@ mod tests {
             ("<pre lang='rust'>x</pre>", Some("rs")),
             ("<pre lang='pl'>Litwo, ojczyzno moja</pre>", None),
             ("<code lang='cs'>x</code>", None),
-            // GitHub, Jekyll with Rouge, Hugo with Chroma, Zola, Asciidoctor.
+            // Markup of GitHub, Jekyll with Rouge, Hugo with Chroma, Zola, and Asciidoctor.
             ("<div class='highlight highlight-source-rust'><pre>x</pre></div>", Some("rs")),
             ("<div class='highlight highlight-text-html-basic'><pre>x</pre></div>", Some("html")),
             (
@@ -151,7 +151,7 @@ mod tests {
             ),
             ("<pre data-lang='toml' class='language-toml '><code>x</code></pre>", Some("toml")),
             ("<pre class='highlight'><code class='language-yaml'>x</code></pre>", Some("yaml")),
-            // Prism, highlight.js, Pandoc, Astro, WordPress, Enlighter, Crayon, Sphinx, Org.
+            // Markup of Prism, highlight.js, Pandoc, Astro, WordPress, Enlighter, Crayon, Sphinx, and Org.
             ("<pre class='language-css'><code class='language-css'>x</code></pre>", Some("css")),
             ("<pre><code class='hljs python'>x</code></pre>", Some("py")),
             (
@@ -167,7 +167,7 @@ mod tests {
             ("<pre class='src src-sh'>x</pre>", Some("sh")),
             ("<pre lang='Perl'>x</pre>", Some("pm")),
             ("<PRE><CODE CLASS='LANGUAGE-C'>x</CODE></PRE>", Some("c")),
-            // No language, an unknown language, or a language declared elsewhere.
+            // No language, an unknown language, or a language that is declared for another block.
             ("<pre><code>fn main() {}</code></pre>", None),
             ("<pre class='wp-block-code'><code>x</code></pre>", None),
             ("<pre lang='en'>x</pre>", None),

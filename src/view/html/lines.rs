@@ -1,19 +1,19 @@
-//! Lays out blocks as lines: indents, list markers, bars and blank lines.
+//! Lays out blocks as lines, with indents, list markers, bars and blank lines.
 
 use super::model::{Block, Column, Item, Look, Role, Slide, StyledLine, TextRun};
 use super::table::{line_cells, table};
 use super::wrap::{cells, extent, keep, reads_leftwards, wrap};
 
-/// Maximum number of lines of a body. The rest is replaced by a note.
+/// Maximum number of lines of an entry's text. Further lines are replaced by a note.
 const LINES_MAX: usize = 40_000;
 
-/// Maximum width of a preformatted line, in cells. A longer line is wrapped even if it could scroll sideways.
+/// Maximum width of a preformatted line, in cells. A longer line is wrapped even if the block scrolls sideways.
 const SLIDE_CELLS_MAX: usize = 2_000;
 
-/// Minimum width of text beside an indent, in cells. Blocks nested deeper are not indented.
+/// Minimum width of text beside an indent, in cells. If an indent would leave less width, the text is not indented.
 const TEXT_CELLS_MIN: usize = 6;
 
-/// Lays out blocks. No line is wider than the column, except lines that scroll sideways.
+/// Lays out the blocks of a text. No line is wider than the column, except lines that scroll sideways.
 pub(super) fn lay_out(blocks: &[Block], column: Column) -> Vec<StyledLine> {
     let mut lines = blocks_in(blocks, column, false);
     if lines.len() >= LINES_MAX {
@@ -23,7 +23,8 @@ pub(super) fn lay_out(blocks: &[Block], column: Column) -> Vec<StyledLine> {
     lines
 }
 
-/// Lays out a sequence of blocks. With `in_item`, a list directly after the text of an item belongs to the item.
+/// Lays out a sequence of blocks. With `in_item`, the blocks belong to a list item, and no blank line separates the text of the
+/// item from a nested list.
 fn blocks_in(blocks: &[Block], column: Column, in_item: bool) -> Vec<StyledLine> {
     let mut lines: Vec<StyledLine> = Vec::new();
     let mut before: Option<&Block> = None;
@@ -63,10 +64,10 @@ fn one_block(block: &Block, column: Column) -> Vec<StyledLine> {
     }
 }
 
-/// Checks whether a blank line separates two blocks.
+/// Checks whether a blank line separates two consecutive blocks.
 fn is_apart(before: &Block, after: &Block, in_item: bool) -> bool {
     match (before, after) {
-        // A caption belongs to the adjacent block.
+        // No blank line separates a caption from the block that it describes.
         (Block::Text { .. }, after) if is_caption(after) => false,
         (before, Block::Table(_)) if is_caption(before) => false,
         (Block::Text { loose: a, .. }, Block::Text { loose: b, .. }) => *a || *b,
@@ -97,14 +98,15 @@ fn text(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     if reads_leftwards(runs) {
         for line in &mut lines {
             let free = width.saturating_sub(line_cells(line));
-            // The leading spaces are not part of the text, so they do not indent pictures on the line.
+            // The leading spaces get a role other than text. Otherwise, a picture on this line would be indented by them.
             prefix(line, &" ".repeat(free), Role::Note);
         }
     }
     lines
 }
 
-/// Lays out preformatted lines unchanged. A block that is too wide scrolls sideways if the column allows it.
+/// Lays out preformatted lines. If a line is too wide, the block scrolls sideways; if the column does not allow this, the line is
+/// wrapped.
 fn preformatted(runs: &[TextRun], column: Column) -> Vec<StyledLine> {
     let wanted = preformatted_cells(runs).min(SLIDE_CELLS_MAX);
     if !column.slides || wanted <= column.width {
@@ -113,8 +115,7 @@ fn preformatted(runs: &[TextRun], column: Column) -> Vec<StyledLine> {
     sliding(keep(runs, wanted), column)
 }
 
-/// Lets the lines of a block scroll sideways if any of them is too wide. The lines must not have a prefix (bar, indent or marker)
-/// yet.
+/// Makes the lines of a block scroll sideways if any of them is too wide. The lines must not have a bar, indent or marker yet.
 pub(super) fn sliding(mut lines: Vec<StyledLine>, column: Column) -> Vec<StyledLine> {
     let cells = lines.iter().map(line_cells).max().unwrap_or_default();
     if cells > column.width {
@@ -143,7 +144,7 @@ fn quote(blocks: &[Block], column: Column) -> Vec<StyledLine> {
 fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
     let widest = items.iter().map(|item| cells(&item.marker)).max().unwrap_or_default();
     let indent = indent(widest + 1, column.width);
-    // Items with several paragraphs are separated by blank lines.
+    // If any item has several blocks (not counting nested lists), blank lines separate all items.
     let is_long = |item: &Item| {
         item.blocks.iter().filter(|block| !matches!(block, Block::List(_))).count() > 1
     };
@@ -158,7 +159,7 @@ fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
             laid.push(StyledLine::default());
         }
         if indent == 0 {
-            // There is no room for the text beside its marker.
+            // The column is too narrow for text beside the marker, so the marker gets its own line.
             laid.insert(0, vec![marker(&item.marker, column.width)].into());
         }
         if apart && !lines.is_empty() {
@@ -178,13 +179,13 @@ fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
     lines
 }
 
-/// Returns a marker that is alone on its line. A marker that is too wide becomes a bullet.
+/// Returns a list marker that is alone on its line. A marker that is wider than the line is replaced by a bullet.
 fn marker(text: &str, width: usize) -> super::model::StyledSpan {
     let text = if cells(text) <= width { text } else { "•" };
     Look::with_role(Role::ListMarker).span(text.to_owned())
 }
 
-/// Returns the requested indent, or 0 if the text would become too narrow.
+/// Returns the width of an indent, or 0 if the indent would leave too little width for the text.
 const fn indent(wished: usize, width: usize) -> usize {
     if width >= wished + TEXT_CELLS_MIN { wished } else { 0 }
 }
@@ -203,13 +204,13 @@ pub(super) fn horizontal_rule(width: usize, role: Role) -> StyledLine {
     vec![Look::with_role(role).span("─".repeat(width))].into()
 }
 
-/// Returns a note by the program, cut to the width.
+/// Returns a note by the program as a line, cut to the given width.
 pub(super) fn remark(text: &str, width: usize) -> StyledLine {
     let text = text.chars().take(width).collect();
     vec![Look::with_role(Role::Note).span(text)].into()
 }
 
-/// Returns the minimum and preferred width of a sequence of blocks, in cells.
+/// Returns the minimum and the preferred width of a sequence of blocks, in cells.
 pub(super) fn blocks_extent(blocks: &[Block]) -> (usize, usize) {
     let sizes = blocks.iter().map(|block| match block {
         Block::Text { runs, .. } => extent(runs),

@@ -1,4 +1,4 @@
-//! Numbers the links of a body: one number for each address that is safe to open.
+//! Numbers the links in the text of an entry. Each address that is safe to open gets one number.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,13 +7,13 @@ use url::Url;
 
 use super::model::LinkTarget;
 
-/// Maximum number of numbered links in a body.
+/// Maximum number of numbered links in the text of an entry.
 const LINKS_MAX: u16 = 9_999;
 
 /// Maximum length of a link address, in bytes.
 const URL_BYTES_MAX: usize = 8_192;
 
-/// The links of a body, in order of their first appearance.
+/// The links in the text of an entry, in the order of their first appearance.
 #[derive(Debug)]
 pub(super) struct NumberedLinks {
     base: Option<Url>,
@@ -22,13 +22,13 @@ pub(super) struct NumberedLinks {
 }
 
 impl NumberedLinks {
-    /// Creates an empty list. Relative references are resolved against `base`; without a base, relative references are not links.
+    /// Creates an empty list of links. Relative references are resolved against `base`. Without a base, they are not numbered.
     pub(super) fn new(base: Option<&str>) -> Self {
         let base = base.and_then(|base| Url::parse(base).ok());
         Self { base, targets: Vec::new(), numbers: BTreeMap::new() }
     }
 
-    /// Returns the number of a reference. Equal addresses have the same number. Returns `None` if the address cannot be opened.
+    /// Returns the number of a link. Equal addresses have the same number. Returns `None` if the address is not safe to open.
     pub(super) fn number(&mut self, reference: &str) -> Option<u16> {
         let url: String = self.resolve(reference, &["http", "https", "mailto"])?.into();
         if let Some(number) = self.numbers.get(&url) {
@@ -40,7 +40,7 @@ impl NumberedLinks {
         Some(number)
     }
 
-    /// Resolves a reference if its scheme is one of `schemes`.
+    /// Resolves a reference to a URL. Returns `None` if it is invalid or its scheme is not one of `schemes`.
     pub(super) fn resolve(&self, reference: &str, schemes: &[&str]) -> Option<Url> {
         if reference.len() > URL_BYTES_MAX {
             return None;
@@ -62,7 +62,7 @@ impl NumberedLinks {
     }
 }
 
-/// Finds bare `http://` and `https://` addresses in running text, without surrounding punctuation.
+/// Finds the addresses in running text that begin with `http://` or `https://`, without the punctuation around them.
 pub(super) fn bare_urls(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (at, _) in text.match_indices("://") {
@@ -86,7 +86,7 @@ pub(super) fn bare_urls(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Checks whether `text` ends with the scheme as a separate word.
+/// Checks whether `text` ends with the scheme, and no letter or digit precedes the scheme.
 fn ends_with(text: &str, scheme: &str) -> bool {
     let Some(start) = text.len().checked_sub(scheme.len()) else { return false };
     let word = text.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(scheme));
@@ -101,7 +101,7 @@ fn ends_url(c: char) -> bool {
         || matches!(c, '\u{FF00}'..='\u{FF0F}' | '\u{200B}' | '\u{2060}')
 }
 
-/// Removes trailing punctuation. A closing bracket remains if the address contains the opening one.
+/// Removes punctuation from the end of an address. A closing bracket is kept if the address also contains the opening bracket.
 fn trim_sentence(url: &str) -> &str {
     let count = |sign: char| url.matches(sign).count();
     let mut surplus = [(')', '('), (']', '['), ('}', '{')]

@@ -1,4 +1,4 @@
-//! Pictures, players and check boxes in the text.
+//! Adds pictures, players and check boxes to the text.
 
 use super::body_reader::{BodyReader, Player};
 use super::images::{embed_label, picture};
@@ -7,14 +7,14 @@ use super::tags::Nested;
 use backissue_core::feed::content::markup::Tag;
 
 impl BodyReader {
-    /// Adds the label of a picture. Outside a link, the picture gets its own link number.
+    /// Adds the label of a picture. If the picture is not part of a link, it gets its own link number.
     pub(super) fn image(&mut self, tag: &Tag) {
         let Some(picture) = picture(tag, &self.links) else { return };
         if picture.sign {
             return self.flow.text(&picture.alt);
         }
         let url = picture.url.as_ref().map(|url| url.as_str().to_owned());
-        // Lazily loaded pictures often occur twice, the second time within `noscript`.
+        // A page often contains a lazily loaded picture twice, the second time within `noscript`. The second one is skipped.
         let again = |known: &ImageTarget| Some(&known.url) == url.as_ref();
         if self.images.last().is_some_and(again) {
             return;
@@ -33,8 +33,8 @@ impl BodyReader {
         }
     }
 
-    /// Adds a line for an embedded page or player. If elements inside a player may specify its address, the line is added at the
-    /// end tag.
+    /// Adds the placeholder line of an embedded page or player. If elements inside the player may specify its address, the line is
+    /// added at the end tag of the player.
     pub(super) fn embed(&mut self, word: &'static str, tag: &Tag) {
         let address = if tag.name() == "object" { "data" } else { "src" };
         let source = tag.attribute(address).or_else(|| tag.attribute("data-src"));
@@ -52,7 +52,7 @@ impl BodyReader {
         }
     }
 
-    /// Adds the placeholder line of an embedded page or player.
+    /// Adds the placeholder line of an embedded page or player. Without a valid web address, nothing is added.
     pub(super) fn show_embed(&mut self, word: &str, title: Option<&str>, source: Option<&str>) {
         let Some(source) = source else { return };
         let Some(url) = self.links.resolve(source, &["http", "https"]) else { return };
@@ -67,7 +67,7 @@ impl BodyReader {
         self.end_block();
     }
 
-    /// Adds a check box of a task list.
+    /// Adds the check box of an item in a task list.
     pub(super) fn check_box(&mut self, tag: &Tag) {
         if tag.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox")) {
             let ticked = tag.attribute("checked").is_some();

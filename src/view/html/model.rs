@@ -1,4 +1,4 @@
-//! The blocks of a body, an intermediate form between its tags and the laid-out lines.
+//! The blocks of an entry's body: an intermediate form between the HTML tags and the laid-out lines.
 
 pub(super) use crate::ui::reader::lines::{
     ImageTarget, LinkTarget, Rendered, Role, Slide, Style, StyledLine, StyledSpan, Syntax,
@@ -6,23 +6,23 @@ pub(super) use crate::ui::reader::lines::{
 
 use super::language::Language;
 
-/// The column that a text is laid out in.
+/// The column in which text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
     /// Width in cells.
     pub width: usize,
-    /// `true` if tables and preformatted lines that are too wide keep their form and scroll sideways ([`StyledLine::slide`]).
-    /// Otherwise they are wrapped.
+    /// `true` if tables and preformatted lines that are too wide scroll sideways ([`StyledLine::slide`]). If `false`, they are
+    /// wrapped.
     pub slides: bool,
 }
 
 impl Column {
-    /// Creates a column in which all wide content is wrapped.
+    /// Creates a column in which nothing scrolls sideways; all wide content is wrapped.
     pub(super) const fn fixed(width: usize) -> Self {
         Self { width, slides: false }
     }
 
-    /// Returns the part of the column beside a bar or an indent.
+    /// Returns the column that remains beside a bar or an indent with a width of `by` cells.
     pub(super) const fn narrower(self, by: usize) -> Self {
         Self { width: self.width.saturating_sub(by), ..self }
     }
@@ -58,17 +58,17 @@ impl Look {
     }
 }
 
-/// Text in one format. A line feed is a forced line break.
+/// A piece of text in one format. A line feed in it is a forced line break.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct TextRun {
     pub text: String,
     pub look: Look,
 }
 
-/// A block of the body.
+/// A block of an entry's body.
 #[derive(Debug)]
 pub(super) enum Block {
-    /// A paragraph. A `loose` one has blank lines around it.
+    /// A paragraph, caption or heading. If it is `loose`, blank lines separate it from adjacent blocks.
     Text {
         runs: Vec<TextRun>,
         loose: bool,
@@ -78,9 +78,9 @@ pub(super) enum Block {
         language: Option<Language>,
     },
     Rule,
-    /// A quotation: blocks beside a bar.
+    /// A quotation: blocks with a bar on their left.
     Quote(Vec<Self>),
-    /// Indented blocks (a definition).
+    /// Indented blocks, such as a definition in a `dl`.
     Indented(Vec<Self>),
     List(Vec<Item>),
     Table(Table),
@@ -89,16 +89,16 @@ pub(super) enum Block {
 /// An item of a list.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// Bullet or number, without the space after it.
+    /// Bullet or number of the item, without the space after it.
     pub marker: String,
     pub blocks: Vec<Block>,
 }
 
-/// A table as it is in the markup: rows of cells, with unresolved spans.
+/// A table as written in the markup: rows of cells that can span several rows or columns.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub rows: Vec<Vec<Cell>>,
-    /// `true` if the table is used for layout only (`role=presentation`).
+    /// `true` if the table is only used to arrange its contents (`role=presentation`).
     pub layout_only: bool,
 }
 
@@ -112,7 +112,7 @@ pub(super) struct Cell {
     pub blocks: Vec<Block>,
 }
 
-/// The alignment of a cell.
+/// The horizontal alignment of the text in a table cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Align {
     #[default]

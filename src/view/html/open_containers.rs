@@ -1,10 +1,10 @@
-//! The containers that are open while markup is parsed: lists, items, quotations, tables.
+//! The containers (lists, items, quotations, tables) that are open while markup is parsed.
 
 use super::elements::ListKind;
 use super::flow::TextState;
 use super::model::{Align, Block, Cell, Item, Table};
 
-/// Maximum nesting depth. The contents of deeper containers are added to the deepest allowed one.
+/// Maximum nesting depth of containers. The contents of more deeply nested containers are added to the innermost allowed one.
 const FRAMES_MAX: usize = 64;
 
 /// The kind of a container.
@@ -23,7 +23,7 @@ pub(super) enum Container {
 }
 
 impl Container {
-    /// Checks whether this container prevents an end tag of `inner` inside it from closing anything outside.
+    /// Checks whether this container is a boundary for an end tag of `inner`: the tag does not close containers outside this one.
     const fn holds(self, inner: Self) -> bool {
         match inner {
             Self::Item => matches!(self, Self::List | Self::Cell | Self::TableCaption),
@@ -37,12 +37,12 @@ impl Container {
     }
 }
 
-/// An open container and its contents so far.
+/// An open container, with its contents so far.
 #[derive(Debug)]
 pub(super) struct OpenContainer {
     holds: ContainerContents,
     blocks: Vec<Block>,
-    /// Formatting of the text outside, restored when the container ends.
+    /// Format of the text outside the container, which is restored when the container ends.
     outside: TextState,
 }
 
@@ -77,11 +77,11 @@ impl ContainerContents {
     }
 }
 
-/// The stack of open containers. The first one is the body.
+/// The stack of open containers. The first one is the whole body.
 #[derive(Debug)]
 pub(super) struct OpenContainers {
     open: Vec<OpenContainer>,
-    /// Number of open containers beyond [`FRAMES_MAX`].
+    /// Number of open containers that are nested too deeply (see [`FRAMES_MAX`]) and are therefore not on the stack.
     beyond: usize,
 }
 
@@ -103,7 +103,7 @@ impl OpenContainers {
         }
     }
 
-    /// Checks whether a container of this kind is open and its end tag would close it.
+    /// Checks whether a container of this kind is open and an end tag at the current position would close it.
     pub(super) fn is_open(&self, container: Container) -> bool {
         self.find(container).is_some()
     }
@@ -118,7 +118,7 @@ impl OpenContainers {
         self.open.iter().filter(|frame| frame.holds.container() == Container::List).count()
     }
 
-    /// Returns the marker of the next item in the innermost list. `value` is the number that the item specifies.
+    /// Returns the marker of the next item in the innermost list. `value` is the item number that the markup specifies, if any.
     pub(super) fn next_marker(&mut self, value: Option<i64>) -> String {
         self.open
             .iter_mut()
@@ -145,7 +145,8 @@ impl OpenContainers {
         }
     }
 
-    /// Closes the innermost container of this kind and everything inside it. Returns the formatting outside it.
+    /// Closes the innermost container of this kind and all containers inside it. Returns the format of the text outside it. Returns
+    /// `None` if there is no such container.
     pub(super) fn close(&mut self, container: Container) -> Option<TextState> {
         if self.beyond > 0 {
             self.beyond -= 1;
@@ -159,7 +160,7 @@ impl OpenContainers {
         outside
     }
 
-    /// Closes all containers and returns the blocks of the body.
+    /// Closes all open containers and returns the blocks of the body.
     pub(super) fn finish(mut self) -> Vec<Block> {
         while self.open.len() > 1 {
             self.pop();
@@ -180,7 +181,7 @@ impl OpenContainers {
         None
     }
 
-    /// Closes the innermost container and adds its contents to the enclosing one.
+    /// Closes the innermost container and adds its contents to the enclosing one. Returns the format of the text outside it.
     fn pop(&mut self) -> Option<TextState> {
         let OpenContainer { holds, blocks, outside } = self.open.pop()?;
         let parent = self.open.last_mut()?;
@@ -230,7 +231,7 @@ impl OpenContainers {
     }
 }
 
-/// The markers of a list.
+/// How the items of a list are marked.
 #[derive(Debug)]
 pub(super) enum Numbering {
     Bullet(&'static str),
@@ -241,7 +242,8 @@ pub(super) enum Numbering {
 const NUMBER_MAX: i64 = 1_000_000_000;
 
 impl Numbering {
-    /// Creates the markers of a list. `form` is the `type` attribute of an `ol`; `depth` is the number of enclosing lists.
+    /// Determines how the items of a list are marked. `form` is the `type` attribute of an `ol`; `depth` is the number of enclosing
+    /// lists.
     pub(super) fn new(
         kind: ListKind,
         start: Option<i64>,
@@ -281,7 +283,7 @@ impl Numbering {
     }
 }
 
-/// Formats a number as letters: 1 is `a`, 26 `z`, 27 `aa`.
+/// Formats an item number as letters: 1 is `a`, 26 is `z`, 27 is `aa`. Returns `None` for numbers that cannot be formatted.
 fn letters(number: i64, first: char) -> Option<String> {
     let mut rest = u32::try_from(number).ok().filter(|&n| n > 0 && n < 100_000)?;
     let mut letters = Vec::new();

@@ -1,4 +1,4 @@
-//! Renders an entry's body, in HTML or plain text, as lines.
+//! Renders the body of an entry, which is HTML or plain text, as lines.
 
 use std::borrow::Cow;
 
@@ -11,17 +11,18 @@ use backissue_core::feed::content::data_values::without_data_values;
 use backissue_core::feed::content::markup::{Piece, walk_markup};
 use backissue_core::feed::content::markup_starts::{Place, has_markup};
 
-/// Maximum length of the markup in bytes, not counting embedded pictures. The rest is dropped.
+/// Maximum length of the markup in bytes, not counting pictures embedded as data. Further markup is dropped.
 const MARKUP_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// Minimum length of a line of wrapped plain text, in characters. Line breaks in wrapped text have no meaning.
+/// Minimum length of the lines in plain text that was wrapped to a fixed width, in characters. Such line breaks have no meaning and
+/// are removed.
 const WRAPPED_CHARS_MIN: usize = 50;
 
-/// Lays out `html` in a column.
+/// Lays out the HTML of an entry in a column.
 ///
-/// Relative references are resolved against `base`, an absolute address. No line is wider than `column`, except lines that
-/// scroll sideways. A column narrower than two cells shows nothing. The links are not listed after the text; the caller finds
-/// them in [`Rendered::links`].
+/// Relative references are resolved against `base`, an absolute URL. No line is wider than `column`, except lines that scroll
+/// sideways. In a column narrower than two cells, nothing is shown. The result does not contain a list of the links as text; see
+/// [`Rendered::links`].
 pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
     if column.width < 2 {
         return Rendered::default();
@@ -42,7 +43,8 @@ pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
     Rendered { lines, links: targets, images: body.images, enclosures: Vec::new() }
 }
 
-/// Converts text with paragraphs separated by empty lines to markup. Returns `None` if the markup has its own paragraphs.
+/// Converts plain text with paragraphs separated by empty lines to HTML. Returns `None` if the text already contains HTML
+/// paragraphs.
 fn as_paragraphs(text: &str) -> Option<String> {
     if !has_markup(text, Place::Body) {
         return Some(paragraphs(&text.replace('<', "&lt;")));
@@ -62,8 +64,8 @@ fn as_paragraphs(text: &str) -> Option<String> {
     None
 }
 
-/// Wraps the text between empty lines in `p`. Line breaks within a paragraph are kept, unless its lines look wrapped to a fixed
-/// width.
+/// Puts each paragraph of plain text into a `p` element. Line breaks within a paragraph are kept, unless the text seems to be
+/// wrapped to a fixed width.
 fn paragraphs(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut markup = String::with_capacity(text.len() + 64);
@@ -75,7 +77,7 @@ fn paragraphs(text: &str) -> String {
         }
         if let Some((last, all_but_last)) = paragraph.split_last() {
             let is_long = |line: &&str| line.chars().count() >= WRAPPED_CHARS_MIN;
-            // A single long line is weak evidence of wrapping, so its sentence must continue on the next line.
+            // A single long line is weak evidence that the text was wrapped, so the next line must also continue the sentence.
             let goes_on = || last.trim_start().starts_with(char::is_lowercase);
             let is_wrapped = all_but_last.iter().all(is_long)
                 && (all_but_last.len() > 1 || (all_but_last.len() == 1 && goes_on()));

@@ -1,21 +1,21 @@
-//! Lays out tables: as a grid with borders if it fits, or else as a wider grid that scrolls sideways, or row by row. Layout
-//! tables become text.
+//! Lays out tables: as a grid with borders if it fits, or else as a wider grid that scrolls sideways, or row by row. Tables that
+//! only arrange their contents are laid out as text.
 
 use super::lines::{blocks_extent, horizontal_rule, lay_out, sliding};
 use super::model::{Align, Block, Cell, Column, Item, Look, Role, Style, StyledLine, Table};
 use super::table_grid::Grid;
 use super::wrap::cells;
 
-/// Minimum width of a column with sentences, in cells.
+/// Minimum width of a table column that contains sentences, in cells.
 const SENTENCE_CELLS_MIN: usize = 8;
 
-/// Minimum width of a column with paragraphs, in cells.
+/// Minimum width of a table column that contains paragraphs, in cells.
 const PARAGRAPH_CELLS_MIN: usize = 16;
 
-/// Width of a column with sentences in a table that is wider than the pane anyway, in cells.
+/// Width of a table column that contains sentences if the table is wider than the pane and scrolls sideways, in cells.
 const SENTENCE_CELLS: usize = 28;
 
-/// Maximum width of a word that is never cut to make room for other columns, in cells.
+/// Maximum width of a word that is never split to make room for other table columns, in cells.
 const WORD_CELLS_MAX: usize = 16;
 
 /// Lays out a table.
@@ -40,7 +40,7 @@ pub(super) fn table(written: &Table, column: Column) -> Vec<StyledLine> {
     }
 }
 
-/// Checks whether any cell contains a table, which means that the outer table is for layout.
+/// Checks whether any cell contains a table. If so, the outer table only arranges its contents.
 fn holds_table(table: &Table) -> bool {
     fn in_blocks(blocks: &[Block]) -> bool {
         blocks.iter().any(|block| match block {
@@ -53,7 +53,7 @@ fn holds_table(table: &Table) -> bool {
     table.rows.iter().flatten().any(|cell| in_blocks(&cell.blocks))
 }
 
-/// Lays out the cells one after another.
+/// Lays out the contents of the cells one below another, without borders.
 fn as_text(table: &Table, column: Column) -> Vec<StyledLine> {
     let mut lines: Vec<StyledLine> = Vec::new();
     let mut long_before = false;
@@ -72,7 +72,7 @@ fn as_text(table: &Table, column: Column) -> Vec<StyledLine> {
     lines
 }
 
-/// Lays out each row as lines of `heading: cell`, with rules between rows.
+/// Lays out each row of a table as lines of the form `heading: cell`, with horizontal rules between the rows.
 fn row_by_row(table: &Table, headers: usize, width: usize) -> Vec<StyledLine> {
     let headings: Vec<String> = match table.rows.first() {
         Some(row) if headers > 0 => row.iter().map(heading).collect(),
@@ -94,13 +94,13 @@ fn row_by_row(table: &Table, headers: usize, width: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Returns the text of a heading on one line.
+/// Returns the text of a heading cell as one line.
 fn heading(cell: &Cell) -> String {
     let lines = lay_out(&cell.blocks, Column::fixed(200));
     lines.iter().map(StyledLine::text).collect::<Vec<_>>().join(" ")
 }
 
-/// Puts `heading: ` before the first line, or above it if there is no room.
+/// Adds `heading: ` at the beginning of the first line or, if there is no room, as a line of its own.
 fn labelled(heading: &str, mut laid: Vec<StyledLine>, width: usize) -> Vec<StyledLine> {
     let label = format!("{heading}: ");
     if heading.is_empty() || cells(&label) > width {
@@ -121,8 +121,8 @@ pub(super) fn line_cells(line: &StyledLine) -> usize {
     line.spans.iter().map(|span| cells(&span.text)).sum()
 }
 
-/// Returns the width of each column and the padding of its text. Returns `None` if words would be cut or sentences would be
-/// unreadable.
+/// Returns the width of each table column and the number of spaces on both sides of its text. Returns `None` if the table does not
+/// fit without splitting words or making sentences unreadable.
 fn column_widths(grid: &Grid<'_>, width: usize) -> Option<(Vec<usize>, usize)> {
     let columns = grid.columns;
     let room = |padding: usize| width.checked_sub(columns + 1 + 2 * padding * columns);
@@ -142,14 +142,16 @@ fn column_widths(grid: &Grid<'_>, width: usize) -> Option<(Vec<usize>, usize)> {
     Some((widths, padding))
 }
 
-/// Returns the width of each column of a table that may be wider than the pane. No single column is wider than the pane.
+/// Returns the width of each column of a table that may be wider than the pane and scrolls sideways. No single column is wider than
+/// the pane.
 fn natural_widths(grid: &Grid<'_>, width: usize) -> Vec<usize> {
     let seen = width.saturating_sub(4).max(SENTENCE_CELLS_MIN);
     let wanted = |(least, most): (usize, usize)| least.max(most.min(SENTENCE_CELLS)).min(seen);
     wants(grid, 1).into_iter().map(wanted).collect()
 }
 
-/// Distributes the remaining cells, one at a time, to the column with the smallest fraction of its preferred width.
+/// Distributes the cells that remain in a row of `room` cells. Each cell goes to the column whose width is the smallest fraction of
+/// its preferred width.
 fn share(widths: &mut [usize], wants: &[(usize, usize)], room: usize) {
     let mut left = room.saturating_sub(widths.iter().sum());
     while left > 0 {
@@ -164,8 +166,8 @@ fn share(widths: &mut [usize], wants: &[(usize, usize)], room: usize) {
     }
 }
 
-/// Returns the minimum and preferred width of each column, in cells. The minimum is the width of the longest word in the column,
-/// within limits, or enough for sentences if the column contains any.
+/// Returns the minimum and the preferred width of each table column, in cells. The minimum is the width of the longest word (up to
+/// a limit) or, if the column contains sentences, the width that makes them readable.
 fn wants(grid: &Grid<'_>, padding: usize) -> Vec<(usize, usize)> {
     let mut wants = vec![(1, 1); grid.columns];
     let sized = grid.placed.iter().map(|placed| (placed, blocks_extent(&placed.cell.blocks)));
@@ -189,7 +191,7 @@ fn wants(grid: &Grid<'_>, padding: usize) -> Vec<(usize, usize)> {
     wants
 }
 
-/// Returns the minimum width at which a text of `most` cells is readable.
+/// Returns the minimum width at which a text is readable. `most` is the width of the text on one line, in cells.
 const fn readable(most: usize) -> usize {
     let wished = most / 4;
     let wished = if wished < PARAGRAPH_CELLS_MIN { wished } else { PARAGRAPH_CELLS_MIN };
@@ -197,7 +199,7 @@ const fn readable(most: usize) -> usize {
     if least < most { least } else { most }
 }
 
-/// Returns the spaces before and after a text of `used` cells in a cell of `width` cells.
+/// Returns the number of spaces before and after a text of `used` cells in a table cell that is `width` cells wide.
 pub(super) const fn margins(align: Align, used: usize, width: usize) -> (usize, usize) {
     let free = width.saturating_sub(used);
     match align {

@@ -1,21 +1,21 @@
-//! Places the cells of a table on a grid, resolves spans, and draws the borders.
+//! Places the cells of a table on a grid, resolves cells that span several rows or columns, and draws the borders.
 
 use super::lines::lay_out;
 use super::model::{Cell, Column, Look, Role, StyledLine};
 use super::table::{line_cells, margins};
 
-/// Limits beyond which a table is not drawn as a grid.
+/// Maximum number of columns and rows of a table that is drawn as a grid.
 const COLUMNS_MAX: usize = 32;
 const ROWS_MAX: usize = 2_000;
 
-/// A cell and its position.
+/// A cell and its position on the grid.
 #[derive(Debug)]
 pub(super) struct Placed<'a> {
     pub cell: &'a Cell,
     pub row: usize,
     pub column: usize,
-    /// Number of columns that the cell covers in its row. It is smaller than the declared span if a cell from a row above is in
-    /// the way.
+    /// Number of columns that the cell covers in its row. If a cell from a row above takes some of these columns, this number is
+    /// smaller than the span in the markup.
     pub columns: usize,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Grid<'a> {
 }
 
 impl<'a> Grid<'a> {
-    /// Places the cells of all rows. Returns `None` if the table is too large.
+    /// Places the cells of all rows on a grid. Returns `None` if the table is too large for a grid.
     pub(super) fn place(rows: &'a [Vec<Cell>]) -> Option<Self> {
         if rows.len() > ROWS_MAX {
             return None;
@@ -57,7 +57,7 @@ impl<'a> Grid<'a> {
         Some(Self { columns, placed, slots })
     }
 
-    /// Draws the grid with the given column widths.
+    /// Draws the table as lines, with the given column widths. `headers` is the number of heading rows.
     pub(super) fn draw(&self, widths: &[usize], padding: usize, headers: usize) -> Vec<StyledLine> {
         let pen = Pen { grid: self, widths, padding };
         let laid: Vec<Vec<StyledLine>> = self.placed.iter().map(|placed| pen.lay(placed)).collect();
@@ -114,7 +114,7 @@ fn is_taken(slots: &[Vec<Option<usize>>], row: usize, column: usize) -> bool {
     slots.get(row).and_then(|row| row.get(column)).is_some_and(Option::is_some)
 }
 
-/// Assigns the given columns of a row to the cell `id`, except columns that are already taken.
+/// Assigns columns of a row to the cell with the index `id`, except columns that another cell already covers.
 fn cover(line: &mut Vec<Option<usize>>, column: usize, columns: usize, id: usize) {
     if line.len() < column + columns {
         line.resize(column + columns, None);
@@ -124,7 +124,7 @@ fn cover(line: &mut Vec<Option<usize>>, column: usize, columns: usize, id: usize
     }
 }
 
-/// Draws the lines of a grid.
+/// Draws the lines of a table grid.
 struct Pen<'a> {
     grid: &'a Grid<'a>,
     widths: &'a [usize],
@@ -136,13 +136,13 @@ impl Pen<'_> {
         lay_out(&placed.cell.blocks, Column::fixed(self.inner(placed.column, placed.columns)))
     }
 
-    /// Returns the text width of a cell that spans this number of columns.
+    /// Returns the width of the text in a cell that spans this number of columns, in cells of the terminal.
     fn inner(&self, column: usize, columns: usize) -> usize {
         let widths: usize = self.widths.iter().skip(column).take(columns).sum();
         widths + columns.saturating_sub(1) * (1 + 2 * self.padding)
     }
 
-    /// Draws one line of the texts in a row.
+    /// Draws one line of text of a table row, with the vertical borders.
     fn text(&self, row: usize, line: usize, laid: &[Vec<StyledLine>]) -> StyledLine {
         let mut drawn = StyledLine::default();
         let mut column = 0;
@@ -171,7 +171,7 @@ impl Pen<'_> {
         drawn
     }
 
-    /// Draws the border above a row, or below the last one.
+    /// Draws the border above a table row. If `row` is the number of rows, draws the bottom border.
     fn border(&self, row: usize) -> StyledLine {
         let mut text = String::new();
         for column in 0..=self.grid.columns {

@@ -1,11 +1,11 @@
-//! Parses attributes of single tags.
+//! Parses the attributes of single HTML tags, and finds the end tag of an element.
 
 use super::model::Align;
 use super::open_containers::ContainerContents;
 use backissue_core::feed::content::html_names::is_void;
 use backissue_core::feed::content::markup::Tag;
 
-/// An element with a pending end tag, and the nesting depth of the same element.
+/// An element whose end tag has not been found yet, with the number of open elements of the same name (itself and those inside it).
 pub(super) struct Nested {
     name: String,
     depth: usize,
@@ -20,19 +20,19 @@ impl Nested {
         self.depth += usize::from(self.name == tag.name() && !tag.is_self_closing());
     }
 
-    /// Checks whether this end tag is the pending one.
+    /// Handles an end tag. Returns `true` if it is the end tag of this element.
     pub(super) fn close(&mut self, name: &str) -> bool {
         self.depth -= usize::from(self.name == name);
         self.depth == 0
     }
 }
 
-/// Checks whether an end tag is expected.
+/// Checks whether the element has contents and an end tag.
 pub(super) fn has_inside(tag: &Tag) -> bool {
     !tag.is_self_closing() && !is_void(tag.name())
 }
 
-/// Checks whether the attributes of an element hide it.
+/// Checks whether the attributes of an element hide it and its contents.
 pub(super) fn is_hidden(tag: &Tag) -> bool {
     let by_style = |style: &str| {
         let style: String = style.chars().filter(|c| !c.is_whitespace()).collect();
@@ -41,12 +41,12 @@ pub(super) fn is_hidden(tag: &Tag) -> bool {
     tag.attribute("hidden").is_some() || tag.attribute("style").is_some_and(by_style)
 }
 
-/// Parses an integer attribute.
+/// Parses an attribute whose value is an integer. Returns `None` if it is missing or invalid.
 pub(super) fn number(tag: &Tag, attribute: &str) -> Option<i64> {
     tag.attribute(attribute)?.trim().parse().ok()
 }
 
-/// Parses a table cell, with limited spans.
+/// Parses the tag of a table cell. The numbers of rows and columns that the cell spans are limited.
 pub(super) fn cell(tag: &Tag, header: bool) -> ContainerContents {
     let span = |name: &str, max: usize| {
         tag.attribute(name).and_then(|span| span.trim().parse().ok()).unwrap_or(1).clamp(1, max)

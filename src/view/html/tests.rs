@@ -1,4 +1,4 @@
-//! Tests of the layout of bodies.
+//! Tests of the layout of entry texts.
 
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
@@ -140,7 +140,7 @@ fn a_table_without_room_is_shown_row_by_row() {
     );
 }
 
-/// Returns the lines with wide content scrolled sideways by `moved` cells.
+/// Returns the lines of a text, with wide content scrolled sideways by `moved` cells.
 fn moved(html: &str, width: usize, moved: usize) -> Vec<String> {
     let rendered = super::render(html, BASE, Column { width, slides: true });
     rendered.lines.iter().map(|line| line.window(moved, width).text()).collect()
@@ -284,10 +284,10 @@ fn right_to_left_text_starts_at_the_right_edge() {
     check("<p>12 מחיר</p><p>RSS: מחיר</p>", 10, &["   12 מחיר", "", "RSS: מחיר"]);
     check("<p><a href=/x>מחיר</a></p>", 10, &["   מחיר[1]"]);
     check("<blockquote>لا إله</blockquote>", 12, &["│     لا إله"]);
-    // The generated label of a picture does not count as text.
+    // The label of the picture is generated, so it does not affect the direction of the text, which is right-to-left.
     let rendered = render("<p><img src=https://a.example/x alt=a>שלום עולם ומלואו</p>", None, 30);
     assert!(rendered.lines[0].text().starts_with(' '), "{}", rendered.lines[0].text());
-    // The picture has the whole width.
+    // The spaces that align the text to the right do not indent the picture.
     assert_eq!(crate::ui::reader::picture_places::find_places(&rendered)[0].indent, 0);
 }
 
@@ -298,7 +298,7 @@ fn too_much_markup_is_cut_with_a_remark() {
     assert!(render("text", None, 1).lines.is_empty());
 }
 
-/// Checks that no line is wider than allowed and no hidden character appears.
+/// Checks that no line of the laid-out text is wider than `width` and that no line contains a hidden character.
 fn is_sound(html: &str, width: u16) {
     is_sound_in(html, Column::fixed(width.into()));
     is_sound_in(html, Column { width: width.into(), slides: true });
@@ -330,7 +330,7 @@ fn deep_nesting_is_read_in_time() {
     }
 }
 
-/// Generates pieces of markup that interfere with each other.
+/// Generates pieces of markup that are likely to interfere with each other when they are combined.
 fn piece() -> impl Strategy<Value = String> {
     let names = "p|div|ul|ol|li|table|tr|td|th|caption|blockquote|pre|code|b|i|a|h1|h3|dl|dt|dd|hr|br\
                  |img|figure|figcaption|details|summary|sup|q|iframe|video|source|span|thead|wbr|input";

@@ -1,4 +1,4 @@
-//! Wraps running text to lines of a given width (UAX #14), measured in terminal cells.
+//! Wraps running text to lines of a given width in terminal cells, at the positions that Unicode allows (UAX #14).
 
 use std::iter::Peekable;
 
@@ -11,13 +11,13 @@ use backissue_core::feed::characters::is_hidden;
 
 use super::model::{Look, Role, StyledLine, TextRun};
 
-/// Maximum number of code points per grapheme. Further code points would be stacked marks that cover other lines.
+/// Maximum number of code points per grapheme. Further code points are dropped, because stacked marks would cover other lines.
 const GRAPHEME_CHARS_MAX: usize = 12;
 
 /// Columns between the tab stops of preformatted text.
 const TAB_STOP: usize = 4;
 
-/// Sign before a continued preformatted line.
+/// Mark at the beginning of a line that continues a preformatted line.
 const WRAP_MARK: &str = "↳ ";
 
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,8 @@ pub(super) fn wrap(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Returns the lines of preformatted text, with tabs expanded. A line that does not fit continues after a mark.
+/// Returns the lines of preformatted text, with tabs expanded. A line that does not fit is continued on the next line, after a
+/// mark.
 pub(super) fn keep(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     for line in forced_lines(runs) {
@@ -71,7 +72,7 @@ pub(super) fn keep(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Returns the width of the widest word and of the widest line of running text, in cells.
+/// Returns the width of the widest word and the width of the widest line (without wrapping) of running text, in cells.
 pub(super) fn extent(runs: &[TextRun]) -> (usize, usize) {
     let (mut widest_word, mut widest_line) = (0, 0);
     for line in forced_lines(runs) {
@@ -90,20 +91,21 @@ pub(super) fn extent(runs: &[TextRun]) -> (usize, usize) {
     (widest_word, widest_line)
 }
 
-/// Checks whether running text is right-to-left, based on its first letter.
+/// Checks whether running text is right-to-left. The first letter of the text decides.
 pub(super) fn reads_leftwards(runs: &[TextRun]) -> bool {
-    // Generated labels of links and pictures are not part of the text.
+    // Labels of links and pictures are generated, so they are not considered.
     let ours = |role| matches!(role, Role::LinkNumber | Role::Image | Role::Embed);
     let of_text = runs.iter().filter(|run| !ours(run.look.role));
     let mut letters = of_text.flat_map(|run| run.text.chars()).filter(|c| c.is_alphabetic());
     letters.next().is_some_and(|letter| {
-        // The blocks of Hebrew, Arabic, Syriac, Thaana, N'Ko and other scripts (Unicode, DerivedBidiClass).
+        // These code point ranges contain Hebrew, Arabic, Syriac, Thaana, N'Ko and other right-to-left scripts (Unicode,
+        // DerivedBidiClass).
         matches!(letter, '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFF}'
             | '\u{10800}'..='\u{10FFF}' | '\u{1E800}'..='\u{1EFFF}')
     })
 }
 
-/// Splits runs at their line feeds.
+/// Splits runs of text at their line feeds.
 fn forced_lines(runs: &[TextRun]) -> Vec<Vec<TextRun>> {
     let mut lines = vec![Vec::new()];
     for run in runs {
@@ -138,7 +140,7 @@ fn expand_tabs(line: &[TextRun]) -> Vec<TextRun> {
     expanded
 }
 
-/// Returns the graphemes of a line. A grapheme wider than `width` is replaced.
+/// Splits a line into graphemes. A grapheme that is wider than `width` is replaced by an ellipsis.
 fn atoms<'a>(text: &'a str, line: &[TextRun], width: usize) -> Vec<Atom<'a>> {
     let mut breaks = linebreaks(text).map(|(at, _)| at).peekable();
     let mut looks = line.iter().map(|run| (run.text.len(), run.look));
@@ -164,7 +166,7 @@ fn breaks_at(breaks: &mut Peekable<impl Iterator<Item = usize>>, end: usize) -> 
 
 fn atom(grapheme: &str, look: Look, break_after: bool, width: usize) -> Atom<'_> {
     if grapheme == "\u{A0}" {
-        // A no-break space is distinct from spaces, which may be dropped at the end of a line.
+        // A no-break space stays distinct from normal spaces, which are dropped at the end of a line. It is drawn as a space.
         return Atom { text: "\u{A0}", cells: 1, look, break_after };
     }
     if grapheme.chars().all(is_hidden) {
@@ -179,11 +181,11 @@ fn atom(grapheme: &str, look: Look, break_after: bool, width: usize) -> Atom<'_>
     Atom { text, cells, look, break_after }
 }
 
-/// Fills lines with as many words as fit. A word that is too long for a line is split.
+/// Distributes graphemes to lines, with as many words per line as fit. A word that is wider than a line is split.
 fn fit(atoms: &[Atom<'_>], width: usize, lines: &mut Vec<StyledLine>) {
     let mut start = 0;
     let mut used = 0;
-    // End of the last atom that may end the line, and the number of cells up to there.
+    // Index after the last grapheme where the line may end, and the width of the line up to this index, in cells.
     let mut last_break: Option<(usize, usize)> = None;
     for (at, atom) in atoms.iter().enumerate() {
         while used + atom.cells > width && !atom.is_space() && at > start {
@@ -200,7 +202,7 @@ fn fit(atoms: &[Atom<'_>], width: usize, lines: &mut Vec<StyledLine>) {
     lines.push(drawn(atoms.get(start..).unwrap_or_default()));
 }
 
-/// Returns a line of these graphemes without trailing spaces.
+/// Creates a line from graphemes. Spaces at its end are dropped.
 fn drawn(atoms: &[Atom<'_>]) -> StyledLine {
     let blanks = atoms.iter().rev().take_while(|atom| atom.is_space() || atom.text.is_empty());
     let length = atoms.len() - blanks.count();
@@ -211,7 +213,7 @@ fn drawn(atoms: &[Atom<'_>]) -> StyledLine {
     line
 }
 
-/// Adds a grapheme to a line, extending the last span if the format is the same.
+/// Adds a grapheme to a line. If it has the same format as the last span, it is added to this span.
 fn draw(line: &mut StyledLine, atom: &Atom<'_>) {
     let text = if atom.text == "\u{A0}" { " " } else { atom.text };
     if text.is_empty() {

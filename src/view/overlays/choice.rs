@@ -13,10 +13,10 @@ use crate::view::{cells, pane, theme};
 
 /// Maximum width of the dialog, in columns.
 const COLUMNS_MAX: u16 = 100;
-/// Maximum number of lines for the description of a feed, above its titles.
+/// Maximum number of lines for the description of a feed, above the titles of its entries.
 const OFFER_LINES: usize = 2;
 
-/// Draws the choice over the panes. Returns the area of its rows and the index of the first visible one.
+/// Draws the dialog over the panes. Returns the area of its rows and the index of the first visible row.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -60,7 +60,7 @@ pub(in crate::view) fn draw(
     (list, u16::try_from(first).unwrap_or(u16::MAX))
 }
 
-/// Describes a feed and lists its newest titles.
+/// Returns the description of a feed and the titles of its newest entries.
 fn offer_lines(app: &App, preview: &FeedPreview, width: usize) -> Vec<Line<'static>> {
     let title = preview.title.as_deref().unwrap_or("(no title)");
     let said = format!("{title}: {}", preview.words());

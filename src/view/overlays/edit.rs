@@ -11,12 +11,12 @@ use crate::view::{cells, pane, theme};
 
 /// Maximum width of the dialog, in columns.
 const COLUMNS_MAX: u16 = 84;
-/// Width of a label in cells: normally, and with little room.
+/// Width of a label in cells: first on a wide screen, then on a narrow screen.
 const LABEL_CELLS: (usize, usize) = (27, 17);
-/// Lines below the form.
+/// Number of lines below the form.
 const BOTTOM_LINES: u16 = 2;
 
-/// Draws the dialog over the panes. Returns the area of its lines and the index of the first visible one.
+/// Draws the dialog over the panes. Returns the area of its input lines and the index of the first visible line.
 pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, edited: &EditForm) -> (Rect, u16) {
     let rows = u16::try_from(edited.form.rows.len()).unwrap_or(u16::MAX).saturating_add(1);
     let height = rows.saturating_add(BOTTOM_LINES).saturating_add(2);
@@ -31,7 +31,7 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, edited: &EditForm
     (fields, u16::try_from(top).unwrap_or(u16::MAX))
 }
 
-/// Draws the lines. Returns the index of the first visible one.
+/// Draws the input lines of the form. Returns the index of the first visible line.
 fn draw_fields(frame: &mut Frame<'_>, area: Rect, edited: &EditForm) -> usize {
     let (long, short) = LABEL_CELLS;
     let label_cells = if area.width >= 60 { long } else { short };

@@ -20,10 +20,10 @@ use backissue_core::filters::{EntryFilter, until_text};
 
 /// Maximum width of the dialog, in columns.
 const COLUMNS_MAX: u16 = 84;
-/// Width of a label, in cells.
+/// Width of the label of an input line, in cells.
 const LABEL_CELLS: usize = 11;
 
-/// Draws the dialog over the panes. Returns the area of its fields and the index of the first visible one.
+/// Draws the filter dialog over the panes. Returns the area of its input lines and the index of the first visible line.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -35,7 +35,7 @@ pub(in crate::view) fn draw(
     let height = fields.saturating_add(titles).saturating_add(4);
     let place = pane::centred(frame, area, COLUMNS_MAX, height);
     let form = &edited.form;
-    // At least two lines are reserved for the preview.
+    // The form scrolls if it would leave less than two lines for the preview.
     let scrolls = place.height < fields.saturating_add(4);
     let at = form::place_of(form.selected, form.rows.len(), scrolls);
     let title = "Filter ─ Enter saves and applies, Esc cancels";
@@ -58,7 +58,7 @@ pub(in crate::view) fn draw(
     (above, u16::try_from(top).unwrap_or(u16::MAX))
 }
 
-/// Formats the number of entries that a filter matches, and the newest of them.
+/// Returns the number of entries that a filter matches, and the titles of the newest of these entries.
 fn preview_lines(app: &App, preview: &FilterPreview, width: usize) -> Vec<Line<'static>> {
     let unread = match preview.unread {
         0 => String::new(),
@@ -81,7 +81,7 @@ fn preview_lines(app: &App, preview: &FilterPreview, width: usize) -> Vec<Line<'
     lines
 }
 
-/// Draws the list over the panes. Returns the area of its lines and the index of the first visible filter.
+/// Draws the list of filters over the panes. Returns the area of its lines and the index of the first visible filter.
 pub(in crate::view) fn draw_list(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -115,7 +115,7 @@ pub(in crate::view) fn draw_list(
     (inside, u16::try_from(top).unwrap_or(u16::MAX))
 }
 
-/// Formats the number of matches of a filter and its expiry date.
+/// Formats the number of entries that a filter has matched and the date when the filter expires.
 fn state(app: &App, rule: &EntryFilter, now: DateTime<Utc>) -> String {
     let count = app.engine.filters.counts.get(&rule.id).copied().unwrap_or_default();
     let hits = match count.hits {

@@ -1,4 +1,4 @@
-//! The lines of a form for both dialogs: labels on the left, values on the right.
+//! Draws the input lines of a form for the edit dialog and the filter dialog: labels on the left, values on the right.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -9,17 +9,17 @@ use crate::ui::overlays::form::{Form, FormValue};
 use crate::ui::overlays::prompt::Prompt;
 use crate::view::{cells, theme};
 
-/// The layout of a form.
+/// Properties of a form that differ between the two dialogs.
 #[derive(Debug)]
 pub(super) struct FormLook {
-    /// Width of a label, in cells.
+    /// Width of the label of an input line, in cells.
     pub(super) label_cells: usize,
     /// Lines above the form that scroll together with it.
     pub(super) above: Vec<Line<'static>>,
 }
 
-/// Draws the lines of a form, scrolled so that the selected one is visible. Returns the index of the first visible line,
-/// counting the lines above.
+/// Draws the input lines of a form, scrolled so that the focused line is visible. Returns the index of the first visible line,
+/// where the lines above the form are counted too.
 pub(super) fn draw<F>(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -52,22 +52,22 @@ pub(super) fn draw<F>(
     top
 }
 
-/// Formats the position of the selected line if not all lines are visible. As in a scrolling list, the position is shown in the
-/// border.
+/// Formats the position of the focused line, such as `3/8`, for the border of the dialog. Returns an empty string if all lines are
+/// visible.
 pub(super) fn place_of(selected: usize, lines: usize, scrolls: bool) -> String {
     if scrolls { format!("{}/{lines}", selected.saturating_add(1)) } else { String::new() }
 }
 
-/// Pads a label to `label_cells` cells, with a space on both sides.
+/// Cuts or pads a label to `label_cells` cells, and adds a space on both sides.
 pub(super) fn label(text: &str, label_cells: usize) -> String {
     format!(" {} ", cells::fit(text, label_cells))
 }
 
-/// Returns the spans of a line's value.
+/// Returns the spans that show the value of an input line.
 fn value_spans(value: &FormValue, hint: &str, selected: bool, room: usize) -> Vec<Span<'static>> {
     match value {
         FormValue::Line(prompt) if prompt.text.is_empty() => {
-            // Leaves room for the cursor before the hint.
+            // The space is the place of the cursor, in front of the hint.
             let before = if selected { " " } else { "" };
             let hint = cells::cut(&format!("{before}{hint}"), room);
             vec![Span::styled(hint, theme::DIM)]
@@ -87,7 +87,7 @@ fn value_spans(value: &FormValue, hint: &str, selected: bool, room: usize) -> Ve
     }
 }
 
-/// Returns the part of a line around its cursor, and the cursor's column in it.
+/// Returns the part of the typed text that is visible in `room` cells, and the column of the cursor in this part.
 fn seen_part(prompt: &Prompt, room: usize) -> (String, usize) {
     let before = prompt.text.get(..prompt.cursor).unwrap_or_default();
     let starts = before.char_indices().map(|(at, _)| at).chain([before.len()]);

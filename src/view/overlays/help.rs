@@ -1,4 +1,4 @@
-//! The help: the keys that work in the current context, in groups, generated from the command table.
+//! The help: lists the keys that work in the current context, in groups, generated from the command table.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -11,16 +11,16 @@ use crate::ui::overlays::help_pane;
 use crate::ui::state::overlay::HelpPane;
 use crate::view::{cells, pane, theme};
 
-/// Width of the keys, in cells.
+/// Width of the column with the keys, in cells.
 const KEY_CELLS: usize = 10;
-/// Minimum width for two columns, in cells.
+/// Minimum width of the help for two columns of groups, in cells.
 const TWO_COLUMNS_CELLS: usize = 96;
-/// Gap between the two columns, in cells.
+/// Gap between the two columns of groups, in cells.
 const GUTTER_CELLS: usize = 2;
-/// Maximum number of lines for one command. No description is that long.
+/// Maximum number of lines for the description of one command, which is more than any description needs.
 const HELP_LINES: usize = 8;
 
-/// Draws the help over the panes. Returns its number of lines.
+/// Draws the help over the panes. Returns the number of lines of the whole help.
 pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, help: &HelpPane) -> u16 {
     frame.render_widget(Clear, area);
     let found = &help.filter.text;
@@ -50,7 +50,7 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, help: 
     count
 }
 
-/// Returns the groups as blocks of lines of the given width: a heading, the keys, and a blank line.
+/// Returns each group as lines of the given width: a heading, the keys with their descriptions, and a blank line.
 fn blocks(app: &App, help: &HelpPane, width: usize) -> Vec<Vec<Line<'static>>> {
     let key_cells = KEY_CELLS.min(width / 4);
     let room = width.saturating_sub(key_cells + 3);
@@ -60,9 +60,9 @@ fn blocks(app: &App, help: &HelpPane, width: usize) -> Vec<Vec<Line<'static>>> {
         for place in places {
             let Some(row) = COMMANDS.get(place) else { continue };
             let keys = app.ui.settings.keys.keys_of(place);
-            // A command without a key is shown by its name.
+            // For a command without a key, the help shows how to run it by name.
             let keys = if keys.is_empty() { format!(":{}", row.name) } else { keys };
-            // Keys wider than their column have a separate line.
+            // If the keys are wider than their column, they get a separate line.
             let wide = cells::width(&keys) > key_cells;
             if wide {
                 lines.push(Line::styled(
@@ -84,7 +84,7 @@ fn blocks(app: &App, help: &HelpPane, width: usize) -> Vec<Vec<Line<'static>>> {
     blocks
 }
 
-/// Arranges groups in two columns of about equal height, each `column` cells wide. Groups are not split.
+/// Arranges the groups in two columns of about equal height, each `column` cells wide. No group is split.
 fn side_by_side(blocks: Vec<Vec<Line<'static>>>, column: usize) -> Vec<Line<'static>> {
     let all: usize = blocks.iter().map(Vec::len).sum();
     let (mut left, mut right) = (Vec::new(), Vec::new());
@@ -98,7 +98,7 @@ fn side_by_side(blocks: Vec<Vec<Line<'static>>>, column: usize) -> Vec<Line<'sta
     for _ in 0..height {
         let mut line = left.next().unwrap_or_default();
         let pad = column.saturating_sub(line.width()).saturating_add(GUTTER_CELLS);
-        // A heading's style belongs to its line. Copying it to the spans keeps it out of the other column.
+        // The style of a heading applies to its whole line. It is moved to the spans, so that it does not affect the other column.
         let style = line.style;
         let mut spans: Vec<Span<'_>> =
             line.spans.drain(..).map(|span| span.patch_style(style)).collect();

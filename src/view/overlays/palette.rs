@@ -1,4 +1,4 @@
-//! The command palette: matching commands above the input line.
+//! The command palette: the matching commands above the input line.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Flex, Layout, Rect};
@@ -12,12 +12,12 @@ use crate::view::{cells, pane, theme};
 
 /// Maximum width of the palette, in cells.
 const CELLS: u16 = 90;
-/// Width of a command's name, in cells.
+/// Width of the column with the command names, in cells.
 const NAME_CELLS: usize = 17;
-/// Minimum width for descriptions, in cells. Below it, only the name is shown.
+/// Minimum width of a command's description, in cells. If there is less room, only the name of the command is shown.
 const HELP_CELLS_MIN: usize = 12;
 
-/// Draws the palette at the bottom of the panes. Returns the area of its rows and the index of the first visible one.
+/// Draws the palette at the bottom of the panes. Returns the area of its rows and the index of the first visible row.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,

@@ -30,13 +30,13 @@ use crate::ui::state::plan_pane::{PaceEffect, PlanPane};
 use crate::view::{cells, pane, theme, when};
 use backissue_core::schedule::{Pace, PlanStep, SettledBy, Value, duration_words};
 
-/// Minimum width at which the reason of a step is on the same line as its values.
+/// Minimum width of the pane in cells, so that the reason for a step is on the same line as its values.
 const WIDE: usize = 72;
-/// Width of a name before its text, in cells.
+/// Width of the column with the names, in cells.
 const NAME_CELLS: usize = 15;
-/// Width of a step's values, in cells.
+/// Width of the column with the values of a step, in cells.
 const VALUE_CELLS: usize = 30;
-/// Draws the pane. Returns its number of lines and the area of its rows.
+/// Draws the plan pane. Returns the number of lines of the whole plan and the area of the visible ones.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -76,7 +76,7 @@ pub(in crate::view) fn draw(
     (count, inside)
 }
 
-/// Returns the sign of a feed's pace: ▲ more often, ▼ less often.
+/// Returns the symbol for the pace of a feed: ▲ for more frequent polls, ▼ for less frequent polls, or an empty string.
 pub(in crate::view) const fn pace_sign(feed: &Subscription) -> &'static str {
     match feed.record.feed_settings.pace {
         Some(Pace::More) => "▲",
@@ -116,7 +116,7 @@ fn lines(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'stati
     lines
 }
 
-/// Lists the user's possible actions and, if the feed is polled at all, the effect of each pace.
+/// Lists what the user can do and, if the feed is polled at all, what would change at each pace.
 fn advice_lines(shown: &PlanPane, coming: bool, ink: LineInk) -> Vec<Line<'static>> {
     let page = &shown.page;
     let mut lines = Vec::new();
@@ -135,7 +135,7 @@ fn advice_lines(shown: &PlanPane, coming: bool, ink: LineInk) -> Vec<Line<'stati
     lines
 }
 
-/// Lists restrictions that are still in force and not mentioned above, and the hours to skip.
+/// Lists restrictions that still apply and are not mentioned above, and the hours in which the publisher requests no polls.
 fn restriction_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
     let page = &shown.page;
     let mut lines = Vec::new();
@@ -155,7 +155,7 @@ fn restriction_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
     lines
 }
 
-/// Describes the next poll, its reason, and the last result.
+/// Describes the next poll, its reason, and the result of the last poll.
 fn answer(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
     let mut lines = sentence(&shown.page.sentence, ink.width, theme::UNREAD);
     if let Some(held_up) = &shown.page.held_up {
@@ -222,7 +222,7 @@ const fn pace_key(pace: Pace) -> &'static str {
     }
 }
 
-/// Describes the effect of a pace.
+/// Describes what would change if the user chose a pace.
 fn effect_words(effect: &PaceEffect) -> String {
     let name = match effect.pace {
         Pace::More => "more often",
@@ -256,7 +256,7 @@ fn rule_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
     lines
 }
 
-/// Formats a key with its effect.
+/// Formats a key and a description of what it does.
 fn keyed(key: &'static str, text: &str, ink: LineInk) -> Vec<Line<'static>> {
     let indent = if key.is_empty() { 0 } else { 2 };
     let mut words = cells::wrap(text, ink.width.saturating_sub(indent), SENTENCE_LINES).into_iter();

@@ -7,10 +7,10 @@ use ratatui::text::Line;
 
 use crate::view::{cells, theme};
 
-/// Maximum number of lines of a sentence.
+/// Maximum number of screen lines that a sentence can take.
 pub(in crate::view) const SENTENCE_LINES: usize = 12;
 
-/// The context in which lines are formatted.
+/// The context that determines how lines of the plan pane are formatted.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::view) struct LineInk {
     /// Available width in columns.
@@ -23,8 +23,8 @@ pub(in crate::view) struct LineInk {
     pub(in crate::view) seconds: bool,
 }
 
-/// Formats a time as briefly as possible: within six days, only the day of the week instead of the date; seconds only if they are
-/// wanted and not zero.
+/// Formats a time as briefly as possible. For times within six days, the day of the week replaces the date. Seconds are included
+/// only if `ink` requests them and they are not zero.
 pub(in crate::view) fn instant(at: DateTime<Utc>, ink: LineInk) -> String {
     let near = at.signed_duration_since(ink.now).num_days().abs() < 6;
     let day = if near { "%a" } else { "%-d %b %Y" };
@@ -33,7 +33,7 @@ pub(in crate::view) fn instant(at: DateTime<Utc>, ink: LineInk) -> String {
     at.with_timezone(&ink.zone).format(&format!("{day} {time}")).to_string()
 }
 
-/// Adds an empty line and a heading.
+/// Adds an empty line and a heading to `lines`.
 pub(in crate::view) fn heading(lines: &mut Vec<Line<'static>>, text: &'static str) {
     lines.push(Line::default());
     lines.push(Line::styled(text, theme::HEADING));

@@ -1,4 +1,4 @@
-//! The last polls in the plan pane: a row of marks, then one line per poll.
+//! The last polls in the plan pane: first a row with one mark per poll, then one line per poll.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -7,12 +7,12 @@ use super::plan_lines::{LineInk, heading, instant, sentence};
 use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
 use crate::view::{bytes, cells, theme};
 
-/// Number of polls shown.
+/// Maximum number of polls that are shown.
 const POLLS_SHOWN: usize = 20;
-/// Width of the time of a poll, in cells.
+/// Width of the column with the times of the polls, in cells.
 const TIME_CELLS: usize = 18;
 
-/// Returns the lines of the last polls, newest first. `None` means that they are still being read.
+/// Returns the lines that show the last polls, newest first. `polls` is `None` while they are being read from the store.
 pub(in crate::view) fn poll_lines(
     polls: Option<&[PollLogEntry]>,
     ink: LineInk,
@@ -28,7 +28,7 @@ pub(in crate::view) fn poll_lines(
         return lines;
     }
     let shown = polls.get(..polls.len().min(POLLS_SHOWN)).unwrap_or_default();
-    // The newest poll is on the right, as on a time axis.
+    // In the row of marks, the newest poll is on the right, as on a time axis.
     let mut marks: Vec<Span<'_>> = shown.iter().rev().map(mark_span).collect();
     if ink.width >= 60 {
         let legend = "   ● new  · nothing new  ! failed, newest last";

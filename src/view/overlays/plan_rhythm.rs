@@ -14,7 +14,7 @@ use super::plan_lines::{LineInk, heading, instant, sentence};
 use crate::ui::state::plan_pane::{HourSelection, PlanPane, RhythmHour, RhythmPicture};
 use crate::view::{cells, theme};
 
-/// Shades for expected publications, lightest first. They are distinguishable without colours too.
+/// Symbols for the number of expected publications in an hour, from none to the most. They are distinguishable without colours.
 const SHADES: [(&str, Style); 5] = [
     ("·", theme::DIM),
     ("░", theme::HEAT[0]),
@@ -22,11 +22,11 @@ const SHADES: [(&str, Style); 5] = [
     ("▓", theme::HEAT[2]),
     ("█", theme::HEAT[3]),
 ];
-/// Cells before the hours.
+/// Number of cells before the first hour, for the name of the day.
 const DAY_CELLS: usize = 5;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Returns the summary of the learned rhythm and the picture.
+/// Returns the summary of the learned rhythm, and the chart of the week.
 pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     heading(&mut lines, "When it posts");
@@ -48,7 +48,7 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<
         let text = format!("{learned}{}", not.unwrap_or_default());
         lines.extend(sentence(&text, ink.width, theme::TEXT));
     }
-    // The top of the pane already shows the first coming poll.
+    // The first coming poll is skipped, because the top of the pane already shows it.
     let times: Vec<String> = rhythm.coming.iter().skip(1).map(|at| instant(*at, ink)).collect();
     if !times.is_empty() {
         let text = format!("later polls: {}", times.join(", "));
@@ -59,7 +59,7 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<
     lines
 }
 
-/// Returns the contents of the pane while hours are being marked: the picture and instructions.
+/// Returns the contents of the pane while the user is marking hours: the chart of the week, and instructions.
 pub(in crate::view) fn outline_lines(
     shown: &PlanPane,
     outline: HourSelection,
@@ -93,7 +93,7 @@ pub(in crate::view) fn outline_lines(
     lines
 }
 
-/// Describes an hour in words.
+/// Describes the publications and polls of an hour in words.
 fn hour_words(hour: RhythmHour, foretold: bool) -> String {
     let published = match hour.published {
         0 => "nothing published so far".to_owned(),
@@ -136,7 +136,8 @@ fn picture(
     lines
 }
 
-/// Draws one hour: its shade and its events. With little room, the mark of a publication replaces the shade.
+/// Draws one hour: its shade, and a mark for publications and polls. If there is only one cell per hour, the mark replaces the
+/// shade.
 fn hour_spans(hour: RhythmHour, wide: bool, lit: bool) -> Vec<Span<'static>> {
     let (sign, style) = SHADES.get(usize::from(hour.shade)).copied().unwrap_or_default();
     let mark = match (hour.published > 0, hour.polled) {

@@ -13,17 +13,17 @@ use crate::ui::state::plan_pane::{WeekHour, WeekPicture};
 use crate::view::{cells, theme};
 use backissue_core::schedule::duration_words;
 
-/// Shades for up to five intervals, shortest first. If there are fewer intervals, they are spread over all the shades.
+/// Symbols for up to five intervals, shortest interval first. Fewer intervals are spread over the whole range of symbols.
 const SHADES: [&str; 5] = ["█", "▓", "▒", "░", "·"];
-/// Signs for more than five intervals. Intervals beyond the last sign share it.
+/// Symbols for more than five intervals, shortest interval first. The last symbol is used for all further intervals.
 const LETTERS: [&str; 12] = ["█", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "…"];
-/// Sign of an hour in which the publisher requests no polls.
+/// Symbol for an hour in which the publisher requests no polls.
 const SKIPPED: &str = "×";
-/// Cells before the hours.
+/// Number of cells before the first hour, for the name of the day.
 const DAY_CELLS: usize = 5;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Returns the lines of the week. Returns no lines if there is no chart, because all hours are equal.
+/// Returns the lines of the chart. Returns no lines if there is no chart, because all hours have the same interval.
 pub(in crate::view) fn week_lines(week: Option<&WeekPicture>, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let Some(week) = week else { return lines };
@@ -53,7 +53,7 @@ fn sign(week: &WeekPicture, hour: WeekHour) -> &'static str {
     interval_sign(place.unwrap_or(0), week.intervals.len())
 }
 
-/// Returns the sign of an interval, given its index and the number of intervals.
+/// Returns the symbol for an interval, given its index (shortest first) and the number of intervals.
 fn interval_sign(place: usize, count: usize) -> &'static str {
     if count <= SHADES.len() {
         let last = SHADES.len().saturating_sub(1);

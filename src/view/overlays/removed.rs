@@ -16,7 +16,7 @@ use backissue_core::feed::text::counted_words;
 /// Maximum width of the list, in columns.
 const COLUMNS_MAX: u16 = 84;
 
-/// Draws the list over the panes. Returns the area of its rows and the index of the first visible one.
+/// Draws the list over the panes. Returns the area of its rows and the index of the first visible row.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,

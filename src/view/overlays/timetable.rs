@@ -1,4 +1,4 @@
-//! The timetable: the coming polls of all feeds in order, each with its time, feed and deciding factor.
+//! The timetable: the coming polls of all feeds, ordered by time, each with its time, its feed, and the main reason for its time.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -14,15 +14,15 @@ use crate::ui::state::overlay::{Sums, TimetablePane};
 use crate::view::{cells, pane, theme, when};
 use backissue_core::history::FeedKey;
 
-/// Minimum width at which the reason is shown beside the feed.
+/// Minimum width of the timetable for a column with the reason of each poll, in cells.
 const WIDE: usize = 84;
-/// Minimum width at which the cost is shown beside the feed.
+/// Minimum width of the timetable for a column with the polling cost of each feed, in cells.
 const COSTS: usize = 52;
-/// Width of a feed's cost, in cells.
+/// Width of the column with the polling cost of a feed, in cells.
 const COST_CELLS: usize = 23;
-/// Lines for the total cost.
+/// Number of lines for the total polling cost of all feeds.
 const SUM_LINES: usize = 2;
-/// Width of the reason, in cells.
+/// Width of the column with the reason of a poll, in cells.
 const REASON_CELLS: usize = 28;
 
 /// Draws the timetable. Returns the area of its rows.
@@ -60,7 +60,7 @@ pub(in crate::view) fn draw(
     inside
 }
 
-/// Splits the area into the rows and, if there is room, the total cost below them.
+/// Splits the area into the area of the rows and, if there is enough room, the area of the total cost below them.
 fn with_sums(area: Rect) -> (Rect, Rect) {
     let lines = if usize::from(area.height) >= SUM_LINES.saturating_mul(3) { SUM_LINES } else { 0 };
     let lines = u16::try_from(lines).unwrap_or(0);
@@ -69,7 +69,7 @@ fn with_sums(area: Rect) -> (Rect, Rect) {
     (rows, bottom)
 }
 
-/// Describes the total cost of all feeds, and how much could be saved.
+/// Describes the total polling cost of all feeds, and how many polls a slower pace would save.
 fn sums_words(sums: &Sums) -> String {
     let feeds = if sums.feeds == 1 { "1 feed".into() } else { format!("{} feeds", sums.feeds) };
     let saving = if sums.saved_a_day >= 0.5 {

@@ -1,4 +1,4 @@
-//! The Attention list: five lines per feed.
+//! The Attention list: feeds with problems, with five lines for each feed.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -13,10 +13,10 @@ use crate::ui::panes::attention::ROW_LINES;
 use crate::ui::state::layout::Pane;
 use crate::view::{cells, pane, theme};
 
-/// Minimum width at which the list shows an additional key, in cells.
+/// Minimum width of the list in cells, so that it shows an additional key for each feed.
 const ROOMY_CELLS: usize = 52;
 
-/// Draws the list instead of the entries. Returns the area of its rows.
+/// Draws the Attention list in the entries pane. Returns the area of its rows.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -49,8 +49,8 @@ pub(in crate::view) fn draw(
     inside
 }
 
-/// Returns the lines of one feed. `selected` is `None` if the feed is not selected; otherwise it is `true` if the pane has the
-/// focus.
+/// Returns the lines for one feed with a problem. `selected` is `None` if the feed is not selected; if it is selected, the value is
+/// `true` if the pane has the focus.
 fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Vec<Line<'static>> {
     let of_store = concern.feed == trouble::STORE;
     let feed = app.engine.feeds.get(&concern.feed);

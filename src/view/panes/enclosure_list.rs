@@ -1,4 +1,4 @@
-//! The files attached to an entry, below its text: type, size, duration, and a number to open each.
+//! Lists the files attached to an entry below its text, with type, size, duration, and a link number that opens the file.
 
 use crate::ui::reader::lines::{LinkTarget, Rendered, Role, StyledLine, StyledSpan};
 use crate::view::{bytes, cells};
@@ -8,7 +8,7 @@ use backissue_core::feed::text::one_line;
 /// Maximum length of a media type or file name, in characters.
 const NAME_CHARS_MAX: usize = 60;
 
-/// Adds the files below the text, each as a numbered link.
+/// Adds the list of attached files below the text. Each file is a numbered link.
 pub(in crate::view) fn append(rendered: &mut Rendered, enclosures: &[Enclosure], width: u16) {
     if enclosures.is_empty() {
         return;
@@ -31,8 +31,8 @@ pub(in crate::view) fn append(rendered: &mut Rendered, enclosures: &[Enclosure],
     }
 }
 
-/// Returns the number of a file's address. If the text also links to it, the number is the same. Returns `None` if the address
-/// cannot be opened.
+/// Returns the link number of an attached file. If the text contains a link to the file, the file has the same number. Returns
+/// `None` if the address is not safe to open.
 fn number(rendered: &mut Rendered, address: &str) -> Option<u16> {
     let url =
         url::Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
@@ -45,7 +45,7 @@ fn number(rendered: &mut Rendered, address: &str) -> Option<u16> {
     u16::try_from(place.saturating_add(1)).ok()
 }
 
-/// Describes the type, size, duration and name of a file, as far as known.
+/// Describes the type, size, duration and name of an attached file, as far as they are known.
 fn described(enclosure: &Enclosure) -> String {
     let kind = enclosure.media_type.as_deref().map(|kind| one_line(kind, NAME_CHARS_MAX));
     let name = url::Url::parse(&enclosure.url).ok().and_then(|url| {
@@ -62,7 +62,7 @@ fn described(enclosure: &Enclosure) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// Formats a duration like a clock.
+/// Formats a duration in seconds like a clock, with hours only if needed.
 fn duration(seconds: u32) -> String {
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     match hours {

@@ -21,15 +21,15 @@ use crate::view::{cells, pane, theme, when};
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{FeedKey, GapKey, GapLines};
 
-/// Maximum width of the feed name beside its entries in a list of several feeds, in cells.
+/// Maximum width of the column with the feed names in a list of several feeds, in cells.
 const NAME_CELLS_MAX: usize = 28;
 
-/// Minimum width at which a list shows feed names, in cells.
+/// Minimum width of the list in cells, so that a list of several feeds shows the feed names.
 const ROOMY_CELLS: usize = 56;
 
-/// Mark of feeds and entries that are marked for a common action.
+/// Symbol of feeds and entries that the user marked so that one action applies to all of them.
 pub(in crate::view) const MARKED_SIGN: &str = "✓";
-/// Width of the mark of an unread entry, in cells.
+/// Width of the mark before an entry, which shows that the entry is unread, in cells.
 const MARK_CELLS: usize = 2;
 /// Width of a star, in cells.
 const STAR_CELLS: usize = 2;
@@ -37,15 +37,15 @@ const STAR_CELLS: usize = 2;
 const TIME_CELLS: usize = 6;
 /// Width of a date, in cells.
 const DATE_CELLS: usize = 11;
-/// Minimum width of a title with its star, in cells. If the title would be narrower, the time is left out.
+/// Minimum width of the column with title and star, in cells. If the column would be narrower, the time is left out.
 const TITLE_COLUMN_MIN: usize = 32;
 
-/// Preferred width of a feed's title, in cells. If the title would be narrower, the history status is abbreviated.
+/// Preferred width of the feed title in the border, in cells. If there is less room, the history status beside it is shortened.
 const TITLE_CELLS_WANTED: usize = 24;
-/// Minimum width of a feed's title beside its history status, in cells.
+/// Minimum width of the feed title in the border beside the history status, in cells.
 const TITLE_CELLS_MIN: usize = 4;
 
-/// Draws the pane. Returns the area of its rows.
+/// Draws the entries pane. Returns the area of its rows.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -92,7 +92,7 @@ pub(in crate::view) fn draw(
     inside
 }
 
-/// Returns the feed of the selected entry, if the list has no room for feed names.
+/// Returns the feed of the selected entry if the list is too narrow for a column with feed names. Returns `None` otherwise.
 fn unlisted_name(app: &App, width: usize) -> Option<&str> {
     let is_listed = is_of_one_feed(app) || RowColumns::new(app, width).feed > 0;
     let feed = app.ui.list.selected_row().and_then(|row| match row.key {
@@ -103,8 +103,9 @@ fn unlisted_name(app: &App, width: usize) -> Option<&str> {
     feed.map(|feed| feed.record.shown_title())
 }
 
-/// Formats the position in the list, as far as the border has room: the feed of the selected entry if the list does not name
-/// it, the month in a list longer than the screen, the progress when reading from the beginning, and the row number.
+/// Formats the position in the list for the border, as far as there is room: the feed of the selected entry if the list does not
+/// show feed names, the month in a list longer than the screen, the progress if a feed is read from the beginning, and the row
+/// number.
 fn place(app: &App, room: usize) -> String {
     let list = &app.ui.list;
     let long = list.total > usize::from(app.ui.viewport.entries_rows);
@@ -127,8 +128,8 @@ fn place(app: &App, room: usize) -> String {
     wholes.iter().map(joined).find(fits).unwrap_or(place)
 }
 
-/// Draws the mark at the right edge that shows which part of a long list is visible. It is drawn after all panes, because they
-/// share borders.
+/// Draws the mark on the right border that shows which part of a long list is visible. It is drawn after all panes, because
+/// adjacent panes share a border.
 pub(in crate::view) fn draw_mark(frame: &mut Frame<'_>, area: Rect, app: &App) {
     let list = &app.ui.list;
     let rows = usize::from(area.height.saturating_sub(2));
@@ -142,7 +143,7 @@ pub(in crate::view) fn draw_mark(frame: &mut Frame<'_>, area: Rect, app: &App) {
     frame.buffer_mut().set_string(column, row, "┃", theme::HEADING);
 }
 
-/// Returns the title in the border, for a given width.
+/// Returns the title in the border of the pane, for the given width in cells.
 fn title(app: &App, room: usize) -> String {
     if let Some(search) = &app.ui.search {
         return search_title(app, search);
@@ -166,8 +167,8 @@ fn title(app: &App, room: usize) -> String {
             let title = feed.map_or("", |feed| feed.record.shown_title());
             let standing = said(feed.and_then(|feed| gap_rows::standing(&app.engine, feed)));
             let brief = said(feed.and_then(|feed| gap_rows::brief_standing(&app.engine, feed)));
-            // The filter and the history status take precedence over the name. The status line also shows the problem of the feed,
-            // which comes last here.
+            // The filter and the history status take precedence over the name of the feed. The problem of the feed comes last,
+            // because the status line shows it too.
             let room = room.saturating_sub(cells::width(shown));
             let wanted = cells::width(title).min(TITLE_CELLS_WANTED);
             let fits = cells::width(&standing).saturating_add(wanted) <= room;
@@ -179,7 +180,7 @@ fn title(app: &App, room: usize) -> String {
     format!("{name}{shown}")
 }
 
-/// Describes which entries a list shows.
+/// Describes which entries a list shows: all, unread or starred ones.
 const fn shown_words(show: Show) -> &'static str {
     match show {
         Show::All => "",
@@ -189,7 +190,7 @@ const fn shown_words(show: Show) -> &'static str {
     }
 }
 
-/// Returns the text of an empty list.
+/// Returns the text to show instead of an empty list.
 fn nothing(app: &App, now: DateTime<Utc>) -> String {
     if let Some(search) = &app.ui.search {
         return nothing_found(app, search);
@@ -226,7 +227,7 @@ fn nothing(app: &App, now: DateTime<Utc>) -> String {
     .to_owned()
 }
 
-/// Returns the title of a search.
+/// Returns the title for the results of a search.
 fn search_title(app: &App, search: &Search) -> String {
     let behind = match app.ui.unindexed {
         0 => String::new(),
@@ -239,7 +240,7 @@ fn search_title(app: &App, search: &Search) -> String {
     }
 }
 
-/// Returns the text of a search without results.
+/// Returns the text to show if a search has no results.
 fn nothing_found(app: &App, search: &Search) -> String {
     match (&search.flaw, app.ui.unindexed) {
         (Some(flaw), _) => flaw.clone(),
@@ -250,12 +251,12 @@ fn nothing_found(app: &App, search: &Search) -> String {
     }
 }
 
-/// Checks whether the list belongs to a single feed, so that its entries need not name it.
+/// Checks whether all entries of the list belong to one feed, so that the rows need not show its name.
 fn is_of_one_feed(app: &App) -> bool {
     app.ui.search.is_none() && matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Feed(..)))
 }
 
-/// Returns the lines of a gap. In a list of several feeds, the first line names the feed.
+/// Returns the lines that describe a gap. In a list of several feeds, the first line names the feed.
 fn gap_lines(
     app: &App,
     feed: FeedKey,
@@ -276,7 +277,7 @@ fn gap_lines(
         format!(" · {} {}", enter_sign(app), said.enter)
     };
     let next = format!("   {}{enter}", said.next);
-    // The other actions are listed if there is room. The reader pane always lists them.
+    // The other keys that work on the gap are listed only if there is room. The reader pane always lists them.
     let elsewhere = if said.has_address { " · o browser · W Internet Archive" } else { "" };
     let fits = cells::width(&next).saturating_add(cells::width(elsewhere)) <= width;
     let next = if fits { format!("{next}{elsewhere}") } else { next };
@@ -287,12 +288,12 @@ fn gap_lines(
     ]
 }
 
-/// Returns the key for the main action, as a symbol or in words.
+/// Returns the symbol of the Enter key or, on the plain screen, its name.
 pub(in crate::view) const fn enter_sign(app: &App) -> &'static str {
     if app.ui.appearance.plain { "Enter:" } else { "⏎" }
 }
 
-/// Describes an entry in words: its marks, its title, and its feed in a list of several feeds.
+/// Describes an entry in words for the plain screen: its marks, its title and, in a list of several feeds, its feed.
 fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
     let title = if row.title.is_empty() { "no title" } else { &row.title };
     let feed = app.engine.feeds.get(&feed).filter(|_| !is_of_one_feed(app));
@@ -340,7 +341,7 @@ fn row_line(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> 
     Line::from(spans)
 }
 
-/// Returns the title with its labels, followed by the star.
+/// Returns the title of an entry with its labels, followed by a star if the entry is starred.
 fn titled(app: &App, row: &Row, room: usize, style: Style) -> Vec<Span<'static>> {
     let title = if row.title.is_empty() { "(no title)" } else { &row.title };
     let labels = entry_filters::labels(&app.engine, &row.ruled).flat_map(|label| [" #", label]);
@@ -353,7 +354,7 @@ fn titled(app: &App, row: &Row, room: usize, style: Style) -> Vec<Span<'static>>
     spans
 }
 
-/// Formats the publication time of an entry: the time under a day heading, or else the date.
+/// Formats the publication time of an entry: only the time of day in lists with day headings, or else the date.
 fn dated(app: &App, row: &Row) -> String {
     let form = match app.ui.list.order {
         RowOrder::BestFirst => "%Y-%m-%d",
@@ -362,14 +363,14 @@ fn dated(app: &App, row: &Row) -> String {
     row.listed.with_timezone(&app.engine.zone).format(form).to_string()
 }
 
-/// Returns the width of the feed name for a list of the given width. It is 0 if titles need all the room; the border then names
-/// the feed of the selected entry.
+/// Returns the width of the column with the feed names, for a list of the given width. Returns 0 if the titles need all the room;
+/// the border then shows the feed of the selected entry.
 fn name_cells(width: usize) -> usize {
     let share = width.saturating_mul(3) / 10;
     if width < ROOMY_CELLS { 0 } else { share.min(NAME_CELLS_MAX).saturating_add(1) }
 }
 
-/// The widths of a row's columns in cells, each with its gap. A column of width 0 is left out.
+/// The widths of a row's columns in cells, each including the gap beside it. A column with a width of 0 is not shown.
 struct RowColumns {
     date: usize,
     title: usize,
@@ -377,8 +378,8 @@ struct RowColumns {
 }
 
 impl RowColumns {
-    /// Computes the widths. The title takes the room that the others leave. If it is too narrow, the time is left out, provided
-    /// that day headings show the day.
+    /// Computes the widths of the columns. The title gets the room that the other columns leave. If this is too little, the column
+    /// with the times is left out, provided that the list has day headings.
     fn new(app: &App, width: usize) -> Self {
         let wanted = |column| app.ui.settings.columns.contains(&column);
         let one_feed = is_of_one_feed(app) || !wanted(EntryColumn::Feed);

@@ -1,4 +1,4 @@
-//! An entry as plain text, for the command line and for external commands.
+//! Formats an entry as plain text, for the command line and for external commands.
 
 use std::fmt::Write;
 
@@ -6,10 +6,10 @@ use crate::ui::reader::lines::StyledLine;
 use crate::view::html::{self, Column};
 use backissue_core::history::KeptEntry;
 
-/// Width of the text, in columns.
+/// Width of the formatted text, in columns.
 const WIDTH: usize = 80;
 
-/// Returns title, feed, author, date and link, one per line.
+/// Returns the title, feed, author, date and link of an entry, one per line.
 pub fn head(kept: &KeptEntry, feed: Option<&str>) -> String {
     let dated = kept.listed().format("%Y-%m-%d %H:%M UTC").to_string();
     let lines = [
@@ -22,7 +22,7 @@ pub fn head(kept: &KeptEntry, feed: Option<&str>) -> String {
     lines.into_iter().flatten().fold(String::new(), |text, line| text + line + "\n")
 }
 
-/// Returns the text, followed by the list of its links.
+/// Returns the text of an entry, followed by the list of the links in it.
 pub fn body(markup: &str, base: Option<&str>) -> String {
     let rendered = html::render(markup, base, Column { width: WIDTH, slides: false });
     let mut text = String::new();

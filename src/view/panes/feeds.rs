@@ -19,27 +19,27 @@ use crate::ui::state::layout::{Arrangement, Pane};
 use crate::view::overlays::plan;
 use crate::view::{cells, pane, theme, when};
 
-/// Width of the time until the next poll, in cells.
+/// Width of the column with the time until the next poll, in cells.
 const WHEN_CELLS: usize = 4;
-/// Minimum width of an unread count, in cells.
+/// Minimum width of the column with the unread counts, in cells.
 const COUNT_CELLS_MIN: usize = 2;
-/// Width of the marks that show a feed's problems and pace, in cells.
+/// Width of the marks that show the problem and the pace of a feed, in cells.
 const MARK_CELLS: usize = 2;
 /// Minimum width of the pane, in columns.
 const COLUMNS_MIN: usize = 24;
-/// Maximum width of the pane as a percentage of the screen, even if this makes the text narrower. The first value is for three
-/// panes, the second for fewer panes.
+/// Maximum width of the pane as a percentage of the screen width. Up to this width, the pane can make the reader narrower than the
+/// full text width. The first value is for three panes side by side, the second for fewer panes.
 const SHARE: (usize, usize) = (37, 38);
-/// The same limits for a pane that also shows the time until the next poll of each feed.
+/// Maximum width as in [`SHARE`], for a pane that also shows the time until the next poll of each feed.
 const SHARE_WITH_TIME: (usize, usize) = (30, 34);
-/// Minimum width of the entries and the text together with three panes, in columns.
+/// Minimum width of the entries and the reader together if there are three panes side by side, in columns.
 const OTHERS_COLUMNS: usize = 88;
-/// Preferred width of the entries beside a full-width text, in columns.
+/// Preferred width of the entries pane beside a reader with the full text width, in columns.
 const ENTRIES_COLUMNS: usize = 46;
-/// Columns around a text: borders and margins.
+/// Number of columns around the text in the reader pane: borders and margins.
 const TEXT_EDGES: usize = 4;
 
-/// Returns the width of the pane when it is next to other panes: as wide as the names need and the screen allows.
+/// Returns the width of the subscriptions pane beside other panes: as wide as the feed names need, as far as the screen allows.
 pub(in crate::view) fn columns(app: &App, screen: u16) -> u16 {
     let width = usize::from(screen);
     let percent = |share: usize| width.saturating_mul(share) / 100;
@@ -51,7 +51,8 @@ pub(in crate::view) fn columns(app: &App, screen: u16) -> u16 {
         let least = names.saturating_add(fixed_cells(counts, false));
         let roomy = names.saturating_add(fixed_cells(counts, true));
         let (most, with_time) = match app.ui.usual_arrangement() {
-            // Names are shown completely as long as the text keeps its full width; beyond that, up to the percentage limit.
+            // As long as the reader keeps the full text width, the pane is as wide as the names need. Beyond this, it is limited to
+            // the percentage in [`SHARE`].
             Arrangement::Wide => {
                 let text = usize::from(app.ui.settings.text_width).saturating_add(TEXT_EDGES);
                 let spare = width.saturating_sub(text).saturating_sub(ENTRIES_COLUMNS);
@@ -69,27 +70,28 @@ pub(in crate::view) fn columns(app: &App, screen: u16) -> u16 {
     u16::try_from(columns.max(COLUMNS_MIN)).unwrap_or(u16::MAX)
 }
 
-/// Returns the width of everything to the right of a feed's name, given the width of the counts.
+/// Returns the width of everything to the right of a feed's name. `counts` is the width of the column with the unread counts.
 fn fixed_cells(counts: usize, with_time: bool) -> usize {
     let time = if with_time { WHEN_CELLS.saturating_add(1) } else { 0 };
     MARK_CELLS.saturating_add(counts).saturating_add(time).saturating_add(3)
 }
 
-/// The available width of a row.
+/// The width that is available for a row of the pane.
 #[derive(Debug, Clone, Copy)]
 struct RowRoom {
     /// Width of the row, in cells.
     width: usize,
-    /// Width of its count, in cells.
+    /// Width of the column with the unread counts, in cells.
     counts: usize,
 }
 
-/// Returns the width of the largest count. It sums over all feeds, so it is called once per frame instead of once per row.
+/// Returns the width of the column with the unread counts. This function adds up the counts of all feeds, so it is called once per
+/// frame instead of once per row.
 fn count_cells(app: &App) -> usize {
     app.engine.unread().max(app.engine.starred()).to_string().len().max(COUNT_CELLS_MIN)
 }
 
-/// Draws the pane. Returns the area of its rows.
+/// Draws the subscriptions pane. Returns the area of its rows.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -158,13 +160,14 @@ fn row_line(app: &App, row: &FeedsRow, room: RowRoom, now: DateTime<Utc>) -> Lin
     counted_line(&format!(" {sign} {name}"), count, room.width, style)
 }
 
-/// Returns a line with a name, and a count at the right edge unless it is 0.
+/// Returns a line with a name on the left, and a count at the right edge unless the count is 0.
 fn counted_line(left: &str, count: u32, width: usize, style: Style) -> Line<'static> {
     let count = if count == 0 { String::new() } else { format!("{count} ") };
     Line::styled(cells::ends(left, &count, width), style)
 }
 
-/// Returns the line of a feed: its name, trouble mark, pace, time until the next poll if there is room, and unread count.
+/// Returns the line of a feed: its name, a mark for problems, its pace, the time until the next poll if there is room, and its
+/// unread count.
 fn feed_line(
     app: &App,
     feed: &Subscription,
@@ -204,7 +207,7 @@ fn feed_line(
     ])
 }
 
-/// Formats the time until the next poll, or the sign of a running poll.
+/// Formats the time until the next poll of a feed. While the feed is being polled, a symbol is shown instead.
 fn next_poll(app: &App, feed: &Subscription, now: DateTime<Utc>) -> String {
     if app.engine.polls.contains_key(&feed.key) {
         return "⟳".to_owned();

@@ -1,4 +1,4 @@
-//! The rows of the subscriptions in words, for the plain screen.
+//! Describes the rows of the subscriptions pane in words, for the plain screen.
 
 use chrono::{DateTime, Utc};
 
@@ -11,7 +11,7 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::view::when;
 use backissue_core::schedule::Pace;
 
-/// Describes a row in words: its name, its contents, and its problems.
+/// Describes a row of the subscriptions pane in words: its name, its contents, and its problems.
 pub(in crate::view) fn row_words(app: &App, row: &FeedsRow, now: DateTime<Utc>) -> String {
     let unread = match feeds_pane::count_unread(app, row) {
         0 => None,

@@ -11,7 +11,7 @@ use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 use crate::view::{cells, pane, theme};
 
-/// The name of a command, and its effect in a word or two.
+/// The name of a command, and a description of its effect in one or two words.
 type Hint = (&'static str, &'static str);
 
 const FEEDS: [Hint; 5] = [
@@ -58,7 +58,7 @@ const TIMETABLE: [Hint; 5] = [
 ];
 const HELP: [Hint; 3] = [("search", "find"), ("down", "down"), ("close", "close")];
 
-/// Draws the line, if there is room for it.
+/// Draws the line of hints, if there is room for it.
 pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App) {
     if area.height == 0 {
         return;
@@ -86,16 +86,16 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App) {
     pane::put(frame, &[Line::from(spans)], area);
 }
 
-/// Label after the help key.
+/// The word after the key that opens the help.
 const HELP_WORD: &str = "help";
 
-/// Returns the first key of a command, or an empty string if it has none.
+/// Returns the first key of the command with the given name. Returns an empty string if it has no key.
 fn key_of(app: &App, name: &str) -> String {
     let keys = place_of(name).map(|place| app.ui.settings.keys.keys_of(place)).unwrap_or_default();
     keys.split(' ').next().unwrap_or_default().to_owned()
 }
 
-/// Returns the hints for the current context. Dialogs show their own keys.
+/// Returns the hints for the current context. There are none while a dialog is open, because dialogs show their own keys.
 fn hints(app: &App) -> &'static [Hint] {
     match (&app.ui.overlay, app.ui.focus) {
         _ if app.engine.feeds.is_empty() => &[],
@@ -105,7 +105,7 @@ fn hints(app: &App) -> &'static [Hint] {
         (None, Pane::Reader) => &READER,
         (Some(Overlay::Plan(_)), _) => &PLAN,
         (Some(Overlay::Timetable(_)), _) => &TIMETABLE,
-        // While text is typed, the keys are letters.
+        // While the user types a filter in the help, keys enter text instead of running commands.
         (Some(Overlay::Help(help)), _) if !help.typing => &HELP,
         (Some(_), _) => &[],
     }

@@ -1,8 +1,9 @@
-//! Writes the links of the text as terminal hyperlinks (OSC 8) into the finished screen.
+//! Writes the links of the open text as terminal hyperlinks (OSC 8) into the finished screen.
 //!
-//! A run of cells that belongs to one link in one style becomes a single cell. That cell contains the opening escape, the whole
-//! text of the run and the closing escape, and has the width of the run. The cells after it are empty, so anything drawn there
-//! later differs from them and is written again. No cell keeps a link that has disappeared.
+//! Consecutive cells that belong to one link and have the same style become a single cell. This cell contains the opening escape
+//! sequence, the text of all these cells, and the closing escape sequence, and it has the width of all these cells. The other cells
+//! become empty. Anything that is drawn there later differs from the empty cells and is therefore written to the terminal again, so
+//! that no cell keeps a link that has disappeared.
 
 use std::num::NonZeroU16;
 
@@ -14,12 +15,12 @@ use crate::ui::app::App;
 use crate::ui::reader::lines::{self, StyledLine};
 use crate::ui::state::layout::Viewport;
 
-/// Maximum length of an address in bytes, because terminals reject longer ones.
+/// Maximum length of an address in bytes. Terminals reject longer addresses.
 const ADDRESS_MAX: usize = 2000;
 
-/// Turns the links of the open text into hyperlinks.
+/// Turns the links of the open text into terminal hyperlinks.
 pub(in crate::view) fn link(buffer: &mut Buffer, app: &App, viewport: &Viewport) {
-    // Overlays hide links.
+    // An overlay covers the text, so there are no links to write.
     if app.ui.covers_panes() {
         return;
     }
@@ -41,14 +42,14 @@ pub(in crate::view) fn link(buffer: &mut Buffer, app: &App, viewport: &Viewport)
     }
 }
 
-/// The cells of a line that belong to one link.
+/// Consecutive cells of a line that belong to one link.
 struct Run {
     number: u16,
     from: u16,
     to: u16,
 }
 
-/// Returns the runs of a line in a column of the given width.
+/// Finds the consecutive cells that belong to a link, for each link in a line. The text column has the given width.
 fn runs(line: &StyledLine, columns: u16) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut at = 0_u16;
@@ -65,7 +66,8 @@ fn runs(line: &StyledLine, columns: u16) -> Vec<Run> {
     runs
 }
 
-/// Checks whether an address is safe to write into an escape sequence: an allowed scheme, printable ASCII, not too long.
+/// Checks whether an address is safe to write into an escape sequence: it has an allowed scheme, consists of printable ASCII
+/// characters, and is not too long.
 fn is_harmless(address: &str) -> bool {
     let scheme = ["http://", "https://", "mailto:"];
     address.len() <= ADDRESS_MAX
@@ -73,7 +75,8 @@ fn is_harmless(address: &str) -> bool {
         && address.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// Links the cells of a row from one column up to another (exclusive), one stretch of uniform style at a time.
+/// Turns the cells of a row from column `from` to column `to` (exclusive) into hyperlinks, one for each sequence of cells with the
+/// same style.
 fn link_run(buffer: &mut Buffer, row: u16, (from, to): (u16, u16), run: &Run, address: &str) {
     let style =
         |buffer: &Buffer, column: u16| buffer.cell(Position::new(column, row)).map(Cell::style);
@@ -101,12 +104,12 @@ fn link_stretch(buffer: &mut Buffer, row: u16, (from, to): (u16, u16), number: u
         hidden = hidden.saturating_sub(1);
         cell.set_symbol("");
     }
-    // The whole text may be narrower than its cells, because some letters join.
+    // The width must be given, because the text as a whole may be narrower than its cells: some letters join.
     let cells = NonZeroU16::new(to.saturating_sub(from));
     let (Some(cells), Some(cell)) = (cells, buffer.cell_mut(Position::new(from, row))) else {
         return;
     };
-    // The number connects the pieces of a link that is split over lines.
+    // The `id` shows the terminal that the pieces of a link on several lines belong together.
     let symbol = format!("\u{1b}]8;id={number};{address}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\");
     cell.set_symbol(&symbol).set_diff_option(CellDiffOption::ForcedWidth(cells));
 }
@@ -190,7 +193,7 @@ mod tests {
         assert!(buffer.content[2].symbol().contains("\\cd\u{1b}"));
     }
 
-    /// Returns the output for a terminal that shows `before`.
+    /// Returns the text that is written to a terminal whose screen shows `before`, to change it to `after`.
     fn written(before: &Buffer, after: &Buffer) -> Vec<(u16, String)> {
         before
             .diff(after)

@@ -1,10 +1,10 @@
-//! The list of links below an entry's text, with the address of each number.
+//! Lists the links of an entry below its text: each number with its address.
 
 use crate::ui::reader::lines::{Rendered, Role, StyledLine, StyledSpan};
 use crate::view::cells;
 use backissue_core::feed::text::one_line;
 
-/// Adds the list below the text.
+/// Adds the list of links below the text.
 pub(in crate::view) fn append(rendered: &mut Rendered, width: u16) {
     if rendered.links.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Draws the pictures of the open text into the finished screen. Their colours are not roles of a theme.
+//! Draws the pictures of the open text into the finished screen. They keep their own colours, which do not depend on the theme.
 
 use std::num::NonZeroU16;
 
@@ -15,18 +15,18 @@ use crate::view::dressing::colour;
 use crate::view::{cells, theme};
 use backissue_core::history::address::host;
 
-/// A picture in the visible part of the text.
+/// A picture that is visible at least in part.
 struct Shown<'m> {
     url: &'m str,
     place: PicturePlace,
-    /// First visible line of the picture, and its screen row.
+    /// Index of the first visible line within the picture.
     first: u16,
     row: u16,
-    /// Number of visible lines.
+    /// Number of visible lines of the picture.
     rows: u16,
 }
 
-/// Returns the visible pictures. There are none while an overlay covers them.
+/// Returns the pictures that are visible at least in part. There are none while an overlay covers the panes.
 fn shown(app: &App, area: Area) -> Vec<Shown<'_>> {
     let in_sight = !app.ui.covers_panes();
     let Some(reader) = app.ui.shown_reader().filter(|_| in_sight) else { return Vec::new() };
@@ -43,14 +43,15 @@ fn shown(app: &App, area: Area) -> Vec<Shown<'_>> {
     reader.pictures.iter().filter_map(in_sight).collect()
 }
 
-/// Returns the drawing of a picture, if it can be shown at its position.
+/// Returns the drawing of a picture, if it is finished. Returns `None` if the picture can only be shown as a whole and is partly
+/// hidden.
 fn ready<'m>(app: &'m App, shown: &Shown<'_>) -> Option<&'m Drawing> {
     let cells = (shown.place.columns, shown.place.rows);
     let drawing = app.ui.pictures.drawing(shown.url, cells)?;
     (!drawing.whole || shown.rows == shown.place.rows).then_some(drawing)
 }
 
-/// Writes an explanation where a picture cannot be shown yet.
+/// Writes an explanation in the place of each picture that cannot be shown yet.
 pub(in crate::view) fn tell(buffer: &mut Buffer, app: &App, viewport: &Viewport) {
     let area = viewport.reader;
     for shown in shown(app, area) {
@@ -74,7 +75,7 @@ pub(in crate::view) fn tell(buffer: &mut Buffer, app: &App, viewport: &Viewport)
     }
 }
 
-/// Draws the finished pictures.
+/// Draws the finished pictures in their places.
 pub(in crate::view) fn draw(buffer: &mut Buffer, app: &App, viewport: &Viewport) {
     let area = viewport.reader;
     for shown in shown(app, area) {
@@ -89,7 +90,8 @@ pub(in crate::view) fn draw(buffer: &mut Buffer, app: &App, viewport: &Viewport)
     }
 }
 
-/// Draws one cell of a picture. Covered cells are empty, so anything drawn there later differs from them and is written again.
+/// Draws one cell of a picture. Cells that the picture covers become empty. Anything drawn there later differs from them and is
+/// therefore written to the terminal again.
 fn put(buffer: &mut Buffer, at: Position, drawn: &DrawnCell) {
     let Some(cell) = buffer.cell_mut(at) else { return };
     cell.set_style(Style::reset().fg(colour(drawn.ink)).bg(colour(drawn.ground)));
@@ -97,7 +99,8 @@ fn put(buffer: &mut Buffer, at: Position, drawn: &DrawnCell) {
     if drawn.symbol.is_empty() {
         cell.set_diff_option(CellDiffOption::Skip);
     } else if drawn.paints {
-        // A painting escape can leave the cursor anywhere, so it is moved to the position of the next cell.
+        // After an escape sequence that paints a picture, the position of the cursor is unknown. It is therefore moved to the next
+        // cell.
         if drawn.symbol.starts_with('\u{1b}') {
             let (row, column) = (at.y.saturating_add(1), at.x.saturating_add(2));
             cell.set_symbol(&format!("{}\u{1b}[{row};{column}H", drawn.symbol));

@@ -19,10 +19,10 @@ use backissue_core::history::Gap;
 
 /// Maximum number of title lines. A longer title is cut.
 const TITLE_LINES: usize = 4;
-/// Maximum number of lines for feed, author and date.
+/// Maximum number of lines for the feed, author and date of an entry.
 const ORIGIN_LINES: usize = 2;
 
-/// Draws the pane. Returns the area of its text.
+/// Draws the reader pane. Returns the area of its text.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -52,14 +52,14 @@ pub(in crate::view) fn draw(
     text
 }
 
-/// Returns the area of the text: a centred column with margins on both sides.
+/// Returns the area for the text: a column in the middle of the pane, with margins on both sides.
 fn column(app: &App, inside: Rect) -> Rect {
     let margins = Constraint::Max(inside.width.saturating_sub(2).min(app.ui.settings.text_width));
     let [column] = Layout::horizontal([margins]).flex(Flex::Center).areas(inside);
     column
 }
 
-/// Returns the selected gap, if there is one. The pane then explains it.
+/// Returns the selected gap, which the pane explains instead of showing an entry. Returns `None` if no gap is selected.
 fn selected_gap(app: &App, now: DateTime<Utc>) -> Option<Gap> {
     match app.ui.list.selected_row()?.key {
         RowKey::Gap(feed, gap) => gap_rows::shown(&app.engine, feed, gap, now),
@@ -67,7 +67,7 @@ fn selected_gap(app: &App, now: DateTime<Utc>) -> Option<Gap> {
     }
 }
 
-/// Returns title, origin, address or enclosure, and a blank line.
+/// Returns the lines above the text: title, feed with author and date, effects of filters, link, and a blank line.
 fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     let kept = &reader.entry.kept;
     let feed =
@@ -92,7 +92,7 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// Describes which text is shown, if the entry has a full text besides the feed's text.
+/// Describes whether the feed's text or the full text is shown. Returns `None` if the entry has no full text.
 fn text_shown(reader: &Reader) -> Option<&'static str> {
     match (reader.source, &reader.entry.full) {
         (TextSource::Page, _) => Some("full text"),

@@ -1,4 +1,4 @@
-//! The bottom line: an input line, the last message, or the progress of polls.
+//! The bottom line of the screen: an input line, the last message, or the progress of polls.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use ratatui::Frame;
@@ -26,16 +26,17 @@ use crate::view::{cells, theme, when};
 use backissue_core::feed::characters::is_hidden;
 use backissue_core::history::FeedKey;
 
-/// Time for which a message is shown, in seconds. A key press hides it earlier.
+/// Time in seconds for which a message is shown. A key press hides the message earlier.
 const NOTICE_SECONDS: i64 = 12;
-/// Maximum number of message lines. All but the bottom one cover the panes.
+/// Maximum number of lines for a message. All lines except the bottom one cover part of the panes.
 const NOTICE_LINES: usize = 3;
-/// Minimum width of a feed's name in a status line with further text, in cells.
+/// Minimum width of the feed name in a status line that also contains other text, in cells.
 const NAME_CELLS_MIN: usize = 12;
-/// Maximum number of tour lines.
+/// Maximum number of lines for the instructions of the tour.
 const TOUR_LINES: usize = 2;
 
-/// Draws the line below the panes. Returns the first covered row, because a long message needs more than one line.
+/// Draws the bottom line. Returns the first screen row that it covers, because a long message takes several lines and covers part
+/// of the panes.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     (panes, area): (Rect, Rect),
@@ -72,7 +73,7 @@ pub(in crate::view) fn draw(
     });
     let question = question(app);
     let wrapped = |text: &str, style: Style| {
-        // Messages may contain text from servers and files.
+        // A message can contain text from servers or files, so hidden characters are removed.
         let text: String = text.chars().filter(|char| !is_hidden(*char)).collect();
         let lines = cells::wrap(&text, room.saturating_sub(1), NOTICE_LINES);
         lines.into_iter().map(move |line| (line, style)).collect::<Vec<_>>()
@@ -80,7 +81,7 @@ pub(in crate::view) fn draw(
     let mut lines = match (&question, notice) {
         (Some(question), _) => wrapped(question, theme::KEY),
         (None, Some(notice)) if notice.trouble => wrapped(&notice.text, theme::TROUBLE),
-        // A message does not hide the progress of polls.
+        // Running polls are shown after the message.
         (None, Some(notice)) => match poll_progress(app) {
             Some(polls) => wrapped(&format!("{} · {polls}", notice.text), theme::TEXT),
             None => wrapped(&notice.text, theme::TEXT),
@@ -111,8 +112,8 @@ pub(in crate::view) fn draw(
     top
 }
 
-/// Moves the lower border of the panes above the rows that are covered, so that the panes end there. Returns the first changed
-/// row.
+/// Draws the lower border of the panes directly above the rows that a message covers. Returns the first screen row that was
+/// changed.
 fn raise_border(frame: &mut Frame<'_>, panes: Rect, covered: u16) -> u16 {
     let (Some(border), Some(row)) = (panes.bottom().checked_sub(1), covered.checked_sub(1)) else {
         return covered;
@@ -130,7 +131,7 @@ fn raise_border(frame: &mut Frame<'_>, panes: Rect, covered: u16) -> u16 {
     row
 }
 
-/// Returns the keys that scroll sideways, if a visible line is wider than the pane.
+/// Returns a hint about the keys that scroll sideways. It is empty unless a visible line is wider than the pane.
 fn sideways_hint(app: &App) -> String {
     let reading = app.ui.focus == Pane::Reader && app.ui.overlay.is_none();
     if !reading || sideways::slack_in_sight(app) == 0 {
@@ -143,7 +144,7 @@ fn sideways_hint(app: &App) -> String {
     if keys.trim().is_empty() { String::new() } else { format!(" {} sideways ", keys.trim()) }
 }
 
-/// Returns the lines of the tour at a width. There are none without a tour.
+/// Returns the instructions of the tour as lines for a screen of the given width. Returns no lines if the tour is not running.
 pub(in crate::view) fn tour_lines(app: &App, columns: u16) -> Vec<Line<'static>> {
     let room = usize::from(columns).saturating_sub(2);
     let tour = app.ui.tour.and_then(Tour::line);
@@ -151,13 +152,13 @@ pub(in crate::view) fn tour_lines(app: &App, columns: u16) -> Vec<Line<'static>>
     lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme::KEY)).collect()
 }
 
-/// Draws an input line, followed by an error or a suggestion.
+/// Draws an input line. `behind` is an error or a suggestion that is shown after the typed text.
 fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, behind: Option<(&str, Style)>) {
     let width = usize::from(area.width);
     let label = cells::cut(prompt.label(), width.saturating_sub(12));
     let room = width.saturating_sub(cells::width(&label)).saturating_sub(1);
     let before = prompt.text.get(..prompt.cursor).unwrap_or_default();
-    // The part before the cursor is shown from the leftmost position that fits.
+    // Of the text before the cursor, only as much is shown as fits, from the right.
     let from = before.char_indices().map(|(at, _)| at).chain([before.len()]);
     let from = from
         .into_iter()
@@ -176,7 +177,7 @@ fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, behind: Optio
     frame.set_cursor_position(Position::new(column.min(area.right().saturating_sub(1)), area.y));
 }
 
-/// Describes the progress of polls, the next poll, and the number of feeds that need attention.
+/// Describes the progress of polls, the next poll, and the number of feeds that need the user's attention.
 fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     let mut parts = Vec::new();
     if let Some(since) = app.engine.reachability.offline_since {
@@ -209,7 +210,8 @@ fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     parts.join(" · ")
 }
 
-/// Returns the open question, or describes the pending lookup that blocks the keys.
+/// Returns the text of the open question, or a description of the address lookup that keeps keys from the panes. Returns `None` if
+/// neither is open.
 fn question(app: &App) -> Option<String> {
     match &app.ui.overlay {
         Some(Overlay::Question(question)) => Some(question.text.clone()),
@@ -222,7 +224,7 @@ fn question(app: &App) -> Option<String> {
     }
 }
 
-/// Describes the progress of the running polls.
+/// Describes the progress of the running polls. Returns `None` if no poll is running.
 fn poll_progress(app: &App) -> Option<String> {
     let run = &app.engine.poll_run;
     if app.engine.polls.is_empty() {
@@ -235,7 +237,7 @@ fn poll_progress(app: &App) -> Option<String> {
     Some(std::iter::once(done).chain(counts).collect::<Vec<_>>().join(" · "))
 }
 
-/// Describes running history fetches: the progress of a single feed, or the number of several.
+/// Describes the running fetches of older entries: the progress if there is only one, or their number.
 fn back_fills(app: &App, room: usize) -> Option<String> {
     let mut walking = app.engine.backfills.keys().filter_map(|key| app.engine.feeds.get(key));
     let (first, more) = (walking.next()?, walking.count());
@@ -246,7 +248,7 @@ fn back_fills(app: &App, room: usize) -> Option<String> {
     Some(told_of(first, ": ", &progress, room))
 }
 
-/// Describes why the request of the selected feed is waiting.
+/// Describes why a request for the selected feed has to wait. Returns `None` if it does not wait.
 fn selected_wait(app: &App, now: DateTime<Utc>, room: usize) -> Option<String> {
     let FeedsRow::Feed(key, _) = app.ui.feeds.selected_row()? else { return None };
     app.engine.polls.get(key).filter(|poll| poll.stage == PollStage::Waiting)?;
@@ -264,25 +266,26 @@ fn selected_wait(app: &App, now: DateTime<Utc>, room: usize) -> Option<String> {
     Some(told_of(feed, " waits ", &what, room))
 }
 
-/// Describes the problem of the selected feed.
+/// Describes the problem of the selected feed. Returns `None` if it has none.
 fn selected_trouble(app: &App, room: usize) -> Option<String> {
     let FeedsRow::Feed(key, _) = app.ui.feeds.selected_row()? else { return None };
     let feed = app.engine.feeds.get(key).filter(|_| app.ui.focus == Pane::Feeds)?;
-    // The open plan of the feed already shows the problem.
+    // If the plan of this feed is open, it already shows the problem.
     if planned(app) == Some(*key) {
         return None;
     }
     Some(told_of(feed, ": ", feed.state.trouble.as_deref()?, room))
 }
 
-/// Combines a feed's name and a text in one line. With little room, the name is shortened, because the text matters more.
+/// Combines the name of a feed and a text in one line. If there is too little room, the name is shortened, because the text is more
+/// important.
 fn told_of(feed: &Subscription, between: &str, text: &str, room: usize) -> String {
     let rest = cells::width(between).saturating_add(cells::width(text)).saturating_add(1);
     let left = room.saturating_sub(rest).max(NAME_CELLS_MIN);
     format!("{}{between}{text}", cells::cut(feed.record.shown_title(), left))
 }
 
-/// Returns the feed of the open plan.
+/// Returns the feed whose plan is open. Returns `None` if no plan is open.
 fn planned(app: &App) -> Option<FeedKey> {
     let Some(Overlay::Plan(pane)) = &app.ui.overlay else { return None };
     Some(pane.feed)

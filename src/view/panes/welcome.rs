@@ -1,4 +1,5 @@
-//! The welcome pane: three actions for a start without subscriptions, one key each, and how to restore recently removed feeds.
+//! The welcome pane for users without subscriptions: three possible actions with their keys, and how to restore recently removed
+//! feeds.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -12,7 +13,7 @@ use crate::ui::keys::key_bindings::place_of;
 use crate::view::{pane, theme};
 use backissue_core::feed::text::counted_words;
 
-/// Draws the pane.
+/// Draws the welcome pane.
 pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, now: DateTime<Utc>) {
     let inside = pane::bordered(frame, area, "backissue", true);
     let mut lines = vec![

@@ -1,5 +1,5 @@
-//! The fuzz targets that `cargo test` runs on stable, for cargo-fuzz: inputs start from the same seeds and are mutated in the
-//! same way, and also by libFuzzer.
+//! Runs in cargo-fuzz the fuzz targets that `cargo test` also runs on stable Rust. Both start from the same seeds and mutate
+//! inputs in the same way; here libFuzzer mutates them too.
 #![allow(dead_code, reason = "the tests use the rest")]
 
 #[path = "../../it/fuzzing/mod.rs"]
@@ -13,14 +13,14 @@ use fuzzing::Target;
 pub use libfuzzer_sys;
 use support::dice::Dice;
 
-/// One in this many inputs is made from a seed; libFuzzer mutates the others.
+/// Every fourth input is made from a seed; libFuzzer mutates the others.
 const FROM_SEEDS: u32 = 4;
 
 thread_local! {
     static TARGET: OnceCell<Target> = const { OnceCell::new() };
 }
 
-/// Defines the program that libFuzzer runs.
+/// Defines the entry points that libFuzzer calls for the target with this name.
 #[macro_export]
 macro_rules! fuzz {
     ($name:literal) => {
@@ -51,13 +51,13 @@ fn with_target<T>(name: &str, work: impl FnOnce(&Target) -> T) -> T {
     TARGET.with(|cell| work(cell.get_or_init(|| target(name))))
 }
 
-/// Checks an input. Its number is derived from its bytes, so that a saved input fails again.
+/// Checks an input of a target. The number of the input is derived from its bytes, so that a saved input fails again.
 pub fn check(name: &str, bytes: &[u8]) {
     let number = bytes.iter().map(|byte| usize::from(*byte)).sum();
     with_target(name, |target| (target.check)(bytes, number));
 }
 
-/// Mutates an input in place and returns its new length.
+/// Mutates an input of a target in place and returns its new length.
 pub fn change(name: &str, data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
     if size > 1 && !seed.is_multiple_of(FROM_SEEDS) {
         return libfuzzer_sys::fuzzer_mutate(data, size, max_size);

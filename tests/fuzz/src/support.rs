@@ -1,4 +1,4 @@
-//! The parts of the integration tests that the targets use.
+//! Includes the parts of the integration tests that the fuzz targets use.
 
 #[path = "../../it/support/dice.rs"]
 pub mod dice;

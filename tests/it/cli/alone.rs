@@ -1,5 +1,5 @@
-//! Commands that do not depend on which process has the store open: usage, configuration, environment, documents, generated
-//! texts.
+//! Commands that give the same result whether the store is free or open in another process: usage, configuration, environment,
+//! documents, generated texts.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -88,7 +88,7 @@ fn doctor_without_write_access_claims_no_repair() {
     assert!(told.ends_with("the store is not writable, so nothing was repaired\n"), "{told}");
 }
 
-/// Changes a byte in the middle of a file of the store.
+/// Damages a file of the store by changing a byte in its middle.
 fn flip(program: &Program, name: &str) {
     let path = program.data().join("store").join(name);
     let mut bytes = std::fs::read(&path).unwrap();

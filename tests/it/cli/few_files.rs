@@ -13,12 +13,12 @@ use crate::support::documents::rss;
 use crate::support::held_site::HeldSite;
 use crate::support::site::{Site, answer};
 
-/// Maximum number of open files for the program.
+/// Limit on open files under which the program must still poll all feeds.
 const FILES: usize = 48;
 /// Number of feeds, which is larger than the number of concurrent polls.
 const FEEDS: usize = 60;
 
-/// Returns a command for the program with at most this number of open files.
+/// Returns a command that runs the program with this limit on open files.
 fn with_files(files: usize, program: &Program, args: &[&str]) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\""), BINARY]);
@@ -82,7 +82,7 @@ fn file_size_limit_is_reported_in_a_sentence() {
     program.run(&["doctor"]).with(0);
 }
 
-/// Runs under a separate account, because the system's thread limit does not apply to root.
+/// The program runs under a separate account, because the system's limit on threads does not apply to root.
 #[test]
 fn thread_limit_is_reported_in_a_sentence() {
     const NOBODY: u32 = 65_534;

@@ -1,5 +1,6 @@
-//! Hand-over of the store: between a service and a reader, between two readers, and to a command that needs exclusive access. Also
-//! checks what remains on disk after the last owner has exited.
+//! Hand-over of the store from one process to another: between a service (`watch`) and a reader (the terminal interface), between
+//! two readers, and from a reader to a command that needs exclusive access. Also checks which files remain after the last owner has
+//! exited.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Child;
@@ -11,10 +12,10 @@ use crate::support::binary::{Program, ask_to_end, ended, kill};
 use crate::support::dice::Dice;
 use crate::support::terminal_session::Session;
 
-/// Upper limit for the time a service takes to resume; `hand_overs` reports the measured times.
+/// Maximum time until a service has the store again after the reader has ended; `hand_overs` reports the measured times.
 const BACK_AFTER: Duration = Duration::from_secs(5);
 
-/// A service whose output lines the test reads.
+/// A running `backissue watch` whose standard error the test reads line by line.
 struct Watch {
     child: Child,
     lines: Receiver<String>,
@@ -33,7 +34,7 @@ impl Watch {
         Self { child, lines }
     }
 
-    /// Waits for a line with these words and returns the time it took.
+    /// Waits for a line that contains `words` and returns how long the wait was.
     #[track_caller]
     fn until_it_says(&self, words: &str) -> Duration {
         let began = Instant::now();
@@ -62,14 +63,14 @@ fn with_a_feed() -> Program {
     program
 }
 
-/// Starts a reader that shows the feed.
+/// Starts the terminal interface and waits until it shows the feed.
 fn reader(program: &Program) -> Session {
     let mut session = program.start_reader();
     session.until_it_says("orchard.xml");
     session
 }
 
-/// Changes the feed's title through the process that has the store.
+/// Changes the feed's title with the `set` command, which the process that has the store open performs.
 #[track_caller]
 fn rename(program: &Program, title: &str) {
     program.run(&["set", "1", "--title", title]).with(0);
@@ -137,7 +138,7 @@ fn second_reader_asks_takes_over_and_gives_back() {
     first.press("\r");
     first.until_it_says("Orchard by the sea");
     second.until_it_says("taken over by another terminal");
-    // The process that handed over has the store again when the other one ends.
+    // When the first reader ends, the second one, which had handed the store to it, gets the store back.
     first.press("q");
     assert!(first.ended().success());
     second.until_it_says("Orchard by the sea");
@@ -164,7 +165,7 @@ fn exclusive_command_borrows_the_store_from_the_reader() {
     assert!(session.ended().success());
 }
 
-/// Fills the log of a store beyond the size at which it is compacted.
+/// Writes random data into the store until its log is larger than the size at which the program compacts it.
 fn fill(program: &Program) {
     let mut dice = Dice::of(5, "filling", 0);
     let store = sled::open(program.data().join("store")).unwrap();

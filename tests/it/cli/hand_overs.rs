@@ -1,4 +1,4 @@
-//! Many hand-overs of the store while commands write: no acknowledged write is lost, and nothing is polled twice.
+//! Many hand-overs of the store between processes while commands write: no acknowledged write is lost, and no feed is polled twice.
 //!
 //! `BACKISSUE_HAND_OVERS=200` makes 200 hand-overs.
 
@@ -17,9 +17,10 @@ use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 use crate::support::terminal_session::Session;
 
-/// Number of hand-overs in the ordinary run.
+/// Number of hand-overs unless `BACKISSUE_HAND_OVERS` is set.
 const HAND_OVERS: usize = 9;
-/// Pause between two `add` commands; without it, thousands of feeds would slow the hand-overs and distort their times.
+/// Pause between two `add` commands and between two `poll` commands; without it, thousands of added feeds would slow the hand-overs
+/// and distort the measured times.
 const ADD_PAUSE: Duration = Duration::from_millis(50);
 
 fn hand_overs() -> usize {
@@ -27,7 +28,7 @@ fn hand_overs() -> usize {
     stated.unwrap_or(HAND_OVERS)
 }
 
-/// Returns the process that has the store open, if it accepts commands.
+/// Returns the ID of the process that has the store open, if it accepts commands.
 fn owner(program: &Program) -> Option<u32> {
     let mut stream = UnixStream::connect(program.socket()).ok()?;
     let version = env!("CARGO_PKG_VERSION").to_owned();
@@ -45,24 +46,25 @@ fn until_owned_by(program: &Program, process: u32) -> Duration {
     began.elapsed()
 }
 
-/// Checks whether a command was acknowledged; if not, the process that had the store died or released it first.
+/// Checks whether a command succeeded. The only failure allowed is that the process that had the store died or released the store
+/// before the command was done.
 #[track_caller]
 fn was_acknowledged(run: &Ended) -> bool {
     match run.status {
         Some(0) => true,
         Some(2) if run.err.contains("ended before this was done") => false,
-        // A process that releases the store waits for commands, but not indefinitely.
+        // A process that releases the store waits for its running commands only for a limited time, and then interrupts them.
         Some(2) if run.err.contains("interrupted; ") => false,
         _ => panic!("{run:#?}"),
     }
 }
 
-/// The acknowledged writes of a client.
+/// The writes of one writing thread, and which of them were acknowledged.
 #[derive(Default)]
 struct Written {
     /// Addresses whose `add` was acknowledged.
     added: BTreeSet<String>,
-    /// The last acknowledged title and the titles attempted since.
+    /// The feed's possible titles: the last acknowledged one and those whose command failed since.
     titles: Vec<String>,
     acknowledged: usize,
     unknown: usize,
@@ -104,7 +106,7 @@ fn poll_due(program: &Program, stop: &AtomicBool) {
     }
 }
 
-/// Renames the first feed until `stop` is set and checks the name each time.
+/// Renames the first feed until `stop` is set, and checks after each command that the feed has one of the possible titles.
 fn rename_feed(program: &Program, stop: &AtomicBool) -> Written {
     let mut written = Written { titles: vec!["Title 0".into()], ..Written::default() };
     for number in 1.. {
@@ -127,15 +129,16 @@ fn rename_feed(program: &Program, stop: &AtomicBool) -> Written {
     written
 }
 
-/// The processes that take turns in having the store open.
+/// The service and the readers that take the store from each other.
 struct Hands<'a> {
     program: &'a Program,
     site: &'a Site,
     watch: Child,
     done: usize,
-    /// Number of requests before each kill and at the hand-over after it; requests in flight at the kill arrive within this range.
+    /// For each kill the numbers of the requests that the site got between the kill and the next hand-over: requests in flight at
+    /// the kill are among them.
     killed: Vec<Range<usize>>,
-    /// Times the service took until it had the store again.
+    /// Times that the service needed to open the store after the previous owner had ended.
     back: Vec<Duration>,
 }
 
@@ -153,7 +156,7 @@ impl<'a> Hands<'a> {
         self.killed.push(before..usize::MAX);
     }
 
-    /// Ends the range of the last kill: requests from now on were not in flight at that time.
+    /// Ends the range of the last kill in `killed`: later requests were not in flight at the kill.
     fn end_of_kill(&mut self) {
         let after = self.site.all_requests().len();
         if let Some(kill) = self.killed.last_mut() {
@@ -176,7 +179,7 @@ impl<'a> Hands<'a> {
         self.done += 1;
     }
 
-    /// Opens a reader and quits it.
+    /// Starts a reader, which takes over the store, and quits it.
     fn visit(&mut self) {
         let mut session = self.reader_from_service();
         session.press("\x03");
@@ -184,7 +187,7 @@ impl<'a> Hands<'a> {
         self.service_again();
     }
 
-    /// Opens a reader and kills it.
+    /// Starts a reader, which takes over the store, and kills it.
     fn reader_dies(&mut self) {
         let mut session = self.reader_from_service();
         self.kill(session.child.process_id().unwrap());
@@ -200,7 +203,8 @@ impl<'a> Hands<'a> {
         self.service_again();
     }
 
-    /// Opens a second reader, which takes over from the first, and kills it; then the first process to arrive has the store.
+    /// Starts two readers, of which the second takes over from the first, and kills the second. Then the service or the first
+    /// reader gets the store, and finally the first reader has it.
     fn second_reader_dies(&mut self) {
         let mut first = self.reader_from_service();
         let mut second = self.program.start_reader();
@@ -246,7 +250,7 @@ fn hand_overs_lose_no_write_and_repeat_no_poll() {
         scope.spawn(|| poll_due(&program, &stop));
         let stopping = StopOnDrop(&stop);
         let mut hands = Hands::new(&program, &site);
-        // None of these feeds is due again during the test, whichever process has the store.
+        // Wait for the first poll of these feeds: none of them is due again during the test.
         wait_until("the first feeds are polled", || site.all_requests().len() >= settled.len());
         while hands.done < wanted {
             hands.visit();
@@ -270,8 +274,8 @@ fn hand_overs_lose_no_write_and_repeat_no_poll() {
     for (place, request) in site.all_requests().into_iter().enumerate() {
         asked.entry(request.path_and_query).or_default().push(place);
     }
-    // A saved answer is not requested again; an answer lost with the killed process is. (A host other than this machine would
-    // then be left alone for five minutes: SPEC B.4.1, G.20.)
+    // A feed may be polled twice only if its first answer was lost when the process was killed before saving it. (A feed on a host
+    // other than this machine would then not be polled for five minutes: SPEC B.4.1, G.20.)
     let is_lost =
         |pair: &[usize]| killed.iter().any(|kill| pair[0] < kill.end && kill.start <= pair[1]);
     let twice: Vec<_> =
@@ -300,7 +304,7 @@ fn hand_overs_lose_no_write_and_repeat_no_poll() {
     program.run(&["doctor"]).with(0);
 }
 
-/// Stops the writers even if the test fails.
+/// Stops the writing threads when dropped, so that they also stop if the test fails.
 struct StopOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for StopOnDrop<'_> {

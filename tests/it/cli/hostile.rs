@@ -9,7 +9,8 @@ use crate::support::binary::{Ended, Program, StoreOwner};
 use crate::support::hostile_texts::{HOSTILE, hostile_document};
 use crate::support::site::{Site, answer};
 
-/// Checks for characters that no line may contain: control characters other than line ends and tabs, and direction controls.
+/// Checks whether a character may not occur in output: control characters except line ends and tabs, and characters that control
+/// the text direction.
 fn does_harm(char: char) -> bool {
     (char.is_control() && !matches!(char, '\n' | '\t')) || is_bidi_control(char)
 }
@@ -66,7 +67,7 @@ fn program(site: &Site, owner: StoreOwner) -> Program {
     program
 }
 
-/// All commands that list or report something.
+/// The commands that print text from publishers, lists, servers or the user.
 const COMMANDS: [&[&str]; 37] = [
     &["feeds"],
     &["feeds", "--json"],
@@ -142,7 +143,8 @@ fn hostile_document_output_has_no_control_characters() {
     }
 }
 
-/// Another process has the store open and sends arbitrary messages.
+/// Another process has the store open and sends hostile text in its messages; the command prints the text without control
+/// characters.
 #[test]
 fn messages_of_other_processes_are_sanitised() {
     let program = Program::new();

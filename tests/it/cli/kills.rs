@@ -14,12 +14,12 @@ use crate::support::binary::Program;
 use crate::support::dice::Dice;
 use crate::support::site::{Site, answer};
 
-/// Number of kills if the variable is not set: one for each kind of work.
+/// Number of kills unless `BACKISSUE_KILLS` is set: one for each kind of work.
 const FEW: usize = 6;
-/// Entries in the feed's first document, and number of its archives.
+/// Number of entries in the feed's first document, and number of archives of the feed.
 const FIRST: u32 = 8;
 const ARCHIVES: u32 = 3;
-/// Longest time before a kill in milliseconds; most commands have ended by then.
+/// Maximum time from the start of a command to its kill, in milliseconds; most commands have ended by then.
 const KILLED_WITHIN_MS: u64 = 240;
 
 fn entry(id: &str) -> String {
@@ -40,7 +40,7 @@ fn document(links: &str, entries: impl Iterator<Item = String>) -> String {
     text
 }
 
-/// Starts a site with a growing feed and its archives.
+/// Starts a site with a feed that has `FIRST + grown` entries, and its archives.
 fn site(grown: Arc<AtomicU32>) -> Site {
     Site::start(move |request| {
         let path = request.path().to_owned();
@@ -64,7 +64,7 @@ fn site(grown: Arc<AtomicU32>) -> Site {
     })
 }
 
-/// The entries in the store, and which of them are starred.
+/// What is in the store: the titles of all entries and of the starred ones, and the number of filters.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct Kept {
     entries: BTreeSet<String>,
@@ -77,14 +77,14 @@ fn kept(program: &Program) -> Kept {
         let listed = program.run(&[&["entries", "--limit", "1000", "--json"], more].concat());
         let listed = listed.with(0).json();
         let listed = listed.as_array().unwrap().iter();
-        // A gap has no title; it marks where an archive walk was interrupted.
+        // A row without a title is a gap, which marks where an archive walk was interrupted.
         listed.filter_map(|entry| Some(entry["title"].as_str()?.to_owned())).collect()
     };
     let filters = program.run(&["filters", "--json"]).with(0).out.matches("nothing-").count();
     Kept { entries: titles(&[]), starred: titles(&["--starred"]), filters }
 }
 
-/// Kinds of work during which the program is killed.
+/// Kinds of work during which the program is killed, in turn.
 const WORK: [&str; FEW] = ["polls", "walks", "marks", "filters", "compaction", "restore"];
 
 #[test]

@@ -12,7 +12,8 @@ const GOOD: [(&str, &str); 3] = [
     ("cache-control", "max-age=600"),
 ];
 
-/// Returns a document with one entry dated by its number; archive 0 is the oldest, 3 the subscription document.
+/// Returns a document of the chain with one entry, dated `number` days after 1 January; number 0 is the oldest archive, 3 the
+/// subscription document.
 fn document(number: u32, links: &str) -> String {
     let (mark, current) = if number < 3 {
         ("<fh:archive/>", "<link rel='current' href='/feed.atom'/>")
@@ -29,7 +30,7 @@ fn document(number: u32, links: &str) -> String {
     )
 }
 
-/// Answers a request as a publisher without faults does.
+/// Answers a request as a publisher does whose feed and archives have no faults.
 fn sound(request: &PublisherRequest) -> PublisherAnswer {
     if request.header("if-none-match") == Some("\"one\"") {
         return answer(304, &GOOD, "");
@@ -50,7 +51,7 @@ fn sound(request: &PublisherRequest) -> PublisherAnswer {
     answer(200, &GOOD, document(links.0, &links.1))
 }
 
-/// Returns the findings that are more serious than notes, as `level element path`.
+/// Returns the errors and warnings of a `lint --json` output, each as `level element path`.
 fn wrong(site: &Site, verdict: &Value) -> Vec<String> {
     let findings = verdict["findings"].as_array().unwrap().iter();
     let wrong = findings.filter(|finding| finding["level"] != "note");
@@ -63,7 +64,7 @@ fn wrong(site: &Site, verdict: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Checks the findings for a publisher that answers one path differently.
+/// Checks what `lint` finds if a faultless publisher answers the requests for `path` with `otherwise`.
 #[track_caller]
 fn check(
     path: &'static str,
@@ -95,7 +96,7 @@ fn sound_chain_is_walked_once_without_findings() {
         assert_eq!(asked.len(), 1, "{path}");
         assert_eq!(asked[0].header("if-none-match"), None);
     }
-    // The document itself is requested a second time, with its own validators.
+    // `lint` requests the subscription document a second time, with the validators of the first response.
     assert_eq!(site.asked("/feed.atom").len(), 2);
     assert!(!program.data().exists(), "nothing is kept");
     let told = program.run(&["lint", &site.at("/feed.atom")]).with(0).out;

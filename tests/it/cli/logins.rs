@@ -1,4 +1,4 @@
-//! Logins within addresses while the credentials file cannot be written.
+//! Addresses with a login in them while the credentials file cannot be written.
 
 use std::os::unix::fs::symlink;
 
@@ -32,7 +32,7 @@ impl Unwritable {
         self.0.run_bare(args)
     }
 
-    /// Polls the feed and returns the response status.
+    /// Polls the feed and returns the HTTP status of the response.
     fn polled(&self) -> u64 {
         let polled = self.run(&["poll", "--all", "--json", "--tolerant"]).with(0).json();
         polled["feeds"][0]["status"].as_u64().unwrap_or_else(|| panic!("{polled}"))

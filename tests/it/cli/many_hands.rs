@@ -1,6 +1,7 @@
-//! Many processes at once on a store that a reader has open, while keys are pressed in the reader.
+//! Many processes run commands at once on a store that a reader (the terminal interface) has open, while keys are pressed in the
+//! reader.
 //!
-//! `BACKISSUE_HANDS=200` makes each process run 200 commands.
+//! `BACKISSUE_HANDS=200` sets the number of commands in each command sequence to 200.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,19 +11,19 @@ use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 use crate::support::terminal_session::Session;
 
-/// Number of concurrent processes.
+/// Number of command sequences that run concurrently.
 const HANDS: usize = 8;
-/// Commands of each process in the ordinary run.
+/// Number of commands in each sequence unless `BACKISSUE_HANDS` is set.
 const COMMANDS: usize = 4;
 /// Number of feeds at the start; the last one answers 404.
 const FEEDS: usize = HANDS;
-/// Keys that neither quit the reader nor start another program, unsubscribe, or undo what other processes did. Escape on its own
-/// would quit the reader in the first pane.
+/// Keys that neither quit the reader nor start another program, unsubscribe, or undo what other processes did. A single Escape in
+/// the first pane would quit the reader.
 const KEYS: [&str; 29] = [
     "j", "k", "l", "h", "g", "G", " ", "\r", "n", "p", "J", "K", "N", "s", "A", "r", "R", "i", "+",
     "-", "=", "P", "S", "f", "?", "\t", "/e\r", "l\x1b", "l\x1b",
 ];
-/// Pause between two keys.
+/// Pause between two key presses.
 const KEY_PAUSE: Duration = Duration::from_millis(20);
 
 fn commands() -> usize {
@@ -30,7 +31,7 @@ fn commands() -> usize {
     stated.unwrap_or(COMMANDS)
 }
 
-/// A pseudo-random generator with the same numbers in each run.
+/// A pseudo-random number generator, which returns the same numbers in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -41,7 +42,7 @@ impl Dice {
     }
 }
 
-/// Changes of one process that must be present at the end.
+/// Acknowledged changes of one command sequence, and the time its slowest command took.
 #[derive(Default)]
 struct Made {
     title: String,
@@ -49,7 +50,7 @@ struct Made {
     longest: Duration,
 }
 
-/// Runs commands one after another; only this process sets titles of the feed with its number.
+/// Runs random commands one after another; no other sequence changes the title of the feed with the number `hand + 1`.
 fn run_commands(program: &Program, site: &Site, hand: usize, commands: usize) -> Made {
     let mut dice = Dice(77 + hand as u64);
     let mut made = Made::default();
@@ -110,7 +111,7 @@ fn said(run: &Ended) {
     assert!(!run.out.trim().is_empty(), "{run:#?}");
 }
 
-/// Checks that a poll reports its result and exits with status 1 if the feed failed.
+/// Checks that `poll --json` for one feed reports its result, and exits with status 1 if the poll failed.
 #[track_caller]
 fn polled(run: &Ended) {
     let answer = run.json();
@@ -119,7 +120,7 @@ fn polled(run: &Ended) {
     assert_eq!(run.status, Some(i32::from(failed > 0)), "{run:#?}");
 }
 
-/// Presses keys until `stop` is set.
+/// Presses random keys until `stop` is set; returns the number of keys.
 fn press_keys(session: &mut Session, stop: &AtomicBool) -> usize {
     let mut dice = Dice(7);
     let mut pressed = 0;
@@ -138,7 +139,7 @@ fn press_keys(session: &mut Session, stop: &AtomicBool) -> usize {
 #[test]
 fn eight_processes_leave_a_sound_store_and_all_are_answered() {
     let polls = std::sync::atomic::AtomicU32::new(0);
-    // Each poll of the other feeds returns a different document.
+    // The eighth feed fails; every other feed returns a document with another number of entries at each poll.
     let site = Site::start(move |request| match request.path() {
         "/feed/8" => answer(404, &[], ""),
         path => answer(200, &[], rss(path, "e", 3 + polls.fetch_add(1, Ordering::Relaxed) % 40)),
@@ -159,7 +160,7 @@ fn eight_processes_leave_a_sound_store_and_all_are_answered() {
                 scope.spawn(move || run_commands(program, site, hand, count))
             })
             .collect();
-        // All processes are awaited, even if one fails.
+        // Wait for all command sequences before the keys stop, even if one of them panics.
         let made: Vec<_> = hands.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
         stop.store(true, Ordering::Relaxed);
         (made, keys.join().unwrap())
@@ -167,9 +168,9 @@ fn eight_processes_leave_a_sound_store_and_all_are_answered() {
     let made: Vec<Made> =
         made.into_iter().map(|made| made.expect("each process ends well")).collect();
     let took = began.elapsed();
-    // The result must be the same while the reader is open and after it has ended.
+    // The store is checked while the reader is open, and again after it has ended.
     check_all_there(&program, &made);
-    // Many processes undo at once: chance decides which changes are undone, but each is undone completely.
+    // Several `undo` commands run at once. It is random which changes they undo, but the counters must still be right.
     std::thread::scope(|scope| {
         for _ in 0..HANDS {
             scope.spawn(|| program.run(&["undo"]).with(0));
@@ -190,7 +191,7 @@ fn eight_processes_leave_a_sound_store_and_all_are_answered() {
     }
 }
 
-/// Checks that every acknowledged change is present.
+/// Checks that every acknowledged change is in the store.
 fn check_all_there(program: &Program, made: &[Made]) {
     let feeds = program.run(&["feeds", "--json"]).with(0).json();
     let feeds = feeds.as_array().unwrap();
@@ -203,7 +204,7 @@ fn check_all_there(program: &Program, made: &[Made]) {
     check_sums(program);
 }
 
-/// Checks that the store is sound and the counters equal a recount.
+/// Checks with `doctor` that the store is sound and its counters equal a recount.
 fn check_sums(program: &Program) {
     let checked = program.run(&["doctor"]).with(0);
     assert!(checked.out.contains("no errors found"), "{checked:#?}");

@@ -1,7 +1,8 @@
 //! Tests of the command line through the real binary.
 //!
-//! The tests in `commands/` run three times: with the store free, open in a reader, and open in a service. The expected results
-//! are the same. The tests beside this file run once: they do not use a store, or test damaged files or the owner itself.
+//! The tests in `commands/` run three times with the same expected results: with the store free, open in a reader (the terminal
+//! interface), and open in a service (`watch`). The tests beside this file run once: they do not use a store, use damaged files, or
+//! test the process that owns the store.
 
 #[path = "commands/mod.rs"]
 pub mod store_free;

@@ -1,4 +1,5 @@
-//! User files that are not what they should be: each is reported in a sentence, and nothing blocks.
+//! Devices and pipes where the program expects regular files: the program reports them in a sentence or ignores them, and never
+//! blocks.
 
 use std::os::unix::fs::symlink;
 
@@ -6,7 +7,7 @@ use crate::support::binary::{BINARY, Program};
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
-/// Replaces a file by an endless device or a pipe without a writer.
+/// Replaces a file by a link to an endless device, or by a pipe without a writer.
 fn in_place_of(program: &Program, name: &str, device: bool) {
     let path = program.path(name);
     std::fs::remove_file(&path).ok();
@@ -32,7 +33,7 @@ fn irregular_configuration_file_is_refused() {
 
 #[test]
 fn irregular_other_files_do_not_prevent_reading() {
-    // This test uses no devices: if the program replaced one by mistake, the whole machine would be affected.
+    // This test uses pipes only: if the program replaced a device by mistake, the whole machine would be affected.
     let program = Program::new();
     program.run(&["feeds"]).with(0);
     std::fs::create_dir_all(program.data().join("log")).unwrap();

@@ -1,4 +1,4 @@
-//! One process owns the store and runs the commands of the others.
+//! The process that has the store open (the owner) runs the commands of other processes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -14,11 +14,11 @@ use crate::support::binary::{Program, StoreOwner, ask_to_end, ended, signal, wai
 use crate::support::documents::garbage;
 use crate::support::held_site::HeldSite;
 
-/// Time limit of the tests, which is shorter than the time an owner waits for a silent process.
+/// Maximum duration of a command in these tests, which is shorter than the time an owner waits for a silent client.
 const PATIENCE: Duration = Duration::from_secs(8);
 use crate::support::site::{Site, answer};
 
-/// Starts `watch`, waits until it has the store, runs `meanwhile` and asks it to end.
+/// Starts `watch`, waits until it has the store open, runs `meanwhile` and asks `watch` to end.
 fn watching(program: &Program, meanwhile: impl FnOnce(u32)) {
     let mut watch = program.start(&["watch"]);
     let mut told = BufReader::new(watch.stderr.take().unwrap());
@@ -196,7 +196,7 @@ fn hello(protocol: u32, version: &str) -> ClientMessage {
     ClientMessage::Hello { protocol, version: version.to_owned() }
 }
 
-/// Returns the first message of a process of this version.
+/// Returns the bytes of the greeting that a client of this version sends first.
 fn own_hello() -> Vec<u8> {
     frame(&hello(PROTOCOL, env!("CARGO_PKG_VERSION")))
 }
@@ -206,14 +206,14 @@ fn asked_for(command: &[&str]) -> Vec<u8> {
     frame(&ClientMessage::Run(typed.into_iter().map(str::to_owned).collect()))
 }
 
-/// Opens a connection, sends these bytes and keeps it open.
+/// Connects to the owner's socket, sends these bytes and returns the open connection.
 fn said(program: &Program, bytes: &[u8]) -> UnixStream {
     let mut stream = UnixStream::connect(program.socket()).unwrap();
     stream.write_all(bytes).unwrap();
     stream
 }
 
-/// Starts a service with so large a subscription list that the list does not fit into a socket buffer.
+/// Starts a service with 2000 feeds, so that the output of `feeds --json` does not fit into a socket buffer.
 fn with_many_feeds() -> Program {
     let outlines = (0..2000).map(|n| format!("<outline xmlUrl=\"http://127.0.0.1:1/feed/{n}\"/>"));
     let list: String = outlines.collect();
@@ -252,7 +252,7 @@ fn silent_client_does_not_delay_the_owners_exit() {
         let began = Instant::now();
         ask_to_end(id);
         wait_until("its socket is gone", || !program.socket().exists());
-        // The lock is free once the store is closed.
+        // The command succeeds once the owner has closed the store and released its lock.
         wait_until("the store is free", || program.run(&["feeds"]).with(0).status == Some(0));
         took = began.elapsed();
         drop(open);
@@ -275,7 +275,7 @@ fn other_version_is_refused_in_one_sentence() {
     }
 }
 
-/// Opens the store as an owner that answers each message as the test specifies.
+/// Opens the store, accepts one connection and answers each message on it with the next list of `answers`, while `meanwhile` runs.
 pub(super) fn with_owner_that(
     program: &Program,
     answers: &[&[OwnerMessage]],
@@ -314,7 +314,8 @@ fn client_prints_the_refusal_or_that_the_owner_ended() {
         let sentence = program.run(&["set", "1", "--pace", "more"]).refused(2);
         assert!(sentence.contains("ended before this was done"), "{sentence}");
     });
-    // If the owner ended before the command began, the command looks for the next owner; here there is none.
+    // If the owner ended before it began the command, the client looks for another owner; if there is none, it opens the store
+    // itself.
     let mut begun = None;
     with_owner_that(&program, &[&[welcome], &[OwnerMessage::NotBegun]], || {
         begun = Some(program.start(&["feeds", "--json"]));

@@ -1,5 +1,5 @@
-//! Which traces panics leave and where they are reported. The panic hook applies to the whole process, so the panics happen in
-//! another process.
+//! What the program logs and prints after panics. The panic hook applies to the whole process, so the panics happen in a child
+//! process.
 
 use std::fs;
 use std::path::Path;
@@ -12,9 +12,9 @@ use backissue_core::feed::library_panics::catch_library_panic;
 
 use crate::support::terminal_session::Session;
 
-/// Environment variable with the log folder of the other process; without it the helper test does nothing.
+/// Environment variable with the log folder of the child process; without it the test that runs in the child process does nothing.
 const LOG: &str = "BACKISSUE_TEST_LOG_OF_PANICS";
-/// An address that no file may contain.
+/// An address whose login and token may not appear in any file.
 const SECRET: &str = "https://me:pw,1@a.example/feed?token=abc,2";
 
 #[test]
@@ -75,7 +75,7 @@ fn faults_leave_reports_and_panics_leave_secretless_lines() {
         assert!(!text.contains("pw") && !text.contains(",1@") && !text.contains("abc"), "{text}");
         assert!(!text.contains(",2") && !text.contains('\u{1b}'), "{text}");
     }
-    // Only a panic that ends the terminal thread is printed.
+    // Only a panic on the main thread, which owns the terminal, is printed.
     let printed = String::from_utf8(ended.stderr).unwrap();
     assert!(printed.contains("of the first thread") && !printed.contains("uncaught"), "{printed}");
 }

@@ -6,7 +6,7 @@ use crate::support::binary::Program;
 
 const MONDAY: &str = "2026-03-02T10:00:00Z";
 
-/// Returns an RSS document with these elements in its head.
+/// Returns an RSS document whose channel starts with the elements in `head`.
 fn rss(head: &str) -> String {
     format!(
         "<rss version=\"2.0\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\" \
@@ -56,7 +56,7 @@ fn check(name: &str, document: &str, facts: &Value, next: &str) {
     assert!(!answer["steps"].as_array().unwrap().is_empty(), "{name}");
 }
 
-/// Returns the facts of a successful poll on Monday at ten, together with these additional facts.
+/// Returns facts for `plan --document`: the last successful poll was on Monday at ten; `more` adds further facts.
 fn ten(more: &Value) -> Value {
     let mut facts = json!({"last_ok": MONDAY});
     facts.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use crate::support::binary::Program;
 
-/// 2026-01-05T00:00:00Z, a Monday, in minutes.
+/// The Monday 2026-01-05T00:00:00Z, in minutes since the Unix epoch.
 const MONDAY: i64 = 1_767_571_200 / 60;
 const DAY: i64 = 1440;
 
-/// Eight weeks with twelve publications on each working day, half an hour apart, and one more at a varying time.
+/// Returns a feed's history of eight weeks as JSON: each working day has twelve publications half an hour apart, and one at a
+/// varying time.
 fn history(name: &str, panel: &str) -> String {
     let days = (0..56).filter(|day: &i64| day % 7 < 5);
     let minutes = days.flat_map(|day| {
@@ -22,7 +23,7 @@ fn history(name: &str, panel: &str) -> String {
         .to_string()
 }
 
-/// Returns the cells of a table row.
+/// Returns the numbers in the row `name` of a printed table.
 pub(super) fn row(table: &str, name: &str) -> Vec<f64> {
     let line = table
         .lines()

@@ -1,4 +1,5 @@
-//! The reader under sustained load: many feeds, failing servers, keys, and commands of other processes.
+//! The reader (the terminal interface) under sustained load: many feeds, failing servers, key presses, and commands of other
+//! processes.
 //!
 //! `BACKISSUE_SOAK_MINUTES=30 cargo test --release --test it cli::soak -- --nocapture` runs for 30 minutes with a thousand feeds,
 //! each polled every minute, and prints the resources used; the ordinary run is too short to measure them.
@@ -21,25 +22,25 @@ use crate::support::binary::{Program, ask_to_end};
 use crate::support::dice::Dice;
 use crate::support::terminal_session::Session;
 
-/// Number of feeds in the ordinary run, and its duration.
+/// Number of feeds and duration of the test unless `BACKISSUE_SOAK_MINUTES` is set.
 const FEW: usize = 8;
 const SHORT: Duration = Duration::from_secs(3);
-/// Number of feeds in a long run.
+/// Number of feeds if `BACKISSUE_SOAK_MINUTES` is set.
 const MANY: usize = 1000;
-/// Seconds between new entries of a feed, number of entries in its document, and number of entries read before a long run, so
-/// that the store holds more than its memory cache.
+/// Seconds between new entries of a feed, number of entries in its document, and number of entries in the document that is polled
+/// before a long run, so that the store is larger than its memory cache.
 const ENTRY_EVERY: i64 = 600;
 const ENTRIES: i64 = 10;
 const ENTRIES_BEFORE: i64 = 60;
-/// Warm-up of a long run, which is not measured: memory needed once is not growth.
+/// Warm-up before the measurement of a long run: memory that is allocated only once does not count as growth.
 const BEGINNING: Duration = Duration::from_mins(5);
-/// One in this many answers is a fault.
+/// The server answers one in this many requests with a fault.
 const FAULTS: u64 = 25;
-/// Highest allowed ratio of memory in the last quarter of a long run to the first.
+/// Maximum ratio of the memory used in the last quarter of a long run to that used in the first quarter.
 const GROWTH: f64 = 1.1;
-/// Maximum delay of an announced poll, in seconds.
+/// Maximum delay of a poll after the time that `feeds --json` reported for it, in seconds.
 const LATE_MAX: f64 = 2.0;
-/// Keys to press: none of them quits the reader, opens a link or polls by hand.
+/// Keys that the test presses: none of them quits the reader, opens a link or polls by hand.
 const KEYS: [&str; 20] = [
     "j", "j", "k", "h", "l", "\r", "\x1b", "n", "m", "s", "\t", "G", "gg", "?", "i", "P", "z", "!",
     " ", "/oak\r",
@@ -51,11 +52,11 @@ const COMMANDS: [&[&str]; 4] = [
     &["set", "2", "--title", "Another"],
 ];
 
-/// The feed of a request and the time it arrived.
+/// The number of the requested feed and the time at which the request arrived.
 type Arrival = (usize, DateTime<Utc>);
 
 fn document(feed: usize, entries: i64) -> String {
-    // The feeds never publish at the same time.
+    // The shift makes the feeds publish at different times.
     let shift = i64::try_from(feed).unwrap() % ENTRY_EVERY;
     let newest = (clock::precise_now().timestamp() + shift) / ENTRY_EVERY;
     let mut text = format!("<rss version='2.0'><channel><title>Feed {feed}</title>");
@@ -116,7 +117,7 @@ async fn serve(
     }
 }
 
-/// Starts a server with this number of entries per feed; returns its address and the requests it receives.
+/// Starts a server whose documents have this number of entries; returns its address and a receiver of its requests.
 fn start_server(threads: &Runtime, entries: &Arc<AtomicI64>) -> (String, Receiver<Arrival>) {
     let (sender, arrivals) = channel();
     let listener = threads.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -152,14 +153,14 @@ fn usage(process: u32) -> Option<Usage> {
     Some(Usage { own: megabytes("RssAnon:")?, all: megabytes("VmRSS:")?, descriptors })
 }
 
-/// The observations up to now.
+/// What was measured until now.
 #[derive(Default)]
 struct Seen {
     requests: usize,
     usages: Vec<Usage>,
     /// Time of each feed's next poll as last reported by `feeds --json`.
     foretold: BTreeMap<usize, DateTime<Utc>>,
-    /// Delays of the announced polls, in seconds.
+    /// Delays of polls after the time reported for them in `foretold`, in seconds.
     late: Vec<f64>,
 }
 
@@ -174,7 +175,8 @@ impl Seen {
     }
 
     fn foretell(&mut self, program: &Program, arrivals: &Receiver<Arrival>) {
-        // Requests that arrive while the command runs may be older or newer than its output.
+        // Requests that arrived before the command are counted first, because a request that arrives while the command runs may
+        // belong to the poll time before or after its output.
         self.take_arrivals(arrivals);
         let now = clock::precise_now();
         let feeds = program.run(&["feeds", "--json"]).with(0).json();
@@ -184,7 +186,7 @@ impl Seen {
             let number = feed["url"].as_str().unwrap().rsplit('/').next().unwrap().parse().unwrap();
             let next = feed["next_poll"].as_str().and_then(|next| next.parse().ok());
             self.foretold.remove(&number);
-            // Feeds that are all due at the start are polled one after another.
+            // A poll that is already due is not foretold: feeds that are all due at the start are polled one after another.
             let is_ahead = |next: &DateTime<Utc>| *next > now && !asked.contains(&number);
             if let Some(next) = next.filter(is_ahead) {
                 self.foretold.insert(number, next);
@@ -192,7 +194,7 @@ impl Seen {
         }
     }
 
-    /// Returns the means of each quarter of the run.
+    /// Returns the mean of a measured value in each quarter of the run.
     fn quarters(&self, of: impl Fn(&Usage) -> f64) -> [f64; 4] {
         let length = self.usages.len() / 4;
         [0, 1, 2, 3].map(|number| {
@@ -202,7 +204,7 @@ impl Seen {
     }
 }
 
-/// Uses the reader for a time.
+/// Presses keys in the reader and runs commands for the duration `time`, and measures.
 fn work(
     program: &Program,
     session: &mut Session,
@@ -229,7 +231,7 @@ fn work(
     seen
 }
 
-/// Prints the usage and checks that it did not grow.
+/// Prints the measured values and checks that memory and descriptors did not grow and no poll was late.
 fn judge(seen: &Seen) {
     let own = seen.quarters(|usage| usage.own);
     let all = seen.quarters(|usage| usage.all);

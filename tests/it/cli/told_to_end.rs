@@ -1,4 +1,4 @@
-//! Commands interrupted by Ctrl-C: the first Ctrl-C takes effect, and the messages report what was really done.
+//! Commands interrupted by Ctrl-C: the first Ctrl-C ends the command, and its message reports what was done until then.
 
 use std::process::Child;
 

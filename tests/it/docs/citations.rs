@@ -11,14 +11,14 @@ use regex::Regex;
 
 use super::pages::{files_below, page, pages, root};
 
-/// Document for each citation word.
+/// Each word that starts a citation, and the document it refers to.
 const DOCUMENTS: [(&str, &str); 4] = [
     ("SPEC", "docs/specification.md"),
     ("UX", "docs/interface.md"),
     ("SCHEDULING", "docs/scheduling.md"),
     ("STORE", "docs/store.md"),
 ];
-/// Pattern of a label.
+/// Pattern of a label, such as B.4, G.20 or AMB-3.
 const LABEL: &str = r"[A-Z]+-?\d+(?:\.\d+)*|[A-Z](?:\.\d+)+|\d+(?:\.\d+)*|[A-Z]";
 
 /// Pattern of a line that may start with a label: the Markdown mark, the label, and the rest.
@@ -26,16 +26,16 @@ static BEGUN: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!(r"^(#+ |[-*+|] ?(?:\*\*)?)?({LABEL})([^\w]|$)")));
 /// Pattern of a label in bold.
 static BOLD: LazyLock<Regex> = LazyLock::new(|| regex(&format!(r"\*\*({LABEL})[^\w]")));
-/// Pattern of a comment continued on the next line.
+/// Pattern of a line break within a comment, including the comment mark of the next line.
 static BREAK: LazyLock<Regex> = LazyLock::new(|| regex(r"\n\s*//[/!]?"));
-/// Pattern of a word with one or more labels.
+/// Pattern of a citation: a citation word and one or more labels.
 static CITED: LazyLock<Regex> = LazyLock::new(|| {
     let first = r"\b(SPEC|UX|SCHEDULING|STORE|DESIGN)\s+(?:(?:section|annex|rule)\s+)?";
     let more = r"(?:(?:,| and| to)\s+[A-Z]\d*(?:\.\d+)+)*";
     regex(&format!(r"{first}((?:{LABEL})\b{more})"))
 });
 
-/// Pattern of one label.
+/// Pattern for splitting the labels of a citation.
 static ONE: LazyLock<Regex> = LazyLock::new(|| regex(LABEL));
 
 fn regex(pattern: &str) -> Regex {
@@ -54,7 +54,7 @@ pub(super) fn labels(text: &str) -> BTreeSet<String> {
                 head.clone_from(&label);
                 labels.insert(label);
             }
-            // A bare number in a table is a figure, not a label.
+            // A number at the start of a table row or an unnumbered list item is a figure, not a label.
             Some(false) if !label.starts_with(|char: char| char.is_ascii_digit()) => {
                 labels.insert(label);
             }
@@ -67,7 +67,7 @@ pub(super) fn labels(text: &str) -> BTreeSet<String> {
     labels
 }
 
-/// Returns the citations in a text: the word and its labels. Comments may break at any point.
+/// Returns the citations in a text, each as its word and its labels. A citation may continue on the next comment line.
 fn citations(text: &str) -> Vec<(String, Vec<String>)> {
     let text = BREAK.replace_all(text, " ");
     let found = CITED.captures_iter(&text).map(|found| {
@@ -77,7 +77,7 @@ fn citations(text: &str) -> Vec<(String, Vec<String>)> {
     found.collect()
 }
 
-/// Returns the citations of a text that match no label.
+/// Returns the citations in a text that have a label which the cited document lacks.
 fn unresolved(text: &str, known: &BTreeMap<&str, BTreeSet<String>>) -> Vec<String> {
     let leads =
         |word: &str, label: &String| known.get(word).is_some_and(|labels| labels.contains(label));
@@ -116,7 +116,7 @@ fn every_citation_matches_a_rule() {
 #[test]
 fn unmatched_citation_is_found() {
     let known = known();
-    // Split so that this file does not contain the citations itself.
+    // Each citation is split into two strings, so that the check of this file does not find it.
     for (word, label) in [("SP", "EC Z.9"), ("SP", "EC B.4.99"), ("U", "X 77"), ("DES", "IGN 3")] {
         let planted = format!("/// As agreed ({word}{label}).\nfn a() {{}}\n");
         assert_eq!(unresolved(&planted, &known), [format!("{word}{label}")]);

@@ -1,12 +1,12 @@
-//! Checks that help and documents name the commands, arguments and flags of the program.
+//! Checks that the help texts and documents name the commands, arguments and flags of the program.
 
 use super::pages::page;
 use crate::support::binary::Program;
 
-/// Flags of every command.
+/// Flags that every command accepts.
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
-/// All commands, with the arguments and flags that may not change.
+/// All commands, with the arguments and flags that the help of each must name.
 const COMMANDS: [(&str, &[&str]); 34] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll"]),
@@ -121,7 +121,7 @@ fn every_command_is_listed_and_in_the_help() {
     }
 }
 
-/// Returns the rows of a command in the table of commands.
+/// Returns the rows of a command in the command table of `docs/interface.md`.
 fn rows_of(command: &str) -> String {
     let interface = page("docs/interface.md");
     let name = format!("backissue {command}");
@@ -129,7 +129,7 @@ fn rows_of(command: &str) -> String {
     rows.filter(|line| names(line, &name)).map(|line| format!("{line}\n")).collect()
 }
 
-/// Returns the flags that a text names.
+/// Returns the flags, such as `--json`, that a text names.
 fn flags_in(text: &str) -> Vec<&str> {
     let words = text.split(|char: char| !char.is_ascii_alphanumeric() && char != '-');
     words.filter(|word| word.starts_with("--") && word.len() > 2).collect()
@@ -178,14 +178,14 @@ fn every_command_that_writes_json_is_named_as_such() {
         let writes = command.get_arguments().any(|flag| flag.get_long() == Some("json"));
         let mut called = vec![command.get_name()];
         called.extend(command.get_all_aliases());
-        // Filters were formerly called rules.
+        // The command for filters is still called `rules` internally.
         called.extend((command.get_name() == "rules").then_some("filters"));
         let named = called.iter().any(|name| names(sentence, &format!("`{name}`")));
         assert_eq!(named, writes, "{}", command.get_name());
     }
 }
 
-/// Returns the help of a command and its subcommands, with their names.
+/// Returns the names of all subcommands of a command, recursively, each with its help text.
 fn helps(command: &clap::Command, above: &str) -> Vec<(String, String)> {
     let inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
     let each = inner.flat_map(|inner| {
@@ -214,7 +214,7 @@ fn every_command_help_has_valid_examples() {
     }
 }
 
-/// Returns the subcommands of a command, recursively.
+/// Returns all subcommands of a command, recursively.
 fn all_below(command: &clap::Command) -> Vec<&clap::Command> {
     let inner = command.get_subcommands();
     inner.flat_map(|inner| std::iter::once(inner).chain(all_below(inner))).collect()

@@ -1,4 +1,4 @@
-//! Checks that the documented configuration equals the one that the program prints.
+//! Checks that the configuration in the documents equals the one that the program prints.
 
 use super::pages::{check_part, page, table_rows};
 use crate::support::binary::Program;

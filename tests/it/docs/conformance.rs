@@ -1,4 +1,4 @@
-//! Checks that every test named in a conformance sheet exists.
+//! Checks that every test exists that a conformance sheet (a table of requirements and their tests) names.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::fs;
 use super::citations;
 use super::pages::{files_below, page, pages, table_rows};
 
-/// Returns the rows of all conformance sheets: requirement, citation, test.
+/// Returns the rows of the conformance sheets in all documents: requirement, citation, test.
 fn sheets() -> Vec<Vec<String>> {
     let texts: Vec<String> = pages().iter().map(|path| page(path)).collect();
     let parts = texts.iter().flat_map(|text| text.split("<!-- conformance -->").skip(1));

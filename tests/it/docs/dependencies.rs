@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::pages::root;
 
-/// Returns the code spans in the first column of a document's tables.
+/// Returns the cells in backticks from the first column of a document's tables.
 fn first_column(text: &str) -> BTreeSet<String> {
     let cell = Regex::new(r"(?m)^\| `([^`]+)` \|").unwrap();
     cell.captures_iter(text).map(|found| found[1].to_owned()).collect()

@@ -10,23 +10,23 @@ use super::pages::page;
 use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 
-/// A document with an unusable hint.
+/// A feed with a polling hint (`ttl`) that is not a number.
 const FLAWED: &str = "<rss version=\"2.0\"><channel><title>Notes</title><ttl>soon</ttl>\
     <item><guid isPermaLink=\"false\">a</guid><title>Ladders</title><category>tools</category>\
     <enclosure url=\"https://site.example/a.mp3\" type=\"audio/mpeg\" length=\"12\"/></item>\
     </channel></rss>";
-/// The newest document of a feed with a missing archive.
+/// The subscription document of a feed with two archives, of which the older one is missing.
 const NEWEST: &str = "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>Orchard</title>\
     <id>tag:site.example,2026:o</id><updated>2026-03-01T08:00:00Z</updated>\
     <link rel=\"prev-archive\" href=\"1.xml\"/>\
     <entry><title>Pruning</title><id>n2</id><updated>2026-03-01T08:00:00Z</updated></entry></feed>";
-/// The first archive of that feed.
+/// The newer archive of the feed `NEWEST`.
 const ARCHIVE: &str = "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>Orchard</title>\
     <id>tag:site.example,2026:o</id><updated>2026-02-01T08:00:00Z</updated>\
     <link rel=\"prev-archive\" href=\"2.xml\"/>\
     <entry><title>Frost</title><id>n1</id><updated>2026-02-01T08:00:00Z</updated></entry></feed>";
 
-/// Fields by path, each with whether it ever has a value other than null or an empty list.
+/// The fields of JSON values by their path, each with whether it has a value other than null or an empty list in any of the values.
 type Fields = BTreeMap<String, bool>;
 
 fn collect(value: &Value, path: &str, fields: &mut Fields) {
@@ -54,7 +54,8 @@ fn fields(value: &Value) -> Fields {
     found
 }
 
-/// Returns the fields that a sample has in excess or lacks. Fields inside values that are always null or empty cannot be seen.
+/// Returns the fields that only the sample has and those it lacks, compared with values that the program wrote. Fields inside an
+/// object or list that is null or empty in all those values are not compared.
 fn differences(sample: &Value, written: &[Value]) -> Vec<String> {
     let (mut seen, named) = (Fields::new(), fields(sample));
     for value in written {
@@ -76,7 +77,7 @@ fn differences(sample: &Value, written: &[Value]) -> Vec<String> {
     lacking.chain(extra.map(|path| format!("has {path} too much"))).collect()
 }
 
-/// Returns a JSON sample from the interface document.
+/// Returns the JSON sample with this name from `docs/interface.md`.
 fn sample(name: &str) -> Value {
     let text = page("docs/interface.md");
     let mark = format!("<!-- json {name} -->\n```json\n");

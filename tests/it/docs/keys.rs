@@ -1,4 +1,4 @@
-//! Checks that the documented key tables match the program.
+//! Checks that the key tables in the documents match the program.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use backissue::ui::keys::key_bindings::Keymap;
 
 use super::pages::{between, cells, check_part, page};
 
-/// Returns the commands, each with its keys as the help shows them.
+/// Returns the interface's commands, each with its default keys as the help shows them.
 fn commands() -> impl Iterator<Item = (String, &'static CommandRow)> {
     let keys = Keymap::default();
     (0..).zip(COMMANDS).map(move |(place, row)| (keys.keys_of(place), row))

@@ -1,4 +1,4 @@
-//! Checks that the documents match the program and that references in documents and code resolve.
+//! Checks that the documents match the program, and that references in documents and code lead to something that exists.
 
 mod citations;
 mod command_line;

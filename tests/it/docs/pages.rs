@@ -1,19 +1,19 @@
-//! Access to the documents: their names, marked parts and tables.
+//! Reads the project's documents: their names, marked parts and tables.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the root of the project.
+/// Returns the root folder of the project.
 pub(super) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns a document by its path from the root.
+/// Returns the text of a document; `path` is relative to the project's root.
 pub(super) fn page(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Returns the paths of all documents.
+/// Returns the paths of all documents, relative to the project's root.
 pub(super) fn pages() -> Vec<String> {
     let mut pages: Vec<String> = files_below("docs")
         .into_iter()
@@ -47,7 +47,8 @@ fn part<'p>(page: &'p str, name: &str) -> Option<&'p str> {
     rest.split_once(&format!("<!-- /{name} -->")).map(|(inside, _)| inside)
 }
 
-/// Compares a part of a document with the program; `BACKISSUE_DOCS=write` rewrites it first.
+/// Checks that a marked part of a document equals `expected`; with `BACKISSUE_DOCS=write` in the environment, first replaces the
+/// part by `expected`.
 pub(super) fn check_part(path: &str, name: &str, expected: &str) {
     if std::env::var("BACKISSUE_DOCS").is_ok_and(|wish| wish == "write") {
         let text = page(path);
@@ -61,7 +62,7 @@ pub(super) fn check_part(path: &str, name: &str, expected: &str) {
     );
 }
 
-/// Returns the cells of a table row, without code marks.
+/// Returns the cells of a Markdown table row, without backticks.
 pub(super) fn cells(row: &str) -> Vec<String> {
     let row = row.trim().trim_start_matches('|').replace("\\|", "\u{0}");
     let row = row.strip_suffix('|').unwrap_or(&row);
@@ -70,7 +71,7 @@ pub(super) fn cells(row: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the rows of all tables in a text, without their headings.
+/// Returns the rows of all Markdown tables in a text, without the heading rows.
 pub(super) fn table_rows(text: &str) -> Vec<Vec<String>> {
     let lines: Vec<&str> = text.lines().collect();
     let is_rule = |line: &&str| line.starts_with("| --- ");

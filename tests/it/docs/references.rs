@@ -1,4 +1,4 @@
-//! Checks that the references of the documents exist: project files, other documents, headings, and top-level modules ("rooms").
+//! Checks that what the documents refer to exists: project files, other documents, headings, and top-level modules ("rooms").
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,14 +8,14 @@ use regex::Regex;
 
 use super::pages::{page, pages, root, table_rows};
 
-/// Returns the project paths that a text names as code and that do not exist.
+/// Returns the project paths in backticks that a text names and that do not exist.
 fn missing_paths(text: &str) -> Vec<String> {
     let named = Regex::new(r"`((?:src|tests|assets|docs|benches)/[^`\s]*)`").unwrap();
     let paths = named.captures_iter(text).map(|found| found[1].to_owned());
     paths.filter(|path| !root().join(path.trim_end_matches('/')).exists()).collect()
 }
 
-/// Returns the links of a document to files or headings that do not exist.
+/// Returns the links of a document whose file or heading does not exist.
 fn broken_links(path: &str, text: &str) -> Vec<String> {
     let link = Regex::new(r"\]\(([^)\s]+)\)").unwrap();
     let targets = link.captures_iter(text).map(|found| found[1].to_owned());
@@ -38,7 +38,7 @@ fn leads(path: &str, text: &str, target: &str) -> bool {
     anchor.is_empty() || anchors(&text).contains(anchor)
 }
 
-/// Returns the link anchors of a document's headings.
+/// Returns the anchors by which links reach a document's headings.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = text.lines().filter(|line| line.starts_with('#'));
     let slug = |heading: &str| {
@@ -106,7 +106,7 @@ fn the_table_of_changes_names_a_place_for_each() {
     for row in rows {
         let [_, place] = row.as_slice() else { panic!("two cells: {row:?}") };
         assert!(place.contains("src/") || place.contains("assets/"), "{row:?}");
-        // Names in brackets after a file must occur in that file.
+        // A code item named after a file must occur in that file.
         let mut file = None;
         for quoted in place.split('`').skip(1).step_by(2) {
             if Path::new(quoted).extension().is_some_and(|extension| extension == "rs") {
@@ -119,7 +119,7 @@ fn the_table_of_changes_names_a_place_for_each() {
     }
 }
 
-/// Checks whether the text is a code item such as `Gap::text` or `GapLines`.
+/// Checks whether a quoted text is the name of a code item, such as `Gap::text` or `GapLines`.
 fn is_a_name(quoted: &str) -> bool {
     quoted.starts_with(char::is_uppercase)
         && quoted.split("::").all(|part| !part.contains(['/', ' ', '-', '.']))

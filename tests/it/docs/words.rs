@@ -1,4 +1,5 @@
-//! Checks that the program's sentences use the words of docs/words.md and none of the old forms.
+//! Checks that the program's sentences, the documents and the comments use the words of docs/words.md and none of the old wordings
+//! that its tables replace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the old forms in the table.
+/// Returns the old wordings: the first column of the table `name` in docs/words.md.
 fn old_forms(name: &str) -> Vec<String> {
     let text = fs::read_to_string(root().join("docs/words.md")).unwrap();
     let table = between(&text, name);
@@ -30,8 +31,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the texts of a source file that readers see, without comments and tests; for the command line also its help, which is
-/// in comments.
+/// Returns the code of a source file, including the texts for users, without comments and tests. The comments of the command line's
+/// argument files are included, because they are the help.
 fn said(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let product = text.split("#[cfg(test)]").next().unwrap_or_default();
@@ -41,7 +42,7 @@ fn said(path: &Path) -> String {
         !line.starts_with("//") || (is_help && line.starts_with("///"))
     };
     let lines: Vec<&str> = product.lines().filter(says).collect();
-    // A sentence may continue on the next line.
+    // Join the lines, because a string may continue on the next line.
     lines.join("\n").replace("\\\n", "").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -86,7 +87,7 @@ fn comments_and_documents_have_no_old_wording() {
     for folder in ["src", "tests", "benches"] {
         sources(&root().join(folder), &mut paths);
     }
-    // The store and the search index will soon be rewritten, including their comments.
+    // Comments of the store and the search index are not checked, because these modules will soon be rewritten.
     paths.retain(|path| {
         !["io/store", "io/search"].iter().any(|room| path.to_string_lossy().contains(room))
     });

@@ -5,7 +5,7 @@ use chrono::{DateTime, Datelike, Duration, NaiveDateTime, NaiveTime, Utc};
 use super::pages::{page, table_rows};
 use crate::support::binary::Program;
 
-/// Rule sets by letter, as elements of the schedule extension (SPEC H.1).
+/// The rule sets that the worked examples refer to by letter, as elements of the schedule extension (SPEC H.1).
 const RULE_SETS: [(&str, &str); 5] = [
     (
         "P",
@@ -32,13 +32,13 @@ const RULE_SETS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Parses a time of the tables, `Mon 03-02 10:00`, in 2026.
+/// Parses a time such as `Mon 03-02 10:00` from the tables of examples; the year is 2026.
 fn stated(text: &str) -> DateTime<Utc> {
     let (_, date) = text.split_once(' ').unwrap();
     NaiveDateTime::parse_from_str(&format!("2026-{date}"), "%Y-%m-%d %H:%M").unwrap().and_utc()
 }
 
-/// Parses a time that may lack its date: the first one after `last` on that weekday.
+/// Parses a time from the tables that may lack its date, such as `Mon 10:00`: then it is the first such time after `last`.
 fn following(text: &str, last: DateTime<Utc>) -> DateTime<Utc> {
     let words: Vec<&str> = text.split(' ').collect();
     let [day, clock] = words.as_slice() else { return stated(text) };
@@ -49,7 +49,7 @@ fn following(text: &str, last: DateTime<Utc>) -> DateTime<Utc> {
         .unwrap()
 }
 
-/// Returns next poll, kind and binding interval as the tables write them.
+/// Returns the next poll that `plan` computes, and its kind and binding interval in minutes as the tables write them.
 fn computed(program: &Program, document: &str, last: DateTime<Utc>) -> (DateTime<Utc>, String) {
     let last = last.to_rfc3339();
     let facts = format!("{{\"last_ok\": \"{last}\", \"now\": \"{last}\", \"u\": 0}}");

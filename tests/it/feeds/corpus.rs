@@ -1,6 +1,7 @@
-//! Tests with lists, pages, dates and attacks from third-party documents; `BACKISSUE_CORPUS` names their folder.
+//! Tests with subscription lists, pages, dates and attacks from third-party documents in the folder that `BACKISSUE_CORPUS` names.
 //!
-//! Without the variable these tests do nothing and say so. `--nocapture` shows the differing rows.
+//! Without the variable these tests check nothing and print that. `--nocapture` shows the rows whose result differs from the
+//! expected one.
 
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ use backissue_core::feed::opml::subscription_list::{OpmlFeed, normal_tag};
 use backissue_core::feed::{Origin, parse};
 use serde_json::Value;
 
-/// Returns the corpus folder.
+/// Returns the folder of third-party documents, if the environment names one.
 pub(crate) fn corpus() -> Option<PathBuf> {
     let folder = std::env::var_os("BACKISSUE_CORPUS").map(PathBuf::from);
     if folder.is_none() {
@@ -36,7 +37,7 @@ fn text(value: &Value) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Prints the differing rows and requires this percentage of rows to agree.
+/// Prints the differing rows and checks that at least this percentage of all rows has the expected result.
 fn demand(name: &str, total: usize, differing: &[String], percent: usize) {
     for row in differing {
         tell(row);
@@ -52,12 +53,13 @@ fn is_web(address: &str) -> bool {
     (address.starts_with("http://") || address.starts_with("https://")) && address.len() > 8
 }
 
-/// Returns an address in the form for comparison (SPEC C.4): an empty path is `/`.
+/// Returns an address in the form in which addresses are compared (SPEC C.4), for example with `/` for an empty path.
 fn canonical(address: &str) -> String {
     url::Url::parse(address).map_or_else(|_| address.to_owned(), String::from)
 }
 
-/// Returns how a feed differs from the expected one. If a list contains an address twice, the first title is kept.
+/// Returns how a feed that was read from a list differs from the expected one. If the list contains an address twice, the feed may
+/// have either title.
 fn feed_differs(expected: &Value, all: &[Value], found: &[OpmlFeed]) -> Option<String> {
     let address = text(&expected["xml_url"])?;
     let is_same = |other: &str| canonical(other) == canonical(&address);
@@ -102,7 +104,7 @@ fn real_world_lists_are_read_as_intended() {
         let bytes = std::fs::read(folder.join(file)).unwrap();
         let read = read_opml(&bytes);
         let found = read.map(|list| list.outlines).unwrap_or_default();
-        // An ill-formed list has no expected result; we read what is readable.
+        // An ill-formed list has no expected result; it is enough that some feed is read if the list has any.
         let wrong = match row["feeds"].as_array() {
             None => (found.is_empty() && states_feeds(&bytes))
                 .then(|| "ill-formed, and nothing was read".to_owned()),

@@ -1,4 +1,5 @@
-//! Reads the documents of a corpus with feed-rs as well and compares titles and links; `BACKISSUE_CORPUS` names the folder.
+//! Reads the documents in the folder `BACKISSUE_CORPUS` both with this program and with the library feed-rs, and compares the
+//! titles and links.
 //!
 //! A row of [`REASONS`] must explain each difference.
 
@@ -13,7 +14,7 @@ use url::Url;
 
 use super::corpus::{corpus, rows, tell};
 
-/// The part of a document in which the readings differ.
+/// The part of a document that feed-rs and this program read differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Entries,
@@ -21,7 +22,7 @@ enum Part {
     Link,
 }
 
-/// A difference between feed-rs and our reading.
+/// What feed-rs and this program read for the same part of a document.
 #[derive(Debug)]
 struct Difference {
     part: Part,
@@ -29,7 +30,8 @@ struct Difference {
     ours: String,
 }
 
-/// The reason why our reading is right where it differs. The first matching row applies.
+/// A reason why this program reads a part correctly and feed-rs does not, and the differences it explains. The first reason that
+/// fits a difference counts.
 struct Reason {
     says: &'static str,
     fits: fn(&str, &Difference) -> bool,
@@ -100,7 +102,7 @@ fn titles_and_links_match_feed_rs_or_a_known_exception() {
     for row in rows(&folder, "manifest.jsonl") {
         let name = row["file"].as_str().unwrap();
         let Ok(bytes) = fs::read(folder.join(name)) else { continue };
-        // feed-rs can panic on real-world documents.
+        // Skip documents on which feed-rs panics.
         let read = catch_unwind(AssertUnwindSafe(|| feed_rs::parser::parse(bytes.as_slice())));
         let Ok(Ok(theirs)) = read else { continue };
         both += 1;
@@ -132,7 +134,7 @@ fn differences(theirs: &model::Feed, ours: &FeedDocument) -> Vec<Difference> {
     let title = |theirs: Option<&model::Text>, ours: Option<&String>| {
         let (theirs, ours) = (theirs.map(|text| text.content.as_str()), ours.cloned());
         let ours = ours.unwrap_or_default();
-        // feed-rs does not convert markup.
+        // feed-rs returns titles with their markup, so a title may also match after its markup is removed.
         let as_text = one_line(theirs.unwrap_or_default(), TITLE_MAX);
         let is_same = as_text == ours;
         let plain = plain_line(theirs.unwrap_or_default(), TITLE_MAX);

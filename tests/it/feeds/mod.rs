@@ -1,3 +1,3 @@
-//! Tests of feed documents from the real world.
+//! Tests with feed documents and lists from the real world.
 
 pub mod corpus;

@@ -1,4 +1,4 @@
-//! Fuzzing of publishers' documents. `BACKISSUE_CORPUS=folder` also mutates the documents of a folder.
+//! Fuzzing of publishers' documents. `BACKISSUE_CORPUS=folder` also uses the documents in a folder as seeds.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use backissue_core::lint::examine;
 
 use super::{INPUT_MAX, Target};
 
-/// One in this many inputs also goes through `lint`, which takes longer.
+/// One in this many inputs is also checked with `lint`, which takes longer.
 const EXAMINED: usize = 16;
 const URL: &str = "https://a.example/feed";
 
@@ -37,7 +37,7 @@ pub const PIECES: &[&[u8]] = &[
     "“é@a.bc”".as_bytes(),
 ];
 
-/// Returns the files below a folder, in order.
+/// Returns the files below a folder that are not larger than an input may be, sorted by path.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -56,9 +56,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the documents of these tests and of the folder that the environment names.
+/// Returns the documents in `tests/it/fixtures`, and those in the folder that `BACKISSUE_CORPUS` names.
 fn real_documents() -> Vec<Vec<u8>> {
-    // The manifest folder of the crate being built: the program, or the cargo-fuzz targets below it.
+    // The manifest folder belongs either to the program or to the cargo-fuzz targets below it.
     let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let fixtures = above.map(|folder| folder.join("tests/it/fixtures")).find(|it| it.is_dir());
     let mut paths = files(&fixtures.unwrap());
@@ -66,7 +66,7 @@ fn real_documents() -> Vec<Vec<u8>> {
     paths.iter().filter_map(|path| std::fs::read(path).ok()).collect()
 }
 
-/// Reads the bytes in every way and checks the invariants.
+/// Reads the bytes with every parser for documents and pages, and checks the invariants of the result.
 fn check(bytes: &[u8], number: usize) {
     let origin = Origin { url: Some(URL), content_type: None };
     let document = parse(bytes, &origin);
@@ -77,7 +77,7 @@ fn check(bytes: &[u8], number: usize) {
     if number.is_multiple_of(EXAMINED) {
         examine(bytes, &origin, chrono::DateTime::UNIX_EPOCH);
     }
-    // feed-rs can read every repaired document.
+    // This flaw means that feed-rs could not read an entry after it was repaired.
     let unread = document.flaws.iter().find(|flaw| flaw.reason.contains("could not be read"));
     assert_eq!(unread, None, "an entry was left out");
 }

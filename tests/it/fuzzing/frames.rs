@@ -1,4 +1,4 @@
-//! Fuzzing of the messages that another process sends through the socket.
+//! Fuzzing of the messages that processes send each other through the socket.
 
 use backissue::io::owner::frames::{read_frame, write_frame};
 use backissue::io::owner::messages::{
@@ -25,7 +25,7 @@ const PIECES: &[&[u8]] = &[
     b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff",
 ];
 
-/// Returns streams of several messages.
+/// Returns the bytes of several streams of messages, which are the seeds.
 fn streams() -> Vec<Vec<u8>> {
     let hello = ClientMessage::Hello { protocol: PROTOCOL, version: "0.1.0".into() };
     let words = ["poll", "--all", "\u{1b}[2J"].map(String::from).to_vec();
@@ -57,7 +57,7 @@ fn stream(messages: &[impl Serialize]) -> Vec<u8> {
     bytes
 }
 
-/// Reads messages until the stream ends or breaks off; each message must round-trip.
+/// Reads messages until the stream ends or is invalid; each message must be the same after it is written and read again.
 fn read<T: DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
     let mut left = bytes;
     while let Ok(Some(message)) = read_frame::<T>(&mut left) {

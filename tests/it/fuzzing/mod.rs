@@ -15,7 +15,7 @@ use backissue::io::clock;
 use crate::support::dice;
 pub use target::{INPUT_MAX, Target};
 
-/// Returns every target except `records`, which belongs to the store.
+/// Returns every fuzz target except `records`, which is part of the store's tests.
 pub fn targets() -> Vec<Target> {
     vec![
         documents::documents(),
@@ -31,7 +31,7 @@ pub fn targets() -> Vec<Target> {
 #[test]
 fn every_target_exists_for_cargo_fuzz_too() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/fuzz_targets");
-    // A package from a registry does not contain the folder.
+    // The folder is missing in a package from a registry; then there is nothing to compare.
     let Ok(files) = std::fs::read_dir(folder) else { return };
     let there: std::collections::BTreeSet<String> =
         files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();

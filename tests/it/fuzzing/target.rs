@@ -19,36 +19,36 @@ use super::dice::Dice;
 
 /// Maximum time for one input, even on a slow machine.
 const SLOWEST: Duration = Duration::from_secs(10);
-/// Maximum size of an input in bytes: longer ones only reduce the number of inputs.
+/// Maximum size of an input in bytes: with longer inputs, fewer of them would be checked in the same time.
 pub const INPUT_MAX: usize = 64 * 1024;
-/// The default seed.
+/// Seed of the random numbers unless `BACKISSUE_FUZZ_SEED` is set.
 const SEED: u64 = 7;
 
 /// Bytes at which texts are cut and joined, so that complete parts of one text are inserted into another.
 const JOINTS: &[u8] = b"<>{}[]\"'\n:, ";
 
-/// A check that fails if an invariant of an input is violated; the number is the number of the input.
+/// A function that panics if an input violates an invariant; its second argument is the number of the input.
 pub type Check = Box<dyn Fn(&[u8], usize)>;
 
-/// A fuzz target: its inputs and its check.
+/// A fuzz target: what its inputs are made from, and how each of them is checked.
 pub struct Target {
     pub name: &'static str,
     pub seeds: Vec<Vec<u8>>,
-    /// Fragments to insert that are meaningful to the parser.
+    /// Fragments that mutations insert; they have a meaning for the parser.
     pub pieces: &'static [&'static [u8]],
-    /// Number of inputs in the ordinary run.
+    /// Number of inputs unless `BACKISSUE_FUZZ_SECONDS` is set.
     pub inputs: usize,
     pub check: Check,
 }
 
-/// Returns a number from an environment variable.
+/// Returns the number in an environment variable, if it is set.
 fn named_number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text} is no number")))
 }
 
 impl Target {
-    /// Returns a target for texts.
+    /// Returns a target whose seeds are texts.
     pub fn of_texts(
         name: &'static str,
         texts: &[&str],
@@ -60,7 +60,7 @@ impl Target {
         Self { name, seeds, pieces, inputs, check: Box::new(check) }
     }
 
-    /// Checks mutated inputs.
+    /// Checks the seeds and then mutated inputs; panics if a check fails or takes too long.
     pub fn run(&self) {
         let seconds = named_number("BACKISSUE_FUZZ_SECONDS");
         let seed = named_number("BACKISSUE_FUZZ_SEED").unwrap_or(SEED);
@@ -72,7 +72,7 @@ impl Target {
             None => done < self.inputs,
         };
         while goes_on(done) {
-            // The seeds themselves are checked first.
+            // The first inputs are the unchanged seeds.
             let input = match self.seeds.get(done) {
                 Some(seed) => seed.clone(),
                 None => self.changed(&mut dice),
@@ -97,7 +97,7 @@ impl Target {
         assert!(slowest < SLOWEST, "{name}: {slowest:?}, with BACKISSUE_FUZZ_SEED={seed}");
     }
 
-    /// Returns a seed with a few mutations.
+    /// Returns a random seed text with one to five random mutations.
     pub fn changed(&self, dice: &mut Dice) -> Vec<u8> {
         let mut bytes = dice.pick(&self.seeds).clone();
         for _ in 0..=dice.roll(5) {
@@ -130,13 +130,13 @@ impl Target {
     }
 }
 
-/// Returns the position of the next byte that is in `JOINTS`, or the length.
+/// Returns the position of the first byte at or after `from` that is in `JOINTS`, or the length of the text.
 fn joint(bytes: &[u8], from: usize) -> usize {
     let found = bytes.iter().skip(from).position(|byte| JOINTS.contains(byte));
     found.map_or(bytes.len(), |place| from + place)
 }
 
-/// Returns a part of a text between two positions that `joint` finds.
+/// Returns a random part of a text that starts and ends at bytes in `JOINTS` or at the end of the text.
 fn part_of<'a>(bytes: &'a [u8], dice: &mut Dice) -> &'a [u8] {
     let begin = joint(bytes, dice.place(bytes.len() + 1));
     let end = joint(bytes, (begin + dice.place(300)).min(bytes.len()));

@@ -1,4 +1,4 @@
-//! Fuzzing of what users type: queries, filters, the configuration.
+//! Fuzzing of what users type: search queries, filters, the configuration.
 
 use backissue::io::config::config_file;
 use backissue_core::filters::{EntryFilter, Pattern};
@@ -103,7 +103,7 @@ pub fn patterns() -> Target {
 pub fn configurations() -> Target {
     let folder = tempfile::tempdir().unwrap();
     let whole = include_str!("../../../assets/config.toml");
-    // The settings in the example configuration are commented out.
+    // Second seed: the example configuration with its settings active; they are commented out in the file.
     let bare = whole.replace("\n# ", "\n").replace("\n#", "\n");
     Target::of_texts("configurations", &[whole, &bare], CONFIG_PIECES, 600, move |bytes, _| {
         let path = folder.path().join("config.toml");

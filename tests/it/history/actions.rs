@@ -1,4 +1,4 @@
-//! The reader's actions on a history: consent, stop, dismiss, reread.
+//! The user's actions on a feed's history: allow a walk of its archives, stop it, dismiss a gap, read the archives again.
 
 use backissue_core::history::{GoOn, Limit, Mode, Next, Reason};
 

@@ -1,4 +1,4 @@
-//! Claims about a history agree with what was published and served, whatever the publisher does (SPEC C.8).
+//! What the program says about a feed's history agrees with what was published and served, whatever the publisher does (SPEC C.8).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,58 +13,58 @@ use crate::support::world::{Scripted, World, start};
 const HOME: &str = "https://press.example/feed";
 const SECOND: &str = "https://new.example/feed";
 const STRANGER: &str = "https://stranger.example/feed";
-/// Entries per archive.
+/// Number of entries in a full archive.
 const PER_ARCHIVE: usize = 4;
 
 /// The way a publisher offers its history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// The document is the whole feed.
+    /// The subscription document contains all entries and is marked as complete.
     Complete,
-    /// RFC 5005 archives hold the entries that left the window and `overlap` entries that are still in it. The newest archive
-    /// grows at its address, or archives appear complete.
+    /// RFC 5005 archives contain the entries that are no longer in the subscription document and `overlap` entries that still are.
+    /// The newest archive gets further entries at the same address if `grows`; otherwise it is filled with newer entries at once.
     Archived { overlap: usize, grows: bool },
-    /// The same with `previous` links, as in draft -05.
+    /// Archives that are filled at once, linked by `previous` as in draft -05.
     ByPrevious,
-    /// Paged feed.
+    /// A paged feed, whose further pages do not exist.
     Paged,
 }
 
-/// An event between two polls.
+/// What the publisher or the user does between two polls.
 #[derive(Debug, Clone, Copy)]
 enum Act {
-    /// Publishes this number of entries; entries that leave the window are archived at once.
+    /// Publishes this number of entries; entries that leave the subscription document are archived at once.
     Publish(usize),
     /// Publishes this number of entries without updating the archives.
     PublishLate(usize),
-    /// Changes the number of entries in the window.
+    /// Changes the number of entries in the subscription document.
     Resize(usize),
-    /// Refuses one of the archives with a status.
+    /// Answers requests for one of the archives with an error status.
     Refuse(usize, u16),
     /// Makes all archives available again.
     Heal,
-    /// Redirects the address to another publisher's complete feed.
+    /// Redirects the feed's address, with this status, to another publisher's complete feed.
     LeadAway(u16),
-    /// Serves the feed at another host, to which its address redirects.
+    /// Serves the feed at another host, and redirects the feed's address to it with this status.
     Move(u16),
-    /// Serves the feed at its own address again.
+    /// Serves the feed at its original address again.
     ComeHome,
-    /// The reader lets the archive walk continue.
+    /// The user lets the archive walk continue.
     GoOn,
 }
 
-/// A publisher that loses an entry only if an act says so.
+/// A publisher whose entries are all available in its documents, unless an act makes some of them unavailable.
 #[derive(Debug, Clone)]
 struct Publisher {
     form: Form,
     window: usize,
-    /// Number of entries published; 1 is the oldest.
+    /// Number of published entries; entry 1 is the oldest.
     published: usize,
-    /// Number of archived entries, counted from the oldest.
+    /// Number of entries in the archives: entry 1 up to this one.
     archived: usize,
     refused: BTreeMap<usize, u16>,
     led: Option<(u16, &'static str)>,
-    /// Whether the feed is also served at the second address.
+    /// Whether the feed is also served at the address `SECOND`.
     has_moved: bool,
 }
 
@@ -135,7 +135,7 @@ impl Publisher {
         format!("https://press.example/archive/{archive}")
     }
 
-    /// Returns the current document at each address.
+    /// Returns what the server answers at each address now.
     fn network(&self) -> BTreeMap<String, Served> {
         let mut network = BTreeMap::new();
         let current = self.current();
@@ -187,20 +187,20 @@ impl Publisher {
     }
 }
 
-/// The document at an address.
+/// What the server answers at an address: a redirect, an error status or a document.
 #[derive(Debug, Clone, Default)]
 struct Served {
     status: u16,
     leads: Option<(u16, &'static str)>,
     body: String,
-    /// Address of the older document that it links to.
+    /// Address of the older document to which this document links.
     older: Option<String>,
-    /// Dates of its oldest and its newest entry.
+    /// Dates of the oldest and the newest entry in this document.
     dates: Option<(DateTime<Utc>, DateTime<Utc>)>,
 }
 
 impl Served {
-    /// Returns a document with these entries, newest first, and a link to an older document.
+    /// Returns an Atom document with the entries of this range, newest first, and a link to an older document.
     fn of(
         entries: std::ops::RangeInclusive<usize>,
         marks: &str,
@@ -227,19 +227,19 @@ impl Served {
     }
 }
 
-/// Returns the date of an entry; entries are two days apart.
+/// Returns the date of an entry; consecutive entries are two days apart.
 fn date(number: usize) -> DateTime<Utc> {
     start() - TimeDelta::days(400) + TimeDelta::days(2 * i64::try_from(number).unwrap())
 }
 
-/// The server's log.
+/// What the server has sent, for comparison with the program's claims.
 #[derive(Default)]
 struct Log {
-    /// Last status of each address.
+    /// Status of the last response for each address.
     statuses: BTreeMap<String, u16>,
-    /// Archives that were sent.
+    /// Addresses of the archives that were sent with status 200.
     sent: BTreeSet<String>,
-    /// Oldest dates of the documents that were sent with a link to an address.
+    /// For each linked address, the dates of the oldest entries in the sent documents that link to it.
     linked: BTreeMap<String, BTreeSet<String>>,
     oldest: BTreeSet<String>,
     newest: BTreeSet<String>,
@@ -270,13 +270,14 @@ impl Log {
         }
     }
 
-    /// Checks every number and date of a gap's line.
+    /// Checks every status, number and date in the text of a gap against the log.
     fn check(&self, gap: &Gap) -> Result<(), TestCaseError> {
         let text = gap.text();
         let url = &gap.edge.url;
         if let Some(rest) = text.strip_prefix("entries before ") {
             let (date, why) = rest.split_once(" missing: ").unwrap();
-            // The gap stays below the documents that overlap, whatever the later one links to.
+            // The date may come from a document with a link to any address: if documents overlap, the gap is below all of them,
+            // even if the later one links elsewhere.
             let stated = self.linked.values().flatten().any(|stated| stated == date);
             prop_assert!(stated, "{text}: {:?}", self.linked);
             if let Some(status) = why.strip_prefix(&format!("archive {url} answered ")) {
@@ -324,13 +325,13 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(act, 1..12)
 }
 
-/// Runs the acts and checks the claims after each.
+/// Subscribes, performs the acts, and checks the program's claims after each act.
 fn live(mut publisher: Publisher, acts: &[Act]) -> Result<(), TestCaseError> {
     let mut world = World::new(80, 24);
     let mut log = Log::default();
     let mut noted = 0;
-    // The newest archives named by a document while archives and document together were the whole feed; a reader that never saw
-    // this state cannot know better.
+    // Numbers of the newest archive at polls at which the archives and the subscription document together contained all entries. If
+    // there was no such poll, a feed reader cannot know that its history has a gap.
     let mut sound = BTreeSet::new();
     for (number, act) in std::iter::once(&Act::Publish(0)).chain(acts).enumerate() {
         publisher.act(*act);

@@ -1,4 +1,5 @@
-//! When a history is called complete (SPEC C.8), and what is requested first if two windows are disjoint.
+//! When a history is called complete (SPEC C.8), and what is requested first if two consecutive subscription documents share no
+//! entry.
 
 use backissue_core::feed::{Entry, FeedDocument, HistoryLinks, Kind};
 use backissue_core::history::walk::adaptor::FoundBy;
@@ -17,7 +18,7 @@ pub fn link(name: &str) -> Option<String> {
     Some(format!("https://a.example/{name}"))
 }
 
-/// Returns a document with these entries, newest first, and links.
+/// Returns a document with one entry for each of `days`, in this order, and the links that `change` sets.
 pub fn document(
     days: impl IntoIterator<Item = i64>,
     change: impl Fn(&mut HistoryLinks),
@@ -34,7 +35,7 @@ pub fn document(
     document
 }
 
-/// Serves documents by the last part of their address, and 404 for all others.
+/// Answers requests with the document whose name is the last part of the address, and with 404 if there is none.
 pub fn web(documents: Vec<(&'static str, FeedDocument)>) -> Box<Web<'static>> {
     Box::new(move |url: &str| {
         let found = documents.iter().find(|(name, _)| url == link(name).unwrap());
@@ -44,7 +45,7 @@ pub fn web(documents: Vec<(&'static str, FeedDocument)>) -> Box<Web<'static>> {
     })
 }
 
-/// Returns a reader that polled and walked these documents once.
+/// Returns a feed reader that polled `FEED` and walked its archives once.
 fn reader_of(documents: Vec<(&'static str, FeedDocument)>) -> Reader {
     let mut reader = Reader::of(FEED);
     reader.record.old_form_confirmed = true;
@@ -52,7 +53,7 @@ fn reader_of(documents: Vec<(&'static str, FeedDocument)>) -> Reader {
     reader
 }
 
-/// A change of a document's links.
+/// A function that changes the links of a document.
 type Change = fn(&mut HistoryLinks);
 
 #[test]
@@ -139,7 +140,7 @@ fn disjoint_windows_are_a_gap_even_with_archives() {
         reader.poll(&mut *web(vec![("feed", feed(31..36)), ("1", grown)]));
         assert_eq!((reader.standing().as_str(), reader.requests.len()), (text, again));
     }
-    // A new link starts an archive walk; the entries that it does not reach have a separate gap.
+    // If the feed links to a new archive, the archives are walked from there, so the missed entries are found.
     let mut reader = reader_of(vec![("feed", feed(10..15)), ("1", archive(0..10))]);
     reader.pass(1);
     let moved = document((30..35).rev(), |h| h.prev_archive = link("2"));

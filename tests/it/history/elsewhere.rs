@@ -1,4 +1,4 @@
-//! Numbered pages and copies in an imitation of the Internet Archive, in the real binary over loopback.
+//! Histories from numbered pages, and from copies in an imitation of the Internet Archive, read by the real binary over loopback.
 
 use backissue::io::publisher::server::{PublisherAnswer, PublisherRequest};
 use serde_json::Value;
@@ -9,7 +9,8 @@ use crate::support::world::rss;
 
 const RSS: [(&str, &str); 1] = [("content-type", "application/rss+xml")];
 
-/// Starts a blog with three numbered pages, and an archive with one copy a year, one of them missing.
+/// Starts a site that serves a blog with three numbered pages, and an imitation of the Internet Archive with one copy of the blog a
+/// year, of which one is missing.
 fn site() -> Site {
     Site::start(|request| blog(&request).or_else(|| copies(&request)).unwrap_or_else(missing))
 }

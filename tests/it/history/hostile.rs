@@ -1,4 +1,4 @@
-//! Publishers that try to keep a reader busy forever (SPEC S2.12, G.46, D.6).
+//! Publishers that try to keep a feed reader busy forever (SPEC S2.12, G.46, D.6).
 
 use backissue_core::feed::{Entry, FeedDocument, HistoryLinks, Kind};
 use backissue_core::history::{Gap, GapKind, Limit, Reason};
@@ -7,7 +7,7 @@ use super::{Answer, Reader};
 
 const FEED: &str = "https://mill.example/feed";
 
-/// Returns a document with these entries and a link to an older one.
+/// Returns a document with entries of these IDs and a link to an older archive.
 fn page(url: &str, ids: &[String], prev: Option<&str>) -> Answer {
     let entries =
         ids.iter().map(|id| Entry { id: id.clone(), ..Entry::default() }).collect::<Vec<_>>();
@@ -18,7 +18,7 @@ fn page(url: &str, ids: &[String], prev: Option<&str>) -> Answer {
     Answer::Document(url.to_owned(), Box::new(document))
 }
 
-/// Answers a request for an address.
+/// A function that answers the request for an address.
 type Site = fn(&str) -> Answer;
 
 fn only_gap(reader: &Reader) -> Gap {
@@ -31,7 +31,7 @@ fn number(url: &str) -> u32 {
     url.rsplit('=').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// Serves an endless chain in which every page links to the next.
+/// Answers requests with an endless chain of archives; each has an entry of its own if `new`, otherwise all have the same entry.
 fn endless(url: &str, new: bool) -> Answer {
     let number = number(url);
     let ids = [if new { format!("e{number}") } else { "always the same".to_owned() }];

@@ -1,5 +1,5 @@
-//! The history of feeds without network, store and clock: a reader keeps entries in memory, walks the archives that the test's
-//! publisher serves, and can crash at any step.
+//! Tests of feed histories without network, store and clock: a simulated feed reader keeps entries in memory, walks the archives
+//! that the test's publisher serves, and can crash at any step.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -35,27 +35,27 @@ use backissue_core::history::{
 };
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// A publisher's answer.
+/// A publisher's answer to a request.
 #[derive(Clone)]
 pub enum Answer {
-    /// A document from this address.
+    /// A document, and the address it was served from.
     Document(String, Box<FeedDocument>),
     /// An error status.
     Status(u16),
-    /// No answer.
+    /// The request times out.
     Timeout,
 }
 
-/// The function that answers requests.
+/// The publisher: a function that answers the request for an address.
 pub type Web<'w> = dyn FnMut(&str) -> Answer + 'w;
 
-/// Parses a document served at an address.
+/// Returns the answer of a publisher who serves these bytes at an address.
 pub fn document(url: &str, bytes: &[u8]) -> Answer {
     let origin = Origin { url: Some(url), content_type: None };
     Answer::Document(url.to_owned(), Box::new(parse(bytes, &origin)))
 }
 
-/// A reader of one feed.
+/// A simulated feed reader with one subscription.
 pub struct Reader {
     pub url: String,
     pub record: HistoryRecord,
@@ -66,11 +66,11 @@ pub struct Reader {
     pub kept: Vec<KeptEntry>,
     pub bodies: Vec<EntryBody>,
     pub counters: Counters,
-    /// Every requested address except polls.
+    /// Every requested address in order, without the requests for the subscription document.
     pub requests: Vec<String>,
-    /// How often each archive was merged.
+    /// Number of times that each archive was merged, by address.
     pub applied: BTreeMap<String, u32>,
-    /// Steps at which all unwritten data is lost, from last to first.
+    /// Numbers of the steps at which the feed reader crashes and loses everything it has not written, in descending order.
     pub crashes: Vec<u32>,
     steps: u32,
 }
@@ -98,7 +98,7 @@ impl Reader {
         self.now += TimeDelta::hours(hours);
     }
 
-    /// Polls the feed and walks as far as the record allows.
+    /// Polls the feed and walks its archives as far as the history mode allows.
     pub fn poll(&mut self, web: &mut Web<'_>) -> Option<WalkNotice> {
         let (url, document) = match web(&self.url.clone()) {
             Answer::Document(url, document) => (url, document),
@@ -109,7 +109,7 @@ impl Reader {
         self.walk(web)
     }
 
-    /// Processes a subscription document.
+    /// Processes a subscription document as if it came from a poll; `whole` is false if it is only a part of the document.
     pub fn take(&mut self, url: &str, document: &FeedDocument, whole: bool) -> OverrunVerdict {
         let requested = self.url.clone();
         let polled = Polled {
@@ -154,7 +154,7 @@ impl Reader {
         ArchiveWalk { record: &mut self.record, nodes: &mut self.nodes, policy: &self.policy }
     }
 
-    /// Walks until there is nothing left to request.
+    /// Walks the archives until there is nothing left to request.
     pub fn walk(&mut self, web: &mut Web<'_>) -> Option<WalkNotice> {
         let mut told = None;
         loop {
@@ -170,7 +170,7 @@ impl Reader {
             self.requests.push(request.url.clone());
             let answer = web(&request.url);
             if self.crashed() {
-                // The answer is lost; the next run requests it again.
+                // The crash lost the answer, so the same request is made again and counted only once.
                 self.requests.pop();
                 continue;
             }
@@ -179,7 +179,7 @@ impl Reader {
         }
     }
 
-    /// Processes the answer to the last request.
+    /// Processes the answer to the last archive request.
     fn answer(&mut self, answer: &Answer) -> Option<WalkNotice> {
         let now = self.now;
         let failure = match answer {
@@ -207,7 +207,7 @@ impl Reader {
         None
     }
 
-    /// Checks whether the program ends at this step and loses all unwritten data.
+    /// Counts a step, and checks whether the feed reader crashes at it and loses everything it has not written.
     fn crashed(&mut self) -> bool {
         self.steps += 1;
         if self.crashes.last() != Some(&self.steps) {
@@ -218,7 +218,7 @@ impl Reader {
         true
     }
 
-    /// Drops everything in memory and reads what was written.
+    /// Converts the history record and the archive nodes to the stored form and back, as a restart does.
     pub fn reopen(&mut self) {
         let record = rmp_serde::to_vec_named(&self.record).unwrap();
         self.record = rmp_serde::from_slice(&record).unwrap();
@@ -226,7 +226,7 @@ impl Reader {
         self.nodes = rmp_serde::from_slice(&nodes).unwrap();
     }
 
-    /// Writes what a store would get and checks its invariants.
+    /// Marks all archive nodes as written and checks their invariants.
     fn write(&mut self) {
         self.nodes.take_touched();
         assert_eq!(self.nodes.check_invariant(&self.record), Ok(()));
@@ -261,7 +261,8 @@ impl Reader {
         merged
     }
 
-    /// Returns the list as the reader sees it: entries by the last part of their ids, gaps by their kinds.
+    /// Returns the rows of the entry list as the user sees it, newest first: each entry as the last part of its ID, each gap as its
+    /// kind.
     pub fn list(&self) -> Vec<String> {
         let mut rows: Vec<(i64, u8, usize, String)> = Vec::new();
         for (seq, (row, kept)) in self.rows.iter().zip(&self.kept).enumerate() {
@@ -285,7 +286,7 @@ impl Reader {
         self.record.status().text()
     }
 
-    /// Returns the ids of all live entries, sorted.
+    /// Returns the IDs of all entries that are not removed or withdrawn, sorted.
     pub fn ids(&self) -> Vec<&str> {
         let live = self.rows.iter().zip(&self.kept).filter(|(row, _)| row.flags.is_live());
         let mut ids: Vec<&str> = live.map(|(_, kept)| kept.id.as_str()).collect();

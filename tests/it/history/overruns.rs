@@ -1,4 +1,5 @@
-//! Suspected overruns of the window: the five conditions, the verification, and the record (SPEC C.8.1).
+//! Suspected overruns (entries that left the feed between two polls): the five conditions, the verification by a second request,
+//! and the record (SPEC C.8.1).
 
 use backissue_core::feed::{Entry, FeedDocument, HistoryLinks, Kind, Tombstone};
 use backissue_core::history::overrun::OverrunVerdict;
@@ -38,7 +39,7 @@ fn reader_of(documents: &[FeedDocument]) -> Reader {
     reader
 }
 
-/// Checks whether `after` is suspected to be an overrun if it follows the documents in `before`.
+/// Checks whether an overrun is suspected if a poll returns `after` and the polls before it returned `before`.
 fn suspected(before: &[FeedDocument], after: &FeedDocument) -> bool {
     let mut reader = reader_of(before);
     matches!(reader.take(FEED, after, true), OverrunVerdict::Missed(_))
@@ -102,7 +103,7 @@ fn conditional_answer_is_verified_before_an_overrun() {
     assert_eq!(reader.record.compare_windows(&polled, true), OverrunVerdict::Verify);
     assert_eq!(reader.record.windows, before);
     assert!(reader.gaps().is_empty());
-    // The whole window shows that the first answer was a delta.
+    // The full document shares entries with the one before the first answer, so the first answer was only a part.
     let whole = window(5..50);
     let polled = Polled { document: &whole, ..polled };
     assert_eq!(reader.record.compare_windows(&polled, false), OverrunVerdict::Fine);

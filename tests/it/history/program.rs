@@ -1,4 +1,4 @@
-//! Archive walks in the real binary over loopback: they are retried, killed fifty times, and measured.
+//! Archive walks of the real binary over loopback: they are retried after faults, killed fifty times, and measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,12 +12,13 @@ use serde_json::Value;
 use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 
-/// Removes the daily limit on archives in one walk.
+/// Configuration without a practical limit on archives a day, and without pauses between requests to this machine.
 const CONFIGURATION: &str =
     "[network]\nspace_loopback = false\n[history]\narchives_a_day = 100000\n";
 const KILLS: u32 = 50;
 
-/// An archived feed: its archives, their entries, and their faults until it is healed.
+/// An archived feed: its number of archives, the entries in each, and the archives that are answered with an error status until
+/// `healed` is set.
 #[derive(Clone)]
 struct Press {
     archives: usize,
@@ -209,7 +210,7 @@ fn program_killed_fifty_times_keeps_fetched_entries() {
     let rows: Vec<Value> = serde_json::from_str(&rows).unwrap();
     let ids: BTreeSet<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!((rows.len(), ids.len()), (press.whole(), press.whole()), "each entry once");
-    // An answer that arrived but was not yet written when the program was killed may be requested again: one per kill.
+    // Each kill may lose one answer that arrived but was not yet written, so each kill may cause one repeated request.
     let healthy = (0..press.archives).filter(|number| !press.faulty.contains_key(number));
     let asked = healthy.map(|number| site.asked(&format!("/archive/{number}.atom")).len());
     let again: usize = asked.map(|times| times - 1).sum();
@@ -226,7 +227,7 @@ fn twenty_archives_of_fifty_entries_are_walked_in_two_seconds() {
     program.run(&["poll"]).with(0);
     let took = began.elapsed();
     assert_eq!(history(&program)["history"]["state"], "complete");
-    // The goal is two seconds in a release build; a debug build may be slower.
+    // A release build may take two seconds; a debug build is slower.
     let most = if cfg!(debug_assertions) { 20 } else { 2 };
     assert!(took < Duration::from_secs(most), "{took:?}");
 }

@@ -1,4 +1,4 @@
-//! Any order, interruption or repetition leads to the same entries (SPEC C.5).
+//! Documents that are read in any order, with interruptions or repeatedly, lead to the same entries (SPEC C.5).
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ fn at(hours: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_700_000_000, 0).unwrap() + TimeDelta::hours(hours)
 }
 
-/// Generates documents with their positions; their entries have few ids and some have dates.
+/// Generates documents, each with its place in the archive chain. Their entries share a few IDs, and some entries have dates.
 fn documents() -> impl Strategy<Value = Vec<(FeedDocument, DocumentPlace)>> {
     let copy = (0..8_u8, proptest::option::of(0..6_i64), 0..3_u8);
     let one = (proptest::collection::vec(copy, 1..6), proptest::option::of(0..6_i64));
@@ -42,7 +42,7 @@ fn documents() -> impl Strategy<Value = Vec<(FeedDocument, DocumentPlace)>> {
     })
 }
 
-/// Returns the final entries by id, with title and rank.
+/// Returns the title and rank of each entry, by ID, after the documents were merged in this order.
 fn kept(documents: &[&(FeedDocument, DocumentPlace)]) -> BTreeMap<String, String> {
     let mut reader = Reader::of("https://a.example/");
     for (document, place) in documents {
@@ -55,7 +55,8 @@ fn kept(documents: &[&(FeedDocument, DocumentPlace)]) -> BTreeMap<String, String
         .collect()
 }
 
-/// The list-L algorithm of the drafts, corrected: oldest first, and a later copy replaces an earlier one.
+/// Returns the title of each entry, by ID, according to the list-L algorithm of the drafts with its error corrected: the documents
+/// are read oldest first, and the copy of an entry in a later document replaces that in an earlier one.
 fn list_l(documents: &[(FeedDocument, DocumentPlace)]) -> BTreeMap<String, String> {
     let mut kept = BTreeMap::new();
     for (document, _) in documents.iter().rev() {
@@ -68,8 +69,8 @@ fn list_l(documents: &[(FeedDocument, DocumentPlace)]) -> BTreeMap<String, Strin
     kept
 }
 
-/// Generates documents of a publisher that changes ids, dates and texts of its entries at will, but not links and titles: each
-/// document is a list of publications with the version of their id.
+/// Generates documents of a publisher that changes IDs, dates and texts of its entries at will, but not links and titles. Each
+/// document is a list of publications; the ID of each contains a version number.
 fn documents_with_changing_ids() -> impl Strategy<Value = Vec<FeedDocument>> {
     let copy = (0..9_u8, 0..4_u8, proptest::option::of(0..9_i64));
     let one = proptest::collection::vec(copy, 1..9);
@@ -191,11 +192,12 @@ proptest! {
     }
 }
 
-/// An archive: the numbers of the archives that its links name (12 is missing, 13 means no link) and its answer: 0 is an error, 1
-/// comes from the address of the older archive.
+/// An archive: the number of the archive in its `prev-archive` link and in its `next-archive` link (12 does not exist, 13 means no
+/// link), and how it is answered: 0 with an error, 1 with the older archive's address after a redirect, otherwise normally.
 type Archive = (usize, usize, u8);
 
-/// Reads a feed in rounds; each round gives the newest archive that the feed names, and the reader's action.
+/// Polls a feed in rounds. Each round states the newest archive that the feed links to, and what the user does then: 0 continue and
+/// stop, 1 reread, 2 nothing, 3 continue.
 fn read(archives: &[Archive], rounds: &[(usize, u8)]) -> Reader {
     let mut reader = Reader::of("https://b.example/feed");
     reader.policy.run_documents = 4;
@@ -265,7 +267,8 @@ fn missing_archive_stays_known_without_old_feed_documents() {
 
 #[test]
 fn side_archive_is_followed_once_the_chain_reaches_it() {
-    // Archive 0 is refused when 2 names it as the one it skips; then the subscription document names it.
+    // At first archive 0 is answered with an error, and only the `next-archive` link of archive 2 leads to it. Later the
+    // subscription document links to it.
     let mut archives = [(13, 13, 2); 12];
     (archives[0], archives[1], archives[2]) = ((5, 13, 0), (2, 13, 2), (3, 0, 2));
     let mut reader = read(&archives, &[(1, 2)]);

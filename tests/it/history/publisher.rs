@@ -1,4 +1,4 @@
-//! A publisher of an archived feed with seeded faults: refusals, garbage, loops and changing addresses.
+//! A publisher of an archived feed with faults that a seed determines: error statuses, garbage, loops and changing addresses.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use super::Answer;
 
 pub const SITE: &str = "https://press.example/";
 
-/// A small deterministic generator.
+/// A pseudo-random number generator (`SplitMix64`); the field is its state.
 pub struct Chance(pub u64);
 
 impl Chance {
     pub fn next(&mut self) -> u64 {
-        // SplitMix64.
+        // The `SplitMix64` algorithm.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -27,25 +27,25 @@ impl Chance {
     }
 }
 
-/// A fault of an archive.
+/// How requests for a faulty archive are answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     Status(u16),
     Timeout,
     Nonsense,
-    /// Its link names a newer archive.
+    /// The archive's `prev-archive` link leads to the newer archive of this number, which makes a loop.
     Loop(usize),
 }
 
-/// A publisher with archives 1 (oldest) to `archives`, of `entries` entries each.
+/// A publisher with `archives` archives, of which number 1 is the oldest, with `entries` entries each.
 pub struct Publisher {
     pub archives: usize,
     pub entries: usize,
     pub faults: BTreeMap<usize, Fault>,
-    /// Suffix of the addresses; a change renames the archives from `churned` on.
+    /// Suffix of the archives' addresses: if it changes, the archives from number `churned` on get new addresses.
     pub edition: u32,
     pub churned: usize,
-    /// Whether entries have no dates.
+    /// Whether the entries have no dates.
     pub undated: bool,
     pub served: BTreeMap<String, u32>,
 }
@@ -63,7 +63,7 @@ impl Publisher {
         }
     }
 
-    /// Makes one in ten archives fail, in all the different ways.
+    /// Gives about one in ten archives a random fault; loops are among the faults only if `loops`.
     pub fn with_faults(mut self, seed: u64, loops: bool) -> Self {
         let mut chance = Chance(seed);
         for archive in 1..=self.archives {
@@ -130,7 +130,7 @@ impl Publisher {
         }
     }
 
-    /// Answers a request for an address.
+    /// Returns the publisher's answer to the request for an address.
     pub fn answer(&mut self, url: &str) -> Answer {
         let last = self.archives * self.entries;
         if url == SITE {
@@ -153,7 +153,7 @@ impl Publisher {
         Answer::Document(url.to_owned(), Box::new(self.document(numbers, true, prev)))
     }
 
-    /// Returns the newest faulty archive, below which nothing is reachable.
+    /// Returns the newest faulty archive and its fault; older archives cannot be reached.
     pub fn newest_fault(&self) -> Option<(usize, Fault)> {
         self.faults.iter().next_back().map(|(archive, fault)| (*archive, *fault))
     }

@@ -1,4 +1,4 @@
-//! Walks and archive changes from the folder `BACKISSUE_CORPUS`, in `history-scenarios.jsonl`.
+//! Tests with the scenarios of archive walks and archive changes in `history-scenarios.jsonl` in the folder `BACKISSUE_CORPUS`.
 //!
 //! One row differs from RFC 5005: *archive pages reordered* expects no request for the archive below the exchanged ones, and a
 //! new request for the exchanged ones. Section 4 says that an archive document is stable at its address, so known addresses need
@@ -40,7 +40,8 @@ fn walks_of_the_corpus_end_as_expected() {
     assert!(checked >= 7, "{checked} rows");
 }
 
-/// Writes the requested and the stored documents as files.
+/// Polls a feed whose documents are files, and checks which addresses were requested and which entries are stored as the row
+/// expects.
 fn served(folder: &std::path::Path, row: &Value) {
     const SITE: &str = "http://example.org";
     let name = row["name"].as_str().unwrap();
@@ -61,7 +62,7 @@ fn served(folder: &std::path::Path, row: &Value) {
         assert_eq!(reader.ids().len() as u64, count, "{name}");
     }
     if let Some(then) = address("then") {
-        // The second document is served at the address of the first.
+        // The document `then` is processed as if it were served at the address of the first one.
         let Answer::Document(_, second) = web(&then) else { panic!("{name}") };
         let url = reader.url.clone();
         reader.take(&url, &second, true);
@@ -81,7 +82,7 @@ fn served(folder: &std::path::Path, row: &Value) {
     }
 }
 
-/// Returns the stated pages of the feed, oldest first; revisions are the update times of entries.
+/// Returns the documents that a row describes, oldest first. The revision number of an entry determines its update time.
 fn pages(rows: &Value) -> Vec<(String, FeedDocument)> {
     let rows = rows.as_array().unwrap();
     let mut older: Option<String> = None;
@@ -127,7 +128,8 @@ fn changed(row: &Value) {
     reader.pass(1);
     reader.requests.clear();
     poll(&mut reader, &new);
-    // The subscription document is always read again; archives at known addresses never are.
+    // Number of archives that needed no request. The subscription document is requested in each poll; archives at known addresses
+    // are not requested again.
     let spared = new.len() - 1 - reader.requests.len();
     let expected = row["expect"]["pages_that_need_no_request"].as_u64().unwrap() as usize;
     if name == "archive pages reordered" {

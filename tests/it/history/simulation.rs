@@ -1,4 +1,4 @@
-//! Three hundred archives, one in ten broken, and a reader that loses its memory fifty times.
+//! A walk of three hundred archives, of which one in ten is broken, by a feed reader that crashes fifty times.
 
 use backissue_core::history::{GapKind, GoOn};
 
@@ -20,7 +20,7 @@ fn reader(seed: u64) -> Reader {
     reader
 }
 
-/// Continues at each limit until none is left, like a reader who always agrees.
+/// Continues the walk at each limit until there is none left, like a user who always agrees.
 fn keep_saying_yes(reader: &mut Reader, publisher: &mut Publisher) {
     for _ in 0..100 {
         let mut limits = reader.gaps().into_iter().filter(|(_, gap)| gap.kind() == GapKind::Limit);
@@ -31,7 +31,7 @@ fn keep_saying_yes(reader: &mut Reader, publisher: &mut Publisher) {
     panic!("the walk does not end");
 }
 
-/// Checks that reachable entries are listed once and that the rest is one gap directly below.
+/// Checks that each reachable entry is listed once, and that the rest is shown as one gap at the end of the list.
 fn check_partial(reader: &Reader, publisher: &Publisher) {
     let (reached, loops) = match publisher.newest_fault() {
         None => (0, false),
@@ -47,7 +47,7 @@ fn check_partial(reader: &Reader, publisher: &Publisher) {
     if let Some((_, gap)) = gaps.first() {
         assert_eq!(gap.kind() == GapKind::Loop, loops);
         assert_eq!(reader.list().last(), Some(&format!("{:?}", gap.kind())), "it is last");
-        // A gap that is retried automatically does not count as permanently refused.
+        // The history is called complete except for the gap only if the gap is not retried automatically.
         let said = match gap.retry_at {
             _ if loops => "may be incomplete: its archives form a loop".to_owned(),
             None => "history complete except 1 gap".to_owned(),
@@ -61,7 +61,7 @@ fn check_partial(reader: &Reader, publisher: &Publisher) {
     }
 }
 
-/// Polls and retries until nothing is missing, healing one fault after another.
+/// Polls and retries until no entry is missing; after each poll the newest fault is removed, and after a few polls all faults.
 fn simulate(seed: u64, loops: bool, undated: bool) {
     let mut publisher = Publisher::new(ARCHIVES, ENTRIES).with_faults(seed, loops);
     publisher.undated = undated;
@@ -77,7 +77,8 @@ fn simulate(seed: u64, loops: bool, undated: bool) {
         if round > 3 {
             publisher.heal();
         }
-        // A permanent refusal or a loop is retried by hand, other faults after a poll.
+        // Archives that answered 403 or 410 and loops are retried only when the user asks; other faults are retried at the next
+        // poll.
         if matches!(fault, Fault::Status(403 | 410) | Fault::Loop(_)) {
             let key = reader.gaps()[0].0;
             assert_eq!(reader.record.go_on(key, &reader.nodes), GoOn::Walking);
@@ -89,7 +90,7 @@ fn simulate(seed: u64, loops: bool, undated: bool) {
     assert_eq!(reader.ids().len(), ARCHIVES * ENTRIES + 10);
     assert_eq!(reader.counters.unread, 10, "history is never unread");
     let again = reader.applied.values().filter(|times| **times > 1).count();
-    // Only an archive with a looping link is read again, because the reader requested it.
+    // Only the archives with a looping link are merged twice, because the test asked for a retry.
     assert!(again <= looped, "{again} archives were fetched again");
     assert!(reader.crashes.is_empty(), "it lost its memory fifty times on the way");
 }

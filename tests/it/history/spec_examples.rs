@@ -149,7 +149,8 @@ fn h5_looping_chain_is_one_line_at_its_end() {
     assert_eq!(reader.standing(), "complete history", "the archive was mended and read again");
 }
 
-/// Serves archives `a1` (oldest) to `a3` of an index, with links by name that replace those of the chain.
+/// Returns a publisher of the subscription document `index`, the archives `a1` (oldest) to `a3`, and `b1` and `b2`; `links` gives
+/// the link elements of each by name.
 fn chain<'a>(links: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Answer + 'a {
     move |url: &str| {
         let site = "https://chain.example/";
@@ -172,7 +173,7 @@ fn chain<'a>(links: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Answer + 'a {
 
 #[test]
 fn next_archive_of_the_newest_one_is_read_too() {
-    // SPEC C.9.
+    // The subscription document skips the newest archive (`a3`), which the `next-archive` link of `a2` names (SPEC C.9).
     let links = [
         ("index", "<link rel='prev-archive' href='a2'/>"),
         ("a2", "<link rel='next-archive' href='a3'/><link rel='prev-archive' href='a1'/>"),
@@ -188,7 +189,8 @@ fn next_archive_of_the_newest_one_is_read_too() {
 
 #[test]
 fn unfollowed_next_archive_links_are_reported() {
-    // SPEC C.9.
+    // A skipped archive (`b2`) is read, but its links to unknown documents and a `next-archive` at another origin are not followed
+    // (SPEC C.9).
     let links = [
         ("index", "<link rel='prev-archive' href='a2'/>"),
         ("a2", "<link rel='next-archive' href='b2'/><link rel='prev-archive' href='a1'/>"),

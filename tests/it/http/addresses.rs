@@ -1,5 +1,5 @@
-//! Permitted destinations: checked, pinned, and applied on every hop (SPEC D.6). Needs a machine where all of 127.0.0.0/8 is
-//! local.
+//! The client connects only to permitted addresses: each address is checked on every redirect, and the connection goes to the
+//! checked address (SPEC D.6). The tests need a machine where all of 127.0.0.0/8 is local.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::support::broken_server::{BrokenServer, Then};
 use crate::support::documents::rss;
 use crate::support::site::answer;
 
-/// An address that counts as public here, and one that counts as private.
+/// An address of this machine that the tests classify as public, and one that they classify as private.
 const PUBLIC: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const PRIVATE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
@@ -28,7 +28,7 @@ fn classify(address: IpAddr) -> AddressClass {
     }
 }
 
-/// A resolver that returns the answers of a list one after another and repeats the last.
+/// A name resolver that answers each look-up with the next item of a list, and repeats the last item.
 #[derive(Debug)]
 struct Listed {
     answers: Vec<Vec<IpAddr>>,
@@ -90,7 +90,7 @@ async fn typed_loopback_address_is_polled_and_called_not_public() {
     }
 }
 
-/// SPEC D.6: typed addresses that are link-local or forbidden.
+/// SPEC D.6: typed addresses that are link-local are refused unless allowed, and those that no server can have are refused.
 #[tokio::test]
 async fn typed_address_without_a_feed_is_refused_with_a_sentence() {
     for (host, word) in [
@@ -112,7 +112,7 @@ async fn typed_address_without_a_feed_is_refused_with_a_sentence() {
     }
 }
 
-/// SPEC D.6: "link-local asks".
+/// SPEC D.6: a link-local host is requested only if `allow_link_local` names it.
 #[tokio::test]
 async fn allowed_link_local_host_is_polled() {
     let (_publisher, port) = publisher(|_| feed()).await;
@@ -125,7 +125,7 @@ async fn allowed_link_local_host_is_polled() {
     blocked(&fetch_in(&around, &settings(), roomy(), ask("cam.lan")).await);
 }
 
-/// SPEC D.6: `allow_addresses`.
+/// SPEC D.6: addresses in the setting `allow_addresses` may be requested even if a public document names them.
 #[tokio::test]
 async fn allowed_address_is_requested_from_any_source() {
     let (_publisher, port) = publisher(|_| feed()).await;
@@ -138,7 +138,8 @@ async fn allowed_address_is_requested_from_any_source() {
     }
 }
 
-/// SPEC D.6: supplied addresses, from public and from local documents.
+/// SPEC D.6: an address of this machine that a document names is requested only if the document is local and came from the same
+/// host and port.
 #[tokio::test]
 async fn supplied_address_has_the_reach_of_its_document() {
     let (publisher, port) = publisher(|_| feed()).await;
@@ -165,7 +166,7 @@ async fn supplied_address_has_the_reach_of_its_document() {
     }
 }
 
-/// SPEC D.6: private to public is allowed, and the answer shows the address class.
+/// SPEC D.6: a document from the local network may name a public address, and the answer says that its address is public.
 #[tokio::test]
 async fn local_document_may_name_a_public_address() {
     let (_publisher, port) = publisher(|_| feed()).await;
@@ -177,7 +178,7 @@ async fn local_document_may_name_a_public_address() {
     }
 }
 
-/// SPEC D.3, D.6: the policy holds on every hop.
+/// SPEC D.3, D.6: the address of every redirect is checked, not only the first one.
 #[tokio::test]
 async fn public_site_may_not_redirect_to_local_addresses() {
     for target in ["http://127.0.0.3:1/", "http://127.0.0.2/", "http://10.0.0.1/", "http://[::1]/"]
@@ -212,11 +213,11 @@ async fn loopback_site_may_redirect_only_to_its_own_port() {
     assert_eq!(other.requests().len(), 0);
 }
 
-/// SPEC D.6: a name is looked up once per connection, and the connection goes to the checked address; what the name resolves to
-/// at the next poll does not matter.
+/// SPEC D.6: a name is looked up once for each connection, and the connection goes to the address that was checked, even if the
+/// name has another address at the next look-up.
 #[tokio::test]
 async fn name_changed_after_the_check_is_not_connected_to() {
-    // The second answer names a server that must never be contacted.
+    // The resolver's second answer is the address of `inner`, to which the client must never connect.
     let (publisher, port) = publisher(|_| feed()).await;
     let inner = BrokenServer::start_at(PRIVATE, port, "HTTP/1.1 200 OK\r\n\r\n", Then::Close).await;
     for public in [true, false] {
@@ -226,10 +227,10 @@ async fn name_changed_after_the_check_is_not_connected_to() {
         let first = supplied(url.clone(), "http://b.example/", public);
         http.fetch(first.clone()).await.result.unwrap();
         assert_eq!(names.asked.load(Ordering::SeqCst), 1, "checked and connected by one look-up");
-        // The open connection goes to the checked address.
+        // The second request uses the open connection without another look-up.
         http.fetch(first.clone()).await.result.unwrap();
         assert_eq!(names.asked.load(Ordering::SeqCst), 1);
-        // A client without that connection looks the name up and checks it again, and refuses.
+        // Another client, which has no open connection, looks the name up again and refuses its new address.
         let anew = Http::within(&settings(), roomy(), &world(&names)).unwrap();
         blocked(&anew.fetch(first).await);
     }
@@ -237,7 +238,7 @@ async fn name_changed_after_the_check_is_not_connected_to() {
     assert_eq!(inner.connections(), 0);
 }
 
-/// SPEC D.6: all addresses are checked, not only the first to be tried.
+/// SPEC D.6: if a name has several addresses, all of them are checked, not only the one that would be tried first.
 #[tokio::test]
 async fn name_with_one_private_address_is_refused_as_public() {
     let (publisher, port) = publisher(|_| feed()).await;
@@ -247,7 +248,7 @@ async fn name_with_one_private_address_is_refused_as_public() {
     assert_eq!(publisher.requests().len(), 0);
 }
 
-/// SPEC D.6: a public document cannot use a connection opened for a typed address.
+/// SPEC D.6: a request for an address that a public document names may not use a connection that was opened for a typed address.
 #[tokio::test]
 async fn open_connection_does_not_bypass_the_address_check() {
     let server = BrokenServer::start_at(
@@ -266,7 +267,7 @@ async fn open_connection_does_not_bypass_the_address_check() {
     assert_eq!(server.connections(), 1);
 }
 
-/// SPEC D.6: schemes and user information of supplied addresses.
+/// SPEC D.6: addresses that a document names are refused if they have user information or a scheme other than http and https.
 #[tokio::test]
 async fn supplied_address_with_login_or_other_scheme_is_refused() {
     let by = "http://a.example/feed";
@@ -277,7 +278,7 @@ async fn supplied_address_with_login_or_other_scheme_is_refused() {
     }
 }
 
-/// SPEC D.6: a document read over https names an http address.
+/// SPEC D.6: an http address in a document that was read over https is requested only if the user allows it.
 #[tokio::test]
 async fn insecure_address_in_a_secure_document_needs_permission() {
     let (publisher, port) = publisher(|_| feed()).await;

@@ -1,4 +1,4 @@
-//! Bodies: encodings, sizes, and their detected kinds (SPEC D.1, D.8).
+//! Response bodies: their encodings and sizes, and the kind of content detected in them (SPEC D.1, D.8).
 
 use std::io::Write as _;
 

@@ -8,7 +8,7 @@ use super::{fetch, fetch_in, in_public, request, roomy, settings};
 use crate::support::documents::rss;
 use crate::support::site::answer;
 
-/// `reader:open sesame` and `o@c:a/b` as RFC 7617 encodes them.
+/// The logins `reader:open sesame` and `o@c:a/b` as `Authorization` header values, encoded as in RFC 7617.
 const READER: &str = "Basic cmVhZGVyOm9wZW4gc2VzYW1l";
 const ODD: &str = "Basic b0BjOmEvYg==";
 
@@ -32,7 +32,7 @@ fn bearer() -> Login {
     Login::Bearer { token: secret("abc.def") }
 }
 
-/// Starts a site whose `/away` redirects to an address, and whose other pages are feeds.
+/// Starts a site whose path `/away` redirects to the address `away`, `/on` to its own feed, and whose other paths serve the feed.
 async fn site(away: String) -> Publisher {
     Publisher::start(move |request| match request.path() {
         "/away" => answer(302, &[("location", &away)], ""),
@@ -63,7 +63,8 @@ async fn configured_credentials_go_to_their_origin_on_every_hop() {
     }
 }
 
-/// SPEC D.3: credentials are dropped when the origin changes; the other origin's own credentials may be sent to it.
+/// SPEC D.3: a redirect to another origin does not send the first origin's credentials; credentials configured for the other origin
+/// are sent to it.
 #[tokio::test]
 async fn credentials_do_not_cross_to_another_origin() {
     for there_knows in [false, true] {
@@ -81,7 +82,7 @@ async fn credentials_do_not_cross_to_another_origin() {
     }
 }
 
-/// SPEC D.3: another port is another origin, as is another name of the same machine.
+/// SPEC D.3: credentials are sent only to the scheme, host and port for which they are configured.
 #[tokio::test]
 async fn an_origin_is_scheme_host_and_port() {
     let here = site(String::new()).await;
@@ -132,7 +133,7 @@ async fn typed_credentials_override_configured_ones() {
     assert_eq!(sent(&here), [Some(ODD.to_owned())]);
 }
 
-/// SPEC D.6: secrets are shown neither in a failure nor in debug output.
+/// SPEC D.6: credentials and tokens are shown neither in failure messages nor in debug output.
 #[tokio::test]
 async fn secrets_appear_in_no_message() {
     let settings = knowing(&[("http://127.0.0.1:1", reader()), ("http://b.example", bearer())]);

@@ -1,4 +1,4 @@
-//! Servers that are unreachable, silent, or send garbage (SPEC D.2, D.8, constants of SPEC 0).
+//! Servers that are unreachable, do not answer, or send garbage (SPEC D.2, D.8, constants of SPEC 0).
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -116,7 +116,7 @@ async fn plain_text_instead_of_tls_is_no_secure_connection() {
     assert!(matches!(refused, Err(FetchFailure::Tls(_))), "{refused:?}");
 }
 
-/// SPEC B.4: a missing route is distinguished from a refused connection and from an unknown name.
+/// SPEC B.4: the failures "no route to the host", "connection refused" and "unknown name" are distinguished.
 #[tokio::test]
 async fn unreachable_host_differs_from_refused_connection() {
     // Connecting to the broadcast address makes the system report that there is no route.
@@ -132,7 +132,7 @@ async fn unreachable_host_differs_from_refused_connection() {
     }
 }
 
-/// A resolver that fails with an error kind or returns one address.
+/// A name resolver that returns the address in the second field, or fails with the error kind in the first field if there is none.
 #[derive(Debug, Clone, Copy)]
 struct Gone(ErrorKind, Option<&'static str>);
 
@@ -146,7 +146,7 @@ impl NameResolver for Gone {
     }
 }
 
-/// SPEC D.2: a connection that breaks before the answer.
+/// SPEC D.2: a connection that the server closes before it answers is reported as a failure of its own.
 #[tokio::test]
 async fn server_hangup_is_reported_as_such() {
     let server = BrokenServer::start("", Then::Close).await;
@@ -154,7 +154,7 @@ async fn server_hangup_is_reported_as_such() {
     assert_eq!(fetched.result, Err(FetchFailure::CutOff));
 }
 
-/// SPEC D.8: endless headers end the request, and so do endless interim responses.
+/// SPEC D.8: a response with endless headers is abandoned, and so is an endless series of interim responses.
 #[tokio::test]
 async fn header_flood_ends_the_request() {
     for flood in ["X-Flood: y\r\n", "X: "] {

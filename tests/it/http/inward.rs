@@ -1,5 +1,6 @@
-//! However a public document names an address, nothing on the reader's machine or network is contacted (SPEC D.6). The test
-//! combines each way with each kind of address, and sends the engine's request through the real client.
+//! Addresses in public documents never lead to a request to the user's machine or local network (SPEC D.6). The test combines each
+//! way in which a document can name an address with each kind of local address, and sends the engine's requests with the real
+//! client.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ const SITE: &str = "https://pub.example/";
 const FEED: &str = "https://pub.example/feed";
 const PUBLIC: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Addresses within the reader's machine or network, in all their forms. 127.0.0.1 counts as public here.
+/// Hosts in the user's machine or local network, in all notations. The test classifies 127.0.0.1 as public, so it is not listed.
 const INSIDE: [&str; 38] = [
     "127.0.0.2",
     "127.255.255.254",
@@ -64,7 +65,7 @@ const INSIDE: [&str; 38] = [
     "a.pub.example",
 ];
 
-/// A resolver with two names of the local network; all others are public.
+/// A name resolver: two names and `localhost` have local addresses, all other names have a public one.
 #[derive(Debug)]
 struct Names;
 
@@ -87,7 +88,7 @@ fn around() -> ClientEnvironment {
     ClientEnvironment { names: Arc::new(Names), classify, ..here() }
 }
 
-/// A way in which a public document names an address.
+/// The name of a way in which a public document names an address, and a function that makes the program read such a document.
 type Way = (&'static str, fn(&mut World, &str));
 
 fn subscribe(world: &mut World, address: &str) {
@@ -104,13 +105,13 @@ fn atom(links: &str) -> String {
     )
 }
 
-/// Subscribes to a feed with a link.
+/// Subscribes to a feed that links to the address `named` with the relation `rel`.
 fn linked(world: &mut World, rel: &str, named: &str) {
     world.serve(FEED, &atom(&format!("<link rel='{rel}' href='{named}'/>")));
     subscribe(world, FEED);
 }
 
-/// Subscribes to a feed whose entry has this link and text.
+/// Subscribes to a feed with one entry that has this link and text.
 fn of_entry(world: &mut World, link: &str, text: &str) {
     let feed = rss("F", &[("e", "E", 1, text)]).replace("https://site.example/e", link);
     world.serve(FEED, &feed);
@@ -201,7 +202,7 @@ fn normal(url: &str) -> String {
     Url::parse(url).map(String::from).unwrap()
 }
 
-/// Returns the requests for an address that a way causes.
+/// Returns the requests to the host of `named` that the program makes if a document names that address in this way.
 fn requests_by((_, way): Way, named: &str) -> Vec<FetchRequest> {
     let mut world = World::new(120, 36);
     way(&mut world, named);

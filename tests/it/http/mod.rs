@@ -1,4 +1,4 @@
-//! The HTTP client against real sockets.
+//! Tests of the HTTP client with real sockets.
 
 mod addresses;
 mod bodies;
@@ -24,7 +24,7 @@ use backissue::io::http::{ClientEnvironment, Http, Limits};
 use backissue_core::feed::FeedDocument;
 use hyper_util::client::proxy::matcher::Matcher;
 
-/// Limits short enough for a test to reach.
+/// Limits so low that a test can exceed them quickly.
 const SMALL: Limits = Limits {
     connect: Duration::from_secs(5),
     idle: Duration::from_millis(250),
@@ -35,7 +35,7 @@ const SMALL: Limits = Limits {
     body: BodyLimits { wire_max: 64 * 1024, body_max: 256 * 1024, ratio_max: 200 },
 };
 
-/// Returns limits that no test should reach.
+/// Returns the default limits, which no test should exceed.
 fn roomy() -> Limits {
     Limits::default()
 }
@@ -51,7 +51,7 @@ fn conditional(url: &str, etag: Option<&[u8]>, last_modified: Option<&[u8]>) -> 
     FetchRequest { validators: Some(validators), ..request(url) }
 }
 
-/// Returns the real environment without the machine's proxies and certificates.
+/// Returns the client environment of this machine, without its proxies and trusted certificates.
 fn here() -> ClientEnvironment {
     ClientEnvironment {
         proxies: Arc::new(Matcher::builder().build()),
@@ -61,7 +61,7 @@ fn here() -> ClientEnvironment {
     }
 }
 
-/// Returns an environment where this machine counts as public, so that servers here may link to each other.
+/// Returns an environment that classifies all addresses as public, so that documents from one local server may link to another.
 fn in_public() -> ClientEnvironment {
     ClientEnvironment { classify: |_| AddressClass::Public, ..here() }
 }
@@ -70,7 +70,7 @@ fn settings() -> NetworkSettings {
     Settings::default().network
 }
 
-/// Fetches once. The test sets no timeout, so the fetch must end because of its own limits.
+/// Fetches with a new client. The fetch must end because of `limits`, because the test's own timeout is much longer.
 async fn fetch(limits: Limits, request: FetchRequest) -> Fetched {
     fetch_in(&here(), &settings(), limits, request).await
 }

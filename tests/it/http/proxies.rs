@@ -24,7 +24,7 @@ fn environment(proxy: &str, exceptions: &str) -> ClientEnvironment {
     ClientEnvironment { proxies: Arc::new(proxies), ..here() }
 }
 
-/// A resolver that knows no names, so that direct requests fail.
+/// A name resolver that finds no name, so that requests without a proxy fail.
 #[derive(Debug)]
 struct Nobody;
 
@@ -102,7 +102,8 @@ async fn a_configured_proxy_takes_every_request() {
     }
 }
 
-/// SPEC D.6: with a proxy only literal addresses and names of this machine can be checked.
+/// SPEC D.6: with a proxy, only addresses written as numbers and names of this machine can be checked, and they are refused as
+/// without one.
 #[tokio::test]
 async fn literal_addresses_are_checked_with_a_proxy_too() {
     let proxy = proxy().await;

@@ -1,4 +1,4 @@
-//! Documents that only state the new address of a feed (SPEC D.5, S1.12, S1.14).
+//! Redirect documents, which only state the new address of a feed (SPEC D.5, S1.12, S1.14).
 
 use backissue::engine::poll::fetch::{AnswerBody, FetchFailure, Fetched};
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
@@ -29,7 +29,7 @@ fn told(fetched: &Fetched) -> Vec<(u16, &str, bool)> {
     fetched.hops.iter().map(|hop| (hop.status, hop.to.as_str(), hop.by_document)).collect()
 }
 
-/// SPEC D.5: a redirect document is treated as a 301 in the same chain.
+/// SPEC D.5: a redirect document is followed like a response with the status 301 and counts in the same chain of redirects.
 #[tokio::test]
 async fn a_redirect_document_is_followed_like_a_permanent_redirect() {
     let (publisher, base) = publisher(|path| match path {
@@ -53,7 +53,8 @@ async fn a_redirect_document_is_followed_like_a_permanent_redirect() {
     assert_eq!(sent, [Some("\"a\"".to_owned()), None, None]);
 }
 
-/// SPEC D.5, S1.14: the engine decides about an empty address.
+/// SPEC D.5, S1.14: the client does not follow a redirect document without an address but returns it to the engine, which treats
+/// the feed as gone.
 #[tokio::test]
 async fn a_redirect_document_without_an_address_is_handed_up() {
     let (_publisher, base) = publisher(|path| match path {
@@ -68,7 +69,7 @@ async fn a_redirect_document_without_an_address_is_handed_up() {
     assert_eq!((read.kind, &read.new_location), (Kind::Redirect, &Some(NewLocation::Gone)));
 }
 
-/// SPEC 0, `XML_REDIRECT_MAX`; other redirects still count towards `REDIRECT_MAX`.
+/// At most `XML_REDIRECT_MAX` (SPEC 0) redirect documents are followed in a row.
 #[tokio::test]
 async fn two_redirect_documents_are_followed_and_three_are_not() {
     for (last, good) in [("/2", true), ("/3", false)] {
@@ -90,7 +91,7 @@ async fn two_redirect_documents_are_followed_and_three_are_not() {
     }
 }
 
-/// SPEC D.5: the loop check is the same for both kinds of redirect.
+/// SPEC D.5: a loop is detected even if it consists of a redirect document and a redirect status.
 #[tokio::test]
 async fn document_and_status_redirect_loop_ends() {
     let (publisher, base) = publisher(|path| match path {
@@ -103,7 +104,8 @@ async fn document_and_status_redirect_loop_ends() {
     assert_eq!(publisher.requests().len(), 2);
 }
 
-/// SPEC D.5: schemes, user information and addresses are checked as in a `Location`.
+/// SPEC D.5: the address in a redirect document must meet the same conditions as that in a `Location` header: permitted scheme, no
+/// user information, permitted host.
 #[tokio::test]
 async fn redirect_document_has_the_limits_of_a_status() {
     for (target, why) in [
@@ -119,7 +121,8 @@ async fn redirect_document_has_the_limits_of_a_status() {
     }
 }
 
-/// SPEC D.2: only a full response counts; a 404 stays a 404 whatever its body says, and a delta cannot redirect.
+/// SPEC D.2: a redirect document is followed only in a full response: a 404 stays a failure whatever its body contains, and a delta
+/// (226) cannot redirect.
 #[tokio::test]
 async fn redirect_document_counts_only_in_a_full_response() {
     for status in [226, 404] {

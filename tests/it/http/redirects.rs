@@ -1,4 +1,4 @@
-//! Redirects: followed manually, reported, and limited (SPEC D.3).
+//! Redirects are followed by the program itself, reported, and limited (SPEC D.3).
 
 use std::time::Duration;
 
@@ -194,7 +194,7 @@ async fn latin_1_location_is_requested_by_its_bytes() {
     assert!(server.head().await.starts_with(b"GET /caf%E9 "));
 }
 
-/// SPEC D.3, G.34.
+/// A cookie that a redirect sets is sent to the same site in the same chain of redirects and then forgotten (SPEC D.3, G.34).
 #[tokio::test]
 async fn redirect_cookie_is_used_once_and_forgotten() {
     let (there, other) = publisher(|_| feed()).await;
@@ -243,7 +243,7 @@ async fn endless_cookie_redirects_stop_at_the_limit() {
     assert_eq!(publisher.requests().len(), 9);
 }
 
-/// Every response of this server redirects and then closes the connection without notice.
+/// The server closes the connection after each redirect without announcing it, so the client must open a new connection.
 #[tokio::test]
 async fn reconnects_after_a_hangup_following_a_redirect() {
     let head = "HTTP/1.1 302 X\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n";
@@ -263,7 +263,8 @@ async fn redirect_body_is_not_awaited() {
     assert_eq!(answer.url, format!("{base}/f"));
 }
 
-/// SPEC D.3: a short wait is honoured; with a limit below the wait the second request is never sent.
+/// SPEC D.3: a redirect with a short `Retry-After` is followed after that time. If the limit for the whole fetch is shorter, the
+/// second request is never sent.
 #[tokio::test]
 async fn short_retry_after_on_a_redirect_is_waited_for() {
     for (wait, requests) in [("0", 2), ("Mon, 02 Mar 2026 10:00:00 GMT", 2), ("3", 1)] {
@@ -285,7 +286,7 @@ async fn short_retry_after_on_a_redirect_is_waited_for() {
     }
 }
 
-/// SPEC D.3: a longer wait is returned to the caller and not followed.
+/// SPEC D.3: a redirect with a `Retry-After` above `redirect_wait_max` is not followed but returned to the caller.
 #[tokio::test]
 async fn long_retry_after_on_a_redirect_is_not_followed() {
     let limits = Limits { redirect_wait_max: Duration::from_secs(1), ..roomy() };

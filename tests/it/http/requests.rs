@@ -83,7 +83,7 @@ async fn validators_are_sent_back_byte_for_byte() {
     }
 }
 
-/// Returns the values of a request's header lines with this name.
+/// Returns the values of the header `name` in a request, in order.
 fn lines<'a>(head: &'a [u8], name: &str) -> Vec<&'a [u8]> {
     head.split(|&byte| byte == b'\n')
         .filter_map(|line| {
@@ -145,7 +145,7 @@ async fn a_304_delivers_its_headers() {
 #[tokio::test]
 async fn no_body_is_read_for_bodiless_statuses() {
     for status in [300, 304, 305, 306, 400, 404, 410, 429, 500, 503] {
-        // The announced body never arrives, so reading it would block.
+        // The server never sends the announced body, so the test would time out if the client read the body.
         let head = format!("HTTP/1.1 {status} X\r\nContent-Length: 1000\r\n\r\n");
         let server = BrokenServer::start(head, Then::Wait).await;
         let fetched = fetch(super::SMALL, request(&server.at("/f"))).await;
@@ -165,7 +165,7 @@ async fn connection_is_reused_for_the_next_request() {
     assert_eq!(publisher.requests().len(), 5);
 }
 
-/// SPEC D.7: the delta, its headers, and its body, read like the body of a 200.
+/// SPEC D.7: a delta is requested with `A-IM`, and the answer's headers and body are read like those of a 200.
 #[tokio::test]
 async fn delta_is_requested_and_read() {
     let headers = [("im", "feed"), ("delta-base", "\"a\""), ("etag", "\"b\"")];
@@ -187,7 +187,7 @@ async fn delta_is_requested_and_read() {
     assert_eq!(answer.headers.delta_base.as_deref(), Some("\"a\""));
 }
 
-/// SPEC D.7: a delta is not requested without an `ETag`, from another address, or if the engine does not want one.
+/// SPEC D.7: `A-IM` is not sent without an `ETag`, with the `ETag` of another address, or if the engine did not ask for a delta.
 #[tokio::test]
 async fn no_delta_is_requested_without_an_etag() {
     let publisher = publisher().await;
@@ -203,7 +203,7 @@ async fn no_delta_is_requested_without_an_etag() {
     }
 }
 
-/// SPEC D.2, rows 406 and 415: any document format, once the engine requests it.
+/// SPEC D.2, rows 406 and 415: the client sends `Accept: */*` if the engine requests any document format.
 #[tokio::test]
 async fn any_format_is_requested_with_an_explicit_header() {
     let publisher = publisher().await;
@@ -212,7 +212,7 @@ async fn any_format_is_requested_with_an_explicit_header() {
     assert_eq!(publisher.requests()[0].header("accept"), Some("*/*"));
 }
 
-/// G.34: nothing is added to the address, nothing is remembered between polls.
+/// G.34: the client adds nothing to the address, sends no `Referer`, and remembers no cookies from one poll to the next.
 #[tokio::test]
 async fn no_cookie_or_referer_and_an_unchanged_address_is_sent() {
     let publisher = Publisher::start(|request| match request.path() {
@@ -236,7 +236,7 @@ async fn no_cookie_or_referer_and_an_unchanged_address_is_sent() {
     }
 }
 
-/// Answers a request with an empty response.
+/// Reads a request and answers it with an empty response (204).
 async fn answer_nothing(mut stream: TcpStream) {
     let mut head = [0; 2048];
     assert!(stream.read(&mut head).await.unwrap() > 0);

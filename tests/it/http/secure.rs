@@ -1,4 +1,4 @@
-//! Secure connections: trusted or refused with a reason, and never downgraded to insecure ones (SPEC D.2, D.3).
+//! TLS connections: they are trusted or refused with a reason, and never replaced by insecure connections (SPEC D.2, D.3).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const EARLY: &[u8] = include_bytes!("../fixtures/tls/early.pem");
 const OTHER_NAME: &[u8] = include_bytes!("../fixtures/tls/other_name.pem");
 const KEY: &[u8] = include_bytes!("../fixtures/tls/server.key");
 
-/// A server that answers every secure connection in the same way; it stops when dropped.
+/// A TLS server that sends the same answer to every request; it stops when dropped.
 struct SecureServer {
     port: u16,
     serving: JoinHandle<()>,
@@ -37,7 +37,7 @@ impl SecureServer {
         let chain = vec![CertificateDer::from_pem_slice(certificate).unwrap()];
         let key = PrivateKeyDer::from_pem_slice(KEY).unwrap();
         let config = rustls::ServerConfig::builder().with_no_client_auth();
-        // The key is not checked against the certificate: clients check the certificate first.
+        // `KEY` need not belong to the certificate: clients refuse a bad certificate before they check the key.
         let key = rustls::crypto::ring::sign::any_supported_type(&key).unwrap();
         let shown = SingleCertAndKey::from(CertifiedKey::new(chain, key));
         let acceptor = TlsAcceptor::from(Arc::new(config.with_cert_resolver(Arc::new(shown))));
@@ -72,7 +72,7 @@ fn feed() -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
-/// Returns an environment that trusts the tests' certificate authority.
+/// Returns the environment `around` with the tests' certificate authority as the only trusted one.
 fn trusting(around: ClientEnvironment) -> ClientEnvironment {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(AUTHORITY).unwrap()).unwrap();
@@ -87,7 +87,7 @@ async fn a_trusted_server_is_read() {
     assert_eq!(document(&answer.result.unwrap()).entries.len(), 2);
 }
 
-/// SPEC D.2: certificate errors are reported distinctly and never bypassed.
+/// SPEC D.2: each kind of certificate error has a message of its own, and the connection is always refused.
 #[tokio::test]
 async fn certificate_errors_are_distinguished() {
     for (certificate, sentence) in [
@@ -97,7 +97,7 @@ async fn certificate_errors_are_distinguished() {
             "no secure connection: the server's certificate is not valid yet; is the clock of this computer right?",
         ),
         (OTHER_NAME, "no secure connection: the server's certificate is for another name"),
-        // A self-made certificate that may also sign others, as people often create them.
+        // A self-signed certificate that may also sign other certificates; server owners often create such certificates.
         (
             AUTHORITY,
             "no secure connection: the server's certificate is self-signed; to trust it, name its PEM file in [network] extra_roots",
@@ -123,7 +123,7 @@ fn trusting_files(files: &[&str]) -> NetworkSettings {
     NetworkSettings { extra_roots, ..settings() }
 }
 
-/// A configured certificate is trusted for its names, no matter who signed it.
+/// A certificate in the configuration is trusted for the names in it, no matter who signed it.
 #[tokio::test]
 async fn configured_certificates_are_trusted() {
     let around = ClientEnvironment { roots: None, ..here() };
@@ -149,7 +149,7 @@ fn file_without_a_certificate_is_named() {
     }
 }
 
-/// SPEC D.3: https to http is not followed unless the reader allows it for the feed.
+/// SPEC D.3: a redirect from https to http is followed only if the user allows it for the feed.
 #[tokio::test]
 async fn https_to_http_redirect_needs_permission() {
     let plain = crate::support::broken_server::BrokenServer::start(
@@ -175,7 +175,7 @@ async fn https_to_http_redirect_needs_permission() {
     }
 }
 
-/// G.28: http to https and back.
+/// G.28: redirects from http to https and back to http end as a loop.
 #[tokio::test]
 async fn a_loop_between_http_and_https_ends() {
     let bound = backissue::io::publisher::server::Publisher::bind().await.unwrap();
@@ -197,7 +197,7 @@ async fn a_loop_between_http_and_https_ends() {
     assert_eq!(publisher.requests().len(), 2);
 }
 
-/// HTTP/2 is offered first, with HTTP/1.1 as an alternative.
+/// The client offers HTTP/2 as its first choice in the TLS handshake, and HTTP/1.1 as the second.
 #[tokio::test]
 async fn http_2_is_offered() {
     rustls::crypto::ring::default_provider().install_default().ok();

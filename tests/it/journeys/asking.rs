@@ -139,7 +139,7 @@ fn import_and_its_tags_are_undone_and_redone_by_one_key() {
 fn keys_during_an_address_lookup_reach_nothing_below() {
     let mut world = world();
     world.press("ahttps://slow.example/");
-    // Network requests are held back here.
+    // The effects of Enter are not performed, so the address is still being looked up when the next keys are pressed.
     let key = backissue::ui::keys::key::Key::code(backissue::ui::keys::key::Code::Enter);
     let asked = backissue::ui::update::update(&mut world.app, world.now, ScreenInput::Key(key));
     let before = (world.app.ui.feeds.selected, world.app.ui.focus);
@@ -178,7 +178,7 @@ fn plain_http_for_a_schemeless_address_is_asked_first() {
     world.pass(TimeDelta::seconds(5));
     let added = world.app.engine.feeds.values().last().map(|feed| feed.record.url.clone());
     assert_eq!(added.as_deref(), Some("http://old.example/feed"));
-    // An address typed with its scheme is not tried with another one.
+    // If the user types an address with its scheme, the program does not offer to try another scheme.
     world.press("ahttps://new.example/feed<enter>");
     world.pass(TimeDelta::seconds(5));
     assert!(!bottom(&mut world).ends_with("? y/n"), "{}", bottom(&mut world));

@@ -1,4 +1,4 @@
-//! Several feeds or entries are selected, and the next action changes all of them as one step.
+//! Bulk changes: the user selects several feeds or entries, and the next action changes all of them as one undo step.
 
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::ui::input::ScreenInput;
@@ -8,7 +8,7 @@ use backissue_core::schedule::Pace;
 
 use crate::support::world::{World, rss};
 
-/// Returns five feeds, the first three below one tag.
+/// Returns a world with five feeds, of which the first three have the same tag.
 fn world() -> World {
     let documents: Vec<(String, String)> = (1..=5)
         .map(|number| {
@@ -105,7 +105,7 @@ fn escape_clears_marks_and_changes_nothing() {
     assert!(!world.app.ui.marked.is_empty() || world.notice().starts_with("only feeds"));
 }
 
-/// Returns a world in which two of the feeds are gone.
+/// Returns the world of five feeds after feeds 2 and 4 have ended with status 410.
 fn world_with_gone_feeds() -> World {
     let mut world = world();
     for feed in [2, 4] {

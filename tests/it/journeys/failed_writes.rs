@@ -1,4 +1,5 @@
-//! Failed store writes: exactly what was shown ahead of that write is reverted, and nothing waits for a missing answer.
+//! Failed store writes: exactly the change that the failed write should have stored is reverted on the screen, and the program does
+//! not wait for the lost write.
 
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::{
@@ -98,7 +99,7 @@ fn retry_after_is_respected_when_it_cannot_be_saved() {
     assert_eq!(world.requests.len(), asked + 1, "it is gone");
 }
 
-/// Returns the number of subscriptions on the screen and in the store.
+/// Returns the number of subscriptions in memory and in the store.
 fn subscribed(world: &World) -> (usize, usize) {
     (world.app.engine.feeds.len(), world.reload().engine.feeds.len())
 }

@@ -1,4 +1,4 @@
-//! Filters: proposed from an entry, previewed, applied to existing and new entries, and undone.
+//! Filters: they are proposed from an entry, previewed, applied to existing and new entries, and undone.
 
 use crate::support::answers::{answered, job};
 use crate::support::world::{World, rss, start};
@@ -15,7 +15,7 @@ use backissue_core::history::{EntryKey, FeedKey, Flags};
 const NOTES: &str = "https://orchard.example/feed";
 const TOWER: &str = "https://tower.example/feed";
 
-/// Returns two feeds with advertisements among their entries.
+/// Returns a world with two feeds that have advertisements among their entries.
 fn world() -> World {
     let notes = rss(
         "Orchard Notes",
@@ -33,7 +33,7 @@ fn world() -> World {
     World::subscribed(120, 36, &[(NOTES, &notes, &["garden"]), (TOWER, &tower, &["sound"])])
 }
 
-/// Returns the marks of all entries, and the filters.
+/// Returns the marks of all entries, the filters, and the number of unread entries.
 fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryFilter>, u32) {
     let keys: Vec<EntryKey> = world
         .app
@@ -52,7 +52,7 @@ fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryFilter>, u32) {
     (flags, world.app.engine.filters.list.clone(), world.app.engine.unread())
 }
 
-/// Adds one entry to the first feed.
+/// Polls the first feed after its publisher added one entry.
 fn publish(world: &mut World, guid: &str, title: &str) {
     let more = [(guid, title, 0, "<p>More.</p>"), ("n3", "Frost", 2, "<p>It was cold.</p>")];
     world.serve(NOTES, &rss("Orchard Notes", &more));
@@ -159,7 +159,7 @@ fn label_is_listed_and_found_as_a_tag() {
 fn changed_filter_shows_entries_it_no_longer_hits() {
     let mut world = world();
     world.press("<enter>m<enter>F<enter>");
-    // Applies the filter to all feeds and replaces its word.
+    // These keys apply the filter to all feeds and replace its word by "ropes".
     world.press("<up><right><down><c-u>ropes<enter>");
     assert_eq!(world.notice(), "filter saved: 1 entry hidden, 2 entries shown again · u undo");
     world.press("<esc>");

@@ -1,4 +1,5 @@
-//! The full text of an entry: fetched once and politely, cached, shown instead of the feed's text, and optional.
+//! The full text of an entry: it is fetched from the entry's page once, with pauses between requests, stored, shown instead of the
+//! feed's text, and can be switched off.
 
 use crate::support::scripted::Scripted;
 use crate::support::world::{World, rss};
@@ -15,7 +16,7 @@ use chrono::TimeDelta;
 const NOTES: &str = "https://site.example/feed";
 const PAGE: &str = "https://site.example/n2";
 
-/// Returns a page with a text long enough for an article.
+/// Returns a page whose text about `word` is long enough for an article.
 fn page(word: &str) -> String {
     let text =
         format!("The {word} is warmed slowly, in water, and never over an open flame. ").repeat(12);
@@ -33,7 +34,7 @@ fn world() -> World {
     world
 }
 
-/// Delays all requests by one second.
+/// Delays all requests of the engine by one second.
 fn wait_a_second(world: &mut World) {
     world.app.engine.host_queue.not_before = Some(world.now + TimeDelta::seconds(1));
 }
@@ -170,7 +171,7 @@ fn late_page_keeps_the_text_chosen_by_the_reader() {
     world.press("<enter><enter>V");
     world.pass(TimeDelta::seconds(2));
     assert!(world.draw().contains("The wax is warmed"));
-    // The changed entry causes a request for a newer page.
+    // The entry gets a later update time, so its page is requested again.
     let later = world.now + TimeDelta::hours(1);
     let reader = world.app.ui.reader.as_mut().unwrap();
     reader.entry.kept.updated = Some(later);

@@ -1,4 +1,4 @@
-//! Configured commands: opening, piping, and the hook for new entries.
+//! Commands that the user configures: for opening links, for piping an entry's text, and for new entries.
 
 use backissue::engine::entries::entry_json;
 use backissue::engine::external::external_command::ExternalCommand;
@@ -17,7 +17,7 @@ fn command(text: &str) -> Option<ExternalCommand> {
     Some(ExternalCommand::typed(text).unwrap())
 }
 
-/// Publishes another entry for the next poll.
+/// Serves a feed with the entries `guids` at the next poll.
 fn publish(world: &mut World, url: &str, feed: &str, guids: &[&str]) {
     let entries: Vec<(&str, &str, i64, &str)> =
         guids.iter().map(|guid| (*guid, *guid, 0, "<p>new</p>")).collect();

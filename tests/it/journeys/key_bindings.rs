@@ -1,4 +1,4 @@
-//! Custom key bindings, reloading of the configuration, and the help that shows them.
+//! Custom key bindings, reloading of the configuration, and the help, which shows the custom keys.
 
 use backissue::engine::input::Input;
 use backissue::engine::settings::Settings;

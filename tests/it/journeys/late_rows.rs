@@ -1,4 +1,4 @@
-//! Rows requested before a key press and received after it do not undo the effect of the key.
+//! Entry rows that were requested from the store before a key press and arrive after it do not undo the effect of the key.
 
 use crate::support::answers::{answered, job};
 use crate::support::rss::{numbered, rss};
@@ -16,7 +16,8 @@ use backissue_core::history::rank::Position;
 use backissue_core::history::{Flags, KeptEntry, Rank};
 use chrono::TimeDelta;
 
-/// Returns a world whose list has three entries, the first one selected, and the rows of a pending refresh.
+/// Returns a world whose entry list has three entries with the first one selected, and the store's answer to a refresh of that
+/// list, which has not arrived yet.
 fn refreshing() -> (World, Input) {
     let items = [("a", "Wax", 1, "a"), ("b", "Ladders", 2, "b"), ("c", "Vespers", 3, "c")];
     let feed = rss("Orchard Notes", &items);
@@ -76,7 +77,7 @@ fn first_unread_entry_is_found_beyond_the_loaded_rows() {
     let mut world = World::subscribed(120, 36, &feeds);
     world.press("<enter>A");
     assert_eq!(world.app.engine.unread(), 0);
-    // The oldest entry is the unread one, and the list of the other feed is open.
+    // These keys make the oldest entry of one feed the only unread entry; then the list of the other feed is opened.
     world.press("GN");
     assert_eq!(world.app.engine.unread(), 1);
     world.press("hg");
@@ -97,7 +98,7 @@ fn first_unread_entry_is_found_beyond_the_loaded_rows() {
 fn change_during_a_partial_load_is_shown_afterwards() {
     let hives = numbered("Hives", "Hive", 300, 1);
     let mut world = World::subscribed(120, 36, &[("https://hives.example/feed", &hives, &[])]);
-    // A poll finishes before the first rows of the list arrive.
+    // A finished poll marks the list as stale before the first rows of the list arrive.
     let asked = open_list(&mut world.app, start());
     world.app.ui.list.stale = true;
     world.perform(asked);

@@ -1,4 +1,4 @@
-//! Journeys from key press to screen.
+//! Tests of whole journeys in the terminal interface: keys are pressed, and the screen and the store are checked.
 
 pub mod asking;
 pub mod bulk;

@@ -1,4 +1,4 @@
-//! The mouse: clicks and wheel steps at positions found on the screen.
+//! Clicks and wheel steps of the mouse on texts that are looked up on the screen.
 
 use crate::support::world::{World, rss};
 use backissue::ui::input::ScreenInput;
@@ -31,12 +31,12 @@ fn world(columns: u16, rows: u16) -> World {
     )
 }
 
-/// Returns the first position of a text on the screen.
+/// Returns the column and row of the first occurrence of a text on the screen.
 fn place(world: &mut World, text: &str) -> (u16, u16) {
     place_before(world, text, usize::MAX)
 }
 
-/// Does the same within this number of columns from the left.
+/// Returns the column and row of the first occurrence of a text that starts within this number of columns from the left.
 fn place_before(world: &mut World, text: &str, columns: usize) -> (u16, u16) {
     let screen = world.draw();
     let found = screen.lines().enumerate().find_map(|(row, line)| {
@@ -57,7 +57,7 @@ fn click(world: &mut World, text: &str) {
     act(world, Gesture::Click, text);
 }
 
-/// Clicks the row of a feed in the feed list.
+/// Clicks the row with this title in the feed list.
 fn click_feed(world: &mut World, title: &str) {
     let (column, row) = place_before(world, title, 28);
     world.tell(ScreenInput::Mouse(Mouse { gesture: Gesture::Click, column, row }));
@@ -122,7 +122,7 @@ fn the_wheel_scrolls_the_pane_under_it() {
     assert_eq!(world.app.ui.reader.as_ref().unwrap().scroll, 3);
     act(&mut world, Gesture::WheelUp, "More of it.");
     assert_eq!(world.app.ui.reader.as_ref().unwrap().scroll, 0);
-    // The list under the pointer scrolls without getting the focus.
+    // The wheel scrolls the list under the pointer without moving the focus to it.
     act(&mut world, Gesture::WheelDown, "Entry 05 of many");
     let list = &world.app.ui.list;
     assert_eq!((list.top, list.selected, world.app.ui.focus), (3, 3, Pane::Reader));
@@ -148,7 +148,8 @@ fn overlays_are_clicked_scrolled_and_closed() {
     world.press(":timetable");
     click(&mut world, " timetable ");
     assert!(matches!(world.app.ui.overlay, Some(Overlay::Timetable(_))));
-    // One click selects, two open the plan; a click outside closes both and also acts there.
+    // The first click on a row selects it, the second opens the plan of its feed. A click outside closes both overlays and also
+    // selects what it hits.
     let (column, row) = place(&mut world, "Timetable");
     let second = Mouse { gesture: Gesture::Click, column, row: row + 2 };
     world.tell(ScreenInput::Mouse(second));

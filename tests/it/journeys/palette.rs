@@ -1,4 +1,5 @@
-//! The command palette: commands are found by letters and run by Enter, with the rest of the line as argument.
+//! The command palette: the user finds a command by some of its letters, and Enter runs it with the rest of the line as its
+//! argument.
 
 use crate::support::world::{World, rss};
 use backissue::ui::keys::commands::COMMANDS;

@@ -1,4 +1,5 @@
-//! Journeys around plans: more often, the plan pane, the timetable, the edit dialog, the sort order of feeds.
+//! Journeys around polling plans: polling a feed more often, the plan pane, the timetable, the edit dialog, the sort order of
+//! feeds.
 
 use crate::support::answers::job;
 use crate::support::world::{Scripted, World, rss};
@@ -15,17 +16,17 @@ use chrono::TimeDelta;
 
 const GAZETTE: &str = "https://gazette.example/feed";
 const TOWER: &str = "https://tower.example/feed";
-/// Interval rules: every half hour in office hours, otherwise every four hours.
+/// Interval rules: poll every half hour on weekdays from 9 to 17 hours, and every four hours at all other times.
 pub const RULES: &str = "<interval xmlns=\"tag:backissue.example,2026:schedule\">240</interval>\
     <interval xmlns=\"tag:backissue.example,2026:schedule\" starthour=\"9\" endhour=\"17\" startday=\"1\" endday=\"5\">30</interval>";
 
-/// Returns an RSS document with hints in its head.
+/// Returns an RSS document with the polling hints `hints` in its channel.
 pub fn hinting(title: &str, hints: &str) -> String {
     rss(title, &[("e1", "Ships", 1, "<p>In and out.</p>")])
         .replace("<description/>", &format!("<description/>{hints}"))
 }
 
-/// Returns a feed with rules, which is selected, and one with a ttl at the minimum.
+/// Returns a world with two feeds: a selected one with interval rules, and one with a `ttl` of 15 minutes, which is the minimum.
 fn two_plans() -> World {
     let gazette = hinting("Harbour Gazette", RULES);
     let tower = hinting("Bell Tower", "<ttl>15</ttl>");
@@ -139,7 +140,7 @@ fn gone_feed_says_why_polling_is_useless() {
 #[test]
 fn plan_starts_with_a_sentence_and_folded_steps() {
     let mut world = two_plans();
-    // Wide enough for the sentence on one line.
+    // Make the screen wide enough to show the sentence on one line.
     world.resize(140, 36);
     world.press("<end>i");
     let screen = world.draw();
@@ -265,7 +266,7 @@ fn text_is_pasted_into_the_form_and_choices_cycle() {
     let mut world = two_plans();
     world.press("e");
     world.tell(ScreenInput::Pasted("https://looks-like.example/an/address".into()));
-    // Up from the first field wraps to the last ones: the full text, then the archives, then the history.
+    // Up from the first field of the form selects the last one; then up moves through the full text, the archives and the history.
     world.tell(key(Code::Up));
     world.tell(key(Code::Up));
     world.tell(key(Code::Left));

@@ -14,12 +14,12 @@ use backissue_core::history::{EntryKey, Flags};
 use crate::support::demo_world::demo_world;
 use crate::support::world::World;
 
-/// Number of keys in the ordinary run.
+/// Number of keys unless `BACKISSUE_KEYS` is set.
 const KEYS: usize = 600;
-/// Number of keys after which all their changes are undone.
+/// Number of keys in a stretch; after each stretch all its changes are undone.
 const STRETCH: usize = 40;
 const SIZES: [(u16, u16); 6] = [(160, 50), (100, 30), (60, 20), (40, 12), (119, 9), (12, 4)];
-/// Keys that are not characters, and some that would be rare among random characters.
+/// Keys that are not characters, and characters that should be pressed more often than a random choice would.
 const NAMED: [&str; 28] = [
     "<enter>",
     "<esc>",
@@ -51,7 +51,7 @@ const NAMED: [&str; 28] = [
     "<lt>",
 ];
 
-/// A small pseudo-random generator (xorshift).
+/// A pseudo-random number generator (xorshift).
 struct Dice(u64);
 
 impl Dice {
@@ -62,7 +62,7 @@ impl Dice {
         usize::try_from(self.0 % u64::try_from(below).unwrap()).unwrap()
     }
 
-    /// Returns a click or wheel step anywhere on or beside a screen.
+    /// Returns a random click or wheel step at a position on the screen or just outside it.
     fn mouse(&mut self, columns: u16, rows: u16) -> Mouse {
         let gestures = [
             Gesture::Click,
@@ -83,12 +83,12 @@ impl Dice {
             return NAMED[self.roll(NAMED.len())].to_owned();
         }
         let char = char::from(b' ' + u8::try_from(self.roll(95)).unwrap());
-        // `press` would read `<` as the start of a key name.
+        // `World::press` would read `<` as the start of a key name, so another character replaces it.
         if char == '<' { "漢".to_owned() } else { char.to_string() }
     }
 }
 
-/// Returns everything the reader can change, and the stored entries of every feed.
+/// Returns everything that the user can change: subscriptions, marks of all entries, and filters.
 fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>, Vec<EntryFilter>) {
     let keys: Vec<EntryKey> = world
         .app

@@ -50,7 +50,7 @@ fn marking_a_list_read_is_one_undo_step() {
 fn undo_after_mark_all_reverts_only_the_list() {
     let mut world = two_feeds();
     world.press("<enter>s");
-    // Both keys are pressed before the store has answered the first one.
+    // The user presses both keys before the store has answered the first one.
     let now = world.now;
     let marks = update(&mut world.app, now, ScreenInput::Key(Key::char('A')));
     assert!(update(&mut world.app, now, ScreenInput::Key(Key::char('u'))).is_empty());
@@ -378,7 +378,7 @@ fn returning_at_once_finds_the_unsaved_reading_position() {
     let key = |char| ScreenInput::Key(Key::char(char));
     let left = world.app.ui.left.unwrap();
     assert!(left.1.is_some());
-    // The position from the store is older.
+    // The store answers with an older reading position than the one in memory, which must win.
     let asked = update(&mut world.app, world.now, key('K'));
     let Some(Job::ReadEntry(back)) = asked.first().and_then(job) else { panic!("{asked:?}") };
     let read = world.store.read_entry(*back).unwrap().unwrap();

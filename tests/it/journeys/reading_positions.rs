@@ -1,4 +1,4 @@
-//! Reading positions: an entry opens again where the reader left it, at any width.
+//! Reading positions: an entry is opened again at the place where the user left it, at any screen width.
 
 use crate::support::world::{World, rss};
 
@@ -12,7 +12,7 @@ fn long_text() -> World {
     World::subscribed(120, 36, &[(NOTES, &notes, &[])])
 }
 
-/// Returns the first visible word of the text.
+/// Returns the first visible word of the open entry's text.
 fn first_word(world: &mut World) -> String {
     let screen = world.draw();
     let from = screen.find("word").expect("the text is shown");

@@ -1,4 +1,4 @@
-//! Searching in the reader: typing, opening, leaving, refining.
+//! Searching in the terminal interface: typing a query, opening a hit, leaving the results, refining the query.
 
 use crate::support::world::{World, rss};
 use backissue::engine::entries::rows::RowOrder;

@@ -1,4 +1,5 @@
-//! Tables and code wider than the pane: keys and the wheel move them sideways, and the text around them stays.
+//! Tables and code that are wider than the pane: keys and the mouse wheel scroll them sideways, while the text around them does not
+//! move.
 
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::mouse::{Gesture, Mouse};

@@ -1,10 +1,10 @@
-//! Tags: a tree with folds, the tags of a feed on one line, and renaming a tag.
+//! Tags: the tree of tags and its folding, the line that shows the tags of a feed, and renaming a tag.
 
 use crate::support::world::{World, rss};
 use backissue::ui::state::feeds_pane::FeedsRow;
 use backissue_core::history::FeedKey;
 
-/// Returns a world with three feeds in a tree: one with two tags, one with a nested tag.
+/// Returns a world with three feeds: one with two tags, one with a nested tag, and one without tags.
 fn world() -> World {
     let feed = |title: &str, count: usize| {
         let all = [("a", "One", 1, ""), ("b", "Two", 2, ""), ("c", "Three", 3, "")];
@@ -22,7 +22,7 @@ fn world() -> World {
     )
 }
 
-/// Returns the rows below the smart lists in the first pane.
+/// Returns the rows of tags and feeds in the first pane, below the smart lists.
 fn tree(world: &mut World) -> Vec<String> {
     let screen = world.draw();
     let rows = screen.lines().skip(6).take_while(|line| line.starts_with("│ "));
@@ -30,7 +30,7 @@ fn tree(world: &mut World) -> Vec<String> {
     cut.map(|row| row.trim_end().to_owned()).filter(|row| !row.is_empty()).collect()
 }
 
-/// Selects the row of a tag.
+/// Selects the row of a tag in the first pane.
 fn select(world: &mut World, tag: &str) {
     world.press("g");
     for _ in 0..20 {
@@ -82,7 +82,7 @@ fn tag_fold_is_toggled_and_survives_a_restart() {
     assert_eq!(tree(&mut world).len(), before.len());
     world.press("l");
     assert_eq!(world.app.ui.focus, backissue::ui::state::layout::Pane::Entries);
-    // Moves from a feed to its tag and to the parent tag, and folds it.
+    // The key `h` moves from a feed to its tag, folds that tag, and then moves to the parent tag.
     world.press("h");
     select(&mut world, "garden/trees");
     world.press("jhh");

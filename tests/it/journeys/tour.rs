@@ -1,11 +1,11 @@
-//! The tour of the demo.
+//! The guided tour that `backissue demo` shows.
 
 use crate::support::world::{World, rss};
 use backissue::ui::screen::Tour;
 
 const FEED: &str = "https://garden.example/feed.atom";
 
-/// Returns a feed with new entries and a refused archive.
+/// Returns a world at the start of the tour, with a feed that has new entries and an archive answered with 403.
 fn world() -> World {
     let archive = "https://garden.example/old.atom";
     let entries = [("a", "Frost", 1, "white"), ("b", "Wax", 2, "")];
@@ -20,7 +20,7 @@ fn world() -> World {
     world
 }
 
-/// Returns the number of the current tour step; 0 means that the tour is over.
+/// Returns the number of the tour step on the screen; 0 means that the tour is over.
 fn step(world: &mut World) -> u32 {
     let screen = world.draw();
     let step = screen.split("tour ").nth(1).and_then(|rest| rest.split('/').next());

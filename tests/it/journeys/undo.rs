@@ -1,4 +1,4 @@
-//! Undo and redo of changes across views.
+//! Undo and redo of changes that were made in different views.
 
 use backissue::engine::change::MarkChange;
 use backissue::engine::feeds::subscription::SubscriptionRecord;
@@ -27,7 +27,7 @@ fn world() -> World {
     world
 }
 
-/// Returns everything the reader can change: the subscriptions and the marks of all entries.
+/// Returns everything that the user can change: the subscriptions and the marks of all entries.
 fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>) {
     let records = world.app.engine.feeds.values().map(|feed| feed.record.clone()).collect();
     let keys: Vec<EntryKey> = (1..=2)
@@ -146,7 +146,7 @@ fn undo_of_a_wider_mark_keeps_earlier_marks() {
         };
         world.tell(mark(&keys[..1]));
         world.tell(mark(&keys));
-        // These entries are already starred, so there is nothing to undo.
+        // These entries are already starred, so the request changes nothing and adds no undo step.
         world.tell(mark(&keys[1..]));
         assert_eq!(starred(&mut world), [true; 3]);
         for expected in [[true, false, false], [false; 3]] {
@@ -242,7 +242,7 @@ fn unwritten_change_is_not_undone_by_another_process() {
     assert_eq!(world.notice(), "nothing to undo");
 }
 
-/// Lets a request finish only after its feed was removed, and then undoes the removal.
+/// Makes a request, unsubscribes from feed 1 before the request's effects are performed, and then undoes the removal.
 fn while_it_is_given_up(world: &mut World, request: Request) {
     let asked = engine_update(&mut world.app.engine, world.now, Input::Request(request)).effects;
     world.tell(Request::Unsubscribe(FeedKey(1)));

@@ -1,4 +1,5 @@
-//! Events for programs that follow polls, moves, gaps and subscriptions: each is emitted once, when it is durable.
+//! Events for programs that follow polls, feed moves, gaps and subscriptions: each event is emitted once, after its change is
+//! durable.
 
 use backissue::engine::backfill::history_actions::HistoryAction;
 use backissue::engine::feeds::addition::Subscribe;
@@ -26,7 +27,7 @@ fn ask(world: &mut World, request: Request) -> Vec<Value> {
     world.follow(Input::Request(request))
 }
 
-/// Polls the feed by hand and runs everything that is pending.
+/// Polls the feed by hand, performs everything pending, and returns the emitted events.
 fn poll(world: &mut World) -> Vec<Value> {
     world.now += TimeDelta::minutes(6);
     let (feeds, kind) = (Some(vec![FEED]), PollKind::Allowed);
@@ -105,7 +106,7 @@ fn gap_and_walk_end_events_are_emitted() {
     assert!(told[0]["text"].as_str().unwrap().contains("404"), "{told:?}");
     assert_eq!(told[1]["archives"], json!(1));
     let opened = told[0]["gap"].clone();
-    // A process that starts now knows the gap from the start.
+    // The restarted program loads the open gap from the store, so it emits no second `gap_opened`.
     world.app = world.reload();
     world.serve(&archive("2026-01"), include_str!("../fixtures/spec/arch-2026-01.xml"));
     let mut told = ask(&mut world, Request::History(FEED, HistoryAction::Retry));

@@ -1,4 +1,4 @@
-//! Feeds without publisher hints: their rhythm is learned and shown, and learning can be switched off.
+//! Feeds without publisher hints: their publication rhythm is learned and shown, and learning can be switched off.
 
 use backissue::engine::effect::Effect;
 use backissue::engine::input::Input;
@@ -18,10 +18,10 @@ use crate::support::world::{World, start};
 
 const DESK: &str = "https://desk.example/feed";
 const FEED: FeedKey = FeedKey(1);
-/// Entries in the document.
+/// Number of entries in the served document.
 const ENTRIES: usize = 20;
 
-/// Returns the publication times: 9:02 and 15:32 on working days, at most three minutes later.
+/// Returns the publication times: 9:02 and 15:32 on working days, each delayed by at most three minutes.
 fn publications() -> Vec<DateTime<Utc>> {
     let monday = start() - TimeDelta::hours(10);
     let days = (-3..60).filter(|day: &i64| day.rem_euclid(7) < 5);
@@ -59,7 +59,7 @@ fn pane(world: &mut World) -> String {
     lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs from deadline to deadline and returns the times of the polls.
+/// Runs the engine from one wake time to the next and returns the times of the polls.
 fn run(world: &mut World, hints: &str, time: TimeDelta) -> Vec<DateTime<Utc>> {
     let end = world.now + time;
     let mut polls = Vec::new();
@@ -219,7 +219,7 @@ fn learned_plan_survives_a_restart_without_relearning() {
         assert_eq!(settled(&world), SettledBy::Learned);
     }
     times.dedup();
-    // The loop covers six days with one plan each; a publication at an unexpected hour is learned on the same day.
+    // The loop covers six days with one learned poll time each; a publication at an unexpected hour is learned on the same day.
     assert!(settled_by_plan > 8 && (4..=7).contains(&times.len()), "{settled_by_plan} {times:?}");
 }
 

@@ -1,7 +1,8 @@
 //! Thirty days of three hundred feeds with all kinds of hints on a simulated clock: every poll happens as planned, and no feed is
 //! polled more often than its publisher recommends.
 //!
-//! `cargo test --test it simulation -- --nocapture` prints polls per feed and day beside the recommendation.
+//! `cargo test --test it simulation -- --nocapture` prints, for each kind of feed, the polls per day beside the recommended
+//! number.
 
 use std::collections::BTreeMap;
 
@@ -25,41 +26,41 @@ use crate::support::world::start;
 
 const DAYS: i64 = 30;
 const FEEDS: u32 = 300;
-/// Hints that skip Sundays and mornings.
+/// Hints with an interval of four hours that skip some morning hours and Sundays.
 const WINDOWS: &str = "<ttl>240</ttl><skipHours><hour>6</hour><hour>7</hour><hour>8</hour></skipHours>\
     <skipDays><day>Sunday</day></skipDays>";
 const SLOTS: &str = "<updatePeriod xmlns=\"http://purl.org/rss/1.0/modules/syndication/\">daily</updatePeriod>\
     <updateFrequency xmlns=\"http://purl.org/rss/1.0/modules/syndication/\">4</updateFrequency>";
 const BASE: &str = "<updateBase xmlns=\"http://purl.org/rss/1.0/modules/syndication/\">2026-01-05T00:00:00Z</updateBase>";
 
-/// Thirty days from a Monday have 22 working days: nine hours with two polls each, and one poll each morning that shortens the
-/// four-hour interval of the night; the other hours have a quarter of a poll.
+/// Recommended polls per day under `RULES`. Thirty days from a Monday have 22 working days: nine hours with two polls each, and
+/// one poll each morning that shortens the four-hour interval of the night; the other hours have a quarter of a poll.
 const RULES_A_DAY: f64 = (22.0 * 19.0 + (720.0 - 22.0 * 9.0) / 4.0) / 30.0;
 
-/// The answers of a publisher of one kind.
+/// How a publisher answers requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Publisher {
-    /// Always succeeds.
+    /// Every request succeeds.
     Well,
-    /// Succeeds with this `Cache-Control`.
+    /// Every request succeeds, with this `Cache-Control` header.
     Fresh(&'static str),
-    /// Refuses every fifth request with this status and `Retry-After`.
+    /// Every fifth request is answered with this error status and `Retry-After` header.
     Refusing(u16, Option<&'static str>),
-    /// Does not answer.
+    /// No request is answered.
     Silent,
-    /// Is gone from the tenth request on.
+    /// The feed is gone (410) from the tenth request on.
     Ending,
 }
 
-/// A kind of feed: its hints, its answers, its reader's settings, and the polls per day that follow from the recommendation with
-/// the reader's pace and bounds, before any floor or window.
+/// A kind of feed: hints, publisher and user settings. `recommended` is the number of polls per day that follows from the hints,
+/// the user's pace and the user's interval bounds, before server waits and skipped hours are applied.
 struct Kind {
     name: &'static str,
     hints: String,
     publisher: Publisher,
     feed_settings: FeedSettings,
     recommended: f64,
-    /// Whether the recommendation alone decides.
+    /// Whether the number of polls must equal `recommended`, not only stay below it.
     exact: bool,
 }
 
@@ -113,13 +114,13 @@ fn kinds() -> Vec<Kind> {
     ]
 }
 
-/// The running simulation: a model, and a publisher for each feed.
+/// The running simulation: an engine, and a publisher for each feed.
 struct Simulation {
     engine: Engine,
     now: DateTime<Utc>,
     kinds: Vec<Kind>,
     documents: Vec<AnswerBody>,
-    /// Next poll of each feed as planned after its last poll.
+    /// The next poll time of each feed that was computed after its last poll.
     planned: BTreeMap<FeedKey, Option<DateTime<Utc>>>,
     polls: BTreeMap<FeedKey, Vec<DateTime<Utc>>>,
 }
@@ -146,7 +147,7 @@ impl Simulation {
         });
         let mut settings = Settings::default();
         settings.poll.start_spread_seconds = 0;
-        // Stated hints are tested here; there is no store to learn from.
+        // This test covers hints stated by publishers; there is no store from which a rhythm could be learned.
         settings.poll.learn = false;
         let engine = Engine::new(settings, Tz::UTC, 7, saved.collect(), start());
         let document = |kind: &Kind| {
@@ -158,7 +159,7 @@ impl Simulation {
         Self { engine, now: start(), kinds, documents, planned, polls: BTreeMap::new() }
     }
 
-    /// Runs from deadline to deadline.
+    /// Runs the engine from one wake time to the next until `end`.
     fn run(&mut self, end: DateTime<Utc>) {
         self.tell(Input::Tick);
         while let Some(next) = self.engine.timetable.next().filter(|at| *at < end) {
@@ -267,19 +268,19 @@ fn thirty_days_of_three_hundred_feeds_are_polled_as_planned() {
         let (name, recommended) = (kind.name, kind.recommended);
         println!("{name:28} {:>5} {a_day:>10.2} {recommended:>12.2}", counts.len());
         assert!(!counts.is_empty(), "{name}");
-        // The first poll is additional.
+        // The first poll after subscribing comes on top of the recommended number.
         assert!(a_day <= recommended * 1.03 + 0.04, "{name}: {a_day} polls a day");
         assert!(!kind.exact || a_day >= recommended * 0.97, "{name}: {a_day} polls a day");
     }
     spared(&simulation);
 }
 
-/// Checks that requirements other than intervals were respected.
+/// Checks that skipped hours, cache lifetimes, requested pauses and ended feeds were respected.
 fn spared(simulation: &Simulation) {
     use chrono::{Datelike, Timelike, Weekday};
     for (feed, polls) in &simulation.polls {
         let kind = simulation.kind(*feed);
-        // The first poll knows no hints yet.
+        // The hints are not yet known at the first poll.
         let later = polls.iter().skip(1);
         if kind.hints == WINDOWS {
             let skipped =

@@ -1,6 +1,7 @@
-//! Compares another program's tests of "when may this feed be polled next" with our plans.
+//! Compares our planned poll times with another program's test cases for "when may this feed be polled next".
 //!
-//! `BACKISSUE_CORPUS` names the folder; rows may differ only where we decided otherwise.
+//! The environment variable `BACKISSUE_CORPUS` names the folder with the test cases; our result may differ only where we
+//! deliberately decided otherwise.
 
 use backissue_core::feed::{DayOfWeek, Hints, Period, SyHint};
 use backissue_core::schedule::{Facts, ScheduleSettings, decide_time};
@@ -13,7 +14,8 @@ fn at(row: &Value, name: &str) -> Option<DateTime<Utc>> {
     row[name].as_str()?.parse().ok()
 }
 
-/// Returns the facts of a row. The minimum and the default interval are one second, so that only the row determines the interval.
+/// Converts a test case into facts for the planner. The minimum and the default interval are one second, so that only the test
+/// case determines the interval.
 fn facts(row: &Value) -> Facts {
     let number = |name: &str| row[name].as_u64().and_then(|number| u32::try_from(number).ok());
     let list = |name: &str| row[name].as_array().cloned().unwrap_or_default();
@@ -57,14 +59,14 @@ fn agrees(row: &Value) -> bool {
     let Some(last) = facts.last_ok else { return false };
     let Some(next) = decide_time(&facts, last, 0.0).next_poll else { return false };
     match (at(row, "expected_next"), at(row, "expected_after"), at(row, "expected_before")) {
-        // A row without a recommendation gives an interval of one second here.
+        // Without a recommendation, our interval here is one second (the minimum).
         (Some(expected), _, _) => next == expected || next == expected + TimeDelta::seconds(1),
         (None, Some(after), Some(before)) => next >= after && next <= before,
         (None, ..) => false,
     }
 }
 
-/// Returns the reason why a row may differ.
+/// Returns the reason why our result for this test case may differ; `None` if it must agree.
 fn decided_otherwise(row: &Value) -> Option<&'static str> {
     let facts = facts(row);
     let skips = !facts.hints.skip_hours.is_empty() || !facts.hints.skip_days.is_empty();

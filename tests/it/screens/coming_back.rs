@@ -1,4 +1,4 @@
-//! The screen position after the program ended and started again.
+//! The screen position (view, row, entry) is restored when the program starts again.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Every view at four sizes, empty, full and broken: one file per view.
+//! Snapshots of every view at four sizes, with an empty, a full and a broken world: one snapshot file per view.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use crate::support::world::{World, rss};
 
 const SIZES: [(u16, u16); 4] = [(160, 50), (100, 30), (60, 20), (40, 12)];
 
-/// A view and the keys that open it from the first row of the subscriptions.
+/// Names of the views, with the keys that open each from the first row of the subscriptions.
 const VIEWS: [(&str, &str); 15] = [
     ("panes", "l"),
     ("plan", "<end>i"),
@@ -32,7 +32,7 @@ const VIEWS: [(&str, &str); 15] = [
     ("mute", "ljm"),
     ("rules", ":rules<enter>"),
     ("subscriptions", "<end>"),
-    // The reader comes last, because an opened entry stays read.
+    // The view of an entry's text must be last, because opening an entry marks it as read.
     ("reader", "l<enter>"),
 ];
 
@@ -41,7 +41,8 @@ fn empty() -> World {
     World::subscribed(160, 50, &[("https://orchard.example/feed", &rss("Orchard Notes", &[]), &[])])
 }
 
-/// Returns a world where servers refuse, a host is unreachable, a feed moved and one ended, and then the store cannot be written.
+/// Returns a world with refusing servers, an unreachable host, a moved feed and an ended one; after these are set up, writes to
+/// the store fail.
 fn broken() -> World {
     let mut world = demo_world(160, 50);
     let feeds: Vec<(FeedKey, String)> =
@@ -71,7 +72,7 @@ fn broken() -> World {
     world
 }
 
-/// Presses keys and answers the resulting requests. One site names three feeds.
+/// Presses keys and waits for the answers to the resulting requests. The site `choose.example` names three feeds.
 fn lead_to(world: &mut World, keys: &str) {
     let links = [("All of it", "/all"), ("News alone", "/news"), ("Comments", "/talk")];
     world.serve("https://choose.example/", &page("A site", &links));
@@ -86,7 +87,7 @@ fn lead_to(world: &mut World, keys: &str) {
     }
 }
 
-/// Appends the screens of a view in one state, one below the other.
+/// Appends the screens of one view and one state at all sizes to `text`.
 fn screens(world: &mut World, state: &str, text: &mut String) {
     for (columns, rows) in SIZES {
         let screen = world.resize(columns, rows);

@@ -1,4 +1,5 @@
-//! Terminal safety: no text of publishers or lists makes the screen control the terminal or change the text direction.
+//! Terminal safety: no text from a publisher or an imported list can make the screen control the terminal or change the text
+//! direction.
 
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::poll::fetch::AnswerHeaders;
@@ -11,7 +12,7 @@ use crate::support::world::World;
 
 const FEED: &str = "https://hostile.example/feed";
 
-/// Views, by the keys that open them from the list of feeds.
+/// Keys that open each view from the list of feeds.
 const VIEWS: [&str; 26] = [
     "",
     "<enter>",

@@ -1,4 +1,4 @@
-//! Screens as snapshots, and the pictures of the README.
+//! Snapshots of screens, and the pictures in the README.
 
 pub mod coming_back;
 pub mod gallery;

@@ -10,10 +10,10 @@ use super::svg::{Paper, svg};
 use crate::support::demo_world::demo_world;
 use crate::support::world::World;
 
-/// Text and background colours of the picture where a cell sets none, taken from the theme.
+/// Default text and background colours of the pictures, taken from the theme.
 const PAPER: Paper = Paper { ink: (0xd7, 0xda, 0xe0), ground: (0x16, 0x18, 0x1d) };
 
-/// Returns the picture of a world.
+/// Draws a world at this size and returns the screen as an SVG picture with this title.
 fn picture(world: &mut World, (columns, rows): (u16, u16), title: &str) -> String {
     world.resize(columns, rows);
     let appearance = &mut world.app.ui.appearance;
@@ -33,7 +33,7 @@ fn picture(world: &mut World, (columns, rows): (u16, u16), title: &str) -> Strin
 fn readme_pictures_match_the_program() {
     let write = std::env::var("BACKISSUE_PICTURES").is_ok_and(|wish| wish == "write");
     for (name, keys, row, then, size, title) in [
-        // The list of a feed with all kinds of texts.
+        // The list of a feed whose entries have all kinds of texts.
         (
             "panes",
             "<end>l",
@@ -42,7 +42,7 @@ fn readme_pictures_match_the_program() {
             (124, 30),
             "Subscriptions, entries and an entry side by side",
         ),
-        // Highlighted code, with a line wider than the pane.
+        // An entry with highlighted code, one line of which is wider than the pane.
         (
             "code",
             "<end>l",
@@ -59,7 +59,7 @@ fn readme_pictures_match_the_program() {
             (124, 40),
             "The plan of a feed: when it is polled next, and why then",
         ),
-        // The feed with archives, one of which is refused.
+        // The feed with archives, one of which its server does not deliver.
         (
             "gap",
             "gjjjjjjjjjjjl",

@@ -1,4 +1,4 @@
-//! A feed's entries are previewed before subscribing, and nothing is requested twice.
+//! Previewing a feed's entries before subscribing; the subscription then does not request the same documents again.
 
 use backissue_core::schedule::{SettledBy, when_words};
 use chrono_tz::Tz;
@@ -11,7 +11,7 @@ const SITE: &str = "https://site.example/";
 const NOTES: &str = "https://site.example/notes.xml";
 const PICTURES: &str = "https://site.example/pictures.xml";
 
-/// Returns a world with a site that names three feeds, the last of which does not exist.
+/// Returns a world with a site that names three feeds; the address of the last one returns an error.
 fn site(columns: u16, rows: u16) -> World {
     let mut world = World::new(columns, rows);
     let links = [("Notes", "/notes.xml"), ("Pictures", "/pictures.xml"), ("Gone", "/gone.xml")];

@@ -1,5 +1,5 @@
-//! Pictures in the text: switched off, nothing is fetched; switched on, each is fetched once, near the visible part, within
-//! limits, and the text stays in place.
+//! Pictures in an entry's text: with pictures off, nothing is fetched; with pictures on, each one near the visible part is
+//! fetched once, within limits, and the visible text does not move.
 
 use crate::support::scripted::Scripted;
 use crate::support::world::{World, rss};
@@ -35,7 +35,7 @@ fn png(width: u32, height: u32) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// Returns a picture whose rows all differ.
+/// Returns a picture in which each row has a different colour.
 fn shaded(width: u32, height: u32) -> Vec<u8> {
     let shade = |row: u32| u8::try_from(row * 255 / height).unwrap();
     let image = RgbImage::from_fn(width, height, |_, row| Rgb([shade(row), 90, 160]));
@@ -49,7 +49,7 @@ fn paragraphs(count: usize) -> String {
     (0..count).map(|number| format!("<p>{number}. {words}</p>")).collect()
 }
 
-/// Returns a feed of two entries, the first with this text.
+/// Returns a world with a feed of two entries; `markup` is the text of the first.
 fn world((columns, rows): (u16, u16), markup: &str) -> World {
     let feed = rss("Notes", &[("n2", "Wax", 1, markup), ("n1", "Ladders", 2, "<p>b</p>")]);
     let mut world = World::subscribed(columns, rows, &[(FEED, &feed, &[])]);
@@ -67,7 +67,7 @@ fn asked(world: &World) -> Vec<&str> {
     asked.map(|request| request.url.as_str()).collect()
 }
 
-/// Lets enough time pass for everything that is pending.
+/// Waits until all pending work is done and returns the screen.
 fn settle(world: &mut World) -> String {
     world.wait(40);
     world.draw()
@@ -188,7 +188,7 @@ fn text_stays_when_a_picture_above_grows() {
     let line = |world: &mut World| world.draw().lines().nth(12).unwrap().to_owned();
     let before = line(&mut world);
     assert!(before.contains("flame"), "{before}");
-    // The answer arrives now.
+    // From now on the picture's address answers; pressing I twice requests the picture again.
     serve(&mut world, WAX, png(300, 300));
     world.press("II");
     settle(&mut world);
@@ -288,7 +288,7 @@ fn outdated_drawing_is_discarded_when_it_arrives() {
     let mut drawings = Vec::new();
     let mut waiting =
         update(&mut world.app, now, ScreenInput::Key(backissue::ui::keys::key::Key::char('I')));
-    // Everything is performed except the drawing.
+    // Perform all effects except the drawing of the picture.
     while let Some(effect) = waiting.pop() {
         match effect {
             ScreenEffect::Picture(wish) if matches!(*wish, PictureWork::Draw(_)) => {

@@ -1,4 +1,4 @@
-//! A drawn screen as a picture (SVG), made from the program itself for the README.
+//! Converts a drawn screen into an SVG picture for the README.
 //!
 //! Text is placed in cells of one size; each run of one style is one `text` element with a stated length, so that any monospaced
 //! font fits. Border characters are drawn as lines, so that they meet.
@@ -18,7 +18,7 @@ const BASE: usize = 13;
 /// Margin around the screen.
 const MARGIN: usize = 8;
 
-/// Colours that replace the terminal's default colours in the picture.
+/// The picture's colours for cells that use the terminal's default colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paper {
     /// Text colour.
@@ -52,7 +52,7 @@ pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
     svg
 }
 
-/// Adjacent cells of one style.
+/// Adjacent cells of one row with the same style.
 struct Stretch<'c> {
     column: usize,
     cells: usize,
@@ -86,7 +86,7 @@ fn stretches(cells: &[Cell]) -> Vec<Stretch<'_>> {
     stretches
 }
 
-/// Checks whether a text consists of border characters.
+/// Checks whether a text starts with a border character.
 fn is_drawn(text: &str) -> bool {
     text.chars().next().is_some_and(|sign| arms(sign).is_some())
 }
@@ -147,8 +147,8 @@ fn draw_text(
     }
 }
 
-/// Returns the words of a text with their columns: leading and trailing blanks and, on request, runs of blanks are removed, so
-/// that later words keep their place with any font.
+/// Splits a text into pieces with their columns and without surrounding blanks; `apart` also splits at runs of blanks. Each piece
+/// is then placed by its own column, with any font.
 fn pieces(text: &str, apart: bool) -> Vec<(usize, &str)> {
     let mut pieces = Vec::new();
     let mut column = 0;
@@ -168,7 +168,7 @@ fn pieces(text: &str, apart: bool) -> Vec<(usize, &str)> {
     }
 }
 
-/// Draws a border character: from the middle of its cell to the edges it reaches.
+/// Draws a border character as lines from the middle of its cell to the cell's edges.
 fn draw_lines(svg: &mut String, stretch: &Stretch<'_>, (x, y): (usize, usize), ink: Rgb) {
     let mut path = String::new();
     let (half, middle) = (CELL.0 / 2, CELL.1 / 2);
@@ -194,7 +194,7 @@ fn draw_lines(svg: &mut String, stretch: &Stretch<'_>, (x, y): (usize, usize), i
         .ok();
 }
 
-/// Returns the edges that a border character reaches: up, down, left, right.
+/// Returns the edges (up, down, left, right) that a border character touches; `None` for other characters.
 const fn arms(sign: char) -> Option<(bool, bool, bool, bool)> {
     Some(match sign {
         '─' | '┄' => (false, false, true, true),
@@ -214,7 +214,7 @@ const fn arms(sign: char) -> Option<(bool, bool, bool, bool)> {
 
 type Rgb = (u8, u8, u8);
 
-/// Returns a colour as displayed; `own` is the terminal's default.
+/// Converts a colour to RGB; `own` is the terminal's default colour.
 fn seen(colour: Color, own: Rgb) -> Rgb {
     const NAMED: [Color; 16] = [
         Color::Black,

@@ -1,4 +1,4 @@
-//! Every view at six sizes: empty, full and broken.
+//! Snapshots of every view at six sizes: empty, full and broken.
 
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue_core::history::FeedKey;
@@ -14,7 +14,7 @@ const ARTICLE: &str = "<h2>The frost</h2><p>The frost of the <em>tenth</em> came
     <table><tr><th>night</th><th>degrees</th></tr><tr><td>ninth</td><td>-2</td></tr></table>\
     <pre>let frost = true;\n    if frost { cover(); }</pre><blockquote><p>Cover the figs.</p></blockquote>";
 
-/// Returns a world with three feeds, one of them failing.
+/// Returns a world with three subscriptions, one of which fails.
 fn full(columns: u16, rows: u16) -> World {
     let notes = rss(
         "Orchard Notes",
@@ -49,7 +49,7 @@ fn full(columns: u16, rows: u16) -> World {
     world
 }
 
-/// Checks one view at every size.
+/// Compares one view at every size with its snapshot.
 fn show(name: &str, prepare: impl Fn(u16, u16) -> World) {
     for (columns, rows) in SIZES {
         let screen = prepare(columns, rows).draw();
@@ -58,7 +58,7 @@ fn show(name: &str, prepare: impl Fn(u16, u16) -> World) {
     }
 }
 
-/// Returns a full world after some keys.
+/// Returns a function that creates a full world and presses these keys.
 fn after(keys: &'static str) -> impl Fn(u16, u16) -> World {
     move |columns, rows| {
         let mut world = full(columns, rows);
@@ -140,7 +140,8 @@ fn a_list_without_entries_says_so() {
     show("all_read", after("Ajk"));
 }
 
-/// Returns a world with a feed with rules, a failing one and a gone one; the selected row has this number of rows below it.
+/// Returns a function that creates a world with three feeds: one with interval rules, one that fails and one that is gone.
+/// `below` is the number of rows below the selected one.
 fn planned(below: usize, keys: &'static str) -> impl Fn(u16, u16) -> World {
     move |columns, rows| {
         let rules = hinting("Harbour Gazette", RULES);
@@ -275,7 +276,7 @@ fn at_every_size(world: &mut World) {
     }
 }
 
-/// Returns the archived feed of the specification with one archive refused and its list open.
+/// Returns a world with the archived feed of the specification: one archive is not delivered, and the feed's entry list is open.
 fn with_a_gap(columns: u16, rows: u16) -> World {
     let mut world = World::new(columns, rows);
     crate::history::journeys::serve_orchard(&mut world);

@@ -1,43 +1,43 @@
-//! Events of a scenario that do not come from publishers, each with its time: the network, the machine, the clock, crashes, people.
+//! Events of a scenario that do not come from publishers, each with its time: network, machine, clock, crashes, people.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::publishers::FaultKind;
 use super::scenario::Scenario;
 
-/// An event at a time determined by the seed.
+/// An event whose time the seed determines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
-    /// There is no network until this true time.
+    /// There is no network until this time on the publishers' clock.
     Away(DateTime<Utc>),
-    /// The machine sleeps for this time.
+    /// The machine sleeps for this duration.
     Sleep(TimeDelta),
     /// The wall clock is changed by this amount.
     SetClock(TimeDelta),
-    /// The program dies after this number of further writes.
+    /// The program dies after `writes` further writes to the store; after a power cut only synced data remains.
     Crash { power_cut: bool, writes: u32 },
     /// The program ends and starts again after this number of seconds.
     Restart(i64),
-    /// Whether the disk is full or has room again.
+    /// The disk becomes full (true), or there is room again (false).
     DiskFull(bool),
     /// A person presses keys.
     Keys,
-    /// A person or another process sends a request.
+    /// A person or another process sends a request to the program.
     Request,
-    /// Changes are made and undone.
+    /// Some changes are made and undone, and the result is compared with the state before them.
     Undo,
-    /// The slower checks run.
+    /// The checks that are too slow to run after every step are run.
     Check,
 }
 
-/// Returns the acts of a scenario in order.
+/// Returns the events of a scenario in order of time.
 pub fn acts(scenario: &Scenario) -> Vec<(DateTime<Utc>, Act)> {
     let (start, days) = (scenario.start(), scenario.days);
     let mut acts = Vec::new();
     for kind in &scenario.kinds {
         let mut dice = scenario.dice(&format!("{kind:?}"));
         let mut at = start + TimeDelta::minutes(dice.between(1, 2000));
-        // A machine that sleeps does so every night.
+        // Half of the machines sleep every night; the others never do.
         let sleeps = dice.one_in(2);
         while at < start + TimeDelta::days(days) {
             let (act, hours) = match kind {

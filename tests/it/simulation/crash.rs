@@ -1,4 +1,4 @@
-//! Crashes: afterwards the files hold a state that existed and is not older than the last one reported as durable.
+//! Crashes: afterwards the files must hold a state that existed and that is not older than the last state reported as durable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, Flags, KeptEntry};
 /// A planned crash.
 #[derive(Debug)]
 pub struct Crash {
-    /// Only synced data survives.
+    /// Whether only synced data survives, as in a power cut.
     power_cut: bool,
-    /// Writes until the crash.
+    /// Number of writes left until the crash.
     writes: u32,
-    /// The last synced copy.
+    /// Copy of the data folder at the last sync.
     synced: Option<PathBuf>,
-    /// Possible states after the crash: the last synced one and the later ones.
+    /// States that the store may have after the crash: the last synced one and all later ones.
     pub states: Vec<Dump>,
-    /// Whether work with several transactions is running, so that any intermediate state is correct.
+    /// Whether a job of several transactions is running, so that any state within it is correct.
     pub loose: bool,
 }
 
@@ -44,7 +44,7 @@ impl Crash {
         false
     }
 
-    /// Keeps a synced copy instead of the previous one.
+    /// Replaces the last synced copy with a new one.
     pub fn keep(&mut self, folder: PathBuf) {
         self.loose = false;
         if let Some(old) = self.synced.replace(folder) {
@@ -52,7 +52,7 @@ impl Crash {
         }
     }
 
-    /// Returns the folder that survives the crash: the last synced copy, or otherwise a copy of the data folder.
+    /// Returns the folder that survives the crash: the last synced copy if there is one, and a copy of the data folder if not.
     pub fn leave(&mut self, folder: &Path, new: PathBuf) -> PathBuf {
         self.synced.take().unwrap_or_else(|| {
             copy_folder(folder, &new);
@@ -60,7 +60,7 @@ impl Crash {
         })
     }
 
-    /// Describes the error in the state found.
+    /// Returns an error text if the state found after the crash is not one of the possible ones.
     pub fn judge(&self, found: &Dump) -> Result<(), String> {
         if self.loose || self.states.iter().any(|state| state == found) {
             return Ok(());
@@ -111,7 +111,7 @@ impl Dump {
         dump
     }
 
-    /// Describes the differences.
+    /// Describes which parts differ.
     fn differs_from(&self, other: &Self) -> String {
         let pairs = [
             ("subscriptions", self.saved == other.saved),
@@ -150,7 +150,7 @@ const COPIES: usize = 50;
 pub fn copy_folder(from: &Path, to: &Path) {
     for _ in 0..COPIES {
         copy_once(from, to);
-        // Modification times do not help: they are no finer than a system tick.
+        // Comparing modification times would not suffice: their resolution is one system tick.
         if contents_of(from, from) == contents_of(to, to) {
             return;
         }
@@ -181,7 +181,7 @@ fn copy_once(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let name = to.join(entry.file_name());
-        // A file may be replaced during the scan.
+        // sled may replace a file while the folder is scanned.
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => copy_once(&entry.path(), &name),
             Ok(kind) if kind.is_file() => drop(std::fs::copy(entry.path(), name)),

@@ -1,4 +1,4 @@
-//! The effects of acts on the machine and its program.
+//! How each event of a scenario changes the simulated machine and program.
 
 use chrono::TimeDelta;
 
@@ -7,11 +7,11 @@ use super::checks::{Checks, consistency, undo};
 use super::crash::{Crash, Dump};
 use super::machine::Machine;
 
-/// Delay of acts that need an idle program while something is running.
+/// Delay after which an event that needs an idle program is tried again.
 const LATER: TimeDelta = TimeDelta::minutes(11);
 
 impl Machine {
-    /// Performs an act of the seed.
+    /// Performs an event of the scenario.
     pub fn act(&mut self, act: Act) {
         let needs_rest = matches!(act, Act::Undo | Act::Check);
         if needs_rest && !self.is_quiet() {
@@ -61,7 +61,7 @@ impl Machine {
         self.acts.insert(place, (at, act));
     }
 
-    /// Checks whether nothing is running.
+    /// Checks whether no request, store work or poll is running.
     pub fn is_quiet(&self) -> bool {
         self.keeper.is_idle()
             && self.keeper.crash.is_none()
@@ -72,7 +72,7 @@ impl Machine {
             && !self.disk_full
     }
 
-    /// Makes everything sent to the store durable.
+    /// Writes and syncs everything that was sent to the store.
     pub fn settle(&mut self) {
         self.keeper.write(self.real);
         for _ in 0..10_000 {
@@ -93,7 +93,7 @@ impl Machine {
         self.start();
     }
 
-    /// Kills the program and starts it on the surviving files.
+    /// Kills the program and starts it again with the files that survived.
     pub fn die(&mut self) {
         self.drop_fetches();
         let Some(mut crash) = self.keeper.crash.take() else { return };
@@ -103,7 +103,8 @@ impl Machine {
         self.keeper.go_on_with(left);
         let now = self.now();
         if self.keeper.open_after_crash(now) {
-            // Of several unacknowledged writes of one group, some may be present.
+            // The store was rebuilt, so some of the unacknowledged writes may be missing; the repair makes the remaining data
+            // consistent.
             self.keeper.store().check(true).unwrap();
         } else if let Err(why) = crash.judge(&Dump::of(self.keeper.store())) {
             return self.fail(why);

@@ -1,5 +1,4 @@
-//! The store as its thread keeps it, without the thread: reads are answered at once; pending writes share one sync and are
-//! reported after it.
+//! The store without its thread: reads are answered at once; pending writes share one sync and are reported after it.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -11,21 +10,21 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::crash::{Crash, Dump};
 
-/// The store, pending writes, and the data being synced.
+/// The store, its pending writes, and the written data that is being synced.
 pub struct Keeper {
     store: Option<Store>,
-    /// The current data folder, below a folder that is deleted with the simulation.
+    /// The current data folder, inside the temporary folder `below`, which is deleted with the simulation.
     folder: PathBuf,
     below: tempfile::TempDir,
     opened: u32,
     queue: VecDeque<Write>,
     unsynced: Vec<Done>,
-    /// True time at which the running sync ends.
+    /// Time on the publishers' clock at which the running sync ends.
     pub synced_at: Option<DateTime<Utc>>,
-    /// Number of writes done.
+    /// Number of writes performed.
     pub writes: u64,
     pub crash: Option<Crash>,
-    /// Whether the program dies now.
+    /// Whether the planned crash is due, so that nothing more is written.
     pub dies: bool,
 }
 
@@ -36,15 +35,15 @@ enum Write {
     Fetch(FetchRequest),
 }
 
-/// Written work that is being synced.
+/// Work that was written and is reported after its sync.
 pub enum Done {
-    /// An answer; `None` if there is nothing to report.
+    /// The store's report; `None` if there is nothing to report.
     Answer(Option<Box<Stored>>),
     Fetch(FetchRequest),
 }
 
 impl Keeper {
-    /// Creates a store in a folder that is deleted on drop; in memory if the machine has a file system for that.
+    /// Creates a store in a temporary folder, in memory (`/dev/shm`) if possible. The folder is deleted on drop.
     pub fn new() -> Self {
         let memory = Path::new("/dev/shm");
         let below =
@@ -75,13 +74,13 @@ impl Keeper {
         &self.folder
     }
 
-    /// Opens the store of the folder.
+    /// Opens the store in the current folder.
     pub fn open(&mut self) {
         self.store = None;
         self.store = Some(Store::open_to(&self.folder, SessionLength::Short).unwrap());
     }
 
-    /// Opens the store after a crash as the program does at its start. Returns whether records had to be copied out: sled's
+    /// Opens the store as the program does when it starts after a crash. Returns whether the store had to be rebuilt: sled's
     /// threads write parts of its log in any order and may leave a hole in unacknowledged data.
     pub fn open_after_crash(&mut self, now: DateTime<Utc>) -> bool {
         self.store = None;
@@ -91,7 +90,7 @@ impl Keeper {
         told.is_some()
     }
 
-    /// Continues with another folder, as after a crash, and deletes the old one.
+    /// Switches to another data folder, as after a crash, and deletes the current one.
     pub fn go_on_with(&mut self, folder: PathBuf) {
         (self.queue, self.unsynced) = (VecDeque::new(), Vec::new());
         (self.synced_at, self.crash, self.dies) = (None, None, false);
@@ -100,18 +99,18 @@ impl Keeper {
         self.folder = folder;
     }
 
-    /// Returns a folder that does not exist yet.
+    /// Returns the path of a data folder that does not exist yet.
     pub fn new_folder(&mut self) -> PathBuf {
         self.opened += 1;
         self.below.path().join(self.opened.to_string())
     }
 
-    /// Checks whether everything received is durable and reported.
+    /// Checks whether everything received was written, synced and reported.
     pub fn is_idle(&self) -> bool {
         self.queue.is_empty() && self.unsynced.is_empty()
     }
 
-    /// Accepts work; a read is answered at once.
+    /// Accepts store work. A read is performed at once and its result returned; a write is queued.
     pub fn hand(&mut self, mut work: StoreWork) -> Option<Stored> {
         let store = self.store.as_mut().unwrap();
         store.fix_list(&mut work);
@@ -128,12 +127,12 @@ impl Keeper {
         self.store().perform(work)
     }
 
-    /// Accepts a request that waits for earlier work.
+    /// Queues a request that is sent once all earlier work is durable.
     pub fn hand_fetch(&mut self, request: FetchRequest) {
         self.queue.push_back(Write::Fetch(request));
     }
 
-    /// Returns the requests that have not been sent yet.
+    /// Returns the requests that wait for a sync and have not been sent.
     pub fn waiting_fetches(&self) -> impl Iterator<Item = &FetchRequest> {
         let queued = self.queue.iter().filter_map(|write| match write {
             Write::Fetch(request) => Some(request),
@@ -146,7 +145,7 @@ impl Keeper {
         queued.chain(unsynced)
     }
 
-    /// Performs the pending writes if no sync is running, and starts a sync for them.
+    /// Performs the pending writes and starts a sync for them, unless a sync is already running.
     pub fn write(&mut self, real: DateTime<Utc>) {
         if self.synced_at.is_some() || self.dies {
             return;
@@ -190,7 +189,7 @@ impl Keeper {
         }
     }
 
-    /// Checks what the store reports about marks.
+    /// Checks that every entry that the store reports as changed has the new value of the mark.
     fn look_at_marks(&mut self, answer: Option<&Stored>) {
         let Some(Ok(Answer::Marked { flag, value, marked, .. })) = answer.map(|it| &it.result)
         else {
@@ -209,7 +208,7 @@ impl Keeper {
         self.note_state();
     }
 
-    /// Records each possible state of the files before a crash.
+    /// Records the store's current state as one that the planned crash may leave.
     fn note_state(&mut self) {
         if self.crash.is_some() {
             let state = Dump::of(self.store());
@@ -217,7 +216,7 @@ impl Keeper {
         }
     }
 
-    /// Ends the running sync and returns its reports.
+    /// Ends the running sync and returns the reports that waited for it.
     pub fn sync(&mut self) -> Vec<Done> {
         self.synced_at = None;
         self.store().sync().unwrap();

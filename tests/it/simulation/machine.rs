@@ -1,6 +1,6 @@
-//! The machine on which the program runs: its clocks, its network, its loop.
+//! The machine on which the program runs: clocks, network and main loop.
 //!
-//! There are two times: the true time of the publishers, and the machine's wall clock, which may be set.
+//! There are two clocks: the true time, which publishers use, and the machine's wall clock, which may be set.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -28,47 +28,47 @@ use super::story::Story;
 use crate::support::answers::{learned, rendered};
 use crate::support::dice::Dice;
 
-/// Time after which the loop wakes without a deadline; in the real program it is half a minute.
+/// Time after which the simulated loop wakes when the engine has no deadline; the real program wakes after half a minute.
 const IDLE: TimeDelta = TimeDelta::minutes(20);
 
-/// The size of the terminal.
+/// Columns and rows of the terminal.
 pub const SIZE: (u16, u16) = (100, 30);
 
-/// The complete simulation.
+/// The whole simulation: the program, its store, its machine and the publishers.
 #[expect(clippy::struct_excessive_bools, reason = "each is a state that the machine is in, or not")]
 pub struct Machine {
     pub scenario: Scenario,
     pub app: App,
-    /// Whether a person uses the screen; otherwise the engine runs alone, as in `watch`.
+    /// Whether a person uses the screen; if not, the engine runs alone, as in `backissue watch`.
     pub has_screen: bool,
     pub keeper: Keeper,
-    /// True time.
+    /// The time on the publishers' clock.
     pub real: DateTime<Utc>,
-    /// True time of the program's last input.
+    /// True time at which the program last received an input.
     told: DateTime<Utc>,
-    /// Lead of the wall clock over true time.
+    /// Difference between the wall clock and true time.
     ahead: TimeDelta,
     press: Vec<Publisher>,
     fetches: BTreeMap<(DateTime<Utc>, u64), UnderWay>,
     pub acts: VecDeque<(DateTime<Utc>, Act)>,
     away_until: DateTime<Utc>,
     pub disk_full: bool,
-    /// Whether the disk was full since the program started.
+    /// Whether the disk has been full at any time since the program started.
     pub disk_was_full: bool,
-    /// Whether the reader quit or requested the end of the program.
+    /// Whether a person quit the program or another process requested its end.
     pub stopped: bool,
-    /// Whether the wall clock jumped ahead, which is reported before the next input.
+    /// Whether the wall clock jumped ahead, which the program must learn before its next input.
     woke: bool,
     pub dice: Dice,
     pub story: Story,
     pub checks: Checks,
-    /// The failure that a check found.
+    /// Description of the first failure that a check found.
     pub failed: Option<String>,
     /// Number of inputs the program received.
     pub steps: u64,
 }
 
-/// A running request.
+/// A request that was sent and has no answer yet.
 struct UnderWay {
     request: FetchRequest,
     fetched: Fetched,
@@ -119,7 +119,7 @@ impl Machine {
         self.press.as_slice()
     }
 
-    /// Records a failure, which ends the simulation.
+    /// Records the first failure; it ends the simulation.
     pub fn fail(&mut self, why: impl Into<String>) {
         self.failed.get_or_insert(why.into());
     }
@@ -128,7 +128,7 @@ impl Machine {
         self.story.note(self.real + self.ahead, words);
     }
 
-    /// Runs the days of the scenario, or until a check fails.
+    /// Runs the scenario until its last day ends or a check fails.
     pub fn run(&mut self) {
         self.begin();
         self.subscribe_to_all();
@@ -138,7 +138,7 @@ impl Machine {
         }
     }
 
-    /// Performs the next event.
+    /// Advances to the next event (answer, sync, scenario event or wake time) and performs it.
     fn step(&mut self) {
         let wake = self.next_wake();
         let synced = self.keeper.synced_at;
@@ -170,7 +170,7 @@ impl Machine {
         Checks::after_step(self);
     }
 
-    /// Returns the true time at which the loop wakes if nothing happens.
+    /// Returns the true time at which the loop wakes if no other event comes before.
     fn next_wake(&self) -> DateTime<Utc> {
         let engine = self.engine();
         let due = engine.is_polling_by_itself().then(|| engine.timetable.next()).flatten();
@@ -183,7 +183,7 @@ impl Machine {
         wake.map_or(latest, |at| at.min(latest)).max(self.real + TimeDelta::milliseconds(1))
     }
 
-    /// Sends the first inputs to the program that has just started.
+    /// Sends the program its first inputs after a start.
     pub fn begin(&mut self) {
         if self.has_screen {
             self.tell(ScreenInput::Resized(SIZE.0, SIZE.1));
@@ -195,7 +195,7 @@ impl Machine {
         Checks::started(self);
     }
 
-    /// Sends an input to the program and performs all immediate consequences.
+    /// Sends an input to the program and performs all effects that follow at once.
     pub fn tell(&mut self, input: impl Into<ScreenInput>) {
         if std::mem::take(&mut self.woke) {
             let effects = self.take(Input::Woke.into());
@@ -275,7 +275,7 @@ impl Machine {
         Input::Stored(Box::new(stored))
     }
 
-    /// Sends a request.
+    /// Sends a request to its publisher and schedules the answer.
     fn send(&mut self, request: FetchRequest) {
         Checks::asked(self, &request);
         let started = self.now();
@@ -330,7 +330,7 @@ impl Machine {
         self.tell(Input::Fetched(request.id, Box::new(fetched)));
     }
 
-    /// Reports durable writes and sends the requests that waited for them.
+    /// Reports the writes that are now durable and sends the requests that waited for them.
     pub fn synced(&mut self) {
         for done in self.keeper.sync() {
             match done {
@@ -354,12 +354,12 @@ impl Machine {
         self.fetches.len()
     }
 
-    /// Lets time pass while nothing runs.
+    /// Lets time pass while the program is not running.
     pub fn pass(&mut self, time: TimeDelta) {
         self.real += time;
     }
 
-    /// Puts the machine to sleep: the wall clock advances, the program does not, and running requests break off.
+    /// Puts the machine to sleep: the wall clock advances, the program does not run, and running requests break off.
     pub fn sleep(&mut self, time: TimeDelta) {
         for (_, mut under_way) in std::mem::take(&mut self.fetches) {
             under_way.fetched.result = Err(FetchFailure::Protocol("it was broken off".into()));
@@ -370,7 +370,7 @@ impl Machine {
         self.woke = time > TimeDelta::seconds(30);
     }
 
-    /// Sets the wall clock.
+    /// Moves the wall clock by this amount.
     pub fn set_clock(&mut self, by: TimeDelta) {
         self.ahead += by;
         self.woke |= by.abs() > TimeDelta::seconds(30);
@@ -384,7 +384,7 @@ impl Machine {
         self.real >= self.away_until
     }
 
-    /// Starts the program with the content of its store.
+    /// Starts the program with the data in its store.
     pub fn start(&mut self) {
         self.keeper.open();
         if self.disk_full {
@@ -400,19 +400,19 @@ impl Machine {
         self.begin();
     }
 
-    /// Returns the feeds that their publishers ended.
+    /// Returns the feeds that the program knows to be ended by their publishers.
     pub fn gone(&self) -> BTreeSet<FeedKey> {
         let feeds = self.engine().feeds.values();
         feeds.filter(|feed| feed.is_gone()).map(|feed| feed.key).collect()
     }
 
-    /// Returns the feeds being polled now.
+    /// Returns the feeds that are being polled now.
     pub fn polled(&self) -> BTreeSet<FeedKey> {
         self.engine().polls.keys().copied().collect()
     }
 }
 
-/// Loads the engine as the program does at its start.
+/// Creates the engine from the stored data, as the program does when it starts.
 fn load(keeper: &mut Keeper, scenario: &Scenario, now: DateTime<Utc>) -> Engine {
     let (mut engine, unreadable) = load_engine(keeper.store(), scenario.settings(), now).unwrap();
     assert_eq!(unreadable, Vec::<String>::new(), "everything can be read");

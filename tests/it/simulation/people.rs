@@ -1,4 +1,4 @@
-//! People: key presses and requests of other processes.
+//! People: key presses, and requests that they send from other processes.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -26,10 +26,10 @@ use super::machine::{Machine, SIZE};
 use crate::support::dice::Dice;
 use crate::support::named_keys::named_key;
 
-/// Number of keys in one session.
+/// Number of keys that a person presses in one session.
 const KEYS: i64 = 12;
 
-/// Named keys, and characters that are pressed more often than others.
+/// Named keys, and characters that are chosen more often than the rest.
 const NAMED: [&str; 12] = [
     "enter",
     "esc",
@@ -55,14 +55,14 @@ impl Machine {
             unasked: true,
             ..Subscribe::default()
         };
-        // Not as an import, which could be undone.
+        // Single subscriptions are used because an import could be undone later.
         let wanted: Vec<Subscribe> = self.press().iter().map(wanted).collect();
         for wanted in wanted {
             self.ask(Request::Subscribe(Box::new(wanted)));
         }
     }
 
-    /// Sends a request of a person.
+    /// Sends a request as a person's action.
     pub fn ask(&mut self, request: Request) {
         let words = format!("{request:?}");
         self.note(|| format!("asked for: {}", words.chars().take(160).collect::<String>()));
@@ -75,7 +75,8 @@ impl Machine {
         self.by_hand(Input::Request(request).into());
     }
 
-    /// Sends an input of a person: polls that start with it count as wanted, and so does a feed that is resumed.
+    /// Sends a person's input and records its intent: polls that start with it are wanted, and a feed that it resumes may be
+    /// polled again.
     fn by_hand(&mut self, input: ScreenInput) {
         let (before, gone) = (self.polled(), self.gone());
         self.tell(input);
@@ -88,7 +89,7 @@ impl Machine {
         Checks::note_rereading(self, true);
     }
 
-    /// Presses keys for one session.
+    /// Presses the keys of one session.
     pub fn press_keys(&mut self) {
         if !self.has_screen {
             return;
@@ -119,7 +120,7 @@ impl Machine {
         Key::char(*self.dice.pick(&often))
     }
 
-    /// Draws the screen as the loop does.
+    /// Draws the screen as the program's main loop does.
     fn draw(&mut self) {
         let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
         let now = self.now();
@@ -183,13 +184,15 @@ impl Machine {
         Some(match dice.roll(10) {
             0..=3 => {
                 let flag = *dice.pick(&[Flag::Read, Flag::Starred, Flag::FromHistory]);
-                // Entries from an archive count as read because of a separate mark, which people can remove but not set.
+                // Entries from an archive count as read through a separate mark (`FromHistory`), which a person can remove but
+                // not set.
                 let value = flag != Flag::FromHistory && !dice.one_in(3);
                 let keys = (0..dice.between(1, 6)).filter_map(|_| self.some_entry(dice));
                 let keys: BTreeSet<EntryKey> = keys.collect();
                 let keys: Vec<EntryKey> = keys.into_iter().collect();
                 let mut entries = self.keeper.store().entries(&keys).unwrap();
-                // A mark must name entries that do not have it yet.
+                // The change must be made of entries that do not yet have the wanted value, so that undoing it restores the
+                // state.
                 let is_old = |flags: Flags| flag == Flag::Read && !value && flags.is_from_history();
                 entries.retain(|(_, _, flags)| flags.get(flag) != value && !is_old(*flags));
                 let keys = entries.into_iter().map(|(key, _, _)| key).collect();

@@ -1,4 +1,4 @@
-//! Runs scenarios in parallel and shortens the failing ones.
+//! Runs scenarios in parallel, and shortens those that fail.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,17 +10,17 @@ use super::checks::Counts;
 use super::machine::Machine;
 use super::scenario::Scenario;
 
-/// Number of seeds in the ordinary run, and their days.
+/// Number of seeds in the ordinary run, and the number of simulated days of each.
 const SEEDS: u64 = 6;
 const DAYS: i64 = 8;
 /// Maximum time for shortening a failing scenario.
 const SHRINKING: Duration = Duration::from_mins(2);
 
-/// The outcome of a scenario.
+/// The result of running a scenario.
 struct Outcome {
     counts: Counts,
     steps: u64,
-    /// The failure and the last steps in words.
+    /// Description of the failure, and the last steps in words.
     failed: Option<(String, String)>,
 }
 
@@ -37,7 +37,7 @@ fn live(scenario: &Scenario) -> Outcome {
     Outcome { counts, steps, failed: machine.failed.take().map(|why| (why, story)) }
 }
 
-/// Removes everything from a failing scenario that its failure does not need.
+/// Removes publishers, days and faults from a failing scenario as long as it still fails.
 fn shorten(mut scenario: Scenario, mut outcome: Outcome) -> (Scenario, Outcome) {
     let begin = clock::instant();
     'again: loop {
@@ -55,7 +55,7 @@ fn shorten(mut scenario: Scenario, mut outcome: Outcome) -> (Scenario, Outcome) 
     }
 }
 
-/// Describes a failed scenario.
+/// Describes a failed scenario and how to run it again.
 fn told(scenario: &Scenario, outcome: &Outcome) -> String {
     let (why, story) = outcome.failed.clone().unwrap_or_default();
     format!(

@@ -1,4 +1,4 @@
-//! A scenario: the publishers, days and faults of a seed, and the parts to omit.
+//! A scenario: the publishers, days and faults that a seed produces, without the parts that were removed to shorten it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,17 +10,17 @@ use chrono_tz::Tz;
 use super::publishers::{FaultKind, Publisher};
 use crate::support::dice::Dice;
 
-/// Maximum number of publishers per seed.
+/// Maximum number of publishers in a scenario.
 const PUBLISHERS_MAX: i64 = 6;
 
-/// The simulated scenario.
+/// What to simulate: a seed, its days, and the parts of it to include.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scenario {
     pub seed: u64,
     pub days: i64,
-    /// Numbers of its publishers; each behaves the same whichever others exist.
+    /// Numbers of the publishers to include. A publisher behaves the same regardless of which other ones are included.
     pub publishers: Vec<u64>,
-    /// Kinds of possible faults.
+    /// Kinds of faults that may occur.
     pub kinds: BTreeSet<FaultKind>,
 }
 
@@ -32,12 +32,12 @@ impl Scenario {
         Self { seed, days, publishers, kinds: FaultKind::all() }
     }
 
-    /// Returns the generator of one random stream.
+    /// Returns the pseudo-random number generator of one independent stream (by name) of this seed.
     pub fn dice(&self, stream: &str) -> Dice {
         Dice::of(self.seed, stream, 0)
     }
 
-    /// Returns the start: an ordinary day, or some days before a special date of the calendar.
+    /// Returns the start time: an ordinary day, or some days before a special date of the calendar.
     pub fn start(&self) -> DateTime<Utc> {
         let mut dice = self.dice("start");
         // Start and end of daylight saving time in Europe, America and Australia; a leap day; a new year.
@@ -54,7 +54,7 @@ impl Scenario {
         start + TimeDelta::minutes(dice.between(0, 1440))
     }
 
-    /// Returns the reader's time zone.
+    /// Returns the user's time zone.
     pub fn zone(&self) -> Tz {
         *self.dice("zone").pick(&[
             Tz::UTC,
@@ -65,7 +65,7 @@ impl Scenario {
         ])
     }
 
-    /// Returns the reader's configuration.
+    /// Returns the user's configuration.
     pub fn settings(&self) -> Settings {
         let mut dice = self.dice("settings");
         let mut settings = Settings::default();
@@ -85,14 +85,15 @@ impl Scenario {
         settings
     }
 
-    /// Returns the publishers.
+    /// Creates the publishers of the scenario.
     pub fn press(&self) -> Vec<Publisher> {
         let new =
             |number: &u64| Publisher::new(self.seed, *number, self.start(), self.days, &self.kinds);
         self.publishers.iter().map(new).collect()
     }
 
-    /// Returns scenarios with something removed, the simplest first.
+    /// Returns copies of the scenario that are one step smaller: with fewer days, without one publisher, or without one kind of
+    /// fault.
     pub fn simpler(&self) -> Vec<Self> {
         let mut simpler = Vec::new();
         for days in [self.days / 4, self.days / 2, self.days - 1] {
@@ -115,7 +116,7 @@ impl Scenario {
         simpler
     }
 
-    /// Parses `BACKISSUE_SCENARIO` in the form that [`fmt::Display`] writes.
+    /// Parses the value of `BACKISSUE_SCENARIO` in the form that [`fmt::Display`] writes.
     pub fn named(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
         let seed = parts.next()?.parse().ok()?;

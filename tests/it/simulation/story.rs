@@ -1,13 +1,13 @@
-//! The last steps of a simulation in words.
+//! Keeps a description of the last steps of a simulation.
 
 use std::collections::VecDeque;
 
 use chrono::{DateTime, Utc};
 
-/// Number of steps to print.
+/// Number of steps to keep and print.
 const STEPS: usize = 400;
 
-/// The last events, oldest first.
+/// Descriptions of the last steps, oldest first.
 #[derive(Debug, Default)]
 pub struct Story(VecDeque<String>);
 

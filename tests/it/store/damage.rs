@@ -1,4 +1,4 @@
-//! Damage that is found, reported in a sentence, and repaired where possible.
+//! Damage in a store that is found, reported in a sentence, and repaired where possible.
 //!
 //! The tests damage files through sled itself: the folder names, the trees and the schema's key are the on-disk format, which
 //! other versions of the program must also read.
@@ -22,12 +22,12 @@ use super::{FEED, at, commit, entry, key, listed, open, patient};
 
 const DAY: NaiveDate = NaiveDate::from_ymd_opt(2026, 2, 2).unwrap();
 
-/// Changes every value of a tree on disk.
+/// Changes every value of a tree in a store on disk.
 fn plant(folder: &Path, tree: &str, change: impl Fn(&mut [u8])) {
     plant_at(folder, tree, |_| true, change);
 }
 
-/// Flips a bit in each value whose key matches.
+/// Flips a bit in each value of a tree whose key matches.
 pub(crate) fn plant_where(folder: &Path, tree: &str, wanted: impl Fn(&[u8]) -> bool) {
     plant_at(folder, tree, wanted, flip);
 }
@@ -167,7 +167,7 @@ fn damaged_filter_hit_record_is_found_and_removed() {
 
 #[test]
 fn damaged_pages_places_searches_and_folds_are_found() {
-    // The repaired data holds nothing that cannot be fetched or done again.
+    // Repairing these kinds of data loses nothing that cannot be fetched or done again.
     let long = |bytes: &mut [u8]| {
         if bytes.len() > 12 {
             flip(bytes);
@@ -368,7 +368,7 @@ fn unreadable_records_are_dropped_and_the_store_is_sound() {
         ("nodes", "a record of an archive of feed 1", 10),
     ] {
         let folder = filled();
-        // This gives the feed an address by which it can be found again.
+        // These validators name the feed's address, so that the feed can be found again if its record is lost.
         let mut store = open(&folder);
         let saved = store.subscriptions().unwrap().remove(0);
         let mut state = saved.state;

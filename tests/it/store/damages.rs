@@ -26,13 +26,13 @@ use tempfile::TempDir;
 use super::record_places::{RecordPlaces, Thing, records_of};
 use super::{at, entry, polled};
 
-/// Number of cases if the variable is not set.
+/// Number of damaged stores to test if `BACKISSUE_DAMAGES` is not set.
 const FEW: usize = 6;
 const FEEDS: u32 = 8;
 const SESSIONS: u32 = 5;
 const DAY: NaiveDate = NaiveDate::from_ymd_opt(2026, 2, 2).unwrap();
 
-/// A pseudo-random generator with the same numbers in every run.
+/// Pseudo-random number generator that yields the same sequence in every run.
 pub(super) struct Chance(pub(super) u64);
 
 impl Chance {
@@ -45,12 +45,12 @@ impl Chance {
 
 fn text(seed: u32) -> String {
     let mut chance = Chance(u64::from(seed));
-    // A text of more than half a megabyte has a record of its own.
+    // A text of more than half a megabyte is stored in a separate record.
     let words = if seed.is_multiple_of(97) { 90_000 } else { 60 + chance.below(200) };
     (0..words).map(|_| format!("{:05} ", chance.below(100_000))).collect()
 }
 
-/// Creates a store after some sessions, the last of which was not backed up.
+/// Creates a store that was used in several sessions; the last session is not in a backup.
 fn build(folder: &Path) {
     for session in 0..SESSIONS {
         let mut store = Store::open(folder).unwrap();
@@ -79,7 +79,7 @@ fn address(feed: u32, archive: u32) -> String {
     format!("https://site.example/{feed}/archive-{archive}.xml")
 }
 
-/// Writes a reader's data other than entries, some of it in every session.
+/// Writes the user's data other than entries, some of it in every session.
 fn arrange(store: &mut Store, session: u32) {
     for feed in 1..=FEEDS {
         if feed.is_multiple_of(2) {
@@ -113,8 +113,8 @@ fn arrange(store: &mut Store, session: u32) {
     store.save_searches(&[SavedSearch { id: 1, name: words.clone(), text: words }]).unwrap();
 }
 
-/// Returns the reader's data. An archive also counts as present if it will be fetched again automatically, because texts came
-/// from it.
+/// Returns the user's data in the store. An archive also counts as present if the program will fetch it again automatically
+/// because the archive's texts were lost.
 fn picture(store: &mut Store) -> BTreeMap<Thing, String> {
     let mut found = BTreeMap::new();
     found.insert(Thing::Filters, format!("{:?}", store.saved_filters().unwrap()));
@@ -151,7 +151,7 @@ fn picture(store: &mut Store) -> BTreeMap<Thing, String> {
     found
 }
 
-/// Returns a folder in memory if the system has one.
+/// Creates a temporary folder, in memory if the system has `/dev/shm`.
 pub(super) fn folder() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
@@ -185,16 +185,16 @@ pub(super) fn files_of(folder: &Path) -> Vec<PathBuf> {
 struct Damage {
     /// The file, relative to the data folder.
     file: PathBuf,
-    /// Name of the file's kind in the table.
+    /// The kind of the file, for the printed table.
     kind: String,
     how: &'static str,
-    /// The damaged bytes.
+    /// The positions of the damaged bytes.
     place: Range<usize>,
 }
 
-/// Damages one of the files of a data folder.
+/// Damages a random range of bytes in one of the files of a data folder.
 fn damage(data: &Path, chance: &mut Chance) -> Damage {
-    // Most data is in the log.
+    // Half of the cases damage sled's log, which holds most of the data.
     let files = files_of(data);
     let in_log = chance.below(2) == 0;
     let path =
@@ -228,16 +228,16 @@ fn damage(data: &Path, chance: &mut Chance) -> Damage {
     Damage { file, kind, how, place }
 }
 
-/// The effect of one case of damage.
+/// What one case of damage destroyed.
 #[derive(Default)]
 struct Outcome {
-    /// Number of lost things whose only copy was in the damaged bytes.
+    /// Number of lost items whose only copy was in the damaged bytes.
     inside: usize,
-    /// Other things that were lost.
+    /// Lost items that have a copy outside the damaged bytes.
     outside: Vec<Thing>,
 }
 
-/// Opens a damaged store and performs `doctor --repair` and `backup`; returns the remaining data.
+/// Opens a damaged store, then performs `doctor --repair` and `backup`; returns the user's data that remains.
 fn survive(data: &Path, what: &str) -> BTreeMap<Thing, String> {
     let opened = catch_unwind(AssertUnwindSafe(|| {
         let (mut store, _) = Store::open_or_recover(data, at(100), SessionLength::Short).unwrap();
@@ -260,7 +260,7 @@ fn survive(data: &Path, what: &str) -> BTreeMap<Thing, String> {
     opened.unwrap_or_else(|_| panic!("{what}: it panicked"))
 }
 
-/// Compares the data before and after, and returns what was lost.
+/// Compares the user's data before and after the damage, and returns what was lost.
 fn compare(
     before: &BTreeMap<Thing, String>,
     after: &BTreeMap<Thing, String>,
@@ -277,7 +277,7 @@ fn compare(
     outcome
 }
 
-/// Writes a line of the table.
+/// Prints a line, even if the test harness captures output.
 pub(super) fn say(line: std::fmt::Arguments<'_>) {
     let mut out = std::io::stdout().lock();
     out.write_fmt(line).and_then(|()| out.write_all(b"\n")).unwrap();
@@ -288,7 +288,7 @@ fn middle(mut numbers: Vec<usize>) -> usize {
     numbers.get(numbers.len() / 2).copied().unwrap_or_default()
 }
 
-/// Returns the numbers of the requested cases.
+/// Returns the numbers of the cases that `BACKISSUE_DAMAGES` requests.
 fn asked() -> Range<usize> {
     let Ok(text) = std::env::var("BACKISSUE_DAMAGES") else { return 0..FEW };
     let (first, last) = text.split_once("..").unwrap_or(("0", &text));
@@ -336,7 +336,7 @@ fn any_damage_leaves_the_rest_and_a_sound_store() {
     assert_eq!(lost, 0, "things are lost that were not in the damaged bytes");
 }
 
-/// Prints the table.
+/// Prints a table of the outcomes by kind of file and kind of damage.
 fn tell(table: &BTreeMap<(String, &'static str), Vec<Outcome>>) {
     say(format_args!(
         "file    damage         times  lost inside: median  worst  outside: median  worst"

@@ -53,7 +53,7 @@ fn a_mark_on_many_feeds_is_written_all_or_none() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
     commit(&mut store, 1, vec![entry(1, "a text")]);
-    // A second feed with unreadable counters.
+    // Add a second feed, whose counters are then damaged.
     store.commit(&polled(FeedKey(2), 1, vec![entry(1, "a text")])).unwrap();
     drop(store);
     super::damage::plant_where(folder.path(), "counters", |key| key == 2_u32.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Committed data is kept: entries, texts, states and the poll log; removed data is not kept.
+//! Committed entries, texts, states and poll logs are still there after reopening the store; removed data is not.
 
 use backissue::engine::entries::full_text::FullText;
 use backissue::engine::entries::loaded_entry::ReadingPosition;
@@ -202,7 +202,7 @@ fn ended_subscription_is_unlisted_and_uncounted() {
     assert_eq!(store.unread_since(chrono::DateTime::UNIX_EPOCH).unwrap(), 1);
     let health = store.check(false).unwrap();
     assert_eq!((health.feeds, health.entries, health.findings), (1, 1, vec![]));
-    // A whole backup contains it too.
+    // A full backup contains the data as well.
     let mut file = Vec::new();
     store.back_up(&mut file, None).unwrap();
     let elsewhere = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Marks: their changes, their counts, and their undo.
+//! Marks of entries: changing, counting and undoing them.
 
 use backissue::engine::entries::rows::Show;
 use backissue::io::store::Store;

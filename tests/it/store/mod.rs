@@ -1,4 +1,4 @@
-//! The store in a temporary folder.
+//! Tests of the store; each uses a temporary folder.
 
 pub(crate) mod damage;
 mod damages;
@@ -26,12 +26,12 @@ use chrono::{DateTime, Utc};
 
 const FEED: FeedKey = FeedKey(1);
 
-/// Opens the store of a folder, which may just have been closed.
+/// Opens the store in a folder, waiting if it was closed only a moment ago.
 fn open(folder: &tempfile::TempDir) -> Store {
     patient(folder).unwrap()
 }
 
-/// Returns the result of opening a store. sled releases its files a moment after closing, so this retries.
+/// Tries to open the store in a folder. sled releases its files a moment after closing, so a failed attempt is repeated.
 fn patient(folder: &tempfile::TempDir) -> Result<Store, StoreError> {
     for _ in 0..500 {
         match Store::open(folder.path()) {
@@ -77,7 +77,7 @@ fn record(feed: FeedKey) -> SubscriptionRecord {
     }
 }
 
-/// Returns the commit of a poll of `feed` at a second, with these entries.
+/// Returns the commit of a successful poll of `feed` at this second after the start, with these entries.
 fn polled(feed: FeedKey, second: i64, entries: Vec<Entry>) -> Commit {
     let polls = u32::try_from(second).unwrap();
     Commit {
@@ -107,7 +107,7 @@ fn commit(store: &mut Store, second: i64, entries: Vec<Entry>) -> Merged {
     store.commit(&polled(FEED, second, entries)).unwrap()
 }
 
-/// Ends a subscription; its remaining data is deleted at the next opening.
+/// Ends a subscription; the data of the feed is deleted the next time the store is opened.
 fn end(store: &mut Store, feed: FeedKey) {
     let ended = SubscriptionRecord { ended: Some(at(0)), ..record(feed) };
     store.save_records(&[(feed, ended)]).unwrap();

@@ -1,4 +1,5 @@
-//! Work other than the store's writes on a really full disk: opening, the search index, bulk marks.
+//! A really full disk during work other than ordinary writes: opening the store, updating the search index, marking many entries
+//! at once.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,16 +14,16 @@ use backissue_core::history::{EntryKey, FeedKey, Flag};
 use super::small_disk::{SmallDisk, Working, mark, poll, text};
 use super::{at, commit, document, entry, listed, polled};
 
-/// Entries per feed that are marked together.
+/// Number of entries per feed that are marked at once.
 const MARKED: u32 = 1500;
 
-/// Opens a store as the reader does.
+/// Opens a store as the program does, including the rebuild of an unreadable one.
 fn open_somehow(data: &Path) -> (Store, Option<String>) {
     let opened = Store::open_or_recover(data, at(100), SessionLength::Short);
     opened.unwrap_or_else(|error| panic!("with {:?} bytes free: {error}", measure_room(data)))
 }
 
-/// Fills a store with a few long texts.
+/// Writes a few long texts to a store.
 fn fill_store(data: &Path) {
     let mut store = Store::open(data).unwrap();
     for id in 1..=8 {
@@ -76,7 +77,7 @@ fn search_index_resumes_when_there_is_room() {
     };
     working.perform(poll(1)).unwrap();
     assert_eq!(missing(&working), Some(0));
-    // There is room for the store, which has priority, but none for the index.
+    // The remaining space is reserved for the store, so the search index may not use it.
     disk.fill(12_000_000);
     working.perform(poll(2)).unwrap();
     for _ in 0..2 {
@@ -143,7 +144,7 @@ fn refused_bulk_mark_is_absent_after_reopening() {
         let marked = working.perform(mark_all(true));
         IS_BLIND.store(false, Ordering::Relaxed);
         disk.empty();
-        // The store is reopened for this mark.
+        // After a failed write the store must be reopened, which this mark causes.
         working.perform(mark(FeedKey(1), 0)).unwrap();
         let expected = match &marked {
             Ok(Answer::Marked { .. }) => 0,

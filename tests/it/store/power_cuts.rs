@@ -1,7 +1,7 @@
-//! Power cuts: any part of the data written since the last sync may be on the disk, in 4 kB blocks and whole files. No
-//! acknowledged write is lost, and other writes are present completely or not at all.
+//! Power cuts: of the data written since the last sync, any 4 kB block and any file may or may not be on the disk. No
+//! acknowledged write is lost, and each other write is present completely or not at all.
 //!
-//! `BACKISSUE_POWER_CUTS=100 cargo test --test it store::power_cuts -- --nocapture` makes 100 power cuts.
+//! `BACKISSUE_POWER_CUTS=100 cargo test --test it store::power_cuts -- --nocapture` simulates 100 power cuts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,11 +13,11 @@ use backissue_core::history::{EntryKey, FeedKey, Flag};
 use super::damages::{Chance, copy, files_of, folder, say};
 use super::{at, entry, polled};
 
-/// Number of power cuts if the variable is not set.
+/// Number of power cuts if `BACKISSUE_POWER_CUTS` is not set.
 const FEW: usize = 3;
-/// Entries per document.
+/// Number of entries per document.
 const ENTRIES: u32 = 4;
-/// Bytes that a disk writes at once.
+/// Number of bytes that a disk writes as one unit.
 const BLOCK: usize = 4096;
 
 fn text(seed: u32) -> String {
@@ -25,7 +25,7 @@ fn text(seed: u32) -> String {
     (0..400 + chance.below(9_000)).map(|_| format!("{:04} ", chance.below(10_000))).collect()
 }
 
-/// Writes a document of one of three feeds and stars its first entry.
+/// Commits a document of one of three feeds, stars its first entry, and returns that entry's key.
 fn write(store: &mut Store, round: u32) -> EntryKey {
     let feed = FeedKey(1 + round % 3);
     let ids = round * ENTRIES..(round + 1) * ENTRIES;
@@ -38,12 +38,13 @@ fn write(store: &mut Store, round: u32) -> EntryKey {
 
 fn read(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let name = |path: &Path| path.strip_prefix(folder).unwrap().to_owned();
-    // sled removes files that it no longer needs during the scan.
+    // During the scan sled may remove files that it no longer needs, so unreadable ones are skipped.
     let found = files_of(folder);
     found.iter().filter_map(|path| Some((name(path), fs::read(path).ok()?))).collect()
 }
 
-/// Returns a possible disk content between two states: each differing block or file has either its old or its new content.
+/// Returns a disk content that a power cut may leave between a synced and a later state: each block or file that differs has
+/// either its old or its new content.
 fn between(
     synced: &BTreeMap<PathBuf, Vec<u8>>,
     later: &BTreeMap<PathBuf, Vec<u8>>,
@@ -54,8 +55,8 @@ fn between(
     for name in names {
         let (old, new) = (synced.get(name), later.get(name));
         let (Some(new), true) = (new, old.is_some() || chance.below(2) == 0) else {
-            // A removed file still exists: sled removes one only after it has written out its replacement, and the journal of a
-            // file system keeps that order.
+            // A removed file may still exist after a power cut. It is never missing while its replacement is incomplete: sled
+            // removes a file only after writing out the replacement, and the file system's journal keeps that order.
             if let Some(old) = old {
                 found.insert(name.clone(), old.clone());
             }

@@ -1,6 +1,8 @@
-//! Positions of each record of a store in its files, found by searching for its bytes; no part of the program knows them.
+//! Finds the positions of each record of a store in the store's files by searching for the record's bytes, without using the
+//! program's code.
 //!
-//! A record counts as damaged if all messages of sled's log that contain it are damaged: each message has one checksum.
+//! sled protects each message of its log with one checksum. A record therefore counts as damaged if all messages that contain it
+//! are damaged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,27 +11,27 @@ use std::path::{Path, PathBuf};
 
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// A tree and a key.
+/// The name of a record: its tree and its key.
 pub(super) type RecordName = (String, Vec<u8>);
 
-/// Number of entries that share a record of rows, of entries, of texts.
+/// Numbers of entries whose rows, contents and texts share one record each.
 const ROWS: u32 = 64;
 const ENTRIES: u32 = 32;
 const TEXTS: u32 = 4;
 
-/// Positions of the records.
+/// The positions of all records of a store.
 pub(super) struct RecordPlaces {
-    /// All positions of each record, by file.
+    /// For each record, the files and byte ranges of all its copies.
     places: BTreeMap<RecordName, Vec<(PathBuf, Range<usize>)>>,
 }
 
-/// Bytes of a segment of the log.
+/// Length of a segment of sled's log in bytes.
 const SEGMENT: usize = 512 * 1024;
-/// Leading bytes of a value to search for first: its format and its checksum identify it.
+/// Number of leading bytes of a value to compare first: they include its format and its checksum, which identify it.
 const BEGIN: usize = 9;
 
 impl RecordPlaces {
-    /// Searches all `files` for the values that sled reads. `copy`: a copy of the folder, which sled changes.
+    /// Searches `files` for all values that sled reads from `copy`, a copy of the data folder; sled changes the folder it opens.
     pub(super) fn find(files: &[PathBuf], copy: &Path) -> Self {
         let mut begins: BTreeMap<Vec<u8>, Vec<(RecordName, Vec<u8>)>> = BTreeMap::new();
         let mut places = BTreeMap::new();
@@ -45,7 +47,7 @@ impl RecordPlaces {
             let name = String::from_utf8_lossy(&tree).into_owned();
             for pair in &db.open_tree(&tree).unwrap() {
                 let (key, value) = pair.unwrap();
-                // A few bytes cannot be attributed to a record.
+                // Values of only a few bytes are skipped, because they could be found anywhere.
                 if value.len() < BEGIN {
                     continue;
                 }
@@ -82,7 +84,7 @@ impl RecordPlaces {
         Self { places }
     }
 
-    /// Returns the records that are only in messages with damaged bytes of a file.
+    /// Returns the records all of whose copies are in this file, in messages that overlap the damaged bytes.
     pub(super) fn within(&self, file: &Path, damaged: &Range<usize>) -> BTreeSet<&RecordName> {
         let hit = |(in_file, place): &(PathBuf, Range<usize>)| {
             in_file == file && place.start < damaged.end && damaged.start < place.end
@@ -91,12 +93,12 @@ impl RecordPlaces {
         all_hit.filter(|(_, places)| !places.is_empty()).map(|(record, _)| record).collect()
     }
 
-    /// Returns the records that were not found.
+    /// Returns the records that were not found in any file.
     pub(super) fn unplaced(&self) -> Vec<&RecordName> {
         self.places.iter().filter(|(_, places)| places.is_empty()).map(|(name, _)| name).collect()
     }
 
-    /// Describes the positions of a thing's records, for debugging.
+    /// Describes the positions of the records that hold an item, for debugging.
     pub(super) fn told(&self, thing: &Thing) -> String {
         let places = records_of(thing).into_iter().filter_map(|record| self.places.get(&record));
         format!("{thing:?}: {:?}", places.collect::<Vec<_>>())
@@ -107,8 +109,8 @@ impl RecordPlaces {
     }
 }
 
-/// Returns the messages of a sound log: segments with a head of 20 bytes, messages with a checksum of four bytes, a kind, and
-/// three numbers: length, segment, page.
+/// Returns the byte ranges of the messages in an undamaged log. A segment starts with 20 bytes of its own; a message starts with
+/// a checksum of four bytes, its kind, and three numbers: length, segment, page.
 fn messages(log: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for begin in (0..log.len()).step_by(SEGMENT) {
@@ -128,7 +130,7 @@ fn messages(log: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// Reads a number of the log and returns it with the position after it. No length, segment or page here is longer.
+/// Reads a number with sled's variable-length encoding; returns it with the position after it.
 fn number(log: &[u8], at: usize) -> (usize, usize) {
     let byte = |place: usize| usize::from(log.get(place).copied().unwrap_or_default());
     match byte(at) {
@@ -144,7 +146,7 @@ fn number(log: &[u8], at: usize) -> (usize, usize) {
     }
 }
 
-/// Returns the records that hold an item of a reader's data.
+/// Returns the names of the records that hold an item of the user's data.
 pub(super) fn records_of(thing: &Thing) -> Vec<RecordName> {
     let numbered = |tree: &str, key: &EntryKey, each: u32| {
         let chunk = (key.seq / each).to_be_bytes();
@@ -173,7 +175,7 @@ pub(super) fn records_of(thing: &Thing) -> Vec<RecordName> {
     }
 }
 
-/// An item of a reader's data.
+/// An item of the user's data.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Thing {
     Feed(FeedKey),
@@ -183,7 +185,7 @@ pub(super) enum Thing {
     History(FeedKey),
     Archive(FeedKey, String),
     Position(EntryKey),
-    /// An undoable change.
+    /// An undo step.
     Step(u64),
     Filters,
     Searches,

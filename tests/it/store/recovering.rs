@@ -10,7 +10,8 @@ use super::{FEED, at, commit, entry, key, listed, open, polled};
 
 const TODAY: NaiveDate = NaiveDate::from_ymd_opt(2026, 2, 2).unwrap();
 
-/// Creates a store with a backup of ten entries, one of them read and another starred, and one later entry.
+/// Creates a store with ten entries, one of them read and another starred, makes a backup, and then adds one entry that the
+/// backup lacks.
 fn backed_up() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
@@ -28,15 +29,15 @@ fn backed_up() -> tempfile::TempDir {
     folder
 }
 
-/// The damage to sled's log.
+/// The kinds of damage to sled's log.
 #[derive(Clone, Copy)]
 enum Damage {
     Nonsense,
-    /// Zeros, as a file system without its journal leaves a file.
+    /// Zeros, as left by a file system without a journal.
     Zeros,
 }
 
-/// Changes the data on the disk while the program is not running.
+/// Damages sled's log while the program is not running.
 fn damage(folder: &tempfile::TempDir, damage: Damage) {
     let log = folder.path().join("store/db");
     let length = usize::try_from(std::fs::metadata(&log).unwrap().len()).unwrap();
@@ -73,7 +74,7 @@ fn damaged_store_is_set_aside_and_marks_are_restored() {
     }
 }
 
-/// Returns the first bytes of the feed's record of marks, which do not depend on the marks.
+/// Returns bytes near the start of the feed's record of marks that do not change when marks change, to find the record in a file.
 fn beginning_of_marks(folder: &tempfile::TempDir) -> Vec<u8> {
     let files = (0..500).find_map(|_| {
         let opened = sled::open(folder.path().join("store"));
@@ -84,7 +85,7 @@ fn beginning_of_marks(folder: &tempfile::TempDir) -> Vec<u8> {
     });
     let files = files.expect("sled releases its files shortly after it is closed");
     let (_, record) = files.open_tree("index").unwrap().first().unwrap().unwrap();
-    // These bytes follow the version and the checksum.
+    // These bytes follow the record's format version and checksum.
     record[5..21].to_vec()
 }
 

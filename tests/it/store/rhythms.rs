@@ -1,4 +1,4 @@
-//! Publication times as the store keeps them.
+//! How the store keeps the publication times from which rhythms are learned.
 
 use backissue_core::feed::Entry;
 use chrono::TimeDelta;

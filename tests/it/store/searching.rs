@@ -1,4 +1,4 @@
-//! The search index beside the store: current, behind, damaged, missing.
+//! The search index next to the store in four states: current, behind the store, damaged, missing.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use chrono_tz::Tz;
 
 use super::{FEED, at, commit, end, entry, key, open, polled};
 
-/// Maximum wait for an event that should occur immediately.
+/// Maximum time to wait for an event that should occur immediately.
 const WAIT: Duration = Duration::from_secs(30);
 
 fn matching(query: &str, typing: bool) -> Matching {
@@ -31,7 +31,7 @@ fn matching(query: &str, typing: bool) -> Matching {
     }
 }
 
-/// Updates the index as a starting program does.
+/// Updates the search index as the program does when it starts.
 fn catch_up(store: &mut Store) -> CatchUp {
     let index = SearchIndex::open(store.folder()).unwrap();
     let mut behind = CatchUp::new(index.clone(), store.texts()).unwrap();
@@ -67,7 +67,7 @@ fn words_phrases_fields_and_exclusion_match() {
     commit(&mut store, 1, orchard());
     catch_up(&mut store);
     for (query, expected) in [
-        // The title has more weight, and markup none.
+        // A match in the title has more weight than one in the text, and markup is not searched.
         ("frost", vec![0, 1]),
         ("FROST late", vec![0, 1]),
         ("\"late frost\"", vec![0]),
@@ -121,7 +121,7 @@ fn search_catches_up_with_added_changed_and_removed() {
     let mut store = open(&folder);
     commit(&mut store, 1, orchard());
     catch_up(&mut store);
-    // An edit and a new entry.
+    // One entry is edited and one is new.
     let edited = titled(1, "Thaw report", "It thaws.");
     commit(&mut store, 2, vec![edited, titled(6, "New frost", "x")]);
     assert_eq!(found(&mut store, "frost"), [0, 1], "the index lags behind");
@@ -129,7 +129,7 @@ fn search_catches_up_with_added_changed_and_removed() {
     assert_eq!((state.indexed, state.missing), (6, 0));
     assert_eq!(found(&mut store, "frost"), [5, 1]);
     assert_eq!(found(&mut store, "thaw"), [0]);
-    // A complete document withdraws all others.
+    // A complete document marks all entries that it lacks as withdrawn.
     let complete = backissue::engine::feeds::subscription::Commit {
         complete: true,
         ..polled(FEED, 3, orchard())
@@ -176,7 +176,7 @@ fn a_kill_between_the_commits_of_store_and_index_loses_nothing() {
         let index = SearchIndex::open(store.folder()).unwrap();
         let mut behind = CatchUp::new(index, store.texts()).unwrap();
         behind.everything(&mut |_| true).unwrap();
-        // Written, but not durable: data dropped without a commit is gone, as after a kill.
+        // Dropping the index without a commit loses what was written to it, as killing the program does.
         drop(behind);
         assert_eq!(found(&mut store, "hail"), [0; 0]);
     }
@@ -203,7 +203,7 @@ fn search_without_waiting_reports_the_unindexed_number() {
     commit(&mut store, 2, vec![titled(7, "Hail and frost", "x")]);
     indexer.changed(FEED);
     indexer.when_indexed(channel().0);
-    // Waiting callers are informed after the screen.
+    // The screen is informed of the update before the callers that wait for it.
     let (waiting, told) = channel();
     indexer.when_indexed(waiting);
     assert_eq!(told.recv_timeout(WAIT), Ok(0));
@@ -225,7 +225,7 @@ fn missing_or_damaged_index_is_rebuilt() {
     for damage in 0..4 {
         match damage {
             3 => {
-                // The program was killed while it built the index for the first time.
+                // The program was killed while it built the index for the first time, so the folder is empty.
                 std::fs::remove_dir_all(&files).unwrap();
                 std::fs::create_dir(&files).unwrap();
                 std::fs::write(files.join(".managed.json"), "[]").unwrap();

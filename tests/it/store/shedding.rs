@@ -1,4 +1,4 @@
-//! The limit on stored texts (SPEC C.10).
+//! The limit on the size of stored texts (SPEC C.10).
 
 use backissue::engine::entries::full_text::FullText;
 use backissue::engine::entries::rows::Show;
@@ -7,7 +7,7 @@ use backissue_core::history::Flag;
 
 use super::{commit, entry, key, listed, open};
 
-/// Returns a text that does not compress.
+/// Returns a text of random characters, which does not compress.
 fn text(id: u32) -> String {
     let mut seed = id.wrapping_mul(2_654_435_761) | 1;
     let letter = |_| {
@@ -23,7 +23,7 @@ fn text(id: u32) -> String {
 fn only_texts_of_the_oldest_read_entries_are_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
-    // Larger numbers are older. Entry 21 is alone in its record.
+    // Entries with larger numbers are older. The last entry has a long text in a separate record.
     let mut entries: Vec<_> = (1..=20).map(|id| entry(id, &text(id))).collect();
     entries.push(entry(21, &(0..40).map(text).collect::<String>()));
     commit(&mut store, 1, entries);
@@ -33,7 +33,7 @@ fn only_texts_of_the_oldest_read_entries_are_dropped() {
     let whole = store.shed_texts(100_000_000).unwrap();
     assert_eq!(whole.entries, 0);
     assert!(whole.before > 1_000_000, "{whole:?}");
-    // Half a megabyte is in separate records, and some of the others must be dropped.
+    // To free half a megabyte, texts in shared records must be dropped too.
     let shed = store.shed_texts(200_000).unwrap();
     assert_eq!(shed.before, whole.before);
     let gone: Vec<u32> = (0..21).filter(|&seq| store.body(key(seq)).unwrap().is_none()).collect();
@@ -77,7 +77,8 @@ fn already_dropped_texts_free_no_more_space() {
     let max = 1_800_000;
     let mut shed = Vec::new();
     for round in 0..4_u32 {
-        // Larger numbers are older. Every second entry is unread, so that each record keeps texts.
+        // Entries with larger numbers are older. Every second entry stays unread and keeps its text, so every record keeps some
+        // texts.
         let from = 1000 - 40 * round;
         commit(
             &mut store,

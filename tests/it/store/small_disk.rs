@@ -1,6 +1,7 @@
-//! A really full disk: a small one in memory, which only the superuser can create; for others the tests are skipped.
+//! A really full disk: a small file system in memory, which only the superuser can mount; without that right the tests are
+//! skipped.
 //!
-//! `BACKISSUE_FULL_DISKS=300 cargo test --test it store::small_disk -- --nocapture` fills it before each of 300 writes.
+//! `BACKISSUE_FULL_DISKS=300 cargo test --test it store::small_disk -- --nocapture` fills the small disk 300 times.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,19 +18,19 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::{entry, polled};
 
-/// Number of times the disk is filled if the variable is not set.
+/// Number of times the disk is filled if `BACKISSUE_FULL_DISKS` is not set.
 const FEW: usize = 4;
-/// Entries per document; their texts exceed the free space.
+/// Number of entries per document; their texts together exceed the free space.
 const ENTRIES: u32 = 3;
 
-/// Whether the store cannot determine the free space.
+/// Whether the store is prevented from measuring the free space, so that it writes although the disk is full.
 static IS_BLIND: AtomicBool = AtomicBool::new(false);
 
-/// A disk of 64 MB.
+/// A file system of 64 MB in memory: its mount point, and the temporary folder around it.
 pub(crate) struct SmallDisk(PathBuf, tempfile::TempDir);
 
 impl SmallDisk {
-    /// Mounts a disk; returns `None` with a message if the system does not permit it.
+    /// Mounts a small disk; prints a message and returns `None` if the system does not permit it.
     pub(crate) fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_owned();
@@ -45,12 +46,12 @@ impl SmallDisk {
         mounted.then(|| Self(path, folder))
     }
 
-    /// Returns a folder on the disk.
+    /// Returns the data folder on the disk.
     pub(crate) fn data(&self) -> PathBuf {
         self.0.join("data")
     }
 
-    /// Forbids or permits writes to the disk.
+    /// Remounts the disk as writable or read-only.
     pub(crate) fn allow_writes(&self, allows: bool) {
         let options = if allows { "remount,rw" } else { "remount,ro" };
         let done = Command::new("mount").args(["-o", options]).arg(&self.0).status();
@@ -62,10 +63,10 @@ impl SmallDisk {
         found.f_bavail * found.f_frsize
     }
 
-    /// Fills the disk up to this number of free bytes.
+    /// Fills the disk until only `left` bytes are free.
     pub(crate) fn fill(&self, left: u64) {
         let taken = usize::try_from(self.free().saturating_sub(left)).unwrap();
-        // Data that sled writes meanwhile fills the disk just as well.
+        // The write may fail because sled itself used up the remaining space, which fills the disk just as well.
         fs::write(self.0.join("filler"), vec![1; taken]).ok();
     }
 
@@ -81,7 +82,7 @@ impl Drop for SmallDisk {
     }
 }
 
-/// A store thread and its answers.
+/// A running store thread, with the channel on which it reports results.
 pub(super) struct Working {
     pub(super) thread: StoreThread,
     answers: UnboundedReceiver<Input>,
@@ -91,7 +92,8 @@ pub(super) struct Working {
 
 impl Working {
     fn start(data: &Path) -> Self {
-        // The store does not know that the disk is full: another program fills it between the check and the write.
+        // While `IS_BLIND` is set, the measured space is wrong, as if another program filled the disk between the check and the
+        // write.
         Self::start_measured(data, |folder| {
             let found = rustix::fs::statvfs(folder).unwrap();
             (!IS_BLIND.load(Ordering::Relaxed)).then(|| found.f_bavail * found.f_frsize)
@@ -157,7 +159,7 @@ fn disk_filling_during_a_write_loses_nothing_acknowledged() {
     let mut working = Working::start(&data);
     let mut kept: BTreeMap<EntryKey, bool> = BTreeMap::new();
     for round in 0..u32::try_from(rounds.unwrap_or(FEW)).unwrap() {
-        // More of the allocated space is used each time, so a different write is refused.
+        // Each round leaves a different amount of free space, so that a different write fails.
         disk.fill(u64::from(round % 16) * 4096);
         for (work, is_blind) in [(poll(round), true), (poll(round + 10_000), false)] {
             IS_BLIND.store(is_blind, Ordering::Relaxed);
@@ -175,7 +177,7 @@ fn disk_filling_during_a_write_loses_nothing_acknowledged() {
             }
         }
         disk.empty();
-        // There is room again: everything is written without any action.
+        // There is room again, so the next write succeeds without any action by the user.
         let Answer::Committed { feed, counters, .. } =
             working.perform(poll(round + 20_000)).unwrap()
         else {
@@ -197,7 +199,7 @@ fn disk_filling_during_a_write_loses_nothing_acknowledged() {
     }
 }
 
-/// Checks that everything acknowledged is present; starts with an empty folder.
+/// Checks that everything acknowledged is in the store, then continues with an empty folder.
 fn check_and_begin_anew(
     working: Working,
     data: &Path,

@@ -1,4 +1,4 @@
-//! The counters equal a recount after any steps in any order.
+//! The stored counters equal a recount after random actions in any order.
 
 use backissue::engine::entries::rows::Show;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::{end, entry, listed, open, polled};
 
-/// An action of a reader or a publisher.
+/// An action of a user or a publisher.
 #[derive(Debug, Clone)]
 enum Step {
     Poll { feed: u32, ids: Vec<u32>, text: u8 },
@@ -45,7 +45,7 @@ fn check(steps: Vec<Step>) {
                 store.mark(&keys, flag, value).unwrap();
             }
             Step::End { feed } => {
-                // Only an existing subscription can end.
+                // Only an existing subscription can be ended.
                 let known = store.subscriptions().unwrap();
                 if known.iter().any(|saved| saved.key == FeedKey(feed)) {
                     end(&mut store, FeedKey(feed));

@@ -1,11 +1,11 @@
-//! A poll without changes writes only its times and a log line, not the whole state.
+//! A poll without changes writes only its times and a line of the poll log, not the feed's whole state.
 
 use backissue::engine::poll::fetch::Validators;
 use backissue_core::schedule::{CacheState, Lifetime};
 
 use super::*;
 
-/// Returns the state of a feed after this number of polls, the last at a second.
+/// Returns the state of a feed after `polls` polls, the last of them at this second after the start.
 fn state(polls: u32, second: i64) -> FeedState {
     let mut state = FeedState {
         polls,
@@ -65,7 +65,7 @@ fn state_round_trips_after_full_and_partial_writes() {
     let mut expected = state(polls, 60);
     let mut store = open(&folder);
     assert_eq!(kept(&store), expected);
-    // A reverted attempt stays reverted.
+    // An attempt that was stored and then reverted stays reverted after reopening.
     store.save_try(FEED, at(70)).unwrap();
     store.save_state(FEED, &expected).unwrap();
     assert_eq!(kept(&store), expected);
@@ -78,13 +78,14 @@ fn state_round_trips_after_full_and_partial_writes() {
     assert_eq!(kept(&store), expected);
 }
 
-/// Returns the bytes this process wrote to files as counted by the system; `None` if it does not count them.
+/// Returns the number of bytes that this process wrote to files, as counted by the system; `None` if the system does not count
+/// them.
 fn written() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/io").ok()?;
     text.lines().find_map(|line| line.strip_prefix("wchar: "))?.parse().ok()
 }
 
-/// Variable that is set in the measuring process.
+/// Environment variable that is set only in the process that measures.
 const MEASURING: &str = "BACKISSUE_TEST_MEASURES";
 const TOLD: &str = "bytes a feed and round: ";
 
@@ -94,7 +95,7 @@ fn rounds_of_unchanged_feeds_write_less_than_a_kilobyte_a_feed() {
         measure();
         return;
     }
-    // Writes of other tests must not count, so the rounds run in a separate process.
+    // The bytes are counted per process, so the rounds run in a process without other tests.
     let this = "store::unchanged::rounds_of_unchanged_feeds_write_less_than_a_kilobyte_a_feed";
     let mut own = std::process::Command::new(std::env::current_exe().unwrap());
     let ran = own.args(["--exact", this, "--nocapture"]).env(MEASURING, "1").output().unwrap();
@@ -108,7 +109,7 @@ fn rounds_of_unchanged_feeds_write_less_than_a_kilobyte_a_feed() {
     assert!((50..1000).contains(&each), "{each} B a feed and round");
 }
 
-/// Runs four rounds of 304 over five hundred feeds, synced in groups as the store thread does.
+/// Polls five hundred feeds in four rounds, all answered with 304, and syncs the writes in groups as the store thread does.
 #[expect(clippy::print_stdout, reason = "this process reports to the one that started it")]
 fn measure() {
     const FEEDS: u32 = 500;

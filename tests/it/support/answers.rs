@@ -1,4 +1,4 @@
-//! Helpers of the test world that need no store: screen lines, a learned plan, rows of cells.
+//! Functions of the test world that need no store: screen lines, store jobs, results.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use backissue::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use backissue::ui::input::ScreenInput;
 use backissue_core::schedule::learning::learn;
 
-/// Returns the text of a row of cells; the cell after a wide character is part of it.
+/// Returns the text of a screen row, without the empty cell that follows a wide character.
 pub fn line_of(row: &[ratatui::buffer::Cell]) -> String {
     let mut line = String::new();
     let mut hidden = 0_usize;
@@ -36,7 +36,7 @@ pub fn learned(wanted: &LearnWanted) -> Input {
     Input::Learned(wanted.feed, plan.map(Arc::new))
 }
 
-/// Returns the store job of an effect, if it has one.
+/// Returns the store job that an effect starts; `None` for other effects.
 pub fn job(effect: &ScreenEffect) -> Option<&Job> {
     match effect {
         ScreenEffect::Engine(Effect::Store(work)) => Some(&work.job),
@@ -44,7 +44,7 @@ pub fn job(effect: &ScreenEffect) -> Option<&Job> {
     }
 }
 
-/// Returns the store's answer to a job without a number.
+/// Returns a result from the store as an input of the engine, for a job without an id.
 pub fn answered(answer: Answer) -> Input {
     let subject = JobSubject::Display;
     Input::Stored(Box::new(Stored { id: JobId::default(), subject, result: Ok(answer) }))

@@ -1,4 +1,4 @@
-//! The real binary with a separate data folder, configuration and environment.
+//! Runs the real binary, with a data folder, configuration and environment of its own.
 
 #![expect(clippy::disallowed_types, reason = "threads of a test share a program")]
 
@@ -18,42 +18,42 @@ use super::terminal_session::Session;
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_backissue");
 
-/// Configuration without pauses between requests to loopback hosts.
+/// Configuration without pauses between requests to this computer (loopback).
 const CONFIGURATION: &str = "[network]\nspace_loopback = false\n";
-/// Configuration with which the owner of the store polls only when a test requests it.
+/// Configuration for the process that has the store open: it polls only when a test requests a poll.
 const NOTHING_BY_ITSELF: &str = "[poll]\nautomatic = false\n";
-/// Maximum number of checks whether a program has ended, and the pause between them.
+/// Maximum number of times to check a condition, and the pause between two checks.
 const LOOKS_MAX: u32 = 4000;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The process that has the store open while commands run.
+/// Which process has the store open while commands run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoreOwner {
-    /// No process; each command opens the store.
+    /// No process has it open; each command opens the store.
     Nobody,
-    /// The reader, in a terminal.
+    /// The program with its screen, in a terminal.
     Reader,
-    /// `backissue watch`.
+    /// The process `backissue watch`.
     Service,
 }
 
-/// The running owner of the store.
+/// The running process that has the store open.
 enum OwnerProcess {
     Reader(Box<Session>),
     Service(Child),
-    /// The test has killed the owner.
+    /// The test has killed the process.
     Ended,
 }
 
-/// A fresh installation.
+/// A new installation of the program: a data folder and a configuration.
 pub(crate) struct Program {
     folder: tempfile::TempDir,
     owner: StoreOwner,
-    /// The owner, started before the first command on the store.
+    /// The process that has the store open; it is started before the first command that uses the store.
     owner_process: OnceLock<Mutex<OwnerProcess>>,
 }
 
-/// The result of a run of the binary.
+/// Exit status and output of a finished run of the binary.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: Option<i32>,
@@ -62,12 +62,12 @@ pub(crate) struct Ended {
 }
 
 impl Program {
-    /// Creates an installation whose store is closed between commands.
+    /// Creates an installation without a process that has the store open.
     pub(crate) fn new() -> Self {
         Self::owned_by(StoreOwner::Nobody)
     }
 
-    /// Creates an installation whose store an owner has open from the first command on.
+    /// Creates an installation in which an owner process has the store open from the first command on.
     pub(crate) fn owned_by(owner: StoreOwner) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let program = Self { folder, owner, owner_process: OnceLock::new() };
@@ -76,7 +76,7 @@ impl Program {
         program
     }
 
-    /// Returns the path of a file beside the data folder.
+    /// Returns the path of a file next to the data folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -87,22 +87,23 @@ impl Program {
         path.to_str().unwrap().to_owned()
     }
 
-    /// Returns the data folder.
+    /// Returns the path of the data folder.
     pub(crate) fn data(&self) -> PathBuf {
         self.path("data")
     }
 
-    /// Runs a command on the data folder with the configuration.
+    /// Runs a command with this installation's data folder and configuration.
     pub(crate) fn run(&self, args: &[&str]) -> Ended {
         self.run_with(args, b"")
     }
 
-    /// Does the same with standard input.
+    /// Runs a command with this standard input.
     pub(crate) fn run_with(&self, args: &[&str], input: &[u8]) -> Ended {
         ended(self.start(args), input)
     }
 
-    /// Starts a command on the data folder with the configuration.
+    /// Starts a command with this installation's data folder and configuration, and before it the owner process if there is none
+    /// yet.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         if self.owner != StoreOwner::Nobody {
             self.owner_process.get_or_init(|| Mutex::new(self.start_owner()));
@@ -110,25 +111,25 @@ impl Program {
         self.start_beside(args)
     }
 
-    /// Does the same without starting an owner first.
+    /// Starts a command without starting an owner process first.
     fn start_beside(&self, args: &[&str]) -> Child {
         bare(self.folder.path()).args(self.place()).args(args).spawn().unwrap()
     }
 
-    /// Starts the reader in a terminal, on the data folder with the configuration.
+    /// Starts the program with its screen in a terminal, with this installation's data folder and configuration.
     pub(crate) fn start_reader(&self) -> Session {
         let place = self.place();
         let args: Vec<&str> = place.iter().map(String::as_str).collect();
         Session::start_at_home(self.folder.path(), BINARY, &args, 120, 36)
     }
 
-    /// Returns the arguments that name the data folder and the configuration.
+    /// Returns the command-line options for the data folder and the configuration.
     fn place(&self) -> [String; 4] {
         let path = |name: &str| self.path(name).to_str().unwrap().to_owned();
         ["--data-dir".into(), path("data"), "--config".into(), path("config.toml")]
     }
 
-    /// Starts the owner of the store and waits until it accepts commands.
+    /// Starts the process that has the store open and waits until it accepts commands.
     fn start_owner(&self) -> OwnerProcess {
         let started = match self.owner {
             StoreOwner::Reader => OwnerProcess::Reader(Box::new(self.start_reader())),
@@ -140,7 +141,7 @@ impl Program {
         started
     }
 
-    /// Kills the owner of the store (SIGKILL) and waits until it has exited. Later commands find the store free.
+    /// Kills the owner process (SIGKILL) and waits until it has exited. Later commands open the store themselves.
     pub(crate) fn kill_owner(&self) {
         let owner = self.owner_process.get().unwrap();
         let mut owner = owner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -158,12 +159,12 @@ impl Program {
         *owner = OwnerProcess::Ended;
     }
 
-    /// Returns the socket on which the owner of the store listens.
+    /// Returns the path of the socket on which the owner process listens.
     pub(crate) fn socket(&self) -> PathBuf {
         self.data().join("socket/owner")
     }
 
-    /// Runs a command and kills it (SIGKILL) after a while, unless it ended before.
+    /// Starts a command and kills it (SIGKILL) after this time, unless it has ended before.
     pub(crate) fn killed_after(&self, args: &[&str], while_: Duration) {
         let mut child = self.start(args);
         thread::sleep(while_);
@@ -171,7 +172,7 @@ impl Program {
         child.wait().unwrap();
     }
 
-    /// Runs the binary with only these arguments.
+    /// Runs the binary with exactly these arguments, without options for the data folder and the configuration.
     pub(crate) fn run_bare(&self, args: &[&str]) -> Ended {
         ended(bare(self.folder.path()).args(args).spawn().unwrap(), b"")
     }
@@ -192,7 +193,7 @@ impl Drop for Program {
     }
 }
 
-/// Returns the binary in an environment without a terminal, a proxy or any of the developer's variables.
+/// Returns a command that starts the binary in an environment without a terminal, a proxy or the developer's variables.
 fn bare(home: &Path) -> Command {
     let mut command = Command::new(BINARY);
     command
@@ -206,9 +207,9 @@ fn bare(home: &Path) -> Command {
     command
 }
 
-/// Waits for a program to exit; a program that does not exit is killed and reported.
+/// Waits for a program to exit and returns its output; a program that does not exit in time is killed and the test fails.
 pub(crate) fn ended(mut child: Child, input: &[u8]) -> Ended {
-    // A program that does not read its input closes it.
+    // A program that does not read its input closes it, so the write may fail.
     child.stdin.take().unwrap().write_all(input).ok();
     let (out, err) = (reading(child.stdout.take()), reading(child.stderr.take()));
     for _ in 0..LOOKS_MAX {
@@ -223,23 +224,23 @@ pub(crate) fn ended(mut child: Child, input: &[u8]) -> Ended {
     panic!("the program does not exit; {} {}", out.join().unwrap(), err.join().unwrap());
 }
 
-/// Asks a program to end (SIGTERM).
+/// Asks a program (by process id) to end (SIGTERM).
 pub(crate) fn ask_to_end(id: u32) {
     signal(id, Signal::TERM);
 }
 
-/// Ends a program at once (SIGKILL), unless it has ended.
+/// Kills a program (by process id) with SIGKILL, unless it has ended.
 pub(crate) fn kill(id: u32) {
     signal(id, Signal::KILL);
 }
 
-/// Sends a signal to a program, unless it has ended.
+/// Sends a signal to a program (by process id), unless it has ended.
 pub(crate) fn signal(id: u32, signal: Signal) {
     let id = Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
     kill_process(id, signal).ok();
 }
 
-/// Waits until a condition holds.
+/// Waits until a condition holds; fails with `what` if it does not hold in time.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut came: impl FnMut() -> bool) {
     for _ in 0..LOOKS_MAX {
@@ -262,7 +263,7 @@ fn reading(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
 }
 
 impl Ended {
-    /// Checks that the command exited with this status and reported no panic.
+    /// Checks that the command exited with this status and did not panic.
     #[track_caller]
     pub(crate) fn with(self, status: i32) -> Self {
         assert_eq!(self.status, Some(status), "{self:#?}");
@@ -273,7 +274,7 @@ impl Ended {
         self
     }
 
-    /// Checks that the command was refused with this status, in one sentence on standard error and no other output.
+    /// Checks that the command failed with this status and printed only one sentence, on standard error; returns the sentence.
     #[track_caller]
     pub(crate) fn refused(self, status: i32) -> String {
         let ended = self.with(status);
@@ -285,7 +286,7 @@ impl Ended {
         sentence.to_owned()
     }
 
-    /// Parses the output as one JSON document.
+    /// Parses the command's standard output as one JSON document.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:#?}"))

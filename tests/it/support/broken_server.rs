@@ -1,4 +1,4 @@
-//! A server that answers with arbitrary bytes of a test, valid or not, and records the requests.
+//! A server that answers with arbitrary bytes given by a test, valid or not, and records the requests.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -7,18 +7,18 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 
-/// The action after the answer.
+/// What the server does after sending its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// Closes the connection.
+    /// It closes the connection.
     Close,
-    /// Keeps the connection open and silent.
+    /// It keeps the connection open and sends nothing.
     Wait,
-    /// Sends a byte every few milliseconds forever.
+    /// It sends a byte every few milliseconds forever.
     Drip,
 }
 
-/// A server that answers every connection in the same way; it stops when dropped.
+/// A server that treats every connection in the same way; it stops when dropped.
 pub(crate) struct BrokenServer {
     address: SocketAddr,
     heads: UnboundedReceiver<Vec<u8>>,
@@ -65,12 +65,12 @@ impl BrokenServer {
         self.address.port()
     }
 
-    /// Returns the number of connections with data that the test has not read.
+    /// Returns the number of connections that sent data and whose request head the test has not read yet.
     pub(crate) fn connections(&self) -> usize {
         self.heads.len()
     }
 
-    /// Returns the head of the next request, byte for byte.
+    /// Waits for the next request and returns its head, byte for byte.
     pub(crate) async fn head(&mut self) -> Vec<u8> {
         self.heads.recv().await.unwrap()
     }
@@ -82,7 +82,7 @@ impl Drop for BrokenServer {
     }
 }
 
-/// Reads up to the empty line, or the first byte of anything that is not HTTP.
+/// Reads a request head up to the empty line; stops at the first byte if that shows that the client does not speak HTTP.
 async fn head(stream: &mut TcpStream) -> Vec<u8> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") && head.first().is_none_or(u8::is_ascii_alphabetic) {

@@ -1,4 +1,4 @@
-//! The demo's publisher on the network of a test's world: every document it links to, and its archives.
+//! The publisher of `backissue demo`, with all its documents and archives, on the scripted network of a test world.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::world::{World, start};
 
 const BASE: &str = "https://demo.example";
 
-/// Returns a world with all feeds of the demo polled and their histories fetched as far as possible.
+/// Returns a world in which all feeds of the demo were polled and their histories fetched as far as possible.
 pub fn demo_world(columns: u16, rows: u16) -> World {
     let site = DemoSite::new(BASE, start());
     let mut world = World::new(columns, rows);
@@ -37,7 +37,7 @@ pub fn demo_world(columns: u16, rows: u16) -> World {
     world
 }
 
-/// Serves these addresses and all addresses named in their documents.
+/// Serves the documents at these addresses, and all documents that they name.
 fn serve(world: &mut World, site: &DemoSite, mut waiting: Vec<String>) {
     let mut known: BTreeSet<String> = BTreeSet::new();
     while let Some(url) = waiting.pop() {
@@ -65,7 +65,7 @@ fn serve(world: &mut World, site: &DemoSite, mut waiting: Vec<String>) {
     }
 }
 
-/// Returns the publisher's addresses that a document names, in full or as relative links.
+/// Returns the publisher's addresses that a document names, whether in full or as relative links.
 fn named(url: &str, body: &str) -> Vec<String> {
     let ends = |char: char| char.is_whitespace() || "\"'<>\\)".contains(char);
     let whole = body.match_indices(BASE).map(|(at, _)| {

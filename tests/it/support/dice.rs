@@ -1,11 +1,11 @@
-//! Pseudo-random numbers that are the same in every run.
+//! Pseudo-random numbers that are the same in every run of the tests.
 
-/// A small generator (`SplitMix64`).
+/// Pseudo-random number generator (`SplitMix64`).
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// Returns the generator of one stream of a seed; the streams are independent.
+    /// Returns the generator for one stream of a seed; generators of different streams are independent.
     pub fn of(seed: u64, stream: &str, number: u64) -> Self {
         let bytes = stream.bytes().map(u64::from);
         let name = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -24,27 +24,27 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below a bound that is not 0.
+    /// Returns a number from 0 to `below` - 1.
     pub fn roll(&mut self, below: u64) -> u64 {
         self.next() % below.max(1)
     }
 
-    /// Returns a number from `least` to `most`, both inclusive.
+    /// Returns a number from `least` to `most`, both included.
     pub fn between(&mut self, least: i64, most: i64) -> i64 {
         least + i64::try_from(self.roll(u64::try_from(most - least + 1).unwrap())).unwrap()
     }
 
-    /// Returns true in one of this number of cases.
+    /// Returns true with a probability of one in `cases`.
     pub fn one_in(&mut self, cases: u64) -> bool {
         self.roll(cases) == 0
     }
 
-    /// Returns an index into something of this length.
+    /// Returns a random index into a list of this length.
     pub fn place(&mut self, length: usize) -> usize {
         usize::try_from(self.roll(u64::try_from(length).unwrap())).unwrap()
     }
 
-    /// Returns one of several values.
+    /// Returns a random element of a list.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.place(from.len())]
     }

@@ -1,4 +1,4 @@
-//! Feed documents and pages as text.
+//! Texts of feed documents and web pages for tests.
 
 /// Returns an RSS document with entries `PREFIX-1` to `PREFIX-COUNT`, newest first.
 pub(crate) fn rss(title: &str, prefix: &str, count: u32) -> String {
@@ -15,7 +15,7 @@ fn item(prefix: &str, number: u32) -> String {
     )
 }
 
-/// Returns a page that names feeds by title and address.
+/// Returns a web page that links to feeds, given by title and address.
 pub(crate) fn page(title: &str, feeds: &[(&str, &str)]) -> String {
     let links: String = feeds
         .iter()
@@ -30,7 +30,7 @@ pub(crate) fn page(title: &str, feeds: &[(&str, &str)]) -> String {
     )
 }
 
-/// Returns meaningless bytes.
+/// Returns meaningless bytes, which are neither a feed nor a page.
 pub(crate) fn garbage() -> Vec<u8> {
     (0_u32..4000).map(|n| u8::try_from(n.wrapping_mul(2_654_435_761) >> 24).unwrap()).collect()
 }

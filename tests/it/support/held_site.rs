@@ -1,4 +1,4 @@
-//! A site that delays its answers until the test releases them.
+//! A site that holds back its answers until the test releases them.
 
 #![expect(clippy::disallowed_types, reason = "threads of a test wait for each other")]
 
@@ -9,7 +9,7 @@ use std::thread;
 
 use super::documents::rss;
 
-/// A site that answers every request with a feed of two entries once it is released.
+/// A site that, once released, answers every request with a feed of two entries.
 pub(crate) struct HeldSite {
     address: SocketAddr,
     state: Arc<(Mutex<State>, Condvar)>,
@@ -46,7 +46,7 @@ impl HeldSite {
         self.state.0.lock().unwrap().asked
     }
 
-    /// Answers the waiting and all later requests.
+    /// Answers the requests that are waiting, and from now on every later request at once.
     pub(crate) fn release(&self) {
         self.state.0.lock().unwrap().released = true;
         self.state.1.notify_all();
@@ -68,6 +68,6 @@ fn attend(mut stream: TcpStream, state: &(Mutex<State>, Condvar)) {
     let body = rss("Held", "e", 2);
     let head =
         format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
-    // The client may have disconnected.
+    // The client may have disconnected, so the write may fail.
     stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).ok();
 }

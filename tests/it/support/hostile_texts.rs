@@ -1,8 +1,8 @@
-//! Texts that could control a terminal, and a document full of them.
+//! Texts that could control a terminal, and a feed document full of them.
 
 use super::rss::rss;
 
-/// Texts that affect a terminal or have no plain width.
+/// Texts that affect a terminal, or whose width on the screen is hard to determine.
 pub(crate) const HOSTILE: [&str; 12] = [
     "\u{1b}[2J\u{1b}]0;owned\u{7}",
     "&#27;[31mred&#x1b;]52;c;aGk=&#7;",
@@ -18,7 +18,7 @@ pub(crate) const HOSTILE: [&str; 12] = [
     "\u{fffe}\u{10ffff}\u{fff9}\u{206a}\u{61c}",
 ];
 
-/// Returns an RSS document with these texts in every publisher-controlled place.
+/// Returns an RSS document with these texts in every place that a publisher controls.
 pub(crate) fn hostile_document() -> String {
     let items: Vec<(String, String, String)> = HOSTILE
         .iter()

@@ -1,4 +1,4 @@
-//! Shared parts of the tests: worlds, servers, the binary, documents.
+//! Shared parts of the tests: worlds, servers, the binary, documents, random numbers.
 
 pub mod answers;
 pub mod binary;

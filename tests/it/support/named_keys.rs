@@ -1,8 +1,8 @@
-//! Key names for tests.
+//! Names of keys for tests.
 
 use backissue::ui::keys::key::{Code, Key};
 
-/// Returns the key for a name: `enter`, `pgdn`, `c-d`.
+/// Returns the key with this name, for example `enter`, `pgdn` or `c-d` (Ctrl+D).
 pub fn named_key(name: &str) -> Key {
     match name {
         "enter" => Key::code(Code::Enter),

@@ -1,4 +1,4 @@
-//! An RSS document for tests, and two feeds that several tests share.
+//! RSS documents for tests, and two feeds that several tests share.
 
 use chrono::TimeDelta;
 
@@ -9,7 +9,7 @@ pub const NOTES: &str = "https://orchard.example/feed";
 /// Address of the second feed of [`two_feeds`].
 pub const TOWER: &str = "https://tower.example/feed";
 
-/// Returns a world with two feeds that have three entries in total.
+/// Returns a world subscribed to two feeds with three entries in total.
 pub fn two_feeds() -> World {
     let notes = rss(
         "Orchard Notes",
@@ -19,7 +19,7 @@ pub fn two_feeds() -> World {
     World::subscribed(120, 36, &[(NOTES, &notes, &[]), (TOWER, &tower, &[])])
 }
 
-/// Returns an RSS document with entries `NAME 1` to `NAME COUNT`, newest first, this number of hours apart.
+/// Returns an RSS document with entries titled `NAME 1` to `NAME COUNT`, newest first, `hours` hours apart.
 pub fn numbered(title: &str, name: &str, count: usize, hours: i64) -> String {
     let names: Vec<String> = (1..=count).map(|number| format!("{name} {number}")).collect();
     let entries = (1..).zip(&names);

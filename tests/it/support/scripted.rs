@@ -1,4 +1,4 @@
-//! A network defined by a table.
+//! A scripted network: a table that defines the answer of each address.
 
 use std::sync::Arc;
 
@@ -12,26 +12,26 @@ use backissue_core::history::walk::adaptor::read_listing;
 
 use super::world::World;
 
-/// An answer of the table.
+/// The scripted answer of an address.
 #[derive(Debug, Clone, Default)]
 pub struct Scripted {
     pub status: u16,
     pub etag: Option<&'static str>,
-    /// Headers other than the `ETag`.
+    /// Headers of the answer, except the `ETag`.
     pub headers: AnswerHeaders,
     pub body: String,
-    /// Body of the answer to a picture request.
+    /// Body of the answer if the request is for a picture.
     pub picture: Vec<u8>,
-    /// Whether the whole document is sent even if the request has its `ETag`.
+    /// Whether the whole document is sent even if the request names its current `ETag`.
     pub deaf: bool,
-    /// Redirect: status and target.
+    /// Redirect instead of an answer: status and target address.
     pub leads: Option<(u16, String)>,
-    /// Failure instead of an answer.
+    /// Failure instead of an answer, such as a timeout.
     pub fails: Option<FetchFailure>,
 }
 
 impl World {
-    /// Returns the table's answer to a request.
+    /// Follows the table's redirects and returns the answer to a request.
     pub(crate) fn fetch(&self, request: &FetchRequest) -> Fetched {
         let mut url = request.url.clone();
         let mut hops = Vec::new();
@@ -84,7 +84,7 @@ impl World {
     }
 }
 
-/// Adds the feeds of a `Link` header to a page.
+/// Adds the feeds that a `Link` header names to a page.
 fn with_linked(body: AnswerBody, link: &str, url: &str) -> AnswerBody {
     let AnswerBody::Page { title, mut candidates, leads } = body else { return body };
     candidates.extend(feeds_in_link_header(link, url));

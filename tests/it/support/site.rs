@@ -1,9 +1,9 @@
-//! A publisher for tests that are not asynchronous, and short forms of its answers.
+//! A publisher for synchronous tests, with short functions to define its answers.
 
 use backissue::io::publisher::server::{Publisher, PublisherAnswer, PublisherRequest};
 use tokio::runtime::Runtime;
 
-/// A site that answers on separate threads until it is dropped.
+/// A site that answers on background threads until it is dropped.
 pub(crate) struct Site {
     publisher: Publisher,
     _threads: Runtime,
@@ -23,24 +23,24 @@ impl Site {
         Self { publisher, _threads: threads }
     }
 
-    /// Returns the full address of a path.
+    /// Returns the full address of a path on this site.
     pub(crate) fn at(&self, path: &str) -> String {
         format!("{}{path}", self.publisher.base_url())
     }
 
-    /// Returns the requests for a path, in order.
+    /// Returns the requests received for a path, in order.
     pub(crate) fn asked(&self, path: &str) -> Vec<PublisherRequest> {
         let all = self.publisher.requests().into_iter();
         all.filter(|request| request.path_and_query == path).collect()
     }
 
-    /// Returns all requests, in order.
+    /// Returns all requests received, in order.
     pub(crate) fn all_requests(&self) -> Vec<PublisherRequest> {
         self.publisher.requests()
     }
 }
 
-/// Returns an answer with headers and a body.
+/// Creates an answer with this status, these headers and this body.
 pub(crate) fn answer(
     status: u16,
     headers: &[(&str, &str)],

@@ -1,4 +1,4 @@
-//! The real binary in a terminal: what a person presses and sees.
+//! The real binary in a terminal, as a person uses it: sends key presses and reads the screen.
 
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -9,23 +9,23 @@ use std::time::Duration;
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 
-/// Time of silence after which an expected output will not appear.
+/// Time without output after which a test stops waiting for an expected text.
 const SILENCE: Duration = Duration::from_secs(5);
-/// Maximum silence of a program that is ending: it writes its data to a disk that others use too.
+/// Maximum time without output while the program is ending: it must write its data to a disk that other programs use too.
 const END_SILENCE: Duration = Duration::from_secs(20);
-/// Maximum number of output chunks to read during a wait; the status line changes about every second.
+/// Maximum number of chunks of output to read in one wait. A limit is needed because the status line changes about every second.
 const PIECES_MAX: u32 = 2000;
 
-/// The program in its terminal.
+/// A running program with its terminal.
 pub(crate) struct Session {
     master: Box<dyn MasterPty + Send>,
     pub(crate) child: Box<dyn Child + Send + Sync>,
     keys: Box<dyn Write + Send>,
     output: Receiver<Vec<u8>>,
     pub(crate) screen: vt100::Parser,
-    /// All output up to now.
+    /// All bytes that the program has written.
     pub(crate) written: Vec<u8>,
-    /// The home folder of a program started with a new one.
+    /// Temporary home folder, if the program was started with a new one.
     pub(crate) home: Option<tempfile::TempDir>,
 }
 
@@ -49,7 +49,7 @@ impl Session {
         session
     }
 
-    /// Starts a program in a home folder of the test.
+    /// Starts a program whose home folder is provided by the test.
     pub(crate) fn start_at_home(
         home: &Path,
         program: &str,
@@ -91,12 +91,12 @@ impl Session {
     }
 
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
-        // Our copy of the screen is resized first, so that nothing is drawn beyond its edges.
+        // Our copy of the screen must be resized first, so that nothing is drawn beyond its edges.
         self.screen.screen_mut().set_size(cells(rows), cells(columns));
         self.master.resize(size(columns, rows)).unwrap();
     }
 
-    /// Returns how the terminal treats input: echo, lines, signals.
+    /// Returns the terminal's input settings, such as echo and line editing.
     pub(crate) fn flags(&self) -> String {
         format!("{:?}", self.master.get_termios().unwrap().local_flags)
     }
@@ -105,7 +105,7 @@ impl Session {
         self.screen.screen().contents()
     }
 
-    /// Waits until the screen matches.
+    /// Waits until the screen fulfils a condition; fails with `what` if it does not.
     #[track_caller]
     pub(crate) fn until(&mut self, what: &str, fits: impl Fn(&vt100::Screen) -> bool) {
         for _ in 0..PIECES_MAX {
@@ -125,7 +125,7 @@ impl Session {
         self.until(words, |screen| screen.contents().contains(words));
     }
 
-    /// Reads all output that arrives within this time.
+    /// Reads all output that arrives within this duration.
     pub(crate) fn take_for(&mut self, time: Duration) {
         let end = backissue::io::clock::instant() + time;
         while let Ok(piece) =
@@ -135,7 +135,7 @@ impl Session {
         }
     }
 
-    /// Waits until nothing is drawn for a moment.
+    /// Waits until the program writes nothing for a moment.
     pub(crate) fn until_quiet(&mut self) {
         while let Ok(piece) = self.output.recv_timeout(Duration::from_millis(150)) {
             self.take(&piece);
@@ -147,12 +147,12 @@ impl Session {
         self.written.extend_from_slice(piece);
     }
 
-    /// Checks whether the output contains this text.
+    /// Checks whether the output so far contains this text.
     pub(crate) fn has_written(&self, what: &str) -> bool {
         self.written.windows(what.len()).any(|piece| piece == what.as_bytes())
     }
 
-    /// Waits for the program to exit and reads all its output.
+    /// Waits for the program to exit, reading the rest of its output.
     #[track_caller]
     pub(crate) fn ended(&mut self) -> ExitStatus {
         for _ in 0..PIECES_MAX {
@@ -165,10 +165,10 @@ impl Session {
         panic!("the program does not exit:\n{}", self.text());
     }
 
-    /// Presses the last keys, closes the terminal once something is drawn in response, and waits for the program to exit.
+    /// Presses keys, closes the terminal as soon as the program draws something in response, and waits for the program to exit.
     pub(crate) fn close_after(&mut self, keys: &str) -> ExitStatus {
         self.until_quiet();
-        // The reading thread releases the terminal with the next chunk, which is not received.
+        // When the receiver is dropped, the reading thread fails on its next chunk and then closes its side of the terminal.
         self.output = channel().1;
         self.press(keys);
         self.keys = Box::new(std::io::sink());
@@ -176,7 +176,7 @@ impl Session {
         self.child.wait().unwrap()
     }
 
-    /// Checks that the terminal is in the same state as before the program started.
+    /// Checks that the program restored the terminal to its state before the start.
     #[track_caller]
     pub(crate) fn given_back(&self) {
         let screen = self.screen.screen();
@@ -193,7 +193,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // The program is still running only if the test failed.
+        // If the program is still running here, the test has failed.
         self.child.kill().ok();
     }
 }

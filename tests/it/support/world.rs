@@ -1,4 +1,4 @@
-//! A world for tests: the real model and store, a network defined by a table, and a clock set by the test.
+//! A world for tests: the real engine, screen and store, a network defined by a table, and a clock set by the test.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -38,41 +38,41 @@ pub use super::rss::rss;
 
 pub use super::scripted::Scripted;
 
-/// A complete test environment.
+/// The program, its store and everything around it that a test controls or inspects.
 pub struct World {
     pub app: App,
     pub now: DateTime<Utc>,
-    /// Answer of each address; any other address refuses the connection.
+    /// The scripted answer of each address; any other address refuses the connection.
     pub network: BTreeMap<String, Scripted>,
-    /// Requests made, in order.
+    /// Requests that the program sent, in order.
     pub requests: Vec<FetchRequest>,
-    /// Addresses opened in the browser.
+    /// Addresses that the program opened in the browser.
     pub opened: Vec<String>,
-    /// Texts put on the clipboard.
+    /// Texts that the program put on the clipboard.
     pub copied: Vec<String>,
-    /// Number of times the program was suspended to the shell.
+    /// Number of times the program was suspended to return to the shell.
     pub suspended: u32,
-    /// Number of requests to update the search index at once.
+    /// Number of times the program asked for an immediate update of the search index.
     pub hurried: u32,
-    /// Commands started.
+    /// External commands that the program started.
     pub ran: Vec<ExternalRun>,
-    /// Desktop notifications.
+    /// Desktop notifications that the program sent.
     pub notes: Vec<String>,
     pub quit: bool,
-    /// Store jobs that fail, each once.
+    /// Conditions on store jobs; the first job that fulfils a condition fails.
     pub failing: Vec<fn(&Job) -> bool>,
     pub store: Store,
     size: (u16, u16),
     pub(crate) folder: tempfile::TempDir,
 }
 
-/// Returns the start time of every test, a Monday.
+/// Returns the time at which every test starts, a Monday.
 pub fn start() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 3, 2, 10, 0, 0).unwrap()
 }
 
 impl World {
-    /// Creates a world without subscriptions on a screen of this size.
+    /// Creates a world without subscriptions, with a screen of this size.
     pub fn new(columns: u16, rows: u16) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
@@ -104,7 +104,7 @@ impl World {
         world
     }
 
-    /// Serves a document at an address.
+    /// Makes an address answer with a document.
     pub fn serve(&mut self, url: &str, body: &str) {
         self.network
             .insert(url.into(), Scripted { status: 200, body: body.into(), ..Scripted::default() });
@@ -116,12 +116,12 @@ impl World {
         self.network.insert(from.into(), Scripted { leads, ..Scripted::default() });
     }
 
-    /// Makes an address answer with a status only.
+    /// Makes an address answer with a status and headers, without a body.
     pub fn refuse(&mut self, url: &str, status: u16, headers: AnswerHeaders) {
         self.network.insert(url.into(), Scripted { status, headers, ..Scripted::default() });
     }
 
-    /// Polls one feed by hand after removing all reasons to wait.
+    /// Polls one feed by hand, after enough time that no minimum interval delays the poll.
     pub fn poll(&mut self, feed: FeedKey) {
         self.pass(TimeDelta::minutes(6));
         self.tell(Request::Poll(PollRequest {
@@ -132,12 +132,12 @@ impl World {
         self.pass(TimeDelta::seconds(2));
     }
 
-    /// Returns a subscription.
+    /// Returns the subscription with this number.
     pub fn feed(&self, feed: u32) -> &Subscription {
         &self.app.engine.feeds[&FeedKey(feed)]
     }
 
-    /// Serves documents and subscribes to them, each with tags; they are polled at once.
+    /// Creates a world that serves these documents and subscribes to them, each with tags; the feeds are polled at once.
     pub fn subscribed(columns: u16, rows: u16, feeds: &[(&str, &str, &[&str])]) -> Self {
         let mut world = Self::new(columns, rows);
         let mut feed_settings = Vec::new();
@@ -156,27 +156,27 @@ impl World {
         world
     }
 
-    /// Subscribes to addresses without questions and without undo.
+    /// Subscribes to addresses directly, without asking which feed is meant; this cannot be undone.
     pub fn subscribe_to_all(&mut self, wanted: Vec<Subscribe>) {
         for wanted in wanted {
             self.tell(Request::Subscribe(Box::new(Subscribe { unasked: true, ..wanted })));
         }
     }
 
-    /// Lets this number of site pauses pass.
+    /// Lets the pause between two requests to a site pass this number of times.
     pub fn wait(&mut self, pauses: usize) {
         for _ in 0..pauses {
             self.pass(TimeDelta::seconds(2));
         }
     }
 
-    /// Lets time pass and wakes the loop.
+    /// Lets time pass and then wakes the program's main loop.
     pub fn pass(&mut self, time: TimeDelta) {
         self.now += time;
         self.tell(Input::Tick);
     }
 
-    /// Presses keys: characters, or names in angle brackets: `<enter>`, `<esc>`, `<tab>`, `<c-d>`.
+    /// Presses keys given as characters or as names in angle brackets: `<enter>`, `<esc>`, `<tab>`, `<c-d>`.
     pub fn press(&mut self, keys: &str) {
         let mut rest = keys;
         while let Some(char) = rest.chars().next() {
@@ -193,13 +193,13 @@ impl World {
         }
     }
 
-    /// Sends an input to the program and performs everything that follows.
+    /// Sends an input to the program and performs all resulting effects.
     pub fn tell(&mut self, input: impl Into<ScreenInput>) {
         let effects = update(&mut self.app, self.now, input.into());
         self.perform(effects);
     }
 
-    /// Sends an input to the engine alone and performs everything that follows; returns the events for scripts.
+    /// Sends an input to the engine without the screen and performs all resulting effects; returns the events for scripts.
     pub fn follow(&mut self, input: impl Into<Input>) -> Vec<serde_json::Value> {
         let (mut waiting, mut told) = (VecDeque::from([input.into()]), Vec::new());
         while let Some(input) = waiting.pop_front() {
@@ -213,7 +213,7 @@ impl World {
         told
     }
 
-    /// Performs effects and everything that follows from them.
+    /// Performs effects, and the effects that result from them.
     pub fn perform(&mut self, effects: Vec<ScreenEffect>) {
         let mut waiting: VecDeque<ScreenEffect> = effects.into();
         while let Some(effect) = waiting.pop_front() {
@@ -297,7 +297,7 @@ impl World {
         }
     }
 
-    /// Performs store work with the program's own function, or refuses it if the test requests that.
+    /// Performs store work with the program's own function, or lets it fail if the test requests that.
     fn perform_work(&mut self, work: StoreWork) -> Option<Input> {
         let subject = work.job.subject();
         if let Some(place) = self.failing.iter().position(|fails| fails(&work.job)) {
@@ -314,7 +314,7 @@ impl World {
         Some(Input::Stored(Box::new(stored)))
     }
 
-    /// Updates the search index before a search; in the program a separate thread does that.
+    /// Updates the search index before a search; in the program a separate thread does this.
     fn catch_up(&mut self, wanted: &RowsWanted) {
         let scope = wanted.rebuild.as_ref().map(|query| &query.scope);
         if matches!(scope, Some(Scope::Found(_))) {
@@ -330,7 +330,7 @@ impl World {
         self.store.use_index(index);
     }
 
-    /// Draws the screen as the loop does: twice if the measured layout moved something.
+    /// Draws the screen as the main loop does: a second time if measuring the layout moved something.
     pub fn draw(&mut self) -> String {
         let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).unwrap();
         for _ in 0..2 {
@@ -350,14 +350,14 @@ impl World {
         lines.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Resizes the terminal.
+    /// Resizes the terminal and returns the screen.
     pub fn resize(&mut self, columns: u16, rows: u16) -> String {
         self.size = (columns, rows);
         self.tell(ScreenInput::Resized(columns, rows));
         self.draw()
     }
 
-    /// Returns the program as after a new start.
+    /// Returns the program as it is after a start with the current store.
     pub fn reload(&self) -> App {
         let saved = self.store.subscriptions().unwrap();
         let settings = self.app.engine.settings.clone();
@@ -373,7 +373,7 @@ impl World {
         app
     }
 
-    /// Lets time pass until no archive is pending.
+    /// Lets time pass until no archive remains to be fetched.
     pub fn rest(&mut self) {
         for _ in 0..1000 {
             if self.app.engine.backfills.is_empty() {
@@ -384,7 +384,7 @@ impl World {
         panic!("a walk does not end");
     }
 
-    /// Kills the program and starts it again: unwritten data is lost.
+    /// Kills the program and starts it again; data not written to the store is lost.
     pub fn restart(&mut self) {
         self.app = self.reload();
         self.tell(ScreenInput::Resized(self.size.0, self.size.1));
@@ -393,7 +393,7 @@ impl World {
         self.draw();
     }
 
-    /// Ends the program by a key and starts it again at the reader's place.
+    /// Ends the program and starts it again at the saved screen position.
     pub fn end_and_come_back(&mut self) {
         self.tell(Request::Stop);
         let place = backissue::ui::come_back::place_of(&self.app);
@@ -405,26 +405,26 @@ impl World {
         self.draw();
     }
 
-    /// Ends the program; another process opens the store with its own screen.
+    /// Closes the store and opens it again with a new screen, as another process does after this one has ended.
     pub fn reopen(&mut self) {
         let elsewhere = tempfile::tempdir().unwrap();
-        // The store is closed before it is opened again.
+        // The store must be closed before it can be opened again, so an empty one elsewhere replaces it for a moment.
         self.store = Store::open(elsewhere.path()).unwrap();
         self.store = Store::open(self.folder.path()).unwrap();
         self.restart();
     }
 
-    /// Returns the requested addresses, in order.
+    /// Returns the addresses of all requests, in order.
     pub fn asked(&self) -> Vec<&str> {
         self.requests.iter().map(|request| request.url.as_str()).collect()
     }
 
-    /// Returns the titles of the rows in memory.
+    /// Returns the titles of the list's loaded rows.
     pub fn titles(&self) -> Vec<&str> {
         self.app.ui.list.rows.iter().map(|row| row.title.as_str()).collect()
     }
 
-    /// Returns the text of the bottom line.
+    /// Returns the message in the bottom line; empty if there is none.
     pub fn notice(&self) -> &str {
         self.app.ui.notice.as_ref().map_or("", |notice| notice.text.as_str())
     }

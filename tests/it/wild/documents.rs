@@ -1,4 +1,4 @@
-//! Documents and the expected reading of each.
+//! Documents from the bug reports of other programs, and how each must be read.
 
 use std::fs;
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::wild;
 
-/// Reads a document of the folder.
+/// Reads and parses a document of the folder; `None` if the folder is missing.
 fn read(name: &str, url: Option<&str>, content_type: Option<&str>) -> Option<FeedDocument> {
     let bytes = fs::read(wild()?.join(name)).unwrap();
     Some(parse(&bytes, &Origin { url, content_type }))
 }
 
-/// Checks one line for each entry.
+/// Checks the document's entries: `line` turns each entry into a text to compare.
 fn check(name: &str, line: impl Fn(&Entry) -> String, expected: &[&str]) {
     let Some(document) = read(name, None, Some("application/xml; charset=utf-8")) else { return };
     let lines: Vec<String> = document.entries.iter().map(line).collect();
@@ -152,7 +152,7 @@ fn unclosed_elements_lose_nothing() {
         let is_cut = name == "truncated-in-item.xml";
         match name.as_str() {
             "cms.xml" => assert_eq!(ids, ["c1", "c2"]),
-            // The comment includes the guid.
+            // In this file a comment contains a guid, so only the number of entries is checked.
             "comment.xml" => assert_eq!(ids.len(), 3),
             _ => assert_eq!(ids, ["g1", "g2", "g3"], "{name}"),
         }

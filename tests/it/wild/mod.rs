@@ -1,13 +1,13 @@
-//! Inputs from the bug reports of other readers, in a separate folder, which `BACKISSUE_WILD` names.
+//! Inputs from the bug reports of other feed readers, in a separate folder that the environment variable `BACKISSUE_WILD` names.
 //!
-//! Without the variable these tests do nothing and say so. The same kinds of fault have unit tests, which need no folder.
+//! Without the variable these tests do nothing and print a message. Other tests cover the same kinds of fault without the folder.
 
 mod documents;
 mod servers;
 
 use std::path::PathBuf;
 
-/// Returns the folder.
+/// Returns the folder that `BACKISSUE_WILD` names; prints a message and returns `None` if the variable is not set.
 fn wild() -> Option<PathBuf> {
     let folder = std::env::var_os("BACKISSUE_WILD").map(PathBuf::from);
     if folder.is_none() {

@@ -1,4 +1,4 @@
-//! Servers, and the program's handling of their answers.
+//! Servers from bug reports, and how the program handles their answers.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::wild;
 use crate::support::binary::{Program, wait_until};
 
-/// A server of the folder, with a fresh installation.
+/// A server script of the folder that is running, and a new installation of the program.
 struct Served {
     program: Program,
     server: Child,
@@ -18,7 +18,7 @@ struct Served {
 }
 
 impl Served {
-    /// Starts `script`; returns `None` without the folder or Python.
+    /// Starts the server `script`; returns `None` if the folder or Python is missing.
     fn start(script: &str) -> Option<Self> {
         let folder = wild()?;
         Self::start_file(&folder, &folder.join(script))
@@ -48,7 +48,7 @@ impl Served {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// Subscribes and returns the output.
+    /// Subscribes to a path of the server and returns the output.
     fn add(&self, path: &str) -> String {
         self.program.run(&["add", &self.at(path)]).with(0).out
     }
@@ -61,7 +61,8 @@ impl Served {
         self.program.run(&["entries", "--json"]).with(0).json().as_array().unwrap().clone()
     }
 
-    /// Subscribes, polls this number of times, and returns the titles and the text of the feed's history.
+    /// Subscribes to a path, polls it this number of times, and returns the titles of the entries and the text of the feed's
+    /// history.
     fn after_polls(&self, path: &str, polls: usize) -> (Vec<String>, String) {
         self.add(path);
         (0..polls).for_each(|_| drop(self.poll()));
@@ -79,7 +80,7 @@ impl Drop for Served {
     }
 }
 
-/// Checks which feeds of a server can be subscribed to.
+/// Checks that the feeds at these paths of a server can be subscribed to.
 fn check_added(script: &str, paths: &[&str]) {
     let Some(served) = Served::start(script) else { return };
     for path in paths {
@@ -237,7 +238,7 @@ fn opml_of_many_kinds_is_imported() {
     let Some(folder) = wild() else { return };
     for file in fs::read_dir(folder.join("20-opml")).unwrap() {
         let path = file.unwrap().path();
-        // One of them is JSON, and one breaks off in its first feed.
+        // Two files are skipped: one is JSON, and one breaks off within its first feed.
         let is_other = path.ends_with("json.opml") || path.ends_with("truncated.opml");
         let is_list = path.extension().is_some_and(|end| end == "opml") && !is_other;
         if !is_list {

@@ -13,13 +13,13 @@ use crate::engine::request::{Request, TroubleAnswer};
 use crate::io::loop_handle::Waited;
 use backissue_core::history::FeedKey;
 
-/// Runs `resume`.
+/// Runs `backissue resume`.
 pub(in crate::cli) fn resume(desk: &CommandContext, args: &FeedNamed) -> Result<Done, Failure> {
     let feed = find(desk, &args.feed)?;
     answer(desk, feed, TroubleAnswer::Resume)
 }
 
-/// Runs `move`.
+/// Runs `backissue move`.
 pub(in crate::cli) fn answer_move(desk: &CommandContext, args: &MoveArgs) -> Result<Done, Failure> {
     let feed = find(desk, &args.feed)?;
     let done = match args.answer {
@@ -29,7 +29,7 @@ pub(in crate::cli) fn answer_move(desk: &CommandContext, args: &MoveArgs) -> Res
     let is_open = desk.inspect(move |engine| {
         engine.feeds.get(&feed).is_some_and(|feed| feed.state.proposed.is_some())
     })?;
-    // The messages printed above explain why.
+    // The messages printed above explain why the announced move is still open.
     Ok(if is_open { Done::WithFailures } else { done })
 }
 
@@ -38,7 +38,7 @@ fn find(desk: &CommandContext, typed: &str) -> Result<FeedKey, Failure> {
     desk.inspect(move |engine| lookup::find_subscription(engine, &typed))?
 }
 
-/// Submits an answer, waits for the poll it may cause, and prints the result.
+/// Submits the user's answer to the engine, waits for the poll that the answer may start, and prints the result.
 fn answer(desk: &CommandContext, feed: FeedKey, answer: TroubleAnswer) -> Result<Done, Failure> {
     let noted = desk.inspect(|engine| engine.poll_run.noted)?;
     for sentence in sentences(&desk.ask(Request::Trouble(feed, answer))?) {

@@ -1,4 +1,4 @@
-//! `backissue filters add` and `remove`.
+//! `backissue filters add` and `backissue filters remove`.
 
 use chrono::{DateTime, Utc};
 
@@ -97,7 +97,7 @@ fn wait_until_applied(desk: &CommandContext, id: u32) -> Result<(), Failure> {
     }
 }
 
-/// Describes a filter: its action, conditions and end, as in `hide: title ~ sponsored, until 1 March 2026`.
+/// Describes a filter: its action, its conditions and its last day, as in `hide: title ~ sponsored, until 1 March 2026`.
 pub(in crate::cli) fn describe_filter(
     engine: &Engine,
     filter: &EntryFilter,

@@ -20,7 +20,7 @@ use crate::io::store::MarkPlan;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 use backissue_core::search::Matching;
 
-/// Runs the command.
+/// Runs `backissue mark`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &MarkArgs) -> Result<Done, Failure> {
     let before = args.before.as_deref().map(time_args::parse_instant).transpose()?;
     let (flag, value) = match args.mark {
@@ -39,7 +39,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &MarkArgs) -> Result<Done
     let MarkPlan { fitting, changing, all_from_history } = plan;
     let marked = changing.len();
     if marked > 0 {
-        // Entries that count as read only because of their age must return to that state on undo.
+        // Entries of the history count as read only because of their age. This flag lets undo return them to that state.
         let flag = if args.mark == MarkWord::Unread && all_from_history {
             Flag::FromHistory
         } else {
@@ -65,7 +65,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &MarkArgs) -> Result<Done
 }
 
 impl MarkWord {
-    /// Returns the word as typed on the command line.
+    /// Returns the word for this mark that the user types on the command line.
     const fn word(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -76,7 +76,7 @@ impl MarkWord {
     }
 }
 
-/// Finds the entries named by number. All of them must exist.
+/// Finds the entries whose numbers the user typed. Fails if one of them does not exist.
 fn find_named(
     desk: &CommandContext,
     typed: &[String],
@@ -102,7 +102,8 @@ fn find_named(
     Ok(keys)
 }
 
-/// Combines the feeds, tags, search and date into one query. If the query needs the search index, waits until it is up to date.
+/// Combines the feeds, tags, search and date into one query. If the query needs the search index, waits until the index is up to
+/// date.
 fn resolve_query(
     desk: &CommandContext,
     args: &MarkArgs,

@@ -8,7 +8,7 @@ use crate::engine::change::MarkChange;
 use crate::engine::request::Request;
 use backissue_core::history::{EntryKey, Flag};
 
-/// Runs the command.
+/// Runs `backissue open`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &OpenArgs) -> Result<Done, Failure> {
     let key: EntryKey = args.entry.parse().map_err(Failure::new)?;
     let found = desk.look(move |store| match store.date_of(key)? {

@@ -1,4 +1,4 @@
-//! `backissue set`: changes the settings of a feed and recalculates its plan at once.
+//! `backissue set`: changes the settings of a feed and recalculates the time of its next poll at once.
 
 use crate::cli::args_set::SetArgs;
 use crate::cli::commands::plan;
@@ -14,7 +14,7 @@ use crate::engine::state::Engine;
 use crate::io::clock;
 use backissue_core::feed::Zone;
 
-/// Runs the command.
+/// Runs `backissue set`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &SetArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let engine = desk.engine()?;
@@ -30,11 +30,11 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SetArgs) -> Result<Done,
     let change = move |engine: &Engine| {
         let before = engine.feeds.get(&feed).map(|feed| feed.record.chosen()).unwrap_or_default();
         let mut chosen = before.clone();
-        // The same call succeeded above.
+        // Cannot fail, because the same call succeeded above.
         set_all(&args, &mut chosen, &zone).ok();
         (Request::Set(feed, Box::new(chosen.clone())), (before, chosen))
     };
-    // Learning, if the new settings need it, happens after the next poll.
+    // If the new settings need a learned plan, it is learned after the next poll.
     let (engine, before, chosen) =
         desk.ask_about(change, |engine, _, (before, chosen)| (engine.clone(), before, chosen))?;
     desk.wait_until_kept()?;
@@ -49,7 +49,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SetArgs) -> Result<Done,
     Ok(Done::All)
 }
 
-/// Applies the named settings. The error explains which value is invalid.
+/// Applies the settings named on the command line to `chosen`. The error explains which value is invalid.
 fn set_all(args: &SetArgs, chosen: &mut Chosen, zone: &Zone) -> Result<(), Failure> {
     for (setting, given) in &args.settings {
         setting.set_flag(chosen, given, zone).map_err(Failure::new)?;
@@ -57,7 +57,7 @@ fn set_all(args: &SetArgs, chosen: &mut Chosen, zone: &Zone) -> Result<(), Failu
     Ok(())
 }
 
-/// Lists the changes, one fragment each: `pace: normal → more`.
+/// Lists the settings that changed, as in `pace: normal → more`.
 fn list_changes(before: &Chosen, after: &Chosen) -> Vec<String> {
     let told = |row: &FeedSettingRow| {
         let (before, after) = (row.told(before), row.told(after));

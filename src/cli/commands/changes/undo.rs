@@ -6,7 +6,7 @@ use crate::cli::session::Failure;
 use crate::engine::request::Request;
 use crate::io::loop_handle::Waited;
 
-/// Runs the command.
+/// Runs `backissue undo`.
 pub(in crate::cli) fn run(desk: &CommandContext) -> Result<Done, Failure> {
     if !desk.inspect(|engine| engine.undo.can_undo())? {
         desk.tell("nothing to undo");

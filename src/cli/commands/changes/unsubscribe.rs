@@ -9,7 +9,7 @@ use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::request::Request;
 use crate::io::clock;
 
-/// Runs `subscribe-again`.
+/// Runs `backissue subscribe-again`.
 pub(in crate::cli) fn take_back(desk: &CommandContext, args: &FeedsNamed) -> Result<Done, Failure> {
     let (typed, now) = (args.feeds.clone(), clock::now());
     let feeds = desk.inspect(move |engine| {
@@ -25,7 +25,7 @@ pub(in crate::cli) fn take_back(desk: &CommandContext, args: &FeedsNamed) -> Res
     Ok(Done::All)
 }
 
-/// Runs `unsubscribe`.
+/// Runs `backissue unsubscribe`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &FeedsNamed) -> Result<Done, Failure> {
     let typed = args.feeds.clone();
     let feeds = desk.inspect(move |engine| lookup::find_subscriptions(engine, &typed))??;

@@ -1,4 +1,4 @@
-//! Resolves and compares the URLs in documents (SPEC C.4).
+//! Resolves relative URLs in documents and compares URLs (SPEC C.4).
 
 use std::borrow::Cow;
 
@@ -6,11 +6,11 @@ use url::Url;
 
 use super::characters::{is_bidi_control, is_invisible};
 
-/// Maximum length of a kept URL, in bytes.
+/// Maximum length of a URL in a document, in bytes. Longer URLs are dropped.
 const ADDRESS_BYTES_MAX: usize = 8_192;
 
-/// Cleans a URL and resolves it against `base`. Cleaning removes surrounding white space and quotes, line breaks with their
-/// indentation, control characters and invisible characters. An absolute URL is not normalised; an empty one gives `None`.
+/// Cleans the URL `written` and resolves it against `base`. Cleaning removes surrounding white space and quotes, line breaks with
+/// their indentation, control characters and invisible characters. An absolute URL is not normalised. An empty URL gives `None`.
 pub(super) fn resolve_address(written: &str, base: Option<&Url>) -> Option<String> {
     if written.len() > ADDRESS_BYTES_MAX {
         return None;
@@ -66,7 +66,7 @@ pub(super) fn is_web(address: &str) -> bool {
     starts("http://") || starts("https://")
 }
 
-/// Parses a URL with the scheme `http` or `https`.
+/// Parses a URL. Returns `None` unless it has a host and the scheme `http` or `https`.
 pub(super) fn web_url(address: &str) -> Option<Url> {
     let url = Url::parse(address.trim()).ok()?;
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
@@ -91,7 +91,7 @@ pub(super) fn without_fragment(address: &str) -> &str {
     address.split('#').next().unwrap_or(address)
 }
 
-/// Checks whether two URLs identify the same document. Compares canonical forms and ignores fragments.
+/// Checks whether two URLs identify the same document, by comparing their canonical forms without fragments.
 pub(super) fn same_document(address: &str, other: &Url) -> bool {
     Url::parse(without_fragment(address)).is_ok_and(|mut address| {
         let mut other = other.clone();

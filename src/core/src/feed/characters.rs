@@ -1,4 +1,4 @@
-//! Unicode character classes: characters that may reach a terminal (SPEC G.52) and characters that are invisible.
+//! Unicode character classes: characters that may be written to a terminal (SPEC G.52) and characters that are invisible.
 
 /// Checks whether a character is allowed in multi-line text. Control and bidi characters are not allowed, except line ends and
 /// tabs.
@@ -9,7 +9,7 @@ pub(super) const fn is_harmless(c: char) -> bool {
     }
 }
 
-/// Checks whether a character must not reach the screen: C0 and C1 controls, bidi controls, tags, blank fillers and invisible
+/// Checks whether a character must not be displayed: C0 and C1 controls, bidi controls, tags, blank fillers and invisible
 /// characters that can hide or reorder text.
 ///
 /// Zero-width joiners and variation selectors are allowed, because scripts and emoji need them.
@@ -41,7 +41,7 @@ pub const fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}')
 }
 
-/// Checks for an invisible character that scripts and emoji need, as long as it occurs singly.
+/// Checks for an invisible character that scripts and emoji need. It is allowed only directly after a visible character.
 pub(super) const fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}')
 }
@@ -59,24 +59,24 @@ pub(super) const fn is_mark(c: char) -> bool {
         | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
 
-/// Direction in which an element shifts its text.
+/// Direction in which an HTML element shifts its text: up (superscript) or down (subscript).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shift {
-    /// `sup`.
+    /// Superscript (`sup`).
     Up,
-    /// `sub`.
+    /// Subscript (`sub`).
     Down,
 }
 
 impl Shift {
-    /// Returns the shift for an element name.
+    /// Returns the direction in which an element with this name shifts its text, or `None` for all elements except `sup` and `sub`.
     pub(super) fn of(name: &str) -> Option<Self> {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         if is("sup") { Some(Self::Up) } else { is("sub").then_some(Self::Down) }
     }
 
-    /// Converts `text` to Unicode superscript or subscript characters. Leaves words unchanged (`4th`, `CO max`). If text after
-    /// a letter or digit cannot be converted, puts a sign before it (`x^a/b`).
+    /// Converts `text` to Unicode superscript or subscript characters. Leaves words unchanged (`4th`, `CO max`). If text cannot be
+    /// converted and `before`, the character before it, is a letter or digit, puts a sign before the text (`x^a/b`).
     pub fn apply(self, text: &str, before: Option<char>) -> String {
         const PLAIN: &str = "0123456789+-−=()ni";
         const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ";

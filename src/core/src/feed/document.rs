@@ -1,4 +1,4 @@
-//! The result of parsing: one feed document with its head section, hints, links and entries. It is the same for all formats.
+//! The result of parsing a document of any format: its head section, hints, links and entries.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,9 @@ use super::hints::Hints;
 /// Parsed contents of one document.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FeedDocument {
-    /// Format family of the root element.
+    /// Format of the document, determined from its root element.
     pub kind: Kind,
-    /// Role that the document states within the logical feed (RFC 5005, SPEC C.2). It is derived from the document alone,
+    /// Role that the document states within the logical feed (RFC 5005, SPEC C.2). It is derived from the document's content alone,
     /// regardless of how the document was found.
     pub role: DocumentRole,
     pub head: FeedHead,
@@ -28,25 +28,26 @@ pub struct FeedDocument {
     pub tombstones: Vec<Tombstone>,
     /// Entries in document order.
     pub entries: Vec<Entry>,
-    /// Parts that were dropped or repaired.
+    /// Parts of the document that were dropped or repaired during parsing.
     pub flaws: Vec<Flaw>,
 }
 
 impl FeedDocument {
-    /// Checks whether the document is truncated. A truncated document contains the part that could be read, but must not be
-    /// treated as the whole (SPEC G.30). Complete and archive documents count as truncated even if only the last end tag is
-    /// missing, because a missing entry there would be withdrawn or never requested again.
+    /// Checks whether the document is truncated. A truncated document contains the part that could be read, but must not be treated
+    /// as the whole document (SPEC G.30). Complete and archive documents count as truncated even if only the last end tag is
+    /// missing: an entry missing from a complete document would be treated as withdrawn, and an archive is never requested again.
     pub fn is_truncated(&self) -> bool {
         let must_be_whole = self.history.complete || self.history.archive;
         self.has_flaw(TRUNCATED) || (must_be_whole && self.lacks_end())
     }
 
-    /// Checks whether all entries are closed and only the last end tags are missing.
+    /// Checks whether the last end tags of the document are missing, although all its entries are closed.
     pub(crate) fn lacks_end(&self) -> bool {
         self.has_flaw(LACKS_END)
     }
 
-    /// Treats missing last end tags as truncation. Use this when nothing else would reveal a truncated document.
+    /// Marks the document as truncated if its last end tags are missing. Call this if there is no other way to detect truncation,
+    /// such as a stated length.
     pub fn doubt_end(&mut self) {
         for flaw in self.flaws.iter_mut().filter(|flaw| flaw.reason == LACKS_END) {
             TRUNCATED.clone_into(&mut flaw.reason);
@@ -70,7 +71,8 @@ impl FeedDocument {
         dates
     }
 
-    /// Returns the mean time between the dates of the entries, in seconds, more than 0, or `None` if too few entries are dated.
+    /// Returns the mean time between the dates of consecutive entries, in seconds. It is always more than 0. Returns `None` if
+    /// fewer than [`DATED_MIN`] entries have a date.
     pub(crate) fn mean_gap(&self) -> Option<i64> {
         let dates = self.entry_dates();
         let (first, last) = (dates.first()?, dates.last()?);
@@ -80,7 +82,7 @@ impl FeedDocument {
     }
 }
 
-/// Minimum number of dates for a mean gap.
+/// Minimum number of dated entries needed to compute a mean time between entries.
 const DATED_MIN: usize = 3;
 
 /// Format family of a document.
@@ -102,7 +104,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the name used in `parse --json` (UX 5).
+    /// Returns the name of this format in the output of `parse --json` (UX 5).
     pub const fn word(self) -> &'static str {
         match self {
             Self::Atom => "atom",
@@ -136,7 +138,7 @@ pub enum DocumentRole {
 }
 
 impl DocumentRole {
-    /// Returns the name used in `parse --json` (UX 5).
+    /// Returns the name of this role in the output of `parse --json` (UX 5).
     pub const fn word(self) -> &'static str {
         match self {
             Self::Subscription => "subscription",
@@ -148,22 +150,22 @@ impl DocumentRole {
     }
 }
 
-/// The head section. All texts except the subtitle are plain text that is safe to display.
+/// The head section of a feed. All texts except the subtitle are plain text that is safe to display.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FeedHead {
-    /// `atom:id`; `None` if the format has none.
+    /// `atom:id`, or `None` if the document states none.
     pub id: Option<String>,
     /// Title as plain text.
     pub title: Option<String>,
-    /// URL of the site, resolved.
+    /// URL of the feed's website, resolved.
     pub link: Option<String>,
-    /// `atom:updated`, RSS `lastBuildDate`.
+    /// Time of the last change (`atom:updated`, RSS `lastBuildDate`).
     pub updated: Option<DateTime<Utc>>,
-    /// RSS channel `pubDate`.
+    /// Publication time (RSS channel `pubDate`).
     pub published: Option<DateTime<Utc>>,
-    /// Subtitle or description with the publisher's markup.
+    /// Subtitle or description, including the publisher's markup.
     pub subtitle: Option<String>,
-    /// Language tag as written.
+    /// Language tag as written by the publisher.
     pub language: Option<String>,
     /// Rights statement as plain text.
     pub rights: Option<String>,
@@ -176,47 +178,48 @@ pub struct FeedHead {
 /// Archive and paging links and markers (RFC 5005; drafts as in SPEC A.4). URLs are resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HistoryLinks {
-    /// `fh:complete`, or `incremental` / `stateful` = false in the drafts.
+    /// Whether the document contains the whole feed: `fh:complete`, or `incremental` or `stateful` = false in the drafts.
     pub complete: bool,
-    /// `fh:archive`.
+    /// Whether the document is an archive (`fh:archive`).
     pub archive: bool,
-    /// `incremental` / `stateful` = true in the drafts.
+    /// Whether the document contains only a part of the feed: `incremental` or `stateful` = true in the drafts.
     pub incremental: bool,
-    /// `self`.
+    /// URL of the document itself (link relation `self`).
     pub this: Option<String>,
-    /// `current`.
+    /// URL of the current document of the feed (link relation `current`).
     pub current: Option<String>,
-    /// `prev-archive`, otherwise `fh:prev` from the drafts.
+    /// URL of the archive with the next older entries: link relation `prev-archive`, or else `fh:prev` from the drafts.
     pub prev_archive: Option<String>,
-    /// `next-archive`.
+    /// URL of the archive with the next newer entries (link relation `next-archive`).
     pub next_archive: Option<String>,
-    /// `first`.
+    /// URL of the first page (link relation `first`).
     pub first: Option<String>,
-    /// `last`.
+    /// URL of the last page (link relation `last`).
     pub last: Option<String>,
-    /// `next`, JSON Feed `next_url`.
+    /// URL of the next page (link relation `next`, JSON Feed `next_url`).
     pub next: Option<String>,
-    /// `previous`, or its alias `prev`.
+    /// URL of the previous page (link relation `previous`, or its alias `prev`).
     pub previous: Option<String>,
 }
 
-/// A link in the head section.
+/// A link in the head section of a feed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Link {
-    /// Relation in lower case, with an IANA address shortened to its last segment (SPEC C.2 rule 1). `alternate` if missing.
+    /// Link relation in lower case, with an IANA address shortened to its last segment (SPEC C.2 rule 1). `alternate` if the link
+    /// states none.
     pub rel: String,
     /// Resolved URL.
     pub href: String,
-    /// Media type as written.
+    /// Media type as written by the publisher.
     pub media_type: Option<String>,
 }
 
-/// Target of a redirect document.
+/// Target of a redirect document, or the new URL of a podcast feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewLocation {
-    /// Resolved URL, treated like a 301 (SPEC S1.12).
+    /// Resolved URL of the target. The redirect is treated like HTTP status 301 (SPEC S1.12).
     At(String),
-    /// Empty URL, treated like a 410 (SPEC S1.14).
+    /// The stated URL is empty: the feed no longer exists. The redirect is treated like HTTP status 410 (SPEC S1.14).
     Gone,
 }
 

@@ -18,9 +18,9 @@ pub struct Entry {
     /// Time of the last change: `atom:updated`, `dcterms:modified` or JSON Feed `date_modified`, never `pubDate` (SPEC AMB-13).
     /// This is the `entry_time` of SPEC C.5.
     pub updated: Option<DateTime<Utc>>,
-    /// Summary with the publisher's markup.
+    /// Summary, including the publisher's markup.
     pub summary: Option<String>,
-    /// Content with the publisher's markup.
+    /// Content, including the publisher's markup.
     pub content: Option<String>,
     pub enclosures: Vec<Enclosure>,
     /// Categories as plain text.
@@ -28,7 +28,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns the text to display: the content, or the summary if there is no content.
+    /// Returns the markup to display: the content, or the summary if the content is missing or blank.
     pub fn body(&self) -> Option<&str> {
         self.content.as_deref().filter(|text| !text.trim().is_empty()).or(self.summary.as_deref())
     }
@@ -37,12 +37,12 @@ impl Entry {
 /// A file attached to an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Enclosure {
-    /// Resolved URL.
+    /// Resolved URL of the file.
     pub url: String,
-    /// Media type as written.
+    /// Media type of the file as written by the publisher.
     pub media_type: Option<String>,
-    /// Stated size in bytes.
+    /// Size of the file in bytes, as stated by the publisher.
     pub length: Option<u64>,
-    /// Duration in seconds, if stated.
+    /// Playing time in seconds, as stated by the publisher.
     pub duration_seconds: Option<u32>,
 }

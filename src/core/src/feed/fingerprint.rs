@@ -1,4 +1,4 @@
-//! Hashes the content of an entry, to distinguish edits from repetitions (SPEC E).
+//! Hashes the content of an entry, to distinguish an edited entry from an unchanged repetition (SPEC E).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,13 +8,13 @@ use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
 use super::entry::Entry;
 
-/// Keys of [`content_hash`]. They never change, because stored data depends on them.
+/// Keys of [`content_hash`]. They must never change, because stored hashes depend on them.
 const KEYS: (u64, u64) = (0x636f_6e74_656e_7420, 0x6f66_2061_6e20_656e);
 /// Field separator: the ASCII unit separator, which cannot occur in a field.
 const US: u8 = 0x1f;
 
-/// Hashes the visible parts of an entry (SPEC E.2): title, link, author, summary, content, enclosure URLs and categories.
-/// Ignores times, order, white space, comments in the markup and `utm_*` parameters in the link.
+/// Hashes the visible parts of an entry (SPEC E.2): title, link, author, summary, content, enclosure URLs and categories. Ignores
+/// times, the order of enclosures and categories, white space, comments in the markup and `utm_*` parameters in the link.
 pub(crate) fn content_hash(entry: &Entry) -> u128 {
     let mut hasher = SipHasher13::new_with_keys(KEYS.0, KEYS.1);
     let mut field = |text: &str| {
@@ -45,7 +45,8 @@ fn write_words(hasher: &mut SipHasher13, text: &str) {
     }
 }
 
-/// Removes comments from markup. Some programs write their run time into a comment.
+/// Removes comments from markup. Some publishing programs write the current time into a comment, so the comment differs in each
+/// document.
 fn without_comments(markup: &str) -> Cow<'_, str> {
     let mut rest = markup;
     let mut out = String::new();

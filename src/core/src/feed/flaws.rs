@@ -1,4 +1,4 @@
-//! Collects the parts of one document that were dropped or repaired, up to a limit.
+//! Collects descriptions of the parts of one document that were dropped or repaired. Such a part is called a flaw.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,29 +10,29 @@ pub(super) const FLAWS_MAX: usize = 64;
 const HINT_FLAWS_MAX: usize = 24;
 /// Maximum number of flaws stored with the hints for one element.
 const HINT_FLAWS_OF_ONE_MAX: usize = 4;
-/// Maximum length of the text of a flaw, in characters.
+/// Maximum length of the offending text quoted in a flaw, in characters.
 const FLAW_TEXT_MAX: usize = 120;
 
-/// Reason given for a truncated document.
+/// [`Flaw::reason`] for a truncated document.
 pub(super) const TRUNCATED: &str = "the document ends inside this element";
 
-/// Reason given for a date such as 05/07/2021.
+/// [`Flaw::reason`] for a date such as 05/07/2021.
 pub(super) const AMBIGUOUS_DATE: &str = "its day and month can be read in two ways";
 
-/// Reason given for a document that lacks only its last end tags.
+/// [`Flaw::reason`] for a document that lacks only its last end tags.
 pub(super) const LACKS_END: &str = "the end tag of this element, the last one, is missing";
 
-/// Reason given for a document with more entries than the limit.
+/// [`Flaw::reason`] for a document with more entries than the limit.
 pub(super) const TOO_MANY_ENTRIES: &str = "more than 10 000 entries: the others are left out";
-/// Reason given for a document with characters that are not allowed in text.
+/// [`Flaw::reason`] for a document with characters that are not allowed in text.
 pub const REMOVED_CONTROLS: &str = "control characters were removed";
-/// Reason given for elements dropped because they exceed the nesting limit.
+/// [`Flaw::reason`] for elements dropped because they exceed the nesting limit.
 pub(super) const TOO_DEEP: &str = "nested deeper than 256 elements: deeper elements are left out";
 
 /// One part that was dropped or repaired so that the rest of the document could be used (SPEC A).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flaw {
-    /// Affected element, attribute or layer, such as `ttl`, `encoding` or `item`.
+    /// Affected element, attribute or part of the document, such as `ttl`, `encoding` or `item`.
     pub element: String,
     /// Offending text, shortened to fit on one line.
     pub text: String,
@@ -48,7 +48,7 @@ pub(super) struct Flaws {
 }
 
 impl Flaws {
-    /// Records a part that was dropped or repaired.
+    /// Records that a part of the document was dropped or repaired.
     pub(super) fn add(&mut self, element: &str, offending: &str, reason: &str) {
         if self.list.len() >= FLAWS_MAX {
             self.more += 1;
@@ -57,19 +57,19 @@ impl Flaws {
         self.list.push(shortened(element, offending, reason));
     }
 
-    /// Like [`Self::add`], but only for the first occurrence of this element and reason.
+    /// Like [`Self::add`], but records only the first flaw with this element and reason.
     pub(super) fn add_once(&mut self, element: &str, offending: &str, reason: &str) {
         if !self.list.iter().any(|flaw| flaw.element == element && flaw.reason == reason) {
             self.add(element, offending, reason);
         }
     }
 
-    /// Checks whether any flaw has this reason.
+    /// Checks whether any recorded flaw has this reason.
     pub(super) fn has(&self, reason: &str) -> bool {
         self.list.iter().any(|flaw| flaw.reason == reason)
     }
 
-    /// Records that the document ends inside an element. The limit does not apply to this flaw.
+    /// Records that the document ends inside `element`. This flaw does not count towards [`FLAWS_MAX`].
     pub(super) fn truncated(&mut self, element: &str) {
         self.truncated = Some(Flaw {
             element: "document".to_owned(),
@@ -78,7 +78,7 @@ impl Flaws {
         });
     }
 
-    /// Records that the last end tags are missing. The limit does not apply to this flaw.
+    /// Records that the last end tags of the document are missing. This flaw does not count towards [`FLAWS_MAX`].
     pub(super) fn lacks_end(&mut self, element: &str) {
         self.truncated(element);
         if let Some(flaw) = &mut self.truncated {
@@ -86,7 +86,7 @@ impl Flaws {
         }
     }
 
-    /// Returns the list, plus one line with the number of flaws over the limit.
+    /// Returns the recorded flaws, plus a flaw that states how many were omitted because of the limit.
     pub(super) fn into_list(mut self) -> Vec<Flaw> {
         if self.more > 0 {
             self.list.push(Flaw {
@@ -100,7 +100,7 @@ impl Flaws {
     }
 }
 
-/// Collects flaws in hints twice: for the document, and in a shorter list that is stored with the hints.
+/// Records each flaw in a polling hint twice: in the document's list, and in a shorter list that is stored with the hints.
 #[derive(Debug)]
 pub(super) struct HintFlaws<'f> {
     document: &'f mut Flaws,
@@ -113,7 +113,7 @@ impl<'f> HintFlaws<'f> {
         Self { document, kept: Vec::new(), more: 0 }
     }
 
-    /// Records a hint that was dropped or repaired.
+    /// Records that a polling hint was dropped or repaired.
     pub(super) fn add(&mut self, element: &str, offending: &str, reason: &str) {
         self.document.add(element, offending, reason);
         let alike = self.kept.iter().filter(|flaw| flaw.element == element).count();
@@ -124,7 +124,7 @@ impl<'f> HintFlaws<'f> {
         }
     }
 
-    /// Like [`Self::add`], but only for the first occurrence of this element and reason.
+    /// Like [`Self::add`], but records only the first flaw with this element and reason.
     pub(super) fn add_once(&mut self, element: &str, offending: &str, reason: &str) {
         self.document.add_once(element, offending, reason);
         if !self.kept.iter().any(|flaw| flaw.element == element && flaw.reason == reason) {
@@ -132,7 +132,7 @@ impl<'f> HintFlaws<'f> {
         }
     }
 
-    /// Returns the flaws to store with the hints, plus one line with the number of flaws over the limit.
+    /// Returns the flaws to store with the hints, plus a flaw that states how many were omitted because of the limits.
     pub(super) fn into_list(mut self) -> Vec<Flaw> {
         if self.more > 0 {
             self.kept.push(shortened("hints", "", &format!("and {} more", self.more)));

@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 use super::flaws::Flaw;
 use super::sparse::is_default;
 
-/// Smallest ttl, in minutes, that may have been meant as seconds (SPEC G.3).
+/// Minimum `ttl`, in minutes, that is suspected to be a number of seconds (SPEC G.3).
 const SUSPICIOUS_TTL_MINUTES: u32 = 600;
 
-/// All hints of one subscription document. An absent hint was not stated or was unreadable.
+/// All polling hints of one subscription document. A hint is absent if the publisher did not state it or if it was unreadable.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hints {
     /// RSS `ttl` in minutes, 1 to 527 040 (SPEC S0.7).
     #[serde(skip_serializing_if = "is_default")]
     pub ttl_minutes: Option<u32>,
-    /// UTC hours without polls, 0 to 23, ascending, without duplicates (SPEC S0.8).
+    /// UTC hours in which the feed must not be polled, 0 to 23, ascending, without duplicates (SPEC S0.8).
     #[serde(skip_serializing_if = "is_default")]
     pub skip_hours: Vec<u8>,
-    /// UTC days without polls, ascending, without duplicates (SPEC S0.8).
+    /// UTC days on which the feed must not be polled, ascending, without duplicates (SPEC S0.8).
     #[serde(skip_serializing_if = "is_default")]
     pub skip_days: Vec<DayOfWeek>,
-    /// `sy:*` (SPEC S0.5).
+    /// Update period, frequency and base time from the `sy:*` elements (SPEC S0.5).
     #[serde(skip_serializing_if = "is_default")]
     pub sy: Option<SyHint>,
     /// `refreshRate` in milliseconds, at least 1 000 (SPEC S0.10).
@@ -31,7 +31,7 @@ pub struct Hints {
     /// Interval rules in document order, at most `RULES_MAX` (SPEC A.5, H.1).
     #[serde(skip_serializing_if = "is_default")]
     pub intervals: Vec<IntervalRule>,
-    /// Program that generated the document, for the boilerplate rule of SPEC B.2.
+    /// Program that generated the document. The boilerplate rule of SPEC B.2 uses it.
     #[serde(skip_serializing_if = "is_default")]
     pub generator: Option<String>,
     /// Whether the feed offers push (`cloud`, `WebSub` hub, JSON Feed `hubs`). Push is recorded but not used (SPEC S0.11).
@@ -47,7 +47,7 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// Applies the hints of a delta (RFC 3229). Hints that the delta does not contain are kept (SPEC section 0).
+    /// Applies the hints of a delta document (RFC 3229). Existing hints that `delta` does not contain are kept (SPEC section 0).
     pub fn overlay(&mut self, delta: Self) {
         let mut kept = std::mem::take(self);
         kept.flaws.retain(|flaw| !delta.speaks_of(&flaw.element));
@@ -66,7 +66,7 @@ impl Hints {
         };
     }
 
-    /// Checks whether an element with this name was present, either read or dropped.
+    /// Checks whether the document contained a hint element with this name, whether the hint was accepted or dropped.
     fn speaks_of(&self, element: &str) -> bool {
         let is_read = match element {
             "ttl" => self.ttl_minutes.is_some(),
@@ -79,8 +79,8 @@ impl Hints {
         is_read || self.flaws.iter().any(|flaw| flaw.element == element)
     }
 
-    /// Returns a flaw if entries arrive more than ten times as often as the `ttl` suggests, so that it may have been meant as
-    /// seconds (SPEC G.3). `gap_seconds` is the mean time between entries. The `ttl` is still read as minutes.
+    /// Returns a flaw if entries arrive more than ten times as often as the `ttl` suggests, so that the publisher may have stated
+    /// the `ttl` in seconds (SPEC G.3). `gap_seconds` is the mean time between entries. The `ttl` is read as minutes in any case.
     pub(crate) fn ttl_like_seconds(&self, gap_seconds: i64) -> Option<Flaw> {
         let ttl = self.ttl_minutes.filter(|ttl| *ttl >= SUSPICIOUS_TTL_MINUTES)?;
         (gap_seconds < i64::from(ttl) * 60 / 10).then(|| Flaw {
@@ -92,14 +92,14 @@ impl Hints {
     }
 }
 
-/// The `mod_syndication` hint (SPEC S0.5).
+/// Update period, frequency and base time of the `mod_syndication` module (SPEC S0.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyHint {
-    /// Period, daily by default.
+    /// Length of the period. Daily if the publisher states none.
     pub period: Period,
-    /// Updates per period, 1 to 99 999.
+    /// Number of updates per period, 1 to 99 999.
     pub frequency: u32,
-    /// Base time from which slots are counted, or `None` if the publisher states none.
+    /// Time from which the update times are counted, or `None` if the publisher states none.
     pub base: Option<DateTime<Utc>>,
 }
 
@@ -118,7 +118,7 @@ pub enum Period {
 }
 
 impl Period {
-    /// Returns the word used in documents.
+    /// Returns the value of `sy:updatePeriod` that means this period.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Hourly => "hourly",
@@ -135,22 +135,24 @@ impl Period {
 pub struct IntervalRule {
     /// Interval in minutes, 1 to 527 040.
     pub minutes: u32,
-    /// First hour, 0 to 23, inclusive. `None` = 0.
+    /// First hour of the day in which the rule applies, 0 to 23. `None` = 0.
     pub start_hour: Option<u8>,
-    /// Last hour, 0 to 23, inclusive. If it is before the start, the range wraps into the next day. `None` = 23.
+    /// Last hour of the day in which the rule applies, 0 to 23, inclusive. If it is before the start hour, the range continues on
+    /// the next day. `None` = 23.
     pub end_hour: Option<u8>,
-    /// First day, 1 = Monday to 7 = Sunday. `None` = 1.
+    /// First day of the week on which the rule applies, 1 = Monday to 7 = Sunday. `None` = 1.
     pub start_day: Option<u8>,
-    /// Last day, 1 = Monday to 7 = Sunday. If it is before the start, the range wraps over the weekend. `None` = 7.
+    /// Last day of the week on which the rule applies, 1 = Monday to 7 = Sunday. If it is before the start day, the range continues
+    /// in the next week. `None` = 7.
     pub end_day: Option<u8>,
-    /// Time zone of the hours and days.
+    /// Time zone of the rule's hours and days.
     pub zone: Zone,
 }
 
-/// The `tz` attribute of an interval rule (SPEC A.5.2).
+/// Time zone from the `tz` attribute of an interval rule (SPEC A.5.2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Zone {
-    /// Absent, `UTC`, `GMT`, `Z`.
+    /// UTC: the attribute is absent or `UTC`, `GMT` or `Z`.
     Utc,
     /// Offset east of UTC in minutes, -840 to 840.
     Offset(i16),
@@ -182,7 +184,7 @@ impl DayOfWeek {
         Self::Sunday,
     ];
 
-    /// Returns the English name used in documents.
+    /// Returns the English name of the day, as used in `skipDays`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Monday => "Monday",

@@ -1,5 +1,5 @@
-//! The identity of an entry (SPEC C.5). It is never random. It depends on entry order only if nothing else distinguishes the
-//! entries.
+//! Determines the identity of each entry (SPEC C.5). An identity is never random. It depends on the order of the entries only if
+//! nothing else distinguishes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher as _;
@@ -9,28 +9,28 @@ use siphasher::sip128::{Hasher128 as _, SipHasher13 as SipHasher128};
 
 use super::text::strip_markup;
 
-/// Keys of [`identity_hash`]. They never change, because stored data depends on them.
+/// Keys of [`identity_hash`]. They must never change, because stored data depends on them.
 const IDENTITY_KEYS: (u64, u64) = (0x6261_636b_6973_7375, 0x6520_6964_656e_7469);
-/// Hash keys for entries without a stated ID. They never change either.
+/// Hash keys for the identities of entries without a stated ID. They must never change, because stored data depends on them.
 const TEXT_KEYS: (u64, u64) = (0x656e_7472_7920_7769, 0x7468_6f75_7420_6964);
 /// Maximum length of an identity, in bytes. A longer one is replaced by its hash.
 const ID_BYTES_MAX: usize = 4_096;
 /// Prefix of identities that are hashes.
 const HASH_PREFIX: &str = "urn:backissue:entry:";
 
-/// Reason given for an ignored ID.
+/// `Flaw::reason` for a stated ID that is ignored.
 pub(super) const SHARED_ID: &str = "different entries have this same id: it was ignored";
 
 /// Entry fields from which the identity is derived.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StatedIdentity<'a> {
-    /// `atom:id`, `guid`, `rdf:about`, JSON Feed `id`.
+    /// ID stated by the publisher: `atom:id`, `guid`, `rdf:about` or JSON Feed `id`.
     pub id: Option<&'a str>,
     /// URL of the entry's page, resolved.
     pub link: Option<&'a str>,
     /// Title as plain text.
     pub title: Option<&'a str>,
-    /// Summary, or the content if there is none.
+    /// Summary of the entry, or its content if it has no summary.
     pub text: Option<&'a str>,
     /// Name of the first author. Used only to distinguish entries that differ in nothing else.
     pub author: Option<&'a str>,
@@ -54,9 +54,9 @@ pub struct EntryIds {
 
 /// Returns the identities of the entries of one document.
 ///
-/// Each identity is the result of [`entry_id`], but an ID shared by different entries is ignored. Entries without an ID that
-/// would get the same identity are distinguished further. Entries with the same link are distinguished by title, else text, and
-/// by author. Entries without a link are distinguished by author, then by position.
+/// Each identity is the result of [`entry_id`], except that stated IDs shared by different entries are ignored. If several entries
+/// without an ID would get the same identity, they are distinguished further: entries with the same link by title (or text, if
+/// there is no title) and author; entries without a link by author, then by position.
 pub fn entry_ids(stated: &[StatedIdentity<'_>]) -> EntryIds {
     let shared = shared_ids(stated);
     if shared.is_empty() {
@@ -73,8 +73,8 @@ pub fn entry_ids(stated: &[StatedIdentity<'_>]) -> EntryIds {
     EntryIds { ids: told_apart(&stated), shared }
 }
 
-/// Finds stated IDs that cannot be real IDs. Either at least three entries share the ID, or the only two entries share it and
-/// have different links. In both cases no two of these entries have the same link and title.
+/// Finds stated IDs that are not unique. An ID is not unique if at least three entries share it, or if the document has only two
+/// entries and they share the ID but have different links. In both cases no two of these entries may have the same link and title.
 fn shared_ids<'a>(stated: &[StatedIdentity<'a>]) -> BTreeSet<&'a str> {
     let ids = stated.iter().filter_map(|entry| named(entry.id));
     let mut hashes: Vec<u64> = ids.map(identity_hash).collect();
@@ -91,7 +91,7 @@ fn shared_ids<'a>(stated: &[StatedIdentity<'a>]) -> BTreeSet<&'a str> {
     by_id.retain(|_, entries| {
         let said: BTreeSet<_> = entries.iter().map(|e| (named(e.link), named(e.title))).collect();
         let links: BTreeSet<_> = entries.iter().filter_map(|e| named(e.link)).collect();
-        // Two copies of one entry may have different titles.
+        // Two entries with the same ID can be copies of one entry with different titles, so a pair must also have different links.
         let is_pair = entries.len() == 2 && stated.len() == 2 && links.len() == 2;
         said.len() == entries.len() && (entries.len() > 2 || is_pair)
     });
@@ -116,7 +116,8 @@ fn told_apart(stated: &[StatedIdentity<'_>]) -> Vec<String> {
     ids
 }
 
-/// Returns new identities for the entries at these positions that need one.
+/// Distinguishes the entries at the positions `places`, which would otherwise have the same identity. Returns the position and the
+/// new identity of each entry whose identity changes.
 fn tell_apart(stated: &[StatedIdentity<'_>], places: &[usize]) -> Vec<(usize, String)> {
     let entries = || places.iter().filter_map(|at| Some((*at, stated.get(*at)?)));
     let by_author: Vec<(usize, String)> =
@@ -124,12 +125,13 @@ fn tell_apart(stated: &[StatedIdentity<'_>], places: &[usize]) -> Vec<(usize, St
     let first = by_author.first().map(|(_, id)| id);
     let is_one = by_author.iter().all(|(_, id)| Some(id) == first);
     if entries().any(|(_, entry)| named(entry.link).is_some()) {
-        // Entries that agree in all these fields are one repeated entry (SPEC G.41).
+        // Entries that have the same link, title (or text) and author are copies of one entry (SPEC G.41).
         return if is_one { Vec::new() } else { by_author };
     }
     let mut told = Vec::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    // New entries come first, so counting from the end gives existing entries the same number in the next document.
+    // New entries are added at the start of a document. Counting from the end therefore gives older entries the same number in
+    // later documents.
     for (at, id) in by_author.iter().rev() {
         let Some(entry) = stated.get(*at) else { continue };
         let count = counts.entry(id).or_default();
@@ -163,13 +165,13 @@ fn named(value: Option<&str>) -> Option<&str> {
     value.map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// Hashes the title, the text and `more`.
+/// Hashes the title and the text of an entry, and the strings in `more`.
 fn text_hash(entry: &StatedIdentity<'_>, more: &[&str]) -> String {
     let text = plain_text(entry);
     hashed(&[&[entry.title.unwrap_or_default(), text.as_str()], more].concat())
 }
 
-/// Returns the text without markup. URLs in the markup would change when the feed moves.
+/// Returns the text of an entry without markup. URLs in the markup would change the hash when the feed moves to another URL.
 fn plain_text(entry: &StatedIdentity<'_>) -> String {
     strip_markup(entry.text.unwrap_or_default())
 }

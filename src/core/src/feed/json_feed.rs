@@ -19,13 +19,13 @@ use super::xml::links;
 use super::xml::schedule_hints::{self, StatedRule};
 use super::xml::tree_builder::ENTRIES_MAX;
 
-/// Maximum number of values kept from one list inside an item.
+/// Maximum number of values kept from a list in a JSON Feed item, such as its attachments.
 const LIST_MAX: usize = 100;
 
-/// Maximum number of values in one document. Each value takes far more memory than its text.
+/// Maximum number of JSON values in one document. Each parsed value takes far more memory than its text.
 const VALUES_MAX: usize = 1_000_000;
 
-/// Reads a document that was fetched from `url`.
+/// Reads a JSON Feed document that was fetched from `url`.
 pub(super) fn read_json_feed(document: &str, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
     if memchr::memchr3_iter(b',', b'[', b'{', document.as_bytes()).nth(VALUES_MAX).is_some() {
         flaws.add("document", "", "too many values");
@@ -61,7 +61,7 @@ pub(super) fn read_json_feed(document: &str, url: Option<&Url>, flaws: &mut Flaw
     }
 }
 
-/// Parses the first JSON value of a text and ignores the rest. Line ends inside strings, which JSON forbids, are read as
+/// Parses the first JSON value in a text and ignores the text after it. Line ends inside strings, which JSON forbids, are read as
 /// spaces. Lone surrogates, which some programs write, become U+FFFD.
 pub(super) fn read_first_value(document: &str) -> Result<Value, serde_json::Error> {
     let first = |text: &str| {
@@ -76,7 +76,7 @@ pub(super) fn read_first_value(document: &str) -> Result<Value, serde_json::Erro
     })
 }
 
-/// Replaces each escaped lone surrogate.
+/// Replaces each escaped lone surrogate with the escape for U+FFFD.
 fn without_lone_surrogates(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -91,7 +91,7 @@ fn without_lone_surrogates(text: &str) -> String {
                 rest = tail.get(6..).unwrap_or_default();
                 continue;
             }
-            // Include the escaped character, which may be a backslash.
+            // Copy the backslash together with the escaped character, which may itself be a backslash.
             (None, _) => tail.char_indices().nth(2).map_or(tail.len(), |(end, _)| end),
         };
         let (escape, after) = tail.split_at(taken);
@@ -122,7 +122,7 @@ fn read_line(value: &Value, key: &str) -> Option<String> {
     scalar_text(value.get(key)?).map(|text| text.trim().to_owned())
 }
 
-/// Reads plain text as one line. JSON Feed titles are plain text.
+/// Reads the plain text stored under `key`, such as a title, as one line.
 fn read_shown_line(value: &Value, key: &str, max: usize) -> Option<String> {
     Some(text::one_line(&scalar_text(value.get(key)?)?, max)).filter(|line| !line.is_empty())
 }
@@ -147,7 +147,7 @@ fn read_head(value: &Value, base: Option<&Url>) -> FeedHead {
     }
 }
 
-/// Reads `authors` (version 1.1) or `author` (version 1).
+/// Reads the name of the first author from `authors` (version 1.1) or `author` (version 1).
 fn read_author(value: &Value) -> Option<String> {
     let name = |author: &Value| {
         read_shown_line(author, "name", NAME_MAX)
@@ -168,7 +168,7 @@ fn read_history(links: &[Link], url: Option<&Url>) -> HistoryLinks {
     let named = |rel: &str| links.iter().find(|link| link.rel == rel).map(|link| link.href.clone());
     let this = named("self");
     let own = this.as_deref().and_then(|this| Url::parse(this).ok());
-    // A next page that is the feed itself would cause an endless loop.
+    // A `next_url` that points to the document itself would cause an endless loop.
     let elsewhere = |href: &String| {
         ![url, own.as_ref()].into_iter().flatten().any(|own| address::same_document(href, own))
     };
@@ -190,7 +190,7 @@ fn read_hints(value: &Value, flaws: &mut Flaws) -> Hints {
     Hints { flaws: flaws.into_list(), ..hints }
 }
 
-/// Reads `_schedule` (SPEC H.1).
+/// Reads the interval rules in the `_schedule` extension (SPEC H.1).
 fn read_rules(schedule: &Value, flaws: &mut HintFlaws<'_>) -> Vec<IntervalRule> {
     let mut rules = Vec::new();
     if !schedule.get("intervals").is_some_and(Value::is_array) {
@@ -268,17 +268,17 @@ fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Ent
     entries.into_iter().zip(ids).map(|(entry, id)| Entry { id, ..entry }).collect()
 }
 
-/// Document properties that affect how items are read.
+/// Properties of the document that affect how its items are read.
 struct ItemContext<'u> {
-    /// URL of the document.
+    /// URL of the document, against which relative URLs in items are resolved.
     base: Option<&'u Url>,
     /// Home page of the feed.
     page: Option<Url>,
-    /// Whether dates put the day or the month first.
+    /// Whether numeric dates in this document start with the day or with the month.
     order: Option<DateOrder>,
 }
 
-/// Reads an item without its ID.
+/// Reads all fields of an item except its ID.
 fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entry {
     let ItemContext { base, order, .. } = *within;
     let markup = |key: &str| {
@@ -331,7 +331,7 @@ fn read_stated_date(
     date.map(|date| date.at)
 }
 
-/// Reads the attachments and sorts playable files first.
+/// Reads the attachments of an item and puts playable files first.
 fn read_enclosures(item: &Value, base: Option<&Url>) -> Vec<Enclosure> {
     let files = list_values(item, "attachments").take(LIST_MAX);
     let mut enclosures: Vec<Enclosure> =
@@ -353,7 +353,7 @@ fn read_enclosure(file: &Value, base: Option<&Url>) -> Option<Enclosure> {
     })
 }
 
-/// Reads a number, even if it is written as a string or with a fraction.
+/// Reads a whole number, even if it is written as a string. Ignores a fraction.
 fn read_whole_number(value: &Value) -> Option<u64> {
     let text = scalar_text(value)?;
     text.split('.').next().unwrap_or_default().trim().parse().ok()

@@ -1,11 +1,11 @@
-//! Catches panics in libraries that cannot handle some published data. Such panics are expected and are not bugs in this
+//! Catches panics in third-party libraries, which panic on some published data. Such panics are expected and are not bugs in this
 //! program.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
-    /// Whether this thread is running a library call that may panic.
+    /// Whether this thread is inside a library call that may panic.
     static AT_WORK: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -17,7 +17,8 @@ pub fn catch_library_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     done.ok()
 }
 
-/// Checks whether a panic on this thread is an expected one. A panic hook calls this on the panicking thread.
+/// Checks whether a panic on the current thread comes from a library call that is expected to panic. A panic hook calls this on the
+/// panicking thread.
 pub fn is_library_at_work() -> bool {
     AT_WORK.get()
 }

@@ -1,11 +1,11 @@
-//! Removes logins from text, so that messages never show them and only the credentials file stores them.
+//! Removes logins (`user:password@`) from text, so that messages never show them and only the credentials file stores them.
 
 /// Schemes whose URLs contain `@` but no password.
 const NAMING: [&str; 6] = ["acct", "feed", "mailto", "sip", "sips", "xmpp"];
 /// Longest login that is detected, in characters. The limit bounds the run time on long texts.
 const LOGIN_CHARS_MAX: usize = 256;
 
-/// Removes login-like text (`user:password@`) at the start of words and of URL hosts.
+/// Removes logins (`user:password@`) at the start of words and of URL hosts.
 pub fn without_logins(text: &str) -> String {
     if !text.contains('@') {
         return text.to_owned();
@@ -30,7 +30,7 @@ pub fn without_logins(text: &str) -> String {
     clean
 }
 
-/// Checks whether a word or a URL host begins directly after this text.
+/// Checks whether text directly after `before` begins a word or a URL host.
 fn begins_word(before: &str) -> bool {
     const SEPARATORS: [char; 10] = ['"', '\'', '<', '>', '(', ',', ';', '=', '|', '`'];
     let is_separator = |c: char| c.is_whitespace() || SEPARATORS.contains(&c);
@@ -59,12 +59,12 @@ fn login_length(text: &str, is_host: bool) -> usize {
     if NAMING.iter().any(|naming| user.eq_ignore_ascii_case(naming)) || password.starts_with('/') {
         return 0;
     }
-    // A password may contain a slash, so the first @ ends it.
+    // A password may contain a slash. If there is no @ before the first slash, the login ends at the first @ after it.
     host.rfind('@').or_else(|| word.find('@')).map_or(0, behind)
 }
 
-/// Returns the length of a login at the start of a host if the password contains blanks or quotes. Such a URL is invalid, but
-/// error messages quote it.
+/// Returns the length of a login whose password contains blanks or quotes, or 0 if the text does not begin with one. `text` is the
+/// start of a URL host. A URL with such a login is invalid, but error messages quote it.
 fn odd_login_length(text: &str) -> usize {
     let within = text.char_indices().take(LOGIN_CHARS_MAX).take_while(|(_, char)| *char != '\n');
     let end = within.last().map_or(0, |(at, char)| at.saturating_add(char.len_utf8()));

@@ -1,19 +1,19 @@
 //! Parses feed documents (RSS, RDF, Atom, JSON Feed), OPML lists and the feed links of web pages.
 //!
-//! This module does not fetch, store or schedule anything and does not know the time. It turns bytes into a [`FeedDocument`]
-//! with a list of [`Flaw`]s. It never fails: input that is not a feed gets the kind [`Kind::None`].
+//! This module does not fetch, store or schedule anything and does not read the clock. It parses bytes into a [`FeedDocument`] with
+//! a list of [`Flaw`]s. Parsing never fails: input that is not a feed gets the kind [`Kind::None`].
 //!
 //! An XML document is read in these steps:
 //!
 //! 1. `decode` turns its bytes into text.
 //! 2. `lexer` and `tree_builder` turn the text into a tree, however broken it is. OPML uses the same tree.
-//! 3. `fields` chooses the element for each field; `names` knows the namespaces.
+//! 3. `fields` chooses the element for each field; `names` recognises XML namespaces.
 //! 4. `xml_feed` reads the fields from the tree: dates, texts with markup, identities (`identity`), links and archive marks
 //!    (`links`), hints (`schedule_hints`), attached files and deleted entries.
 //!
-//! If no feed is found that way, `feed_rs_reader` tries the publisher's bytes with feed-rs.
+//! If these steps find no feed, `feed_rs_reader` parses the original bytes with the library feed-rs.
 //!
-//! JSON Feed is read value by value (`json_feed`).
+//! A JSON Feed document is read value by value by `json_feed`.
 
 mod address;
 pub mod characters;

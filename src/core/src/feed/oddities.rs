@@ -14,12 +14,12 @@ use super::xml::tree_builder;
 use super::xml::xml_feed::{FeedParts, is_permanent_guid};
 use super::{address, json_feed, text};
 
-/// Maximum length of the text of an oddity, in characters.
+/// Maximum length of the quoted text of an oddity, in characters.
 const TEXT_MAX: usize = 120;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OddityKind {
-    /// An entry without `guid`, `atom:id` or `rdf:about`. The text is its title.
+    /// An entry without `guid`, `atom:id` or `rdf:about`. [`Oddity::text`] is the entry's title.
     NoId,
     /// A `guid` that is not a URL although `isPermaLink` is true or missing (RSS 2.0).
     NotPermanent,
@@ -29,15 +29,16 @@ pub enum OddityKind {
     NoZone,
     /// A date without a time, read as midnight UTC.
     NoTime,
-    /// A readable date that does not use the form of its format (RFC 3339 in Atom, RFC 822 in RSS).
+    /// A readable date that is not written as its feed format requires (RFC 3339 in Atom, RFC 822 in RSS).
     OddForm,
     /// Hour 24 in `skipHours`, read as 0 (SPEC G.1).
     Hour24,
-    /// A repeated `ttl`. The first one counts (SPEC G.13).
+    /// A repeated `ttl`. Only the first one is used (SPEC G.13).
     SecondTtl,
-    /// A hint or archive marker outside the head section. It is ignored (SPEC G.12). The text is the name of the parent.
+    /// A hint or archive marker outside the head section. It is ignored (SPEC G.12). [`Oddity::text`] is the name of its parent
+    /// element.
     Misplaced,
-    /// The namespace of a draft or of a version before Atom 1.0 (SPEC G.9).
+    /// A namespace of an extension's draft or of Atom before version 1.0 (SPEC G.9).
     OldNamespace,
     /// An `rss` version other than 2.0, or no version (SPEC G.10).
     OldVersion,
@@ -49,13 +50,13 @@ pub struct Oddity {
     pub kind: OddityKind,
     /// Name of the element as written.
     pub element: String,
-    /// Text of the first occurrence, safe to display.
+    /// Text of the first occurrence, made safe to display.
     pub text: String,
     /// Number of occurrences, at least 1.
     pub count: usize,
 }
 
-/// Finds the oddities of a document that [`super::parse()`] recognises as a feed.
+/// Finds the oddities of a document. The document must be one that [`super::parse()`] recognises as a feed.
 pub fn find_oddities(bytes: &[u8], origin: &Origin<'_>) -> Vec<Oddity> {
     let mut ignored = Flaws::default();
     let document = decode::decode(bytes, origin.content_type, &mut ignored);
@@ -175,7 +176,8 @@ impl Oddities {
         }
     }
 
-    /// Finds misplaced hints, which readers ignore. Skips the `source` of an Atom entry, which describes another feed.
+    /// Records hints outside the head section, which feed readers ignore. Skips the `source` of an Atom entry, because it describes
+    /// another feed.
     fn find_misplaced(&mut self, parent: XmlElement<'_, '_>, is_head: bool, is_root: bool) {
         for child in parent.children() {
             if !is_head && is_hint(child) {
@@ -226,7 +228,8 @@ fn is_hint(element: XmlElement<'_, '_>) -> bool {
 mod tests {
     use super::*;
 
-    /// Checks the oddities found, written as `kind element text count` and joined by commas.
+    /// Parses `document` and compares its oddities with `expected`. Each oddity is written as `kind element text count`; oddities
+    /// are separated by commas.
     fn check(document: &str, expected: &str) {
         let seen = find_oddities(document.as_bytes(), &Origin::default());
         let seen: Vec<String> = seen

@@ -1,4 +1,5 @@
-//! Chooses which entries to drop from a document with too many: the oldest ones, if its dates reveal their order (SPEC G.62).
+//! Decides which entries are dropped if a document has too many: the oldest ones, if the dates reveal the order of the entries
+//! (SPEC G.62).
 
 use chrono::{DateTime, Utc};
 use memchr::memmem;
@@ -6,7 +7,8 @@ use memchr::memmem;
 use super::dates::date::parse_date;
 use super::xml::tree_builder::ENTRIES_MAX;
 
-/// Returns the number of excess entries at the start of a document if its dates show that the oldest come first.
+/// Returns how many entries at the start of a document must be dropped. The result is 0 unless the document has too many entries
+/// and their dates show that the oldest come first.
 pub(super) fn oldest_left_out(document: &str) -> usize {
     let is_start = |at: &usize, name: &str| {
         let after = document.as_bytes().get(at + name.len()).copied().unwrap_or_default();
@@ -28,8 +30,8 @@ pub(super) fn oldest_left_out(document: &str) -> usize {
     if surplus > 0 && is_oldest_first(places.iter().map(date_after)) { surplus } else { 0 }
 }
 
-/// Checks whether most dates of a list show that the oldest entries come first. It compares neighbouring dates across the list,
-/// so one pinned entry does not decide the result.
+/// Checks whether the dates of a list show that the oldest entries come first. Compares consecutive dates of a sample from the
+/// whole list, so one pinned entry does not decide the result.
 pub(super) fn is_oldest_first(dates: impl ExactSizeIterator<Item = Option<DateTime<Utc>>>) -> bool {
     let count = dates.len();
     let step = (count / DATES_MAX).max(1);
@@ -41,7 +43,7 @@ pub(super) fn is_oldest_first(dates: impl ExactSizeIterator<Item = Option<DateTi
 
 /// Approximate number of dates sampled from a long list.
 const DATES_MAX: usize = 100;
-/// Maximum distance from the start of an entry to its date, in bytes.
+/// Maximum distance from the start tag of an entry to its date, in bytes.
 const DATED_WITHIN: usize = 64 << 10;
-/// Start tags of dates.
+/// Start tags of elements that contain the date of an entry.
 const DATES: [&str; 4] = ["<pubDate>", "<dc:date>", "<published>", "<updated>"];

@@ -9,16 +9,16 @@ use super::json_feed;
 use super::xml::feed_rs_reader::read_with_feed_rs;
 use super::xml::xml_feed;
 
-/// Known origin of a document.
+/// Where a document comes from, as far as known.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Origin<'a> {
     /// URL of the document after redirects. Relative links are resolved against it.
     pub url: Option<&'a str>,
-    /// `Content-Type` of the HTTP response. Its charset takes precedence over the one in the document.
+    /// `Content-Type` of the HTTP response. Its charset takes precedence over the charset declared in the document.
     pub content_type: Option<&'a str>,
 }
 
-/// Parses a document and never fails. Input that is not a feed gets the kind [`super::Kind::None`] and a flaw that explains
+/// Parses a document. Parsing never fails: input that is not a feed gets the kind [`super::Kind::None`] and a flaw that explains
 /// why. The flaws list all dropped and repaired parts (SPEC A).
 pub fn parse(bytes: &[u8], origin: &Origin<'_>) -> FeedDocument {
     let mut flaws = Flaws::default();
@@ -43,7 +43,7 @@ pub fn parse(bytes: &[u8], origin: &Origin<'_>) -> FeedDocument {
         document.hints.flaws.extend(flaw);
     }
     document.flaws = flaws.into_list();
-    // Flaws about limits are also stored with the feed, so that users see that something was left out.
+    // Flaws about exceeded limits are also stored with the feed, so that users see that entries or elements were left out.
     let is_limit = |flaw: &&Flaw| [TOO_MANY_ENTRIES, TOO_DEEP].contains(&flaw.reason.as_str());
     document.hints.flaws.extend(document.flaws.iter().filter(is_limit).cloned());
     document

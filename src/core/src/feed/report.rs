@@ -8,7 +8,7 @@ use super::entry::{Enclosure, Entry};
 use super::flaws::Flaw;
 use super::hints::{Hints, IntervalRule, Zone};
 
-/// Returns the JSON object defined in UX 5. Absent values are null, and times are RFC 3339 in UTC.
+/// Converts a document to the JSON object defined in UX 5. Absent values are null, and times are written as RFC 3339 in UTC.
 pub fn report(document: &FeedDocument) -> Value {
     json!({
         "kind": document.kind.word(),
@@ -48,7 +48,7 @@ fn feed_json(document: &FeedDocument) -> Value {
     })
 }
 
-/// Returns the new URL, or an empty string if the feed is gone.
+/// Returns the new URL of the feed, or an empty string if the feed no longer exists.
 fn new_location_text(location: &NewLocation) -> &str {
     match location {
         NewLocation::At(address) => address,

@@ -1,5 +1,5 @@
-//! Checks that malicious input is parsed quickly, that identities are stable and that documents with every element are read in
-//! full. Tests with mutated documents are in `tests/it/feeds/mutations.rs`.
+//! Checks that malicious input is parsed quickly, that entry identities are stable and that documents with every supported element
+//! are read completely. Tests with mutated documents are in `tests/it/feeds/mutations.rs`.
 
 use super::*;
 

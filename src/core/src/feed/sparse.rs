@@ -1,4 +1,4 @@
-//! Omits default values from stored records. Most feeds state few values, and every poll writes a record.
+//! Omits default values when records are serialised. Most feeds state few values, and every poll writes a record.
 
 /// Checks whether a field has its default value and can be omitted.
 pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {

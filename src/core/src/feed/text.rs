@@ -11,11 +11,11 @@ use super::xml::references::{push_resolved, resolve, windows_1252};
 pub const TITLE_MAX: usize = 1_000;
 /// Maximum length of a name, category or other short text, in characters.
 pub const NAME_MAX: usize = 300;
-/// Maximum number of combining marks in a row on one letter.
+/// Maximum number of consecutive combining marks kept on one letter.
 const MARKS_MAX: usize = 4;
 
-/// Returns one line of plain text with at most `max` characters. Removes control and bidi characters and runs of invisible
-/// characters, and collapses and trims white space. If the text is cut, the last character is an ellipsis.
+/// Converts text to one line of at most `max` characters. Removes control and bidi characters and runs of invisible characters, and
+/// collapses and trims white space. If the text is cut, the last character is an ellipsis.
 pub fn one_line(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max.saturating_mul(4)));
     let mut filter = Filter::default();
@@ -47,7 +47,7 @@ pub fn one_line(text: &str, max: usize) -> String {
     out
 }
 
-/// Appends an ellipsis. If the text already has its maximum length, the ellipsis replaces the last character.
+/// Appends an ellipsis to `out`. If `out` already has its maximum length (`full`), the ellipsis replaces the last character.
 fn push_ellipsis(out: &mut String, full: bool) {
     if full {
         out.pop();
@@ -74,8 +74,8 @@ pub(crate) fn some_line(markup: &str, max: usize) -> Option<String> {
     Some(plain_line(markup, max)).filter(|line| !line.is_empty())
 }
 
-/// Removes control and bidi characters except line ends and tabs. Converts C1 controls to the windows-1252 characters that they
-/// represent.
+/// Removes control and bidi characters except line ends and tabs. Converts C1 controls to the windows-1252 characters with the same
+/// byte values.
 pub(crate) fn safe_text(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);
@@ -85,10 +85,10 @@ pub(crate) fn safe_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(meant).filter(|&c| is_harmless(c)).collect())
 }
 
-/// Decides for each character whether it may appear in a line.
+/// Decides for each character of a line whether it is kept.
 #[derive(Default)]
 struct Filter {
-    /// Whether the last character was visible.
+    /// Whether an invisible joining character may follow, because the last character was visible.
     visible: bool,
     marks: usize,
 }
@@ -143,7 +143,7 @@ fn without_markup(markup: &str, place: Place) -> String {
         if is_block(name) {
             out.push(' ');
         }
-        // In a title, an image represents a word.
+        // In a title, an image often replaces a word, so its `alt` text is used.
         if place == Place::Line && name.eq_ignore_ascii_case("img") {
             let alt =
                 attribute(tag, "alt").filter(|alt| !alt.contains('<') && !alt.contains("&lt;"));
@@ -164,7 +164,7 @@ fn without_markup(markup: &str, place: Place) -> String {
     out
 }
 
-/// Converts the part of `out` after `from` to superscript or subscript.
+/// Converts the text in `out` from the byte offset `from` onwards to superscript or subscript.
 fn shift_end(out: &mut String, from: usize, shift: Shift) -> Option<usize> {
     let inside = out.split_off(from.min(out.len()));
     let shifted = shift.apply(&inside, out.chars().next_back());
@@ -175,14 +175,14 @@ fn shift_end(out: &mut String, from: usize, shift: Shift) -> Option<usize> {
 /// Elements whose content is not displayed.
 const HIDDEN: [&str; 2] = ["script", "style"];
 
-/// Returns the text of a CDATA section, which publishers write even though HTML has none.
+/// Returns the text of a CDATA section. HTML does not define CDATA sections, but publishers write them.
 fn cdata(tag: &str) -> Option<&str> {
     let (start, inside) = tag.split_at_checked("<![CDATA[".len())?;
     let is_cdata = start.eq_ignore_ascii_case("<![CDATA[");
     is_cdata.then(|| inside.strip_suffix("]]>").unwrap_or(inside))
 }
 
-/// Returns the length of the tag, comment or CDATA section at the start of `text`, or `None` if it never ends.
+/// Returns the length of the tag, comment or CDATA section at the start of `text`, or `None` if its end is missing.
 fn markup_length(text: &str) -> Option<usize> {
     let up_to = |mark: &str| {
         memchr::memmem::find(text.as_bytes(), mark.as_bytes()).map(|end| end + mark.len())
@@ -211,7 +211,7 @@ fn tag_name(tag: &str) -> &str {
     inner.get(..end).unwrap_or("")
 }
 
-/// Checks for an element that separates words.
+/// Checks whether an element separates the words before and after its tags.
 fn is_block(name: &str) -> bool {
     const BLOCK: [&str; 27] = [
         "article",
@@ -245,7 +245,7 @@ fn is_block(name: &str) -> bool {
     BLOCK.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Returns the length up to the end tag of a hidden element, or the whole length if it has none.
+/// Returns the length of `text` up to the end tag of the hidden element `name`, or the whole length if there is no such end tag.
 fn hidden_length(text: &str, name: &str) -> usize {
     for at in memchr::memmem::find_iter(text.as_bytes(), b"</") {
         let tail = text.get(at + 2..).unwrap_or("");
@@ -256,7 +256,7 @@ fn hidden_length(text: &str, name: &str) -> usize {
     text.len()
 }
 
-/// Appends text escaped for markup.
+/// Appends text and escapes the characters `&`, `<` and `>` for markup.
 pub(super) fn push_escaped(out: &mut String, text: &str) {
     push_replaced(out, text, |byte| matches!(byte, b'&' | b'<' | b'>'));
 }

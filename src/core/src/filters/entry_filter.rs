@@ -1,4 +1,4 @@
-//! A single entry filter: the entries it matches and what it does to them.
+//! A single entry filter: which entries it matches and what it does to them.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 use super::pattern::{FilterFlaw, Pattern};
 use crate::history::{FeedKey, Flag, Flags};
 
-/// Maximum number of characters in a label.
+/// Maximum length of a label in characters.
 const LABEL_CHARS_MAX: usize = 60;
 
-/// A filter. An entry must meet all of its conditions; a filter without conditions matches every entry.
+/// An entry filter. It matches entries that meet all of its conditions. A filter without conditions matches every entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EntryFilter {
     /// Unique number of the filter.
     pub id: u32,
-    /// Action applied to matching entries.
+    /// Action to apply to matching entries.
     pub action: Action,
     /// The feeds that the filter applies to.
     #[serde(rename = "reach")]
     pub scope: FilterScope,
-    /// Pattern that the title must match, as typed; see [`Pattern::read`].
+    /// Pattern that the title of an entry must match, as typed by the user; see [`Pattern::read`].
     pub title: String,
-    /// Pattern that the author's name must match.
+    /// Pattern that the author's name must match, as typed by the user.
     pub author: String,
-    /// Pattern that the text must match.
+    /// Pattern that the text of an entry must match, as typed by the user.
     pub text: String,
     /// Time at which the filter expires; `None` if it never does.
     pub until: Option<DateTime<Utc>>,
@@ -33,13 +33,13 @@ pub struct EntryFilter {
 /// The action that a filter applies to an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
-    /// Hides the entry from every list except the list of hidden entries. A starred entry is still shown.
+    /// Hides the entry from every list except the list of hidden entries. A starred entry is shown in spite of this action.
     #[default]
     Hide,
     /// Marks the entry as read.
     Read,
     Star,
-    /// Adds a label. Lists show it, and `tag:` finds it.
+    /// Adds this label to the entry. Lists show the label, and `tag:` in a search finds it.
     Label(String),
 }
 
@@ -51,12 +51,12 @@ pub enum FilterScope {
     Everywhere,
     /// One feed.
     Feed(FeedKey),
-    /// The feeds with this tag or a tag below it.
+    /// The feeds with this tag or with a tag below it.
     Tag(String),
 }
 
 impl Action {
-    /// Returns an entry's flags after the action is applied.
+    /// Returns the flags that an entry with the given flags has after the action.
     #[must_use]
     pub const fn done_to(&self, flags: Flags) -> Flags {
         match self {
@@ -75,7 +75,7 @@ impl Action {
         }
     }
 
-    /// Describes the action for a list of filters.
+    /// Describes the action as shown in a list of filters.
     pub fn words(&self) -> String {
         match self {
             Self::Hide => "hide".into(),
@@ -85,7 +85,7 @@ impl Action {
         }
     }
 
-    /// Describes the state of entries after the action, such as `hidden`.
+    /// Describes the state in which the action leaves an entry, such as `hidden`.
     pub fn done_words(&self) -> String {
         match self {
             Self::Hide => "hidden".into(),
@@ -111,7 +111,7 @@ impl FilterScope {
 }
 
 impl EntryFilter {
-    /// Checks whether the filter has expired.
+    /// Checks whether the filter has expired at the time `now`.
     pub fn is_over(&self, now: DateTime<Utc>) -> bool {
         self.until.is_some_and(|until| until <= now)
     }
@@ -135,8 +135,8 @@ impl EntryFilter {
         }
     }
 
-    /// Describes the filter's conditions in a few words: `title ~ sponsored, in 'Orchard Notes'`. `feed` is the title
-    /// of the feed that the filter is limited to.
+    /// Describes the filter's conditions in a few words, such as `title ~ sponsored, in 'Orchard Notes'`. `feed` is the
+    /// title of the feed to which the filter is limited.
     pub fn describe(&self, feed: Option<&str>) -> String {
         let condition = |name: &str, typed: &str| {
             let typed = typed.trim();

@@ -1,7 +1,7 @@
 //! Entry filters: which entries they match and what they do to them. Has no side effects; depends on `feed`, `history` and
 //! `search`.
 //!
-//! This module does not read the store: `io` passes entries in and writes the results.
+//! This module does not read the store. The `io` module passes entries to it and writes the results.
 
 mod entry_filter;
 mod pattern;

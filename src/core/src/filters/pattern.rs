@@ -1,22 +1,23 @@
-//! Filter patterns: words as typed, or a regular expression between slashes.
+//! Filter patterns: a list of words, or a regular expression between slashes.
 
 use regex::{Regex, RegexBuilder};
 
 use crate::search::folded;
 
-/// Maximum number of characters in a pattern.
+/// Maximum length of a pattern in characters.
 const PATTERN_CHARS_MAX: usize = 1_000;
-/// Size limit of a compiled expression, in bytes. Larger ones are refused so that they cannot slow down polls.
+/// Maximum size of a compiled regular expression in bytes. Larger expressions are not allowed, because they could slow down
+/// polls.
 const REGEX_BYTES_MAX: usize = 1 << 20;
 
-/// A condition on a text.
+/// A condition that a text must meet.
 #[derive(Debug, Clone)]
 pub enum Pattern {
     /// Matches any text.
     Any,
     /// Matches if all of these words occur anywhere in the text, ignoring case and accents.
     Words(Vec<String>),
-    /// Matches if the expression does, ignoring case.
+    /// Matches if the regular expression matches any part of the text, ignoring case.
     Regex(Box<Regex>),
 }
 
@@ -26,24 +27,24 @@ pub enum FilterFlaw {
     /// The regular expression is invalid.
     #[error("'/{expression}/' is not a valid regular expression: {why}")]
     Regex {
-        /// Expression typed between the slashes.
+        /// The expression, as typed between the slashes.
         expression: String,
-        /// What is wrong with the expression.
+        /// Description of the error in the expression.
         why: String,
     },
-    /// The regular expression is too large.
+    /// The regular expression is too large when compiled.
     #[error("'/{0}/' is too large: use fewer repetitions")]
     LargeRegex(String),
     /// The pattern is too long.
     #[error("a pattern can have at most {PATTERN_CHARS_MAX} characters")]
     Long,
-    /// The filter would match every entry of every feed.
+    /// The filter has no patterns and is not limited to certain feeds, so it would match every entry of every feed.
     #[error("this would match every entry: add a feed, or words from the title, author or text")]
     HitsAll,
-    /// A condition was typed that every entry meets.
+    /// The pattern contains no word, so it would match every entry.
     #[error("'{0}' contains no word and would match every entry: enter a word to look for")]
     NoWord(String),
-    /// The label is empty.
+    /// No label was entered for an action that adds a label.
     #[error("enter the label to add to the entries")]
     NoLabel,
     /// The label is too long.
@@ -72,7 +73,7 @@ impl Pattern {
         matches!(self, Self::Any)
     }
 
-    /// Checks whether a text matches. `plain` returns the folded text and is called only if needed.
+    /// Checks whether a text matches the pattern. `plain` must return the folded text, and is called only if it is needed.
     pub fn is_in<'t>(&self, text: &str, plain: impl FnOnce() -> &'t str) -> bool {
         match self {
             Self::Any => true,
@@ -85,7 +86,7 @@ impl Pattern {
     }
 }
 
-/// Splits a pattern into words. Words between double quotes stay together.
+/// Splits a pattern into words. Words between double quotes stay together as one phrase.
 fn words(typed: &str) -> impl Iterator<Item = &str> {
     let parts = typed.split(['"', '“', '”']).enumerate();
     parts.flat_map(|(place, part)| {
@@ -110,7 +111,8 @@ fn compiled(expression: &str) -> Result<Regex, FilterFlaw> {
     })
 }
 
-/// Extracts the reason from a library error: its last line. The lines before it only point to the position.
+/// Extracts the reason from an error message of the regex library: its last line. The lines before it only show the position
+/// of the error.
 fn reason(said: &str) -> String {
     let last = said.lines().last().unwrap_or_default().trim();
     last.strip_prefix("error: ").unwrap_or(last).to_owned()

@@ -7,7 +7,7 @@ use super::pattern::Pattern;
 use super::subject::FilterSubject;
 use crate::history::FeedKey;
 
-/// Filters with their patterns parsed, in their original order.
+/// Filters with their patterns parsed, in the original order of the filters.
 #[derive(Debug, Clone, Default)]
 pub struct PreparedFilters {
     filters: Vec<Prepared>,
@@ -29,7 +29,7 @@ impl Prepared {
         Some(Self { filter: filter.clone(), title, author, text })
     }
 
-    /// Checks whether an entry matches. The text is checked last.
+    /// Checks whether an entry matches the filter. The entry's text is checked last, because preparing it takes longest.
     fn hits(&self, entry: &FilterSubject<'_>) -> bool {
         self.title.is_in(entry.title(), || entry.plain_title())
             && self.author.is_in(entry.author(), || entry.plain_author())
@@ -56,12 +56,12 @@ impl PreparedFilters {
         self.filters.is_empty()
     }
 
-    /// Checks whether any filter needs the entry's text.
+    /// Checks whether any filter has a condition on the text of entries.
     pub fn looks_at_texts(&self) -> bool {
         self.filters.iter().any(|ready| !ready.text.is_any())
     }
 
-    /// Returns the filters that match an entry. They must already be limited to its feed.
+    /// Returns the filters that match an entry. The filters must already be limited to the entry's feed.
     pub fn hits(&self, entry: &FilterSubject<'_>) -> impl Iterator<Item = &EntryFilter> {
         self.filters.iter().filter(|ready| ready.hits(entry)).map(|ready| &ready.filter)
     }

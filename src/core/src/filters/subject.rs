@@ -6,7 +6,8 @@ use crate::feed::text::{one_line, strip_markup};
 use crate::history::{EntryBody, FeedKey, KeptEntry};
 use crate::search::folded;
 
-/// Maximum number of text characters that filters examine. Matching expressions against longer texts would slow down polls.
+/// Maximum number of characters of an entry's text that filters examine. Matching regular expressions against longer texts
+/// would slow down polls.
 const TEXT_CHARS_MAX: usize = 100_000;
 
 #[derive(Debug)]
@@ -22,7 +23,7 @@ pub struct FilterSubject<'e> {
 }
 
 impl<'e> FilterSubject<'e> {
-    /// Creates a subject from an entry of a feed and its text.
+    /// Creates a subject from the feed, the kept form and the text of an entry.
     pub fn new(feed: FeedKey, kept: &'e KeptEntry, body: Option<&'e EntryBody>) -> Self {
         Self {
             feed,
@@ -36,12 +37,12 @@ impl<'e> FilterSubject<'e> {
         }
     }
 
-    /// Returns the entry's title, or an empty string if it has none.
+    /// Returns the entry's title, or an empty string if the entry has none.
     pub(super) const fn title(&self) -> &'e str {
         self.title
     }
 
-    /// Returns the author's name, or an empty string if there is none.
+    /// Returns the author's name, or an empty string if the entry has none.
     pub(super) const fn author(&self) -> &'e str {
         self.author
     }

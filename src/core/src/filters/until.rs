@@ -3,8 +3,9 @@
 use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
-/// Parses an expiry time: a number of days, weeks, months or years from now, or the last day on which the filter
-/// applies. Returns `Ok(None)` for an empty string: the filter never expires. The error is a full sentence.
+/// Parses the expiry time of a filter: a number of days, weeks, months or years from now, or the last day on which the
+/// filter applies. Returns `Ok(None)` for an empty string, which means that the filter never expires. The error is a full
+/// sentence.
 pub fn read_until(
     typed: &str,
     now: DateTime<Utc>,
@@ -24,7 +25,7 @@ pub fn read_until(
     }
 }
 
-/// Formats the last day on which the filter applies, in the form that [`read_until`] parses.
+/// Formats the last day on which a filter applies, in the form that [`read_until`] parses.
 pub fn until_text(until: DateTime<Utc>, zone: Tz) -> String {
     let last = until.checked_sub_signed(TimeDelta::seconds(1)).unwrap_or(until);
     last.with_timezone(&zone).format("%Y-%m-%d").to_string()
@@ -43,7 +44,7 @@ fn from_now(typed: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     }
 }
 
-/// Returns the first instant after a day.
+/// Returns the first instant after a day, given as `2026-03-02`.
 fn end_of_day(typed: &str, zone: Tz) -> Option<DateTime<Utc>> {
     let day = NaiveDate::parse_from_str(typed, "%Y-%m-%d").ok()?.succ_opt()?;
     let midnight = day.and_time(NaiveTime::MIN);

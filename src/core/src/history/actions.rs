@@ -1,26 +1,27 @@
-//! User actions on a feed's history: continue, stop, read again, dismiss.
+//! User actions on a feed's history: continue at a gap, stop the archive walk, read everything again, dismiss a gap.
 
 use super::completeness::Doubt;
 use super::gap::{GapKey, GapKind, GapState, Limit, Reason};
 use super::node::Nodes;
 use super::record::{Frontier, HistoryRecord, WalkRun};
 
-/// The result of a request to continue at a gap.
+/// What happens after the user asks to continue at a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GoOn {
     /// The archive walk continues; [`super::ArchiveWalk::next`] returns the next archive.
     Walking,
-    /// The next page is due to be loaded ([`super::walk::paging`]).
+    /// The next page of the paged feed must be requested with [`super::walk::paging`].
     Page,
     /// Nothing can be requested at this gap.
     Nothing,
 }
 
 impl HistoryRecord {
-    /// Requests what is missing at a gap. The user thereby consents to one more run (SPEC C.10).
+    /// Requests the part of the history that is missing at a gap. By asking, the user consents to one more run of archive
+    /// requests (SPEC C.10).
     pub fn go_on(&mut self, key: GapKey, nodes: &Nodes) -> GoOn {
         let Some(gap) = self.gaps.get(&key).cloned() else {
-            // A paused walk (G7) continues.
+            // If the archive walk is paused at this place (G7), it continues.
             let rests = self.frontiers.iter().any(|next| GapKey::archive(&next.edge.key) == key);
             if rests {
                 self.start_agreed_run();
@@ -42,7 +43,7 @@ impl HistoryRecord {
         }
     }
 
-    /// Fetches the archive whose link loops again, in case the publisher has fixed it.
+    /// Requests again an archive whose link closes a loop, in case the publisher has corrected the link.
     fn read_again(&mut self, key: GapKey, nodes: &Nodes) -> GoOn {
         let Some(gap) = self.gaps.get(&key) else { return GoOn::Nothing };
         let Some(archive) = gap.edge.newer.archive.clone() else { return GoOn::Nothing };
@@ -61,7 +62,7 @@ impl HistoryRecord {
         GoOn::Walking
     }
 
-    /// Continues a paused archive walk and retries every gap that can be retried, except the pages of a paged feed.
+    /// Continues a paused archive walk and retries every gap that can be retried. The gap of a paged feed is not retried.
     pub fn go_on_everywhere(&mut self, nodes: &Nodes) -> GoOn {
         let keys: Vec<GapKey> = self.gaps.keys().copied().collect();
         let mut answer = GoOn::Nothing;
@@ -78,7 +79,8 @@ impl HistoryRecord {
         answer
     }
 
-    /// Starts a new run with the user's consent. If a run is under way, the new one keeps its purpose.
+    /// Starts a new run of archive requests with the user's consent. If a run is under way, the new run keeps its purpose
+    /// (closing gaps or reading everything again).
     fn start_agreed_run(&mut self) {
         let under_way = !self.frontiers.is_empty();
         self.run = WalkRun {
@@ -104,7 +106,7 @@ impl HistoryRecord {
         self.asking = None;
     }
 
-    /// Hides a gap at the user's request; the gap is kept.
+    /// Hides a gap from lists at the user's request. The gap stays in the record. Returns `false` if there is no such gap.
     pub fn dismiss(&mut self, key: GapKey) -> bool {
         self.gaps.get_mut(&key).is_some_and(|gap| {
             gap.state = GapState::Dismissed;
@@ -121,7 +123,8 @@ impl HistoryRecord {
         }
     }
 
-    /// Starts reading the whole history again: archive records are deleted, entries are kept (SPEC C.9).
+    /// Starts reading the whole history again. The archive records are deleted so that the archives are fetched again; the
+    /// entries are kept (SPEC C.9).
     pub fn reread(&mut self, nodes: &mut Nodes) {
         nodes.clear();
         self.gaps.retain(|_, gap| !gap.is_of_archive() && gap.kind() != GapKind::Loop);

@@ -18,12 +18,13 @@ pub fn canonical(address: &str) -> String {
     with_normal_escapes(url.as_str())
 }
 
-/// Returns an address as it is requested: without surrounding white space and without its fragment.
+/// Returns the address to send in a request: without surrounding white space and without its fragment.
 pub(crate) fn without_fragment(address: &str) -> &str {
     address.trim().split('#').next().unwrap_or_default()
 }
 
-/// Normalizes percent-encoding: upper-case digits, unreserved characters decoded (RFC 3986 §6.2.2).
+/// Normalizes the percent-encoding of an address: hexadecimal digits in upper case, unreserved characters decoded (RFC 3986
+/// §6.2.2).
 fn with_normal_escapes(address: &str) -> String {
     let mut out = String::with_capacity(address.len());
     let mut rest = address;
@@ -60,8 +61,8 @@ pub fn host(address: &str) -> Option<String> {
     Url::parse(address.trim()).ok()?.host_str().map(str::to_owned)
 }
 
-/// Returns the reason why an address named by a document may not be requested, based on the address alone. The IP address is
-/// checked later, when the name is resolved (SPEC D.6).
+/// Returns the reason why an address that a document contains may not be requested, judged by the address alone. The IP
+/// address is checked later, when the host name is resolved (SPEC D.6).
 pub fn refusal(address: &str, by: &str, allow_insecure: bool) -> Option<&'static str> {
     if address.len() > ADDRESS_BYTES_MAX {
         return Some("its address is too long");

@@ -7,19 +7,20 @@ use super::row::{Flags, IndexRow};
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 
-/// The changes that a complete document makes to entries it does not contain.
+/// The changes to make to entries that a complete document does not contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Withdrawal {
-    /// Flags to write, by sequence number.
+    /// Entries whose flags change: sequence number and new flags.
     pub flags: BTreeMap<u32, Flags>,
-    /// Sequence numbers of the withdrawn entries, for undo.
+    /// Sequence numbers of the withdrawn entries, kept so that the user can undo the withdrawal.
     pub withdrawn: Vec<u32>,
     /// The feed's counters after the change.
     pub counters: Counters,
 }
 
-/// Withdraws the feed's entries that a complete document does not contain, and restores withdrawn entries that it
-/// contains again. `rows` are the feed's rows after the merge of the document. Never called for a 226 (SPEC D.7).
+/// Withdraws the feed's entries that are not in a complete document, and restores withdrawn entries that are in it. `rows`
+/// are the feed's rows after the document was merged. Never called for a 226 response, which contains only new entries
+/// (SPEC D.7).
 pub fn withdraw(document: &FeedDocument, rows: &[IndexRow], counters: Counters) -> Withdrawal {
     let held: BTreeSet<u64> =
         document.entries.iter().map(|entry| identity_hash(&entry.id)).collect();

@@ -9,21 +9,22 @@ use super::record::{HistoryRecord, HistoryStatus};
 /// A reason to doubt that a history is complete although no gap is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Doubt {
-    /// The subscription document names a newer document.
+    /// The subscription document contains a link to a newer document.
     Newer,
-    /// Links by `previous` led to pages, not to archives.
+    /// The `previous` links led to pages instead of archives.
     Pages,
     /// The address may now redirect to another feed, so its document is not read (SPEC D.3).
     NotRead,
-    /// The archives form a loop, so none of them is marked as the oldest.
+    /// The links between the archives form a loop, so no archive can be recognized as the oldest.
     Circle,
-    /// The document came through a redirect that could not be verified to lead to the same feed (SPEC D.3).
+    /// The document was received through a redirect, and it could not be verified that the redirect leads to the same feed
+    /// (SPEC D.3).
     Unproven,
 }
 
 impl HistoryRecord {
-    /// Returns the state of the feed's history: the first case that applies. Archives still to be fetched count as
-    /// missing, and so do dismissed gaps.
+    /// Returns the state of the feed's history: the first matching case of a fixed list. Archives that are still to be
+    /// fetched count as missing, and so do dismissed gaps.
     pub fn status(&self) -> HistoryStatus {
         let (missing, adaptor) = (self.missing(), self.adaptor());
         let doubts = |doubt| self.doubts.contains(&doubt);
@@ -61,14 +62,15 @@ impl HistoryRecord {
         first.unwrap_or(HistoryStatus::Complete)
     }
 
-    /// Records that the address may lead to another feed, so the current entries are unknown.
+    /// Records that the address may lead to another feed, so that its document is not read and its current entries are
+    /// unknown.
     pub fn not_read(&mut self) {
         self.doubts.insert(Doubt::NotRead);
     }
 }
 
 impl Doubt {
-    /// Describes the doubt for the header line.
+    /// Returns the text that describes the doubt in the header line of the entry list.
     pub(super) const fn text(self) -> &'static str {
         match self {
             Self::Newer => "may be incomplete: there is a newer document",

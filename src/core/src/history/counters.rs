@@ -1,4 +1,4 @@
-//! A feed's counters over its entries, updated in the same batch as the entries.
+//! A feed's entry counters, written in the same batch as the entries.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,16 +10,17 @@ use super::row::Flags;
 pub struct Counters {
     /// Number of unread entries that are shown.
     pub unread: u32,
-    /// Number of live entries: neither withdrawn nor deleted.
+    /// Number of live entries: entries that are neither withdrawn nor deleted.
     pub total: u32,
-    /// Number of starred entries, whether still live or not.
+    /// Number of starred entries, including withdrawn and deleted ones.
     pub starred: u32,
-    /// Sequence number of the next new entry.
+    /// Sequence number that the next new entry will get.
     pub next_seq: u32,
 }
 
 impl Counters {
-    /// Updates the counters when one entry's flags change; `None` means that the entry does not exist.
+    /// Updates the counters when the flags of one entry change. `before` is `None` for a new entry; `after` is `None` for a
+    /// removed entry.
     pub fn shift(&mut self, before: Option<Flags>, after: Option<Flags>) {
         for (flags, add) in [(before, false), (after, true)] {
             let Some(flags) = flags else { continue };

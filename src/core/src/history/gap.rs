@@ -10,14 +10,14 @@ use super::walk::adaptor::FoundBy;
 use super::walk::retry::ArchiveFailure;
 use crate::feed::text::one_line;
 
-/// Maximum number of characters kept of an error message, which may contain text from the server.
+/// Maximum length of a stored error message in characters. The message may contain text from the server.
 const WHY_CHARS: usize = 200;
 
-/// Hash keys of [`GapKey`]. Stored keys depend on them, so they never change.
+/// Keys of the hash function that computes [`GapKey`]. Keys of gaps are stored, so these values must never change.
 const KEYS: (u64, u64) = (0x6761_7073_206f_6620, 0x6120_6665_6564_2121);
 
-/// Identifies a gap within its feed. A gap at the same address keeps its key whatever the reason, so that finding it
-/// again updates it.
+/// Identifies a gap within its feed. The key depends on the address of the missing archive but not on the reason, so finding
+/// the same gap again updates the stored one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct GapKey(pub u64);
@@ -41,7 +41,7 @@ impl GapKey {
         Self::hash_of(newer, canonical)
     }
 
-    /// Returns the key of an overrun after this entry (G5), given the hash of the entry's id.
+    /// Returns the key of an overrun (G5). `newest_known` is the identity hash of the newest entry known before the overrun.
     pub fn overrun(newest_known: u64) -> Self {
         Self::hash_of("overrun", &newest_known.to_string())
     }
@@ -62,13 +62,15 @@ pub struct Edge {
     pub key: String,
     /// The document that holds the link.
     pub newer: Newer,
-    /// Number of the archive walk that found the link, counted from the subscription document; later walks are newer.
+    /// Number of the archive walk that found the link. Walks from the subscription document are numbered; a later walk has a
+    /// larger number.
     pub epoch: u32,
     /// Number of archives between the link and the subscription document in that walk.
     pub depth: u32,
-    /// True for a skipped archive found through `next-archive`; its own links are not followed.
+    /// True if the older document was found through a `next-archive` link because the chain skips it. Its own links are not
+    /// followed.
     pub side: bool,
-    /// True if SPEC C.2 rule 5 found the link.
+    /// True if the link is a `previous` link that counts as an archive link (SPEC C.2 rule 5).
     pub by_previous: bool,
     /// How the link was found: in a document, or by an adaptor.
     pub via: FoundBy,
@@ -78,36 +80,37 @@ pub struct Edge {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Newer {
-    /// Canonical address of the archive; `None` for the subscription document.
+    /// Canonical address of the archive that holds the link; `None` if the subscription document holds it.
     pub archive: Option<String>,
-    /// Address that served the document and so decides what its link may request (SPEC D.6).
+    /// Address from which the document was received. It decides which addresses the document's links may lead to (SPEC D.6).
     pub url: String,
-    /// Whether that address is public.
+    /// Whether the address in `url` is public.
     pub public: bool,
-    /// Oldest date among the document's entries. A gap below the document is listed at this date.
+    /// Oldest date among the document's entries. A gap that begins below this document is listed at this date.
     pub oldest: Option<DateTime<Utc>>,
 }
 
 /// A missing part of a feed's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
-    /// The link that could not be followed. For G5 it has no address, and its key is the newest archive known before
-    /// the overrun. For G6 it has no address if there is no further page.
+    /// The link that could not be followed. For an overrun (G5), it has no address, and its key is the newest archive known
+    /// before the overrun. For a paged feed (G6), it has no address if there is no further page.
     pub edge: Edge,
     /// Reason why the part is missing.
     pub reason: Reason,
-    /// Newest known date below the gap; `None` if the gap is open-ended.
+    /// Newest known date below the gap, at which the gap ends; `None` if the end of the gap is unknown.
     #[serde(default)]
     pub older: Option<DateTime<Utc>>,
     /// Time at which the gap was first noticed.
     pub first_seen: DateTime<Utc>,
-    /// Time of the last attempt.
+    /// Time of the last attempt to fetch the missing part.
     #[serde(default)]
     pub last_try: Option<DateTime<Utc>>,
-    /// Number of consecutive failures.
+    /// Number of consecutive failed attempts.
     #[serde(default)]
     pub tries: u32,
-    /// Earliest time of the next automatic retry, which follows a successful poll; `None` if only the user can retry.
+    /// Earliest time of the next automatic retry, which is made after a successful poll; `None` if only the user can start a
+    /// retry.
     #[serde(default)]
     pub retry_at: Option<DateTime<Utc>>,
     #[serde(default)]
@@ -117,12 +120,12 @@ pub struct Gap {
 /// The state of a gap. A filled gap is removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GapState {
-    /// Shown in lists.
+    /// Lists show the gap.
     #[default]
     Open,
-    /// Being requested again.
+    /// The missing part is being requested again.
     Retrying,
-    /// Hidden by the user.
+    /// The user dismissed the gap, so lists do not show it.
     Dismissed,
 }
 
@@ -133,69 +136,70 @@ pub enum GapKind {
     Unavailable,
     /// An archive could not be parsed.
     Unreadable,
-    /// A limit or the user ended the archive walk.
+    /// The archive walk ended at a limit, or the user stopped it.
     Limit,
-    /// The chain of archives loops.
+    /// The links from archive to archive form a loop.
     Loop,
     /// The feed may have published more than one window of entries between two polls.
     Overrun,
     /// The feed is paged and may have older pages.
     Paged,
-    /// The walk was interrupted and continues automatically.
+    /// The archive walk was interrupted and will continue automatically.
     Interrupted,
 }
 
 /// Why part of the history is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reason {
-    /// The server answered with this status (G1).
+    /// The server answered with this HTTP status (G1).
     Status(u16),
     /// The server did not answer (G1).
     Unanswered(String),
-    /// The address may not be requested (G1).
+    /// The address may not be requested, for this reason (G1).
     Blocked(String),
-    /// The archive is too large (G1).
+    /// The archive exceeds a size limit (G1).
     TooLarge(String),
     /// The document is not a feed that can be parsed completely (G2).
     Unreadable(String),
-    /// A limit or the user ended the walk (G3).
+    /// The archive walk ended at a limit, or the user stopped it (G3).
     Limit {
         /// The limit that was reached.
         limit: Limit,
-        /// Archives fetched in the run that ended here.
+        /// Number of archives fetched in the run that ended at this gap.
         fetched: u32,
     },
-    /// The chain loops (G4).
+    /// The links from archive to archive form a loop (G4).
     Loop,
-    /// The window was overrun (G5).
+    /// The feed may have published more than one window of entries between two polls (G5).
     Overrun {
-        /// Number of entries in one window.
+        /// Number of entries that the feed's document contains at a time.
         window: u32,
-        /// Entries that the feed publishes per day, rounded up; `None` if the dates of its entries do not reveal it.
+        /// Number of entries that the feed publishes per day, rounded up; `None` if it cannot be computed from the dates of
+        /// the entries.
         per_day: Option<u32>,
     },
-    /// The feed is paged (G6).
+    /// The feed is paged and may have older pages (G6).
     Paged,
-    /// The walk is paused (G7).
+    /// The archive walk is paused (G7).
     Interrupted,
 }
 
-/// What ended a walk early (SPEC C.10).
+/// Why an archive walk ended early (SPEC C.10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Limit {
-    /// Maximum number of archives in one run.
+    /// The maximum number of archives in one run was reached.
     Documents,
-    /// Maximum number of entries in one run.
+    /// The maximum number of entries in one run was reached.
     Entries,
-    /// Maximum number of bytes in one run.
+    /// The maximum number of bytes in one run was reached.
     Bytes,
-    /// Maximum number of archives in one day.
+    /// The maximum number of archives in one day was reached.
     Day,
     /// Three consecutive archives contained nothing new.
     NothingNew,
-    /// Maximum number of archives or gaps kept for one feed.
+    /// The maximum number of archives or gaps kept for one feed was reached.
     Kept,
-    /// The user's consent is required first.
+    /// The user must agree before archives of this feed are fetched.
     Consent,
     /// The feed uses an old form of history, which the user must confirm once (SPEC C.2 rule 5).
     OldForm,
@@ -203,7 +207,7 @@ pub enum Limit {
     Off,
     /// The user stopped the walk.
     Stopped,
-    /// Only a `next-archive` link from outside the chain leads to the archive (SPEC C.9).
+    /// The archive is not part of the chain: only a `next-archive` link leads to it (SPEC C.9).
     Aside,
 }
 
@@ -220,7 +224,8 @@ impl Reason {
         }
     }
 
-    /// Checks whether a user who dismissed the gap would regard both reasons as the same.
+    /// Checks whether two reasons are the same from the user's point of view, so that a gap dismissed for one also stays
+    /// hidden for the other.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Limit { limit, .. }, Self::Limit { limit: other, .. }) => limit == other,
@@ -231,7 +236,7 @@ impl Reason {
 }
 
 impl Gap {
-    /// Creates a gap first noticed now.
+    /// Creates an open gap that is first noticed at the time `now`.
     pub fn new(edge: Edge, reason: Reason, now: DateTime<Utc>) -> Self {
         Self {
             edge,
@@ -260,8 +265,8 @@ impl Gap {
         }
     }
 
-    /// Returns the date under which the gap is listed, after all entries of that date. If the newer document has no
-    /// date, this is the time at which the gap was noticed.
+    /// Returns the date at which the gap is listed, below all entries of that date. If the document above the gap has no
+    /// date, this is the time at which the gap was first noticed.
     pub fn listed(&self) -> DateTime<Utc> {
         self.edge.newer.oldest.unwrap_or(self.first_seen)
     }
@@ -276,13 +281,14 @@ impl Gap {
         matches!(self.kind(), GapKind::Unavailable | GapKind::Unreadable | GapKind::Limit)
     }
 
-    /// Checks whether only a link from outside the chain leads to the missing archive (SPEC C.9).
+    /// Checks whether the missing archive is not part of the chain, so that only a `next-archive` link leads to it
+    /// (SPEC C.9).
     pub(crate) const fn is_aside(&self) -> bool {
         matches!(self.reason, Reason::Limit { limit: Limit::Aside, .. })
     }
 
-    /// Checks whether something is known to be missing. In a paged feed, or if the archives form a loop, something may be
-    /// missing, but this is not certain.
+    /// Checks whether entries are certainly missing at the gap. The gap of a paged feed and the gap of a loop only mean that
+    /// entries may be missing.
     pub fn counts(&self) -> bool {
         !matches!(self.kind(), GapKind::Paged | GapKind::Loop)
     }

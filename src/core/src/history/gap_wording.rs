@@ -7,17 +7,17 @@ use super::address::host;
 use super::gap::{Gap, GapKind, Limit, Reason};
 use super::record::HistoryRecord;
 
-/// The text of a row that shows a gap.
+/// The texts of a list row that shows a gap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GapLines {
     /// Description of the missing part.
     pub what: &'static str,
     pub why: String,
-    /// Description of the next step.
+    /// Description of what happens next, such as the time of the next retry.
     pub next: String,
-    /// Effect of pressing Enter on the row; empty if there is none.
+    /// What pressing Enter on the row does; empty if it does nothing.
     pub enter: &'static str,
-    /// Whether the missing part has an address that can be opened elsewhere.
+    /// Whether the missing part has an address that the user can open in another program.
     pub has_address: bool,
 }
 
@@ -36,7 +36,7 @@ impl GapLines {
 }
 
 impl HistoryRecord {
-    /// Explains, after an archive walk that fetched nothing, why the part requested last is still missing.
+    /// Explains why the part that was requested last is still missing. Called after an archive walk that fetched nothing.
     pub fn still_missing(&self) -> Option<String> {
         let gaps = self.gaps.values().filter(|gap| gap.counts());
         let last = gaps.max_by_key(|gap| gap.last_try)?;
@@ -45,7 +45,7 @@ impl HistoryRecord {
 }
 
 impl Gap {
-    /// Returns the full line that describes the gap in command-line output. Dates are in UTC.
+    /// Returns a full line that describes the gap in command-line output, with dates in UTC.
     pub fn text(&self) -> String {
         let url = &self.edge.url;
         let missing = self.edge.newer.oldest.map_or_else(
@@ -97,7 +97,7 @@ impl Gap {
         }
     }
 
-    /// Explains why the part is missing; the archive is named by the last segment of its address.
+    /// Explains why the part is missing. The text names the archive by the last segment of its address.
     fn why(&self) -> String {
         self.cause(last_part(&self.edge.url))
     }
@@ -106,13 +106,13 @@ impl Gap {
     fn cause(&self, archive: &str) -> String {
         match &self.reason {
             Reason::Status(status) => format!("archive {archive} answered {status}"),
-            // For an unexpected status, `why` already begins with the verb.
+            // `why` already begins with the verb if the server answered with an unexpected status.
             Reason::Unanswered(why) if why.starts_with("answered ") => {
                 format!("archive {archive} {why}")
             }
             Reason::Unanswered(why) => format!("archive {archive} did not answer: {why}"),
             Reason::Blocked(why) => {
-                // The network layer's message begins with the same words.
+                // The network layer's message already begins with the words "not requested".
                 let why = why.strip_prefix("not requested: ").unwrap_or(why);
                 format!("archive {archive} was not requested: {why}")
             }
@@ -149,7 +149,7 @@ impl Gap {
         }
     }
 
-    /// Returns advice for avoiding the suspected overrun (SPEC C.8.1).
+    /// Returns advice on how to avoid further overruns such as the suspected one (SPEC C.8.1); `None` if there is no advice.
     pub fn advice(&self) -> Option<String> {
         let Reason::Overrun { window, per_day } = self.reason else { return None };
         let pace = per_day.map(|count| format!(", about {count} a day")).unwrap_or_default();
@@ -157,7 +157,7 @@ impl Gap {
     }
 }
 
-/// Describes the next step at a gap and the effect of pressing Enter.
+/// Describes what happens next at a gap and what pressing Enter does.
 fn next_step(gap: &Gap, now: DateTime<Utc>, zone: Tz) -> (String, &'static str) {
     let needs_consent = matches!(
         gap.reason,

@@ -1,4 +1,5 @@
-//! Kept entries: the part of an entry that lists show. The body is stored separately and read only for display.
+//! Kept entries: the parts of an entry that lists show. The entry's text is stored separately and read only when the entry
+//! is displayed.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -9,22 +10,22 @@ use crate::feed::content::data_values::without_data_values;
 use crate::feed::text::{one_line, strip_markup};
 use crate::feed::{Enclosure, Entry};
 
-/// Length of an excerpt in characters, enough for the widest list.
+/// Maximum length of an excerpt in characters, which is enough for the widest list.
 const EXCERPT_CHARS: usize = 120;
-/// Number of markup bytes from which an excerpt is taken.
+/// Maximum number of bytes of markup that are read to create an excerpt.
 const EXCERPT_FROM_BYTES: usize = 2048;
 
 /// The winning copy of an entry, without its body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptEntry {
-    /// Identity within the feed (SPEC C.5).
+    /// Id of the entry, which identifies it within the feed (SPEC C.5).
     pub id: String,
     /// Title as plain text.
     pub title: Option<String>,
-    /// Beginning of the text, for entries without a title such as short notes.
+    /// Beginning of the entry's text. Lists show it for entries without a title, such as short notes.
     #[serde(default)]
     pub excerpt: Option<String>,
-    /// Web page of the entry.
+    /// Address of the entry's web page.
     pub link: Option<String>,
     /// Author's name.
     pub author: Option<String>,
@@ -32,16 +33,16 @@ pub struct KeptEntry {
     pub published: Option<DateTime<Utc>>,
     /// Time of the last change stated by the publisher.
     pub updated: Option<DateTime<Utc>>,
-    /// Time at which the entry was first seen. Later copies never change it.
+    /// Time at which the entry was first seen. Merging a later copy does not change it.
     pub first_seen: DateTime<Utc>,
     /// Date under which an entry without a date is listed, so that it appears below the next newer document. `None` means the
     /// time at which it was first seen.
     #[serde(default)]
     pub placed: Option<DateTime<Utc>>,
-    /// Time of the publisher's last deletion of the entry (RFC 6721).
+    /// Time at which the publisher last deleted the entry (RFC 6721).
     #[serde(default)]
     pub deleted: Option<DateTime<Utc>>,
-    /// Rank of the winning copy.
+    /// Rank of the winning copy among the copies of this entry.
     pub rank: Rank,
     /// Attached files.
     pub enclosures: Vec<Enclosure>,
@@ -49,7 +50,7 @@ pub struct KeptEntry {
 }
 
 impl KeptEntry {
-    /// Creates the kept form of a copy.
+    /// Creates a kept entry from one copy of the entry.
     pub fn from_copy(entry: &Entry, first_seen: DateTime<Utc>, rank: Rank) -> Self {
         Self {
             id: entry.id.clone(),
@@ -68,7 +69,7 @@ impl KeptEntry {
         }
     }
 
-    /// Names the origin of the copy in plain words if it is not the publisher's.
+    /// Returns the origin of the copy in plain words if a third party supplied the copy; `None` if the publisher did.
     pub const fn foreign_origin(&self) -> Option<&'static str> {
         match self.rank.position {
             Position::Capture { .. } => Some(Adaptor::InternetArchive.origin()),
@@ -89,7 +90,8 @@ impl KeptEntry {
     }
 }
 
-/// Returns the listing date: the stated date, else the place in history, but no later than `first_seen`.
+/// Returns the date under which an entry is listed: the date that the entry states, else its place in the history, but no
+/// later than `first_seen`.
 pub fn listed(
     stated: Option<DateTime<Utc>>,
     placed: Option<DateTime<Utc>>,
@@ -116,7 +118,7 @@ pub struct EntryBody {
 }
 
 impl EntryBody {
-    /// Creates the body of a copy.
+    /// Creates the body from one copy of the entry.
     pub fn from_copy(entry: &Entry) -> Self {
         Self { summary: entry.summary.clone(), content: entry.content.clone() }
     }
@@ -126,12 +128,12 @@ impl EntryBody {
         self.content.as_deref().filter(|text| !text.trim().is_empty()).or(self.summary.as_deref())
     }
 
-    /// Returns the length of both texts in bytes.
+    /// Returns the length of the summary and the content together, in bytes.
     pub fn len(&self) -> usize {
         self.summary.as_ref().map_or(0, String::len) + self.content.as_ref().map_or(0, String::len)
     }
 
-    /// Checks whether both texts are missing or empty.
+    /// Checks whether summary and content are both missing or empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

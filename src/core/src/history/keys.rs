@@ -1,4 +1,4 @@
-//! Identifiers of feeds and entries: short numbers instead of addresses, which may change.
+//! Identifiers of feeds and entries. They are short numbers rather than addresses, because addresses may change.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct FeedKey(pub u32);
 
-/// Identifies an entry by its feed and its number within the feed, counted from 0 in the order in which
+/// Identifies an entry by its feed and its sequence number in the feed. Sequence numbers count from 0 in the order in which
 /// entries were first seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EntryKey {

@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 use super::address::{canonical, same_origin};
 use crate::feed::FeedDocument;
 
-/// How a document was reached. This determines the meaning of its history marks.
+/// How a document was reached. The meaning of its history links and marks depends on this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reached {
-    /// It is the subscription document.
+    /// The document is the subscription document.
     Subscribed,
-    /// Through `prev-archive`, `fh:prev` or `next-archive`.
+    /// The document was reached through a `prev-archive`, `fh:prev` or `next-archive` link.
     ArchiveLink,
-    /// Through `previous`, treated as an archive link by SPEC C.2 rule 5.
+    /// The document was reached through a `previous` link that counts as an archive link (SPEC C.2 rule 5).
     PreviousLink,
-    /// As a page of a paged feed.
+    /// The document was reached as a page of a paged feed.
     PageLink,
 }
 
@@ -24,7 +24,7 @@ pub enum DocumentKind {
     /// The document has no history links.
     #[default]
     Plain,
-    /// The whole logical feed (RFC 5005 §2); accepted only for a subscription document.
+    /// The document contains the whole logical feed (RFC 5005 §2). Only a subscription document can have this kind.
     Complete,
     /// An archive document (RFC 5005 §4).
     Archive,
@@ -37,8 +37,8 @@ pub enum DocumentKind {
     Paged,
 }
 
-/// Returns the kind of a document: the first one that applies (SPEC C.2 rules 2 to 7). `own` are the addresses of the
-/// subscription document.
+/// Returns the kind of a document: the first kind whose conditions are met (SPEC C.2 rules 2 to 7). `own` contains the
+/// addresses of the subscription document.
 pub fn document_kind<A: AsRef<str>>(
     document: &FeedDocument,
     reached: Reached,
@@ -82,19 +82,20 @@ fn elsewhere<'d, A: AsRef<str>>(link: Option<&'d str>, own: &[A]) -> Option<&'d 
     (!own.iter().any(is_own)).then_some(link)
 }
 
-/// Returns the address that the document names as current unless it is one of its own.
+/// Returns the address that the document names as the current document; `None` if this is one of the document's own
+/// addresses.
 fn current_elsewhere<'d, A: AsRef<str>>(document: &'d FeedDocument, own: &[A]) -> Option<&'d str> {
     elsewhere(document.history.current.as_deref(), own)
 }
 
-/// Checks whether the marks of a document, or its links alone, make it an archive.
+/// Checks whether a document is an archive, either because it is marked as one or because of its links alone.
 fn says_archive<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
     let history = &document.history;
     history.archive
         || (history.next_archive.is_some() && current_elsewhere(document, own).is_some())
 }
 
-/// Checks whether a document names a newer one. Such a document is not the newest part of its feed, nor the whole feed.
+/// Checks whether a document links to a newer document. If so, it is neither the newest part of its feed nor the whole feed.
 pub(crate) fn names_newer<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> bool {
     let history = &document.history;
     history.archive
@@ -103,8 +104,8 @@ pub(crate) fn names_newer<A: AsRef<str>>(document: &FeedDocument, own: &[A]) -> 
         || first_page_elsewhere(document, own).is_some()
 }
 
-/// Returns the first page of a paged feed if this document is a later page. Its `previous` leads to a newer page
-/// (RFC 5005 section 3).
+/// Returns the address of the first page if this document is a later page of a paged feed. In such a document, `previous`
+/// leads to a newer page (RFC 5005 section 3).
 pub fn first_page_elsewhere<'d, A: AsRef<str>>(
     document: &'d FeedDocument,
     own: &[A],
@@ -122,8 +123,9 @@ const fn is_paged(document: &FeedDocument) -> bool {
         || history.previous.is_some()
 }
 
-/// Returns the link to the next older archive and whether rule 5 found it. The link is `prev-archive`, else `fh:prev`,
-/// else `previous` by rule 5. Not called for a complete subscription document (SPEC C.2).
+/// Returns the link to the next older archive: `prev-archive`, else `fh:prev`, else `previous` if it counts as an archive
+/// link. The second value is true in the last case (SPEC C.2 rule 5). Not called for a complete subscription document
+/// (SPEC C.2).
 pub(crate) fn older_link(document: &FeedDocument, reached: Reached) -> Option<(&str, bool)> {
     let history = &document.history;
     if reached == Reached::PageLink {
@@ -137,8 +139,8 @@ pub(crate) fn older_link(document: &FeedDocument, reached: Reached) -> Option<(&
     previous.filter(|_| by_rule_5).map(|link| (link, true))
 }
 
-/// Checks whether a document reached through `previous` is a page: it has a `next` link, or names another document as
-/// first or last.
+/// Checks whether a document reached through a `previous` link is a page: it has a `next` link, or it names another document
+/// as the first or last page.
 pub fn is_page(document: &FeedDocument, own: &[&str]) -> bool {
     let history = &document.history;
     let ends = [&history.first, &history.last];
@@ -149,18 +151,19 @@ pub fn is_page(document: &FeedDocument, own: &[&str]) -> bool {
 /// What to do when the user subscribes to a document that may be an archive (SPEC C.2 rule 3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subscribed {
-    /// It is a subscription document.
+    /// The document is a subscription document, as expected.
     Rightly,
     /// It is an archive. Request this document, and if [`takes_over`] returns `Yes`, subscribe to it and treat the first document
     /// as an archive that is already fetched.
     ToAnArchiveOf(String),
-    /// It is an archive that does not name its subscription document, so it will not change.
+    /// The document is an archive that does not name its subscription document. The document will therefore not change.
     ToAnArchive,
-    /// It is not an archive but names a newer document (draft -05). Follow the link once and keep the address.
+    /// The document is not an archive but links to a newer document (draft -05). The link is followed once, and the
+    /// subscription keeps its address.
     FollowOnce(String),
 }
 
-/// Classifies the first document of a subscription; `own` are the requested address and the address that answered.
+/// Classifies the first document of a subscription. `own` contains the requested address and the address that answered.
 pub fn subscribed(document: &FeedDocument, own: &[&str]) -> Subscribed {
     let current = current_elsewhere(document, own).map(str::to_owned);
     match (says_archive(document, own), current) {
@@ -171,14 +174,14 @@ pub fn subscribed(document: &FeedDocument, own: &[&str]) -> Subscribed {
     }
 }
 
-/// Whether the document that an archive names as `current` becomes the subscription document.
+/// Whether the document that an archive names as its current document becomes the subscription document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TakesOver {
-    /// It becomes the subscription document.
+    /// The document becomes the subscription document.
     Yes,
-    /// It has another feed id, so the user decides.
+    /// The document has another feed id than the archive, so the user is asked.
     Ask,
-    /// It is not a complete feed document, or it is an archive itself.
+    /// The document does not become the subscription document: it is not a complete feed document, or is itself an archive.
     No,
 }
 
@@ -189,7 +192,7 @@ pub fn takes_over(first: &FeedDocument, found: &FeedDocument) -> TakesOver {
     if !found.kind.is_feed() || !is_whole || found.history.archive {
         return TakesOver::No;
     }
-    // RSS has no feed id, so the site's link is compared instead.
+    // RSS has no feed id, so the addresses of the websites are compared instead.
     let known = |document: &FeedDocument| document.head.id.clone().or(document.head.link.clone());
     if known(first).is_some() && known(first) == known(found) {
         TakesOver::Yes
@@ -198,8 +201,8 @@ pub fn takes_over(first: &FeedDocument, found: &FeedDocument) -> TakesOver {
     }
 }
 
-/// Returns the address that a document gives as its own, if it can be trusted: it has the origin from which the
-/// document was fetched, and is not an address of the subscription (SPEC C.4, G.44).
+/// Returns the address that a document states as its own, if the address can be trusted: it must have the same origin as the
+/// address from which the document was fetched, and must not be an address of the subscription (SPEC C.4, G.44).
 pub(crate) fn believable_self<'d>(
     document: &'d FeedDocument,
     fetched_from: &str,

@@ -1,7 +1,7 @@
 //! Merges a feed document into the known part of its logical feed (SPEC C.5).
 //!
-//! The order of C.5 is total, so merging is commutative, associative and idempotent. Documents may arrive in any order,
-//! in parts, and more than once.
+//! The order of copies in SPEC C.5 is total, so merging is commutative, associative and idempotent. Documents may arrive in
+//! any order, in parts, and more than once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,28 +26,28 @@ pub struct DocumentPlace {
     pub fetched_at: DateTime<Utc>,
 }
 
-/// A known entry that may be the same as one in the document.
+/// A known entry that may be the same as an entry in the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownEntry {
-    /// Sequence number.
+    /// Sequence number of the entry in its feed.
     pub seq: u32,
     pub row: IndexRow,
     /// Kept form of the entry.
     pub kept: KeptEntry,
 }
 
-/// Known entries by identity hash. Contains the entries whose hash occurs in the document. If the document has other
-/// entries too, also contains known entries that may be the same publications under another id.
+/// Known entries by identity hash: those whose hash occurs in the document. If the document also contains entries with
+/// unknown ids, the map also contains the known entries that may be the same publications under another id.
 pub type Known = BTreeMap<u64, Vec<KnownEntry>>;
 
 /// The result of a merge: entries to write and statistics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// Entries to write, by sequence number.
+    /// Entries to write, by sequence number in the feed.
     pub entries: BTreeMap<u32, MergedEntry>,
     /// The feed's counters after the merge.
     pub counters: Counters,
-    /// Number of entries never seen before.
+    /// Number of entries that were never seen before.
     pub new: u32,
     /// Number of known entries whose content changed.
     pub edited: u32,
@@ -70,20 +70,21 @@ pub struct MergedEntry {
 pub struct Merging {
     /// Origin of the document.
     pub place: DocumentPlace,
-    /// Listing date of entries that state no date; `None` means the time of the fetch.
+    /// Date under which entries without a date are listed; `None` means the time of the fetch.
     pub placed: Option<DateTime<Utc>>,
     /// Identity hashes of the entries in recent documents.
     pub recent: BTreeSet<u64>,
 }
 
 impl Merging {
-    /// Creates the settings for a document at `place` in its feed, with defaults otherwise.
+    /// Creates the settings for a document at `place` in its feed: its undated entries are listed at the time of the fetch,
+    /// and no recent entries are known.
     pub const fn at(place: DocumentPlace) -> Self {
         Self { place, placed: None, recent: BTreeSet::new() }
     }
 }
 
-/// Returns the identity hashes to look up before [`merge`] is called: the hashes of the entries and of the tombstones.
+/// Returns the identity hashes to look up before [`merge`] is called: those of the document's entries and tombstones.
 pub fn identities(document: &FeedDocument) -> impl Iterator<Item = u64> + '_ {
     let entries = document.entries.iter().map(|entry| identity_hash(&entry.id));
     entries.chain(document.tombstones.iter().map(|tombstone| identity_hash(&tombstone.id)))
@@ -149,8 +150,9 @@ pub fn has_renamed(document: &FeedDocument, merging: &Merging, known: &Known) ->
     found.iter().any(|(at, known)| entries.get(*at).is_some_and(|entry| entry.id != known.kept.id))
 }
 
-/// Finds the known entry that each document entry is a copy of, keyed by position in the document. Entries with the
-/// same id match first; the others match if they are the same publication under another id (SPEC C.5).
+/// Finds, for each entry of the document, the known entry that it is a copy of. The keys are positions in `entries`. Entries
+/// with the same id are matched first; the remaining ones match if they are the same publication under another id
+/// (SPEC C.5).
 fn find_known<'k>(
     entries: &[&Entry],
     merging: &Merging,
@@ -203,7 +205,8 @@ pub(crate) fn stated_span(
     newest_and_oldest(stated.map(|date| date.min(fetched_at)))
 }
 
-/// Returns the oldest date of a window; missing entries are listed below it. Ignores old entries pinned above newer ones.
+/// Returns the oldest date of a document, ignoring old entries that are pinned above newer ones. A gap below the document is
+/// listed at this date.
 pub(crate) fn window_bottom(
     document: &FeedDocument,
     fetched_at: DateTime<Utc>,
@@ -212,7 +215,7 @@ pub(crate) fn window_bottom(
     let dates: Vec<DateTime<Utc>> = document.entries.iter().map(date).collect();
     let last = *dates.last()?;
     let pinned = dates.iter().take_while(|&&date| date < last).count();
-    // In a document that lists the oldest entries first, most entries precede newer ones without being pinned.
+    // In a document that lists the oldest entries first, most entries are older than the last one without being pinned.
     let skipped = if pinned.saturating_mul(2) < dates.len() { pinned } else { 0 };
     dates.into_iter().skip(skipped).min()
 }
@@ -224,7 +227,7 @@ fn newest_and_oldest(
     Some(dates.fold((first, first), |(newest, oldest), date| (newest.max(date), oldest.min(date))))
 }
 
-/// Keeps one copy of each id, in document order of the winning copies (SPEC C.6, G.41).
+/// Keeps one copy of the entry for each id. The result is in document order (SPEC C.6, G.41).
 fn one_copy_each(entries: &[Entry]) -> Vec<&Entry> {
     let mut winners: BTreeMap<&str, usize> = BTreeMap::new();
     for (place, entry) in entries.iter().enumerate() {
@@ -244,8 +247,8 @@ fn short_content_hash(entry: &Entry) -> u64 {
     u64::try_from(lower).unwrap_or_default()
 }
 
-/// Recomputes the content hash of an entry's row from its kept form and a text. It equals the stored hash only if the
-/// text belongs to the entry.
+/// Recomputes an entry's content hash from its kept form and a text. The result equals the hash stored in the entry's row
+/// only if the text belongs to the entry.
 pub fn kept_content_hash(kept: &KeptEntry, text: EntryBody) -> u64 {
     let kept = kept.clone();
     short_content_hash(&Entry {
@@ -298,7 +301,7 @@ impl Merged {
         self.entries.insert(known.seq, MergedEntry { row, kept, body });
     }
 
-    /// Writes a known entry whose new copy did not win: restores it if it was withdrawn, and sets its id.
+    /// Adds to the result a known entry whose new copy did not win: restores the entry if it was withdrawn, and sets its id.
     fn keep(&mut self, known: &KnownEntry, id: &str) {
         let flags = known.row.flags.withdrawn(false);
         self.counters.shift(Some(known.row.flags), Some(flags));
@@ -307,7 +310,8 @@ impl Merged {
         self.entries.insert(known.seq, MergedEntry { row, kept, body: None });
     }
 
-    /// Updates the deleted flags of the entries to be written, and of known ones that the document lists as deleted.
+    /// Updates the deleted flags of the entries to be written. Also adds the known entries that the document lists as
+    /// deleted.
     fn apply_tombstones(
         &mut self,
         document: &FeedDocument,

@@ -1,4 +1,4 @@
-//! The fetched archives of a feed. None is fetched again unless the user rereads the whole history (SPEC C.9).
+//! The fetched archives of a feed. An archive is not fetched again unless the user rereads the whole history (SPEC C.9).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher as _;
@@ -12,10 +12,10 @@ use super::record::HistoryRecord;
 use crate::feed::FeedDocument;
 use crate::feed::fingerprint::content_hash;
 
-/// Hash keys of [`fingerprint`]. Stored fingerprints depend on them, so they never change.
+/// Keys of the hash function of [`fingerprint`]. Fingerprints are stored, so these values must never change.
 const KEYS: (u64, u64) = (0x6172_6368_6976_6520, 0x7468_6174_206d_6f76);
 
-/// An archive that was fetched, or an alias of one.
+/// The record of a fetched archive, or of another address (alias) of one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArchiveNode {
@@ -27,31 +27,31 @@ pub struct ArchiveNode {
     pub prev: Option<String>,
     /// Number of the archive walk that fetched the archive.
     pub epoch: u32,
-    /// Distance from the subscription document in that walk.
+    /// Number of archives between this one and the subscription document in that walk.
     pub depth: u32,
     /// Time at which the archive was fetched.
     pub fetched_at: DateTime<Utc>,
-    /// Time of the last change, as stated in the archive.
+    /// Time of the last change, as stated in the archive document.
     pub document_time: Option<DateTime<Utc>>,
     /// Number of entries in the archive.
     pub entries: u32,
-    /// Newest and oldest date among the entries.
+    /// Newest and oldest date among the archive's entries.
     pub span: Option<(DateTime<Utc>, DateTime<Utc>)>,
-    /// Hash of the contents ([`fingerprint`]).
+    /// Hash of the archive's contents, computed by [`fingerprint`].
     pub fingerprint: u64,
 }
 
 /// The state of an archive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NodeState {
-    /// Its entries are merged.
+    /// The archive's entries are merged.
     #[default]
     Applied,
-    /// Its entries are merged, but another address replaced it in the chain.
+    /// The archive's entries are merged, but an archive at another address has replaced it in the chain.
     Superseded,
-    /// An alias of the archive with this canonical address.
+    /// The record's address is an alias of the archive with this canonical address.
     AliasOf(String),
-    /// Nothing is merged from it: it is a listing of other archives or a missing page.
+    /// No entries are merged from this document, because it is a listing of other archives or a missing page.
     Empty,
 }
 
@@ -74,30 +74,30 @@ pub(crate) fn fingerprint(document: &FeedDocument) -> u64 {
 #[serde(transparent)]
 pub struct Nodes {
     kept: BTreeMap<String, ArchiveNode>,
-    /// Addresses changed since [`Nodes::take_touched`].
+    /// Addresses whose records have changed since the last call of [`Nodes::take_touched`].
     #[serde(skip)]
     touched: BTreeSet<String>,
 }
 
-/// The end of a chain of known archives.
+/// Where a chain of known archives ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// An archive without a link: there is nothing older.
+    /// The chain ends at an archive without a link to an older one: there is nothing older.
     NoLink,
-    /// A gap.
+    /// The chain ends at a gap.
     Gap,
-    /// An archive that is still to be fetched.
+    /// The chain ends at an archive that is still to be fetched.
     Frontier,
-    /// An archive that the chain already passed.
+    /// The chain returns to an archive that it already passed.
     Loop {
         /// The archive that was reached twice.
         at: String,
-        /// The archive whose link led to it.
+        /// The archive whose link led to `at`.
         from: String,
-        /// That link.
+        /// The canonical address in the link that closes the loop.
         link: String,
     },
-    /// An address about which nothing is known. This must never happen (SPEC C.9).
+    /// The chain ends at an address about which nothing is recorded. This must never happen (SPEC C.9).
     Dangling(String),
 }
 
@@ -107,7 +107,7 @@ impl Nodes {
         Self { kept: records.into_iter().collect(), touched: BTreeSet::new() }
     }
 
-    /// Finds the archive known under an address, together with the address under which it is stored.
+    /// Finds the archive with the given address or alias. Also returns the address under which its record is stored.
     pub fn find(&self, key: &str) -> Option<(&str, &ArchiveNode)> {
         let (kept, node) = self.kept.get_key_value(key)?;
         match &node.state {
@@ -118,7 +118,7 @@ impl Nodes {
         }
     }
 
-    /// Adds an archive or an alias.
+    /// Adds the record of an archive or of an alias.
     pub fn insert(&mut self, key: String, node: ArchiveNode) {
         self.touched.insert(key.clone());
         self.kept.insert(key, node);
@@ -141,7 +141,7 @@ impl Nodes {
         self.kept.clear();
     }
 
-    /// Returns the number of archives and aliases.
+    /// Returns the number of archives and aliases together.
     pub fn len(&self) -> usize {
         self.kept.len()
     }
@@ -156,12 +156,12 @@ impl Nodes {
         self.kept.iter().map(|(key, node)| (key.as_str(), node))
     }
 
-    /// Checks whether any record has changed since [`Nodes::take_touched`].
+    /// Checks whether any record has changed since the last call of [`Nodes::take_touched`].
     pub fn are_touched(&self) -> bool {
         !self.touched.is_empty()
     }
 
-    /// Returns the records changed since the last call, by address; `None` for a removed one.
+    /// Returns the records that have changed since the last call, by address. The value is `None` for a removed record.
     pub fn take_touched(&mut self) -> Vec<(String, Option<ArchiveNode>)> {
         let touched = std::mem::take(&mut self.touched);
         touched.into_iter().map(|key| (key.clone(), self.kept.get(&key).cloned())).collect()
@@ -222,7 +222,7 @@ impl Nodes {
     }
 }
 
-/// Returns the gap or the frontier at which a link ends, if any.
+/// Returns the gap or the pending archive (frontier) to which a link leads; `None` if the link leads to neither.
 fn stop(record: &HistoryRecord, newer: Option<&str>, link: &str) -> Option<End> {
     if record.frontiers.iter().any(|frontier| frontier.edge.key == link && !frontier.again) {
         return Some(End::Frontier);

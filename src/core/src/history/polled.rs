@@ -1,6 +1,6 @@
-//! Applies a successful poll of the subscription document to a feed's history. No archives are needed. The step that
-//! evaluates the response calls this, and the result is written in the batch with the entries, because the next poll
-//! may be a 304 without a document.
+//! Applies a successful poll of the subscription document to a feed's history, without reading the records of its archives.
+//! Called when the response is evaluated. The changed record is written in the same batch as the entries, because the next
+//! poll may be a 304 without a document.
 
 use chrono::{DateTime, Utc};
 
@@ -15,14 +15,14 @@ use super::walk::adaptor::FoundBy;
 use super::walk::policy::Mode;
 use crate::feed::FeedDocument;
 
-/// A subscription document that was read.
+/// A subscription document that was received and parsed.
 #[derive(Debug, Clone, Copy)]
 pub struct Polled<'d> {
     /// Address that was requested.
     pub requested: &'d str,
     /// Address that answered.
     pub answered: &'d str,
-    /// Whether that address is public.
+    /// Whether the address in `answered` is public.
     pub public: bool,
     /// Time of the request.
     pub fetched_at: DateTime<Utc>,
@@ -47,7 +47,7 @@ impl HistoryRecord {
             self.bottom = window_bottom(document, polled.fetched_at);
             self.kind = document_kind(document, Reached::Subscribed, &self.own);
             if !polled.proven && self.kind == DocumentKind::Complete {
-                // A document from an unverified redirect must not withdraw entries.
+                // A document received through an unverified redirect must not withdraw entries.
                 self.kind = DocumentKind::Plain;
             }
             self.doubts.remove(&Doubt::Newer);
@@ -64,7 +64,7 @@ impl HistoryRecord {
             oldest: self.bottom,
         });
         if self.kind == DocumentKind::Complete {
-            // A complete feed has no gaps and no traversal (SPEC C.6).
+            // A complete feed has no gaps, and nothing else needs to be fetched (SPEC C.6).
             (self.head, self.settled) = (None, None);
             self.frontiers.clear();
             self.gaps.clear();
@@ -72,7 +72,7 @@ impl HistoryRecord {
         }
         match older_link(document, Reached::Subscribed) {
             Some((link, by_previous)) => self.take_head(polled, link, by_previous),
-            // A delta need not repeat the links of the head section.
+            // A response with only the new entries (226) need not repeat the feed's links.
             None if polled.whole => self.head = None,
             None => {}
         }
@@ -118,9 +118,9 @@ impl HistoryRecord {
         }
     }
 
-    /// Registers an archive that was read as the subscription document before it was recognized as an archive. It is
-    /// treated as if it had been requested directly below the subscription document of walk `epoch`. Returns `false` if
-    /// the archive is already known or there is no room for it.
+    /// Registers an archive that was read as the subscription document before it was recognized as an archive. The archive
+    /// is treated as if it had been requested by a link from the subscription document in walk number `epoch`. Returns
+    /// `false` if the archive is already known, a request is pending, or there is no room for it.
     pub fn expect_read(&mut self, nodes: &Nodes, url: &str, epoch: u32, by_previous: bool) -> bool {
         let key = canonical(url);
         if self.asking.is_some() || self.is_own(&key) || nodes.find(&key).is_some() {
@@ -151,7 +151,7 @@ impl HistoryRecord {
         self.archived = true;
         let key = canonical(link);
         if self.is_own(&key) {
-            // A link to the document itself is ignored (SPEC C.4).
+            // A link that leads to the document itself is ignored (SPEC C.4).
             self.head = None;
             return;
         }
@@ -175,7 +175,8 @@ impl HistoryRecord {
         }
         self.begin_run();
         self.epoch = epoch;
-        // Pending links of older documents are found again through the new link.
+        // Pending links of older subscription documents are dropped: the walk finds their archives again through the new
+        // link.
         let asking = self.asking.clone();
         self.frontiers.retain(|next| {
             let old = next.edge.newer.archive.is_none() && next.gap.is_none() && !next.again;
@@ -185,14 +186,15 @@ impl HistoryRecord {
         self.push(Frontier { edge: head, contiguous, ..Frontier::default() });
         let former = former.filter(|former| self.settled.as_ref() == Some(&former.key));
         if let (Some(edge), false) = (former, contiguous) {
-            // The archive may have grown at its address before a newer one existed.
+            // The former newest archive may have received more entries at its address before the new archive was created.
             let (hole, gap) = self.hole(polled, edge.key.clone());
             self.open(hole, Gap { state: GapState::Retrying, ..gap });
             self.push(Frontier { edge, gap: Some(hole), again: true, ..Frontier::default() });
         }
     }
 
-    /// Adds the gap of a paged feed at the end of the list (G6), unless that gap already exists: loading pages moves it.
+    /// Adds the gap of a paged feed below all loaded entries (G6). If the gap already exists, its place does not change,
+    /// because loading pages moves it.
     fn offer_pages(&mut self, polled: &Polled<'_>, oldest: Option<DateTime<Utc>>) {
         let next = polled.document.history.next.as_deref();
         let next = next.filter(|next| !self.is_own(&canonical(next)));

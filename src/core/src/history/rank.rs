@@ -3,27 +3,27 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-/// The rank of one copy of an entry. Fields are compared in order and the larger rank wins; `None` is smaller than any
-/// time.
+/// The rank of one copy of an entry. The fields are compared in order, and the copy with the larger rank wins. `None` is
+/// smaller than any time.
 ///
-/// This is a lexicographic order rather than a chain of conditions, because comparing times only if both copies have
-/// one is not transitive: a dated, an undated and another dated copy could form a cycle.
+/// The order is lexicographic rather than a chain of conditions. Comparing times only if both copies have one would not be
+/// transitive: a dated, an undated and another dated copy could form a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Rank {
     /// Update time stated by the entry.
     pub entry_time: Option<DateTime<Utc>>,
     /// Update time stated by the document that contains the copy.
     pub document_time: Option<DateTime<Utc>>,
-    /// Position of that document in the logical feed.
+    /// Position in the logical feed of the document that contains the copy.
     pub position: Position,
-    /// Time at which that document was fetched.
+    /// Time at which the document that contains the copy was fetched.
     pub fetched_at: DateTime<Utc>,
 }
 
-/// The position of a document in the logical feed. Later variants are newer.
+/// The position of a document in the logical feed. Later variants of this enum are newer than earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Position {
-    /// A capture of the feed by a third party at the given time. The publisher's own copies are always newer.
+    /// A capture of the feed by a third party at the given time. The publisher's own copies always count as newer.
     Capture {
         /// Unix time in seconds.
         taken: i64,
@@ -32,9 +32,9 @@ pub enum Position {
     Page,
     /// An archive document, ordered by the archive walk that reached it and by its distance from the start of that walk.
     Archive {
-        /// Number of the archive walk from the subscription document; later walks are newer.
+        /// Number of the archive walk that reached the archive; archives of later walks are newer.
         epoch: u32,
-        /// Negated depth: 0 is the newest archive of its walk.
+        /// Negated number of archives between this one and the subscription document: 0 is the newest archive of its walk.
         depth: i32,
     },
     /// The subscription document.
@@ -42,8 +42,8 @@ pub enum Position {
 }
 
 impl Rank {
-    /// Creates the rank of a copy. A time more than a day after `fetched_at` counts as missing: otherwise a date in
-    /// 2099 would protect an entry from later corrections.
+    /// Creates the rank of a copy. A time more than a day after `fetched_at` counts as missing. Otherwise, an entry with a
+    /// date in the year 2099 could never be replaced by a corrected copy.
     pub fn new(
         entry_time: Option<DateTime<Utc>>,
         document_time: Option<DateTime<Utc>>,

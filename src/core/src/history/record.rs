@@ -1,4 +1,4 @@
-//! The history record of a feed, apart from its entries and archives, and the status shown to the user.
+//! The history record of a feed (everything except its entries and archives), and the status shown to the user.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,61 +16,62 @@ use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 use crate::feed::text::counted_words;
 
-/// The state of a feed's history. It is small and stays in memory for every feed. It is written in the same batch as
+/// The state of a feed's history. The record is small and stays in memory for every feed. It is written in the same batch as
 /// the entries that changed it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HistoryRecord {
-    /// Kind of the last subscription document.
+    /// Kind of the last subscription document received.
     pub kind: DocumentKind,
     /// Whether the feed ever had archives.
     pub archived: bool,
-    /// Canonical addresses of the subscription document.
+    /// Canonical addresses under which the subscription document is known.
     pub own: Vec<String>,
-    /// Link of the last subscription document to the newest archive.
+    /// Link from the last subscription document to the newest archive.
     pub head: Option<Edge>,
     /// Canonical address of the newest archive once it is fetched.
     pub settled: Option<String>,
-    /// Oldest date in the last whole subscription document.
+    /// Oldest date in the last subscription document that was received as a whole (200).
     pub bottom: Option<DateTime<Utc>>,
-    /// Number of archives fetched.
+    /// Number of archives fetched for this feed.
     pub archives: u32,
-    /// Oldest date in the fetched archives.
+    /// Oldest date among the entries of the fetched archives.
     pub reaches: Option<DateTime<Utc>>,
-    /// Number of archive walks started at the subscription document.
+    /// Number of archive walks that started at the subscription document.
     pub epoch: u32,
     /// Archives to fetch next; the last one is fetched first.
     pub frontiers: Vec<Frontier>,
     /// Missing parts of the history.
     pub gaps: BTreeMap<GapKey, Gap>,
-    /// The current run, or the last one.
+    /// The current run of archive requests, or the last one if none is under way.
     pub run: WalkRun,
-    /// Archives requested today.
+    /// Number of archive requests made today.
     pub day: DayUsage,
-    /// Whether the user agreed to fetch archives of this feed, or no consent was needed.
+    /// Whether the user agreed to fetch archives of this feed, or no agreement was needed.
     pub walked: bool,
     /// Whether the user confirmed the old form of history (SPEC C.2 rule 5).
     pub old_form_confirmed: bool,
-    /// Entries in the last documents (SPEC C.8.1).
+    /// Identities of the entries in the last subscription documents, used to detect missed entries (SPEC C.8.1).
     pub windows: Windows,
-    /// Deletions by the publisher, including entries not known yet (RFC 6721).
+    /// Deletions announced by the publisher, including deletions of entries that are not known yet (RFC 6721).
     #[serde(rename = "graves")]
     pub tombstones: Tombstones,
-    /// Entries withdrawn by the last change of a complete feed, for undo (SPEC C.6).
+    /// Sequence numbers of the entries that the last document of a complete feed withdrew, kept for undo (SPEC C.6).
     pub withdrawn: Vec<u32>,
-    /// Link of the last subscription document to its next page (SPEC C.7).
+    /// Link from the last subscription document to the next page of a paged feed (SPEC C.7).
     pub pages_from: Option<Edge>,
-    /// Pages fetched in this run.
+    /// Addresses of the pages fetched in this run.
     pub pages_seen: Vec<String>,
-    /// Source of the last subscription document and its oldest date.
+    /// Address from which the last subscription document was received, and its oldest date.
     pub heard: Option<Newer>,
     /// State of the feed's adaptor, if the user chose one.
     pub adapted: Adapted,
     /// Reasons to doubt that the history is complete.
     pub doubts: BTreeSet<Doubt>,
-    /// Canonical address of the newest archive before the last poll.
+    /// Canonical address of the newest archive that was known before the last poll.
     pub head_before: Option<String>,
-    /// Archive that was requested and has not arrived. Not stored, so a restart requests it again.
+    /// Canonical address of the archive that was requested and has not arrived. Not stored, so the archive is requested
+    /// again after a restart.
     #[serde(skip)]
     pub asking: Option<String>,
 }
@@ -81,13 +82,13 @@ pub struct HistoryRecord {
 pub struct Frontier {
     /// Link that leads to the archive.
     pub edge: Edge,
-    /// Gap that is closed when the archive arrives.
+    /// Key of the gap to close when the archive arrives; `None` if the archive has no gap.
     pub gap: Option<GapKey>,
     /// Whether the user requested the archive.
     pub asked: bool,
-    /// Whether the archive is fetched again although it was fetched before.
+    /// Whether the archive is fetched once more although it was fetched before.
     pub again: bool,
-    /// Whether the document that holds the link shares entries with the previous one.
+    /// Whether the subscription document that holds the link shares entries with the one before it.
     pub contiguous: bool,
 }
 
@@ -97,25 +98,26 @@ pub struct Frontier {
 pub struct WalkRun {
     /// Number of archive requests, including redirects.
     pub documents: u32,
-    /// Number of archives fetched.
+    /// Number of archives fetched successfully.
     pub fetched: u32,
-    /// Number of entries read.
+    /// Number of entries in the fetched archives.
     pub entries: u32,
-    /// Bytes transferred.
+    /// Number of bytes transferred.
     pub bytes: u64,
     /// Number of consecutive archives without new entries.
     pub barren: u32,
-    /// Number of entries never seen before.
+    /// Number of entries that were never seen before.
     pub new: u32,
     /// Whether the user agreed to this run.
     pub consented: bool,
-    /// Whether the run closes gaps; the user is notified when it ends.
+    /// Whether a gap was closed in this run. If so, the user is notified when the run ends.
     pub recovering: bool,
-    /// Whether everything is read again; archives without new entries then do not stop the run.
+    /// Whether the user asked to read the whole history again. The run then continues even if archives contain no new
+    /// entries.
     pub rereading: bool,
 }
 
-/// Archives requested in one day.
+/// The number of archive requests made in one day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DayUsage {
@@ -125,12 +127,12 @@ pub struct DayUsage {
     pub documents: u32,
 }
 
-/// The state of a feed's history: one of the four states of SPEC C.8, or the state of a history that an adaptor supplies.
+/// The state of a feed's history: one of the four states of SPEC C.8, or the state of a history supplied by an adaptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryStatus {
     /// Nothing is missing.
     Complete,
-    /// Nothing is missing except this number of gaps, which are not retried automatically.
+    /// Nothing is missing except at this number of gaps, which are not retried automatically.
     CompleteExcept(usize),
     /// Some archives are still to be requested.
     Partial {
@@ -152,7 +154,7 @@ pub enum HistoryStatus {
 }
 
 impl HistoryStatus {
-    /// Returns the short form of the header line; it always includes the number of gaps.
+    /// Returns a short form of the header line. The short form always includes the number of gaps.
     pub fn brief(self) -> String {
         match self {
             Self::NotOffered => "no older entries".to_owned(),
@@ -169,7 +171,7 @@ impl HistoryStatus {
         }
     }
 
-    /// Returns the header line.
+    /// Returns the header line of the feed's entry list.
     pub fn text(self) -> String {
         match self {
             Self::Complete => "complete history".to_owned(),
@@ -206,14 +208,14 @@ fn counted_gaps(gaps: usize) -> String {
 }
 
 impl Frontier {
-    /// Checks whether this archive was never fetched and has no gap.
+    /// Checks whether the archive is to be fetched for the first time and has no gap.
     const fn is_unread(&self) -> bool {
         self.gap.is_none() && !self.again
     }
 }
 
 impl WalkRun {
-    /// Counts a fetched archive and its entries.
+    /// Adds a fetched archive and its number of entries to the counts of the run.
     pub(super) const fn add_archive(&mut self, entries: u32) {
         self.fetched = self.fetched.saturating_add(1);
         self.entries = self.entries.saturating_add(entries);
@@ -221,15 +223,15 @@ impl WalkRun {
 }
 
 impl HistoryRecord {
-    /// Checks whether known archives remain that were neither fetched nor permanently refused: a walk is paused, a
-    /// limit or the user stopped it, or a retry is scheduled.
+    /// Checks whether known archives remain that were neither fetched nor permanently refused. This is the case if a walk is
+    /// paused, if a limit or the user stopped it, or if a retry is scheduled.
     pub(super) fn is_to_go_on(&self) -> bool {
         let waits = |gap: &Gap| gap.kind() == GapKind::Limit || gap.retry_at.is_some();
         self.frontiers.iter().any(|next| !next.again || next.gap.is_some())
             || self.gaps.values().any(waits)
     }
 
-    /// Returns the number of missing parts.
+    /// Returns the number of missing parts: gaps that count as missing, and archives still to be fetched.
     pub fn missing(&self) -> usize {
         let gaps = self.gaps.values().filter(|gap| gap.counts()).count();
         gaps.saturating_add(self.frontiers.iter().filter(|next| next.is_unread()).count())
@@ -254,12 +256,12 @@ impl HistoryRecord {
         !self.frontiers.is_empty()
     }
 
-    /// Checks whether an address is one of the subscription document's.
+    /// Checks whether an address is one of the addresses of the subscription document.
     pub fn is_own(&self, key: &str) -> bool {
         self.own.iter().any(|own| own == key)
     }
 
-    /// Counts the redirects of the last archive request, because the limits apply to requests.
+    /// Adds the redirects of the last archive request to the number of requests, because the limits count every request.
     pub fn count_redirects(&mut self, count: usize) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         self.run.documents = self.run.documents.saturating_add(count);
@@ -273,7 +275,7 @@ impl HistoryRecord {
         }
     }
 
-    /// Adds an archive to fetch next, at most once for each address. Returns whether there was room.
+    /// Adds an archive to fetch next, unless its address is already in the list. Returns `false` if the list is full.
     pub(super) fn push(&mut self, frontier: Frontier) -> bool {
         let is_same =
             |other: &Frontier| other.edge.key == frontier.edge.key && other.again == frontier.again;
@@ -290,8 +292,8 @@ impl HistoryRecord {
         room
     }
 
-    /// Records one more link to a pending or missing archive. If several links lead to it, the link of an archive in
-    /// the chain takes precedence, because it stays valid whatever happens to older subscription documents.
+    /// Records another link to an archive that is pending or missing. If several links lead to the archive, a link from an
+    /// archive in the chain takes precedence, because it stays valid whatever happens to older subscription documents.
     pub(super) fn relink(&mut self, edge: &Edge) {
         let waiting =
             self.frontiers.iter_mut().filter(|next| !next.again).map(|next| &mut next.edge);
@@ -305,7 +307,7 @@ impl HistoryRecord {
         }
     }
 
-    /// Opens a gap, or updates a known one. A dismissed gap stays hidden unless the reason changes.
+    /// Adds a gap, or updates the stored gap with the same key. A dismissed gap stays hidden unless the reason has changed.
     pub(super) fn open(&mut self, key: GapKey, gap: Gap) {
         let known = self.gaps.get(&key);
         let state = match known {
@@ -323,7 +325,8 @@ impl HistoryRecord {
         self.gaps.insert(key, Gap { first_seen, state, ..gap });
     }
 
-    /// Removes and returns the gaps below subscription documents older than the one of walk `epoch`, except the gap at `except`.
+    /// Removes and returns the gaps that begin at subscription documents older than the one of walk number `epoch`, except
+    /// the gap of the archive `except`.
     pub(super) fn take_unlinked(&mut self, epoch: u32, except: &str) -> Vec<Gap> {
         let unlinked = |gap: &Gap| {
             gap.is_of_archive()
@@ -336,10 +339,10 @@ impl HistoryRecord {
         keys.iter().filter_map(|key| self.gaps.remove(key)).collect()
     }
 
-    /// Closes a suspected overrun once an archive or a page contains the last entry before it, because the missed entries are
-    /// then known. Pages lead back to that entry without a break, and so do archives if the feed has a newer archive than at the
-    /// time of the overrun. Otherwise the archive may still be the same as before the overrun, so it must also contain an entry
-    /// from inside or after the overrun.
+    /// Removes a suspected overrun once an archive or a page contains the last entry before it, because the missed entries
+    /// are then known. Pages lead back to that entry without a break. So do archives if the feed has a newer archive than at
+    /// the time of the overrun. If the newest archive is still the same, it may not have changed since, so it must also
+    /// contain an entry from inside or after the overrun.
     pub(super) fn close_overruns(&mut self, document: &FeedDocument, is_page: bool) {
         let ids: Vec<u64> = document.entries.iter().map(|entry| identity_hash(&entry.id)).collect();
         let found: Vec<GapKey> = ids.iter().map(|id| GapKey::overrun(*id)).collect();
@@ -358,8 +361,8 @@ impl HistoryRecord {
         });
     }
 
-    /// Removes the oldest suspected overrun if there are too many, since nothing can be requested for it. Gaps of
-    /// archives are never removed.
+    /// Removes the oldest suspected overrun if too many are stored, because nothing can be requested for an overrun. Gaps of
+    /// archives are never removed to make room.
     fn make_room_for_overrun(&mut self) {
         let overruns = || self.gaps.iter().filter(|(_, gap)| gap.kind() == GapKind::Overrun);
         let oldest = overruns().min_by_key(|(_, gap)| gap.first_seen).map(|(key, _)| *key);

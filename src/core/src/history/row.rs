@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Placeholder for the content hash if the text was lost. The next winning copy restores the text.
+/// Value of the content hash if the entry's text was lost. The next winning copy restores the text.
 pub const TEXT_LOST: u64 = 0;
 
-/// The part of an entry that lists and counters need, available without reading the entry.
+/// The part of an entry that lists and counters need. It can be used without reading the entry itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexRow {
-    /// Hash of the entry's id. Equal ids have equal hashes; for equal hashes, the ids themselves are compared.
+    /// Hash of the entry's id. Equal ids have equal hashes. If two hashes are equal, the ids themselves are compared.
     pub identity: u64,
     /// Hash of the winning copy's content (SPEC E.2), truncated to 64 bits.
     pub content: u64,
@@ -46,10 +46,10 @@ impl Flags {
     const FROM_HISTORY: u8 = 1 << 4;
     const HIDDEN: u8 = 1 << 5;
 
-    /// Flags of a new entry: unread, unmarked.
+    /// Flags of a new entry: unread and not starred.
     pub const NEW: Self = Self(0);
-    /// Flags of an old entry from an archive or a page. It counts as read, so that a back-fill never floods the unread
-    /// list (UX 1).
+    /// Flags of an old entry that came from an archive or a page. Such an entry counts as read, so that loading old entries
+    /// does not flood the unread list (UX 1).
     pub const OLD: Self = Self(Self::FROM_HISTORY);
 
     const fn has(self, bit: u8) -> bool {
@@ -61,8 +61,8 @@ impl Flags {
         self.has(Self::READ) || self.has(Self::FROM_HISTORY)
     }
 
-    /// Checks whether the user read the entry. Kept apart from [`Self::is_read`], so that progress through a history
-    /// can be counted separately.
+    /// Checks whether the user read the entry. In contrast to [`Self::is_read`], entries from history do not count, so that
+    /// the user's progress through a history can be counted.
     pub const fn was_opened(self) -> bool {
         self.has(Self::READ)
     }
@@ -73,7 +73,7 @@ impl Flags {
         Self(self.0 | Self::READ)
     }
 
-    /// Checks whether the entry came from history and was not marked unread since.
+    /// Checks whether the entry came from history and has not been marked unread since then.
     pub const fn is_from_history(self) -> bool {
         self.has(Self::FROM_HISTORY)
     }
@@ -129,13 +129,13 @@ impl Flags {
         self.is_live() || self.is_starred()
     }
 
-    /// Checks whether lists show the entry: it can be found and is not hidden.
+    /// Checks whether lists show the entry: search can find it, and no filter hides it.
     pub const fn is_shown(self) -> bool {
         self.is_findable() && !self.is_hidden()
     }
 
-    /// Returns the flags with one flag set to `value`. If it already has that value, nothing changes, so marking a list
-    /// read and undoing it does not make old entries unread.
+    /// Returns the flags with one flag set to `value`. If the flag already has that value, nothing changes. Marking a list
+    /// as read and undoing this therefore does not make old entries unread.
     #[must_use]
     pub const fn with(self, flag: Flag, value: bool) -> Self {
         if self.get(flag) == value {
@@ -167,7 +167,7 @@ impl IndexRow {
     /// Size of a row in the store, in bytes.
     pub const SIZE: usize = 25;
 
-    /// Encodes the row as stored: three big-endian numbers and the flags.
+    /// Encodes the row in its stored form: three big-endian numbers and the flags.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         let fields = self
@@ -183,7 +183,7 @@ impl IndexRow {
         bytes
     }
 
-    /// Decodes a row; `None` if the length is not [`Self::SIZE`].
+    /// Decodes a row from its stored form; `None` if the length is not [`Self::SIZE`].
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (identity, rest) = bytes.split_first_chunk::<8>()?;
         let (content, rest) = rest.split_first_chunk::<8>()?;

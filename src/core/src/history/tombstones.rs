@@ -1,4 +1,4 @@
-//! Deletions by the publisher (RFC 6721). They are remembered because an entry may arrive after its tombstone.
+//! Deletions announced by the publisher (RFC 6721). They are stored because an entry may arrive after its tombstone.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 
-/// Maximum number of tombstones kept for one feed; the oldest are dropped first.
+/// Maximum number of tombstones kept for one feed. The oldest ones are dropped first.
 const TOMBSTONES_MAX: usize = 1_000;
 
-/// Deletion times of entries, by the hash of their id.
+/// Deletion times of entries, by the hash of the entry's id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tombstones(BTreeMap<u64, DateTime<Utc>>);

@@ -54,21 +54,21 @@ impl ChainDocument {
     }
 }
 
-/// An archive and the documents found before it.
+/// An archive to be checked, and the documents of the chain that were found before it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChainNeighbours<'a> {
     pub(super) document: &'a FeedDocument,
     /// The archive itself.
     pub(super) here: &'a ChainDocument,
-    /// Document whose link led to the archive.
+    /// Document whose link led to the archive; it should be newer.
     pub(super) newer: &'a ChainDocument,
-    /// Subscription document.
+    /// Subscription document of the feed.
     pub(super) subscription: &'a ChainDocument,
-    /// All documents found before, newest first.
+    /// All documents of the chain found before this archive, newest first.
     pub(super) before: &'a [ChainDocument],
 }
 
-/// Checks an archive against its neighbours.
+/// Checks an archive against the subscription document and against the newer documents of its chain.
 pub(super) fn check(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     let ChainNeighbours { document, here, subscription, .. } = *links;
     let mut warn = |element: &str, text: &str, message: &str| {
@@ -141,7 +141,7 @@ fn newer_neighbour(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     }
 }
 
-/// Checks that the archive's newest entry is not newer than the entries of the document that links to it.
+/// Checks that the newest entry of an archive is not newer than all entries of the document that links to the archive.
 fn order(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     if let (Some(here), Some(newer)) = (links.here.newest, links.newer.newest)
         && here > newer
@@ -153,7 +153,7 @@ fn order(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     }
 }
 
-/// Reports entries that are also in a newer archive.
+/// Reports entries of an archive that are also in a newer archive.
 fn overlap(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     let (mut same, mut changed) = (Vec::new(), 0_usize);
     for (id, content) in &links.here.contents {

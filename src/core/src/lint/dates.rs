@@ -7,7 +7,7 @@ use super::lint_input::LintInput;
 use crate::feed::text::counted_words;
 use crate::feed::{Kind, OddityKind};
 
-/// A date up to this far in the future may come from a fast clock or a wrong time zone (SPEC C.5).
+/// Maximum number of hours by which a date may be in the future because of a fast clock or a wrong time zone (SPEC C.5).
 const TOLERANCE_HOURS: i64 = 24;
 
 /// Checks the dates of a document.

@@ -1,4 +1,4 @@
-//! Checks of how a server delivers a document: address, redirects, content type, validators, lifetime (SPEC D).
+//! Checks of how a server delivers a document: address, redirects, content type, validators, cache lifetime (SPEC D).
 
 use chrono::DateTime;
 use url::{Host, Url};
@@ -14,7 +14,7 @@ pub struct Delivered<'a> {
     pub asked: &'a str,
     /// Address that answered.
     pub answered: &'a str,
-    /// Whether that address is public.
+    /// Whether the address in `answered` is public.
     pub public: bool,
     /// Status and target of each redirect, in order.
     pub hops: Vec<(u16, String)>,
@@ -31,9 +31,9 @@ pub struct Delivered<'a> {
 pub struct Headers<'a> {
     /// Value of `Content-Type`.
     pub content_type: Option<&'a str>,
-    /// Whether there is an `ETag`.
+    /// Whether the response has an `ETag` header.
     pub etag: bool,
-    /// Whether there is a `Last-Modified`.
+    /// Whether the response has a `Last-Modified` header.
     pub last_modified: bool,
     /// Headers that concern caching and retry times.
     pub times: TimingHeaders<'a>,
@@ -41,9 +41,9 @@ pub struct Headers<'a> {
     pub link: Option<&'a str>,
 }
 
-/// Generic XML and JSON types, which any feed format may use.
+/// Generic media types for XML and JSON. They are accepted for every feed format.
 const GENERIC: [&str; 3] = ["application/xml", "text/xml", "application/json"];
-/// Media type of each format.
+/// Specific media type of each feed format.
 const TYPES: [(Kind, &str); 4] = [
     (Kind::Atom, "application/atom+xml"),
     (Kind::Rss, "application/rss+xml"),
@@ -51,7 +51,7 @@ const TYPES: [(Kind, &str); 4] = [
     (Kind::Json, "application/feed+json"),
 ];
 
-/// Checks the delivery of a document. Fewer checks apply to archives, which are fetched once and never polled.
+/// Checks the delivery of a document. Fewer checks apply to an archive, because it is fetched once and never polled.
 pub(super) fn check(
     delivered: &Delivered<'_>,
     kind: Kind,
@@ -145,7 +145,7 @@ fn freshness(headers: &Headers<'_>, is_archive: bool, findings: &mut Findings) {
     }
 }
 
-/// Checks whether an `Expires` is a date, or one of the numbers that servers use for "already expired".
+/// Checks whether the value of `Expires` is a date, or one of the numbers that servers use to mean "already expired".
 fn is_usable_expiry(text: &str) -> bool {
     let alone = TimingHeaders { expires: Some(text), ..TimingHeaders::default() };
     let read = CacheState::of_document(&alone, DateTime::UNIX_EPOCH);
@@ -162,7 +162,7 @@ fn names_hub(header: &str) -> bool {
     })
 }
 
-/// Checks the response to a second request with the validators of the first response.
+/// Checks the response to a second request that contained the validators of the first response.
 pub(super) fn repeated(status: u16, findings: &mut Findings) {
     if status == 200 {
         let message = "the server sent everything again in response to its own validators: it should answer 304";

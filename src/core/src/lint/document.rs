@@ -5,7 +5,7 @@ use super::lint_input::LintInput;
 use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, Kind, NewLocation, OddityKind};
 
-/// Size in bytes from which a document is too large to fetch at every poll.
+/// Size in bytes at which a document is considered too large to be fetched at every poll.
 const HEAVY_BYTES: usize = 1 << 20;
 /// Largest reasonable number of entries in a subscription document.
 const MANY_ENTRIES: usize = 500;

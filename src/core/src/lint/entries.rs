@@ -68,7 +68,7 @@ fn no_id(exhibit: &LintInput<'_>, seen: &Oddity) -> String {
     format!("{} without {name}: {instead}", counted_words(seen.count, "entry", "entries"))
 }
 
-/// Reports entries with the same id; readers keep only one of them (SPEC G.41).
+/// Reports entries with the same id, because feed readers keep only one of them (SPEC G.41).
 fn doubles(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for entry in &exhibit.document.entries {

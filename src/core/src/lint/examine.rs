@@ -12,12 +12,12 @@ use crate::schedule::CacheState;
 
 /// Parses a document and reports how readers will interpret it.
 ///
-/// `now` separates past dates from future ones and selects the week of the example polls.
+/// `now` separates past dates from future ones and determines the week for which example polls are listed.
 pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> LintReport {
     examine_answer(bytes, origin, None, now)
 }
 
-/// Like [`examine`], but for a response whose server states a cache lifetime.
+/// Does the same as [`examine`], for a document from a server that states a cache lifetime.
 pub(super) fn examine_answer(
     bytes: &[u8],
     origin: &Origin<'_>,

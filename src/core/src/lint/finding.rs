@@ -3,11 +3,11 @@
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Readers lose something: the document, an entry, or the link to older ones.
+    /// Feed readers lose something: the document, an entry, or the link to older entries.
     Error,
-    /// Something is dropped or guessed, or readers differ in their behaviour.
+    /// Feed readers drop or guess something, or behave differently from each other.
     Warning,
-    /// Information on how the document is interpreted.
+    /// Information on how feed readers interpret the document.
     Note,
 }
 
@@ -25,21 +25,21 @@ impl Level {
 /// The subject of a finding. Findings are listed in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// Delivery by the server; only if the document was fetched from an address.
+    /// How the server delivers the document. Only if the document was fetched from an address.
     Delivery,
-    /// Format, encoding, size, and repairs.
+    /// Format, encoding, size and repairs of the document.
     Document,
-    /// Hints for pollers.
+    /// Polling hints in the document or from the server.
     Hints,
-    /// Polls that result from the hints.
+    /// The polls that result from the polling hints.
     Polls,
-    /// Archives, pages, completeness.
+    /// Archives, pages, and completeness of the feed.
     History,
-    /// Archives in the chain; only if the document was fetched from an address.
+    /// The archives in the feed's chain. Only if the document was fetched from an address.
     Archives,
-    /// Identity and texts of entries.
+    /// Ids and texts of entries.
     Entries,
-    /// Dates of the feed and of entries.
+    /// Dates of the feed and of its entries.
     Dates,
 }
 
@@ -66,17 +66,18 @@ pub struct LintFinding {
     pub level: Level,
     /// Subject of the finding.
     pub topic: Topic,
-    /// Text of the document at this place, shortened to one line; empty if there is none.
+    /// Address of the document that the finding is about; `None` if only one document was checked and its address is
+    /// unknown.
     pub place: Option<String>,
-    /// The element, attribute or layer concerned.
+    /// Name of the element, attribute, header or other part of the document that the finding is about.
     pub element: String,
-    /// Text of the document at this place, cut to one line; empty if there is none.
+    /// Text of the document that the finding is about, cut to one line; empty if there is none.
     pub text: String,
-    /// One sentence that explains how readers interpret this.
+    /// One sentence that explains how feed readers interpret the element and its text.
     pub message: String,
 }
 
-/// Collects findings.
+/// Collects the findings about a document.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<LintFinding>);
 
@@ -111,7 +112,7 @@ impl Findings {
         self.0.push(finding);
     }
 
-    /// Returns the findings by topic, and within a topic in the order in which they were added.
+    /// Returns the findings sorted by topic. Findings of the same topic are in the order in which they were added.
     pub(super) fn into_list(mut self) -> Vec<LintFinding> {
         self.0.sort_by_key(|finding| finding.topic);
         self.0

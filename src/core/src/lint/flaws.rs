@@ -1,10 +1,11 @@
-//! Reports flaws that the parser dropped or repaired: each kind once, with its count.
+//! Reports the flaws of a document that the parser dropped or repaired. Each kind of flaw is reported once, with the number
+//! of its occurrences.
 
 use super::finding::{Findings, Level, Topic};
 use crate::feed::Flaw;
 use crate::feed::text::counted_words;
 
-/// Topics of elements that have a topic of their own. All other elements belong to the topic of the document.
+/// Elements whose flaws have a specific topic. Flaws in all other elements have the topic [`Topic::Document`].
 const TOPICS: [(&str, Topic); 12] = [
     ("ttl", Topic::Hints),
     ("skipHours", Topic::Hints),
@@ -20,7 +21,7 @@ const TOPICS: [(&str, Topic); 12] = [
     ("at:deleted-entry", Topic::Entries),
 ];
 
-/// Adds the flaws of a document.
+/// Adds findings for the flaws of a document.
 pub(super) fn check(flaws: &[Flaw], findings: &mut Findings) {
     for (at, flaw) in flaws.iter().enumerate() {
         let alike = |other: &&Flaw| other.element == flaw.element && other.reason == flaw.reason;

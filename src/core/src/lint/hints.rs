@@ -1,4 +1,4 @@
-//! Checks of polling hints: describes each hint, names the one that takes precedence, and reports errors.
+//! Checks of polling hints: describes each hint, states which hint takes precedence over it, and reports errors.
 
 use chrono::{DateTime, Duration, Utc};
 
@@ -12,12 +12,12 @@ use crate::feed::{DocumentRole, Hints, OddityKind, SyHint};
 use crate::schedule::limits::{DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, MINUTE};
 use crate::schedule::{SettledBy, duration_words, rule_in_force, rule_words};
 
-/// Numbers that are common in seconds but unusual in minutes.
+/// Values that are common for an interval in seconds but unusual for one in minutes.
 const COMMON_SECONDS: [u32; 8] = [900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
 /// Number of hours in a week.
 const WEEK_HOURS: i64 = 168;
 
-/// Checks the hints of a document.
+/// Checks the polling hints of a document.
 pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let hints = &exhibit.document.hints;
     let speakers = speakers(hints, reference(exhibit.now));
@@ -48,7 +48,8 @@ fn archive(hints: &Hints, speakers: &[StatedHint], findings: &mut Findings) {
     }
 }
 
-/// Describes the interval rules and reports those that never apply. Returns the number of hours in a week that no rule covers.
+/// Describes the interval rules and reports rules that never apply. Returns the number of hours in a week that no rule
+/// covers.
 fn rules(exhibit: &LintInput<'_>, speakers: &[StatedHint], findings: &mut Findings) -> usize {
     let rules = &exhibit.document.hints.intervals;
     if rules.is_empty() {
@@ -97,7 +98,7 @@ fn week(exhibit: &LintInput<'_>) -> (Vec<usize>, usize) {
     (in_force, uncovered)
 }
 
-/// Names the hint that takes precedence over this one.
+/// Describes which hint takes precedence over this hint, or that readers follow this hint.
 fn rank_words(above: &[StatedHint], speaker: StatedHint, uncovered: usize) -> String {
     match above {
         [] => format!("; readers follow it{}", held_words(speaker.seconds.unwrap_or_default())),
@@ -108,7 +109,7 @@ fn rank_words(above: &[StatedHint], speaker: StatedHint, uncovered: usize) -> St
     }
 }
 
-/// Describes the interval of a hint other than interval rules.
+/// Describes the interval of a hint that is not an interval rule.
 fn flat(hints: &Hints, speaker: StatedHint, standing: &str, findings: &mut Findings) {
     let Some(seconds) = speaker.seconds else { return };
     let every = duration_words(seconds);
@@ -132,7 +133,7 @@ fn sy_words(sy: SyHint, every: &str) -> String {
     format!("{}, {times}: every {every}, {phase}", sy.period.word())
 }
 
-/// Describes how a reader's default bounds change an interval.
+/// Describes how a reader's default minimum and maximum change an interval.
 fn held_words(seconds: i64) -> String {
     let (min, max) = (i64::from(DEFAULT_MIN_SECONDS), i64::from(DEFAULT_MAX_SECONDS));
     if seconds < min {
@@ -144,7 +145,7 @@ fn held_words(seconds: i64) -> String {
     }
 }
 
-/// Describes the skip windows and whether they apply (SPEC B.5).
+/// Describes the hours and days in which the feed asks not to be polled, and whether readers respect them (SPEC B.5).
 fn skips(hints: &Hints, speakers: &[StatedHint], findings: &mut Findings) {
     let (hours, days) = (hints.skip_hours.len(), hints.skip_days.len());
     let covers_all = hours >= 24 || days >= 7;
@@ -181,7 +182,7 @@ fn others(hints: &Hints, findings: &mut Findings) {
     }
 }
 
-/// Reports a `ttl` that looks like seconds. It is never corrected (SPEC G.3).
+/// Reports a `ttl` that was probably meant in seconds, although the unit is minutes. Readers never correct it (SPEC G.3).
 fn ttl_in_seconds(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let hints = &exhibit.document.hints;
     let Some(ttl) = hints.ttl_minutes else { return };

@@ -39,7 +39,7 @@ impl Review<'_, '_> {
         self.findings.warn(Topic::History, element, text, message);
     }
 
-    /// Checks the address that the document gives as its own.
+    /// Checks the address that the document states as its own.
     fn own_address(&mut self) {
         let own = if self.exhibit.document.kind == Kind::Json { "feed_url" } else { "self" };
         match (self.history.this.as_deref(), self.exhibit.url) {
@@ -53,7 +53,7 @@ impl Review<'_, '_> {
         }
     }
 
-    /// Checks the targets of the links: resolvable, secure, not in a private network.
+    /// Checks the addresses that the document links to: they must be resolvable, secure, and not in a private network.
     fn links(&mut self) {
         let history = self.history;
         let links = [
@@ -193,7 +193,7 @@ impl Review<'_, '_> {
         self.wandering();
     }
 
-    /// Reports `current` in a document that is not an archive (SPEC C.2 rule 3).
+    /// Reports a `current` link in a document that is not an archive (SPEC C.2 rule 3).
     fn wandering(&mut self) {
         if let Some(current) = &self.history.current {
             let message =
@@ -202,7 +202,7 @@ impl Review<'_, '_> {
         }
     }
 
-    /// Reports links back to the document itself, which are ignored (SPEC C.4).
+    /// Reports links that lead to the document itself. Readers ignore such links (SPEC C.4).
     fn same_document(&mut self) {
         let history = self.history;
         let walked = [

@@ -1,4 +1,4 @@
-//! The input of the checks of one document.
+//! The input for the checks of one document.
 
 use chrono::{DateTime, Utc};
 
@@ -14,7 +14,7 @@ pub(super) struct LintInput<'a> {
     pub(super) size: usize,
     /// Address of the document, if known.
     pub(super) url: Option<&'a str>,
-    /// Cache lifetime stated by the server, if the document came from one.
+    /// Cache lifetime stated by the server; `None` if the document did not come from a server.
     pub(super) cache: Option<CacheState>,
     pub(super) now: DateTime<Utc>,
 }

@@ -21,35 +21,35 @@ pub struct LintReport {
     pub entries: usize,
     /// Address of the document, if known.
     pub url: Option<String>,
-    /// Archives of the feed, if they were requested.
+    /// Archives of the feed; `None` if they were not requested.
     pub chain: Option<Chain>,
     /// Polls by a reader with default settings; `None` if the document is not a feed.
     pub polls: Option<Polls>,
-    /// Findings by topic, then in a fixed order.
+    /// Findings sorted by topic, in a fixed order within each topic.
     pub findings: Vec<LintFinding>,
 }
 
-/// The archives found for a feed.
+/// Statistics of the archives that were found for a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chain {
     /// Number of readable archives.
     pub archives: u32,
-    /// Number of entries in them.
+    /// Number of entries in the readable archives.
     pub entries: u32,
-    /// Oldest date among these entries.
+    /// Oldest date among the entries of the readable archives.
     pub oldest: Option<DateTime<Utc>>,
-    /// Whether the oldest archive was reached, so that nothing is missing.
+    /// Whether the oldest archive was reached without any gap, so that the whole history is available.
     pub is_whole: bool,
 }
 
 impl LintReport {
-    /// Returns the number of findings of a level.
+    /// Returns the number of findings with a given level.
     pub fn count(&self, level: Level) -> usize {
         self.findings.iter().filter(|finding| finding.level == level).count()
     }
 }
 
-/// Converts a report to JSON. Times are UTC in RFC 3339; absent values are null.
+/// Converts a report to JSON. Times are in UTC in the format of RFC 3339. Missing values are null.
 pub fn report_json(verdict: &LintReport) -> Value {
     json!({
         "kind": verdict.kind.word(),

@@ -1,4 +1,4 @@
-//! The polls that result from the hints, for a reader with default settings.
+//! The polls that result from a document's polling hints, for a feed reader with default settings.
 
 use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 
@@ -10,7 +10,7 @@ use crate::feed::{DocumentRole, FeedDocument};
 use crate::schedule::limits::FOLLOWING_MAX;
 use crate::schedule::{Facts, FeedStatus, SettledBy, following_plans};
 
-/// Number of polls listed.
+/// Number of polls listed in the report.
 const NAMED: usize = 3;
 
 /// The polls of a reader with default settings and without jitter, after a poll on a Monday at 10:00 UTC.
@@ -18,7 +18,7 @@ const NAMED: usize = 3;
 pub struct Polls {
     /// Time of the assumed last poll: the latest Monday 10:00 UTC that is not after `now`.
     pub last_ok: DateTime<Utc>,
-    /// The rule that determines the first poll.
+    /// The hint or setting that determines the first poll.
     pub settled_by: SettledBy,
     /// The next three polls; empty if the feed is never polled.
     pub next: Vec<DateTime<Utc>>,
@@ -34,7 +34,8 @@ pub(super) fn reference(now: DateTime<Utc>) -> DateTime<Utc> {
     if monday > now { monday - Duration::days(7) } else { monday }
 }
 
-/// Returns the facts of a reader with default settings whose last poll was at the reference time.
+/// Returns the scheduling facts for a reader with default settings whose last poll was at the time that [`reference`]
+/// returns.
 pub(super) fn facts(exhibit: &LintInput<'_>) -> Facts {
     let document = exhibit.document;
     let standing = if document.role == DocumentRole::Archive {
@@ -48,7 +49,7 @@ pub(super) fn facts(exhibit: &LintInput<'_>) -> Facts {
     Facts { hints, standing, last_ok: Some(last_ok), cache, ..Facts::default() }
 }
 
-/// Computes the polls and adds a note that describes them.
+/// Computes the resulting polls and adds a finding that describes them.
 pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) -> Option<Polls> {
     let polls = polls(exhibit)?;
     let settled_by = polls.settled_by.word();
@@ -88,7 +89,7 @@ fn polls(exhibit: &LintInput<'_>) -> Option<Polls> {
     })
 }
 
-/// Describes how often entries appear and how far back the document reaches.
+/// Adds a finding that states how often entries appear and how far back the document's entries go.
 fn rate(document: &FeedDocument, findings: &mut Findings) {
     let Some(gap) = document.mean_gap() else { return };
     let reach = document.entry_dates();

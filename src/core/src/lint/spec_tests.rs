@@ -3,8 +3,8 @@
 use super::*;
 use crate::feed::Origin;
 
-/// Checks the errors and warnings of a fixture read from `url`, as `level element` joined by commas, and the first of
-/// the next polls.
+/// Checks the errors and warnings for a test document read from `url`. `$expected` lists them as `level element`, joined by
+/// commas. `$next` is the expected time of the first poll.
 macro_rules! check {
     ($file:literal, $url:expr, $expected:expr, $next:expr) => {{
         let bytes = include_bytes!(concat!("../../../../tests/it/fixtures/spec/", $file));

@@ -1,4 +1,4 @@
-//! The hints of a document that state an interval, strongest first, as ranked by the schedule.
+//! The hints of a document that state an interval, in the order of their precedence in the schedule.
 
 use chrono::{DateTime, Utc};
 
@@ -9,12 +9,13 @@ use crate::schedule::{Facts, PlanStage, ScheduleSettings, SettledBy, Value, deci
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StatedHint {
     pub(super) by: SettledBy,
-    /// Requested interval before bounds; `None` for interval rules, which state several.
+    /// Requested interval in seconds, before the user's minimum and maximum are applied; `None` for interval rules, which
+    /// state several intervals.
     pub(super) seconds: Option<i64>,
 }
 
 impl StatedHint {
-    /// Returns the name of the hint.
+    /// Returns the name of the hint, as used in the report.
     pub(super) fn name(self) -> &'static str {
         match self.by {
             SettledBy::Rules => "the interval rules",
@@ -43,8 +44,8 @@ impl StatedHint {
     }
 }
 
-/// Returns the hints that state an interval, strongest first (SPEC B.2). Asks the schedule which hint determines the
-/// plan, removes that hint, and repeats.
+/// Returns the hints that state an interval, the one with the highest precedence first (SPEC B.2). Determines the order by
+/// repeatedly computing the schedule and removing the hint that determines the next poll.
 pub(super) fn speakers(hints: &Hints, now: DateTime<Utc>) -> Vec<StatedHint> {
     let mut left =
         Hints { skip_hours: Vec::new(), skip_days: Vec::new(), expired: false, ..hints.clone() };
@@ -69,7 +70,7 @@ pub(super) fn speakers(hints: &Hints, now: DateTime<Utc>) -> Vec<StatedHint> {
     }
 }
 
-/// Returns the hint that determines the next poll if the user's bounds do not apply.
+/// Returns the hint that determines the next poll if the user's minimum and maximum have no effect.
 fn strongest(hints: &Hints, now: DateTime<Utc>) -> StatedHint {
     let settings =
         ScheduleSettings { min_seconds: 1, max_seconds: u32::MAX, ..ScheduleSettings::default() };

@@ -22,7 +22,7 @@ use crate::history::{
 };
 use crate::schedule::CacheState;
 
-/// The survey of a feed. It names the next archive to fetch, accepts the result, and finally returns the report.
+/// The survey of a feed. It returns the next archive to fetch, accepts the result, and finally returns the report.
 #[derive(Debug)]
 pub struct Survey {
     verdict: LintReport,
@@ -36,7 +36,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Starts a survey with the document found at the address.
+    /// Starts a survey with the document that was found at the given address.
     pub fn begin(delivered: &Delivered<'_>, now: DateTime<Utc>) -> Self {
         let origin = origin(delivered);
         let document = feed::parse(delivered.bytes, &origin);
@@ -51,7 +51,7 @@ impl Survey {
         );
         verdict.findings.extend(findings.into_list());
         put_place(&mut verdict.findings, delivered.answered);
-        // The publisher runs the survey, so no consent is needed.
+        // The publisher runs the survey of its own feed, so no consent is needed.
         let mut record = HistoryRecord { old_form_confirmed: true, ..HistoryRecord::default() };
         if document.kind.is_feed() {
             record.apply_poll(&Polled {
@@ -76,7 +76,7 @@ impl Survey {
         }
     }
 
-    /// Returns the next archive to request; `None` when the walk is over.
+    /// Returns the next archive to request; `None` if the walk has ended.
     pub fn next(&mut self, now: DateTime<Utc>) -> Option<ArchiveRequest> {
         self.now = now;
         match self.walk().next(now) {
@@ -147,7 +147,8 @@ impl Survey {
             history::check(&exhibit, &mut own);
         }
         entries::check(&exhibit, &mut own);
-        // Findings about the chain are not repeated for each document.
+        // Notes and findings about the `self` link were already reported by the checks of the chain, so they are not
+        // repeated for each document.
         let known =
             |finding: &LintFinding| finding.level == Level::Note || finding.element == "self";
         for finding in own.into_list().into_iter().filter(|finding| !known(finding)) {
@@ -164,7 +165,8 @@ impl Survey {
         }
     }
 
-    /// Checks the status of a second request for the subscription document with its own validators.
+    /// Checks the status of a second request for the subscription document, which contained the validators of the first
+    /// response.
     pub fn repeated(&mut self, status: u16) {
         let mut findings = Findings::default();
         delivery::repeated(status, &mut findings);
@@ -233,7 +235,7 @@ fn put_place(findings: &mut [LintFinding], place: &str) {
     }
 }
 
-/// Explains why the walk ended at a gap. The finding belongs to the document that holds the link.
+/// Adds a finding that explains why the walk ended at a gap. The finding refers to the document that contains the link.
 fn explain_end(gap: &Gap, findings: &mut Findings) {
     let link = gap.edge.url.as_str();
     let (level, message) = match &gap.reason {
@@ -274,7 +276,7 @@ fn explain_end(gap: &Gap, findings: &mut Findings) {
     findings.add(level, Topic::Archives, "prev-archive", link, message);
 }
 
-/// Merges findings that are the same for several archives: keeps the first and adds the number of the others.
+/// Merges equal findings about several archives: keeps the first and adds the number of the others.
 fn once_each(findings: Vec<LintFinding>) -> Vec<LintFinding> {
     let alike = |one: &LintFinding, other: &LintFinding| {
         one.topic == other.topic

@@ -1,4 +1,4 @@
-//! Tests of chains with a single fault and of the finding that reports it.
+//! Tests of chains of archives that each contain one fault, and of the finding that reports the fault.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn archive(name: u32) -> String {
     format!("https://press.example/{name}.atom")
 }
 
-/// Returns a document with these links and one entry. `number` determines the entry's id and all dates.
+/// Returns a document with the given marks and links, and one entry. `number` determines the entry's id and all dates.
 fn document(number: u32, marks: &str, links: &[(&str, &str)]) -> String {
     let links: Vec<String> =
         links.iter().map(|(rel, href)| format!("<link rel='{rel}' href='{href}'/>")).collect();
@@ -106,7 +106,7 @@ fn wrong(verdict: &LintReport) -> Vec<(Level, &str, &str)> {
         .collect()
 }
 
-/// Replaces one document of a faultless chain and checks the findings.
+/// Replaces the document at `url` in a faultless chain, and checks the findings.
 #[track_caller]
 fn check(url: &str, body: String, expected: &[(Level, &str, &str)]) {
     let mut site = sound();

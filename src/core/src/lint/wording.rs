@@ -1,4 +1,4 @@
-//! Text forms of lists, durations and times.
+//! Formats lists, durations and times as text.
 
 use chrono::{DateTime, Utc};
 
@@ -14,7 +14,7 @@ pub(super) fn listed(words: &[String]) -> String {
     }
 }
 
-/// Formats a duration rounded to its significant units.
+/// Formats a duration, rounded to a few units.
 pub(super) fn about(seconds: i64) -> String {
     let unit = match seconds {
         ..DAY => MINUTE,

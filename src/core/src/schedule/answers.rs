@@ -1,4 +1,4 @@
-//! Updates the facts after a successful or failed attempt (SPEC section 0, D.2).
+//! Updates the facts of a feed after a successful or failed poll (SPEC section 0, D.2).
 
 use chrono::{DateTime, Utc};
 
@@ -23,7 +23,8 @@ impl Facts {
         };
         self.cache = Some(cache);
         self.retry_after = Wait::of_answer(status, headers, received_at);
-        // A success that started after the host requested the wait shows that the host accepts requests again (SPEC B.4 rule 3).
+        // A successful poll that started after the host requested the wait shows that the host accepts requests again (SPEC B.4
+        // rule 3).
         self.host_wait = self.host_wait.filter(|wait| started < wait.received_at);
         self.succeeded_at(started);
     }
@@ -50,7 +51,7 @@ impl Facts {
         }
     }
 
-    /// Simulates the same successful response at another time.
+    /// Updates the facts as if a poll at `at` received the same response as the last successful poll. Used to predict polls.
     pub(super) fn repeat_success(&mut self, at: DateTime<Utc>) {
         self.cache = self.cache.map(|cache| cache.repeated_at(at));
         self.retry_after = None;

@@ -7,7 +7,7 @@ use super::limits::{
 };
 use super::plan::SettledBy;
 
-/// One of the user's two bounds.
+/// One of the user's two limits on the poll interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IntervalBound {
     Minimum,
@@ -31,14 +31,14 @@ pub(super) struct Bounds {
     pub(super) min: i64,
     /// Maximum interval, at least `min`.
     pub(super) max: i64,
-    /// `HARD_MIN`, or 0 on loopback hosts.
+    /// Minimum time between automatic polls, whatever the user sets (`HARD_MIN`); 0 on loopback hosts.
     pub(super) hard_min: i64,
     /// The user has fixed the interval, so neither the pace nor the user's bounds apply.
     pub(super) fixed: bool,
 }
 
 impl Bounds {
-    /// Returns the bounds that these facts impose.
+    /// Returns the pace and the bounds in force for the feed with these facts.
     pub(super) fn from_facts(facts: &Facts) -> Self {
         let settings = &facts.settings;
         let hard_min = if facts.loopback { 0 } else { HARD_MIN_SECONDS };
@@ -53,7 +53,7 @@ impl Bounds {
         Self { pace: settings.pace, min, max, hard_min, fixed }
     }
 
-    /// Checks whether the minimum is the lowest that a user can choose. It can be even lower on loopback hosts, as in the demo.
+    /// Checks whether the minimum interval is the lowest that the user can choose, or lower, as it can be on loopback hosts.
     pub(super) const fn has_least_min(&self) -> bool {
         self.min <= HARD_MIN_SECONDS
     }

@@ -31,7 +31,7 @@ pub fn decide(facts: &Facts, now: DateTime<Utc>, u: f64) -> Plan {
     Plan::new(decision, trace.into_steps(), planning_flaws(facts))
 }
 
-/// Computes the same plan without the explanation, in a microsecond or two.
+/// Computes the same plan as [`decide()`], but without the explanation. Takes a microsecond or two.
 pub fn decide_time(facts: &Facts, now: DateTime<Utc>, u: f64) -> Decision {
     decide_with_trace(facts, now, u, &mut PlanTrace::off())
 }
@@ -43,7 +43,7 @@ struct Draft {
     kind: PlanKind,
     binding: Option<i64>,
     settled_by: SettledBy,
-    /// Maximum spread of a move out of a skip window, in half seconds.
+    /// Maximum random delay added when the poll is moved out of a skip window, in half seconds.
     spread: i64,
 }
 
@@ -73,7 +73,7 @@ fn decide_with_trace(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut Plan
     decision(draft, clock)
 }
 
-/// Step 1: a feed that was never polled successfully is due at once, without jitter. After failed attempts only the
+/// Step 1: a feed that was never polled successfully is due at once, without jitter. If only failed attempts were made, only the
 /// floors determine the time.
 fn first_poll(ground: &FloorInputs<'_>, trace: &mut PlanTrace) -> Draft {
     let at = ground.last_try.unwrap_or(seconds(ground.now));
@@ -84,7 +84,7 @@ fn first_poll(ground: &FloorInputs<'_>, trace: &mut PlanTrace) -> Draft {
     Draft { at, kind: PlanKind::Interval, binding, settled_by, spread: 0 }
 }
 
-/// Steps 2 to 5: recommendation, pace and bounds, instant, jitter.
+/// Steps 2 to 5: computes the target time from the recommended interval, the user's pace and bounds, and jitter.
 fn draft_target(ground: &FloorInputs<'_>, last: i64, trace: &mut PlanTrace) -> Draft {
     let bounds = ground.bounds;
     let target = find_target(ground.recommendation, bounds, last);
@@ -100,8 +100,8 @@ fn draft_target(ground: &FloorInputs<'_>, last: i64, trace: &mut PlanTrace) -> D
     }
 }
 
-/// Returns what determined the time. If a bound changed the interval, it is that bound, except at a boundary: there it is the
-/// start of the period, even if a bound changed the interval.
+/// Returns what determined the target time: the user's minimum or maximum if it changed the interval or the slot, otherwise the
+/// source of the interval. At a boundary it is always the source.
 fn settled_by(target: &TargetTime) -> SettledBy {
     let held = target.held.filter(|_| target.kind != PlanKind::Boundary);
     held.map_or(target.source.settled_by(), IntervalBound::settled_by)
@@ -123,9 +123,9 @@ fn above_floors(mut draft: Draft, ground: &FloorInputs<'_>, trace: &mut PlanTrac
 /// that could have been polled since it fell due is polled now, even inside a window.
 ///
 /// 1. If now is inside a window, but there was an open instant since the feed fell due, poll now.
-/// 2. If the time is outside all windows, keep it.
-/// 3. Otherwise move it to the end of the window and slightly into the open hours. If the window has already ended,
-///    the feed is due.
+/// 2. If the planned time is outside all windows, keep it.
+/// 3. If the planned time is inside a window, move it to the end of the window, plus a random delay. If the window has already
+///    ended, the feed is due.
 fn out_of_windows(
     mut draft: Draft,
     windows: &SkipWindows,
@@ -150,7 +150,7 @@ fn out_of_windows(
     draft
 }
 
-/// Step 8: reports a time that has passed as due now.
+/// Step 8: turns the draft into a decision. If its time has passed, the feed is due now.
 fn decision(draft: Draft, now: i64) -> Decision {
     let due = draft.at <= now;
     Decision {

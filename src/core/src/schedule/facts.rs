@@ -24,7 +24,7 @@ pub struct Facts {
     /// Scheduling hints from the feed document.
     #[serde(skip_serializing_if = "is_default")]
     pub hints: Hints,
-    /// The user's settings for the feed, with global values filled in. Never stored; filled in for each plan.
+    /// The user's settings for the feed, with global settings where the feed has none. Not stored, but set for each plan.
     #[serde(skip)]
     pub settings: ScheduleSettings,
     /// Polling status of the feed.
@@ -33,7 +33,7 @@ pub struct Facts {
     /// Start of the last poll that returned 200, 226 or 304 and was processed.
     #[serde(skip_serializing_if = "is_default")]
     pub last_ok: Option<DateTime<Utc>>,
-    /// Start of the last attempt, whatever its result. If absent, `last_ok` counts.
+    /// Start of the last attempt, whether it succeeded or failed. If absent, `last_ok` is used.
     #[serde(skip_serializing_if = "is_default")]
     pub last_try: Option<DateTime<Utc>>,
     /// Number of consecutive failures since `last_ok`.
@@ -51,7 +51,7 @@ pub struct Facts {
     /// Wait requested by a 429 response to another feed on the same host (SPEC B.4.3).
     #[serde(skip_serializing_if = "is_default")]
     pub host_wait: Option<Wait>,
-    /// The host is this machine, so `HARD_MIN` does not apply.
+    /// Whether the feed is served by this machine, so that `HARD_MIN` does not apply.
     #[serde(skip_serializing_if = "is_default")]
     pub loopback: bool,
     /// Schedule learned from past updates, if the user allows learning and enough is known (SPEC B.2).
@@ -115,7 +115,7 @@ pub enum FeedStatus {
     Paused,
     /// Ended by the publisher with 410 or an empty `newLocation`.
     Gone,
-    /// Redirects to nothing (SPEC D.5).
+    /// Redirects to an empty address (SPEC D.5).
     Stopped,
 }
 
@@ -134,37 +134,37 @@ pub enum PollFailure {
 
 /// Schedule learned from past updates (SPEC B.2 rank 6).
 ///
-/// Only the mean interval and the last answer are stored; a background task learns the plan again after a restart.
-/// Until then the stored answer applies to the poll it was computed for, so a restart does not move that poll, and the
-/// mean interval applies to every other poll.
+/// Only the mean interval and the next poll times computed after the last poll are stored; a background task learns the plan again
+/// after a restart. Until the plan is available, the stored times apply to the next poll, so a restart does not move it, and the
+/// mean interval applies to all later polls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Learned {
     /// Mean interval at normal pace, in seconds, at least 1.
     pub interval_seconds: u32,
-    /// The plan's answer for the last poll, if there was a plan.
+    /// The next poll times that the plan computed after the last poll; `None` if there was no plan.
     pub answered: Option<LearnedAnswer>,
     /// The learned plan, which computes the next poll from any last poll.
     #[serde(skip)]
     pub plan: Option<Arc<LearnedPlan>>,
 }
 
-/// The next poll after a given last poll, at each of the three paces.
+/// The next poll times that a learned plan computed after a given last poll, one for each of the three paces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LearnedAnswer {
-    /// The last poll, in seconds since 1970.
+    /// Time of the last poll, in seconds since 1970.
     pub last: i64,
-    /// The next polls, in seconds since 1970, in the order of [`Pace::ALL`].
+    /// Time of the next poll at each pace, in seconds since 1970, in the order of [`Pace::ALL`].
     pub next: [i64; 3],
 }
 
 impl Learned {
-    /// Creates a schedule with a flat interval, in seconds.
+    /// Creates a learned schedule that polls at a fixed interval, in seconds.
     pub fn every(interval_seconds: u32) -> Self {
         Self { interval_seconds, ..Self::default() }
     }
 
-    /// Creates a schedule from a plan; `last_ok` and the settings belong to the feed the plan was learned for.
+    /// Creates a learned schedule from a plan. `last_ok` and `settings` are those of the feed for which the plan was learned.
     pub fn by_plan(
         plan: Arc<LearnedPlan>,
         last_ok: Option<DateTime<Utc>>,
@@ -175,7 +175,7 @@ impl Learned {
         learned.after_poll(last_ok, settings)
     }
 
-    /// Returns the schedule with the answer to store updated for a new last poll.
+    /// Returns the schedule with its stored next poll times recomputed after a poll at `last_ok`.
     #[must_use]
     pub fn after_poll(
         mut self,
@@ -192,10 +192,10 @@ impl Learned {
         self
     }
 
-    /// Returns the next poll after one at `last`, in seconds since 1970, at least `min` and at most `max` seconds
-    /// after it. `None` means that only the interval is known.
+    /// Returns the next poll after one at `last`, in seconds since 1970, at least `min` and at most `max` seconds after `last`.
+    /// `None` means that only the mean interval is known.
     pub(super) fn next(&self, last: i64, pace: Pace, min: i64, max: i64) -> Option<i64> {
-        // The stored answer for this poll takes precedence, even if a new plan has been learned since.
+        // If next poll times are stored for this last poll, they take precedence, even if a new plan has been learned since.
         let Some(answer) = self.answered.filter(|answer| answer.last == last) else {
             return self.plan.as_ref()?.next(last, pace, min, max);
         };

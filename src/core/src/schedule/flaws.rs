@@ -10,8 +10,8 @@ use super::interval::rules::rule_mask;
 use super::limits::RULES_MAX;
 use crate::feed::{Flaw, Zone};
 
-/// Returns the flaws in a feed's hints: those found when the document was read, and those found while planning. A
-/// flawed hint is ignored or followed only in part.
+/// Returns the flaws in a feed's hints: those found when the document was read, and those found while planning. A hint with a flaw
+/// is ignored or followed only in part.
 pub fn planning_flaws(facts: &Facts) -> Vec<Flaw> {
     let mut flaws: Vec<Flaw> = facts.hints.flaws.clone();
     flaws.extend(offered_push(facts));
@@ -64,7 +64,7 @@ fn ttl_in_seconds(facts: &Facts) -> Option<Flaw> {
     hints.ttl_like_seconds(i64::from(facts.learned.as_ref()?.interval_seconds))
 }
 
-/// Reports a maximum below the minimum. The settings reject such a value, but it can come from another source (SPEC A.8).
+/// Reports a maximum below the minimum. The settings screen rejects such a maximum, but it can come from another source (SPEC A.8).
 fn crossed_bounds(facts: &Facts) -> Option<Flaw> {
     let bounds = Bounds::from_facts(facts);
     let maximum = i64::from(facts.settings.max_seconds);

@@ -1,4 +1,4 @@
-//! Hypothetical plans: the polls that follow if nothing changes, and the plan at another pace.
+//! Hypothetical plans: the upcoming polls if the feed does not change, and the plan at another pace.
 
 use chrono::{DateTime, Utc};
 
@@ -11,7 +11,7 @@ use super::plan::Plan;
 /// Returns the next `count` plans (at most 1000), assuming that each poll happens as planned and gets the same
 /// response as the last one: same hints, same cache lifetime. Stops after a plan that never polls.
 ///
-/// `unit` returns the share of jitter for a last poll; see [`super::spread_unit`].
+/// `unit` returns the feed's share of the jitter for the plan that follows the given last poll; see [`super::spread_unit`].
 pub fn following_plans(
     facts: &Facts,
     now: DateTime<Utc>,

@@ -1,7 +1,7 @@
-//! Instants as whole seconds since 1970. The arithmetic of this module cannot overflow on them.
+//! Converts instants to whole seconds since 1970, with which the schedule calculates, and back.
 //!
-//! `DateTime<Utc>` covers about 262,000 years before and after 1970, well within `i64` seconds, so adding an interval
-//! to an instant needs no check. Only the conversion back is clamped.
+//! `DateTime<Utc>` covers about 262,000 years before and after 1970, well within `i64` seconds, so adding an interval to an instant
+//! needs no check. Only the conversion from seconds to an instant is clamped.
 
 use chrono::{DateTime, Utc};
 

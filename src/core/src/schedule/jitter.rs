@@ -12,8 +12,8 @@ use super::plan::PlanKind;
 use super::recommend::IntervalSource;
 use super::target_time::TargetTime;
 
-/// Computes the `u` of a plan, in [-1, 1). It depends only on the installation, the feed and the last poll, so a
-/// restart does not change it.
+/// Computes the share of the jitter `u` for the next plan of a feed, in [-1, 1). The share depends only on the installation
+/// (`salt`), the feed and the last poll, so a restart does not change it.
 pub fn spread_unit(salt: u128, feed_key: &[u8], last_ok: Option<DateTime<Utc>>) -> f64 {
     let mut hasher = SipHasher13::new_with_key(&salt.to_le_bytes());
     hasher.write(feed_key);
@@ -23,22 +23,23 @@ pub fn spread_unit(salt: u128, feed_key: &[u8], last_ok: Option<DateTime<Utc>>) 
     f64::from(top) / f64::from(1_u32 << 31) - 1.0
 }
 
-/// Clamps `u` to the range -1 to 1 and replaces NaN with 0.
+/// Clamps the share of the jitter `u` to the range -1 to 1 and replaces NaN with 0.
 pub(super) fn usable(u: f64) -> f64 {
     if u.is_nan() { 0.0 } else { u.clamp(-1.0, 1.0) }
 }
 
-/// Returns a share of a number of half seconds, rounded to whole seconds. The width is in half seconds because half of
-/// an odd interval is not a whole number of seconds.
+/// Multiplies a maximum shift, in half seconds, by `u` and returns the shift in whole seconds. The maximum is in half seconds
+/// because half of an odd interval is not a whole number of seconds.
 #[expect(clippy::cast_possible_truncation, reason = "|u| <= 1, so it is at most the width")]
 #[expect(clippy::cast_precision_loss, reason = "widths stay far below 2^52")]
 pub(super) fn share(u: f64, half_seconds: i64) -> i64 {
     (u * half_seconds as f64 / 2.0).round() as i64
 }
 
-/// Returns the maximum shift, in half seconds. It is half of the binding interval, as in the paper on interval rules, or a tenth
-/// if the user fixed the interval or nobody stated one; both are capped. For a poll that a learned plan places, it is a tenth of
-/// the gap and at most a minute, because a larger shift would defeat the plan (SCHEDULING annex A.3).
+/// Returns the maximum jitter shift, in half seconds. The shift is at most half of the binding interval, as in the paper on
+/// interval rules, or a tenth if the user fixed the interval or nobody stated one, and never more than two hours. For a poll that a
+/// learned plan places, it is at most a tenth of the time since the last poll and at most a minute, because a larger shift would
+/// defeat the plan (SCHEDULING annex A.3).
 pub(super) fn width(target: &TargetTime, bounds: Bounds) -> i64 {
     if is_placed(target) {
         return (target.binding / 5).min(2 * PLACED_JITTER_SECONDS);
@@ -48,27 +49,28 @@ pub(super) fn width(target: &TargetTime, bounds: Bounds) -> i64 {
     width.min(2 * JITTER_CAP_SECONDS)
 }
 
-/// Checks whether a learned plan places the poll.
+/// Checks whether a learned plan chose the time of the poll, as opposed to only an interval.
 pub(super) fn is_placed(target: &TargetTime) -> bool {
     target.kind == PlanKind::Slot && target.source == IntervalSource::Learned
 }
 
-/// A target after jitter.
+/// A poll time after the random shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Jittered {
     pub(super) at: i64,
     /// Maximum possible shift, in half seconds.
     pub(super) limit: i64,
-    /// Whether a shift past the user's maximum was mirrored.
+    /// Whether the shift was mirrored because it would have gone past the user's maximum interval.
     pub(super) mirrored: bool,
 }
 
 /// Shifts a target by the share `u` of its maximum shift.
 ///
-/// 1. After an interval the shift goes in either direction. A shift past the maximum is mirrored.
-/// 2. At the start of a period, or at a slot, the shift goes forward only, because an early poll would miss the
-///    update. It goes at most halfway into the period and not past the maximum.
-/// 3. The result is never earlier than the minimum interval after the last poll.
+/// 1. After an interval the shift goes in either direction. A shift past the maximum interval is mirrored, so the poll is earlier
+///    instead.
+/// 2. At the start of a period, or at a slot, the shift goes forward only, because an early poll would miss the update. The shift
+///    goes at most halfway into the period and not past the maximum interval.
+/// 3. The shifted poll is never earlier than the minimum interval after the last poll.
 pub(super) fn jittered(target: &TargetTime, bounds: Bounds, last: i64, u: f64) -> Jittered {
     let width = width(target, bounds);
     let latest = last + bounds.max;

@@ -19,7 +19,7 @@ pub(crate) const DEFAULT_MAX_SECONDS: u32 = 1440 * 60;
 pub(crate) const DEFAULT_INTERVAL_SECONDS: u32 = 60 * 60;
 /// Longest interval that any document or setting can state: 366 days (SPEC S0.7, A.5.2).
 pub(crate) const INTERVAL_MAX_SECONDS: i64 = 527_040 * MINUTE;
-/// Interval used for boilerplate `sy` (SPEC B.2 rank 5).
+/// Interval used for the `sy` hint that `WordPress` writes into every feed (SPEC B.2 rank 5).
 pub(crate) const BOILERPLATE_SECONDS: i64 = HOUR;
 
 /// Maximum jitter shift in either direction (`JITTER_CAP`).
@@ -27,7 +27,7 @@ pub(crate) const JITTER_CAP_SECONDS: i64 = 120 * MINUTE;
 /// Maximum jitter shift of a poll that a learned plan places (SCHEDULING annex A.3).
 pub(crate) const PLACED_JITTER_SECONDS: i64 = MINUTE;
 
-/// Longest cache lifetime that counts in full (`CACHE_FLOOR_FULL`).
+/// Longest cache lifetime that is respected in full; longer ones are cut to this value (`CACHE_FLOOR_FULL`).
 pub(crate) const CACHE_FULL_SECONDS: i64 = 48 * HOUR;
 /// Cache lifetime above which the value is treated as a mistake (`CACHE_FLOOR_ABSURD`).
 pub(crate) const CACHE_ABSURD_SECONDS: i64 = 7 * DAY;
@@ -38,7 +38,7 @@ pub(crate) const RETRY_AFTER_CAP_SECONDS: i64 = 7 * DAY;
 
 /// Backoff after the first failure (`BACKOFF_BASE`).
 pub(crate) const BACK_OFF_BASE_SECONDS: i64 = 15 * MINUTE;
-/// Longest backoff that failures alone impose (`BACKOFF_CAP`).
+/// Longest backoff that repeated doubling reaches (`BACKOFF_CAP`).
 pub(crate) const BACK_OFF_CAP_SECONDS: i64 = DAY;
 /// Polling interval of a feed that has returned only 404 for 30 days (SPEC D.2).
 pub(crate) const DEAD_SECONDS: i64 = WEEK;
@@ -47,7 +47,8 @@ pub(crate) const DEAD_SECONDS: i64 = WEEK;
 pub(crate) const COOL_DOWN_SECONDS: i64 = MINUTE;
 /// Maximum number of interval rules; further rules are ignored (`RULES_MAX`). Each rule uses one bit of a `u64`.
 pub const RULES_MAX: usize = 64;
-/// Time to search for a change of interval. If none occurs within it, none ever does (SPEC A.5.4).
+/// How far ahead to search for a change of interval. If the interval does not change within this time, it never changes (SPEC
+/// A.5.4).
 pub(crate) const HORIZON_SECONDS: i64 = 8 * DAY;
-/// Maximum number of upcoming polls in a list.
+/// Maximum number of upcoming polls that are computed for a list.
 pub(crate) const FOLLOWING_MAX: usize = 1000;

@@ -1,11 +1,11 @@
 //! Computes when to poll a feed next, and explains why. Pure code that depends only on `feed`.
 //!
-//! [`decide()`] turns [`Facts`], the current time and the feed's share of the jitter into a [`Plan`] that includes its
-//! explanation. [`decide_time`] returns the same result without the explanation. This module does not read the clock,
-//! draw random numbers, poll anything or keep any state: the caller computes a new plan whenever something changes.
+//! [`decide()`] turns [`Facts`], the current time and the feed's share of the jitter into a [`Plan`] that includes its explanation.
+//! [`decide_time`] returns the same result without the explanation. The schedule does not read the clock, draw random numbers, poll
+//! anything or keep any state. The caller computes a new plan whenever an input changes.
 //!
-//! SPEC B.1 defines the order of precedence, which `decide` implements. `recommend` holds the table of interval
-//! sources, and `floors` the table of floors.
+//! `decide` applies the restrictions in the order of precedence that SPEC B.1 defines. `recommend` holds the table of interval
+//! sources, and `floors` the table of floors (times before which a feed is not polled).
 
 mod answers;
 mod bounds;

@@ -11,7 +11,7 @@ use crate::schedule::interval::pace::Pace;
 
 const TEN: &str = "03-02 10:00";
 
-/// Checks the plan at the time of the last attempt, without jitter.
+/// Computes the plan at the time of the last attempt, without jitter, and checks the next poll and what determined it.
 fn check(name: &str, facts: &Facts, next: &str, settled_by: SettledBy) {
     let now = facts.last_try.or(facts.last_ok).expect("polled before");
     let plan = decide(facts, now, 0.0);

@@ -1,4 +1,4 @@
-//! Tests for the vectors of SPEC A.7 and the examples of SPEC A.9.
+//! Tests for the jitter examples of SPEC A.7 and the examples of SPEC A.9, in which the program was not always running.
 
 use super::super::facts::PollFailure;
 use super::super::plan::PlanKind;
@@ -8,7 +8,7 @@ use crate::feed::Period;
 use crate::schedule::holds::cache::{CacheState, TimingHeaders};
 use crate::schedule::holds::retry_after::Wait;
 
-/// Checks the next poll, with jitter, planned right after the last poll.
+/// Computes the plan right after the last poll, with the share of the jitter `u`, and checks the next poll.
 fn check_jitter(name: &str, facts: &Facts, u: f64, next: &str) {
     let now = facts.last_ok.expect("polled before");
     assert_eq!(decide_time(facts, now, u).next_poll, Some(at(next)), "{name}, u {u}");

@@ -10,16 +10,17 @@ use crate::feed::Flaw;
 pub struct Plan {
     /// Time of the next poll; `now` if it is due; `None` if the feed is never polled.
     pub next_poll: Option<DateTime<Utc>>,
-    /// Time at which the feed falls or fell due; in the past if the user was away. Determines the order of overdue polls.
+    /// Time at which the feed falls or fell due; in the past if the user was away. Overdue feeds are polled in an order that
+    /// depends on this time.
     pub due: Option<DateTime<Utc>>,
-    /// Kind of instant.
+    /// How the time of the next poll came about.
     pub kind: PlanKind,
-    /// The interval that determined the time, after pace and bounds, in seconds; `None` if there is none.
+    /// The interval that determined the time, after pace and bounds are applied, in seconds; `None` if no interval did.
     pub binding_seconds: Option<u32>,
     /// What determined the final time: the last stage that moved it, or else the source of the
     /// recommendation. Jitter does not count.
     pub settled_by: SettledBy,
-    /// The steps that led to the time, in order (SPEC section 0).
+    /// The steps of the explanation, in the order in which they changed the interval and the time (SPEC section 0).
     pub steps: Vec<PlanStep>,
     /// Hints that could not be followed, with reasons.
     pub flaws: Vec<Flaw>,
@@ -66,7 +67,7 @@ impl Plan {
     }
 }
 
-/// Kind of instant in a plan (UX 5).
+/// How the time of the next poll came about (UX 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanKind {
@@ -74,15 +75,15 @@ pub enum PlanKind {
     Now,
     /// One interval after the last poll.
     Interval,
-    /// At the start of a shorter interval.
+    /// At the start of a period with a shorter interval.
     Boundary,
-    /// At a slot of the publisher's schedule (SPEC B.6).
+    /// At an update time of the publisher's schedule (SPEC B.6), or at a time chosen by a learned plan.
     Slot,
     /// Never polled automatically.
     Never,
 }
 
-/// What determined the time (UX 5).
+/// What determined the time of the next poll (UX 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SettledBy {
@@ -92,11 +93,11 @@ pub enum SettledBy {
     OwnRules,
     /// The publisher's interval rules.
     Rules,
-    /// `sy:*`.
+    /// The publisher's update frequency in `sy:*` elements.
     Sy,
-    /// RSS `ttl`.
+    /// The publisher's `ttl` in an RSS feed.
     Ttl,
-    /// `refreshRate`.
+    /// The publisher's `refreshRate`.
     RefreshRate,
     /// `sy:*` as `WordPress` writes it into every feed.
     BoilerplateSy,
@@ -104,21 +105,21 @@ pub enum SettledBy {
     Learned,
     /// The default interval.
     Default,
-    /// The user's minimum, or `HARD_MIN`.
+    /// The user's minimum interval, or `HARD_MIN`.
     Minimum,
-    /// The user's maximum.
+    /// The user's maximum interval.
     Maximum,
-    /// `Cache-Control` or `Expires`.
+    /// The cache lifetime in `Cache-Control` or `Expires`.
     CacheLifetime,
-    /// `Retry-After`.
+    /// A wait that the server requested with `Retry-After`, or that is assumed for its host.
     RetryAfter,
-    /// Consecutive failures.
+    /// The backoff after consecutive failures.
     BackOff,
     /// Only 404 responses for 30 days.
     Dead,
-    /// `skipHours`.
+    /// The hours that the publisher asks to skip (`skipHours`).
     SkipHours,
-    /// `skipDays`.
+    /// The days that the publisher asks to skip (`skipDays`).
     SkipDays,
     /// The user was away when the feed could have been polled (SPEC A.9).
     Overdue,
@@ -126,11 +127,11 @@ pub enum SettledBy {
     FirstPoll,
     /// The publisher ended the feed.
     Gone,
-    /// The feed redirects to nothing.
+    /// The feed redirects to an empty address.
     Stopped,
     /// The user paused the feed.
     Paused,
-    /// JSON Feed `expired`.
+    /// The publisher marked a JSON feed as finished (`expired`).
     Expired,
 }
 
@@ -179,7 +180,7 @@ pub struct PlanStep {
     pub reason: String,
 }
 
-/// A quantity in a step.
+/// An interval or instant before or after a step of an explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
     /// An interval, in seconds.
@@ -198,23 +199,23 @@ pub enum PlanStage {
     Recommendation,
     /// The user's pace, with the bound that limits it.
     Pace,
-    /// The user's minimum for the interval or the time.
+    /// The user's minimum interval, which limits the interval or the poll time.
     Minimum,
-    /// The user's maximum for the interval or the time.
+    /// The user's maximum interval, which limits the interval or the poll time.
     Maximum,
     /// The instant computed from the interval (SPEC A.5.6, B.6).
     NextUpdate,
     /// The random shift that spreads the polls of many installations (SPEC A.7).
     Jitter,
-    /// `Cache-Control`, `Expires` (SPEC B.4.2).
+    /// The delay until the cache lifetime in `Cache-Control` or `Expires` ends (SPEC B.4.2).
     CacheLifetime,
-    /// `Retry-After` (SPEC B.4.3).
+    /// The wait that the server requested with `Retry-After` (SPEC B.4.3).
     RetryAfter,
-    /// Failures (SPEC B.4.4).
+    /// The backoff after failures (SPEC B.4.4).
     BackOff,
-    /// `skipHours` and `skipDays` (SPEC B.5).
+    /// The move out of the hours and days to skip (`skipHours`, `skipDays`; SPEC B.5).
     Skip,
-    /// Already due (SPEC A.9).
+    /// The notice that the time has passed, so the feed is due (SPEC A.9).
     Due,
 }
 

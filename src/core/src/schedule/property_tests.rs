@@ -15,7 +15,7 @@ use crate::schedule::interval::segments::Rhythm;
 use crate::schedule::limits::*;
 use crate::schedule::{following_plans, with_pace};
 
-/// Start of the week in 2026 that the tests use.
+/// Monday 2026-03-02, 00:00 UTC: the start of the week that the tests use.
 const WEEK_START: i64 = 1_772_409_600;
 
 fn zone() -> impl Strategy<Value = Zone> {
@@ -125,8 +125,8 @@ fn feed() -> impl Strategy<Value = (Facts, DateTime<Utc>)> {
     )
 }
 
-/// Evaluates the closed form of SPEC A.5.5 at every whole minute. Offsets are whole minutes, so the interval
-/// changes at no other time.
+/// Computes the next poll with the closed form of SPEC A.5.5 by trying every whole minute. The UTC offsets of the test zones are
+/// whole minutes, so the interval cannot change within a minute.
 fn closed_form(facts: &Facts, last: i64) -> i64 {
     let offer = |at: i64| {
         let (interval, _) = interval_in_force(facts, instant(at));
@@ -137,7 +137,8 @@ fn closed_form(facts: &Facts, last: i64) -> i64 {
     (first_minute..end).step_by(60).map(offer).chain([end]).min().unwrap_or(end)
 }
 
-/// Finds the rule in force at an instant without masks, by counting the hours of the week one by one.
+/// Returns the interval of the rule in force at an instant, in minutes, by counting the hours of the week one by one instead of
+/// using masks.
 fn naive_interval(rules: &[IntervalRule], at: i64) -> Option<u32> {
     let covers = |rule: &IntervalRule, day: i64, hour: i64| {
         let (h0, h1) = (rule.start_hour.unwrap_or(0), rule.end_hour.unwrap_or(23));
@@ -157,11 +158,11 @@ fn naive_interval(rules: &[IntervalRule], at: i64) -> Option<u32> {
         let offset = match &rule.zone {
             Zone::Utc => 0,
             Zone::Offset(minutes) => i64::from(*minutes) * 60,
-            // Offsets in the winter week that these tests use.
+            // UTC offsets, in seconds, in the winter week that these tests use.
             Zone::Named(name) => match name.as_str() {
                 "Europe/London" => 0,
                 "Asia/Kathmandu" => 20_700,
-                // America/St_Johns.
+                // The only other zone in these tests is America/St_Johns.
                 _ => -12_600,
             },
         };

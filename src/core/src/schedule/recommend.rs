@@ -1,4 +1,4 @@
-//! Chooses the source of the interval: the first in an ordered list that states one (SPEC B.2).
+//! Chooses the source of the poll interval: the first source in an ordered list that states an interval (SPEC B.2).
 
 use super::facts::{Facts, FeedStatus, Learned};
 use super::interval::rules::RuleTable;
@@ -55,7 +55,7 @@ pub(super) struct Recommendation {
     pub(super) flat: StatedInterval,
 }
 
-/// The way a recommendation becomes an instant.
+/// How the time of the next poll is computed from a recommendation.
 #[derive(Debug, Clone)]
 pub(super) enum RecommendedCourse {
     /// An interval that is the same at all times.
@@ -71,13 +71,13 @@ pub(super) enum RecommendedCourse {
 /// A source that states one interval for all times.
 type FlatSource = fn(&Facts) -> Option<StatedInterval>;
 
-/// Ranks 2 to 7, in order.
+/// The sources that state one interval for all times, in order of precedence (SPEC B.2 ranks 2 to 7).
 ///
 /// `sy` comes before `ttl` because it carries more information. The learned interval comes after every statement of
 /// the publisher, but before boilerplate, which no publisher chose.
 const FLAT_SOURCES: [FlatSource; 6] = [sy, ttl, refresh_rate, learned, boilerplate_sy, default];
 
-/// The flat sources that come from the publisher.
+/// The sources in [`FLAT_SOURCES`] with which the publisher chooses an interval.
 const SPEAKERS: [FlatSource; 3] = [sy, ttl, refresh_rate];
 
 /// Returns the recommendation for these facts.
@@ -107,8 +107,8 @@ pub(super) fn recommend(facts: &Facts) -> Recommendation {
     Recommendation { source: flat.source, course, flat }
 }
 
-/// Checks whether no source states one interval for all times, so that the learned schedule counts (SPEC B.2 rank 6).
-/// The learned schedule then places the polls, or supplies the interval for hours that no rule covers.
+/// Checks whether no source of a higher rank states one interval for all times, so that the learned schedule is used (SPEC B.2 rank
+/// 6). The learned schedule then places the polls, or supplies the interval for hours that no rule covers.
 pub fn leaves_room_for_learning(facts: &Facts) -> bool {
     let stated = |source: FlatSource| source(facts).is_some();
     !SPEAKERS.into_iter().any(stated)
@@ -116,7 +116,8 @@ pub fn leaves_room_for_learning(facts: &Facts) -> bool {
         && facts.standing != FeedStatus::Archive
 }
 
-/// Returns placed polls if a learned plan or a stored answer is available, and a flat interval otherwise.
+/// Returns the course of a learned schedule: placed polls if a learned plan or stored next poll times are available, otherwise a
+/// flat interval.
 fn placed(facts: &Facts) -> RecommendedCourse {
     let places = |learned: &&Learned| learned.plan.is_some() || learned.answered.is_some();
     match facts.learned.as_ref().filter(places) {
@@ -174,11 +175,11 @@ fn default(facts: &Facts) -> Option<StatedInterval> {
     stated(IntervalSource::Default, i64::from(facts.settings.default_seconds).max(1))
 }
 
-/// Checks whether the `sy` hint is the one that `WordPress` writes into every feed, however rarely the feed changes.
+/// Checks whether the `sy` hint is boilerplate: the one that `WordPress` writes into every feed, however rarely the feed changes.
 ///
-/// This is the case if all of the following hold (SPEC B.2, G.6):
+/// The hint is boilerplate if all of the following hold (SPEC B.2, G.6):
 ///
-/// 1. The hint states once an hour.
+/// 1. The hint states one update an hour.
 /// 2. The hint has no base.
 /// 3. `WordPress` generated the document.
 pub(super) fn is_boilerplate(facts: &Facts) -> bool {

@@ -1,4 +1,4 @@
-//! Rule sets and facts shared by several test tables (SPEC A.6, B.7).
+//! Interval rules and feeds that several test modules use (SPEC A.6, B.7).
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 
@@ -34,7 +34,7 @@ pub(super) fn set_p() -> Vec<IntervalRule> {
     vec![rule(240, None, None), office(), rule(30, Some((4, 4)), None)]
 }
 
-/// Overlapping rules: one quiet hour inside a busy window.
+/// Overlapping rules: one hour with a longer interval inside a period with a shorter one.
 pub(super) fn set_o() -> Vec<IntervalRule> {
     vec![rule(240, None, None), office(), rule(120, Some((12, 12)), None)]
 }
@@ -62,17 +62,17 @@ pub(super) fn set_half() -> Vec<IntervalRule> {
     vec![rule(240, None, None), IntervalRule { zone: Zone::Offset(330), ..office() }]
 }
 
-/// Rules without a default, to be combined with ttl 120.
+/// A rule that leaves hours uncovered, to be combined with a `ttl` of 120 minutes.
 pub(super) fn set_n() -> Vec<IntervalRule> {
     vec![office()]
 }
 
-/// Three periods, to test the running minimum.
+/// Three rules with different intervals, to test that only periods with a shorter interval than all earlier periods matter.
 pub(super) fn set_m() -> Vec<IntervalRule> {
     vec![rule(240, None, None), rule(120, Some((10, 10)), None), rule(180, Some((12, 12)), None)]
 }
 
-/// Four periods.
+/// Four rules with intervals of 8 to 24 hours, each of the shorter ones for one hour.
 pub(super) fn set_m2() -> Vec<IntervalRule> {
     vec![
         rule(1440, None, None),
@@ -88,7 +88,7 @@ pub(super) fn with_rules(intervals: Vec<IntervalRule>, last_ok: &str) -> Facts {
     Facts { hints: Hints { intervals, ..Hints::default() }, last_ok, ..Facts::default() }
 }
 
-/// Creates a feed with this ttl, in minutes, last polled at `last_ok`.
+/// Creates a feed with this `ttl`, in minutes, last polled at `last_ok`.
 pub(super) fn with_ttl(minutes: u32, last_ok: &str) -> Facts {
     let hints = Hints { ttl_minutes: Some(minutes), ..Hints::default() };
     Facts { hints, last_ok: Some(at(last_ok)), ..Facts::default() }
@@ -112,7 +112,7 @@ pub(super) fn with_windows(mut facts: Facts) -> Facts {
     facts
 }
 
-/// Returns the same feed with other bounds, in minutes.
+/// Returns the feed with another minimum and maximum interval, in minutes.
 pub(super) fn bounded(facts: Facts, min: u32, max: u32) -> Facts {
     let settings =
         ScheduleSettings { min_seconds: min * 60, max_seconds: max * 60, ..facts.settings.clone() };

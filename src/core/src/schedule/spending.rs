@@ -16,11 +16,11 @@ use super::week::HOURS;
 /// Seconds in a day.
 const DAY: f64 = 86_400.0;
 
-/// The cost of a schedule, before floors and skip windows.
+/// The cost of a schedule, without the effect of floors and skip windows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
     pub polls_a_day: f64,
-    /// Average delay of a publication, in minutes: as learned, otherwise half the interval.
+    /// Average delay of a publication, in minutes: the learned delay, or half the interval if nothing was learned.
     pub delay_minutes: f64,
 }
 
@@ -51,7 +51,7 @@ fn even(seconds: i64) -> Cost {
     Cost { polls_a_day: DAY / seconds, delay_minutes: seconds / 120.0 }
 }
 
-/// Averages the cost over the hours of a week.
+/// Returns the cost of a schedule with interval rules, averaged over the hours of a week.
 fn under_rules(table: &RuleTable, fallback: i64, bounds: Bounds) -> Cost {
     let mut walk = IntervalWalk::start(Rhythm { table, fallback, bounds }, 0);
     let mut sum = Cost { polls_a_day: 0.0, delay_minutes: 0.0 };

@@ -15,15 +15,16 @@ pub(super) struct TargetTime {
     pub(super) at: i64,
     /// `Interval`, `Boundary` or `Slot`; a learned plan yields slots.
     pub(super) kind: PlanKind,
-    /// The source of the recommendation; with rules, the source of the binding interval.
+    /// The source of the recommendation. With interval rules, the source of the binding interval: the rules, or the flat source for
+    /// hours that no rule covers.
     pub(super) source: IntervalSource,
-    /// Index in the document of the rule that gives the binding interval.
+    /// Index of the interval rule that states the binding interval, counted in document order; `None` if no rule does.
     pub(super) rule: Option<usize>,
-    /// The binding interval as stated, in seconds.
+    /// The binding interval (the one that determines `at`) as its source states it, in seconds.
     pub(super) raw: i64,
     /// The binding interval after pace and bounds, in seconds.
     pub(super) binding: i64,
-    /// The bound that limits the interval or the slot.
+    /// The user's bound that limits the interval or the slot, if any.
     pub(super) held: Option<IntervalBound>,
     /// The publisher's slot, before bounds are applied.
     pub(super) slot: Option<i64>,
@@ -115,8 +116,8 @@ fn target_of_rules(
     }
 }
 
-/// Returns the length of the period that starts at `at`. Jitter uses at most half of it and never more than its cap,
-/// so the search stops at twice the cap.
+/// Returns the length of the period of constant interval that starts at `at`, in seconds. Jitter uses at most half of it and never
+/// more than its cap, so the search for the end of the period stops at twice the cap.
 fn room(rhythm: Rhythm<'_>, at: i64) -> i64 {
     let enough = 2 * JITTER_CAP_SECONDS;
     let mut walk = super::interval::segments::IntervalWalk::start(rhythm, at);

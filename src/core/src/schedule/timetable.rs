@@ -1,4 +1,4 @@
-//! Deadlines ordered by time.
+//! A set of deadlines, ordered by time, with a key for each.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -23,7 +23,8 @@ impl WeekMask {
         self.0.get(usize::from(hour / 64)).is_some_and(|word| word >> (hour % 64) & 1 == 1)
     }
 
-    /// Returns the number of hours in the set, 0 to 168. This is the weight of SPEC A.5.2.
+    /// Returns the number of hours in the set, 0 to 168. Of several rules, the one that covers the fewest hours takes precedence
+    /// (SPEC A.5.2).
     pub(super) fn weight(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
@@ -41,7 +42,7 @@ pub(super) fn hour_of_week(local: i64) -> u8 {
     u8::try_from(hour).unwrap_or(0)
 }
 
-/// Returns the start of the next hour after a local time.
+/// Returns the start of the next hour after a local time, both in seconds since 1970-01-01.
 pub(super) fn next_hour(local: i64) -> i64 {
     local + HOUR - local.rem_euclid(HOUR)
 }

@@ -1,9 +1,10 @@
-//! Dates as typed in a query: a year, a month, a day, or a time span before now.
+//! Dates as typed in a query: a year, a month, a day, or a period of time that ends now.
 
 use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
-/// Returns the start of a typed date: `2014`, `2014-03`, `2014-03-05`, or `7d`, `2w`, `6m`, `1y` before `now`.
+/// Returns the start of a typed period: of the year `2014`, the month `2014-03` or the day `2014-03-05`; or the time `7d`,
+/// `2w`, `6m` or `1y` before `now`.
 pub(super) fn beginning(typed: &str, now: DateTime<Utc>, zone: Tz) -> Option<DateTime<Utc>> {
     match typed.as_bytes().split_last() {
         Some((unit, _)) if unit.is_ascii_alphabetic() => {
@@ -54,7 +55,7 @@ mod tests {
         for typed in ["", "d", "7", "x7d", "2014-13", "2014-02-30", "4294967295y", "1-2-3-4", "日"]
         {
             let read = beginning(typed, now, Tz::UTC);
-            // A single digit is read as a year.
+            // Of these texts, only the single digit is a date: it is parsed as a year.
             assert!(read.is_none() || typed == "7", "{typed}: {read:?}");
         }
         let vienna = beginning("2014", now, Tz::Europe__Vienna).unwrap();

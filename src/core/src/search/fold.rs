@@ -1,10 +1,10 @@
-//! Folding of letters for comparison: removes case, accents and width.
+//! Folding of letters for comparison: removes differences in case, accents and width.
 
 use icu_normalizer::properties::{
     CanonicalCombiningClassMapBorrowed, CanonicalDecompositionBorrowed, Decomposed,
 };
 
-/// Letters without a decomposition that people type without the stroke or as two letters.
+/// Letters that cannot be decomposed, with the plain letters that people type instead of them.
 const WRITTEN_AS: [(char, &str); 12] = [
     ('ß', "ss"),
     ('æ', "ae"),
@@ -20,10 +20,10 @@ const WRITTEN_AS: [(char, &str); 12] = [
     ('ŋ', "ng"),
 ];
 
-/// Maximum depth of nested decompositions, which no letter exceeds.
+/// Maximum depth of nested decompositions. No letter needs more.
 const DEPTH_MAX: u8 = 4;
 
-/// Checks whether a character is a letter, a digit, or part of one.
+/// Checks whether a character can be part of a word: a letter, a digit, or a mark on one.
 pub(super) fn is_of_word(char: char) -> bool {
     if char.is_ascii() {
         return char.is_ascii_alphanumeric();
@@ -31,7 +31,7 @@ pub(super) fn is_of_word(char: char) -> bool {
     char.is_alphanumeric() || is_silent(char) || is_mark(char)
 }
 
-/// Checks whether a character occurs in words but is ignored: joiners, the soft hyphen, variation selectors.
+/// Checks whether a character may occur in words but is ignored: a joiner, the soft hyphen, or a variation selector.
 pub(super) const fn is_silent(char: char) -> bool {
     matches!(char, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{fe00}'..='\u{fe0f}')
 }
@@ -40,7 +40,8 @@ fn is_mark(char: char) -> bool {
     CanonicalCombiningClassMapBorrowed::new().get_u8(char) != 0
 }
 
-/// Checks whether a mark is dropped: accents, Hebrew points, Arabic vowels. Marks of other scripts count as letters.
+/// Checks whether a mark is removed: an accent, a Hebrew point, or an Arabic vowel sign. Marks of other scripts count as
+/// letters.
 const fn is_accent(char: char) -> bool {
     matches!(char, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}'
         | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}')
@@ -58,14 +59,14 @@ pub(super) fn is_dense(char: char) -> bool {
     in_script && is_of_word(char)
 }
 
-/// Returns a text without case, accents and width.
+/// Returns a text without differences in case, accents and width.
 pub fn folded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     text.chars().for_each(|char| push_folded(&mut out, char));
     out
 }
 
-/// Appends a character without case, accent and width.
+/// Appends the folded form of a character: without case, accent and width.
 pub(super) fn push_folded(out: &mut String, char: char) {
     if char.is_ascii() {
         out.push(char.to_ascii_lowercase());
@@ -81,7 +82,7 @@ pub(super) fn push_folded(out: &mut String, char: char) {
     }
 }
 
-/// Appends the base of a lowercase letter without its accents.
+/// Appends the base of a lowercase letter, without its accents. Decompositions are followed down to a maximum depth.
 fn push_base(out: &mut String, char: char, depth: u8) {
     if is_accent(char) || is_silent(char) {
         return;

@@ -8,7 +8,7 @@ use super::words::WordScanner;
 /// Maximum number of text bytes searched for a snippet.
 const SNIPPET_FROM_BYTES: usize = 200_000;
 
-/// The search terms to mark in a text.
+/// The search terms whose occurrences are marked in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Marks {
     terms: Vec<(Vec<String>, bool)>,
@@ -17,7 +17,7 @@ pub struct Marks {
 /// A snippet of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Snippet {
-    /// Text of the snippet; an ellipsis replaces each part that was cut off.
+    /// Text of the snippet. An ellipsis replaces each part of the original text that was cut off.
     pub text: String,
     /// Byte ranges of the hits in the snippet.
     pub hits: Vec<Range<usize>>,
@@ -41,18 +41,18 @@ impl Snippet {
 }
 
 impl Marks {
-    /// Creates marks for the terms that are not excluded and may occur in a displayed text.
+    /// Creates marks for the terms of a query, except excluded terms and terms for the author's name.
     pub fn for_terms(terms: &[Term]) -> Self {
         let wanted = terms.iter().filter(|term| !term.excluded && term.field != QueryField::Author);
         Self { terms: wanted.map(|term| (term.words.clone(), term.prefix)).collect() }
     }
 
-    /// Checks whether there are no terms.
+    /// Checks whether there are no terms to mark.
     pub const fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Returns the byte ranges of the hits in a text, in order and without overlaps.
+    /// Returns the byte ranges in which terms occur in a text, in order and without overlaps.
     pub fn hits(&self, text: &str) -> Vec<Range<usize>> {
         if self.is_empty() {
             return Vec::new();
@@ -76,13 +76,13 @@ impl Marks {
         hits
     }
 
-    /// Returns a snippet of about `chars` characters around the first hit, or the beginning of the text if there is none.
+    /// Returns a snippet of about `chars` characters around the first hit, or the beginning of the text if there is no hit.
     pub fn snippet(&self, text: &str, chars: usize) -> Snippet {
         let head = text.get(..text.floor_char_boundary(SNIPPET_FROM_BYTES)).unwrap_or_default();
         let hits = self.hits(head);
         let first = hits.first().map_or(0, |hit| hit.start);
         let before = text.get(..first).unwrap_or_default();
-        // A third of the snippet precedes the hit.
+        // About a third of the snippet comes before the first hit.
         let from = before.char_indices().rev().take(chars / 3).last().map_or(0, |(at, _)| at);
         let from = if from == 0 || first == 0 { 0 } else { word_edge(text, from, first) };
         let piece = text.get(from..).unwrap_or_default();
@@ -106,7 +106,7 @@ fn word_edge(text: &str, from: usize, limit: usize) -> usize {
     between.find(' ').map_or(from, |blank| from.saturating_add(blank).saturating_add(1))
 }
 
-/// Returns the range of a term if it matches at the first of these words.
+/// Returns the byte range of a term if the given words begin with it.
 fn hit(
     (wanted, prefix): &(Vec<String>, bool),
     words: &[(String, Range<usize>)],

@@ -1,7 +1,8 @@
-//! Search: the words of a text, the query language, matching, and the positions of hits. Has no side effects; depends on
-//! `history`.
+//! Search: splitting a text into words, the query language, matching, and the positions of hits. Has no side effects;
+//! depends on `history`.
 //!
-//! This module has no index and does not read entries: `io` calls it to split texts into words and looks them up in its index.
+//! This module has no index and does not read entries. The `io` module calls it to split texts into words, and looks the
+//! words up in its index.
 
 mod date;
 mod fold;

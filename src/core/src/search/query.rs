@@ -1,4 +1,4 @@
-//! The query language: words, phrases, exclusion, and fields.
+//! The query language: words, phrases, excluded terms, and fields.
 //!
 //! ```text
 //! frost "late pruning" -apple title:wax feed:orchard tag:garden is:unread after:2014-03 before:7d
@@ -10,9 +10,9 @@ use chrono_tz::Tz;
 use super::date;
 use super::words::WordScanner;
 
-/// Field names, as typed.
+/// Names of the fields, as typed before a colon.
 const FIELDS: [&str; 7] = ["feed", "tag", "title", "author", "is", "after", "before"];
-/// Values of `is:`.
+/// Values that can follow `is:`.
 const STATES: [(&str, EntryState); 5] = [
     ("unread", EntryState::Unread),
     ("read", EntryState::Read),
@@ -20,19 +20,19 @@ const STATES: [(&str, EntryState); 5] = [
     ("hidden", EntryState::Hidden),
     ("gap", EntryState::Gap),
 ];
-/// Maximum number of parts in a query; the rest is ignored.
+/// Maximum number of parts in a query. All further parts are ignored.
 const PARTS_MAX: usize = 64;
-/// Maximum number of typing errors in a name for which a suggestion is made.
+/// Maximum number of typing errors in an unknown name for which a correct name is suggested.
 const SLIPS_MAX: usize = 2;
 
 /// A parsed query.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
-    /// Words and phrases. All of them must occur, except excluded ones, which must not.
+    /// Words and phrases. All of them must occur in an entry, except excluded ones, which must not.
     pub terms: Vec<Term>,
-    /// Feeds to search: any of the named ones, none of the excluded ones.
+    /// Names of the feeds to search. An entry must belong to one of the named feeds and to none of the excluded ones.
     pub feeds: Vec<Named>,
-    /// Tags of the feeds to search: any of the named tags, none of the excluded ones.
+    /// Tags of the feeds to search. A feed must have one of the named tags and none of the excluded ones.
     pub tags: Vec<Named>,
     /// States that entries must have (`true`) or must not have (`false`).
     pub states: Vec<(EntryState, bool)>,
@@ -47,9 +47,9 @@ pub struct Query {
 pub struct Term {
     /// Field in which the term must occur.
     pub field: QueryField,
-    /// Consecutive words of the term, folded; never empty.
+    /// Consecutive words of the term, in folded form; never empty.
     pub words: Vec<String>,
-    /// Whether the last word matches as a prefix.
+    /// Whether a word that begins with the last word of the term also matches.
     pub prefix: bool,
     /// Whether the term must not occur.
     pub excluded: bool,
@@ -58,17 +58,17 @@ pub struct Term {
 /// The field in which a term must occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueryField {
-    /// Title, author or text.
+    /// The term may occur in the title, the author's name or the text.
     Anywhere,
     Title,
-    /// The author's name.
+    /// The term must occur in the author's name.
     Author,
 }
 
 /// A part of the name of a feed or a tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
-    /// Part of the name, as typed.
+    /// Part of the name, as typed by the user.
     pub name: String,
     pub excluded: bool,
 }
@@ -76,38 +76,38 @@ pub struct Named {
 /// A state of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryState {
-    /// Not read.
+    /// The entry is not read.
     Unread,
     Read,
-    /// Starred.
+    /// The entry is starred.
     Starred,
-    /// Hidden by a filter.
+    /// A filter hides the entry.
     Hidden,
-    /// A gap instead of an entry.
+    /// The result is a gap in a feed's history instead of an entry.
     Gap,
 }
 
 /// Why a query is invalid. Each variant prints as one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryFlaw {
-    /// There is no field with this name.
+    /// A field was typed that does not exist.
     #[error("there is no field '{name}:'; {}", match .nearest {
         Some(nearest) => format!("did you mean '{nearest}:'?"),
         None => "the fields are feed, tag, title, author, is, after and before".to_owned(),
     })]
     Field {
         name: String,
-        /// Field that was probably meant.
+        /// Name of the field that the user probably meant.
         nearest: Option<&'static str>,
     },
-    /// `is:` has no such value.
+    /// A value was typed after `is:` that does not exist.
     #[error("'is:{word}' is unknown; is: takes {}", match .nearest {
         Some(nearest) => format!("unread, read, starred, hidden and gap; did you mean '{nearest}'?"),
         None => "unread, read, starred, hidden and gap".to_owned(),
     })]
     State {
         word: String,
-        /// Value that was probably meant.
+        /// Value that the user probably meant.
         nearest: Option<&'static str>,
     },
     /// The date cannot be parsed.
@@ -122,15 +122,15 @@ pub enum QueryFlaw {
     /// A field name is not followed by a value.
     #[error("enter a value after '{0}:'")]
     Nothing(&'static str),
-    /// No subscription matches.
+    /// The name in `feed:` does not match any subscription.
     #[error("no subscription is called '{0}'")]
     NoFeed(String),
-    /// No tag matches.
+    /// The tag in `tag:` does not match any tag.
     #[error("no subscription has the tag '{0}'")]
     NoTag(String),
 }
 
-/// A part of a query as typed.
+/// A part of a query as typed: a word or phrase, with its optional field and exclusion mark.
 struct QueryPart<'t> {
     excluded: bool,
     field: Option<&'t str>,
@@ -140,7 +140,7 @@ struct QueryPart<'t> {
     last: bool,
 }
 
-/// Parses a query. If `typing` is true, the last word matches as a prefix.
+/// Parses a query. `typing` is true while the user is typing; the last word then matches as a prefix.
 pub fn parse(text: &str, typing: bool, now: DateTime<Utc>, zone: Tz) -> Result<Query, QueryFlaw> {
     let mut query = Query::default();
     let mut rest = text;
@@ -180,7 +180,7 @@ fn apply_part(
         dated => {
             let at = date::beginning(part.text, now, zone)
                 .ok_or_else(|| QueryFlaw::Date { field, date: part.text.into() })?;
-            // An entry not listed after an instant is listed before it.
+            // An entry that is not listed at or after an instant is listed before that instant, and vice versa.
             if (dated == "after") == part.excluded {
                 query.before = Some(query.before.map_or(at, |other| other.min(at)));
             } else {
@@ -200,7 +200,7 @@ fn state(word: &str) -> Result<EntryState, QueryFlaw> {
     })
 }
 
-/// Returns the name most similar to the typed one, if any is similar enough.
+/// Returns the name that is most similar to the typed one; `None` if none is similar enough.
 fn nearest(typed: &str, names: &[&'static str]) -> Option<&'static str> {
     let slips = |name: &str| strsim::osa_distance(typed, name);
     let begun = names.iter().find(|name| typed.len() > 1 && name.starts_with(typed));
@@ -210,7 +210,7 @@ fn nearest(typed: &str, names: &[&'static str]) -> Option<&'static str> {
     })
 }
 
-/// Returns the words of a part as a term; `None` if it has none.
+/// Returns the words of a part as a term; `None` if the part contains no words.
 fn term(part: &QueryPart<'_>, field: QueryField, typing: bool) -> Option<Term> {
     let (mut scanner, mut folded, mut words) =
         (WordScanner::new(part.text), String::new(), Vec::new());
@@ -221,8 +221,8 @@ fn term(part: &QueryPart<'_>, field: QueryField, typing: bool) -> Option<Term> {
     }
     let behind = part.text.get(end..).unwrap_or_default();
     let open = typing && part.last && !part.quoted && behind.is_empty() && !part.excluded;
-    // In a dense script, more characters may follow the typed ones. The pairs of the typed characters already match the
-    // beginning, so the single last character is dropped.
+    // In scripts without spaces, the text may continue after the typed characters. The pairs of typed characters already
+    // match its beginning, so the last word, which is a single character, is dropped.
     let dense = words.len() > 1 && words.last().is_some_and(|last| ends_run(part.text, last));
     if dense {
         words.pop();
@@ -237,7 +237,8 @@ fn term(part: &QueryPart<'_>, field: QueryField, typing: bool) -> Option<Term> {
     })
 }
 
-/// Checks whether the last word of a text is the single final character of a run of two or more.
+/// Checks whether the last word of a text is a single character that ends a run of two or more characters of a script
+/// without spaces.
 fn ends_run(text: &str, last: &str) -> bool {
     is_one_dense(last)
         && text.trim_end_matches('*').chars().rev().take(2).all(super::fold::is_dense)
@@ -248,7 +249,7 @@ fn is_one_dense(word: &str) -> bool {
     chars.next().is_some_and(super::fold::is_dense) && chars.next().is_none()
 }
 
-/// Returns the next part of a query, and the remaining text.
+/// Returns the next part of a query and the text after it.
 fn next_part(text: &str) -> Option<(QueryPart<'_>, &str)> {
     let text = text.trim_start();
     if text.is_empty() {
@@ -263,7 +264,7 @@ fn next_part(text: &str) -> Option<(QueryPart<'_>, &str)> {
     let (text, quoted, behind) = match value.strip_prefix(['"', '“', '”']) {
         Some(inner) => match inner.split_once(['"', '“', '”']) {
             Some((inside, behind)) => (inside, true, behind),
-            // The closing quotation mark is not typed yet.
+            // The closing quotation mark has not been typed yet.
             None => (inner, true, ""),
         },
         None => match value.split_once(char::is_whitespace) {
@@ -275,7 +276,7 @@ fn next_part(text: &str) -> Option<(QueryPart<'_>, &str)> {
     Some((QueryPart { excluded, field, text, quoted, last }, behind))
 }
 
-/// Splits off a field name before a colon; an address, a time or a path (`a::b`) has none.
+/// Splits a text into a field name and the value after the colon. Returns `None` for an address, a time or a path (`a::b`).
 fn field_of(text: &str) -> Option<(&str, &str)> {
     let (name, value) = text.split_once(':')?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic());

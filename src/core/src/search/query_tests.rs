@@ -8,7 +8,8 @@ fn read(text: &str) -> Result<Query, QueryFlaw> {
     parse(text, false, "2026-03-02T10:00:00Z".parse().unwrap(), Tz::UTC)
 }
 
-/// Formats terms briefly: `-` excluded, `t:` or `a:` the field, words joined by `+`, `*` a prefix.
+/// Parses a query and formats its terms briefly: `-` for excluded, `t:` or `a:` for the field, `+` between words, `*` for a
+/// prefix.
 fn terms(text: &str, typing: bool) -> Vec<String> {
     let now = "2026-03-02T10:00:00Z".parse().unwrap();
     let query = parse(text, typing, now, Tz::UTC).unwrap();

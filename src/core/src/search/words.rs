@@ -1,26 +1,26 @@
 //! The words of a text, as stored in the index and used in queries.
 //!
-//! A word is a run of letters and digits without case and accents. In scripts written without spaces, which have no such runs,
-//! every two neighbouring characters form a word, and the last character of a run is also a word. Any part of a text is therefore
-//! found by its consecutive words.
+//! A word is a run of letters and digits, folded to remove case and accents. Scripts written without spaces have no such
+//! runs: in them, every two neighbouring characters form a word, and the last character of a run is also a word. Any part of
+//! a text can therefore be found by its consecutive words.
 
 use super::fold::{is_dense, is_of_word, is_silent, push_folded};
 
-/// Maximum number of characters in a word; a longer one is indexed by its beginning.
+/// Maximum number of characters in a word. A longer word is indexed by its beginning.
 const WORD_CHARS_MAX: usize = 48;
 
-/// The position of a word.
+/// The position of a word in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScannedWord {
-    /// Offset of its first byte.
+    /// Offset of the word's first byte.
     pub from: usize,
-    /// Offset of the byte after it.
+    /// Offset of the byte after the word.
     pub to: usize,
-    /// Number of words before it.
+    /// Number of words before this word in the text.
     pub place: usize,
 }
 
-/// A scanner over the words of a text.
+/// A scanner that returns the words of a text one by one.
 #[derive(Debug, Clone)]
 pub struct WordScanner<'t> {
     text: &'t str,
@@ -42,7 +42,7 @@ impl<'t> WordScanner<'t> {
             let from = self.at;
             let to = if is_dense(first) { self.pair(folded, first) } else { self.run(folded) };
             if folded.is_empty() {
-                // The run contains only joiners and accents.
+                // The run contains only joiners and accents, so it is not a word.
                 continue;
             }
             let place = self.place;
@@ -65,7 +65,8 @@ impl<'t> WordScanner<'t> {
         Some(char)
     }
 
-    /// Reads two neighbouring characters of a dense script, or the last one of a run.
+    /// Reads a word in a script without spaces: two neighbouring characters, or the last character of a run. Returns the
+    /// offset of its end.
     fn pair(&mut self, folded: &mut String, first: char) -> usize {
         push_folded(folded, first);
         let behind = self.at.saturating_add(first.len_utf8());
@@ -79,7 +80,7 @@ impl<'t> WordScanner<'t> {
         }
     }
 
-    /// Reads a run of letters and digits.
+    /// Reads a word that is a run of letters and digits. Returns the offset of its end.
     fn run(&mut self, folded: &mut String) -> usize {
         let mut chars = 0_usize;
         let mut to = self.text.len();

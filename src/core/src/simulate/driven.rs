@@ -1,7 +1,9 @@
-//! The learned schedule, driven by another program one fetch at a time. It sees only the results of these fetches.
+//! The learned schedule, controlled by another program (the driver) one fetch at a time. It uses only the results of these
+//! fetches.
 //!
-//! Input and output are one JSON object per line. `start` has bounds, an optional budget, and the entries of the first
-//! document; `fetch` has the new entries. Each is answered with `{"next": minute}`. `end` is answered with `{}`.
+//! Input and output contain one JSON object per line. The driver sends `start` with bounds, an optional budget and the
+//! entries of the first document, then `fetch` with the new entries of each fetch. The response to `start` and to
+//! `fetch` is `{"next": minute}`. The response to `end` is `{}`.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -11,7 +13,7 @@ use super::policies::learned;
 use super::week_rules::DAY;
 use crate::schedule::learning::{Fetch, LearnedPlan, Publications, Stamp};
 
-/// A line of input.
+/// A line of input from the driver.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 enum Ask {
@@ -30,7 +32,7 @@ enum Ask {
     End,
 }
 
-/// A feed being driven.
+/// The state of the feed that the driver is simulating.
 #[derive(Debug)]
 struct Drive {
     known: Publications,
@@ -38,18 +40,18 @@ struct Drive {
     polls_per_week: Option<f64>,
     previous: i64,
     plan: Option<LearnedPlan>,
-    /// Minute at which the plan is next due to be learned again.
+    /// Minute from which the plan is learned again at the next fetch.
     learn_at: i64,
 }
 
-/// Answers the driver line by line.
+/// Responds to the driver's lines one by one.
 #[derive(Debug, Default)]
 pub struct Driven {
     drive: Option<Drive>,
 }
 
 impl Driven {
-    /// Returns the answer to a line. The error is a phrase that describes the problem.
+    /// Returns the line to send in response to a line of input. The error is a phrase that describes the problem.
     pub fn answer(&mut self, line: &str) -> Result<String, String> {
         let ask: Ask = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let next = match ask {
@@ -86,7 +88,8 @@ impl Driven {
 
 impl Drive {
     fn fetched(&mut self, previous: Option<i64>, now: i64, entries: &[i64]) -> i64 {
-        // A driver's stamp is the first minute in which the entry is visible: the minute after its publication.
+        // The driver states the first minute in which an entry is visible, which is the minute after the entry's
+        // publication.
         let stamp = |&entry: &i64| {
             Some(Stamp { at: instant(entry.saturating_sub(1)), offset_minutes: None })
         };
@@ -110,7 +113,7 @@ impl Drive {
     }
 }
 
-/// Maximum time in a line of input, in minutes since 1970: about the year 10,000.
+/// Maximum value of a time in the input, in minutes since 1970: about the year 10,000.
 const MINUTE_MAX: i64 = 4_200_000_000;
 
 fn instant(minute: i64) -> DateTime<Utc> {

@@ -1,4 +1,4 @@
-//! The experiment for one feed: runs the requested policies in training weeks and in test weeks.
+//! The experiment for one feed: runs the requested polling policies in the training weeks and in the test weeks.
 
 use std::fmt::Write as _;
 
@@ -6,29 +6,30 @@ use super::policies::{Conditions, ExperimentInputs, PollPolicy, Poller};
 use super::score::{MeanScore, Score, Scoring, Window};
 use super::source::SimulatedFeed;
 
-/// The results of one feed.
+/// The results of the experiment for one feed.
 #[derive(Debug, Clone, Default)]
 pub struct FeedOutcome {
-    /// Scores of the policies in the requested order, for training and test weeks; `None` if nothing was published.
+    /// Score of each policy in the training weeks and in the test weeks, in the order of the requested policies; `None` if
+    /// nothing was published.
     pub scores: Vec<(Option<Score>, Option<Score>)>,
-    /// A JSON line for each run in the test weeks, if requested.
+    /// One JSON line for each run in the test weeks, with the minutes of its polls; empty if not requested.
     pub retrievals: String,
-    /// Whether rules help the feed, if requested.
+    /// Whether interval rules reduce the delay for this feed; `None` if not requested.
     pub rules_help: Option<RulesHelp>,
 }
 
-/// The results to compute besides the scores of the test weeks.
+/// Which results to compute besides the scores of the test weeks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Whether to score the training weeks.
+    /// Whether to compute the scores of the training weeks.
     pub training: bool,
-    /// Whether to determine if rules help.
+    /// Whether to determine if interval rules help.
     pub rules_help: bool,
     /// Whether to list the polls of the test weeks.
     pub retrievals: bool,
 }
 
-/// Runs policies over a feed.
+/// Runs polling policies on a feed and scores them.
 pub fn experiment(
     source: &SimulatedFeed,
     policies: &[PollPolicy],
@@ -59,10 +60,10 @@ pub fn experiment(
     outcome
 }
 
-/// Whether the rules of the paper on interval rules help a feed (SPEC F.1).
+/// Whether the rules described in the paper on interval rules reduce the delay for a feed (SPEC F.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RulesHelp {
-    /// The feed has the same interval at all times.
+    /// The feed's rules have the same interval at all times.
     OneRule,
     /// The feed's rules reduce the delay by less than five percent in the training weeks.
     No,
@@ -70,10 +71,11 @@ pub enum RulesHelp {
     Yes,
 }
 
-/// Minimum reduction of the delay that counts as help, in percent: "at least five percent" in the paper on interval rules.
+/// Minimum reduction of the delay, in percent, at which rules count as helpful: "at least five percent" in the paper on
+/// interval rules.
 const HELP_MIN: f64 = 5.0;
 
-/// Runs the rules over the training weeks.
+/// Determines whether a feed's interval rules help, by running them in the training weeks.
 fn rules_help(
     source: &SimulatedFeed,
     conditions: &Conditions,
@@ -89,8 +91,8 @@ fn rules_help(
     if score.is_some_and(|score| score.gain() >= HELP_MIN) { RulesHelp::Yes } else { RulesHelp::No }
 }
 
-/// Scores a schedule that returns the next poll after a given one. `None` if nothing was published or the schedule
-/// stops polling.
+/// Scores a schedule. `next` receives the minute of a poll and returns the minute of the next one. Returns `None` if nothing
+/// was published or the schedule stops polling.
 pub fn scored_by(
     source: &SimulatedFeed,
     window: Window,
@@ -120,8 +122,8 @@ fn write_run(name: &str, shift: u32, polls: &[i64], lines: &mut String) {
     lines.push_str("]}\n");
 }
 
-/// Formats the rows of Table III of the paper on interval rules, with a column for each policy, including polls and gains.
-/// `scores` has the feeds' scores for each policy.
+/// Formats Table III of the paper on interval rules, with additional rows for polls and gains and one column for each
+/// policy. `scores` contains, for each policy, the scores of the feeds.
 pub fn table(title: &str, policies: &[PollPolicy], scores: &[Vec<Score>]) -> String {
     let means: Vec<Option<MeanScore>> =
         scores.iter().map(|scores| MeanScore::over_feeds(scores)).collect();
@@ -140,7 +142,7 @@ pub fn table(title: &str, policies: &[PollPolicy], scores: &[Vec<Score>]) -> Str
     lines
 }
 
-/// Name of a row and the format of its cells.
+/// Name of a table row, and the function that formats its cells.
 type Row = (&'static str, fn(&MeanScore) -> String);
 
 const ROWS: [Row; 16] = [

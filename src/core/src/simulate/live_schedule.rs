@@ -1,5 +1,5 @@
-//! The program's own schedule, called once per poll, including the jitter that spreads the polls of many installations (SPEC A.7,
-//! B.1).
+//! The program's own schedule, called once for each simulated poll. It includes the jitter that spreads the polls of many
+//! installations over time (SPEC A.7, B.1).
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use super::week_rules::WeekRules;
 use crate::schedule::learning::LearnedPlan;
 use crate::schedule::{Facts, Learned, ScheduleSettings, decide_time, spread_unit};
 
-/// One run of one feed.
+/// The schedule for one run of one feed.
 pub(super) struct LiveSchedule {
     facts: Facts,
-    /// Salt of the run; each run acts as a separate installation.
+    /// Salt for the jitter. It differs between runs, so each run behaves like a separate installation.
     salt: u128,
     key: Vec<u8>,
     bounds: (i64, i64),
@@ -32,14 +32,14 @@ impl LiveSchedule {
         Self { facts, salt, key, bounds }
     }
 
-    /// Returns the minute of the poll that follows the one at `last` by a learned plan.
+    /// Returns the minute of the poll that follows the one at minute `last`, according to a learned plan.
     pub(super) fn next_by_plan(&mut self, plan: &Arc<LearnedPlan>, last: i64) -> i64 {
         let at = DateTime::from_timestamp(last * 60, 0);
         self.facts.learned = Some(Learned::by_plan(Arc::clone(plan), at, &self.facts.settings));
         self.next(last)
     }
 
-    /// Returns the minute of the poll that follows the one at `last` by the publisher's rules.
+    /// Returns the minute of the poll that follows the one at minute `last`, according to interval rules of the publisher.
     pub(super) fn next_by_rules(&mut self, rules: &WeekRules, last: i64) -> i64 {
         if self.facts.hints.intervals.is_empty() {
             self.facts.hints.intervals = rules.interval_rules();
@@ -53,7 +53,7 @@ impl LiveSchedule {
         (self.facts.last_ok, self.facts.last_try) = (Some(at), Some(at));
         let unit = spread_unit(self.salt, &self.key, Some(at));
         let next = decide_time(&self.facts, at, unit).next_poll;
-        // The experiment uses whole minutes, so this rounds to the nearest one.
+        // The experiment uses whole minutes, so the time of the next poll is rounded to the nearest minute.
         let next = next.map_or(last + max, |next| (next.timestamp() + 30).div_euclid(60));
         next.clamp(last + min, last + max.max(min))
     }

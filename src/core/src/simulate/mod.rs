@@ -1,7 +1,8 @@
-//! The experiment of the paper on interval rules: runs policies over the publication times of feeds and scores them (SPEC F).
-//! The module has no side effects.
+//! The experiment of the paper on interval rules: simulates polling policies on the publication times of feeds, and scores
+//! them (SPEC F). The module has no side effects.
 //!
-//! Times are whole minutes since 1970. This module does not read files or the clock; it parses texts and computes figures.
+//! Times are whole minutes since 1970. This module does not read files or the clock; it parses texts and computes scores and
+//! statistics.
 
 mod driven;
 mod experiment;

@@ -1,4 +1,5 @@
-//! Polling policies of the experiment. They use only what a feed reader could know (SPEC F.1; SCHEDULING 2).
+//! Polling policies that the experiment compares. They use only information that a feed reader could have (SPEC F.1;
+//! SCHEDULING 2).
 
 use std::sync::Arc;
 
@@ -16,20 +17,21 @@ use crate::schedule::learning::{
 /// A polling policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PollPolicy {
-    /// One fixed interval.
+    /// Polls at one fixed interval.
     Linear,
-    /// The interval rules of the paper on interval rules.
+    /// Follows interval rules as in the paper on interval rules.
     Rules,
-    /// The learned plan, learned again each day.
+    /// Follows the learned plan, which is learned again each day.
     Learned,
-    /// An interval derived from the number of entries in the last week, as some servers do.
+    /// Polls at an interval derived from the number of entries in the last week, as some servers do.
     EntryFrequency,
-    /// An interval that is halved after a hit and extended by a quarter of an hour after a miss.
+    /// Halves the interval after a poll that finds entries, and extends it by a quarter of an hour after a poll that finds
+    /// none.
     Aimd,
 }
 
 impl PollPolicy {
-    /// All policies, in the order of a table.
+    /// All policies, in the order of the columns of a table.
     pub const ALL: [Self; 5] =
         [Self::Linear, Self::Rules, Self::Learned, Self::EntryFrequency, Self::Aimd];
 
@@ -45,28 +47,29 @@ impl PollPolicy {
     }
 }
 
-/// The conditions of an experiment.
+/// The conditions under which the policies are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conditions {
     /// Minimum interval between polls, in minutes.
     pub min: i64,
     /// Maximum interval between polls, in minutes.
     pub max: i64,
-    /// Number of training days at the beginning; the rest is for the test.
+    /// Number of training days at the beginning of a feed's data. The remaining days are for the test.
     pub train_days: i64,
-    /// Number of runs of each feed, each starting a minute later.
+    /// Number of runs for each feed. Each run starts a minute later than the one before.
     pub shifts: u32,
-    /// Whether rules and the learned plan go through [`crate::schedule::decide`] as in the program, including jitter.
+    /// Whether the rules policy and the learned policy use [`crate::schedule::decide`] as the program does, including
+    /// jitter.
     pub jitter: bool,
 }
 
 impl Conditions {
-    /// Returns the window of the training weeks.
+    /// Returns the part of a feed's data that is used for training.
     pub fn training(&self, source: &SimulatedFeed) -> Window {
         Window { start: source.start, end: self.boundary(source), shifts: self.shifts }
     }
 
-    /// Returns the window of the test weeks.
+    /// Returns the part of a feed's data that is used for the test.
     pub fn test(&self, source: &SimulatedFeed) -> Window {
         Window { start: self.boundary(source), end: source.end, shifts: self.shifts }
     }
@@ -80,18 +83,18 @@ impl Conditions {
     }
 }
 
-/// The inputs for one feed besides its publications.
+/// The inputs for one feed in addition to its publication times.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ExperimentInputs<'a> {
-    /// Rules to follow; `None` to derive them from the training weeks.
+    /// Interval rules to follow; `None` if they are to be derived from the training weeks.
     pub rules: Option<&'a WeekRules>,
     /// Number of polls per week allowed for every policy except [`PollPolicy::Rules`], which ignores it.
     pub polls_per_week: Option<f64>,
 }
 
 impl ExperimentInputs<'_> {
-    /// Returns the number of polls that a run over a window may make, averaged over its runs. A run begins with a poll,
-    /// so on average it has half a poll more than its length implies.
+    /// Returns the average number of polls that a run over a window may make under the budget. A run begins with a poll, so
+    /// on average it has half a poll more than its length implies.
     pub(crate) fn allowed_polls(&self, window: Window) -> Option<f64> {
         let later = (f64::from(window.shifts.max(1)) - 1.0) / 2.0;
         let weeks = (whole(window.end - window.start) - later) / whole(WEEK);
@@ -99,13 +102,13 @@ impl ExperimentInputs<'_> {
     }
 }
 
-/// A policy prepared for one feed and one window.
+/// A policy that has been trained for one feed and can be run over windows of its data.
 #[derive(Debug)]
 pub struct Poller<'a> {
     source: &'a SimulatedFeed,
     bounds: (i64, i64),
     course: PollerCourse,
-    /// Factor by which the intervals of adaptive policies are stretched to stay within a budget.
+    /// Factor by which the policies with a varying interval multiply their intervals to stay within the budget.
     stretch: f64,
     jitter: bool,
 }
@@ -114,7 +117,7 @@ pub struct Poller<'a> {
 enum PollerCourse {
     Even(f64),
     Rules(WeekRules),
-    /// One plan a day from the start of the window.
+    /// The learned plans, one for each day from minute `start`.
     Learned {
         start: i64,
         days: Vec<Arc<LearnedPlan>>,
@@ -124,7 +127,7 @@ enum PollerCourse {
 }
 
 impl<'a> Poller<'a> {
-    /// Trains a policy on the training weeks, for use in the test weeks.
+    /// Trains a policy on the training weeks, so that it can be run over the test weeks.
     pub fn for_test(
         policy: PollPolicy,
         source: &'a SimulatedFeed,
@@ -140,7 +143,8 @@ impl<'a> Poller<'a> {
         })
     }
 
-    /// Trains a policy for the training weeks themselves. The learned policy uses the plan learned at their end.
+    /// Trains a policy for running it over the training weeks themselves. The learned policy uses the plan learned at the
+    /// end of these weeks.
     pub(crate) fn for_training(
         policy: PollPolicy,
         source: &'a SimulatedFeed,
@@ -187,7 +191,8 @@ impl<'a> Poller<'a> {
         poller
     }
 
-    /// Finds the smallest stretch that stays within the budget in the last two training weeks, as far as the bounds allow.
+    /// Finds the smallest factor for the intervals with which the policy stays within the budget in the last two training
+    /// weeks, as far as the bounds of the intervals allow.
     fn keep_to_budget(&mut self, training: Window, polls_per_week: f64) {
         let start = training.start.max(training.end - 2 * WEEK);
         let window = Window { start, end: training.end, shifts: 1 };
@@ -196,15 +201,15 @@ impl<'a> Poller<'a> {
         while high - low > STRETCH_PRECISION {
             let middle = f64::midpoint(low, high);
             self.stretch = middle.exp();
-            // The last poll of a run is at or after the end of the window.
+            // The last poll of a run is at or after the end of the window, so it does not count.
             let polls = real(self.run(window, 0).len().saturating_sub(1));
             if polls <= allowed { high = middle } else { low = middle }
         }
         self.stretch = high.exp();
     }
 
-    /// Returns the minutes of the polls in one run, starting at the window's start plus `shift`. The last poll is at or
-    /// after the window's end.
+    /// Returns the minutes of the polls in one run. The first poll is `shift` minutes after the start of the window. The
+    /// last poll is at or after the end of the window.
     pub fn run(&self, window: Window, shift: u32) -> Vec<i64> {
         let first = window.start + i64::from(shift);
         let mut live =
@@ -244,7 +249,7 @@ impl<'a> Poller<'a> {
         polls
     }
 
-    /// Stretches or shrinks an interval in minutes to fit the budget.
+    /// Multiplies an interval in minutes by the factor that fits the budget, within the bounds.
     fn stretched(&self, gap: i64) -> i64 {
         #[expect(clippy::cast_possible_truncation, reason = "a gap is at most a year")]
         let gap = (whole(gap) * self.stretch).round() as i64;
@@ -256,7 +261,7 @@ impl<'a> Poller<'a> {
         matches!(&self.course, PollerCourse::Rules(rules) if rules.has_several())
     }
 
-    /// Scores all runs over a window; `each` is called for every run.
+    /// Scores all runs over a window. Calls `each` with the number of each run and the minutes of its polls.
     pub fn score(
         &self,
         source: &SimulatedFeed,
@@ -284,27 +289,28 @@ impl<'a> Poller<'a> {
     }
 }
 
-/// Returns the plan for the day of a poll, or the last plan if there is none for that day.
+/// Returns the plan for the day of the poll at minute `last`, or the last plan if there is none for that day.
 fn plan_of_day(start: i64, days: &[Arc<LearnedPlan>], last: i64) -> Option<&Arc<LearnedPlan>> {
     let day = usize::try_from((last - start).div_euclid(DAY)).unwrap_or(0);
     days.get(day.min(days.len().saturating_sub(1)))
 }
 
-/// Limit and precision of the stretch, as natural logarithms.
+/// Maximum and precision of the natural logarithm of the factor for the intervals.
 const STRETCH_MOST: f64 = 6.0;
 const STRETCH_PRECISION: f64 = 1e-3;
-/// Initial interval of the additive increase, and its step, in minutes.
+/// Start value of the interval of [`PollPolicy::Aimd`], and the step by which the interval grows, in minutes.
 const AIMD_START: i64 = 60;
 const AIMD_STEP: i64 = 15;
 
-/// Returns the whole minute of the next poll at an even interval, always later than `last`.
+/// Returns the minute of poll number `number` at a fixed interval, rounded down. The result is always later than `last`.
 fn at_even(first: i64, number: f64, interval: f64, last: i64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "a span of years in minutes")]
     let at = first + (number * interval).floor() as i64;
     at.max(last + 1)
 }
 
-/// Returns the interval that the budget allows, or the mean time between publications in the training weeks, within bounds.
+/// Returns the fixed interval that the budget allows. Without a budget, this is the mean time between publications in the
+/// training weeks, within the bounds.
 fn even_interval(
     source: &SimulatedFeed,
     span: (i64, i64),
@@ -318,21 +324,21 @@ fn even_interval(
     interval.clamp(whole(conditions.min), whole(conditions.max))
 }
 
-/// Returns the plan learned by a reader that saw all publications until `at`.
+/// Returns the plan that would be learned at minute `at` by a reader that saw all publications until then.
 fn learned_at(
     source: &SimulatedFeed,
     at: i64,
     conditions: &Conditions,
     polls_per_week: Option<f64>,
 ) -> Option<LearnedPlan> {
-    // A publication is visible from the minute after its stamp.
+    // The input states the minute from which a publication is visible, which is the minute after its publication.
     let stamps = source.minutes.iter().take_while(|&&minute| minute <= at).map(|minute| minute - 1);
     let known = Publications::of_minutes(stamps, source.start, at);
     let now = DateTime::from_timestamp(at * 60, 0)?;
     learned(&known, conditions.bounds(), now, polls_per_week)
 }
 
-/// Learns a plan at the default price, or within a budget.
+/// Learns a plan within a budget of polls per week or, without a budget, at the default cost per poll.
 pub(super) fn learned(
     known: &Publications,
     (min, max): (i64, i64),

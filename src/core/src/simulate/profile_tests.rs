@@ -1,4 +1,4 @@
-//! Tests of the six synthetic profiles of SPEC F.3, within its tolerances.
+//! Tests that the results for the six synthetic profiles of SPEC F.3 are within the tolerances stated there.
 
 use super::policies::Conditions;
 use super::score::{MeanScore, Score, Scoring, Window};
@@ -8,28 +8,30 @@ use crate::schedule::learning::Rectangle;
 
 /// 2026-01-05T00:00:00Z, a Monday.
 const MONDAY: i64 = 1_767_571_200 / 60;
-/// Number of seeds, and the step between runs. Results vary mostly by seed, so there are many seeds, each with only a few of the
-/// 240 runs.
+/// Number of random seeds, and the step between the runs that are used. Results differ mostly between seeds, which is why
+/// there are many seeds, each with only a few of the 240 runs.
 const SEEDS: u64 = 40;
 const SHIFT_STEP: u32 = 23;
 
 const WORKING: (usize, usize) = (0, 5);
 const ALL: (usize, usize) = (0, 7);
 
-/// First day and number of days, first hour and number of hours.
+/// A rectangle of the week: first day and number of days, first hour and number of hours.
 type Marked = ((usize, usize), (usize, usize));
 
-/// A profile: hourly rates inside and outside its rectangles, and the results that SPEC F.3 expects.
+/// A synthetic profile: mean number of publications per hour inside and outside its rectangles, and the results that
+/// SPEC F.3 states.
 struct Profile {
     name: &'static str,
     inside: f64,
     outside: f64,
     rectangles: &'static [Marked],
     polls: f64,
-    /// Delay and hits of the linear policy in the test weeks; `schedule` has the same figures for the schedule.
+    /// Expected delay in minutes and hits in percent of the linear policy in the test weeks. `schedule` contains the same
+    /// figures for the interval rules.
     linear: (f64, f64),
     schedule: (f64, f64),
-    /// Whether the deviation of the linear policy must match evenly distributed delays.
+    /// Whether the standard deviation of the linear policy must be as for evenly distributed delays.
     is_even: bool,
 }
 
@@ -129,7 +131,7 @@ fn check(profile: &Profile, training: &Score, test: &Score) {
     }
 }
 
-/// Returns the scores of the training weeks and of the test weeks.
+/// Generates a feed from a profile and a seed. Returns the scores of the training weeks and of the test weeks.
 fn run(profile: &Profile, seed: u64) -> (Score, Score) {
     let rectangle = |&((day, days), (hour, hours)): &Marked| Rectangle { day, days, hour, hours };
     let rectangles: Vec<Rectangle> = profile.rectangles.iter().map(rectangle).collect();
@@ -151,7 +153,8 @@ fn run(profile: &Profile, seed: u64) -> (Score, Score) {
     (score(training), score(CONDITIONS.test(&source)))
 }
 
-/// Generates eight weeks of random publications at the rates of a profile, sampled every 15 minutes.
+/// Generates eight weeks of random publications at the rates of a profile. A publication is visible at the next multiple of
+/// 15 minutes.
 fn published(profile: &Profile, rectangles: &[Rectangle], seed: u64) -> SimulatedFeed {
     let mut busy = [false; 168];
     rectangles.iter().flat_map(|rectangle| rectangle.cells()).for_each(|cell| busy[cell] = true);

@@ -1,5 +1,5 @@
-//! Statistics of feeds by interval, format and schedule hint, like Figure 1 and Table II of the paper on interval rules (SPEC
-//! S0.14, S0.15).
+//! Statistics of feeds by publishing interval, format and scheduling hint, like Figure 1 and Table II of the paper on
+//! interval rules (SPEC S0.14, S0.15).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
@@ -7,11 +7,11 @@ use serde::Serialize;
 use crate::feed::{Hints, Kind};
 use crate::schedule::learning::Publications;
 
-/// Number of weeks of publications that are counted, as in the paper on interval rules.
+/// Number of weeks over which publications are counted, as in the paper on interval rules.
 const WEEKS: i64 = 8;
-/// Formats in the order of the table.
+/// Feed formats in the order of the table rows.
 const FORMATS: [Kind; 5] = [Kind::Rdf, Kind::Rss, Kind::Atom, Kind::Json, Kind::None];
-/// Lower limits of the interval bands, in minutes, and their names.
+/// Lower limit in minutes and name of each range of publishing intervals.
 const BANDS: [(f64, &str); 7] = [
     (0.0, "more than hourly"),
     (60.0, "every 1 to 6 hours"),
@@ -27,45 +27,45 @@ const BANDS: [(f64, &str); 7] = [
 pub struct Statistics {
     /// Number of feeds examined.
     pub feeds: usize,
-    /// Feeds by publishing interval, most frequent first.
+    /// Number of feeds in each range of publishing intervals, the most frequent publishers first.
     pub intervals: Vec<IntervalBand>,
-    /// Feeds that published nothing in eight weeks, or were never read.
+    /// Number of feeds that published nothing in eight weeks or were never read.
     pub silent: usize,
     /// Median interval of the feeds that published, in minutes.
     pub median_interval_minutes: Option<f64>,
-    /// Feeds by format.
+    /// Number of feeds of each format, and the scheduling hints they use.
     pub formats: Vec<FormatRow>,
-    /// Feeds that state an interval in any way.
+    /// Number of feeds that state a polling interval in any way.
     pub with_interval: usize,
 }
 
-/// Feeds with similar publishing intervals.
+/// The number of feeds with similar publishing intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct IntervalBand {
-    /// Name of the band in words.
+    /// Name of the range of intervals.
     pub name: &'static str,
-    /// Number of feeds.
+    /// Number of feeds in the range.
     pub feeds: usize,
 }
 
-/// Feeds of one format, and the number of them that use each scheduling hint.
+/// The number of feeds with one format, and how many of them use each scheduling hint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct FormatRow {
-    /// `rdf`, `rss`, `atom` or `json`; `none` if no document has been read yet.
+    /// Name of the format: `rdf`, `rss`, `atom` or `json`; `none` for feeds of which no document has been read yet.
     pub format: &'static str,
     pub feeds: usize,
-    /// Feeds with interval rules by hour and day.
+    /// Number of feeds with interval rules by hour and day.
     pub interval: usize,
-    /// Feeds with `sy:*`.
+    /// Number of feeds with `sy:*` elements.
     pub sy: usize,
     pub ttl: usize,
-    /// Feeds with `skipHours` or `skipDays`.
+    /// Number of feeds with `skipHours` or `skipDays`.
     pub skip: usize,
     pub refresh_rate: usize,
 }
 
 impl Statistics {
-    /// Counts feeds, given the format, hints and publication times of each.
+    /// Computes the statistics from the format, the hints and the publication times of each feed.
     pub fn of<'a>(
         feeds: impl IntoIterator<Item = (Kind, &'a Hints, Publications)>,
         now: DateTime<Utc>,
@@ -122,7 +122,8 @@ fn names_interval(hints: &Hints) -> bool {
         || hints.refresh_rate_ms.is_some()
 }
 
-/// Returns the mean time in minutes between publications of the last eight weeks, or of a shorter period if less is known.
+/// Returns the mean time in minutes between publications in the last eight weeks, or in a shorter period if the feed has not
+/// been known for eight weeks.
 fn mean_interval(publications: &Publications, now: DateTime<Utc>) -> Option<f64> {
     let minute = |at: DateTime<Utc>| at.timestamp().div_euclid(60);
     let from = minute(now - TimeDelta::weeks(WEEKS)).max(publications.since()?);
@@ -153,7 +154,7 @@ mod tests {
             (Kind::Rss, &hourly, every(30, 40)),
             (Kind::Rss, &none, every(600, 20)),
             (Kind::Atom, &none, every(2000, 10)),
-            // It published nothing in the last eight weeks.
+            // This feed published nothing in the last eight weeks.
             (Kind::None, &none, Publications::of_minutes([end - 99_999], 0, end)),
         ];
         let found = Statistics::of(feeds, now);

@@ -3,25 +3,26 @@
 use super::source::SimulatedFeed;
 use super::week_rules::{real, whole};
 
-/// A period that is scored, and the number of runs over it.
+/// A period in which policies are scored, and the number of runs over the period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// First minute; run `n` begins `n` minutes later.
+    /// First minute of the period. Run number `n` begins `n` minutes later.
     pub start: i64,
-    /// Minute after the last one.
+    /// Minute after the last minute of the period.
     pub end: i64,
-    /// Number of runs, at least 1.
+    /// Number of runs over the period, at least 1.
     pub shifts: u32,
 }
 
 impl Window {
-    /// Returns the minute from which publications are scored, chosen so that every run scores the same ones.
+    /// Returns the minute from which publications are scored. All runs have begun by then, so every run scores the same
+    /// publications.
     const fn scored_from(&self) -> i64 {
         self.start + if self.shifts as i64 > 240 { self.shifts as i64 } else { 240 }
     }
 }
 
-/// Sums over runs.
+/// Sums over the publications and polls of one or more runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Tally {
     delay: f64,
@@ -31,93 +32,96 @@ struct Tally {
     hits: f64,
 }
 
-/// The score of one policy on one feed, compared with a linear policy that makes the same number of polls.
+/// The score of one policy on one feed, compared with a linear policy (polls at a fixed interval) that makes the same number
+/// of polls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// Figures of the policy.
+    /// Figures of the scored policy.
     pub policy: Figures,
-    /// Figures of the same number of polls at a fixed interval, from the same start.
+    /// Figures of the linear policy with the same number of polls and the same first polls.
     pub linear: Figures,
-    /// Half of the linear policy's interval in minutes: its expected delay if publications are random.
+    /// Half of the linear policy's interval in minutes, which is its expected delay if publications are random.
     pub half_interval: f64,
-    /// Number of polls per run at which a linear policy would have the same delay.
+    /// Number of polls per run with which a linear policy would have the same delay as the scored policy.
     pub equal_delay_polls: f64,
-    /// Number of polls allowed per run, if there is a budget.
+    /// Number of polls per run that the budget allows; `None` without a budget.
     pub allowed_polls: Option<f64>,
 }
 
-/// The figures in the rows of Table III, and the number of polls.
+/// The figures in the rows of Table III of the paper on interval rules, and the number of polls.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Figures {
-    /// Mean delay, in minutes.
+    /// Mean time in minutes from the publication of an entry to the poll that finds it.
     pub delay: f64,
     /// Standard deviation of the delay, in minutes.
     pub deviation: f64,
-    /// Polls that found something, in percent.
+    /// Percentage of polls that found a new entry.
     pub hits: f64,
-    /// Polls per run.
+    /// Mean number of polls per run.
     pub polls: f64,
 }
 
 impl Score {
-    /// Returns the reduction of the delay compared with the linear poller, in percent.
+    /// Returns the reduction of the delay compared with the linear policy, in percent.
     pub fn gain(&self) -> f64 {
         100.0 * (1.0 - self.policy.delay / self.linear.delay.max(1e-9))
     }
 
-    /// Returns the reduction of the delay compared with half of the mean interval, in percent.
+    /// Returns the reduction of the delay compared with half of the mean interval between polls, in percent.
     pub(crate) fn gain_on_half_interval(&self) -> f64 {
         100.0 * (1.0 - self.policy.delay / self.half_interval.max(1e-9))
     }
 
-    /// Returns the polls saved compared with a linear poller with the same delay, in percent.
+    /// Returns the percentage of polls saved compared with a linear policy that has the same delay.
     pub(crate) fn fewer_polls(&self) -> f64 {
         100.0 * (1.0 - self.policy.polls / self.equal_delay_polls.max(1e-9))
     }
 
-    /// Returns the score with a budget of polls per run.
+    /// Returns the score with the number of polls per run that the budget allows.
     #[must_use]
     pub(crate) const fn with_budget(mut self, allowed_polls: Option<f64>) -> Self {
         self.allowed_polls = allowed_polls;
         self
     }
 
-    /// Checks whether the policy makes clearly more polls than allowed.
+    /// Checks whether the policy makes more polls than the budget allows, beyond a small margin.
     fn is_over_budget(&self) -> bool {
         self.allowed_polls
             .is_some_and(|allowed| self.policy.polls > allowed * (1.0 + BUDGET_MARGIN))
     }
 }
 
-/// Extra polls per run: a run begins with a poll, so on average it has half a poll more than its length implies.
+/// Number of polls added for each run: a run begins with a poll, so on average it has half a poll more than its length
+/// implies.
 const HALF_A_POLL: f64 = 0.5;
-/// Range of the search for the interval at which a linear poller has the policy's delay, as factors of the interval at
-/// which it makes the same number of polls.
+/// Range of the search for the interval at which a linear policy has the same delay as the scored policy. Both limits are
+/// relative to the interval at which a linear policy makes the same number of polls: a divisor and a factor.
 const NARROWER: f64 = 64.0;
 const WIDER: f64 = 4.0;
-/// Number of search steps, enough for a precision of one percent.
+/// Number of steps of the search for the interval with equal delay, enough for a precision of one percent.
 const HALVINGS: u32 = 10;
-/// Fraction by which a budget may be exceeded without counting as over budget.
+/// Fraction by which a policy may exceed its budget without being reported.
 const BUDGET_MARGIN: f64 = 0.005;
 
-/// Accumulates the runs of one policy on one feed.
+/// Accumulates the results of the runs of one policy on one feed.
 #[derive(Debug, Clone)]
 pub struct Scoring<'a> {
     publications: &'a [i64],
     window: Window,
     policy: Tally,
-    /// First poll of each run.
+    /// Minute of the first poll of each run.
     starts: Vec<i64>,
 }
 
 impl<'a> Scoring<'a> {
-    /// Creates an empty score.
+    /// Creates a scoring without any runs.
     pub fn new(source: &'a SimulatedFeed, window: Window) -> Self {
         let publications = &source.minutes;
         Self { publications, window, policy: Tally::default(), starts: Vec::new() }
     }
 
-    /// Adds a run, given the minutes of its polls. The first is inside the window, the last at or after its end.
+    /// Adds a run, given the minutes of its polls. The first poll must be inside the window, and the last at or after its
+    /// end.
     pub fn add(&mut self, polls: &[i64]) {
         let Some(&first) = polls.first() else { return };
         let run = self.tally(polls.iter().map(|&poll| whole(poll)));
@@ -125,7 +129,7 @@ impl<'a> Scoring<'a> {
         self.starts.push(first);
     }
 
-    /// Returns the score; `None` if nothing was published.
+    /// Returns the score of all added runs; `None` if nothing was published.
     pub fn score(&self) -> Option<Score> {
         let policy = self.policy.figures(self.starts.len())?;
         let interval = self.minutes_a_run() / (policy.polls - HALF_A_POLL).max(HALF_A_POLL);
@@ -146,15 +150,15 @@ impl<'a> Scoring<'a> {
         minutes / real(self.starts.len()).max(1.0)
     }
 
-    /// Returns the figures of polls at one interval, from the same starts. All runs use the same interval: if it were
-    /// fitted to each run's end, all runs would end with the same few polls. Polls are at whole minutes, like those of
-    /// the policies.
+    /// Returns the figures of a linear policy whose runs begin at the same minutes. All runs use the same interval: if the
+    /// interval were fitted to the end of each run, all runs would end with the same few polls. Polls are at whole minutes,
+    /// like those of the other policies.
     fn linear(&self, interval: f64) -> Option<Figures> {
         let mut sum = Tally::default();
         for &start in &self.starts {
             let even =
                 (0_u32..).map(|number| (whole(start) + f64::from(number) * interval).floor());
-            // One more poll finds entries published after the last poll in the window.
+            // One poll after the end of the window finds the entries that were published after the last poll in the window.
             let mut over = false;
             let even = even
                 .take_while(|&poll| !std::mem::replace(&mut over, poll >= whole(self.window.end)));
@@ -163,7 +167,8 @@ impl<'a> Scoring<'a> {
         sum.figures(self.starts.len())
     }
 
-    /// Returns the number of polls per run at which a linear poller has a given delay, searching near an interval.
+    /// Returns the number of polls per run with which a linear policy has a given delay. `interval` is where the search
+    /// begins.
     fn polls_for(&self, delay: f64, interval: f64) -> Option<f64> {
         let (mut short, mut long) = ((interval / NARROWER).max(1.0), interval * WIDER);
         for _ in 0..HALVINGS {
@@ -192,7 +197,8 @@ impl<'a> Scoring<'a> {
             }
             if poll < whole(end) {
                 tally.polls += 1.0;
-                // The first poll also finds entries published before the run; such entries do not make the poll a hit.
+                // The first poll of a run also finds entries that were published before the run. Such entries do not make
+                // the poll a hit.
                 let hit = if is_first { tally.scored > before } else { !found.is_empty() };
                 tally.hits += f64::from(u8::from(hit));
             }
@@ -222,26 +228,26 @@ impl Tally {
     }
 }
 
-/// Mean scores over feeds.
+/// Scores averaged over feeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanScore {
     pub feeds: usize,
-    /// Means of the figures.
+    /// Mean figures of the feeds.
     pub score: Score,
-    /// Mean gain of the feeds, in percent.
+    /// Mean of the gains of the individual feeds, in percent.
     pub gain_per_feed: f64,
-    /// Mean share of polls saved at equal delay, in percent.
+    /// Mean percentage of polls that the feeds save at equal delay.
     pub fewer_polls_per_feed: f64,
-    /// Standard deviation of the feeds' gains, in percent.
+    /// Standard deviation of the gains of the individual feeds, in percent.
     pub gain_spread: f64,
-    /// Share of the budgets used, in percent; `None` if there were no budgets.
+    /// Percentage of the budgets that was used; `None` if there were no budgets.
     pub budget_used: Option<f64>,
-    /// Number of feeds with more polls than allowed.
+    /// Number of feeds for which the policy makes more polls than the budget allows.
     pub over_budget: usize,
 }
 
 impl MeanScore {
-    /// Computes the means; `None` without feeds.
+    /// Computes the mean of the feeds' scores; `None` if there are no scores.
     pub(crate) fn over_feeds(scores: &[Score]) -> Option<Self> {
         let count = real(scores.len());
         let mean = |figure: fn(&Score) -> f64| scores.iter().map(figure).sum::<f64>() / count;
@@ -302,11 +308,12 @@ mod tests {
         let mut scoring = Scoring::new(&source, window);
         scoring.add(&[0, 310, 1000, 2010]);
         let score = scoring.score().expect("something was published");
-        // The publications at 300, 310 and 900 wait 10, 0 and 100 minutes; those at 10 and 2500 are outside the window.
+        // The publications at 300, 310 and 900 wait 10, 0 and 100 minutes until a poll finds them. Those at 10 and 2500 are
+        // outside the window.
         assert!((score.policy.delay - 110.0 / 3.0).abs() < 1e-9, "{score:?}");
         assert!((score.policy.polls - 3.0).abs() < 1e-9);
         assert!((score.policy.hits - 200.0 / 3.0).abs() < 1e-9);
-        // Polls at 0, 800 and 1600: the publications wait 500, 490 and 700 minutes.
+        // The linear policy polls at 0, 800 and 1600, so the publications wait 500, 490 and 700 minutes.
         assert!((score.linear.delay - 1690.0 / 3.0).abs() < 1e-6, "{score:?}");
         assert!((score.linear.polls - 3.0).abs() < 1e-9);
         assert!(

@@ -10,18 +10,18 @@ use crate::schedule::learning::Rectangle;
 /// Maximum number of publications of one feed.
 const MINUTES_MAX: usize = 1_000_000;
 
-/// The publication times of one feed.
+/// The publication times of one feed, read from an input file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SimulatedFeed {
     /// Name of the feed.
     pub name: String,
-    /// First minute, since 1970.
+    /// First minute of the feed's data, in minutes since 1970.
     pub start: i64,
-    /// Minute after the last one.
+    /// Minute after the last minute of the feed's data.
     pub end: i64,
-    /// Minutes from which publications are visible, ascending, without duplicates.
+    /// Minutes from which the publications are visible, in ascending order and without duplicates.
     pub minutes: Vec<i64>,
-    /// Group of feeds in which this feed is counted.
+    /// Name of the group of feeds whose results include this feed.
     #[serde(default)]
     pub panel: String,
 }
@@ -45,7 +45,7 @@ pub fn read_source(line: &str) -> Result<SimulatedFeed, String> {
     Ok(source)
 }
 
-/// Rules of one feed as stated in the file.
+/// The interval rules of one feed, as stated in the input file.
 #[derive(Debug, Deserialize)]
 struct RulesText {
     default: f64,
@@ -53,7 +53,8 @@ struct RulesText {
     rules: Vec<RuleText>,
 }
 
-/// A rectangle of days 1 to 7 and hours 0 to 23, inclusive. Days and hours wrap around independently.
+/// A rectangle of the week and its interval. Days are numbered from 1 to 7 and hours from 0 to 23; both ends are included.
+/// Days and hours wrap around independently.
 #[derive(Debug, Deserialize)]
 struct RuleText {
     startday: usize,
@@ -63,7 +64,7 @@ struct RuleText {
     interval: f64,
 }
 
-/// Parses a file of rules, keyed by feed name.
+/// Parses a file of interval rules. The keys of the result are the names of the feeds.
 pub fn read_rules(text: &str) -> Result<BTreeMap<String, WeekRules>, String> {
     let stated: BTreeMap<String, RulesText> =
         serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -92,13 +93,13 @@ fn week_rules(stated: &RulesText) -> Result<WeekRules, String> {
     Ok(rules)
 }
 
-/// The polling budget of a feed.
+/// The polling budget of a feed, as stated in the input file.
 #[derive(Debug, Deserialize)]
 struct Budget {
     rules_per_week: f64,
 }
 
-/// Parses a file of budgets, keyed by feed name, in polls per week.
+/// Parses a file of polling budgets. The result contains the number of polls per week for each feed name.
 pub fn read_budgets(text: &str) -> Result<BTreeMap<String, f64>, String> {
     let budgets: BTreeMap<String, Budget> =
         serde_json::from_str(text).map_err(|error| error.to_string())?;

@@ -1,6 +1,6 @@
-//! Interval rules of an experiment: an interval for each hour of a UTC week, in fractional minutes.
+//! Interval rules for the experiment: an interval for each hour of a week in UTC, in fractional minutes.
 //!
-//! Next updates are computed as in SPEC A.5.6, on a table of 168 hours.
+//! The next poll is computed as in SPEC A.5.6, on a table of 168 hours.
 
 use crate::feed::{IntervalRule, Zone};
 use crate::schedule::learning::{Marking, Rectangle, rectangles};
@@ -9,12 +9,13 @@ use crate::schedule::learning::{Marking, Rectangle, rectangles};
 pub(super) const WEEK: i64 = 10_080;
 /// Minutes in a day.
 pub(super) const DAY: i64 = 1440;
-/// Limits for the rectangles a person would draw: the minimum gain of a rectangle and the maximum number of rectangles.
+/// Limits for the rectangles that a person would draw: minimum gain of a rectangle, maximum number of rectangles, and
+/// minimum number of hours in a rectangle.
 const MARKING: Marking = Marking { gain_min: 10.0, rectangles_max: 4, cells_min: 2 };
-/// Interval in minutes at which each feed was sampled in the paper on interval rules.
+/// Interval in minutes at which the paper on interval rules polled each feed to collect its data.
 const SAMPLE_MINUTES: i64 = 15;
 
-/// Minutes between polls for each hour of the week, starting on Monday at 00:00.
+/// Interval in minutes between polls for each hour of the week, starting on Monday at 00:00.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeekRules(Vec<f64>);
 
@@ -24,12 +25,12 @@ impl WeekRules {
         Self(vec![minutes; 168])
     }
 
-    /// Checks whether the hours have different intervals.
+    /// Checks whether not all hours have the same interval.
     pub(crate) fn has_several(&self) -> bool {
         self.0.windows(2).any(|pair| pair.first() != pair.last())
     }
 
-    /// Sets the interval of a rectangle.
+    /// Sets the interval for the hours of a rectangle.
     pub fn mark(&mut self, rectangle: Rectangle, minutes: f64) {
         for cell in rectangle.cells() {
             if let Some(interval) = self.0.get_mut(cell) {
@@ -38,8 +39,8 @@ impl WeekRules {
         }
     }
 
-    /// Creates rules as in the paper on interval rules. The interval of each rectangle is the mean time between its updates,
-    /// within bounds; without updates it is the maximum (SPEC F.1).
+    /// Creates rules as in the paper on interval rules. The interval in each rectangle is the mean time between the updates
+    /// in it, within bounds. A rectangle without updates gets the maximum interval (SPEC F.1).
     pub fn measured(
         rectangles: &[Rectangle],
         updates: &[i64],
@@ -69,7 +70,7 @@ impl WeekRules {
         Self(owner.into_iter().map(interval).collect())
     }
 
-    /// Creates the rules that a person would draw from these publications, by the same criteria for every feed.
+    /// Creates the rules that a person would draw from these publications. The criteria are the same for every feed.
     pub fn marked(publications: &[i64], span: (i64, i64), bounds: (i64, i64)) -> Self {
         let updates = sampled(publications, span);
         let mut counts = vec![0.0; 168];
@@ -81,13 +82,13 @@ impl WeekRules {
         Self::measured(&rectangles(&counts, &MARKING), &updates, span, bounds)
     }
 
-    /// Returns the interval in an hour of the week, in minutes.
+    /// Returns the interval in minutes in an hour of the week.
     pub fn interval(&self, hour: usize) -> f64 {
         self.0.get(hour % 168).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// Returns the rules as a publisher states them: one rule in whole minutes for each run of hours in a day with the
-    /// same interval.
+    /// Returns the rules in the form in which a publisher states them: one rule in whole minutes for each sequence of hours
+    /// of a day with the same interval.
     pub fn interval_rules(&self) -> Vec<IntervalRule> {
         let mut rules = Vec::new();
         for (day, hours) in (1_u8..).zip(self.0.chunks(24)) {
@@ -108,7 +109,8 @@ impl WeekRules {
         rules
     }
 
-    /// DETERMINE-NEXT-UPDATE: returns the minute of the poll that follows the one at `last`.
+    /// Returns the minute of the poll that follows the one at minute `last` (procedure DETERMINE-NEXT-UPDATE of the paper on
+    /// interval rules).
     pub fn next(&self, last: i64, bounds: (i64, i64)) -> i64 {
         let mut best = self.interval(hour_of_week(last));
         let mut next = best;
@@ -134,7 +136,7 @@ fn whole_minutes(minutes: f64) -> u32 {
     minutes.round().clamp(1.0, 527_040.0) as u32
 }
 
-/// Returns the times of the polls, one every 15 minutes, that would find something new.
+/// Returns the minutes of the polls that would find something new if the feed were polled every 15 minutes.
 pub fn sampled(publications: &[i64], span: (i64, i64)) -> Vec<i64> {
     let inside = publications.iter().filter(|&&minute| minute >= span.0 && minute < span.1);
     let ticks = inside.map(|&minute| {
@@ -146,12 +148,12 @@ pub fn sampled(publications: &[i64], span: (i64, i64)) -> Vec<i64> {
     updates
 }
 
-/// Returns a minute inside the quarter of an hour in which an update was published, given the sample that found it.
+/// Returns a minute in the quarter of an hour in which an update was published, given the minute of the poll that found it.
 const fn published(sample: i64) -> i64 {
     sample - 1
 }
 
-/// Returns the hour of the UTC week, 0 to 167, of a minute since 1970 (a Thursday).
+/// Returns the hour of the week in UTC, from 0 to 167, for a minute since 1970 (1 January 1970 was a Thursday).
 pub(super) fn hour_of_week(minute: i64) -> usize {
     usize::try_from((minute + 3 * DAY).rem_euclid(WEEK) / 60).unwrap_or(0)
 }
@@ -178,7 +180,8 @@ mod tests {
     /// 2026-03-02T00:00:00Z, a Monday.
     const MONDAY: i64 = 1_772_409_600 / 60;
 
-    /// Returns the rules of the paper on interval rules: 240; 30 from 9 to 17 on working days; 30 at hour 4.
+    /// Returns the example rules of the paper on interval rules: 240 minutes; 30 minutes from 9 to 17 on working days; 30
+    /// minutes at hour 4.
     fn papers() -> WeekRules {
         let mut rules = WeekRules::flat(240.0);
         rules.mark(Rectangle { day: 0, days: 5, hour: 9, hours: 9 }, 30.0);

@@ -1,7 +1,7 @@
 //! The HTTP clients, one for each [`ClientKind`], and the limit on their idle connections.
 //!
-//! reqwest limits only the idle connections per host. Once the total limit may be reached, new clients replace the old ones,
-//! whose idle connections close with them. Requests in progress are not affected.
+//! reqwest limits only the idle connections per host. Once the idle connections of all hosts together may reach the limit, new
+//! clients replace the old clients, whose idle connections are then closed. Requests in progress are not affected.
 
 #![expect(
     clippy::disallowed_types,
@@ -19,16 +19,16 @@ use crate::io::http::address_guard::Allowed;
 /// Maximum number of idle connections (SPEC D.1).
 pub(super) const IDLE_MAX: usize = 64;
 
-/// Identifies the client for a request.
+/// The properties of a client: each combination has its own client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ClientKind {
     /// `true` if requests go through the proxy.
     pub(super) proxied: bool,
-    /// Creates a client, and returns it with the maximum number of idle connections that it keeps per host.
+    /// The addresses that the client may connect to.
     pub(super) allowed: Allowed,
 }
 
-/// Creates a client and returns it with the number of idle connections it keeps per host.
+/// Creates a client, and returns it with the maximum number of idle connections that it keeps per host.
 pub(super) type MakeClient =
     Box<dyn Fn(ClientKind) -> (usize, Result<Client, reqwest::Error>) + Send + Sync>;
 
@@ -41,9 +41,10 @@ pub(super) struct ConnectionPool {
 #[derive(Default)]
 struct OpenClients {
     clients: BTreeMap<ClientKind, (usize, Client)>,
-    /// Maximum number of idle connections per host and port, which does not exceed the number of requests sent there.
+    /// Maximum number of idle connections that a client may have per host and port: no more than requests were sent to that host
+    /// and port.
     hosts: BTreeMap<(ClientKind, String), usize>,
-    /// The sum of the numbers in `hosts`.
+    /// The sum of all values in `hosts`.
     idle: usize,
 }
 

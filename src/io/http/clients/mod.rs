@@ -1,12 +1,12 @@
-//! The HTTP clients: direct or through a proxy, for public addresses only or for private ones too (SPEC D.6).
+//! The HTTP clients: direct or through a proxy, and for public addresses only, or for private addresses too (SPEC D.6).
 //!
-//! Each of the four clients has its own connections, so that a connection made under one rule is never used under another. A
-//! typed address is tried with the public client first. Most addresses are public, so one connection serves a feed and the
-//! redirects on its host.
+//! Each of the four clients has its own connections, so that a connection to a private address is never reused for a request that
+//! must go to a public address. An address that the user typed is tried with the client for public addresses first. Because most
+//! addresses are public, one connection then serves a feed and the redirects on its host.
 //!
-//! TLS 1.2 and 1.3 are provided by rustls. The platform verifies certificates, since it knows, for example, the authorities
-//! of the user's company. If the platform has none (a bare container), Mozilla's are used; `[network] extra_roots` adds more.
-//! HTTP/2 is negotiated in the handshake; plain connections use HTTP/1.1.
+//! TLS 1.2 and 1.3 are provided by rustls. The platform verifies certificates, since it knows, for example, the authorities of
+//! the user's company. If the platform has no certificate authorities (as in a bare container), Mozilla's are used. `[network]
+//! extra_roots` adds more certificates. HTTP/2 is negotiated in the TLS handshake. Connections without TLS use HTTP/1.1.
 
 mod connection_pool;
 
@@ -44,7 +44,8 @@ pub struct ClientEnvironment {
     /// Classifies an address; [`AddressClass::classify`] outside of tests.
     pub classify: fn(IpAddr) -> AddressClass,
     pub proxies: Arc<Matcher>,
-    /// Environment variables that configure proxies, with their values, because [`Matcher`] silently ignores invalid ones.
+    /// Environment variables that configure proxies, with their values. They are checked separately, because [`Matcher`] silently
+    /// ignores invalid values.
     pub proxy_variables: Vec<(&'static str, String)>,
     /// Trusted certificate authorities, instead of the platform's.
     pub roots: Option<Arc<rustls::RootCertStore>>,
@@ -75,7 +76,7 @@ pub(super) struct Clients {
 #[derive(Debug)]
 pub(super) struct ReceivedResponse {
     pub(super) response: Response,
-    /// With a proxy, a host name counts as public.
+    /// `true` if the response came from a public address. For a request through a proxy, a host name counts as public.
     pub(super) public: bool,
 }
 
@@ -141,7 +142,7 @@ impl Clients {
         Ok(Self { pool, through, guard })
     }
 
-    /// Sends a request with the appropriate client; `get` builds the request.
+    /// Sends a request with the client that matches the proxy and the allowed addresses. `get` builds the request.
     pub(super) async fn send(
         &self,
         url: &Url,
@@ -165,7 +166,7 @@ impl Clients {
         };
         let sent = self.send_directly(url, first, &get).await;
         match sent {
-            // Nothing was sent: the refusal precedes the connection.
+            // The request can be repeated with the other client, because the address was rejected before a connection was made.
             Err(SendError::Refused(_)) if first != allowed => {
                 self.send_directly(url, allowed, &get).await
             }
@@ -191,7 +192,7 @@ impl Clients {
         let sent = get(&client).send().await;
         let response = sent.map_err(|error| unsent(error, None))?;
         let peer = response.remote_addr().map(|peer| peer.ip());
-        // The resolver has checked the address already; this is a second line of defence.
+        // Check the address of the peer too, in case a connection was made without the check in the resolver.
         match peer {
             Some(peer) => self.guard.check(allowed, &host, peer).map_err(SendError::Refused)?,
             None if allowed == Allowed::Public => {

@@ -15,7 +15,7 @@ const FEEDS: usize = 17;
 /// Number of archive addresses in the imported list.
 const ARCHIVES: usize = 3;
 
-/// Returns a document of the archived feed `number`: the index, or its archive 1 or 2.
+/// Returns a document of the archived feed `number`: its subscription document if `archive` is `None`, otherwise archive 1 or 2.
 fn document(number: usize, archive: Option<usize>) -> String {
     let mut text = format!(
         "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:fh='http://purl.org/syndication/history/1.0'>\
@@ -39,7 +39,7 @@ fn document(number: usize, archive: Option<usize>) -> String {
     text
 }
 
-/// Returns a document with one entry and these links.
+/// Returns an Atom document with the given link elements and one entry, whose ID and title are `entry`.
 fn linked(entry: &str, links: &str) -> String {
     format!(
         "<feed xmlns='http://www.w3.org/2005/Atom'><title>Linked</title><id>urn:linked</id>\
@@ -67,10 +67,11 @@ fn site() -> Site {
                 let link = "<link rel='current' href='/press/9/index.atom'/>";
                 answer(200, &[], archive.replace(link, ""))
             }
-            // A document that names a newer one and is not an archive (draft -05).
+            // A document that links to a newer document and is not an archive (draft -05).
             ["older"] => answer(200, &[], linked("older", "<link rel='current' href='/newer'/>")),
             ["newer"] => answer(200, &[], linked("newer", "")),
-            // The newest archive links to one outside the chain, which links to a missing one.
+            // `chain` is a subscription document. Its newest archive `a2` links to `a1`, which does not exist, and to the newer
+            // archive `a3`, which the subscription document does not name.
             ["chain"] => answer(200, &[], linked("chain", "<link rel='prev-archive' href='/a2'/>")),
             ["a2"] => answer(
                 200,

@@ -8,10 +8,10 @@ use crate::support::binary::{Ended, Program};
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
-/// `me:op en/s` as RFC 7617 encodes it.
+/// `Authorization` header value of the user `me` with the password `op en/s`, encoded as in RFC 7617.
 const BASIC: &str = "Basic bWU6b3AgZW4vcw==";
 
-/// Starts a site that serves its feed to one user only.
+/// Starts a site that serves its feed only if the request has the login `BASIC`, and answers 401 otherwise.
 fn site() -> Site {
     Site::start(|request| match request.header("authorization") {
         Some(BASIC) => answer(200, &[("etag", "\"one\"")], rss("Orchard", "e", 3)),
@@ -19,7 +19,7 @@ fn site() -> Site {
     })
 }
 
-/// Returns the address of the site's feed with the login in it.
+/// Returns the address of the site's feed with the user name and password in it.
 fn with_login(site: &Site) -> String {
     site.at("/feed.xml").replace("http://", "http://me:op%20en%2Fs@")
 }
@@ -34,7 +34,7 @@ fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Runs every command that shows addresses.
+/// Runs every command that shows addresses and checks that none of them prints the user name or password.
 fn assert_shown_nowhere(program: &Program) {
     let exported = program.path("out.opml");
     program.run(&["export", exported.to_str().unwrap()]).with(0);

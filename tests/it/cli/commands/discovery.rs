@@ -8,7 +8,7 @@ use crate::support::site::{Site, answer};
 
 const HTML: (&str, &str) = ("content-type", "text/html");
 
-/// Starts a site of pages; paths that start with `/f` are feeds.
+/// Starts a site that serves HTML pages, and feeds at the paths that start with `/f/`.
 fn site() -> Site {
     Site::start(|request: PublisherRequest| respond(&request.path_and_query))
 }
@@ -60,7 +60,7 @@ fn a_feed_is_found_however_its_page_names_it() {
     }
 }
 
-/// SPEC D.9: at most five links are tried, then the usual addresses.
+/// SPEC D.9: the program tries at most five links of a page, and then the usual feed addresses of the site.
 #[test]
 fn few_links_of_the_same_site_are_tried() {
     let (site, program) = (site(), new_program());

@@ -22,7 +22,7 @@ fn new_entries_are_filtered_and_hidden_unless_requested() {
         scope: FilterScope::Tag("garden".into()),
         ..EntryFilter::default()
     };
-    // Before the first command no process has the store open yet.
+    // The test may open the store here: no other process opens it before the first command.
     Store::open(&program.data()).unwrap().save_filters(&[rule]).unwrap();
     program.run(&["add", &site.at("/feed.xml"), "--tag", "garden"]).with(0);
     let shown = entries(&program, &[]);

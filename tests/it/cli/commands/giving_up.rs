@@ -1,4 +1,4 @@
-//! Subscriptions that were removed, ended or moved.
+//! Commands on subscriptions that the user removed, whose feed has ended, or whose feed moved to another address.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -73,14 +73,15 @@ fn a_feed_that_ended_is_resumed_and_polled() {
     assert_eq!(feeds(&program)[0]["state"], "ok");
 }
 
-/// Starts a feed that announces a move to an address where nothing is served yet.
+/// Subscribes to a feed and then polls it when it redirects permanently to an address whose document cannot be recognised as the
+/// same feed, so that the program proposes the move.
 fn moved() -> (Site, Program) {
     let status = Arc::new(AtomicU16::new(200));
     let told = Arc::clone(&status);
     let site = Site::start(move |request| match request.path() {
         "/old" if told.load(Ordering::Relaxed) == 200 => answer(200, &[], rss("Orchard", "a", 2)),
         "/old" => answer(301, &[("location", "/new")], ""),
-        // Nothing in this document proves that it is the same feed.
+        // Nothing in this document proves that it is the feed of `/old`.
         _ => answer(200, &[], rss("Harbour", "b", 0)),
     });
     let program = new_program();

@@ -1,4 +1,4 @@
-//! From an address to a read entry and the next poll.
+//! The usual course of a subscription: a page's address is added, an entry is read, and the feed is polled again.
 
 use super::{each, entries, feeds, new_program};
 use crate::support::documents::{page, rss};
@@ -7,7 +7,7 @@ use crate::support::site::{Site, answer};
 const ODD_TAG: &str = "W/\"odd tag, not quoted-gzip";
 const ODD_DATE: &str = "yesterday at noon";
 
-/// Starts a site with a feed that has validators, and a page that names the feed.
+/// Starts a site with a feed whose responses have validators, and a page that links to the feed.
 fn site() -> Site {
     Site::start(|request| match request.path() {
         "/feed.xml" => {

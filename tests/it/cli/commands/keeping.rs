@@ -5,7 +5,7 @@ use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 use crate::support::world::rss;
 
-/// Returns the lists of feeds and entries as JSON; both depend on the store.
+/// Returns the output of `feeds --json` and `entries --json`, which shows whether two stores have the same contents.
 fn seen(program: &Program) -> (String, String) {
     let feeds = program.run(&["feeds", "--json"]).with(0).out;
     (feeds, program.run(&["entries", "--json"]).with(0).out)

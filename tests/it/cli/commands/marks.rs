@@ -1,4 +1,4 @@
-//! Marks from the command line and their undo.
+//! Marking entries with the `mark` command, and undoing it.
 
 use serde_json::json;
 
@@ -6,7 +6,8 @@ use super::{each, entries, feeds, new_program};
 use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 
-/// Returns a program with two feeds: Orchard with four entries and Harbour with three, one a day from 1 March 2026.
+/// Returns a program subscribed to two feeds: Orchard with four entries and Harbour with three. The first entry is of 1 March 2026,
+/// and each further entry is a day newer.
 pub(super) fn two_feeds() -> (Site, Program) {
     let site = site();
     let program = new_program();
@@ -14,7 +15,7 @@ pub(super) fn two_feeds() -> (Site, Program) {
     (site, program)
 }
 
-/// Starts a site with two feeds.
+/// Starts a site with the feeds Orchard and Harbour.
 pub(super) fn site() -> Site {
     Site::start(|request| match request.path() {
         "/orchard" => answer(200, &[], feed("Orchard", 4)),
@@ -23,7 +24,7 @@ pub(super) fn site() -> Site {
     })
 }
 
-/// Subscribes to both feeds.
+/// Subscribes to both feeds of `site`, each with a tag.
 pub(super) fn add_feeds(site: &Site, program: &Program) {
     program.run(&["add", &site.at("/orchard"), "--tag", "garden/fruit"]).with(0);
     program.run(&["add", &site.at("/harbour"), "--tag", "coast"]).with(0);

@@ -1,4 +1,5 @@
-//! Commands that work on a store. This folder is compiled into three modules, named after the process that has the store open.
+//! Tests of commands that use the store. This folder is compiled into three modules, each named after the process that has the
+//! store open while its tests run.
 
 mod archives;
 mod credentials;
@@ -21,7 +22,7 @@ use serde_json::Value;
 
 use crate::support::binary::{Program, StoreOwner};
 
-/// Returns a fresh installation; the name of this module determines which process has its store open.
+/// Returns a fresh installation; the name of the enclosing module determines which process has its store open.
 fn new_program() -> Program {
     Program::owned_by(match module_path!().rsplit("::").next().unwrap() {
         "store_free" => StoreOwner::Nobody,
@@ -42,7 +43,7 @@ fn entries(program: &Program, more: &[&str]) -> Vec<Value> {
     program.run(&args).with(0).json().as_array().unwrap().clone()
 }
 
-/// Returns one field of each value.
+/// Returns the text of the field `field` of each JSON object.
 fn each<'a>(values: &'a [Value], field: &str) -> Vec<&'a str> {
     values.iter().map(|value| value[field].as_str().unwrap()).collect()
 }

@@ -6,12 +6,12 @@ use super::marks::{add_feeds, site};
 use super::{entries, new_program};
 use crate::support::binary::Program;
 
-/// Makes `[commands] open` record what it opens, and returns the name of the file it writes.
+/// Configures `[commands] open` with a script that appends each opened address to a file, and returns the path of that file.
 fn note_what_is_opened(program: &Program) -> String {
     let noted = program.write("opened", "");
     let script = program.write("browser", format!("#!/bin/sh\necho \"$1\" >> {noted}\n"));
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
-    // The opened command runs in the terminal, so it has finished when `open` exits.
+    // The leading `!` runs the script in the terminal, so the script has finished when `backissue open` exits.
     let kept = std::fs::read_to_string(program.path("config.toml")).unwrap();
     program.write("config.toml", format!("{kept}[commands]\nopen = \"!{script}\"\n"));
     noted

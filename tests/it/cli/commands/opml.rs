@@ -26,7 +26,7 @@ fn feeds(program: &Program) -> Vec<Value> {
     program.run(&["feeds", "--json"]).with(0).json().as_array().unwrap().clone()
 }
 
-/// Returns the settings that the reader chose for each feed.
+/// Returns the address, title, tags, site and pace of each feed, sorted by address.
 fn chosen(program: &Program) -> Vec<[Value; 5]> {
     let mut all: Vec<[Value; 5]> = feeds(program)
         .iter()
@@ -120,7 +120,7 @@ fn a_round_trip_through_a_file_loses_nothing() {
     second.run(&["import", file]).with(0);
     assert_eq!(chosen(&second), chosen(&first));
     assert_eq!(chosen(&second).len(), 4);
-    // A second round trip shows that nothing accumulates.
+    // Exporting again after the import writes the same number of outlines, so repeated round trips add nothing.
     let once = std::fs::read_to_string(file).unwrap();
     let twice = second.run(&["export"]).with(0).out;
     let outlines = |text: &str| text.lines().filter(|line| line.contains("outline")).count();

@@ -1,11 +1,11 @@
-//! `plan` and `set` for subscriptions.
+//! The commands `plan` and `set` on subscriptions.
 
 use serde_json::json;
 
 use super::new_program;
 use crate::support::site::{Site, answer};
 
-/// Returns an RSS document with these elements in its head.
+/// Returns an RSS document whose channel starts with the elements in `head`.
 fn rss(head: &str) -> String {
     format!(
         "<rss version=\"2.0\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\" \
@@ -148,7 +148,7 @@ fn settings_travel_in_opml() {
     assert_eq!(second.run(&["export", "-"]).with(0).out, exported);
 }
 
-/// Returns a document whose entries were published at one time of day.
+/// Returns a document with an entry on each of the last 39 days, all published at about the same time of day.
 fn daily() -> String {
     let now = chrono::Utc::now();
     let items = (1..40).map(|day| {
@@ -159,7 +159,7 @@ fn daily() -> String {
     rss(&items.collect::<String>())
 }
 
-/// Parses `in 57m` or `in 3h` into minutes; `now` is 0.
+/// Parses a waiting time such as `in 57m` or `in 3h` into minutes; `now` is 0.
 fn minutes(words: &str) -> i64 {
     let digits: String = words.chars().filter(char::is_ascii_digit).collect();
     let count = digits.parse().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Wrong input: one sentence that says what to do, the right exit status, no panic (UX 4).
+//! Wrong input: the program prints one sentence that says what to do, exits with the right status, and does not panic (UX 4).
 
 use std::process::Command;
 

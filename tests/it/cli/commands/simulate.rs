@@ -1,4 +1,4 @@
-//! `simulate --feed` on the history of a subscription.
+//! `simulate --feed` on the stored history of a subscription.
 
 use chrono::{TimeDelta, Utc};
 

@@ -11,7 +11,7 @@ use crate::support::site::{Site, answer};
 /// Header fields of a response.
 type Headers = &'static [(&'static str, &'static str)];
 
-/// Polls a feed once with success and once with the answer `status`; returns the feed, the program and the site.
+/// Adds a feed successfully, polls it again when its site answers with `status`, and returns the feed, the program and the site.
 fn after(status: u16, headers: Headers) -> (Value, Program, Site) {
     let (site, program) = (site_with(status, headers), new_program());
     program.run(&["add", &site.at("/f")]).with(0);
@@ -19,7 +19,8 @@ fn after(status: u16, headers: Headers) -> (Value, Program, Site) {
     (feeds(&program).remove(0), program, site)
 }
 
-/// Does the same as `after` for several feeds of one program, each on a separate site.
+/// Adds one feed for each case, polls the feeds again when each feed's site answers with the status of its case, and returns the
+/// feeds in the order of the cases.
 fn after_each(cases: &[(u16, Headers)]) -> Vec<Value> {
     let sites: Vec<Site> =
         cases.iter().map(|&(status, headers)| site_with(status, headers)).collect();

@@ -1,4 +1,4 @@
-//! Validators from poll to poll: kept, replaced and cleared as in SPEC D.4.
+//! Validators (`ETag` and `Last-Modified`) are kept, replaced and cleared from poll to poll as in SPEC D.4.
 
 use backissue::io::publisher::server::PublisherAnswer;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::{feeds, new_program};
 use crate::support::documents::{page, rss};
 use crate::support::site::{Site, answer};
 
-/// Starts a site that gives these answers in order and then repeats the last one.
+/// Starts a site that gives the answers of the list in order and then repeats the last one.
 fn scripted(answers: Vec<PublisherAnswer>) -> Site {
     let count = std::sync::atomic::AtomicUsize::new(0);
     Site::start(move |_| {
@@ -22,7 +22,7 @@ fn feed(headers: &[(&str, &str)]) -> PublisherAnswer {
 
 const BOTH: [(&str, &str); 2] = [("etag", "\"one\""), ("last-modified", "Mon")];
 
-/// Polls until every answer was given and once more; returns the two validators of each request.
+/// Polls a feed once for each answer and once more; returns `If-None-Match` and `If-Modified-Since` of each request.
 fn sent(answers: Vec<PublisherAnswer>) -> Vec<[Option<String>; 2]> {
     let polls = answers.len() + 1;
     let (site, program) = (scripted(answers), new_program());
@@ -113,7 +113,7 @@ fn validators_of_a_followed_temporary_redirect_stay_at_its_end() {
     assert_eq!(polled["feeds"][0]["outcome"], "not_modified");
 }
 
-/// SPEC D.2: one retry with `no-cache`, then a failure.
+/// SPEC D.2: a 304 to a request without validators is retried once with `no-cache`; a second 304 is a failure.
 #[test]
 fn adding_retries_after_an_unrequested_304() {
     for (answers, status, requests) in [

@@ -1,4 +1,4 @@
-//! Recomputes each number and time that `plan`, `history`, `lint` and `doctor` print; a number that no rule covers is a failure.
+//! Recomputes each number and time that `plan`, `history`, `lint` and `doctor` print; a number that no rule covers is an error.
 
 mod publisher;
 
@@ -13,7 +13,7 @@ use crate::support::binary::Program;
 use crate::support::dice::Dice;
 use crate::support::site::{Site, answer};
 
-/// Parses `1 d 2 h 3 min 4 s` into seconds.
+/// Parses an interval such as `1 d 2 h 3 min 4 s` into seconds.
 fn seconds(words: &str) -> i64 {
     let parts: Vec<&str> = words.trim().split(' ').collect();
     let part = |pair: &[&str]| {
@@ -29,7 +29,7 @@ fn seconds(words: &str) -> i64 {
     parts.chunks(2).map(part).sum()
 }
 
-/// Parses `Wed 25 Nov 13:48:17` of this year or the next; the weekday decides.
+/// Parses a time such as `Wed 25 Nov 13:48:17`; the weekday decides whether it is in this year or the next.
 fn instant(words: &str) -> DateTime<Utc> {
     let this = clock::now().year();
     let mut years = [this, this + 1].into_iter().map(|year| format!("{year} {words}"));
@@ -41,19 +41,19 @@ fn near(told: i64, is: i64, apart: i64) -> bool {
     (told - is).abs() <= apart
 }
 
-/// Facts with which the rules compare the lines.
+/// What the rules know when they check a line.
 struct Facts<'a> {
     publisher: &'a Publisher,
-    /// Times before and after the poll.
+    /// Times just before and just after the poll.
     polled: (DateTime<Utc>, DateTime<Utc>),
-    /// Instants and intervals found in earlier lines.
+    /// Values that rules noted from earlier lines, by name: Unix times, intervals, and counts of lines.
     noted: BTreeMap<&'static str, i64>,
 }
 
-/// Checks whether the numbers of a line are right.
+/// A function that checks whether the numbers in a line are right.
 type Holds = fn(&Captures<'_>, &mut Facts<'_>) -> bool;
 
-/// A line pattern and its check.
+/// A regular expression for a line, and the check of its numbers.
 type Rule = (&'static str, Holds);
 
 const SPAN: &str = r"((?:\d+ (?:d|h|min|s)\b ?)+)";
@@ -63,13 +63,13 @@ fn number(found: &Captures<'_>, group: usize) -> i64 {
     found[group].parse().unwrap()
 }
 
-/// Checks whether the poll was at that time, to the second.
+/// Checks whether the feed was polled at the time `told`, to the second.
 fn is_logged(told: DateTime<Utc>, facts: &Facts<'_>) -> bool {
     let (before, after) = facts.polled;
     before - TimeDelta::seconds(1) <= told && told <= after
 }
 
-/// Rules for the lines of `plan`.
+/// Rules for the lines that `plan` prints.
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn plan_rules() -> Vec<Rule> {
     vec![
@@ -200,7 +200,7 @@ fn plan_rules() -> Vec<Rule> {
     ]
 }
 
-/// Rules for the lines of `history`.
+/// Rules for the lines that `history` prints.
 fn history_rules() -> Vec<Rule> {
     vec![
         (r"^\d+ '(?:Feed \d+|http\S+)' \S+$", |_, _| true),
@@ -241,14 +241,14 @@ fn history_rules() -> Vec<Rule> {
     ]
 }
 
-/// Checks the number of archives and the year they reach back to.
+/// Checks two groups of a match: the number of archives read, and the year of their oldest entry.
 fn reach(found: &Captures<'_>, group: usize, publisher: &Publisher) -> bool {
     let Some(archives) = found.get(group) else { return publisher.readable() == 0 };
     let year = publisher.date(publisher.kept() - 1).year();
     archives.as_str() == publisher.readable().to_string() && found[group + 1] == year.to_string()
 }
 
-/// Rules for the lines of `lint`.
+/// Rules for the lines that `lint` prints.
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn lint_rules() -> Vec<Rule> {
     vec![
@@ -284,7 +284,7 @@ fn lint_rules() -> Vec<Rule> {
                 let publisher = facts.publisher;
                 let every = publisher.step_hours * 3600;
                 let reach = every * (publisher.entries - 1);
-                // Long intervals are shown in whole days.
+                // `lint` rounds intervals of a week or more to whole days.
                 let is_near =
                     |told: i64, is: i64| near(told, is, if is < 7 * 86_400 { 60 } else { 43_200 });
                 is_near(seconds(&found[1]), every) && is_near(seconds(&found[2]), reach)
@@ -324,7 +324,7 @@ fn lint_rules() -> Vec<Rule> {
         (
             r"^  note +next-archive: none, although there is a newer archive \(and in (\d+) more documents?\)$",
             |found, facts| {
-                // The oldest document of a complete chain has a separate line.
+                // `lint` reports the oldest document of a complete chain in a separate line.
                 let publisher = facts.publisher;
                 let readable = i64::try_from(publisher.readable()).unwrap();
                 let is_whole = publisher.readable() == publisher.archives.len();
@@ -339,7 +339,7 @@ fn lint_rules() -> Vec<Rule> {
     ]
 }
 
-/// Checks each line that has a digit outside addresses against its rule. Returns the wrong lines.
+/// Returns the lines that violate their rule, and the lines with a digit outside addresses that no rule matches.
 fn wrong_lines(text: &str, rules: &[(Regex, Holds)], facts: &mut Facts<'_>) -> Vec<String> {
     let mut wrong = Vec::new();
     for line in text.lines() {
@@ -366,7 +366,7 @@ fn compiled(rules: Vec<Rule>) -> Vec<(Regex, Holds)> {
     rules.into_iter().map(|(form, holds)| (whole(form), holds)).collect()
 }
 
-/// Checks that the first line of a plan names the time at which its last step ends.
+/// Checks that the time of the next poll in the first line of `plan` is the time at which its last step arrives.
 fn is_announced(facts: &Facts<'_>, asked: DateTime<Utc>) -> bool {
     let noted = |name| facts.noted.get(name).copied();
     let next = noted("next").and_then(|next| DateTime::from_timestamp(next, 0));

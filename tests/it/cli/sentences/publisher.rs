@@ -1,24 +1,24 @@
-//! A random publisher: its statements and the documents at its addresses.
+//! A random publisher: what it states about polling, and the documents at its addresses.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::support::dice::Dice;
 
-/// A publisher's statements and documents.
+/// A publisher with one feed, its statements about polling, and its archives.
 #[derive(Debug, Clone)]
 pub(super) struct Publisher {
     pub(super) number: usize,
-    /// Error status that the publisher sends instead of the document.
+    /// Error status that the publisher sends instead of the subscription document.
     pub(super) refuses: Option<u16>,
     pub(super) ttl_minutes: Option<i64>,
-    /// `sy:updateFrequency` for a daily `sy:updatePeriod`.
+    /// `sy:updateFrequency`, for the `sy:updatePeriod` "daily".
     pub(super) times_a_day: Option<i64>,
     pub(super) max_age_seconds: Option<i64>,
-    /// Hours between entries.
+    /// Hours between two consecutive entries.
     pub(super) step_hours: i64,
-    /// Number of entries in the document.
+    /// Number of entries in the subscription document.
     pub(super) entries: i64,
-    /// Number of entries in each archive, newest archive first; `None` means that the archive is refused with 403.
+    /// Number of entries in each archive, newest archive first; `None` means that requests for the archive are answered with 403.
     pub(super) archives: Vec<Option<i64>>,
     pub(super) now: DateTime<Utc>,
 }
@@ -54,12 +54,12 @@ impl Publisher {
         format!("/{}/{}", self.number, self.archives.len() - place)
     }
 
-    /// Returns the date of an entry by its position in the whole feed, newest first.
+    /// Returns the date of the entry at a position in the whole feed; position 0 is the newest entry.
     pub(super) fn date(&self, place: i64) -> DateTime<Utc> {
         self.now - TimeDelta::hours(1 + place * self.step_hours)
     }
 
-    /// Returns the positions of an archive's entries in the whole feed.
+    /// Returns the positions that an archive's entries have in the whole feed, counted from the newest entry.
     pub(super) fn places(&self, archive: usize) -> std::ops::Range<i64> {
         let before: i64 = self.archives[..archive].iter().map(|count| count.unwrap_or(3)).sum();
         let first = self.entries + before;
@@ -95,7 +95,7 @@ impl Publisher {
         )
     }
 
-    /// Returns the document at a path.
+    /// Returns the document at a path, or the error status of the response.
     pub(super) fn body(&self, path: &str) -> Result<String, u16> {
         let older = |place: usize| (place < self.archives.len()).then(|| self.archive_path(place));
         if path == self.path() {
@@ -113,12 +113,12 @@ impl Publisher {
         Ok(self.document(self.places(place), older(place + 1), &marks))
     }
 
-    /// Returns the number of archives, from the newest on, before the first that is refused.
+    /// Returns how many archives a walk from the newest one can read before it reaches an archive that is answered with 403.
     pub(super) fn readable(&self) -> usize {
         self.archives.iter().take_while(|count| count.is_some()).count()
     }
 
-    /// Returns the number of entries in the document and the readable archives.
+    /// Returns the number of entries that the program can read: those in the subscription document and in the readable archives.
     pub(super) fn kept(&self) -> i64 {
         match self.refuses {
             Some(_) => 0,
@@ -126,7 +126,7 @@ impl Publisher {
         }
     }
 
-    /// Returns the interval that the publisher states, in seconds.
+    /// Returns the polling interval that the publisher states with `sy` or `ttl`, in seconds.
     pub(super) fn stated_interval(&self) -> Option<i64> {
         let sy = self.times_a_day.map(|times| 86_400 / times);
         sy.or_else(|| self.ttl_minutes.map(|minutes| minutes * 60))

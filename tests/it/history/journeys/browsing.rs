@@ -5,7 +5,8 @@ use crate::support::world::{World, rss};
 
 const URL: &str = "https://long.example/feed";
 
-/// Returns a feed with this number of entries, one a day, back from the start of the test.
+/// Returns a world subscribed to a feed with this number of entries, one for each day back from the start of the test, with the
+/// entry list focused.
 fn long(entries: i64) -> World {
     let ids: Vec<String> = (0..entries).map(|day| format!("e{day}")).collect();
     let entries: Vec<(&str, &str, i64, &str)> =
@@ -54,7 +55,7 @@ fn a_long_list_holds_only_the_rows_around_the_selected_one() {
     let mut world = World::new(120, 36);
     world.serve(URL, &rss("Long", &[("x", "X", 1, "")]));
     subscribe(&mut world, URL);
-    // A document holds at most 10 000 entries, so several fill the list.
+    // Poll several documents, because a document may have at most 10 000 entries.
     let mut number = 0;
     while number < entries {
         let most = (number + 6000).min(entries);

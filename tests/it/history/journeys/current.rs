@@ -1,5 +1,5 @@
-//! A subscription to an archive document, however it was created, follows the document that the archive names as current
-//! (SPEC C.2 rule 3). If that is not allowed, the program asks and never calls the history complete.
+//! A subscription to an archive document is changed to a subscription to the document that the archive names as current (SPEC C.2
+//! rule 3). If that is not allowed, the program asks the user and never calls the history complete.
 
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::trouble::{self, Concern, Remedy};
@@ -13,12 +13,12 @@ use chrono::TimeDelta;
 use super::{FEED, NOTES, archive, example, serve_orchard, standing, subscribe};
 use crate::support::world::{Scripted, World, rss};
 
-/// Returns the address of the archived feed's subscription document.
+/// Returns the address of the subscription document of the feed that `serve_orchard` serves.
 fn index() -> String {
     format!("{NOTES}index.atom")
 }
 
-/// Imports these addresses and polls all due feeds.
+/// Imports these addresses and polls all feeds that may be polled.
 fn import(world: &mut World, urls: &[&str]) {
     let wanted =
         urls.iter().map(|url| Subscribe { address: (*url).into(), ..Subscribe::default() });
@@ -49,7 +49,7 @@ fn times_asked(world: &World, url: &str) -> usize {
     world.asked().iter().filter(|asked| **asked == url).count()
 }
 
-/// Returns the January archive with this text instead of its link to the current document.
+/// Returns the archive of January 2026 with the text `link` instead of its link to the current document.
 fn january(link: &str) -> String {
     example!("arch-2026-01.xml")
         .replace("<link rel=\"current\" href=\"https://orchard.example/notes/index.atom\"/>", link)
@@ -126,7 +126,7 @@ fn next_poll_corrects_an_archive_stored_as_complete() {
     };
     world.network.insert(archive("2026-01"), tagged(Some("\"1\"")));
     import(&mut world, &[&archive("2026-01")]);
-    // Older versions stored the validators of the archive, but did not mark it as an archive.
+    // Make the feed look as older versions stored it: with the validators of the archive, but not marked as an archive.
     let feed = world.app.engine.feeds.get_mut(&FEED).unwrap();
     assert_eq!(feed.state.validators.etag.as_deref(), Some(&b"\"1\""[..]));
     feed.state.archive = None;
@@ -334,7 +334,7 @@ fn implied_archive_is_followed_like_a_marked_one() {
     }
 }
 
-/// Returns a page of a paged feed with links to other pages by number.
+/// Returns a page of a paged feed with one entry, and links to other pages by relation and page number.
 fn page(links: &[(&str, u32)], entry: u32) -> String {
     let link = |(rel, number): &(&str, u32)| format!("<link rel='{rel}' href='p{number}'/>");
     let links: String = links.iter().map(link).collect();

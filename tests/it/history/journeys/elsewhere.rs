@@ -10,10 +10,10 @@ use crate::support::world::{World, rss, start};
 
 const BLOG: &str = "https://blog.example/feed";
 const ARCHIVE: &str = "https://web.archive.org";
-/// Hours in a year.
+/// Number of hours in a year.
 const YEAR: i64 = 365 * 24;
 
-/// Returns a world with the blog, which serves its newest two entries.
+/// Returns a world subscribed to the blog, whose feed contains its newest two entries.
 fn blog() -> World {
     let mut world = World::new(120, 36);
     world.serve(BLOG, &rss("Blog", &[("b9", "Nine", 1, "now"), ("b8", "Eight", 2, "now")]));
@@ -28,7 +28,7 @@ fn choose(world: &mut World, adaptor: Option<Adaptor>) {
     world.tell(Request::Set(FEED, Box::new(chosen)));
 }
 
-/// Polls the feed and performs everything that follows.
+/// Polls the feed and waits until the program has nothing more to request.
 fn check(world: &mut World) {
     world.poll(FEED);
     world.rest();
@@ -66,8 +66,8 @@ fn listing() -> String {
     )
 }
 
-/// Serves copies of 2021 to 2024, each with an entry of its year and the last entry of the year before; the copy of 2023 is
-/// listed twice.
+/// Serves the Internet Archive's copies of the blog from 2021 to 2024. Each copy has an entry of its year, the last entry of the
+/// year before, and an old text of entry `b8`. The copy of 2023 is listed twice.
 fn serve_copies(world: &mut World) {
     let mut rows = vec![r#"["timestamp","digest"]"#.to_owned()];
     for year in 2021..=2024_i64 {
@@ -207,7 +207,7 @@ fn copies_are_listed_once_and_read_oldest_first() {
     let request = world.requests.iter().find(|request| request.url == listing()).unwrap();
     let by = AddressSource::Supplied { by: format!("{ARCHIVE}/"), public: true };
     assert_eq!(request.address_source, by);
-    // Five years, plus the two entries of the publisher's document.
+    // One entry for each of five years, plus the two entries of the publisher's document.
     let counters = world.feed(1).counters;
     assert_eq!((counters.total, counters.unread), (7, 2));
     assert!(world.titles().contains(&"Eight"), "the publisher's copy stays: {:?}", world.titles());
@@ -306,7 +306,7 @@ fn deselected_adaptor_makes_no_requests_and_no_gap() {
     world.pass(TimeDelta::hours(3));
     check(&mut world);
     assert!(world.asked()[before..].iter().all(|url| *url == BLOG));
-    // When the Internet Archive is chosen again, its copies are read to the end.
+    // When the Internet Archive is chosen again, the remaining copies are read.
     serve_copies(&mut world);
     choose(&mut world, Some(Adaptor::InternetArchive));
     check(&mut world);

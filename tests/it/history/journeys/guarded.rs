@@ -1,4 +1,4 @@
-//! Archive walks that the reader stops, and hostile chains of archives.
+//! Archive walks that the user stops, and hostile chains of archives.
 
 use backissue::engine::poll::fetch::{AddressSource, FetchFailure};
 use backissue_core::history::{GapKind, Limit, Reason};

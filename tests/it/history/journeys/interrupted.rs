@@ -1,4 +1,4 @@
-//! Interrupted archive walks: the stored state equals the state in memory.
+//! Interrupted archive walks: what is in the store equals what was in memory.
 
 use backissue::engine::backfill::history_actions::HistoryAction;
 use backissue::engine::feeds::subscription::{ProposedFor, ProposedMove};

@@ -1,4 +1,4 @@
-//! Texts lost with a store are fetched again from the archives they came from.
+//! Texts of entries that were lost with a store are fetched again from the archives they came from.
 
 use backissue::io::store::{SessionLength, Store};
 use backissue_core::history::EntryKey;

@@ -1,5 +1,5 @@
-//! Histories in the whole program except network, terminal and clock: archives are read, walks are interrupted and retried, and the
-//! screen shows the state.
+//! Tests of feed histories in the whole program, with an imitated network, terminal and clock: archives are read, walks are
+//! interrupted and retried, and the screen shows the state.
 
 mod browsing;
 mod current;
@@ -26,7 +26,7 @@ macro_rules! example {
 
 pub(crate) use example;
 
-/// Serves the archived feed of SPEC H.4.
+/// Serves the archived feed of SPEC H.4 (Orchard): its subscription document and three archives.
 pub(crate) fn serve_orchard(world: &mut World) {
     for (name, body) in [
         ("index.atom", example!("arch-index.xml")),
@@ -48,12 +48,12 @@ pub(crate) fn standing(world: &World) -> String {
     world.feed(1).history.status().text()
 }
 
-/// Returns the address of one of the feed's archives.
+/// Returns the address of an archive of the Orchard feed.
 pub(crate) fn archive(name: &str) -> String {
     format!("{NOTES}archive/{name}.atom")
 }
 
-/// Subscribes to an address; only the subscription document is requested yet.
+/// Subscribes to an address; so far the program has requested only the subscription document.
 pub(crate) fn subscribe(world: &mut World, url: &str) {
     let wanted =
         backissue::engine::feeds::addition::Subscribe { address: url.into(), ..Default::default() };

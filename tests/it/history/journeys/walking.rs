@@ -1,4 +1,4 @@
-//! Archives are walked after polls and merged as read, and failed ones are retried.
+//! Archives are walked after polls, their entries are merged as soon as each archive is read, and failed archives are retried.
 
 use backissue::engine::backfill::history_actions::HistoryAction;
 use backissue::engine::feeds::trouble;
@@ -293,7 +293,7 @@ fn failing_feed_has_no_archive_to_request() {
     let mut world = orchard();
     subscribe(&mut world, &format!("{NOTES}index.atom"));
     world.rest();
-    // The feed fails, so none of its archives would be requested now.
+    // While polls of the feed fail, its archives are not requested either.
     world.app.engine.feeds.get_mut(&FEED).unwrap().state.facts.failures = 1;
     world.tell(Request::History(FEED, HistoryAction::Continue));
     world.rest();

@@ -1,4 +1,4 @@
-//! Cancelled polls, and polls without archives, do not affect polls that others requested.
+//! Cancelling some polls, or polling without archives, does not affect polls that other requests started.
 
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::poll::poll_results::PollOutcome;
@@ -16,7 +16,7 @@ const ADDRESSES: [&str; 4] = [
     "https://two.example/a",
 ];
 
-/// Returns the result of each poll of a feed, with its reason.
+/// Returns the outcome of each poll of a feed, with the stated reason.
 fn outcomes(world: &World, feed: u32) -> Vec<(PollOutcome, Option<&str>)> {
     let results = world.app.engine.poll_run.results.iter();
     let of_feed = results.filter(|result| result.feed == FeedKey(feed));

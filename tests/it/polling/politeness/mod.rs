@@ -1,4 +1,4 @@
-//! Politeness journeys: the real model and store, a scripted network, a simulated clock (SPEC D, B.4, B.8).
+//! Politeness tests with the real engine and store, a scripted network and a simulated clock (SPEC D, B.4, B.8).
 
 mod interrupted;
 mod moves;

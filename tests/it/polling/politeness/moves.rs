@@ -1,4 +1,4 @@
-//! Feeds that move: which address is stored after which chain (SPEC D.3), and what the reader is asked.
+//! Feeds that move: which address is stored after which chain of redirects (SPEC D.3), and what the user is asked.
 
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::trouble::{self, Remedy};
@@ -21,7 +21,7 @@ fn elsewhere() -> String {
     rss("Elsewhere", &[("x1", "Other", 1, "")])
 }
 
-/// Returns a world subscribed to A.
+/// Returns a world subscribed to feed `A`.
 fn world() -> World {
     World::subscribed(120, 36, &[(A, &orchard(), &["garden"])])
 }
@@ -30,7 +30,7 @@ fn remedies(world: &World) -> Vec<Remedy> {
     trouble::concerns(&world.app.engine, world.now).iter().map(|concern| concern.remedy).collect()
 }
 
-/// Opens the Attention list.
+/// Opens the list of feeds that need attention.
 fn attend(world: &mut World) {
     world.press("<esc><esc>gjjjj<enter>");
     assert!(backissue::ui::panes::attention::is_open(&world.app));
@@ -72,7 +72,7 @@ fn stored_address_follows_leading_permanent_redirects() {
 
 #[test]
 fn page_or_broken_document_does_not_move_a_feed() {
-    // G.27.
+    // A permanent redirect to a document that is not a feed must not change the stored address (SPEC G.27).
     for body in ["<html><title>Parked</title></html>", "<rss><channel><item>", "{}"] {
         let mut world = world();
         world.lead(A, 301, B);
@@ -232,7 +232,7 @@ fn move_to_a_subscribed_feed_merges_the_marks() {
     let feeds: Vec<(&str, &str, &[&str])> =
         vec![(both[0].0, &both[0].1, &["garden"][..]), (both[1].0, &both[1].1, &["news"][..])];
     let mut world = World::subscribed(120, 36, &feeds);
-    // "Wax" is starred in the first feed, and "Ladders" is read.
+    // Star "Wax" in the first feed, and read "Ladders".
     world.press("jjjjjj<enter>s");
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
     world.press("j<enter><esc><esc>");
@@ -250,7 +250,7 @@ fn move_to_a_subscribed_feed_merges_the_marks() {
     assert_eq!(world.app.engine.feeds.len(), 2, "the unsubscribed feed is restored");
 }
 
-/// Returns an Atom feed with this id, marks or links, and entries.
+/// Returns an Atom feed with this id, these extra head elements (`marks`), and these entries.
 fn atom(id: &str, marks: &str, entries: &[&str]) -> String {
     let entry = |id: &&str| {
         format!(

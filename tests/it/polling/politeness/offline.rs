@@ -1,5 +1,5 @@
-//! Without a network nothing counts as a failure, and one attempt a minute is made; if other hosts answer, there is a network
-//! (SPEC B.4.4, G.32).
+//! Without a network nothing counts as a failure, and only one request a minute is attempted; a response from any other host
+//! proves that there is a network (SPEC B.4.4, G.32).
 
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::trouble;
@@ -85,7 +85,8 @@ fn refused_or_answered_connection_proves_the_network() {
     assert_eq!(failing, [1, 1, 1, 1, 0]);
 }
 
-/// Returns a list of many feeds polled for the first time, three of whose hosts are not found.
+/// Returns a world that subscribed to many feeds and polls them for the first time; the host names of the first three are not
+/// found.
 fn a_list_with_three_broken_hosts() -> World {
     let mut world = World::new(120, 36);
     let mut wanted = Vec::new();
@@ -93,7 +94,7 @@ fn a_list_with_three_broken_hosts() -> World {
         (1..=40).map(|number| format!("https://host{number:02}.example/")).collect();
     for (place, url) in urls.iter().enumerate() {
         world.serve(url, &document());
-        // A failed name lookup returns at once, before any host can have answered.
+        // A failed name lookup returns at once, before any host can have answered, so these three failures come first.
         if place < 3 {
             fails(&mut world, &[url], &FetchFailure::Name(format!("host{:02}.example", place + 1)));
         }
@@ -130,7 +131,7 @@ fn three_unknown_hosts_among_forty_are_not_offline() {
     assert_eq!(read.count(), 37, "all others were polled");
     world.restart();
     check(&world, 1);
-    // At the start after a night all feeds are due, and the broken ones fail first again.
+    // After a night without the program all feeds are due at the start, and the feeds of the three broken hosts fail first again.
     world.now += TimeDelta::hours(9);
     world.restart();
     for _ in 0..10 {
@@ -153,7 +154,7 @@ fn offline_import_does_not_mark_feeds_failing() {
     world.pass(TimeDelta::seconds(2));
     assert!(world.app.engine.reachability.offline_since.is_some());
     assert_eq!(failing(&world), [0_u32; 0]);
-    // Only the requests that had already started were sent, and two more.
+    // At most two requests were sent in addition to those that had already started.
     let begun = world.app.engine.settings.network.begun_max();
     assert!(world.requests.len() <= begun + 2, "{} requests were in vain", world.requests.len());
 }
@@ -161,7 +162,8 @@ fn offline_import_does_not_mark_feeds_failing() {
 #[test]
 fn number_of_running_polls_never_exceeds_the_feeds() {
     let mut world = world();
-    // One feed waits for a silent server while the others are polled repeatedly.
+    // The network goes down, but one feed's server stays silent instead of failing; the other feeds are polled repeatedly
+    // meanwhile.
     fails(&mut world, &FEEDS[..4], &FetchFailure::Name("h".into()));
     world.pass(TimeDelta::minutes(130));
     assert!(world.app.engine.reachability.offline_since.is_some());

@@ -1,4 +1,4 @@
-//! Server habits: deltas, broken `ETag`s, constant 304, rejected formats, 404 for a month (SPEC D.2, D.4, D.7).
+//! How servers behave: deltas, broken `ETag`s, constant 304, rejected formats, 404 for a month (SPEC D.2, D.4, D.7).
 
 use backissue::engine::feeds::trouble::{self, Remedy};
 use backissue::engine::poll::fetch::{AnswerHeaders, FetchFailure, RequestKind};
@@ -23,7 +23,7 @@ fn dated() -> AnswerHeaders {
     AnswerHeaders { last_modified: Some(b"Mon".into()), ..AnswerHeaders::default() }
 }
 
-/// Returns a world subscribed to A, which sends an `ETag`.
+/// Returns a world subscribed to feed `A`, whose server sends an `ETag`.
 fn world() -> World {
     let mut world = World::subscribed(120, 36, &[(A, &orchard(), &[])]);
     world.network.insert(A.into(), tagged(200, "\"one\""));
@@ -38,7 +38,8 @@ fn last_sent(world: &World) -> (RequestKind, Option<Vec<u8>>) {
 
 #[test]
 fn a_delta_is_merged_and_its_tag_is_kept() {
-    // SPEC D.7, cases 1 and 4; hints that a delta omits stay.
+    // A 226 answer is merged, and its `ETag` is sent with the next request (SPEC D.7, cases 1 and 4). The feed's hints remain
+    // although the delta omits them.
     let mut world = world();
     let headers = AnswerHeaders { im: Some("feed".into()), ..AnswerHeaders::default() };
     let body = rss("Orchard", &[("o3", "Frost", 0, "")]);
@@ -54,7 +55,7 @@ fn a_delta_is_merged_and_its_tag_is_kept() {
 
 #[test]
 fn unfitting_delta_is_dropped_and_refetched_whole_once() {
-    // SPEC D.7, case 2.
+    // A 226 answer that we cannot apply is dropped and the whole document requested once (SPEC D.7, case 2).
     let mut world = world();
     let before = world.requests.len();
     let headers = AnswerHeaders { im: Some("gzip".into()), ..AnswerHeaders::default() };
@@ -81,7 +82,7 @@ fn unfitting_delta_is_dropped_and_refetched_whole_once() {
 
 #[test]
 fn delta_ignorant_server_is_polled_without_deltas() {
-    // SPEC D.2, 400 after A-IM.
+    // A 400 answer to a request with `A-IM` is repeated once without that header (SPEC D.2).
     let mut world = world();
     let before = world.requests.len();
     world.refuse(A, 400, AnswerHeaders::default());
@@ -95,7 +96,7 @@ fn delta_ignorant_server_is_polled_without_deltas() {
 
 #[test]
 fn full_answer_to_a_delta_request_is_normal() {
-    // SPEC D.7, case 3.
+    // A server may answer a delta request with the whole document (SPEC D.7, case 3).
     let mut world = world();
     world.poll(FEED);
     assert_eq!((last_sent(&world).0, world.feed(1).state.status), (RequestKind::Delta, Some(304)));
@@ -106,7 +107,7 @@ fn full_answer_to_a_delta_request_is_normal() {
 
 #[test]
 fn always_304_server_gets_one_full_request_in_eight_days() {
-    // SPEC D.4 rule 9, G.25.
+    // After eight days of nothing but 304, one request is sent without validators (SPEC D.4 rule 9, G.25).
     let mut world = world();
     let mut unconditional = Vec::new();
     for day in 0..26 {
@@ -130,7 +131,7 @@ fn always_304_server_gets_one_full_request_in_eight_days() {
 
 #[test]
 fn unhonoured_etag_is_omitted_for_a_month() {
-    // SPEC D.4 rule 10, G.24.
+    // An `ETag` that the server repeats with a full answer is no longer sent (SPEC D.4 rule 10, G.24).
     let mut world = world();
     let deaf = Scripted { deaf: true, headers: dated(), ..tagged(200, "\"one-gzip\"") };
     world.network.insert(A.into(), deaf);
@@ -144,7 +145,7 @@ fn unhonoured_etag_is_omitted_for_a_month() {
 
 #[test]
 fn after_406_the_next_poll_accepts_any_format() {
-    // SPEC D.2, 406 and 415.
+    // After a 406 or 415 the next request accepts any format (SPEC D.2).
     for status in [406, 415] {
         let mut world = world();
         world.refuse(A, status, AnswerHeaders::default());

@@ -1,5 +1,5 @@
-//! Fourteen simulated days against publishers that give every answer in SPEC D, chosen by seed: no floor, host limit, gone feed
-//! or validator is ever disregarded. An independent observer checks the requests.
+//! Fourteen simulated days against publishers that give every answer in SPEC D, chosen by seed: no requested wait, host limit,
+//! gone feed or validator is ever disregarded. An independent observer checks the requests.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ const DAYS: i64 = 14;
 const HOSTS: u64 = 20;
 const FEEDS_A_HOST: u64 = 10;
 
-/// A pseudo-random generator with the same numbers in every run.
+/// Pseudo-random number generator that yields the same sequence in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -43,20 +43,20 @@ impl Dice {
     }
 }
 
-/// The observer's knowledge of an address: what must be sent and what must be waited for.
+/// What the observer knows of an address: the validators that must be sent and the waits that must be respected.
 #[derive(Default)]
 struct Observed {
     etag: Option<Vec<u8>>,
-    /// Time since which all answers are 304.
+    /// The time since which all answers from this address have been 304.
     only_304_since: Option<DateTime<Utc>>,
     not_before: Option<DateTime<Utc>>,
     last_try: Option<DateTime<Utc>>,
     gone: bool,
-    /// Whether the last answer allows one immediate retry.
+    /// Whether the last answer allows one immediate second request.
     may_repeat: bool,
 }
 
-/// Time until which a host requested a pause, and the time its last answer ended.
+/// The end of the pause that a host requested, and the time when its last answer ended.
 type ObservedHost = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 
 #[derive(Default)]
@@ -78,7 +78,7 @@ struct Simulation {
     engine: Engine,
     now: DateTime<Utc>,
     dice: Dice,
-    /// The records that the store would hold.
+    /// The subscriptions as last written; this map replaces the store.
     records: BTreeMap<FeedKey, SubscriptionRecord>,
     states: BTreeMap<FeedKey, Box<FeedState>>,
     under_way: BTreeMap<(DateTime<Utc>, FetchId), FetchRequest>,
@@ -141,7 +141,7 @@ impl Simulation {
         self.counts
     }
 
-    /// Restarts the program, which keeps only what was sent to the store.
+    /// Restarts the program; only the data that it had sent to the store is kept.
     fn restart(&mut self) {
         self.counts.restarts += 1;
         let saved = self.records.iter().map(|(key, record)| SavedSubscription {
@@ -209,7 +209,7 @@ impl Simulation {
         }
     }
 
-    /// Checks a request as it is sent.
+    /// Checks that a request respects everything observed so far.
     fn observe_request(&mut self, request: &FetchRequest) {
         let (now, counts) = (self.now, &mut self.counts);
         counts.requests += 1;
@@ -247,7 +247,7 @@ impl Simulation {
             self.observe_answer(request, &last, answer);
         } else {
             self.counts.unanswered += 1;
-            // No host was reached and the reader did not ask: without a network the attempt does not count.
+            // If no host was reached and the user did not request the poll, the attempt does not count as a failure.
             let unreached =
                 matches!(&result, Err(FetchFailure::Name(_) | FetchFailure::Timeout { .. }));
             let seen = self.observed.entry(request.url.clone()).or_default();
@@ -259,7 +259,7 @@ impl Simulation {
         self.tell(Input::Fetched(id, Box::new(fetched)));
     }
 
-    /// Remembers what the next request must respect.
+    /// Records the validators and waits of an answer that the next request must respect.
     fn observe_answer(&mut self, request: &FetchRequest, url: &str, answer: &Answer) {
         let now = self.now;
         let asked =
@@ -276,7 +276,7 @@ impl Simulation {
         let usable =
             matches!(&answer.body, AnswerBody::Document(document) if document.kind.is_feed());
         let seen = self.observed.entry(request.url.clone()).or_default();
-        // A 410 at the end of a redirect does not count (SPEC D.2).
+        // A 410 reached through a redirect does not end the feed (SPEC D.2).
         seen.gone |= answer.status == 410 && url == request.url;
         seen.may_repeat = matches!(answer.status, 412 | 421)
             || (answer.status == 400 && request.kind == RequestKind::Delta)
@@ -300,7 +300,7 @@ impl Simulation {
         }
     }
 
-    /// Returns a publisher's answer at this time.
+    /// Returns the publisher's redirects and answer for a request, chosen by the random number generator.
     fn publisher(&mut self, request: &FetchRequest) -> (Vec<Hop>, Result<Answer, FetchFailure>) {
         let mut url = request.url.clone();
         let mut hops = Vec::new();

@@ -1,4 +1,4 @@
-//! Floors: all feeds of a host respect what its server requests, also after a restart (SPEC B.4, B.8, G.19, G.20, G.26).
+//! Waits requested by servers: all feeds of a host respect them, also after a restart (SPEC B.4, B.8, G.19, G.20, G.26).
 
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::poll::fetch::AnswerHeaders;
@@ -163,7 +163,7 @@ fn refresh_all_runs_at_most_every_five_minutes() {
 
 #[test]
 fn interrupted_request_is_not_repeated_at_restart() {
-    // G.20: the attempt is recorded before the answer arrives.
+    // The time of an attempt is stored before the answer arrives (SPEC G.20).
     let mut world = world();
     world.pass(TimeDelta::minutes(70));
     world.pass(TimeDelta::seconds(2));
@@ -175,7 +175,7 @@ fn interrupted_request_is_not_repeated_at_restart() {
 
 #[test]
 fn startup_does_not_poll_everything_at_once() {
-    // G.19: one request per site at a time, with a pause between two.
+    // A start does not poll all feeds at once (SPEC G.19): one request per site at a time, with a pause after each.
     let documents: Vec<(String, String)> =
         (0..30).map(|n| (format!("https://f{n}.host.example/"), document("T"))).collect();
     let feeds: Vec<(&str, &str, &[&str])> =

@@ -1,4 +1,4 @@
-//! The program and its store hold the same data, and the counters of each are right.
+//! The program and its store hold the same data, and the counters of both equal a recount.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -10,12 +10,12 @@ use backissue_core::schedule::ScheduleSettings;
 
 use crate::simulation::machine::Machine;
 
-/// Maximum number of poll log lines per feed.
+/// Maximum number of poll log lines that a feed may have.
 const LOG_LINES: usize = 200;
-/// Maximum number of undo steps.
+/// Maximum number of undo steps that the store may hold.
 const STEPS: usize = 200;
 
-/// Checks an answer of the store: it fails only if there is no room.
+/// Checks a result from the store: store work may fail only if the disk is full.
 pub fn answered(machine: &mut Machine, stored: &Stored) {
     let Err(failure) = &stored.result else { return };
     let may_fail = failure.no_room || stored.subject == JobSubject::Display;
@@ -24,7 +24,7 @@ pub fn answered(machine: &mut Machine, stored: &Stored) {
     }
 }
 
-/// Checks everything that can be compared and counted; nothing may be running.
+/// Compares the program's data with the store and recounts the counters; nothing may be running.
 pub fn check(machine: &mut Machine) {
     machine.checks.counts.checked += 1;
     let health = machine.keeper.store().check(false).unwrap();
@@ -37,7 +37,8 @@ pub fn check(machine: &mut Machine) {
     }
 }
 
-/// Returns the part of a state that is stored with the feed: not the settings, nor the learned plan, which is stored separately.
+/// Returns the part of a feed's state that is stored with the feed: without the settings, and without the learned plan, which is
+/// stored separately.
 fn kept_state(state: &FeedState) -> FeedState {
     let mut state = state.clone();
     state.facts.settings = ScheduleSettings::default();
@@ -45,7 +46,7 @@ fn kept_state(state: &FeedState) -> FeedState {
     state
 }
 
-/// Returns the part of a history that must be stored: not the spent budget, which a walk writes with its results.
+/// Returns the part of a feed's history that must be stored: without the spent budget, which a walk writes with its results.
 fn kept_history(history: &HistoryRecord) -> HistoryRecord {
     let (run, day) = (WalkRun::default(), Default::default());
     HistoryRecord { asking: None, run, day, ..history.clone() }
@@ -83,7 +84,7 @@ fn compare(machine: &mut Machine) -> Option<String> {
             return differs("sums", &saved.counters, counters);
         }
         if machine.disk_was_full {
-            // The attempt and its record could not be written.
+            // The full disk prevented writing the attempt, so its stored state may be older.
             return None;
         }
         let (stored, known) = (kept_state(&saved.state), kept_state(state));
@@ -97,7 +98,7 @@ fn compare(machine: &mut Machine) -> Option<String> {
     })
 }
 
-/// Returns the lines in which two debug outputs differ: `-` as stored, `+` as known.
+/// Returns the lines in which two debug outputs differ: `-` is the store's line, `+` the program's.
 fn different_lines(stored: &dyn Debug, known: &dyn Debug) -> String {
     let (stored, known) = (format!("{stored:#?}"), format!("{known:#?}"));
     let only_in = |text: &str, other: &str, sign: &str| -> String {
@@ -108,7 +109,7 @@ fn different_lines(stored: &dyn Debug, known: &dyn Debug) -> String {
     only_in(&stored, &known, "-") + &only_in(&known, &stored, "+")
 }
 
-/// Checks that the counters equal a recount and no entry is duplicated.
+/// Checks that the stored counters equal a recount and that no entry is stored twice.
 fn recount(machine: &mut Machine) -> Option<String> {
     let feeds: Vec<(_, Counters)> =
         machine.engine().feeds.iter().map(|(feed, known)| (*feed, known.counters)).collect();
@@ -131,7 +132,7 @@ fn recount(machine: &mut Machine) -> Option<String> {
     None
 }
 
-/// Checks the limits of everything that could grow.
+/// Checks that everything that grows with time stays within its limit.
 fn bounds(machine: &mut Machine) -> Option<String> {
     let feeds: Vec<_> = machine.engine().feeds.keys().copied().collect();
     let steps = machine.keeper.store().saved_steps().unwrap().len();

@@ -1,18 +1,18 @@
-//! Requirements for the next request that follow from the headers of an answer.
+//! Waits and lifetimes in the headers of an answer that the next request must respect.
 
 use backissue::engine::poll::fetch::AnswerHeaders;
 use chrono::{DateTime, TimeDelta};
 
 use super::moments::{Moment, Wait};
 
-/// Returns the wait that a refusal requests (SPEC B.4 rule 3).
+/// Returns the wait that a refusing answer requests (SPEC B.4 rule 3).
 pub fn wait_of(status: u16, headers: &AnswerHeaders, now: Moment) -> Wait {
     let seconds: i64 = headers.retry_after.as_deref()?.parse().ok()?;
     let wait = TimeDelta::seconds(seconds).min(TimeDelta::days(7));
     (!(200..300).contains(&status) && status != 304).then_some((now, wait))
 }
 
-/// Returns the time during which an answer need not be requested again (SPEC B.4 rule 2).
+/// Returns the lifetime of an answer, during which it must not be requested again (SPEC B.4 rule 2).
 pub fn lifetime_of(headers: &AnswerHeaders, now: Moment) -> Wait {
     let cache = headers.cache_control.as_deref().unwrap_or_default();
     if cache.contains("no-cache") || cache.contains("no-store") {

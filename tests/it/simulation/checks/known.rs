@@ -1,4 +1,4 @@
-//! An observer's knowledge of a feed: the publisher's last statements that the next request must respect.
+//! The observer's knowledge of a feed: the publisher's last statements that the next request must respect.
 
 use backissue::engine::poll::fetch::{Answer, FetchRequest, Fetched, RequestKind};
 use backissue_core::history::FeedKey;
@@ -7,26 +7,27 @@ use chrono::TimeDelta;
 use super::headers::lifetime_of;
 use super::moments::{Moment, Wait};
 
-/// An observer's knowledge of one feed.
+/// What the observer knows of one feed.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
-    /// Lifetime of the last good answer.
+    /// Cache lifetime of the last good answer.
     pub lifetime: Wait,
     /// Pause that the last `Retry-After` header requested.
     pub wait: Wait,
     pub gone: bool,
-    /// Time of the last good answer.
+    /// Time of the last answer that served the feed.
     pub answered: Option<Moment>,
-    /// The address whose last document had an `ETag`, and the `ETag`.
+    /// The address of the last document that had an `ETag`, and that `ETag`.
     pub etag: Option<(String, Vec<u8>)>,
-    /// Time since which all answers are 304.
+    /// The time since which all answers for this feed have been 304.
     pub only_304_since: Option<Moment>,
-    /// Number of consecutive documents whose `ETag` equals the one sent; after the limit no `ETag` is sent for a month.
+    /// Number of consecutive documents with the same `ETag` that the request had sent; after the limit no `ETag` is sent for a
+    /// month.
     pub same_tags: u32,
 }
 
 impl Known {
-    /// Checks that known validators are sent (SPEC D.4), except in the listed cases.
+    /// Checks that a request sends the known validators (SPEC D.4), except in the cases listed here.
     pub fn judge_validators(
         &self,
         request: &FetchRequest,
@@ -35,7 +36,7 @@ impl Known {
         feed: FeedKey,
     ) -> Result<(), String> {
         let Some((url, etag)) = &self.etag else { return Ok(()) };
-        // The time is counted from requests, whose answers take up to two minutes.
+        // The program counts the eight days from answers, the observer from requests; an answer takes up to two minutes.
         let patience = TimeDelta::days(8) - TimeDelta::minutes(2);
         let is_stuck =
             self.only_304_since.is_some_and(|since| !since.is_well_within(patience, now));
@@ -55,7 +56,7 @@ impl Known {
         ))
     }
 
-    /// Checks whether an answer shows that its feed is served.
+    /// Checks whether an answer proves that the publisher still serves the feed.
     pub fn is_good(fetched: &Fetched, answer: &Answer) -> bool {
         match answer.status {
             200 | 226 => answer.body.feed().is_some(),
@@ -64,7 +65,7 @@ impl Known {
         }
     }
 
-    /// Updates the knowledge of a feed from an answer.
+    /// Updates what is known of a feed from an answer.
     pub fn learn(
         &mut self,
         request: &FetchRequest,
@@ -77,7 +78,7 @@ impl Known {
                 self.lifetime = lifetime_of(&answer.headers, now);
                 self.wait = None;
                 self.answered = Some(now);
-                // The reader resumed the feed, and it is alive.
+                // The user had resumed the feed, and this answer shows that it is not gone.
                 self.gone = false;
                 self.only_304_since = None;
                 let sent = request.validators.as_ref().filter(|sent| sent.speak_for(&answer.url));
@@ -97,7 +98,8 @@ impl Known {
             412 | 416 => self.etag = None,
             _ => {
                 self.wait = waits.or(self.wait);
-                // Data that was to be verified was not stored either.
+                // If the second request of a poll fails, the data of the first was not stored either, so its lifetime does not
+                // apply.
                 self.lifetime = self.lifetime.filter(|_| !is_again);
             }
         }

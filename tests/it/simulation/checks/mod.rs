@@ -1,4 +1,4 @@
-//! Invariants checked after every step, every day or at the end.
+//! Invariants that are checked after every step, once a day, or at the end of a simulation.
 
 mod archives;
 pub mod consistency;
@@ -19,14 +19,14 @@ use moments::Moment;
 use politeness::Observer;
 use timetable::Attendance;
 
-/// The state of the observers.
+/// The observers, with everything they remember.
 pub struct Checks {
     observer: Observer,
     attendance: Attendance,
     pub counts: Counts,
 }
 
-/// Totals of all events.
+/// Number of events of each kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
     pub requests: u64,
@@ -57,7 +57,7 @@ impl Checks {
         self.observer.forced(feeds);
     }
 
-    /// Records that a person resumed a feed that its publisher ended.
+    /// Records that a person resumed a feed that its publisher had ended.
     pub fn resumed(&mut self, feed: FeedKey) {
         self.observer.resumed(feed);
     }
@@ -67,7 +67,7 @@ impl Checks {
         self.observer.archives.reread(feed);
     }
 
-    /// Checks whether a history is being reread; `by_hand`: a person has just done something.
+    /// Checks that a feed's history is reread only if a person wanted it. `by_hand`: the last input came from a person.
     pub fn note_rereading(machine: &mut Machine, by_hand: bool) {
         let archives = &mut machine.checks.observer.archives;
         if let Err(why) = archives.note_rereading(&machine.app.engine, by_hand) {
@@ -75,7 +75,7 @@ impl Checks {
         }
     }
 
-    /// Runs the checks after each step of the machine.
+    /// Runs the checks that follow each step of the machine.
     pub fn after_step(machine: &mut Machine) {
         if machine.failed.is_some() {
             return;
@@ -89,7 +89,7 @@ impl Checks {
         timetable::check(machine);
     }
 
-    /// Observes a request as it is sent.
+    /// Checks a request as it is sent.
     pub fn asked(machine: &mut Machine, request: &FetchRequest) {
         machine.checks.counts.requests += 1;
         Self::note_rereading(machine, false);
@@ -104,23 +104,23 @@ impl Checks {
         }
     }
 
-    /// Observes an answer.
+    /// Records an answer as it arrives.
     pub fn arrived(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched) {
         politeness::remember(machine, request, fetched);
     }
 
-    /// Observes an answer of the store.
+    /// Checks a result from the store.
     pub fn answered(machine: &mut Machine, stored: &Stored) {
         consistency::answered(machine, stored);
     }
 
-    /// Observes the start of the program.
+    /// Records that the program started.
     pub fn started(machine: &mut Machine) {
         let real = machine.real;
         machine.checks.attendance = Attendance::since(real);
     }
 
-    /// Observes the end of the program; after an orderly end everything is written except the answers to running polls.
+    /// Records that the program ended. After an orderly end everything is written except the answers to running polls.
     pub fn ended(machine: &mut Machine, orderly: bool) {
         if orderly {
             machine.checks.counts.restarts += 1;
@@ -136,7 +136,7 @@ impl Checks {
         machine.checks.observer.program_ended();
     }
 
-    /// Observes a sleep of the machine or a change of its clock.
+    /// Records that the machine slept or that its clock was changed.
     pub fn slept(machine: &mut Machine) {
         politeness::note_delayed(machine);
         let real = machine.real;

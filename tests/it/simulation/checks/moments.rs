@@ -1,13 +1,14 @@
-//! Instants on the program's clock and on a clock that nothing sets.
+//! Instants on two clocks: the program's wall clock, and true time, which nothing sets.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::simulation::machine::Machine;
 
-/// Tolerance between two requests: each waits for earlier writes, so the gap may be this much shorter than decided.
+/// Tolerance for the time between two requests. Each request waits for earlier writes, so the time may be this much shorter than
+/// the program decided.
 const MOMENT: TimeDelta = TimeDelta::seconds(5);
 
-/// An instant on both clocks; a request is early only if it is early on both.
+/// An instant on both clocks. A request comes too early only if it does so on both clocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Moment {
     pub wall: DateTime<Utc>,
@@ -24,16 +25,17 @@ impl Moment {
         now.wall - self.wall < time && now.real - self.real < time
     }
 
-    /// Does the same for times counted in minutes: a request is sent a moment after its decision.
+    /// Like [`Self::is_within`], but with a tolerance, for waits counted in minutes: a request is sent a moment after its
+    /// decision.
     pub fn is_well_within(self, time: TimeDelta, now: Self) -> bool {
         self.is_within(time - MOMENT, now)
     }
 }
 
-/// A period without requests, counted from an instant.
+/// A period in which no request may be sent: its start and its duration.
 pub type Wait = Option<(Moment, TimeDelta)>;
 
-/// Returns the wait that ends first on either clock; a wait that is over on one clock is over.
+/// Returns the wait that ends first, where a wait ends as soon as it is over on one of the two clocks.
 pub fn lesser(one: Wait, other: Wait, now: Moment) -> Wait {
     let (one, other) = (one?, other?);
     let left = |(since, time): (Moment, TimeDelta)| {
@@ -56,7 +58,8 @@ mod tests {
             let time = |hours| DateTime::UNIX_EPOCH + TimeDelta::hours(hours);
             Moment { wall: time(wall), real: time(real) }
         };
-        // The clock was set forward by a day: on it two days are over, and a wait of an hour begins.
+        // The wall clock was set forward by a day, so two days have passed on it: the wait of 48 hours is over, and a wait of one
+        // hour begins.
         let before = Some((at(0, 0), TimeDelta::hours(48)));
         let last = Some((at(48, 24), TimeDelta::hours(1)));
         let now = at(48, 24);

@@ -1,7 +1,8 @@
-//! An observer of all requests that knows only the publishers' statements and the reader's requests, nothing of the program
+//! An observer of all requests that knows only what publishers stated and what the user requested, and nothing about the program
 //! (SPEC B.4, D.2, D.4; RFC 9110).
 //!
-//! The content of an answer counts once it is durable, since a crash may lose it. An attempt to poll a feed is never forgotten.
+//! The observer takes the content of an answer into account once it is durable, since a crash may lose it. It never forgets an
+//! attempt to poll a feed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,22 +19,22 @@ use super::known::Known;
 use super::moments::{Moment, Wait, holds, lesser};
 use crate::simulation::machine::Machine;
 
-/// SPEC 0, `HARD_MIN`, in minutes.
+/// Minimum interval between automatic polls of a feed in minutes (SPEC 0, `HARD_MIN`).
 const HARD_MIN: u32 = 5;
-/// SPEC B.8: minimum time between two manual polls of a feed.
+/// Minimum time between two manual polls of a feed (SPEC B.8).
 const COOL_DOWN: TimeDelta = TimeDelta::seconds(60);
-/// SPEC 0, `HOST_SPACING`.
+/// Minimum time between two requests to a host (SPEC 0, `HOST_SPACING`).
 const SPACING: TimeDelta = TimeDelta::seconds(1);
 /// Maximum number of requests per poll: the first, one that an answer required, and one for the current document.
 const REQUESTS_A_POLL: u32 = 3;
 
-/// The observer's memory.
+/// What the observer remembers.
 #[derive(Debug, Default)]
 pub struct Observer {
     feeds: BTreeMap<FeedKey, Known>,
-    /// The durable part of `feeds`.
+    /// The part of `feeds` that the store holds durably.
     durable: BTreeMap<FeedKey, Known>,
-    /// Pauses that hosts requested, and the durable ones of these.
+    /// Pauses that hosts requested; `durable_hosts` has those that the store holds durably.
     hosts: BTreeMap<String, Wait>,
     durable_hosts: BTreeMap<String, Wait>,
     /// Addresses that returned a document before being subscribed to; earlier waits of their hosts no longer apply to them.
@@ -41,14 +42,16 @@ pub struct Observer {
     tries: BTreeMap<FeedKey, Moment>,
     /// Feeds whose request was decided before a sleep and sent after it.
     delayed: BTreeSet<FeedKey>,
-    /// Feeds whose answer arrived after a sleep or a clock change, so that its start is not known to the second.
+    /// Feeds with an answer that arrived after a sleep or a clock change. The time from which its waits count is therefore not
+    /// known to the second.
     shifted: BTreeSet<FeedKey>,
-    /// Number of running requests per host, and the time when its last request ended.
+    /// Number of running requests per host, and when the last request to each host ended.
     under_way: BTreeMap<String, u32>,
     ended: BTreeMap<String, Moment>,
-    /// Number of requests of the running polls.
+    /// Number of requests that each running poll has sent.
     polls: BTreeMap<FeedKey, u32>,
-    /// For each running poll the knowledge of the feed before it, its start, and the time of the program's last good answer.
+    /// For each running poll: what was known of the feed before it, when it began, and when the program's last good answer had
+    /// come.
     before: BTreeMap<FeedKey, (Known, Moment, Option<DateTime<Utc>>)>,
     /// Feeds that a person wants polled.
     wanted: BTreeSet<FeedKey>,
@@ -60,17 +63,17 @@ impl Observer {
         self.wanted.insert(feed);
     }
 
-    /// Allows a feed that ended to be polled again (SPEC D.2, 410).
+    /// Records that a person resumed a feed that had ended, so that it may be polled again (SPEC D.2, 410).
     pub fn resumed(&mut self, feed: FeedKey) {
-        // If a crash loses this request, the feed is not polled.
+        // Also in the durable data: after a crash that loses this request, the program merely does not poll the feed.
         for known in [self.feeds.get_mut(&feed), self.durable.get_mut(&feed)].into_iter().flatten()
         {
             known.gone = false;
         }
     }
 
-    /// Records that these feeds, or all feeds, are polled as if nothing were known: their `ETag`s are forgotten first, and if the
-    /// answer is not stored, no other `ETag` replaces them.
+    /// Records that these feeds (`None`: all feeds) are polled without validators: their `ETag`s are forgotten before the
+    /// request, and if the answer is not stored, no other `ETag` replaces them.
     pub fn forced(&mut self, feeds: Option<&[FeedKey]>) {
         for known in [&mut self.feeds, &mut self.durable] {
             let asked = |feed: &FeedKey| feeds.is_none_or(|feeds| feeds.contains(feed));
@@ -79,7 +82,8 @@ impl Observer {
         }
     }
 
-    /// Marks everything sent to the store as durable. A poll's answer is sent to it when the poll ends.
+    /// Marks everything sent to the store as durable. The answers of a running poll are excluded, because they are sent to the
+    /// store only when the poll ends.
     pub fn all_is_durable(&mut self) {
         self.archives.all_is_durable();
         for (feed, known) in &self.feeds {
@@ -91,22 +95,22 @@ impl Observer {
         self.delayed.retain(|feed| self.polls.contains_key(feed));
     }
 
-    /// Forgets data that was not durable where the crash may have lost it.
+    /// After a crash, forgets knowledge that was not durable and that the crash may have lost.
     pub fn forget_unwritten(&mut self, now: Moment) {
         for (feed, known) in &mut self.durable {
             let Some(last) = self.feeds.get(feed) else { continue };
             known.etag = known.etag.take().filter(|etag| last.etag.as_ref() == Some(etag));
             known.same_tags = known.same_tags.max(last.same_tags);
-            // Takes the less strict of the two: an unacknowledged write may exist.
+            // An unacknowledged write may have survived or not, so the less strict of the two values applies.
             known.lifetime = lesser(known.lifetime, last.lifetime, now);
             known.wait = lesser(known.wait, last.wait, now);
-            // A good answer ends the wait of its host.
+            // A good answer ends the wait of its host, even if the crash lost the answer.
             known.answered = last.answered.or(known.answered);
             known.gone &= last.gone;
             known.only_304_since = known.only_304_since.or(last.only_304_since);
         }
         for (&feed, last) in &self.feeds {
-            // A new value may exist as well, with what was learned of its server.
+            // Data of a feed that was not durable at all may have survived too, with what the answers showed about its server.
             let Known { only_304_since, same_tags, .. } = *last;
             let new = || Known { only_304_since, same_tags, ..Known::default() };
             self.durable.entry(feed).or_insert_with(new);
@@ -114,8 +118,8 @@ impl Observer {
         self.feeds.clone_from(&self.durable);
         self.hosts.clone_from(&self.durable_hosts);
         self.archives.forget_unwritten();
-        // The attempt is written before the request (SPEC G.20), with the time of the decision. If the machine slept in between,
-        // an unfinished poll is known to be as old as the decision.
+        // The time of an attempt is written before its request (SPEC G.20), as the time when the request was decided. If the
+        // machine slept between decision and request, a poll that a crash interrupts therefore counts as older than its request.
         for feed in std::mem::take(&mut self.delayed) {
             self.tries.remove(&feed);
         }
@@ -124,7 +128,8 @@ impl Observer {
     pub fn polls_ended(&mut self, going_on: &BTreeSet<FeedKey>, engine: &Engine) {
         let ended = self.before.extract_if(.., |feed, _| !going_on.contains(feed));
         for (feed, (before, begun, last_ok)) in ended {
-            // A poll dropped because its host requested a pause used none of the data to be verified.
+            // If a poll was dropped because its host requested a pause, and nothing of its unverified answer was used, the
+            // knowledge from before the poll applies.
             let took_up =
                 engine.feeds.get(&feed).map(|feed| feed.state.facts.last_ok) != Some(last_ok);
             let answered = self.feeds.get(&feed).and_then(|known| known.answered);
@@ -142,7 +147,7 @@ impl Observer {
         }
     }
 
-    /// Handles a full disk: neither attempts nor requested waits were written.
+    /// After a full disk, forgets attempts and requested waits, because the program could not write them.
     pub fn forget_all(&mut self) {
         self.tries.clear();
         for known in self.feeds.values_mut() {
@@ -155,7 +160,7 @@ impl Observer {
     }
 
     pub fn program_ended(&mut self) {
-        // A forced poll forgets the `ETag` before its request is sent, and the program may end in between.
+        // A poll without validators forgets the `ETag` before its request is sent; the program may end between the two.
         for known in [&mut self.feeds, &mut self.durable] {
             let wanted = known.iter_mut().filter(|(feed, _)| self.wanted.contains(feed));
             wanted.for_each(|(_, known)| known.etag = None);
@@ -171,7 +176,7 @@ fn host_of(url: &str) -> String {
     url.split('/').nth(2).unwrap_or_default().to_owned()
 }
 
-/// The purpose of a request.
+/// What a request is for.
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
     Poll(FeedKey),
@@ -179,7 +184,7 @@ enum Purpose {
     Other,
 }
 
-/// Returns the purpose of a request from the program's running work.
+/// Finds out what a request is for from the engine's running polls and archive walks.
 fn purpose_of(machine: &Machine, request: &FetchRequest) -> Purpose {
     let engine = machine.engine();
     let asked = Some(request.id);
@@ -192,7 +197,7 @@ fn purpose_of(machine: &Machine, request: &FetchRequest) -> Purpose {
     }
 }
 
-/// Records that the unsent requests were decided before a sleep or clock change.
+/// Records that the requests not sent yet were decided before a sleep or a clock change.
 pub fn note_delayed(machine: &mut Machine) {
     let waiting = machine.keeper.waiting_fetches();
     let delayed = waiting.filter_map(|request| match purpose_of(machine, request) {
@@ -205,7 +210,7 @@ pub fn note_delayed(machine: &mut Machine) {
     observer.shifted.extend(observer.polls.keys().copied());
 }
 
-/// Checks a request as it is sent.
+/// Checks that a request may be sent now.
 pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String> {
     let now = Moment::of(machine);
     let host = host_of(&request.url);
@@ -250,7 +255,7 @@ pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String
     }
 }
 
-/// Returns the reader's minimum for a feed in minutes, and whether cache lifetimes are ignored.
+/// Returns the minimum interval that the user set for a feed, in minutes, and whether cache lifetimes are ignored.
 fn bounds(machine: &Machine, feed: FeedKey) -> (u32, bool) {
     let engine = machine.engine();
     let Some(feed) = engine.feeds.get(&feed) else { return (HARD_MIN, false) };
@@ -259,12 +264,12 @@ fn bounds(machine: &Machine, feed: FeedKey) -> (u32, bool) {
         Some(_) => HARD_MIN,
         None => chosen.min_minutes.unwrap_or(engine.settings.poll.min_minutes).max(HARD_MIN),
     };
-    // The reader's minimum is a floor only after a known success (SPEC B.4 rule 1); if nothing can be written, a setting may be
-    // reverted between a decision and its request.
+    // The user's minimum interval applies only after a successful poll (SPEC B.4 rule 1). If nothing can be written, a setting
+    // may be reverted between the decision and the request.
     let facts = &feed.state.facts;
     let is_hard = facts.failures > 0 || facts.last_ok.is_none() || machine.disk_full;
     let minimum = if is_hard { HARD_MIN } else { minimum };
-    // An answer from an unverified redirect target says nothing about this feed (SPEC D.3).
+    // If the last answer came from an unverified redirect target, its cache lifetime does not apply to this feed (SPEC D.3).
     let is_another = facts.failures > 0 && feed.state.proposed.is_some();
     (minimum, chosen.ignore_cache_lifetime || machine.disk_full || is_another)
 }
@@ -299,12 +304,13 @@ fn judge_poll(
         if !wanted && !ignores_lifetime && holds(known.lifetime, now) {
             return Err(format!("feed {feed} is asked within the lifetime of its last answer"));
         }
-        // A reader who requests a poll twice confirms it (SPEC B.8).
+        // A user who requests a poll despite a requested pause confirms it with a second request (SPEC B.8), so only other polls
+        // must wait.
         if !wanted && holds(known.wait, now) {
             return Err(format!("feed {feed} is asked before its Retry-After is over"));
         }
-        // A feed is served again if its host has answered it well since then, because the reader requested twice or subscribed to
-        // it.
+        // A host's pause no longer applies to a feed that the host has served since then, because the user confirmed a poll or
+        // previewed the feed.
         let host = observer.hosts.get(&host_of(&request.url)).copied().flatten();
         let previewed = observer.previewed.get(&request.url).copied();
         let served = known.answered.into_iter().chain(previewed).map(|at| at.real).max();
@@ -312,13 +318,13 @@ fn judge_poll(
         if !wanted && holds(host, now) {
             return Err(format!("feed {feed} is asked although its host wants to be left alone"));
         }
-        // A request decided before a sleep or on another clock is sent as decided.
+        // A request decided before a sleep or a clock change is sent with the validators chosen at that time.
         if !observer.delayed.contains(&feed) {
             known.judge_validators(request, now, wanted, feed)?;
         }
     }
-    // A request for the whole document forgets the `ETag`s first (SPEC D.4 rule 8), whatever the result: even if the same `ETag`
-    // arrives and a kill loses it.
+    // Before a request for the whole document the program forgets the `ETag` (SPEC D.4 rule 8). The observer forgets it too,
+    // whatever the result, because a crash may lose even an answer with the same `ETag`.
     let is_whole = request.kind == RequestKind::Fresh || !is_first;
     if is_whole && request.validators.is_none() {
         known.etag = None;
@@ -328,7 +334,7 @@ fn judge_poll(
     Ok(())
 }
 
-/// Remembers what the next request must respect.
+/// Records the waits and validators of an answer that the next request must respect.
 pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched) {
     let now = Moment::of(machine);
     let (purpose, full) = (purpose_of(machine, request), machine.disk_full);
@@ -341,7 +347,7 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
     let Ok(answer) = &fetched.result else {
         let unreached = fetched.result.as_ref().err().map(FetchFailure::class)
             == Some(FailureClass::Unreachable);
-        // Without a network the attempt does not count and is repeated (SPEC B.4 rule 4).
+        // No host was reached: without a network the attempt does not count and may be repeated (SPEC B.4 rule 4).
         if let (true, Purpose::Poll(feed)) = (unreached, purpose) {
             observer.tries.remove(&feed);
         }
@@ -369,19 +375,21 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
     };
     let is_page = matches!(answer.body, AnswerBody::Page { .. });
     if answer.status == 511 || (is_page && !fetched.hops.is_empty()) {
-        // An intermediary answered, so the attempt does not count (SPEC D.2), not even as one without validators.
+        // A sign-in page or proxy answered instead of the publisher, so the attempt does not count (SPEC D.2), not even as a
+        // request without validators.
         observer.tries.remove(&feed);
         return;
     }
     let was_delayed = observer.delayed.contains(&feed) || observer.shifted.contains(&feed);
     let known = observer.feeds.entry(feed).or_default();
     if request.validators.is_none() && !was_delayed {
-        // The document was requested in full; this may happen again after the same time.
+        // The document was just requested without validators; the next such request is allowed after another eight days.
         known.only_304_since = known.only_304_since.map(|_| now);
     }
     let is_again = observer.polls.get(&feed).is_some_and(|requests| *requests > 1);
     if full {
-        // Data that cannot be stored is requested again, but a requested pause is respected until there is a good answer.
+        // On a full disk the answer cannot be stored, so it may be requested again; a requested pause still applies until the
+        // next good answer.
         known.wait = if Known::is_good(fetched, answer) { None } else { waits.or(known.wait) };
         return;
     }

@@ -1,4 +1,4 @@
-//! No feed is forgotten: each active feed has a poll time within its bounds and is polled then.
+//! No feed is forgotten: each active feed has a next poll time within its bounds, and is polled when that time comes.
 
 use backissue::engine::feeds::subscription::Subscription;
 use backissue_core::history::FeedKey;
@@ -7,14 +7,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::simulation::machine::Machine;
 
-/// Maximum delay of a poll that other requests to its site, slow answers and network probes may cause.
+/// Maximum delay of a due poll that other requests to its site, slow answers and network probes may cause.
 const PATIENCE: TimeDelta = TimeDelta::minutes(45);
-/// The longest floor (a week), the longest interval (a day), skipped days and jitter: no poll is later.
+/// No next poll may be further away: the longest requested wait (a week), the longest interval (a day), skipped days and random
+/// delay together.
 const LATEST: TimeDelta = TimeDelta::days(17);
-/// True time between two checks.
+/// True time between two runs of this check.
 const EVERY: TimeDelta = TimeDelta::minutes(15);
 
-/// Time since which the program has run with a network and without sleep.
+/// `since`: the time from which the program has been running with a network and without sleep.
 pub struct Attendance {
     since: DateTime<Utc>,
     checked: DateTime<Utc>,
@@ -26,7 +27,7 @@ impl Attendance {
     }
 }
 
-/// Checks every feed if a check is due.
+/// Checks the next poll time of every feed, if enough time has passed since the last check.
 pub fn check(machine: &mut Machine) {
     let real = machine.real;
     let attendance = &mut machine.checks.attendance;

@@ -1,4 +1,4 @@
-//! Changes are made and undone: afterwards everything is as before.
+//! Changes are made and undone; afterwards the user's data equals the data before the changes.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use backissue_core::history::{EntryKey, FeedKey, Flags, GapKey, GapState};
 
 use crate::simulation::machine::Machine;
 
-/// The data that changes can affect.
+/// The data that undoable changes can affect.
 #[derive(Debug, PartialEq)]
 struct Shape {
     chosen: BTreeMap<FeedKey, (String, Chosen)>,
@@ -63,7 +63,7 @@ fn steps_since(machine: &mut Machine, last: u64) -> usize {
     steps.iter().filter(|step| step.id.0 > last).count()
 }
 
-/// Makes a few changes and undoes them; nothing may be running.
+/// Makes a few changes, undoes them and compares the data; nothing may be running.
 pub fn check(machine: &mut Machine) {
     let last = last_step(machine);
     let before = Shape::of(machine);

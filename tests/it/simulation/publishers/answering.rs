@@ -1,4 +1,4 @@
-//! A publisher's answers to requests, and the time that each takes.
+//! A publisher's answers to requests, and the time that each answer takes.
 
 use backissue::engine::poll::fetch::{
     Answer, AnswerBody, AnswerHeaders, CONNECTING, FetchFailure, FetchRequest, Hop, RequestKind,
@@ -10,10 +10,10 @@ use super::documents::Page;
 use super::{Caching, Fault, Offer, Publisher, Tags};
 use crate::support::dice::Dice;
 
-/// `If-None-Match` and `If-Modified-Since`.
+/// The values of `If-None-Match` and `If-Modified-Since` that a request sent.
 type SentTags = (Option<Vec<u8>>, Option<Vec<u8>>);
 
-/// A pending answer.
+/// An answer that the publisher will give after a delay.
 #[derive(Debug, Clone)]
 pub struct Response {
     pub hops: Vec<Hop>,
@@ -24,12 +24,12 @@ pub struct Response {
 }
 
 impl Publisher {
-    /// Checks whether an address belongs to this publisher.
+    /// Checks whether an address is one of this publisher's.
     pub fn has(&self, url: &str) -> bool {
         url.contains(&format!(".example/p{}/", self.number))
     }
 
-    /// Returns the answer to a request sent at an instant.
+    /// Returns the answer to a request that is sent at `at`.
     pub fn answer(&mut self, request: &FetchRequest, at: DateTime<Utc>) -> Response {
         let moment = u64::try_from(at.timestamp_millis()).unwrap();
         let mut dice = Dice::of(self.seed ^ moment, "answer", self.number);
@@ -60,8 +60,8 @@ impl Publisher {
         Response { hops, result, takes, conditional }
     }
 
-    /// Follows the moves of the address and its current detour; also returns whether nothing is served at the final address any
-    /// longer.
+    /// Follows the redirects from an address at `at`, including a temporary one. Returns the final address, and whether nothing
+    /// is served there: its redirect has ended, or the move has not happened yet.
     fn follow(&self, url: &str, at: DateTime<Utc>, hops: &mut Vec<Hop>) -> (String, bool) {
         let asked = url.rsplit('-').next().and_then(|moves| moves.parse::<usize>().ok());
         let (mut moves, now) = (asked.unwrap_or(0), self.moves_by(at));
@@ -92,14 +92,14 @@ impl Publisher {
         let Some(archive) = archive_of(url) else { return episode };
         let lost = self.lost_archives.get(&archive);
         let lost = lost.filter(|(until, _)| until.is_none_or(|until| at < until));
-        // A fault of the host also affects its archives.
+        // A fault of the whole host also affects the archives on it.
         let down = episode.filter(|fault| {
             matches!(fault, Fault::Name | Fault::Refused | Fault::Silence | Fault::Slow)
         });
         lost.map(|(_, fault)| *fault).or(down)
     }
 
-    /// Returns the answer of a fault without a document; `None` if there is a document nevertheless.
+    /// Returns the answer that a fault causes; `None` if the fault still delivers a document.
     fn failed(
         &self,
         fault: Fault,
@@ -169,7 +169,7 @@ impl Publisher {
         let delta = request.kind == RequestKind::Delta && self.deltas && known.is_some();
         let is_plain = !matches!(self.offer, Offer::Complete) && self.tags == Tags::Both;
         let (status, im) = if delta && is_plain && fault.is_none() {
-            // Entries published or edited since that revision.
+            // Keep only the entries published or edited since the revision that the request names.
             page.items.truncate(self.revision(at).saturating_sub(known.unwrap_or(0)).max(1));
             (226, Some("feed".to_owned()))
         } else {
@@ -181,7 +181,7 @@ impl Publisher {
         head(status, body, headers)
     }
 
-    /// Returns an archive or an older page for its address; a missing archive has no document.
+    /// Returns the document at the address of an archive or an older page; empty if there is no such archive.
     fn older(&self, url: &str, at: DateTime<Utc>) -> Option<Vec<Page>> {
         if let Some(archive) = archive_of(url) {
             return Some(self.archive(at, archive).into_iter().collect());
@@ -203,7 +203,7 @@ impl Publisher {
         body
     }
 
-    /// Returns the validators of the document.
+    /// Returns the document's validators as answer headers.
     fn tag(&self, at: DateTime<Utc>) -> AnswerHeaders {
         let etag = |text: String| Some(text.into_bytes());
         let date = || Some(http_date(self.changed(at)).into_bytes());
@@ -219,7 +219,7 @@ impl Publisher {
         AnswerHeaders { etag, last_modified, ..AnswerHeaders::default() }
     }
 
-    /// Checks whether the answer is a 304.
+    /// Checks whether the publisher answers 304 to the validators sent.
     fn is_same(&self, sent: Option<&SentTags>, tag: &AnswerHeaders, dice: &mut Dice) -> bool {
         let Some((etag, date)) = sent else {
             return self.tags == Tags::Unasked && dice.one_in(9);
@@ -234,7 +234,7 @@ impl Publisher {
         }
     }
 
-    /// Returns the headers about the lifetime of the answer.
+    /// Returns the answer's headers about its cache lifetime.
     fn timed(&self, at: DateTime<Utc>) -> AnswerHeaders {
         let mut headers = AnswerHeaders::default();
         match self.caching {
@@ -258,12 +258,12 @@ impl Publisher {
     }
 }
 
-/// Returns the number of the archive at an address.
+/// Returns the archive number in an address; `None` if it is not an archive's address.
 pub fn archive_of(url: &str) -> Option<usize> {
     url.split("/archive/").nth(1)?.split('-').next()?.parse().ok()
 }
 
-/// Returns the number in one of this publisher's tags.
+/// Returns the revision number in one of this publisher's `ETag`s.
 fn number_in(etag: &[u8]) -> Option<usize> {
     String::from_utf8_lossy(etag).strip_prefix("\"r")?.strip_suffix('"')?.parse().ok()
 }

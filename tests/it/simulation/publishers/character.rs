@@ -1,4 +1,4 @@
-//! The character of a seed's publisher.
+//! Creates the publishers of a seed: format, validators, caching, hints, entries, moves and faults of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ impl Publisher {
         let dates =
             *character.pick(&[Dates::Published, Dates::WithUpdates, Dates::None, Dates::Future]);
         let deltas = character.one_in(4);
-        // Two of three have a separate host.
+        // Two of three publishers have a host of their own; the others share host 0.
         let host = if character.one_in(3) { 0 } else { number + 1 };
         let moves = if kinds.contains(&FaultKind::Moves) {
             moves(&mut dice("moves"), start, days)
@@ -114,7 +114,7 @@ fn caching(dice: &mut Dice) -> Caching {
     }
 }
 
-/// Generates hints of all kinds, each in a few publishers, some of them invalid.
+/// Generates the markup of publisher hints of all kinds, some of them invalid; each publisher has only a few.
 fn hints(dice: &mut Dice, form: Form) -> String {
     let mut text = String::new();
     let mut put = |markup: String| text.push_str(&markup);
@@ -178,7 +178,8 @@ fn rules(dice: &mut Dice) -> String {
     text
 }
 
-/// Generates entries from a few months before the scenario to its end.
+/// Generates the entries of a publisher, dated from a few months before the scenario to its end. `liars`: some entries change or
+/// vanish later.
 fn items(dice: &mut Dice, start: DateTime<Utc>, days: i64, liars: bool) -> Vec<Item> {
     let before = dice.between(0, 70);
     let mut at = start - TimeDelta::days(before) - TimeDelta::hours(1);
@@ -190,7 +191,7 @@ fn items(dice: &mut Dice, start: DateTime<Utc>, days: i64, liars: bool) -> Vec<I
         let edited = dice.one_in(8).then(|| later(dice));
         let vanishes = (liars && dice.one_in(12)).then(|| later(dice));
         items.push(Item { at, edited, vanishes });
-        // Occasionally a flood of entries, as after a holiday.
+        // Occasionally many entries are published within minutes, as after a holiday.
         let flood = dice.one_in(30);
         at += TimeDelta::minutes(if flood { 1 } else { dice.between(1, hours * 120) });
     }

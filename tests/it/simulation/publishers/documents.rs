@@ -1,4 +1,4 @@
-//! A publisher's documents: the same entries in each of the formats.
+//! A publisher's documents: the same entries written in each of the feed formats.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -7,21 +7,21 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{Dates, Fault, Form, Offer, Publisher};
 
-/// A document to write.
+/// The content of a document that is to be written.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
-    /// Numbers of its entries, newest first.
+    /// Numbers of the document's entries, newest first.
     pub items: Vec<usize>,
-    /// Elements that mark its kind.
+    /// Elements that mark the document as complete or as an archive.
     pub marks: &'static str,
-    /// Links in its head: relation and address.
+    /// Links in the document's head: relation and address.
     pub links: Vec<(&'static str, String)>,
-    /// Link to an older page in JSON Feed.
+    /// Address of an older page, for JSON Feed.
     pub next: Option<String>,
 }
 
 impl Publisher {
-    /// Returns the polled document, with the entries from a number on (for a delta).
+    /// Returns the document at the subscribed address. A delta has only the entries numbered `from` or higher.
     pub fn subscription(&self, at: DateTime<Utc>, from: usize) -> Page {
         let mut items = self.items_by(at);
         items.reverse();
@@ -51,7 +51,7 @@ impl Publisher {
         page
     }
 
-    /// Returns the number of archives at an instant.
+    /// Returns the number of archives that exist at `at`.
     pub fn archives(&self, at: DateTime<Utc>) -> usize {
         let out = self.items.iter().take_while(|item| item.at <= at).count();
         match self.offer {
@@ -60,7 +60,7 @@ impl Publisher {
         }
     }
 
-    /// Returns an archive if there is one with this number.
+    /// Returns the archive with this number; `None` if it does not exist at `at`.
     pub fn archive(&self, at: DateTime<Utc>, number: usize) -> Option<Page> {
         let Offer::Archives { entries, .. } = self.offer else { return None };
         let newest = self.archives(at).checked_sub(1)?;
@@ -81,7 +81,7 @@ impl Publisher {
         Some(Page { items, marks: "<fh:archive/>", links, next: None })
     }
 
-    /// Returns an older page.
+    /// Returns the older page with this number.
     pub fn older_page(&self, at: DateTime<Utc>, number: usize) -> Page {
         let mut items = self.items_by(at);
         items.reverse();
@@ -93,7 +93,7 @@ impl Publisher {
         Page { items, links, next, ..Page::default() }
     }
 
-    /// Returns the address of an archive; the newest one's address may change with each entry.
+    /// Returns the address of an archive. The address of the newest archive may change with each entry.
     fn archive_address(&self, at: DateTime<Utc>, number: usize) -> String {
         let edition = match self.offer {
             Offer::Archives { churns: true, .. } if number + 1 == self.archives(at) => {
@@ -108,7 +108,7 @@ impl Publisher {
         format!("https://{}/p{}/page/{number}", self.host, self.number)
     }
 
-    /// Returns the identity of an entry.
+    /// Returns the id of an entry, which a fault may have changed by `at`.
     pub fn id_of(&self, at: DateTime<Utc>, item: usize) -> String {
         let renamed =
             self.episodes.iter().filter(|it| it.fault == Fault::OtherIds && it.from <= at);
@@ -118,7 +118,7 @@ impl Publisher {
         }
     }
 
-    /// Writes a document.
+    /// Writes a document as text in the publisher's format.
     pub fn write(&self, at: DateTime<Utc>, page: &Page) -> String {
         let hints = self.hints.iter().rev().find(|(since, _)| *since <= at);
         let hints = hints.map_or("", |(_, markup)| markup.as_str());
@@ -241,7 +241,7 @@ impl Publisher {
     }
 }
 
-/// An entry as written in a document.
+/// An entry's fields as they appear in a document.
 struct Shown {
     id: String,
     title: String,

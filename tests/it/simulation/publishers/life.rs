@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-/// A temporary fault.
+/// A temporary fault of a publisher.
 #[derive(Debug, Clone)]
 pub struct Episode {
     pub from: DateTime<Utc>,
@@ -13,24 +13,24 @@ pub struct Episode {
     pub fault: Fault,
 }
 
-/// A fault.
+/// A way in which a publisher's answer goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// A status, with the seconds of its `Retry-After`.
+    /// An error status; the number is the seconds of its `Retry-After` header.
     Status(u16, Option<i64>),
-    /// The name is unknown.
+    /// The host's name cannot be resolved.
     Name,
     /// The connection is refused.
     Refused,
-    /// There is no answer.
+    /// No answer arrives.
     Silence,
     /// The answer takes more than a minute.
     Slow,
-    /// The body breaks off.
+    /// The body ends too early.
     Cut,
     /// The body is larger than allowed.
     TooLarge,
-    /// The body is garbage.
+    /// The body is meaningless bytes.
     Nonsense,
     /// The body is a web page.
     Page,
@@ -38,36 +38,36 @@ pub enum Fault {
     Empty,
     /// The document has no entries.
     NoEntries,
-    /// The address redirects elsewhere temporarily.
+    /// The address redirects temporarily to another one.
     Elsewhere,
-    /// Entries have different ids from the start of the fault on.
+    /// Entries have different ids from the start of the fault on, permanently.
     OtherIds,
 }
 
-/// Kinds of faults that can be removed from a scenario to see whether it still fails.
+/// Kinds of faults and events; each can be removed from a scenario to see whether it still fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FaultKind {
-    /// Statuses other than 200 and 304.
+    /// Error statuses, except 410.
     Refusals,
-    /// Other answers without a document, and missing answers.
+    /// Missing answers, and answers without a usable document.
     Silences,
-    /// 410.
+    /// The publisher ends the feed with a 410.
     Deaths,
-    /// Addresses that change.
+    /// The feed's address changes.
     Moves,
-    /// Wrong validators, and entries that change or vanish.
+    /// Publishers send wrong validators, and their entries change or vanish.
     Liars,
-    /// Missing archives.
+    /// Archives are missing, permanently or for a while.
     LostArchives,
-    /// Times without a network.
+    /// There is no network for a while.
     Away,
     /// The machine sleeps.
     Sleep,
     /// The wall clock is set.
     Clock,
-    /// The program is killed, and the power fails.
+    /// The program is killed or the power fails.
     Crashes,
-    /// The program ends and starts in an orderly way.
+    /// The program ends in an orderly way and starts again.
     Restarts,
     /// The disk is full for a while.
     FullDisk,
@@ -75,7 +75,7 @@ pub enum FaultKind {
     Keys,
     /// A person and other processes send requests.
     Requests,
-    /// Changes are undone.
+    /// Changes are undone, and the result is checked.
     Undo,
 }
 
@@ -104,7 +104,7 @@ impl FaultKind {
 }
 
 impl Fault {
-    /// Returns the kind of the fault.
+    /// Returns the kind to which a fault belongs.
     pub const fn kind(self) -> FaultKind {
         match self {
             Self::Status(410, _) => FaultKind::Deaths,

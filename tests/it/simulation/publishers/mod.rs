@@ -1,4 +1,4 @@
-//! Publishers of a seed, as values: each answer at each time is determined before the first request.
+//! The publishers of a seed. Each answer of a publisher at each time is determined before the first request.
 
 mod answering;
 mod character;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use backissue::engine::poll::fetch::AnswerBody;
 use chrono::{DateTime, Utc};
 
-/// A publisher.
+/// A simulated publisher of one feed.
 #[derive(Debug, Clone)]
 pub struct Publisher {
     pub number: u64,
@@ -21,28 +21,28 @@ pub struct Publisher {
     pub form: Form,
     pub offer: Offer,
     pub tags: Tags,
-    /// Cache lifetime statements.
+    /// What the publisher's answers state about their cache lifetime.
     pub caching: Caching,
-    /// Markup of the hints, and its replacements with their times.
+    /// Markup of the publisher's hints, and from which time each version is served.
     pub hints: Vec<(DateTime<Utc>, String)>,
-    /// All its entries, oldest first.
+    /// All entries that the publisher ever publishes, oldest first.
     pub items: Vec<Item>,
-    /// Maximum number of entries in its document.
+    /// Maximum number of entries in the subscribed document.
     pub window: usize,
     pub dates: Dates,
     /// Whether deltas are served (RFC 3229).
     pub deltas: bool,
-    /// Faults in order of time.
+    /// Temporary faults in order of time.
     pub episodes: Vec<Episode>,
-    /// Missing archives: since the start, until when, and with which fault.
+    /// Missing archives: the time until which each is missing (`None`: permanently), and the fault that a request causes.
     pub lost_archives: BTreeMap<usize, (Option<DateTime<Utc>>, Fault)>,
-    /// Moves to the next address: their times and kinds, and whether the old address keeps redirecting.
+    /// Changes of the feed's address, in order of time.
     pub moves: Vec<Move>,
-    /// The last parsed document; the same text is not parsed again.
+    /// The last document that was parsed: its address, its text and the result. The same text is not parsed again.
     pub read: Option<(String, String, AnswerBody)>,
 }
 
-/// The format of its documents.
+/// The format of the publisher's documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     Rss,
@@ -51,35 +51,35 @@ pub enum Form {
     Json,
 }
 
-/// The history it offers.
+/// The older entries that the publisher offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
     Nothing,
-    /// The document is the whole feed.
+    /// The subscribed document contains all entries.
     Complete,
-    /// Archives with this number of entries. `churns`: the address of the newest one changes with each entry.
+    /// Archives with `entries` entries each. `churns`: the address of the newest archive changes with each entry.
     Archives {
         entries: usize,
         churns: bool,
     },
-    /// Pages with the same number of entries as the document.
+    /// Older pages, each with as many entries as the subscribed document.
     Pages,
 }
 
-/// Validators and their reliability.
+/// The validators that the publisher sends, and how it treats them in requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tags {
     None,
     Etag,
     Date,
     Both,
-    /// The whole document is sent even if the request has its `ETag`.
+    /// The whole document is sent even if the request names its current `ETag`.
     Deaf,
     /// A 304 is sent for any `ETag`.
     Stuck,
-    /// An `ETag` that changes with each answer, independent of the document.
+    /// The `ETag` changes with each answer, even if the document does not.
     Restless,
-    /// Occasional 304 answers to unconditional requests.
+    /// Some requests without validators are answered with 304.
     Unasked,
 }
 
@@ -88,52 +88,52 @@ pub enum Tags {
 pub enum Caching {
     Nothing,
     MaxAge(i64),
-    /// `Expires` this number of seconds after `Date`.
+    /// An `Expires` header this number of seconds after `Date`.
     Expires(i64),
     NoCache,
-    /// A lifetime together with an `Age` header.
+    /// A lifetime and an `Age` header, in seconds.
     Aged(i64, i64),
     Nonsense,
 }
 
-/// The dates of its entries.
+/// The dates that the publisher gives its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dates {
     Published,
     WithUpdates,
     None,
-    /// Some dates are in the future.
+    /// Some entries are dated in the future.
     Future,
 }
 
-/// An entry.
+/// An entry of a publisher.
 #[derive(Debug, Clone)]
 pub struct Item {
     pub at: DateTime<Utc>,
-    /// Time from which it has another text.
+    /// Time from which the entry has a different text.
     pub edited: Option<DateTime<Utc>>,
-    /// Time from which no document contains it.
+    /// Time from which no document contains the entry.
     pub vanishes: Option<DateTime<Utc>>,
 }
 
-/// A change of address.
+/// A change of the feed's address.
 #[derive(Debug, Clone)]
 pub struct Move {
     pub at: DateTime<Utc>,
     pub status: u16,
-    /// Time until which the old address redirects to the new one; later nothing is served there.
+    /// Time until which the old address redirects to the new one; after it nothing is served at the old address.
     pub until: DateTime<Utc>,
-    /// Whether the move is to another host.
+    /// Whether the new address is on another host.
     pub abroad: bool,
 }
 
 impl Publisher {
-    /// Returns the subscribed address.
+    /// Returns the address to which the program subscribes.
     pub fn first_address(&self) -> String {
         self.address(0)
     }
 
-    /// Returns the address after this number of moves.
+    /// Returns the feed's address after `moves` changes.
     fn address(&self, moves: usize) -> String {
         let abroad = self.moves.iter().take(moves).filter(|found| found.abroad).count();
         let host = match abroad {
@@ -143,19 +143,19 @@ impl Publisher {
         format!("https://{host}/p{}/feed-{moves}", self.number)
     }
 
-    /// Returns the number of moves at an instant.
+    /// Returns the number of address changes up to `at`.
     fn moves_by(&self, at: DateTime<Utc>) -> usize {
         self.moves.iter().filter(|found| found.at <= at).count()
     }
 
-    /// Returns the entries published and not vanished at an instant, oldest first, by number.
+    /// Returns the numbers of the entries that are published and have not vanished at `at`, oldest first.
     fn items_by(&self, at: DateTime<Utc>) -> Vec<usize> {
         let out = self.items.iter().take_while(|item| item.at <= at).enumerate();
         let kept = out.filter(|(_, item)| item.vanishes.is_none_or(|gone| gone > at));
         kept.map(|(number, _)| number).collect()
     }
 
-    /// Returns a number that grows with each change of the content.
+    /// Returns a revision number that grows with each change of the content.
     fn revision(&self, at: DateTime<Utc>) -> usize {
         let changes = self.items.iter().take_while(|item| item.at <= at).map(|item| {
             let passed = |time: Option<DateTime<Utc>>| usize::from(time.is_some_and(|it| it <= at));
@@ -167,7 +167,7 @@ impl Publisher {
         changes.sum::<usize>() + hints + renamed.count()
     }
 
-    /// Returns the time of the last content change.
+    /// Returns the time of the last change of the content up to `at`.
     fn changed(&self, at: DateTime<Utc>) -> DateTime<Utc> {
         let of_item = |item: &Item| [Some(item.at), item.edited, item.vanishes];
         let times = self.items.iter().flat_map(of_item).flatten();

@@ -1,4 +1,4 @@
-//! Makes URLs inside markup absolute, because a stored entry no longer has the URL of its document.
+//! Makes URLs inside markup absolute, because a stored entry no longer has the URL of the document from which it was read.
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
@@ -9,7 +9,7 @@ use url::Url;
 use crate::feed::xml::references;
 use crate::feed::{address, text};
 
-/// Checks whether an attribute holds a single URL. This includes attributes of lazily loaded images.
+/// Checks whether an HTML attribute contains a single URL. This includes attributes of lazily loaded images.
 fn is_address(name: &str) -> bool {
     let known: &[&str] = match name.len() {
         3 => &["src"],
@@ -23,10 +23,10 @@ fn is_address(name: &str) -> bool {
     known.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Maximum length of a URL to resolve, in bytes.
+/// Maximum length of a URL in markup that is resolved, in bytes. Longer URLs are left unchanged.
 const ADDRESS_BYTES_MAX: usize = 4_096;
 
-/// Resolves the relative URLs in the tags of markup. `base` is only called if there are any.
+/// Resolves the relative URLs in the tags of markup. Calls `base` only if the markup contains a relative URL.
 pub(in crate::feed) fn make_addresses_absolute(
     markup: Cow<'_, str>,
     base: impl FnOnce() -> Option<Url>,
@@ -56,7 +56,7 @@ pub(in crate::feed) fn make_addresses_absolute(
     Cow::Owned(out)
 }
 
-/// Returns the value of an attribute with absolute URLs, or `None` if it does not change.
+/// Returns the value `written` of the attribute `name` with its URLs made absolute, or `None` if the value does not change.
 pub(in crate::feed) fn absolute_value(
     name: &str,
     written: &str,
@@ -85,7 +85,7 @@ pub(in crate::feed) fn absolute_value(
     changed.then(|| candidates.join(", "))
 }
 
-/// Resolves a URL, unless it is absolute or points to a place inside the entry.
+/// Resolves the URL `written`. Returns `None` if the URL is absolute or points to a place inside the entry (`#note`).
 fn absolute(written: &str, base: &dyn Deref<Target = Option<Url>>) -> Option<String> {
     let written = written.trim_ascii();
     // Fast path: most URLs are absolute.
@@ -108,7 +108,7 @@ fn absolute(written: &str, base: &dyn Deref<Target = Option<Url>>) -> Option<Str
         .map(String::from)
 }
 
-/// Returns the value of an attribute, as written, from the tag at the start of `markup`.
+/// Returns the value of the attribute `wanted` from the tag at the start of `markup`, as written.
 pub(in crate::feed) fn attribute<'a>(markup: &'a str, wanted: &str) -> Option<&'a str> {
     let mut tag = TagScan::new(markup, 1);
     while let Some((name, value)) = tag.next_attribute() {
@@ -127,7 +127,7 @@ struct TagScan<'a> {
 }
 
 impl<'a> TagScan<'a> {
-    /// Starts a scan at `at`, the position of the element's name.
+    /// Starts to scan the tag whose element name begins at the byte offset `at`.
     fn new(markup: &'a str, at: usize) -> Self {
         let mut scan = Self { markup, at, in_tag: false };
         scan.in_tag = scan.byte().is_some_and(|byte| byte.is_ascii_alphabetic());
@@ -138,7 +138,7 @@ impl<'a> TagScan<'a> {
         scan
     }
 
-    /// Returns the next attribute that has a value: its name and the byte range of the value.
+    /// Returns the name of the next attribute that has a value, and the byte range of this value.
     fn next_attribute(&mut self) -> Option<(&'a str, Range<usize>)> {
         while self.in_tag {
             self.skip_until(|byte| !byte.is_ascii_whitespace() && byte != b'/');

@@ -1,8 +1,8 @@
-//! Removes images embedded in markup. Such images make up most of the bytes of some texts but contain nothing to read.
+//! Removes images embedded in markup as `data:` URLs. They can make up most of the bytes of an entry but contain no readable text.
 
 use std::borrow::Cow;
 
-/// Minimum length of a removed value, in bytes. Shorter values are kept.
+/// Maximum length of a `data:` URL that is kept unchanged, in bytes.
 const SHORT: usize = 256;
 
 /// Returns markup without the contents of `data:` URLs, so that a size limit counts only readable content.

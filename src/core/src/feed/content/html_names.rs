@@ -1,22 +1,22 @@
-//! Names of current and obsolete HTML elements, with the requirements for their tags.
+//! Names of current and obsolete HTML elements, with a category that determines what counts as a tag of the element.
 
-/// Requirements for the tags of an element.
+/// Category of an HTML element. It determines whether a word in angle brackets is a tag of this element or ordinary text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::feed) enum ElementKind {
-    /// Has an end tag, which careless publishers omit.
+    /// The element has an end tag, which careless publishers omit.
     Usual,
-    /// Has no end tag and needs no attributes: `br`.
+    /// The element has no end tag and needs no attributes: `br`.
     Break,
-    /// Has no end tag and is meaningless without attributes: `img`.
+    /// The element has no end tag and is meaningless without attributes: `img`.
     Void,
-    /// Is part of a page's structure, or hides or replaces its content. Without an end tag and attributes, the name is probably
-    /// just mentioned in the text.
+    /// The element is part of a page's structure, or hides or replaces its own content. A tag without attributes and without a
+    /// matching end tag is probably just a mention of the element in the text.
     Special,
-    /// Contains markup in another language.
+    /// The element contains markup in another language, such as SVG.
     Foreign,
 }
 
-/// Looks up an element name, ignoring case. Returns `None` if HTML has no such element.
+/// Returns the category of the element `name`, ignoring case, or `None` if HTML has no such element.
 pub(in crate::feed) fn element_kind(name: &str) -> Option<ElementKind> {
     let mut lower = [0_u8; NAME_BYTES_MAX];
     let lower = lower.get_mut(..name.len())?;
@@ -31,12 +31,12 @@ pub fn is_void(name: &str) -> bool {
     matches!(element_kind(name), Some(Void | Break))
 }
 
-/// Length of the longest element name.
+/// Length of the longest element name in [`ELEMENTS`], in bytes.
 const NAME_BYTES_MAX: usize = 10;
 
 use ElementKind::{Break, Foreign, Special, Usual, Void};
 
-/// Elements of the HTML Living Standard, section 4, and its list of obsolete elements (section 16.2), sorted.
+/// Elements of the HTML Living Standard (section 4) and its list of obsolete elements (section 16.2), sorted by name.
 const ELEMENTS: &[(&str, ElementKind)] = &[
     ("a", Usual),
     ("abbr", Special),

@@ -1,4 +1,4 @@
-//! Walks through the tags and text of HTML with html5ever's tokenizer.
+//! Calls a function for each tag and text of an HTML fragment, using html5ever's tokenizer.
 //!
 //! No tree is built, so the run time is linear in the input size at any nesting depth. The contents of `script`, `style` and
 //! similar elements are not reported, because they are not readable text.
@@ -17,17 +17,17 @@ use html5ever::tokenizer::{
 use super::markup_starts::{MarkupStarts, Place};
 use crate::feed::xml::references::join_surrogate_references;
 
-/// A tag or text in the markup.
+/// A tag or a piece of text in HTML.
 #[derive(Debug, Clone, Copy)]
 pub enum Piece<'a> {
     Open(&'a Tag),
-    /// End tag, with the element name in lower case.
+    /// An end tag, as the element name in lower case.
     Close(&'a str),
     /// Text with character references resolved. One run of text may be split into several pieces.
     Text(&'a str),
 }
 
-/// A start tag. Names are in lower case, and references in values are resolved.
+/// A start tag. Element and attribute names are in lower case, and character references in attribute values are resolved.
 #[derive(Debug)]
 pub struct Tag(html5ever::tokenizer::Tag);
 
@@ -37,7 +37,7 @@ impl Tag {
         &self.0.name
     }
 
-    /// Returns the value of an attribute.
+    /// Returns the value of the attribute `name`, which must be in lower case.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.0.attrs.iter().find(|a| &*a.name.local == name).map(|a| &*a.value)
     }
@@ -51,8 +51,8 @@ impl Tag {
 /// Number of bytes passed to the tokenizer at a time.
 const CHUNK_BYTES: usize = 1_024;
 
-/// Maximum number of blanks, quotes and slashes in a tag. A tag with more is dropped, because the tokenizer compares each
-/// attribute with all earlier ones.
+/// Maximum number of blanks, quotes and slashes in a tag. A tag with more of them is dropped, because the tokenizer compares each
+/// attribute with all earlier ones, which would take too long.
 const SEPARATORS_MAX: usize = 2_000;
 
 /// Calls `visit` for each tag and each piece of text in `html`, in order. A `<` that does not begin an HTML tag is text.
@@ -71,7 +71,7 @@ pub fn walk_markup(html: &str, visit: impl FnMut(Piece<'_>)) {
     }
 }
 
-/// Escapes each `<` that does not begin markup, so that the tokenizer treats it as text.
+/// Escapes each `<` that does not begin a tag or other markup, so that the tokenizer treats it as text.
 fn escape_text(html: &str) -> Cow<'_, str> {
     let mut starts = MarkupStarts::new(html, Place::Body);
     let mut out = String::new();
@@ -95,8 +95,8 @@ fn escape_text(html: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns the length of the markup at the start of `html` that must not be escaped. CDATA sections and `xmp` elements would
-/// display an escaped `<` literally.
+/// Returns the length of the CDATA section or `xmp` element at the start of `html`, or 0 if there is none. Inside them, an escaped
+/// `<` would be displayed as `&lt;`, so `<` must not be escaped.
 fn raw_length(html: &str) -> usize {
     let starts =
         |start: &str| html.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
@@ -110,7 +110,8 @@ fn raw_length(html: &str) -> usize {
     end.unwrap_or(1)
 }
 
-/// Walks through `html` up to a tag with too many attributes and returns the rest, or an empty string at the end.
+/// Passes `html` to the tokenizer up to a tag with too many attributes. Returns the text after this tag, or an empty string if
+/// there is no such tag.
 fn walk_until_endless_tag<'a, V>(html: &'a str, sink: &PieceSink<V>) -> &'a str
 where
     V: FnMut(Piece<'_>),
@@ -123,7 +124,7 @@ where
         let (chunk, after) = rest.split_at(rest.ceil_char_boundary(CHUNK_BYTES));
         rest = after;
         input.push_back(StrTendril::from_slice(chunk));
-        // The tokenizer stops early only for scripts and encodings, which `PieceSink` never returns.
+        // The tokenizer returns early only if the sink requests it for a script or an encoding, which `PieceSink` never does.
         while matches!(tokenizer.feed(&input), TokenizerResult::Script(())) {}
         if sink.reported.take() {
             separators = 0;
@@ -150,20 +151,21 @@ const RAW: [(&str, Raw); 8] = [
     ("title", Raw::References),
 ];
 
-/// Treatment of the content of a raw-text element.
+/// How the content of a raw-text element is handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Raw {
-    /// Not reported. An unclosed element hides the rest of the text, as in a browser.
+    /// The content is not reported. An unclosed element hides the rest of the text, as in a browser.
     Hidden,
-    /// Not reported, but parsed as markup if the element is never closed, so that the following text is not lost.
+    /// The content is not reported. If the element is never closed, its content is parsed as markup instead, so that the following
+    /// text is not lost.
     HiddenIfClosed,
-    /// Reported unchanged.
+    /// The content is reported unchanged.
     Shown,
-    /// Reported with references resolved.
+    /// The content is reported with character references resolved.
     References,
 }
 
-/// Checks which elements of [`RAW`] are closed anywhere in the text.
+/// Checks for each element of [`RAW`] whether its end tag occurs anywhere in the text.
 fn find_closed_elements(html: &str) -> [bool; RAW.len()] {
     let mut closed = [false; RAW.len()];
     for (at, _) in html.match_indices("</") {
@@ -181,7 +183,7 @@ struct PieceSink<V> {
     visit: RefCell<V>,
     /// Whether the current position is inside a raw-text element whose text is not reported.
     raw: Cell<bool>,
-    /// Whether anything was reported since this flag was last cleared.
+    /// Whether a tag or text was reported since this flag was last cleared.
     reported: Cell<bool>,
     closes: [bool; RAW.len()],
 }
@@ -238,7 +240,7 @@ impl<V: FnMut(Piece<'_>)> TokenSink for &PieceSink<V> {
         TokenSinkResult::Continue
     }
 
-    /// Reads CDATA sections as text, because publishers write them even though HTML has none.
+    /// Returns true, so that the tokenizer recognises CDATA sections. HTML does not define them, but publishers write them.
     fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
         true
     }

@@ -12,7 +12,7 @@ use super::html_names::{ElementKind, element_kind};
 /// Maximum length of an element name to check, in bytes.
 const NAME_BYTES_MAX: usize = 40;
 
-/// Kind of text. It determines how strict the check for a tag is.
+/// Where a text comes from. This determines how strict the check for a tag is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// A title, name or other line that is always complete. An element that needs an end tag must have one, as in `<b>bold</b>`
@@ -26,15 +26,15 @@ pub enum Place {
 pub struct MarkupStarts<'a> {
     text: &'a str,
     place: Place,
-    /// Position of the last `>`.
+    /// Position of the last `>` in the text.
     last_close: Option<usize>,
-    /// Position of the end of the last comment, computed on first use.
+    /// Position where the last comment of the text ends, computed on first use.
     last_comment: OnceCell<Option<usize>>,
-    /// Position of the last end tag for each name in lower case, computed on first use.
+    /// Positions of the last end tag for each lower-case element name, computed on first use.
     end_tags: Option<BTreeMap<String, usize>>,
-    /// Lower-case names of the start tags found, for elements whose end tag requires a start tag.
+    /// Lower-case names of the start tags found so far. Some end tags count as markup only after a matching start tag.
     opened: BTreeSet<String>,
-    /// Position up to which everything that looks like a tag is one, because it is inside `svg` or `math`.
+    /// End of the current `svg` or `math` element. Up to this position everything that looks like a tag is a tag.
     foreign_until: usize,
 }
 
@@ -51,13 +51,13 @@ impl<'a> MarkupStarts<'a> {
         }
     }
 
-    /// Returns the next position at or after `from` where markup begins. Calls must be made in increasing order of `from`.
+    /// Returns the next position at or after `from` where markup begins. `from` must not decrease from one call to the next.
     pub fn next(&mut self, from: usize) -> Option<usize> {
         let rest = self.text.as_bytes().get(from..)?;
         memchr::memchr_iter(b'<', rest).map(|at| from + at).find(|at| self.is_markup(*at))
     }
 
-    /// Checks whether the `<` at `at` begins markup.
+    /// Checks whether the `<` at the byte offset `at` begins markup.
     pub(crate) fn is_markup(&mut self, at: usize) -> bool {
         let text = self.text;
         let Some(tail) = text.get(at + 1..) else { return false };
@@ -80,12 +80,12 @@ impl<'a> MarkupStarts<'a> {
         if tail.starts_with("!--") {
             let text = self.text.as_bytes();
             let last = *self.last_comment.get_or_init(|| memchr::memmem::rfind(text, b"-->"));
-            // In body text an open comment hides the rest, as in a browser.
+            // In body text an unclosed comment hides the rest of the text, as in a browser.
             return self.place == Place::Body
                 || last.is_some_and(|last| last > at)
                 || tail.get(3..).is_some_and(|rest| rest.trim_ascii().is_empty());
         }
-        // A title may be about the doctype declaration itself.
+        // A title can mention a doctype declaration, so a declaration counts as markup only in body text.
         let is_doctype = starts_with(tail, "!doctype") && self.place == Place::Body;
         starts_with(tail, "![cdata[") || (is_doctype && is_closed)
     }
@@ -131,7 +131,7 @@ impl<'a> MarkupStarts<'a> {
         let was_opened = || self.opened.contains(&name.to_ascii_lowercase());
         match element_kind(name) {
             Some(ElementKind::Usual | ElementKind::Break) => true,
-            // `</body>` after the last word is a remnant of page markup. Within a sentence it is part of the text.
+            // `</body>` after the last word is a remnant of page markup. Within a sentence `</body>` is part of the text.
             Some(ElementKind::Special | ElementKind::Void | ElementKind::Foreign) => {
                 let rest = after.get(1..).unwrap_or_default().trim_ascii_start();
                 was_opened() || rest.is_empty() || rest.starts_with('<')
@@ -140,7 +140,7 @@ impl<'a> MarkupStarts<'a> {
         }
     }
 
-    /// Treats everything up to the end of an `svg` or `math` element as markup.
+    /// Treats everything from `at` to the end tag of this `svg` or `math` element as markup.
     fn enter_foreign(&mut self, at: usize, name: &str) -> bool {
         let end = self.end_tag_after(at, name);
         self.foreign_until = end.map_or(self.foreign_until, |end| end + 1);
@@ -193,7 +193,8 @@ fn is_empty_tag(attributes: &str) -> bool {
     attributes.split('>').next().is_some_and(|inside| inside.ends_with('/'))
 }
 
-/// Checks whether attributes follow an element name. Returns `None` if the text cannot be part of a tag, as in `a<b and c>d`.
+/// Checks whether the text after an element name contains attributes. Returns `None` if the text cannot be part of a tag, as in
+/// `a<b and c>d`.
 fn find_attributes(text: &str) -> Option<bool> {
     const WITHOUT_VALUE: [&str; 24] = [
         "allowfullscreen",
@@ -241,7 +242,7 @@ fn starts_with(text: &str, start: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Checks the text that remains after everything from a markup start to the next `>` is removed.
+    /// Removes everything from each markup start to the next `>` and compares the remaining text with `expected`.
     fn check(place: Place, text: &str, expected: &str) {
         let mut starts = MarkupStarts::new(text, place);
         let (mut out, mut from) = (String::new(), 0);

@@ -1,4 +1,4 @@
-//! The HTML of entries: recognising markup, walking through it and making its URLs absolute.
+//! Processes the HTML of entries: recognises markup, reports its tags and texts, and makes its URLs absolute.
 
 pub(super) mod absolute_addresses;
 pub mod data_values;

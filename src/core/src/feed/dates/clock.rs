@@ -1,4 +1,4 @@
-//! Reads times of day from the tokens of a date.
+//! Reads the time of day from the tokens of a date.
 
 use chrono::NaiveTime;
 
@@ -9,11 +9,11 @@ use super::tokens::{self, Token};
 #[derive(Clone, Copy, Default)]
 pub(super) struct TimeOfDay {
     pub(super) time: NaiveTime,
-    /// Whether the time was written as 24:00.
+    /// Whether the time was written as 24:00, which means midnight at the end of the day.
     pub(super) next_day: bool,
 }
 
-/// Creates a time of day. A leap second is read as the preceding second.
+/// Creates a time of day, or returns `None` if it is invalid. A leap second is read as the preceding second.
 pub(super) fn time_of_day(hour: u32, minute: u32, second: u32) -> Option<TimeOfDay> {
     let next_day = hour == 24;
     let second = if second == 60 { 59 } else { second };
@@ -29,7 +29,7 @@ pub(super) enum Half {
     Night,
 }
 
-/// Returns the part of the day that a name can mean, if any.
+/// Returns the part of the day that a word can mean, or `None` if it does not mean a part of the day.
 pub(super) fn half_of(meanings: Meanings) -> Option<Half> {
     meanings.iter().find_map(|meaning| match meaning.sense {
         Sense::Morning => Some(Half::Morning),
@@ -39,13 +39,14 @@ pub(super) fn half_of(meanings: Meanings) -> Option<Half> {
     })
 }
 
-/// Checks whether a token after a time is English *am*, *a.m.* or *a*. With a space, *a. m.* is Spanish.
+/// Checks whether a token after a time is English *am*, *a.m.* or *a* (or *pm*, *p.m.* or *p*). Written with a space, *a. m.* is
+/// Spanish.
 pub(super) fn is_english_half(token: &Token<'_>) -> bool {
     let is = |word: &str| ["am", "pm", "a", "p"].iter().any(|half| word.eq_ignore_ascii_case(half));
     token.word().is_some_and(is) && !token.has_space
 }
 
-/// A time as written.
+/// A time as written in the text, before am or pm is applied.
 #[derive(Clone, Copy)]
 pub(super) struct Clock {
     hour: u32,
@@ -57,7 +58,7 @@ pub(super) struct Clock {
     pub(super) has_hour_word: bool,
 }
 
-/// Result of looking for a time at a position.
+/// Result of checking whether a time begins at a certain token.
 pub(super) enum Found {
     Nothing,
     /// Text that resembles a time but is not valid.
@@ -66,10 +67,10 @@ pub(super) enum Found {
 }
 
 impl Clock {
-    /// Returns the time of day, in the stated part of the day.
+    /// Returns the time of day, with the hour adjusted to the stated part of the day.
     pub(super) fn in_half(self, half: Option<Half>) -> Option<TimeOfDay> {
         let hour = match (half, self.hour) {
-            // In Japanese, hours run from 午後0 to 午後11.
+            // In Japanese, afternoon hours are written as 午後0 to 午後11.
             (Some(Half::Afternoon), hour @ 0..=11) | (Some(Half::Night), hour @ 6..=11) => {
                 hour + 12
             }
@@ -79,7 +80,7 @@ impl Clock {
         time_of_day(hour, self.minute, self.second)
     }
 
-    /// Reads a time written as a number, `hhmm` or `hhmmss`.
+    /// Reads a time written as one number without separators: `hhmm` or `hhmmss`.
     pub(super) fn from_digits(digits: &str) -> Option<Self> {
         let number: u32 = digits.parse().ok()?;
         let (hour, minute, second) = match digits.len() {
@@ -122,9 +123,9 @@ fn has_width(token: Option<&Token<'_>>, width: usize) -> bool {
     token.and_then(Token::number).is_some_and(|digits| digits.len() == width)
 }
 
-/// Reads a time whose parts are separated by the same mark, with an optional fraction of a second.
+/// Reads a time whose hour, minute and second are separated by `mark`, with an optional fraction of a second.
 fn read_marked(tokens: &[Token<'_>], hour: u32, mark: char) -> Found {
-    // Returns the number after a mark at `at` if no space precedes either.
+    // Returns the number after the mark at `at`, if it is one of `marks` and no space precedes the mark or the number.
     let part = |at: usize, marks: &[char]| {
         let is_marked = tokens.get(at).and_then(Token::mark).is_some_and(|c| marks.contains(&c));
         let digits = tokens.get(at + 1).and_then(Token::number)?;
@@ -148,7 +149,7 @@ fn read_marked(tokens: &[Token<'_>], hour: u32, mark: char) -> Found {
     Found::Time(Clock { hour, minute, second, count, has_hour_word: false })
 }
 
-/// Reads a time with unit words after its parts.
+/// Reads a time with unit words after its numbers (`9h15`).
 fn read_with_words(tokens: &[Token<'_>], hour: u32) -> Option<Clock> {
     const HOURS: [&str; 13] =
         ["h", "hs", "hrs", "u", "uhr", "ч", "час", "時", "时", "点", "點", "시", "giờ"];

@@ -1,5 +1,5 @@
-//! Parses dates as publishers write them: RFC 822 with common errors, RFC 3339 and W3C-DTF in all partial forms, and the usual
-//! forms of all languages.
+//! Parses dates as publishers write them: RFC 822 with common errors, RFC 3339 and W3C-DTF in all partial forms, and common date
+//! formats in many languages.
 
 use chrono::{DateTime, Utc};
 
@@ -14,11 +14,12 @@ const DATE_BYTES_MAX: usize = 240;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadDate {
     pub at: DateTime<Utc>,
-    /// Whether the first number could be either the day or the month.
+    /// Whether it is unclear which number is the day and which is the month.
     pub is_ambiguous: bool,
 }
 
-/// A parsed date, and what its text reveals about the time, the zone and the order of the numbers.
+/// A parsed date, with details of how it was written: whether it states a time and a zone, and whether the day or the month comes
+/// first.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
     pub(super) at: DateTime<Utc>,
@@ -29,41 +30,42 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Creates an unambiguous reading with a time and a zone.
+    /// Creates the reading of an unambiguous date that states a time and a zone.
     fn full(at: DateTime<Utc>) -> Self {
         Self { at, has_time: true, has_zone: true, is_ambiguous: false, shows: None }
     }
 }
 
 /// Parses a date in any form used in feeds, with one-second resolution. A missing zone means UTC, and a missing time means
-/// midnight. A wrong weekday name is ignored, and 24:00 is the start of the next day. Years before 100 and after 9999 are
-/// rejected. If a date can be read in two ways, the order of RFC 822 counts.
+/// midnight. A wrong weekday name is ignored, and 24:00 is the start of the next day. Dates with a year before 100 or after 9999
+/// are not accepted. If it is unclear which number is the day, the order of RFC 822 (day first) is assumed.
 pub fn parse_date(text: &str) -> Option<DateTime<Utc>> {
     read_date(text, None).map(|read| read.at)
 }
 
-/// Parses a date like `parse_date`. `order` is derived from the other dates of the document.
+/// Parses a date like `parse_date`. `order` states whether the other dates of the document put the day or the month first, and is
+/// used if this date is ambiguous.
 pub(crate) fn read_date(text: &str, order: Option<DateOrder>) -> Option<ReadDate> {
     read(text, order).map(|read| ReadDate { at: read.at, is_ambiguous: read.is_ambiguous })
 }
 
-/// Checks whether a date states a time but no zone, so that appending a zone would change it.
+/// Checks whether a date states a time but no zone, so that appending a zone would change the parsed instant.
 pub(crate) fn has_no_zone(text: &str) -> bool {
     read(text, None).is_some_and(|read| read.has_time && !read.has_zone)
 }
 
-/// Checks whether a date states no time, so that one can be appended.
+/// Checks whether a date states no time, so that a time can be appended.
 pub(crate) fn has_no_time(text: &str) -> bool {
     read(text, None).is_some_and(|read| !read.has_time && !read.has_zone)
 }
 
-/// Returns the order of day and month that a date reveals, if any.
+/// Returns the order of day and month if the date itself shows which number is the day, as in 25/12/2021.
 fn shown_order(text: &str) -> Option<DateOrder> {
     read(text, None)?.shows
 }
 
-/// Returns the order that most of a document's unambiguous dates reveal. English *am* or *pm* next to three numbers means that
-/// the month is first. Dates with dots are not counted.
+/// Returns the order of day and month in most of a document's unambiguous dates. English *am* or *pm* next to a date of three
+/// numbers indicates that the month is first. Dates with dots are not counted.
 pub(crate) fn order_of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<DateOrder> {
     let (mut day_first, mut month_first) = (0_u32, 0_u32);
     for text in texts.filter(|text| can_show(text)) {
@@ -80,7 +82,7 @@ pub(crate) fn order_of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<DateO
     }
 }
 
-/// Checks whether a text can contain a date of three numbers that starts with its day or month.
+/// Checks quickly whether a text can contain a date of three numbers that starts with the day or the month.
 fn can_show(text: &str) -> bool {
     if !text.is_ascii() {
         return true;
@@ -116,7 +118,7 @@ fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
     words::read(text, order)
 }
 
-/// Reads seconds since 1970, with an optional fraction, or milliseconds since 1970.
+/// Reads a Unix timestamp: seconds with an optional fraction, or milliseconds.
 fn read_epoch(text: &str) -> Option<DateTime<Utc>> {
     let (digits, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());

@@ -175,7 +175,7 @@ fn invalid_date_gives_none() {
 
 #[test]
 fn date_without_zone_or_time_is_flagged() {
-    // Text, whether it lacks a zone, whether it lacks a time.
+    // Date, whether it lacks a zone, whether it lacks a time.
     let cases = [
         ("Mon, 02 Mar 2026 10:00:00 GMT", false, false),
         ("Mon, 02 Mar 2026 10:00:00 +0100", false, false),
@@ -203,7 +203,7 @@ fn ambiguous_date_follows_the_document_or_rfc_822() {
         (read.at.format("%m-%d").to_string(), read.is_ambiguous)
     };
     let (day_first, month_first) = (Some(DateOrder::DayFirst), Some(DateOrder::MonthFirst));
-    // Text, its date alone, its date in a month-first document, whether it is ambiguous.
+    // Date, its month and day when read alone, its month and day in a document with the month first, whether it is ambiguous.
     for (text, alone, in_document, is_ambiguous) in [
         ("05/07/2021", "07-05", "05-07", true),
         ("05-07-2021", "07-05", "05-07", true),

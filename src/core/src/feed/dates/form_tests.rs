@@ -1,4 +1,4 @@
-//! Parses dates in the forms and languages that people use.
+//! Parses dates in many formats and languages.
 
 use super::*;
 
@@ -211,7 +211,7 @@ fn dates_as_people_write_them_are_read() {
     }
 }
 
-/// One instant in the full format of the main languages of Unicode CLDR.
+/// The same date and time, written in the full format of the main languages of Unicode CLDR.
 const IN_MAIN_LANGUAGES: [&str; 72] = [
     "Wednesday, November 13, 2013 at 11:34 AM",       // en
     "miércoles, 13 de noviembre de 2013, 11:34",      // es
@@ -349,7 +349,7 @@ fn years_and_numbers_in_other_texts_are_no_dates() {
     }
 }
 
-/// Month names that mean a different month in another language, each with a weekday in the same language.
+/// A month name can mean a different month in another language. The language of the weekday name decides which month is meant.
 #[test]
 fn the_language_of_the_day_decides_on_the_month() {
     for (text, expected) in [

@@ -1,4 +1,4 @@
-//! Converts the parts of a date to an instant.
+//! Converts a date, a time and a zone offset to an instant.
 
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 
@@ -9,7 +9,7 @@ fn is_year(year: i32) -> bool {
     (100..=9999).contains(&year)
 }
 
-/// Converts a date with a time, or midnight, in a zone east of UTC to an instant.
+/// Converts a local date and time to an instant. The offset is in minutes east of UTC. A missing time means midnight.
 pub(super) fn to_instant(
     date: NaiveDate,
     clock: Option<TimeOfDay>,

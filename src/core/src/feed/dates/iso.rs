@@ -13,7 +13,7 @@ pub(super) struct IsoDate {
     pub(super) offset: Option<i32>,
 }
 
-/// Scans a text from the start.
+/// The part of a text that was not read yet.
 struct Scan<'a>(&'a str);
 
 impl<'a> Scan<'a> {
@@ -41,7 +41,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Reads a date in a machine-readable form.
+/// Reads a date in one of the machine-readable formats of ISO 8601, such as RFC 3339.
 pub(super) fn read(text: &str) -> Option<IsoDate> {
     let text = text.split('[').next().unwrap_or(text).trim_end();
     let mut scan = Scan(text);
@@ -55,7 +55,7 @@ pub(super) fn read(text: &str) -> Option<IsoDate> {
     IsoDate { date, clock: Some(clock), offset: None }.in_zone(scan.0)
 }
 
-/// Reads the date and determines whether it includes the day.
+/// Reads the date, and determines whether it states the day.
 fn read_date(scan: &mut Scan<'_>) -> Option<(NaiveDate, bool)> {
     if scan.eat(&['-']) {
         let year = expand_year(scan.number(2)?);
@@ -97,7 +97,7 @@ fn read_long_year(scan: &mut Scan<'_>) -> Option<(NaiveDate, bool)> {
     Some((NaiveDate::from_ymd_opt(year, month, day)?, has_day))
 }
 
-/// Reads `yy-ddd` or `yy-mm-dd`, which are never followed by a year.
+/// Reads `yy-ddd` (year and day of the year) or `yy-mm-dd`, where the two-digit year comes first.
 fn read_short_year(scan: &mut Scan<'_>) -> Option<NaiveDate> {
     let year = expand_year(scan.number(2)?);
     if !scan.eat(&['-']) {
@@ -116,7 +116,7 @@ fn read_time(scan: &mut Scan<'_>) -> Option<TimeOfDay> {
     let colon = scan.eat(&[':']);
     let has_minute = colon || scan.digits_ahead() >= 2;
     if !has_minute && scan.0.starts_with('.') {
-        // `09.15` is not a fraction of an hour.
+        // `09.15` is 9:15, not a fraction of an hour.
         return None;
     }
     let minute = if has_minute { scan.number(2)? } else { 0 };
@@ -129,7 +129,8 @@ fn read_time(scan: &mut Scan<'_>) -> Option<TimeOfDay> {
 }
 
 impl IsoDate {
-    /// Reads the rest of a text as the zone, in minutes east of UTC.
+    /// Sets the zone offset to the one stated in `text`, the text after the time. Returns `None` if `text` is neither empty nor a
+    /// zone.
     fn in_zone(self, text: &str) -> Option<Self> {
         let text = text.trim();
         let offset = match text.chars().next() {
@@ -144,7 +145,7 @@ impl IsoDate {
     }
 }
 
-/// Reads `hh`, `hhmm`, `hh:mm` or `h:mm`, with an optional comment in parentheses.
+/// Reads the zone offset `hh`, `hhmm`, `hh:mm` or `h:mm`, with an optional comment in parentheses, in minutes.
 fn read_numeric_zone(text: &str) -> Option<i32> {
     let text = text.split('(').next()?.trim();
     let (hours, minutes) = match text.split_once(':') {

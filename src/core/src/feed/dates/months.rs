@@ -1,4 +1,4 @@
-//! Chooses the month if a word is a month in one language and something else in another.
+//! Chooses the month of a date if a word in it means a month in one language and something else in another.
 
 use chrono::{Datelike as _, NaiveDate};
 
@@ -10,7 +10,7 @@ use super::tokens::Token;
 pub(super) struct Candidate {
     pub(super) at: usize,
     names: Meanings,
-    /// Evidence for this candidate. More is better.
+    /// Whether each criterion indicates that this token is the month, the most important criterion first.
     weight: [bool; 5],
 }
 
@@ -28,7 +28,7 @@ pub(super) fn candidates(tokens: &[Token<'_>]) -> Vec<Candidate> {
         names.months().next()?;
         let is_main = names.months().any(|(_, meaning)| !meaning.is_minor);
         let other = names.iter().find(|meaning| meaning.month().is_none() && !meaning.is_minor);
-        // A common word of a main language is not a month of another language.
+        // A word that is common in a main language is not read as a month of a minor language.
         if !is_main && other.is_some_and(|other| other.day().is_none() || !has_days) {
             return None;
         }
@@ -42,13 +42,14 @@ pub(super) fn candidates(tokens: &[Token<'_>]) -> Vec<Candidate> {
     tokens.iter().enumerate().filter_map(candidate).collect()
 }
 
-/// Checks whether a name can mean a weekday.
+/// Checks whether a word can mean a weekday.
 fn is_day_name(names: Meanings) -> bool {
     names.has(|meaning| meaning.day().is_some())
 }
 
-/// Chooses the date if several words, or several meanings of a word, can be the month. Decides by the language of the weekday
-/// name and by the actual weekday of the date, or else by the first language in the table.
+/// Chooses the date if several words, or several meanings of one word, can be the month. The language of the weekday name and the
+/// actual weekday of the date decide, then `Candidate::weight`. If these are equal, the first language in the table of names is
+/// used.
 pub(super) fn decide(
     tokens: &[Token<'_>],
     candidates: &[Candidate],
@@ -84,7 +85,7 @@ pub(super) fn decide(
     best.map(|(_, date)| date)
 }
 
-/// Returns the weekday meanings of all tokens except one.
+/// Returns the weekday meanings of all tokens except the one at index `except`.
 fn days_beside(tokens: &[Token<'_>], except: usize) -> Vec<Meaning> {
     let names = tokens.iter().enumerate().filter(|(at, _)| *at != except);
     names.filter_map(|(_, token)| token.meanings()).flat_map(Meanings::days).collect()

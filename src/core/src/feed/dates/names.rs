@@ -1,35 +1,35 @@
 //! Names of months, weekdays and other words in dates, in the languages of Unicode CLDR.
 
-/// The words, sorted by their bytes. The header of the file explains its format.
+/// Words used in dates, sorted by their bytes. The header of the file `months.txt` explains its format.
 const TABLE: &str = include_str!("../../../assets/dates/months.txt");
 
-/// Minimum length of an abbreviated name, in characters.
+/// Minimum length of an abbreviated month or weekday name, in characters.
 const PREFIX_CHARS_MIN: usize = 3;
 
-/// Maximum number of words in a name in the table.
+/// Maximum number of words in a name in [`TABLE`].
 pub(super) const WORDS_MAX: usize = 7;
 
 /// Meaning of a word in a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sense {
     Month(u32),
-    /// A weekday, from 1 (Monday).
+    /// A weekday, from 1 (Monday) to 7 (Sunday).
     Day(u32),
     Morning,
     Afternoon,
-    /// After midnight or late in the evening.
+    /// Part of the day after midnight or late in the evening.
     Night,
-    /// A word without meaning for the date, such as *of*.
+    /// A word without a meaning for the date, such as *of*.
     Filler,
 }
 
-/// One meaning of a name.
+/// One meaning of a word in a date, such as a month.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meaning {
     pub(super) sense: Sense,
-    /// Whether no main language uses this meaning.
+    /// Whether the meaning occurs only in languages that are not main languages.
     pub(super) is_minor: bool,
-    /// Languages that use this meaning, separated by commas. Empty if they are irrelevant.
+    /// Languages in which the word has this meaning, separated by commas. Empty if the language does not matter.
     languages: &'static str,
 }
 
@@ -50,7 +50,7 @@ impl Meaning {
         Some(Self { sense: read, is_minor: bare.len() < sense.len(), languages })
     }
 
-    /// Returns the number of the month, if this is a month.
+    /// Returns the number of the month, or `None` if the meaning is not a month.
     pub(super) fn month(self) -> Option<u32> {
         match self.sense {
             Sense::Month(month) => Some(month),
@@ -60,7 +60,7 @@ impl Meaning {
         }
     }
 
-    /// Returns the number of the weekday, if this is a weekday.
+    /// Returns the number of the weekday, or `None` if the meaning is not a weekday.
     pub(super) fn day(self) -> Option<u32> {
         match self.sense {
             Sense::Day(day) => Some(day),
@@ -70,19 +70,19 @@ impl Meaning {
         }
     }
 
-    /// Checks whether the meaning is a part of the day.
+    /// Checks whether the meaning is a part of the day, such as am or pm.
     pub(super) fn is_half(self) -> bool {
         matches!(self.sense, Sense::Morning | Sense::Afternoon | Sense::Night)
     }
 
-    /// Checks whether any language uses both meanings.
+    /// Checks whether the words with these two meanings can be from the same language.
     pub(super) fn shares_language(self, other: Self) -> bool {
         !self.languages.is_empty()
             && self.languages.split(',').any(|one| other.languages.split(',').any(|two| one == two))
     }
 }
 
-/// Meanings of a name, with the most common languages first.
+/// All meanings of one word, starting with those in the most common languages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meanings(&'static str);
 
@@ -95,19 +95,20 @@ impl Meanings {
         self.iter().any(wanted)
     }
 
-    /// Returns the months that this name can mean.
+    /// Returns the months that the word can mean.
     pub(super) fn months(self) -> impl Iterator<Item = (u32, Meaning)> {
         self.iter().filter_map(|meaning| Some((meaning.month()?, meaning)))
     }
 
-    /// Returns the weekdays that this name can mean, unless it is usually another word, such as `h`.
+    /// Returns the weekdays that the word can mean. Returns nothing if the most common meaning of the word is neither a month nor a
+    /// weekday, as for `h`.
     pub(super) fn days(self) -> impl Iterator<Item = Meaning> {
         let first = self.iter().next();
         let is_name = first.is_some_and(|first| first.month().or(first.day()).is_some());
         self.iter().filter(move |meaning| is_name && meaning.day().is_some())
     }
 
-    /// Checks whether the name means only a month in the main languages.
+    /// Checks whether the only meaning of the word in the main languages is a month.
     pub(super) fn is_clearly_month(self) -> bool {
         let has_main = self.has(|meaning| meaning.month().is_some() && !meaning.is_minor);
         self.has(|meaning| meaning.month().is_some())
@@ -117,12 +118,14 @@ impl Meanings {
     }
 }
 
-/// Finds a name. Its words must be in lower case, separated by one space and without dots.
+/// Looks up the meanings of a name in the table. The words of `name` must be in lower case, without dots and separated by one
+/// space.
 pub(super) fn find(name: &str) -> Option<Meanings> {
     find_start(name).0
 }
 
-/// Finds a name, and determines whether longer names begin with this name and another word.
+/// Looks up the meanings of a name in the table. The second value is true if the table also contains longer names that begin with
+/// `name` and another word.
 pub(super) fn find_start(name: &str) -> (Option<Meanings>, bool) {
     let mut lines = TABLE.get(lower_bound(name)..).unwrap_or_default().lines().peekable();
     let read = |line: &'static str| line.split_once('\t').filter(|(known, _)| *known == name);
@@ -130,13 +133,13 @@ pub(super) fn find_start(name: &str) -> (Option<Meanings>, bool) {
     if found.is_some() {
         lines.next();
     }
-    // A space sorts before all other characters in names.
+    // A space sorts before all other characters in names, so a longer name with the same first words is on the next line.
     let next = lines.next().and_then(|line| line.strip_prefix(name));
     (found, next.is_some_and(|rest| rest.starts_with(' ')))
 }
 
-/// Finds a name that is written without its accents or without its end. `word` must be in the form that `find` requires. Only
-/// one month or weekday of the main languages may match.
+/// Looks up a name that is written without its accents or without its last letters. `word` must be in the form that `find`
+/// requires. Returns `None` if more than one month or weekday of the main languages matches.
 pub(super) fn find_similar(word: &str) -> Option<Meanings> {
     let is_mark = |c: char| ('\u{300}'..='\u{36f}').contains(&c);
     if word.contains(is_mark) {
@@ -153,7 +156,8 @@ pub(super) fn find_similar(word: &str) -> Option<Meanings> {
     })
 }
 
-/// Finds the name that begins with `start`. For names with several meanings, the main meaning counts.
+/// Returns the meanings of the only month or weekday whose name begins with `start`. If a name has several meanings, only the first
+/// one is compared.
 fn find_prefix(start: &str) -> Option<Meanings> {
     if start.chars().count() < PREFIX_CHARS_MIN {
         return None;
@@ -177,7 +181,7 @@ fn find_prefix(start: &str) -> Option<Meanings> {
     }
 }
 
-/// Result of comparing the meanings of several names: none, one common meaning, or several.
+/// Result of comparing the meanings of several names: no meaning, one common meaning, or different meanings.
 #[derive(Clone, Copy)]
 enum Agreement {
     None,
@@ -195,7 +199,7 @@ impl Agreement {
     }
 }
 
-/// Returns the start of the first line that does not sort before `name`.
+/// Returns the byte offset of the first line in the table that does not sort before `name`.
 fn lower_bound(name: &str) -> usize {
     let bytes = TABLE.as_bytes();
     let (mut low, mut high) = (0, bytes.len());

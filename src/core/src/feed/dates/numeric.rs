@@ -1,4 +1,4 @@
-//! Reads dates of three numbers and decides which number is the day.
+//! Reads dates that consist of three numbers, and decides which number is the day.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use super::clock::Half;
 use super::order::DateOrder;
 use super::tokens::Token;
 
-/// A date of three numbers as written.
+/// A date of three numbers as written, before it is decided which number is the day.
 #[derive(Clone, Debug)]
 pub(super) struct NumericDate<'a> {
-    /// Tokens that the date occupies.
+    /// Indices of the tokens that the date occupies.
     pub(super) range: Range<usize>,
     first: &'a str,
     second: &'a str,
@@ -19,26 +19,26 @@ pub(super) struct NumericDate<'a> {
     mark: char,
 }
 
-/// Other evidence in a text for the order of its numbers.
+/// Parts of a text, other than the date's numbers, that indicate whether the day or the month comes first.
 pub(super) struct Circumstances<'a> {
-    /// Weekdays that its words can mean, from 1 (Monday).
+    /// Weekdays that the words of the text can mean, from 1 (Monday) to 7 (Sunday).
     pub(super) days: &'a [u32],
-    /// Stated part of the day, and whether it is in English.
+    /// Stated part of the day, such as am or pm, and whether it is written in English.
     pub(super) half: Option<(Half, bool)>,
-    /// Whether the hour is marked by a letter or word.
+    /// Whether a letter or word follows the hour, as in `9h15`.
     pub(super) has_hour_word: bool,
 }
 
-/// A date whose day and month were decided.
+/// A date of three numbers, after it was decided which number is the day.
 pub(super) struct Decided {
     pub(super) date: NaiveDate,
-    /// Whether the date can be read in two ways.
+    /// Whether the text does not show which number is the day, so that the decision may be wrong.
     pub(super) is_ambiguous: bool,
-    /// Order that this date implies for other dates.
+    /// Order of day and month that this date shows, to be used for ambiguous dates of the same document.
     pub(super) shows: Option<DateOrder>,
 }
 
-/// Finds a date of three numbers. Accepts a two-digit year only if `short_years` is true.
+/// Finds a date of three numbers. A two-digit year is accepted only if `short_years` is true.
 pub(super) fn find<'a>(tokens: &[Token<'a>], short_years: bool) -> Option<NumericDate<'a>> {
     let all = 0..tokens.len();
     let full = all.clone().find_map(|at| read_at(tokens, at, false));
@@ -47,7 +47,7 @@ pub(super) fn find<'a>(tokens: &[Token<'a>], short_years: bool) -> Option<Numeri
         .or_else(|| all.clone().filter(|_| short_years).find_map(|at| read_at(tokens, at, true)))
 }
 
-/// Reads three numbers, one of them a full year, separated only by spaces.
+/// Reads a date of three numbers that are separated only by spaces. One of them must be a four-digit year.
 fn read_spaced<'a>(tokens: &[Token<'a>], at: usize) -> Option<NumericDate<'a>> {
     let [first, second, third] = tokens.get(at..at + 3)? else { return None };
     let (first, second, third) = (first.number()?, second.number()?, third.number()?);
@@ -64,7 +64,7 @@ fn read_spaced<'a>(tokens: &[Token<'a>], at: usize) -> Option<NumericDate<'a>> {
     })
 }
 
-/// Reads `yyyymmdd`.
+/// Reads a date written as one number: `yyyymmdd`.
 fn read_joined<'a>(tokens: &[Token<'a>], at: usize) -> Option<NumericDate<'a>> {
     let digits = tokens.get(at)?.number().filter(|digits| digits.len() == 8)?;
     let (first, rest) = digits.split_at_checked(4)?;
@@ -116,7 +116,7 @@ fn is_joint(token: Option<&Token<'_>>) -> bool {
     token.and_then(Token::mark).is_some_and(|c| matches!(c, '-' | '/' | '.' | ':' | '+'))
 }
 
-/// Checks whether a chain of numbers continues before a token, as in a version number.
+/// Checks whether a further number and a mark precede the token at `at` without a space, as in a version number.
 fn goes_on_before(tokens: &[Token<'_>], at: usize) -> bool {
     let back = |count: usize| at.checked_sub(count).and_then(|at| tokens.get(at));
     tokens.get(at).is_some_and(|token| !token.is_spaced)
@@ -130,8 +130,8 @@ fn goes_on_after(tokens: &[Token<'_>], at: usize) -> bool {
 }
 
 impl NumericDate<'_> {
-    /// Decides which number is the day: by the evidence in the date itself, by the order of the document, or by the order of RFC
-    /// 822. `year` expands a year.
+    /// Decides which number is the day: by the text that contains the date, else by `order`, the order of other dates in the
+    /// document, else by the order of RFC 822 (day first). `year` converts the written year to a full year.
     pub(super) fn decide(
         &self,
         seen: &Circumstances<'_>,
@@ -148,7 +148,8 @@ impl NumericDate<'_> {
         }
         let is_short = [self.first, self.second, self.third].iter().all(|part| part.len() == 2);
         if self.mark == '-' && is_short && seen.half.is_none() && order.is_none() {
-            // `21-07-05` is read as year, month and day (ISO 8601:1988) unless there is evidence against it.
+            // `21-07-05` is read as year, month and day (ISO 8601:1988) unless the document's other dates or a part of the day
+            // indicate another order.
             let iso = date(self.first, self.second, self.third, &year);
             if let Some(date) = iso {
                 return Some(certain(date, None));
@@ -171,7 +172,7 @@ impl NumericDate<'_> {
             (None, Some(date)) => {
                 Some(certain(date, Some(DateOrder::MonthFirst).filter(|_| !has_dots)))
             }
-            // Dates such as `94/11/06`.
+            // Neither reading is a valid date, but the first number can be a two-digit year, as in `94/11/06`.
             (None, None) => date(self.first, self.second, self.third, &year)
                 .filter(|_| self.first.len() == 2 && self.third.len() == 2)
                 .map(|date| certain(date, None)),
@@ -179,7 +180,7 @@ impl NumericDate<'_> {
     }
 }
 
-/// Chooses between two readings.
+/// Chooses between the two dates that result from reading the day first or the month first.
 fn choose(
     day_first: NaiveDate,
     month_first: NaiveDate,

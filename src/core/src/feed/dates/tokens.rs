@@ -4,24 +4,24 @@ use std::borrow::Cow;
 
 use super::names::{self, Meanings};
 
-/// The content of a token.
+/// A number, name, word or mark in the text of a date.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Piece<'a> {
-    /// ASCII digits.
+    /// A number, written in ASCII digits.
     Number(&'a str),
-    /// A name from the table, with its first word as written.
+    /// A name from the table of names (its first word as written) with its meanings.
     Name(&'a str, Meanings),
-    /// An unknown word.
+    /// A word that is not in the table of names.
     Word(&'a str),
     Mark(char),
 }
 
-/// A piece of a text, with its spacing.
+/// A piece of a date text, with the white space around it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'a> {
     pub(super) piece: Piece<'a>,
     pub(super) is_spaced: bool,
-    /// Whether white space also separates the words inside the token.
+    /// Whether white space also separates the words inside this token.
     pub(super) has_space: bool,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Token<'a> {
         }
     }
 
-    /// Returns a known or unknown word as written.
+    /// Returns the word as written, whether it is in the table of names or not.
     pub(super) fn word(&self) -> Option<&'a str> {
         match self.piece {
             Piece::Name(word, _) | Piece::Word(word) => Some(word),
@@ -56,7 +56,7 @@ impl<'a> Token<'a> {
     }
 }
 
-/// Zero digits of the scripts used for dates. In each script the other nine digits follow.
+/// Code points of the digit zero in the scripts used for dates. The digits 1 to 9 of each script follow its zero.
 const ZEROS: [u32; 46] = [
     0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6,
     0xe50, 0xed0, 0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50,
@@ -64,7 +64,7 @@ const ZEROS: [u32; 46] = [
     0x104a0, 0x10d30, 0x11066, 0x110f0, 0x11136, 0x11450, 0x116c0, 0x16ac0, 0x1e140, 0x1e950,
 ];
 
-/// Converts a text to ASCII digits and marks and ordinary spaces, and removes invisible characters.
+/// Replaces digits, marks and spaces of other scripts with their ASCII equivalents, and removes invisible characters.
 pub(super) fn simplify(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -113,7 +113,7 @@ fn is_symbol(c: char) -> bool {
         || matches!(c, '\u{3008}'..='\u{303f}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Splits a simplified text. Returns `None` if it is too long for a date.
+/// Splits a text returned by [`simplify`] into tokens. Returns `None` if there are too many tokens for a date.
 pub(super) fn split(text: &str) -> Option<Vec<Token<'_>>> {
     const TOKENS_MAX: usize = 60;
     let mut raw: Vec<Token<'_>> = Vec::new();
@@ -144,7 +144,8 @@ pub(super) fn split(text: &str) -> Option<Vec<Token<'_>>> {
     Some(name_words(&raw))
 }
 
-/// Returns the length of the word at the start: letters, with an apostrophe, hyphen, slash or similar character between them.
+/// Returns the length of the word at the start of `text`. A word consists of letters, with apostrophes, hyphens, slashes or similar
+/// characters between them.
 fn word_length(text: &str) -> usize {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -157,7 +158,7 @@ fn word_length(text: &str) -> usize {
     text.len()
 }
 
-/// Finds the names among the words, the longest first.
+/// Replaces words that are names in the table with name tokens. If several names begin at a word, the longest one is used.
 fn name_words<'a>(raw: &[Token<'a>]) -> Vec<Token<'a>> {
     let mut out: Vec<Token<'a>> = Vec::with_capacity(raw.len());
     let mut key = String::new();
@@ -184,7 +185,8 @@ fn name_words<'a>(raw: &[Token<'a>]) -> Vec<Token<'a>> {
     out
 }
 
-/// Reads the longest name at the start. Returns its number of tokens and the name.
+/// Finds the longest name in the table that begins at the first token. Returns the number of tokens in the name and the name
+/// itself.
 fn find_name<'a>(
     tokens: &[Token<'a>],
     after_number: bool,
@@ -224,13 +226,13 @@ fn find_name<'a>(
     found
 }
 
-/// Checks whether a word or hyphen follows without a space.
+/// Checks whether `token` is a word or hyphen that follows the previous token without a space.
 fn is_joined(token: Option<&Token<'_>>) -> bool {
     let is_joint = |next: &Token<'_>| next.word().is_some() || next.mark() == Some('-');
     token.is_some_and(|next| !next.is_spaced && is_joint(next))
 }
 
-/// Appends a word in the form used in the table: numbers without leading zeros, letters in lower case.
+/// Appends a word to `key` in the form used in the table of names: numbers without leading zeros, letters in lower case.
 fn push_lower_case(key: &mut String, word: &str) {
     if word.starts_with(|c: char| c.is_ascii_digit()) {
         key.push_str(word.trim_start_matches('0'));
@@ -241,14 +243,15 @@ fn push_lower_case(key: &mut String, word: &str) {
     }
 }
 
-/// Returns a word in the form used for names in the table.
+/// Returns a word in the form used in the table of names.
 pub(super) fn lower_case(word: &str) -> String {
     let mut key = String::with_capacity(word.len());
     push_lower_case(&mut key, word);
     key
 }
 
-/// Adds a word that is not an exact name: its parts, a shortened name, or else the word as an unknown one.
+/// Appends a word that the table of names does not contain exactly: as its parts, as the name that it abbreviates, or else as an
+/// unknown word.
 fn push_word<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after_number: bool) {
     if word.starts_with(has_no_spaces) {
         return push_parts(out, word, is_spaced, after_number);
@@ -262,18 +265,19 @@ fn push_word<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after
     out.push(Token { piece, is_spaced, has_space: false });
 }
 
-/// Checks whether a character belongs to a script without spaces between words.
+/// Checks whether a character belongs to a script that is written without spaces between words.
 fn has_no_spaces(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{f00}'..='\u{fff}' | '\u{1000}'..='\u{109f}')
         || matches!(c, '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
         || matches!(c, '\u{ac00}'..='\u{d7af}')
 }
 
-/// Splits a word of a script without spaces into names. After a number, its first character can be a unit.
+/// Splits a word of a script without spaces into names, and appends them. If the word follows a number, its first character can be
+/// a unit such as 年.
 fn push_parts<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after_number: bool) {
     const UNITS: &str = "年月日号號時时点點分秒년월일시분초";
     let (mut rest, mut is_spaced, mut after_number) = (word, is_spaced, after_number);
-    // The Tibetan syllable mark does not end a name.
+    // The Tibetan syllable mark can occur inside or after a name and is skipped.
     while let Some(first) = rest.trim_start_matches('་').chars().next() {
         rest = rest.trim_start_matches('་');
         let mut ends = rest.char_indices().rev().map(|(at, c)| at + c.len_utf8());

@@ -1,17 +1,19 @@
-//! A fast path for the date forms in nearly every feed. Parsing dates is most of the work in a feed with many short entries.
+//! Parses the date formats found in nearly every feed on a fast path, because parsing dates is most of the work for a feed with
+//! many short entries.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
 use super::clock::{self, TimeOfDay};
 use super::{instant, zone_names};
 
-/// Reads RFC 3339, or `Mon, 02 Mar 2026 10:00:00 GMT` with an optional weekday and optional seconds.
+/// Reads an RFC 3339 date, or an RFC 822 date such as `Mon, 02 Mar 2026 10:00:00 GMT`, in which the weekday and the seconds are
+/// optional.
 pub(super) fn read(text: &str) -> Option<DateTime<Utc>> {
     let mut bytes = Bytes(text.as_bytes());
     if bytes.0.get(4) == Some(&b'-') { bytes.read_rfc_3339() } else { bytes.read_mail() }
 }
 
-/// Scans a text from the start.
+/// The part of a text that was not read yet.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -78,7 +80,7 @@ impl<'a> Bytes<'a> {
         letters
     }
 
-    /// Reads a number with `least` to `most` digits and no further digit after it.
+    /// Reads a number with at least `least` and at most `most` digits. Returns `None` if the number is longer or shorter.
     fn number(&mut self, least: usize, most: usize) -> Option<u32> {
         let (mut number, mut count) = (0, 0);
         while let Some((digit @ b'0'..=b'9', rest)) = self.0.split_first() {
@@ -104,7 +106,7 @@ impl<'a> Bytes<'a> {
         clock::time_of_day(hour, minute, second)
     }
 
-    /// Reads `+hhmm` or `+hh:mm` as minutes east of UTC.
+    /// Reads the zone offset `+hhmm` or `+hh:mm`, in minutes east of UTC.
     fn offset(&mut self) -> Option<i32> {
         let is_west = self.eat(b'-');
         if !is_west && !self.eat(b'+') {

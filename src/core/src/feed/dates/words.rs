@@ -1,4 +1,4 @@
-//! Reads dates with words: RFC 822 and 2822, RFC 850, `asctime`, and natural forms in many languages.
+//! Reads dates that contain words: RFC 822 and 2822, RFC 850, `asctime`, and common date formats in many languages.
 
 use super::clock::{self, Clock, Found, Half};
 use super::date::{DateOrder, Reading};
@@ -20,18 +20,18 @@ struct Words<'t> {
     clock: Option<Clock>,
     half: Option<(Half, bool)>,
     zone: Option<Zone>,
-    /// Whether the zone is stated as a number.
+    /// Whether the zone is stated as a number, such as `+0100`.
     has_offset: bool,
-    /// Index of the token after the time and zone.
+    /// Index of the first token after the time and zone.
     after_clock: usize,
     /// Whether the date begins with an unknown word.
     has_unknown_word: bool,
 }
 
-/// Reads a date. `order` is derived from the other dates of the document.
+/// Reads a date. `order` states whether the document's other dates put the day or the month first.
 pub(super) fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
     let text = tokens::simplify(text);
-    // Go prints its monotonic clock after the time.
+    // Timestamps printed by Go programs end with the monotonic clock reading (` m=+0.123`).
     let text = text.split(" m=").next()?;
     let tokens = tokens::split(text)?;
     let has_clear_month = tokens.iter().filter_map(Token::meanings).any(Meanings::is_clearly_month);
@@ -59,7 +59,7 @@ pub(super) fn read(text: &str, order: Option<DateOrder>) -> Option<Reading> {
     words.finish(order, is_thai(text))
 }
 
-/// Checks for Thai text. Thai years are counted from the death of the Buddha.
+/// Checks whether a text contains Thai characters. Years in Thai dates are counted from the death of the Buddha.
 fn is_thai(text: &str) -> bool {
     text.contains(|c: char| ('\u{e00}'..='\u{e7f}').contains(&c))
 }
@@ -69,7 +69,8 @@ impl<'t> Words<'t> {
         self.tokens.get(at..).unwrap_or_default()
     }
 
-    /// Reads the part at a token and returns the number of its tokens, or `None` if the whole text is not a date.
+    /// Reads the part of a date that begins at the token `at`. Returns the number of tokens read, or `None` if the whole text is
+    /// not a date.
     fn read_token(&mut self, at: usize) -> Option<usize> {
         if let Some(numeric) = self.numeric.as_ref().filter(|numeric| numeric.range.contains(&at)) {
             return Some(numeric.range.end - at);
@@ -97,7 +98,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Reads a time and the part of the day that follows it.
+    /// Stores a time and reads the part of the day (am or pm) that follows it.
     fn take_clock(&mut self, at: usize, clock: Clock) -> usize {
         self.clock = Some(clock);
         let mut end = at + clock.count;
@@ -107,7 +108,7 @@ impl<'t> Words<'t> {
             let is_capital = word.chars().all(char::is_uppercase);
             let meanings = next.meanings().filter(|names| !is_main_day(*names) || is_capital);
             let half = meanings.and_then(clock::half_of);
-            // A form such as `9:15p`.
+            // The part of the day can be a single letter directly after the time, as in `9:15p`.
             let short = (!next.is_spaced && is_english).then(|| {
                 let is_morning = word.starts_with(['a', 'A']);
                 if is_morning { Half::Morning } else { Half::Afternoon }
@@ -122,20 +123,20 @@ impl<'t> Words<'t> {
         end - at
     }
 
-    /// Excludes tokens with another meaning from the month candidates.
+    /// Removes `count` tokens from `at` onwards from the candidates for the month, because they have another meaning.
     fn drop_months(&mut self, at: usize, count: usize) {
         self.months.retain(|month| !(at..at + count).contains(&month.at));
     }
 
     fn take_zone(&mut self, zone: Zone, is_offset: bool) {
-        // A number takes precedence over a name: `EST -0500` states one zone twice.
+        // A numeric zone takes precedence over a zone name: `EST -0500` states the same zone twice.
         if self.zone.is_none() || (is_offset && !self.has_offset) {
             self.zone = Some(zone);
             self.has_offset = is_offset;
         }
     }
 
-    /// Skips a comment. After the time it may contain the zone.
+    /// Skips a comment in parentheses. A comment after the time can contain the zone.
     fn read_comment(&mut self, at: usize) -> Option<usize> {
         if self.clock.is_some()
             && self.zone.is_none()
@@ -168,24 +169,24 @@ impl<'t> Words<'t> {
         (self.tokens.get(at + count)?.mark()? == ')').then_some((zone, count))
     }
 
-    /// Skips a mark that may separate the parts of a date.
+    /// Skips a mark that can separate the parts of a date. Returns `None` if the mark cannot occur in a date.
     fn read_mark(&self, at: usize, mark: char) -> Option<usize> {
         let token = self.tokens.get(at)?;
         let next_is_glued = self.tokens.get(at + 1).is_some_and(|next| !next.is_spaced);
         let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
         let is_allowed = match mark {
             ',' | '.' | ';' => before.is_some(),
-            // Do not skip the sign of a negative year.
+            // A hyphen before the first number is the sign of a negative year and must not be skipped.
             '-' | '/' => before.is_some() && !(token.is_spaced && next_is_glued),
             '|' | '·' | '@' | '~' => token.is_spaced && !next_is_glued,
             '\'' => next_is_glued || before.is_some_and(|before| before.word().is_some()),
-            // Allow `Date:`, and `2021:09:15:00` as written by web servers.
+            // Accept the colon in `Date:`, and the first one in `2021:09:15:00` as written by web servers.
             ':' => {
                 before.is_some_and(|before| before.word().is_some())
                     || !next_is_glued
                     || (self.year.is_some() && self.has_clock_at(at + 1))
             }
-            // Allow the end of a time in parentheses.
+            // Accept the closing parenthesis of a time in parentheses.
             ')' => self.clock.is_some(),
             _ => false,
         };
@@ -197,14 +198,14 @@ impl<'t> Words<'t> {
         let number: u32 = digits.parse().ok()?;
         let count = 1 + self.ordinal_ending(at + 1);
         if self.numeric.is_some() || (width >= 4 && self.year.is_some()) {
-            // This may be a time without a colon.
+            // The number may be a time without a colon, such as `0915`.
             let is_free = self.clock.is_none() && (self.numeric.is_some() || self.day.is_some());
             let clock = Clock::from_digits(digits).filter(|_| is_free)?;
             return Some(self.take_clock(at, clock));
         }
         match width {
             4 => self.year = Some(i32::try_from(number).ok()?),
-            // Some programs count years from 1900.
+            // Some programs write the number of years since 1900.
             3 if self.year.is_none() => self.year = Some(1900 + i32::try_from(number).ok()?),
             1 | 2 if self.day.is_none() => self.day = Some(number),
             1 | 2 if self.year.is_none() => self.year = Some(iso::expand_year(number)),
@@ -213,7 +214,7 @@ impl<'t> Words<'t> {
         Some(count)
     }
 
-    /// Returns the number of tokens that turn the preceding number into an ordinal.
+    /// Returns the number of tokens at `at` that turn the preceding number into an ordinal (`5th`), or 0 if there are none.
     fn ordinal_ending(&self, at: usize) -> usize {
         const ENDINGS: [&str; 22] = [
             "st", "nd", "rd", "th", "er", "re", "e", "ème", "eme", "º", "ª", "o", "a", "го", "е",
@@ -239,13 +240,13 @@ impl<'t> Words<'t> {
             let token = self.tokens.get(at)?;
             let is_english = clock::is_english_half(token);
             let has_dot = self.tokens.get(at + 1).and_then(Token::mark) == Some('.');
-            // Some words, such as German `am` and French `du`, also have another meaning. They count as a part of the day only
+            // Some words, such as German `am` and French `du`, have another meaning in dates. They count as a part of the day only
             // with a dot.
             let is_certain =
                 !is_filler || has_dot || (is_english && word.starts_with(['A', 'P', 'p']));
             let next = at + 1 + usize::from(has_dot);
             let is_before = self.clock.is_none() && is_certain && self.has_clock_at(next);
-            // Accept `9:15 ч. pm`, but not `12:15 Uhr am 5. Juli`.
+            // Accept the part of the day after the time in `9:15 ч. pm`, but not the `am` in `12:15 Uhr am 5. Juli`.
             let is_half_first = meanings.iter().next().is_some_and(Meaning::is_half);
             let is_late = self.clock.is_some() && is_half_first && word != "am";
             if is_before || is_late {
@@ -262,7 +263,7 @@ impl<'t> Words<'t> {
         !is_date && matches!(clock::read(self.rest(at)), Found::Time(_))
     }
 
-    /// Reads a word that is in no table: a unit, the `T` before a time, or a weekday in an unknown language.
+    /// Reads a word that is not in the table of names: a unit, the `T` before a time, or a weekday in an unknown language.
     fn read_unknown(&mut self, at: usize, word: &str) -> Option<usize> {
         const UNITS: [&str; 8] = ["年", "月", "日", "号", "號", "년", "월", "일"];
         let next = self.tokens.get(at + 1);
@@ -318,7 +319,7 @@ impl<'t> Words<'t> {
     }
 }
 
-/// Checks whether a name is a weekday in a main language.
+/// Checks whether a word is a weekday in a main language.
 fn is_main_day(meanings: Meanings) -> bool {
     meanings.has(|meaning| meaning.day().is_some() && !meaning.is_minor)
 }

@@ -1,6 +1,7 @@
 //! Names of time zones in dates.
 
-/// Minutes east of UTC. If a name has several meanings, RFC 822 takes precedence, then the most common meaning.
+/// Names of time zones with their minutes east of UTC. If a name has several meanings, the meaning in RFC 822 takes precedence,
+/// then the most common meaning.
 const ZONES: [(&str, i32); 84] = [
     ("acdt", 630),
     ("acst", 570),
@@ -110,8 +111,8 @@ const PHRASES: [(&str, i32); 18] = [
     ("hawaii", -600),
 ];
 
-/// Finds a zone spelled out in words. Returns its minutes east of UTC and the number of words. After an American zone,
-/// `daylight` adds an hour.
+/// Finds the full name of a zone at the start of `words`. Returns the minutes east of UTC and the number of words in the name. If
+/// `daylight` or `summer` follows a one-word name such as `pacific`, an hour is added.
 pub(in crate::feed) fn find_phrase(words: &[&str]) -> Option<(i32, usize)> {
     let starts = |phrase: &str, at: usize| {
         phrase.split(' ').enumerate().all(|(place, wanted)| {
@@ -131,14 +132,14 @@ pub(in crate::feed) fn find_phrase(words: &[&str]) -> Option<(i32, usize)> {
     (has_time || count > 1).then_some((minutes, count + usize::from(has_time)))
 }
 
-/// Returns the minutes east of UTC for a known zone.
+/// Returns the minutes east of UTC of the zone with this abbreviation.
 pub(in crate::feed) fn find(name: &str) -> Option<i32> {
     let known = ZONES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
     known.map(|(_, minutes)| *minutes)
 }
 
-/// Checks whether a word looks like the name of a zone: capital letters, or a place like `Europe/Berlin`. If such a zone is
-/// unknown, it counts as UTC.
+/// Checks whether a word looks like the name of a zone: capital letters, or a place like `Europe/Berlin`. An unknown zone is read
+/// as UTC.
 pub(in crate::feed) fn is_like_zone(word: &str) -> bool {
     let is_place = word.split('/').count() > 1
         && word.split('/').all(|part| part.starts_with(|c: char| c.is_ascii_uppercase()));

@@ -1,4 +1,4 @@
-//! Reads the time zones of dates with words.
+//! Reads the time zone from the tokens of a date.
 
 use chrono::{NaiveDateTime, TimeZone as _};
 
@@ -14,7 +14,7 @@ pub(super) enum Zone {
 }
 
 impl Zone {
-    /// Returns the minutes east of UTC at a local time.
+    /// Returns the minutes east of UTC that apply in this zone at the local time `there`.
     pub(super) fn minutes_at(self, there: NaiveDateTime) -> i32 {
         match self {
             Self::Offset(minutes) => minutes,
@@ -27,8 +27,8 @@ impl Zone {
     }
 }
 
-/// Finds the zone at the start of the tokens, and the number of its tokens. `is_next` is true if the tokens directly follow the
-/// time. In this case lower-case names and unknown names also count as zones.
+/// Finds the zone at the first of these tokens. Returns the zone and the number of tokens that it occupies. `is_next` is true if
+/// the tokens directly follow the time. In this case lower-case names and unknown names also count as zones.
 pub(super) fn find(tokens: &[Token<'_>], is_next: bool) -> Option<(Zone, usize)> {
     if let Some((minutes, count)) = read_offset(tokens) {
         return Some((Zone::Offset(minutes), count));
@@ -54,14 +54,15 @@ pub(super) fn find(tokens: &[Token<'_>], is_next: bool) -> Option<(Zone, usize)>
         }
         None => return None,
     };
-    // A form such as `GMT+2`.
+    // The name can be followed directly by an offset, as in `GMT+2`.
     match read_offset(behind).filter(|_| behind.first().is_some_and(|sign| !sign.is_spaced)) {
         Some((minutes, count)) => Some((Zone::Offset(minutes), count + 1)),
         None => Some((zone, 1)),
     }
 }
 
-/// Reads `+hh`, `-hhmm` or `+hh:mm`. Returns the minutes east of UTC and the number of its tokens.
+/// Reads the zone offset `+hh`, `-hhmm` or `+hh:mm`. Returns the minutes east of UTC and the number of tokens that the offset
+/// occupies.
 fn read_offset(tokens: &[Token<'_>]) -> Option<(i32, usize)> {
     let sign = tokens.first()?.mark().filter(|mark| matches!(mark, '+' | '-'))?;
     let glued = |at: usize| tokens.get(at).filter(|token| !token.is_spaced);

@@ -1,5 +1,5 @@
-//! Finds feeds among the ordinary links of a page, based on their types, URLs and labels. This is the last resort for pages
-//! that declare no feed.
+//! Finds feeds among the ordinary links of a page, based on the links' media types, URLs and labels. This is the last resort for
+//! pages that declare no feed.
 
 use url::Url;
 
@@ -11,13 +11,13 @@ use crate::feed::text::one_line;
 
 /// Maximum number of links of a page to examine closely.
 const ANCHORS_MAX: usize = 200;
-/// Maximum number of feeds returned.
+/// Maximum number of candidates returned for one page.
 const LINKED_MAX: usize = 50;
-/// Maximum length of a label, in characters.
+/// Maximum length of a link's label, in characters.
 const LABEL_CHARS_MAX: usize = 200;
 /// Words that indicate a feed in a URL or a label.
 const FEED_WORDS: [&str; 6] = ["feed", "feeds", "rss", "rss2", "atom", "rdf"];
-/// Extensions of files that are not feeds.
+/// File extensions of links that cannot be feeds.
 const OTHER_FILES: [&str; 14] = [
     "html", "htm", "xhtml", "pdf", "png", "jpg", "jpeg", "gif", "svg", "webp", "zip", "js", "css",
     "txt",
@@ -34,11 +34,11 @@ pub(super) struct Anchors {
 struct Anchor {
     href: String,
     media_type: String,
-    /// Description of the link: its text, title and similar attributes.
+    /// Label of the link: its text, title and similar attributes.
     label: String,
 }
 
-/// Evidence that a link points to a feed, the strongest first.
+/// What indicates that a link points to a feed, the strongest indication first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Sign {
     Type,
@@ -47,7 +47,7 @@ enum Sign {
 }
 
 impl Anchors {
-    /// Handles a start tag. Links cannot be nested.
+    /// Handles the start tag of a page element. A link ends when the next one begins, because links cannot be nested.
     pub(super) fn open_tag(&mut self, tag: &Tag) {
         let attribute = |name: &str| tag.attribute(name).unwrap_or_default();
         if tag.name() == "img" {
@@ -67,7 +67,7 @@ impl Anchors {
         }
     }
 
-    /// Adds text of the page to the open link, if any.
+    /// Adds text of the page to the label of the open link, if there is one.
     pub(super) fn add_text(&mut self, text: &str) {
         if let Some(open) = self.open.as_mut().filter(|open| open.label.len() < 4 * LABEL_CHARS_MAX)
         {
@@ -76,7 +76,7 @@ impl Anchors {
         }
     }
 
-    /// Closes the open link, if any.
+    /// Closes the open link, if there is one, and keeps it if it may point to a feed.
     pub(super) fn close(&mut self) {
         if let Some(anchor) = self.open.take().filter(|anchor| {
             let text = format!("{} {} {}", anchor.href, anchor.media_type, anchor.label);
@@ -88,7 +88,7 @@ impl Anchors {
         }
     }
 
-    /// Returns the feeds among the links, the most likely first and comment feeds last, without duplicate URLs.
+    /// Returns the links that probably point to feeds, the most likely first and comment feeds last, without duplicate URLs.
     pub(super) fn into_candidates(mut self, base: &Url, page_url: &str) -> Vec<Candidate> {
         self.close();
         let mut found: Vec<(bool, Sign, Candidate)> = Vec::new();
@@ -101,7 +101,7 @@ impl Anchors {
             let candidate = Candidate { url, title, media_type };
             found.push((is_of_comments(&candidate), sign, candidate));
         }
-        // The sort is stable, so equal candidates stay in page order.
+        // The sort is stable, so links that are equally likely stay in page order.
         found.sort_by_key(|(of_comments, sign, _)| (*of_comments, *sign));
         let mut candidates: Vec<Candidate> = Vec::new();
         for (_, _, candidate) in found {
@@ -114,7 +114,7 @@ impl Anchors {
     }
 }
 
-/// Returns the evidence that a link points to a feed, or `None` if there is none.
+/// Returns what indicates that a link points to a feed, or `None` if nothing does.
 fn sign_of_feed(href: &str, url: &str, media_type: &str, label: &str) -> Option<Sign> {
     let media_type = media_type.split(';').next().unwrap_or_default().trim();
     match use_of_type(media_type) {
@@ -136,7 +136,7 @@ fn sign_of_feed(href: &str, url: &str, media_type: &str, label: &str) -> Option<
     (says_feed && !is_other_file).then_some(Sign::Label)
 }
 
-/// Checks whether a lower-case URL is named like a feed.
+/// Checks whether the path or query of a lower-case URL contains a word that indicates a feed.
 fn names_feed(url: &Url) -> bool {
     if url.query_pairs().any(|(key, value)| is_feed_word(&key) || is_feed_word(&value)) {
         return true;
@@ -154,7 +154,7 @@ fn names_feed(url: &Url) -> bool {
     }
 }
 
-/// Returns the stem and the extension of the last non-empty path segment.
+/// Returns the name (without extension) and the extension of the last non-empty path segment.
 fn last_part(url: &Url) -> (&str, &str) {
     let last = url.path().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     last.rsplit_once('.').unwrap_or((last, ""))

@@ -1,17 +1,17 @@
-//! Feed candidates of a page, from any of its links.
+//! Candidates: links of a page that may point to feeds.
 
 use url::Url;
 
 use crate::feed::address::without_feed_scheme;
 use crate::feed::text::one_line;
 
-/// Maximum number of candidates kept per page.
+/// Maximum number of feed candidates kept per page.
 const CANDIDATES_MAX: usize = 50;
 
-/// Maximum length of a title, in characters.
+/// Maximum length of a candidate's title, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 
-/// Parts of API URLs, which are never feeds.
+/// Strings that identify the URLs of APIs and similar resources, which are never feeds.
 pub(super) const INTERFACES: [&str; 5] = ["wp-json", "oembed", "opensearch", "sitemap", "/api/"];
 
 /// A feed that a page links to.
@@ -19,7 +19,7 @@ pub(super) const INTERFACES: [&str; 5] = ["wp-json", "oembed", "opensearch", "si
 pub struct Candidate {
     /// Absolute `http` or `https` URL without a fragment.
     pub url: String,
-    /// Title given by the page.
+    /// Title of the link, if the page states one.
     pub title: Option<String>,
     /// Media type as stated, in lower case and without parameters. Empty if not stated.
     pub media_type: String,
@@ -33,7 +33,7 @@ pub(super) struct StatedFeed {
     media_type: String,
 }
 
-/// Resolves the stated feeds. Puts comment feeds last and removes duplicate URLs.
+/// Resolves the URLs of `link` elements against `base`. Puts comment feeds last and removes duplicate URLs.
 pub(super) fn collect_candidates(
     stated: impl Iterator<Item = StatedFeed>,
     base: &Url,
@@ -46,12 +46,12 @@ pub(super) fn collect_candidates(
             found.push(Candidate { url, title: stated.title, media_type: stated.media_type });
         }
     }
-    // The sort is stable, so equal candidates stay in page order.
+    // The sort is stable, so the other feeds and the comment feeds each stay in page order.
     found.sort_by_key(is_of_comments);
     found
 }
 
-/// Returns the feed that a link points to.
+/// Returns the feed that a `link` element or `Link` header points to, or `None` if it does not point to a feed.
 ///
 /// A link points to a feed if all of these hold:
 ///
@@ -80,7 +80,7 @@ pub(super) fn feed_link(
     (is_feed && !href.is_empty()).then(|| StatedFeed { href: href.to_owned(), title, media_type })
 }
 
-/// The kind of document that a media type is used for.
+/// What a media type is used for.
 pub(super) enum TypeUse {
     Feed,
     /// Used for feeds and for other documents.
@@ -95,7 +95,7 @@ pub(super) fn use_of_type(media_type: &str) -> TypeUse {
         "application/json" | "application/xml" | "text/xml" | "application/x-xml" => {
             TypeUse::Several
         }
-        // Accept the unofficial prefixes `x-`, `x.` and `text/`, and types without `+xml`.
+        // Accept unofficial forms of these types: with the prefix `x-`, `x.` or `text/`, or without `+xml`.
         other => {
             let subtype = other.rsplit(['/', '.']).next().unwrap_or_default();
             let subtype = subtype.strip_prefix("x-").unwrap_or(subtype);
@@ -109,7 +109,7 @@ pub(super) fn use_of_type(media_type: &str) -> TypeUse {
     }
 }
 
-/// Checks whether a URL or title mentions a feed. API URLs do not count.
+/// Checks whether the URL or title of a link mentions a feed. The URLs of APIs never count as a mention.
 fn speaks_of_feed(href: &str, title: &str) -> bool {
     const WORDS: [&str; 5] = ["feed", "rss", "atom", "rdf", "index.xml"];
     let href = href.to_ascii_lowercase();
@@ -118,7 +118,7 @@ fn speaks_of_feed(href: &str, title: &str) -> bool {
         && WORDS.iter().any(|word| has_word(&href, word) || has_word(&title, word))
 }
 
-/// Checks whether a text contains a word, but not in the middle of another word (`rss` in `crossing`).
+/// Checks whether a text contains a word that is not part of another word (`rss` in `crossing` does not count).
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
@@ -135,7 +135,7 @@ pub(super) fn absolute_address(href: &str, base: &Url) -> Option<String> {
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then(|| url.into())
 }
 
-/// Checks whether a candidate is a comment feed.
+/// Checks whether the URL or title of a candidate indicates a feed of comments.
 pub(super) fn is_of_comments(candidate: &Candidate) -> bool {
     const WORDS: [&str; 6] =
         ["comment", "kommentar", "comentario", "comentário", "reacties", "コメント"];

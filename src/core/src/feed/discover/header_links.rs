@@ -1,14 +1,14 @@
-//! Feeds and other pages named in response headers: `Link` (RFC 8288), and `Refresh`, which is also a `meta` element.
+//! Finds feeds in `Link` headers (RFC 8288), and redirects in `Refresh` headers and `meta` elements.
 
 use url::Url;
 
 use super::candidates::{Candidate, collect_candidates, feed_link};
 use crate::feed::address::web_url;
 
-/// Maximum delay of a redirecting refresh, in seconds. With a longer delay the page probably just reloads itself.
+/// Maximum delay of a `Refresh` that counts as a redirect, in seconds. With a longer delay the page probably just reloads itself.
 const REFRESH_SECONDS_MAX: u32 = 60;
 
-/// Returns the feeds named in the lines of a `Link` header.
+/// Returns the feeds that the `Link` headers of a response point to.
 pub fn feeds_in_link_header(lines: &str, page_url: &str) -> Vec<Candidate> {
     let Some(base) = web_url(page_url) else { return Vec::new() };
     let mut rest = lines;
@@ -23,21 +23,22 @@ pub fn feeds_in_link_header(lines: &str, page_url: &str) -> Vec<Candidate> {
     collect_candidates(stated, &base)
 }
 
-/// One link of the header.
+/// One link of a `Link` header.
 struct HeaderLink<'a> {
     href: &'a str,
     parameters: Vec<(String, String)>,
 }
 
 impl HeaderLink<'_> {
-    /// Returns the value of a parameter. If it is repeated, the first value counts (RFC 8288 §3.3).
+    /// Returns the value of a link parameter, or an empty text if it is missing. If the parameter is repeated, the first value
+    /// counts (RFC 8288 §3.3).
     fn parameter(&self, name: &str) -> &str {
         let found = self.parameters.iter().find(|(key, _)| key == name);
         found.map_or("", |(_, value)| value.as_str())
     }
 }
 
-/// Reads the first link of a header and returns it with the remaining text.
+/// Reads the first link of a `Link` header. Returns the link and the text after it.
 fn read_link(text: &str) -> Option<(HeaderLink<'_>, &str)> {
     let (_, text) = text.split_once('<')?;
     let (href, mut rest) = text.split_once('>')?;
@@ -54,7 +55,7 @@ fn read_link(text: &str) -> Option<(HeaderLink<'_>, &str)> {
     Some((HeaderLink { href, parameters }, rest))
 }
 
-/// Reads the quoted or unquoted value of a parameter and returns it with the remaining text.
+/// Reads the quoted or unquoted value of a link parameter. Returns the value and the text after it.
 fn read_value(text: &str) -> (String, &str) {
     let Some(quoted) = text.strip_prefix('"') else {
         let (value, behind) = text.split_at(text.find([';', ',']).unwrap_or(text.len()));
@@ -68,7 +69,8 @@ fn read_value(text: &str) -> (String, &str) {
     (value, chars.as_str())
 }
 
-/// Returns the page that a `Refresh` such as `0; url=/en/` redirects to, if it is a different page.
+/// Returns the URL in a `Refresh` value such as `0; url=/en/`. Returns `None` if the delay is too long or the URL is the page's
+/// own.
 pub fn refresh_address(stated: &str, base: &Url, page_url: &str) -> Option<String> {
     let stated = stated.trim_start();
     let rest = stated.trim_start_matches(|char: char| char.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Derives a feed URL from the URL of a page on a known site, without a request.
+//! Derives a feed URL from the URL of a page on a known site, without sending a request.
 
 use url::Url;
 
@@ -29,10 +29,10 @@ fn is_feed_file(last: &str) -> bool {
     last.rsplit_once('.').is_some_and(|(_, ending)| ["rss", "atom", "xml"].contains(&ending))
 }
 
-/// Subdomains that serve the same site.
+/// Subdomains that show the same pages as the main domain of a site.
 const SKINS: [&str; 5] = ["www.", "m.", "old.", "new.", "np."];
 
-/// Returns the feed URL for a page of one site.
+/// Function that returns the feed URL for a page of one site, or `None` if the page has no feed.
 type FeedOf = fn(&SitePage<'_>) -> Option<String>;
 
 /// Sites whose feed URLs follow from their page URLs.
@@ -52,7 +52,7 @@ const SITES: [(&str, FeedOf); 12] = [
     ("flipboard.com", no_feed),
 ];
 
-/// Sites that give each publisher a host name, with the path of the feed.
+/// Domains on which each publisher has a subdomain, with the path of the feed.
 const HOSTED: [(&str, &str); 5] = [
     ("substack.com", "feed"),
     ("medium.com", "feed"),
@@ -61,7 +61,7 @@ const HOSTED: [(&str, &str); 5] = [
     ("tumblr.com", "rss"),
 ];
 
-/// The parts of a page URL.
+/// A page URL, split into its parts.
 struct SitePage<'a> {
     host: &'a str,
     /// Non-empty path segments.
@@ -79,8 +79,8 @@ fn no_feed(_: &SitePage<'_>) -> Option<String> {
     None
 }
 
-/// Returns the feed of a channel ID, a playlist or an old user name. The URL of a `@handle` page does not contain the channel
-/// ID, but the page itself names its feed.
+/// Returns the feed of a channel ID, a playlist or a legacy user name. The URL of a `@handle` page does not contain the channel ID,
+/// but the HTML of the page declares the feed.
 fn youtube(page: &SitePage<'_>) -> Option<String> {
     let feed = |query: String| Some(format!("https://www.youtube.com/feeds/videos.xml?{query}"));
     let is_channel = |id: &&str| id.len() == 24 && id.starts_with("UC") && is_name(id);
@@ -99,7 +99,7 @@ fn youtube(page: &SitePage<'_>) -> Option<String> {
     }
 }
 
-/// Returns the feed of a user's activity, or of a repository's releases, tags, commits, discussions or wiki.
+/// Returns the feed of a user's activity, or of a repository's releases, tags, commits, discussions or wiki, on GitHub.
 fn github(page: &SitePage<'_>) -> Option<String> {
     const NOT_USERS: [&str; 20] = [
         "about",
@@ -144,7 +144,7 @@ fn github(page: &SitePage<'_>) -> Option<String> {
     }
 }
 
-/// Returns the feed of a user's, group's or project's activity, or of a project's releases, tags or commits.
+/// Returns the feed of a user's, group's or project's activity, or of a project's releases, tags or commits, on GitLab.
 fn gitlab(page: &SitePage<'_>) -> Option<String> {
     const NOT_USERS: [&str; 7] = ["explore", "help", "users", "dashboard", "search", "-", "groups"];
     if NOT_USERS.contains(page.parts.first()?) {
@@ -163,7 +163,7 @@ fn gitlab(page: &SitePage<'_>) -> Option<String> {
     }
 }
 
-/// Returns the feed of a user's activity or of a repository's releases.
+/// Returns the feed of a user's activity or of a repository's releases, on Codeberg.
 fn codeberg(page: &SitePage<'_>) -> Option<String> {
     match page.parts {
         ["explore" | "user" | "org", ..] => None,
@@ -175,7 +175,7 @@ fn codeberg(page: &SitePage<'_>) -> Option<String> {
     }
 }
 
-/// Returns the feed of a subreddit, with its sort order if stated, of a user or of a thread.
+/// Returns the feed of a subreddit (with the sort order that the URL states), of a user or of a thread.
 fn reddit(page: &SitePage<'_>) -> Option<String> {
     let site = "https://www.reddit.com";
     match page.parts {
@@ -206,8 +206,8 @@ fn medium(page: &SitePage<'_>) -> Option<String> {
     }
 }
 
-/// Returns the feed of a profile on Mastodon or similar software. The path is `/@name`, or `/@name@host` for a profile on
-/// another host.
+/// Returns the feed of a profile on Mastodon or similar software. The path of a profile page is `/@name`. Profiles on another host
+/// have the path `/@name@host`.
 fn mastodon_profile(page: &SitePage<'_>) -> Option<String> {
     let name = match page.parts {
         [name] | [name, "with_replies" | "media" | "featured"] => name.strip_prefix('@')?,

@@ -1,4 +1,4 @@
-//! Finds the feeds that a web page links to, and guesses feed URLs if there are none.
+//! Finds the feeds that a web page links to, and guesses feed URLs if the page links to none.
 
 use url::Url;
 
@@ -11,33 +11,33 @@ use crate::feed::encoding::charset::{html_charset, to_text};
 use crate::feed::encoding::decode::charset_parameter;
 use crate::feed::text::one_line;
 
-/// Maximum number of bytes read from a page. Feed links are near the start.
+/// Maximum number of bytes read from a page. Links to feeds are usually near the start.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Maximum length of a title, in characters.
+/// Maximum length of a page title, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 
-/// Feeds and related information found in a page.
+/// Feeds that a page declares, and related information found in the page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageFeeds {
     /// Title of the page as one line of plain text.
     pub title: Option<String>,
     /// Feeds declared in `link` elements, in page order but with comment feeds last, without duplicate URLs.
     pub named: Vec<Candidate>,
-    /// Alternatives to try if no feed is declared.
+    /// Other ways to find a feed, used if the page declares none.
     pub leads: PageLeads,
 }
 
-/// Alternatives for a page that declares no feed.
+/// Other ways to find the feed of a page that declares none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageLeads {
-    /// Page to which this page redirects.
+    /// URL to which the page redirects with a `meta` element.
     pub refresh: Option<String>,
-    /// Links that may point to feeds, the most likely first.
+    /// Links in the text of the page that may point to feeds, the most likely first.
     pub linked: Vec<Candidate>,
 }
 
-/// Finds the feeds of a page. `page_url` is the URL after redirects.
+/// Finds the feeds of a page. `page_url` is the URL of the page after HTTP redirects.
 pub fn read_page_feeds(html: &[u8], page_url: &str) -> PageFeeds {
     let page = read_page(html);
     let own = one_line(&page.title, TITLE_CHARS_MAX);
@@ -52,15 +52,15 @@ pub fn read_page_feeds(html: &[u8], page_url: &str) -> PageFeeds {
     PageFeeds { title, named, leads: PageLeads { refresh, linked } }
 }
 
-/// Decodes a page. The charset declared in the page takes precedence over the response header. Both are ignored if they
-/// contradict the bytes.
+/// Decodes the HTML of a page. The charset declared in the page takes precedence over the charset in `content_type`. A charset that
+/// contradicts the bytes is ignored.
 pub fn page_text(html: &[u8], content_type: Option<&str>) -> String {
     let of_header = || charset_parameter(content_type?);
     to_text(html, html_charset(html).or_else(of_header).as_deref())
 }
 
-/// Returns URLs to try if a page links to no feed: at most six, starting with those in the directory of `site`. The result is
-/// empty if `site` is not a web URL.
+/// Returns common feed URLs to try if a page links to no feed: at most six, starting with those in the directory of `site`, the URL
+/// of the page. Returns nothing if `site` is not a web URL.
 pub fn well_known(site: &str) -> Vec<String> {
     const AT_ROOT: [&str; 6] = ["feed", "feed.xml", "atom.xml", "rss.xml", "index.xml", "rss"];
     const WITHIN: [&str; 3] = ["feed", "feed.xml", "index.xml"];
@@ -74,7 +74,7 @@ pub fn well_known(site: &str) -> Vec<String> {
     within.chain(at_root).take(AT_ROOT.len()).map(String::from).collect()
 }
 
-/// Returns the directory of a page. A last path segment without a dot is itself a directory.
+/// Returns the URL of the directory that contains a page. If the last path segment has no dot, it is itself treated as a directory.
 fn directory(url: &Url) -> Option<Url> {
     let last = url.path_segments()?.next_back().unwrap_or_default();
     if last.is_empty() || last.contains('.') {
@@ -89,12 +89,12 @@ struct PageHead {
     base: Option<String>,
     stated: Vec<StatedFeed>,
     title: String,
-    /// `og:title`.
+    /// Content of the `og:title` property.
     shared_title: String,
-    /// Content of the first `meta` element that refreshes the page, as written.
+    /// Content of the first `meta` element with `http-equiv=refresh`, as written.
     refresh: Option<String>,
     anchors: Anchors,
-    /// Whether the current position is inside `noscript`, which is meant for browsers without scripts.
+    /// Whether the current position is inside `noscript`, whose content is only for browsers without scripts.
     in_noscript: bool,
 }
 
@@ -102,7 +102,7 @@ fn read_page(html: &[u8]) -> PageHead {
     let html = html.get(..PAGE_BYTES_MAX).unwrap_or(html);
     let text = to_text(html, html_charset(html).as_deref());
     let mut page = PageHead::default();
-    // State of the first title: `None` before it, `Some(true)` inside it, `Some(false)` after it.
+    // State of the first `title` element: `None` before it, `Some(true)` inside it, `Some(false)` after it.
     let mut title_open = None;
     walk_markup(&text, |piece| match piece {
         Piece::Open(tag) => {
@@ -153,7 +153,7 @@ fn read_feed_link(tag: &Tag) -> Option<StatedFeed> {
     feed_link(attribute("rel"), attribute("href"), attribute("title"), attribute("type"))
 }
 
-/// Returns the base for relative URLs: in HTML, the first `base` element with a URL.
+/// Returns the base for the relative URLs of a page: the first `base` element with a URL, or else the URL of the page.
 fn base_url(page: &PageHead, page_url: &str) -> Option<Url> {
     let own = web_url(page_url);
     let stated = page.base.as_deref().and_then(|stated| match &own {

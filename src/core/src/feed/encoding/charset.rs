@@ -2,8 +2,9 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// Decodes a page with the first encoding in this list that fits: a byte order mark; UTF-16 recognised by its pattern; UTF-8,
-/// if the bytes are valid and not plain ASCII, regardless of the declaration; the declared encoding; windows-1252.
+/// Decodes a page with the first of these encodings that fits: the one of its byte order mark; UTF-16, recognised by its byte
+/// pattern; UTF-8, if the bytes are valid UTF-8 and not plain ASCII, regardless of the declared charset; the declared charset;
+/// windows-1252.
 pub(in crate::feed) fn to_text(bytes: &[u8], declared: Option<&str>) -> String {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return decode(encoding, bytes.get(length..).unwrap_or_default());
@@ -20,13 +21,14 @@ pub(in crate::feed) fn to_text(bytes: &[u8], declared: Option<&str>) -> String {
         (Ok(text), _) if !text.is_ascii() => text.to_owned(),
         (_, Some(encoding)) if encoding != UTF_8 => decode(encoding, bytes),
         (Ok(text), _) => text.to_owned(),
-        // A long text with a few bad bytes is damaged UTF-8; a short one is more likely a Latin encoding.
+        // If there are several valid multi-byte characters before the first invalid byte, the text is damaged UTF-8. Otherwise it
+        // is more likely in a Latin encoding.
         (Err(error), _) if is_mostly_utf8(bytes, error.valid_up_to()) => decode(UTF_8, bytes),
         (Err(_), _) => decode(WINDOWS_1252, bytes),
     }
 }
 
-/// Returns the encoding that a page declares in a `meta` element or XML declaration near its start.
+/// Returns the name of the encoding that a page declares in a `meta` element or XML declaration near its start.
 pub(in crate::feed) fn html_charset(html: &[u8]) -> Option<String> {
     let start = html.get(..2_048).unwrap_or(html);
     let start = String::from_utf8_lossy(start).to_ascii_lowercase();
@@ -39,7 +41,7 @@ pub(in crate::feed) fn html_charset(html: &[u8]) -> Option<String> {
     (!label.is_empty()).then_some(label)
 }
 
-/// Checks whether the valid start contains several multi-byte characters.
+/// Checks whether the first `valid` bytes, which are valid UTF-8, contain at least four multi-byte characters.
 fn is_mostly_utf8(bytes: &[u8], valid: usize) -> bool {
     bytes.get(..valid).unwrap_or_default().iter().filter(|byte| **byte >= 0xC2).count() >= 4
 }

@@ -1,4 +1,4 @@
-//! Distinguishes damaged UTF-8 from text in another encoding, and repairs surrogate pairs.
+//! Distinguishes UTF-8 with damaged characters from text in another encoding, and repairs separately encoded surrogate pairs.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use encoding_rs::{
     ISO_8859_16, WINDOWS_1250, WINDOWS_1252, WINDOWS_1254, WINDOWS_1257, WINDOWS_1258,
 };
 
-/// Encodings of languages with Latin letters. In these encodings a non-ASCII letter is very rarely followed by a byte from 0x80
-/// to 0xBF, so a single intact UTF-8 character is strong evidence.
+/// Encodings of languages with Latin letters. In text in these encodings a non-ASCII letter is very rarely followed by a byte from
+/// 0x80 to 0xBF, so even one intact UTF-8 character is strong evidence of UTF-8.
 const LATIN: [&Encoding; 12] = [
     WINDOWS_1252,
     WINDOWS_1250,
@@ -23,9 +23,9 @@ const LATIN: [&Encoding; 12] = [
     ISO_8859_15,
     ISO_8859_16,
 ];
-/// Maximum number of damaged characters per intact one if the other encoding is in [`LATIN`].
+/// Maximum number of damaged characters per intact one in damaged UTF-8, if the alternative encoding is in [`LATIN`].
 const DAMAGED_FOR_ONE: usize = 8;
-/// In text in a non-Latin script, at least one byte in this many is not ASCII.
+/// Number of bytes among which at least one is not ASCII, if the text is in a non-Latin script.
 const ASCII_FOR_ONE: usize = 32;
 
 /// Checks whether bytes that are not valid UTF-8 are damaged UTF-8 rather than text in `other`, the most likely alternative
@@ -45,14 +45,14 @@ pub(super) fn is_damaged_utf8(bytes: &[u8], other: &'static Encoding) -> bool {
     beyond_ascii.saturating_mul(ASCII_FOR_ONE) < bytes.len()
 }
 
-/// Checks whether bytes are UTF-8 with few damaged characters, regardless of any declaration.
+/// Checks whether bytes are UTF-8 with few damaged characters. If so, a declared encoding can be ignored.
 pub(super) fn is_clearly_utf8(bytes: &[u8]) -> bool {
     let (whole, damaged) = count_characters(bytes);
     whole >= 4 && damaged.saturating_mul(4) <= whole
 }
 
-/// Counts the intact and the damaged non-ASCII characters. A quotation mark or dash cut after its second byte, or an emoji cut
-/// after its third, counts as intact, because only UTF-8 has such prefixes.
+/// Returns the number of intact and of damaged non-ASCII characters. A quotation mark or dash that was cut after its second byte,
+/// or an emoji that was cut after its third byte, counts as intact, because such byte sequences occur only in UTF-8.
 fn count_characters(bytes: &[u8]) -> (usize, usize) {
     bytes.utf8_chunks().fold((0, 0), |(whole, damaged), chunk| {
         let more = chunk.valid().bytes().filter(|byte| *byte >= 0xc0).count();
@@ -64,7 +64,8 @@ fn count_characters(bytes: &[u8]) -> (usize, usize) {
     })
 }
 
-/// Converts separately encoded surrogate pairs (CESU-8) to the characters they represent, and lone surrogates to U+FFFD.
+/// Replaces surrogate pairs that were encoded separately (CESU-8) with the characters they represent, and lone surrogates with
+/// U+FFFD.
 pub(super) fn join_surrogates(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut out = Vec::new();
     let mut copied = 0;
@@ -87,7 +88,7 @@ pub(super) fn join_surrogates(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// Returns the surrogate encoded in the three bytes at `at`.
+/// Returns the surrogate encoded in the three bytes at the offset `at`, if there is one.
 fn surrogate(bytes: &[u8], at: usize) -> Option<u32> {
     match *bytes.get(at..)?.first_chunk::<3>()? {
         [0xed, second @ 0xa0..=0xbf, third @ 0x80..=0xbf] => {

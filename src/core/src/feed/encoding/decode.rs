@@ -1,4 +1,4 @@
-//! Decodes the bytes of a document: chooses the charset and removes characters that no document may contain.
+//! Decodes the bytes of a document to text: chooses the charset, and removes characters that are not allowed in any document.
 
 use std::borrow::Cow;
 
@@ -9,9 +9,9 @@ use super::damaged_utf8;
 use crate::feed::flaws::{Flaws, REMOVED_CONTROLS};
 use crate::feed::text;
 
-/// Maximum size of a document (SPEC D.8). The rest is dropped.
+/// Maximum size of a document, in bytes (SPEC D.8). The rest of a larger document is dropped.
 pub(in crate::feed) const BODY_BYTES_MAX: usize = 32 << 20;
-/// Maximum length of the part that is searched for an encoding declaration, in bytes.
+/// Number of bytes at the start of a document that are searched for an encoding declaration.
 const DECLARATION_BYTES: usize = 1_024;
 
 /// Decodes a document by its byte order mark, else by the charset of `Content-Type`, else by the XML declaration, else as UTF-8
@@ -76,7 +76,9 @@ fn decode_by_statement<'a>(
     }
 }
 
-/// Handles a charset that the bytes contradict: uses the other declared encoding if the bytes are valid in it.
+/// Chooses the text of a document that is invalid in the charset of its `Content-Type`. If the bytes are valid in the encoding
+/// `other`, which the document declares, the document is decoded with this encoding. Otherwise `text`, the result of decoding with
+/// the charset, is kept.
 fn weigh_contradiction<'a>(
     bytes: &'a [u8],
     text: Cow<'a, str>,
@@ -96,8 +98,8 @@ fn weigh_contradiction<'a>(
     text
 }
 
-/// Decodes bytes that should be UTF-8 but are not. Replaces damaged characters, else uses the declared encoding, else guesses
-/// one.
+/// Decodes bytes that should be UTF-8 but are not. If they are damaged UTF-8, the damaged characters are replaced. Otherwise the
+/// declared encoding is used, or an encoding is guessed if none is declared.
 fn invalid_utf8<'a>(
     bytes: &'a [u8],
     declared: Option<&'static Encoding>,
@@ -131,7 +133,7 @@ fn invalid_utf8<'a>(
     Cow::Owned(guess.decode_without_bom_handling(&bytes).0.into_owned())
 }
 
-/// Recognises UTF-16 without a byte order mark by a zero byte next to a `<`, a space or a line feed.
+/// Recognises UTF-16 without a byte order mark by a zero byte next to a first character `<`, space or line feed.
 fn utf16_by_shape(bytes: &[u8]) -> Option<&'static Encoding> {
     match *bytes.first_chunk::<4>()? {
         [b'<' | b' ' | b'\n', 0, other, 0] if other != 0 => Some(UTF_16LE),
@@ -140,7 +142,7 @@ fn utf16_by_shape(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Decodes UTF-32, recognised by its byte order mark or its first character.
+/// Decodes UTF-32, which is recognised by its byte order mark or by the bytes of a leading `<`.
 fn utf32(bytes: &[u8]) -> Option<String> {
     let read: fn([u8; 4]) -> u32 = match *bytes.first_chunk::<4>()? {
         [0xff, 0xfe, 0, 0] | [b'<', 0, 0, 0] => u32::from_le_bytes,
@@ -155,7 +157,8 @@ fn utf32(bytes: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// Finds the encoding for a label. Excludes UTF-16, because the bytes themselves would have revealed it.
+/// Finds the encoding with this name. UTF-16 is not accepted, because the bytes of a UTF-16 document would already have revealed
+/// it.
 fn find_encoding(label: &str, flaws: &mut Flaws) -> Option<&'static Encoding> {
     let label = label.trim();
     let found = Encoding::for_label_no_replacement(label.as_bytes())
@@ -166,7 +169,7 @@ fn find_encoding(label: &str, flaws: &mut Flaws) -> Option<&'static Encoding> {
     found.filter(|encoding| *encoding != UTF_16LE && *encoding != UTF_16BE)
 }
 
-/// Maps labels that are missing from the WHATWG list.
+/// Returns the standard name for an encoding name that is missing from the WHATWG list.
 fn find_alias(label: &str) -> Option<&'static str> {
     const ALIASES: [(&str, &str); 8] = [
         ("utf_8", "utf-8"),
@@ -181,13 +184,13 @@ fn find_alias(label: &str) -> Option<&'static str> {
     ALIASES.iter().find(|(from, _)| label.eq_ignore_ascii_case(from)).map(|(_, to)| *to)
 }
 
-/// Returns the `charset` parameter of a `Content-Type`.
+/// Returns the `charset` parameter of a `Content-Type` value.
 pub(in crate::feed) fn charset_parameter(content_type: &str) -> Option<String> {
     if let Ok(media_type) = mediatype::MediaType::parse(content_type.trim()) {
         use mediatype::ReadParams as _;
         return media_type
             .get_param(mediatype::names::CHARSET)
-            // Some servers use single quotes, which have no meaning in a header.
+            // Some servers put the charset in single quotes, which have no special meaning in a header.
             .map(|value| value.unquoted_str().trim_matches('\'').to_owned());
     }
     content_type.split(';').skip(1).find_map(|parameter| {
@@ -197,7 +200,7 @@ pub(in crate::feed) fn charset_parameter(content_type: &str) -> Option<String> {
     })
 }
 
-/// Returns the encoding named in the XML declaration.
+/// Returns the encoding name in the XML declaration of a document.
 fn declared_label(bytes: &[u8]) -> Option<&str> {
     let head = bytes.get(..DECLARATION_BYTES).unwrap_or(bytes);
     let start = memchr::memmem::find(head, b"<?xml")?;
@@ -211,8 +214,8 @@ fn declared_label(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(value).ok()
 }
 
-/// Removes characters that XML forbids or that could control a terminal or hide text (SPEC G.52): C0 and C1 controls, DEL and
-/// bidi controls. Keeps line ends and tabs.
+/// Removes characters that XML forbids or that could control a terminal or hide text (SPEC G.52): C0 and C1 controls, DEL and bidi
+/// controls. Line ends and tabs are kept.
 fn without_controls<'a>(text: Cow<'a, str>, flaws: &mut Flaws) -> Cow<'a, str> {
     if !may_hold_controls(text.as_bytes()) {
         return text;
@@ -222,7 +225,7 @@ fn without_controls<'a>(text: Cow<'a, str>, flaws: &mut Flaws) -> Cow<'a, str> {
 }
 
 fn may_hold_controls(bytes: &[u8]) -> bool {
-    // Without branches inside a chunk, the compiler can check many bytes at a time.
+    // Branch-free code lets the compiler check many bytes of a chunk at a time.
     let control = |byte: u8| {
         let white = u8::from(byte == b'\n') | u8::from(byte == b'\r') | u8::from(byte == b'\t');
         (u8::from(byte < 0x20) & (white ^ 1)) | u8::from(byte == 0x7f)

@@ -1,6 +1,6 @@
-//! Replaces entities that a document declares in the internal subset of its document type (XML 1.0 §4.4).
+//! Replaces references to entities that a document declares in the internal subset of its document type declaration (XML 1.0 §4.4).
 //!
-//! Nothing external is loaded. Limits ensure that no declaration makes a document much longer or slow to read.
+//! External entities are never loaded. Limits ensure that entities cannot make a document much longer or slow to read.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,22 +9,22 @@ use std::rc::Rc;
 use crate::feed::characters::is_harmless;
 use crate::feed::flaws::Flaws;
 
-/// Maximum offset of the document type from the start of a document, in bytes.
+/// Maximum distance from the start of a document to its document type declaration, in bytes.
 const START_BYTES: usize = 4_096;
-/// Maximum number of entities read from one document.
+/// Maximum number of entity declarations read from one document.
 const ENTITIES_MAX: usize = 300;
-/// Maximum length of a fully expanded entity, in bytes.
+/// Maximum length of the fully expanded text of an entity, in bytes.
 const VALUE_BYTES_MAX: usize = 16 << 10;
-/// Maximum number of references followed inside entity values.
+/// Maximum number of references that are resolved inside the values of entities.
 const INNER_MAX: usize = 10_000;
-/// Maximum number of bytes that all replacements may add to a document.
+/// Maximum number of bytes by which replaced references may lengthen a document.
 const ADDED_BYTES_MAX: usize = 1 << 20;
-/// Maximum nesting depth of entities.
+/// Maximum depth of entities that refer to other entities.
 const DEPTH_MAX: u8 = 4;
-/// Entities whose meaning no declaration can change (XML 1.0 §4.6).
+/// Entities that a declaration cannot redefine (XML 1.0 §4.6).
 const PREDEFINED: [&str; 5] = ["lt", "gt", "amp", "quot", "apos"];
 
-/// Replaces references to entities that the document declares. Keeps all other references.
+/// Replaces references to entities that the document declares. Other references are left unchanged.
 pub(in crate::feed) fn replace_internal_entities<'a>(
     document: &'a str,
     flaws: &mut Flaws,
@@ -66,15 +66,16 @@ pub(in crate::feed) fn replace_internal_entities<'a>(
     Cow::Owned(out)
 }
 
-/// Skips CDATA sections and comments, in which nothing is replaced.
+/// Finds the ends of CDATA sections and comments, in which references are not replaced.
 #[derive(Default)]
 struct Sections {
-    /// Section kinds that are not closed in the rest of the text. Their ends are not searched for again.
+    /// For CDATA sections and for comments: whether the rest of the text contains no end mark, so that it is not searched for
+    /// again.
     unclosed: [bool; 2],
 }
 
 impl Sections {
-    /// Returns the length of the section at the start of a text, or 1 if there is none.
+    /// Returns the length of the CDATA section or comment at the start of `text`, or 1 if there is none.
     fn length(&mut self, text: &str) -> usize {
         let kinds = [("<![CDATA[", "]]>"), ("<!--", "-->")];
         for ((start, end), unclosed) in kinds.into_iter().zip(&mut self.unclosed) {
@@ -88,7 +89,7 @@ impl Sections {
     }
 }
 
-/// Returns the internal subset and the text after the document type.
+/// Returns the internal subset of the document type declaration, and the text after the declaration.
 fn split_at_subset(document: &str) -> Option<(&str, &str)> {
     let start = document.get(..document.floor_char_boundary(START_BYTES)).unwrap_or_default();
     let at = memchr::memmem::find(start.as_bytes(), b"<!DOCTYPE")?;
@@ -100,7 +101,7 @@ fn split_at_subset(document: &str) -> Option<(&str, &str)> {
     Some((subset.get(..end)?, body.get(memchr::memchr(b'>', body.as_bytes())? + 1..)?))
 }
 
-/// Returns the length of the subset, which ends at a `]` outside quotes and comments.
+/// Returns the length of the internal subset, which ends at a `]` outside quotes and comments.
 fn subset_length(subset: &str) -> Option<usize> {
     let bytes = subset.as_bytes();
     let mut at = 0;
@@ -123,17 +124,17 @@ fn subset_length(subset: &str) -> Option<usize> {
     None
 }
 
-/// The declared entities of a document, expanded on demand.
+/// The entities that a document declares. They are expanded when first used.
 struct Entities<'a> {
     declared: BTreeMap<&'a str, String>,
     expanded: BTreeMap<String, Option<Rc<str>>>,
-    /// Number of references followed inside entity values.
+    /// Number of references that were resolved inside the values of entities.
     inner: usize,
 }
 
 impl<'a> Entities<'a> {
-    /// Reads `<!ENTITY name "value">`. If a name is declared twice, the first declaration counts. Numeric references in a value
-    /// are replaced immediately (XML 1.0 §4.5).
+    /// Reads the declarations `<!ENTITY name "value">` in the internal subset. If a name is declared twice, the first declaration
+    /// counts. Numeric references in a value are replaced immediately (XML 1.0 §4.5).
     fn read(subset: &'a str) -> Self {
         let mut declared = BTreeMap::new();
         let outside_comments = subset.split("<!--").enumerate().map(|(at, part)| match at {
@@ -158,7 +159,7 @@ impl<'a> Entities<'a> {
         Self { declared, expanded: BTreeMap::new(), inner: 0 }
     }
 
-    /// Returns the replacement text of an entity, or `None` if it is undeclared or too long.
+    /// Returns the replacement text of the entity `name`, or `None` if the entity is not declared or its text is too long.
     fn expand(&mut self, name: &str) -> Option<Rc<str>> {
         self.expand_within(name, DEPTH_MAX)
     }
@@ -168,7 +169,7 @@ impl<'a> Entities<'a> {
             return known.clone();
         }
         let value = self.declared.get(name)?.clone();
-        // An entity that refers to itself has no replacement text.
+        // While an entity is being expanded, a reference to it is not replaced, which prevents endless recursion.
         self.expanded.insert(name.to_owned(), None);
         let expanded = depth.checked_sub(1).and_then(|depth| self.expand_value(&value, depth));
         let expanded = expanded.map(Rc::from);
@@ -201,7 +202,7 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// Replaces numeric references.
+/// Replaces the numeric references (`&#8217;`) in the value of an entity.
 fn resolve_numbers(value: &str) -> String {
     let mut parts = value.split("&#");
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -224,7 +225,7 @@ fn resolve_numbers(value: &str) -> String {
     out
 }
 
-/// Returns the name of the reference at the start of a text.
+/// Returns the name in the entity reference (`&name;`) at the start of a text.
 fn reference(text: &str) -> Option<&str> {
     let inside = text.strip_prefix('&')?;
     let name = inside.get(..inside.bytes().take(64).position(|byte| byte == b';')?)?;

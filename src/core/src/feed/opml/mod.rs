@@ -14,8 +14,8 @@ pub use write_opml::write_opml;
 
 use subscription_list::Opml;
 
-/// Reads a subscription list: OPML, or one URL per line. A truncated list must contain at least one feed. The error is a
-/// sentence fragment.
+/// Reads a subscription list: OPML, or a list with one URL per line. Returns an error, as a sentence fragment, if the input is not
+/// a subscription list or if it is truncated before its first feed.
 pub fn read_list(bytes: &[u8]) -> Result<Opml, String> {
     if is_url_list(bytes) {
         let read = read_urls(&String::from_utf8_lossy(bytes));

@@ -1,4 +1,4 @@
-//! Decides from the attributes of an OPML outline whether it is a feed or a folder.
+//! Decides whether an OPML outline is a feed or a folder, based on its attributes.
 
 use url::Url;
 
@@ -11,10 +11,10 @@ use crate::feed::xml::tree::XmlElement;
 /// Meaning of an outline.
 pub(in crate::feed) enum OutlineMeaning {
     Folder,
-    /// A folder if it contains outlines, otherwise a feed that lacks something.
+    /// A folder if the outline contains other outlines. Otherwise a feed that cannot be used, for the reason given.
     FolderIfFilled(&'static str),
     Feed(Url),
-    /// A feed without a usable URL, with the reason.
+    /// A feed whose URL cannot be used, with the reason.
     Unusable(String),
 }
 
@@ -48,15 +48,16 @@ pub(in crate::feed) fn read_meaning(attributes: &[(String, String)]) -> OutlineM
     }
 }
 
-/// Reads the attributes of an outline and resolves references. Names without a prefix are converted to lower case.
+/// Reads the attributes of an outline and resolves character references in their values. Attribute names without a prefix are
+/// converted to lower case.
 pub(in crate::feed) fn read_attributes(outline: XmlElement<'_, '_>) -> Vec<(String, String)> {
     let lower =
         |key: &str| if key.contains(':') { key.to_owned() } else { key.to_ascii_lowercase() };
     outline.raw_attributes().iter().map(|(key, value)| (lower(key), resolve(value))).collect()
 }
 
-/// Finds the known attributes in a tag with misplaced quotes. A value ends at a quote followed by text that may follow an
-/// attribute.
+/// Extracts the known attributes from an outline tag with misplaced quotes. The value of an attribute ends at a quote only if text
+/// that can follow an attribute comes after it.
 pub(in crate::feed) fn salvage_attributes(tag: &str) -> Vec<(String, String)> {
     const NAMES: [&str; 5] = ["text", "title", "xmlUrl", "htmlUrl", "category"];
     let value = |name: &str| {
@@ -75,7 +76,7 @@ pub(in crate::feed) fn salvage_attributes(tag: &str) -> Vec<(String, String)> {
     NAMES.into_iter().filter_map(value).collect()
 }
 
-/// Returns the first attribute with this name.
+/// Returns the value of the first attribute with this name.
 pub(in crate::feed) fn find_attribute<'a>(
     attributes: &'a [(String, String)],
     name: &str,

@@ -1,4 +1,4 @@
-//! Reads intact and broken OPML subscription lists of any version, from the same tolerant tree as feeds.
+//! Reads OPML subscription lists of any version, using the same error-tolerant XML tree as for feeds.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use crate::feed::xml::lexer::{Lexer, Token};
 use crate::feed::xml::tree::{XmlElement, XmlTree};
 use crate::feed::xml::tree_builder;
 
-/// Maximum document size, in bytes.
+/// Maximum size of an OPML document, in bytes.
 const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Maximum number of feeds, of bad outlines and of flaws kept from one document.
+/// Maximum number of feeds, of bad outlines and of flaws kept from one OPML document.
 const LISTED_MAX: usize = 100_000;
 
-/// Maximum length of a title, in characters.
+/// Maximum length of the title of a list or feed, in characters.
 const TITLE_CHARS_MAX: usize = 500;
 
 /// Maximum length of an outline tag that is searched for misplaced quotes, in bytes.
@@ -32,18 +32,18 @@ const TAG_BYTES_MAX: usize = 8_192;
 
 const OUTLINE: &str = "<outline";
 
-/// Reason for skipping an outline with a broken tag.
+/// Reason for skipping an outline whose tag is broken.
 const ILL_FORMED: &str = "is ill-formed: a quote or an angle bracket is missing";
 
-/// Reads an OPML document.
+/// Reads an OPML document, which may be broken.
 ///
-/// Returns an error if the input is not OPML. For a truncated document, returns the feeds up to that point and the position in
-/// [`Opml::broken`]. Faults inside the document are repaired and listed in [`Opml::flaws`].
+/// Returns an error if the input is not OPML. For a truncated document, returns the feeds before the position where it ends, and
+/// this position in [`Opml::broken`]. Other faults are repaired and listed in [`Opml::flaws`].
 pub fn read_opml(bytes: &[u8]) -> Result<Opml, NotOpml> {
     if bytes.len() > DOCUMENT_BYTES_MAX {
         return Err(NotOpml { found: "it is larger than 16 MB".to_owned(), line: 1 });
     }
-    // Tree flaws have no line numbers, so the relevant ones are derived from the tree itself.
+    // The flaws recorded by the decoder and the tree have no line numbers. The relevant ones are found again in the tree itself.
     let mut ignored = Flaws::default();
     let text = decode(bytes, None, &mut ignored);
     let mut reader = OpmlReader::new(&text);
@@ -56,20 +56,20 @@ pub fn read_opml(bytes: &[u8]) -> Result<Opml, NotOpml> {
     Ok(reader.finish(&tree))
 }
 
-/// State of a list that is being read.
+/// State of a subscription list that is being read.
 struct OpmlReader<'a> {
     text: &'a str,
     /// Positions of the line ends in the text.
     line_ends: Vec<usize>,
-    /// Prefixes bound to this program's namespace.
+    /// XML prefixes bound to the namespace of this program.
     prefixes: Vec<&'a str>,
     /// Number of open `body` elements.
     bodies: usize,
-    /// Whether the `body` was closed. Elements after it are not part of the list (OPML 2.0).
+    /// Whether the `body` was closed. Elements after the `body` are not part of the list (OPML 2.0).
     body_closed: bool,
     /// Names of the open folders.
     folders: Vec<String>,
-    /// Index of each feed in the list, by URL.
+    /// Index of each feed in [`Opml::outlines`], by URL.
     known: BTreeMap<String, usize>,
     opml: Opml,
 }
@@ -125,7 +125,7 @@ impl<'a> OpmlReader<'a> {
         }
     }
 
-    /// Reads the children of an element. The tree limits the recursion depth.
+    /// Reads the children of an element recursively. The nesting limit of the tree bounds the recursion depth.
     fn read_inside(&mut self, parent: XmlElement<'_, 'a>) {
         for child in parent.children() {
             match child.local() {
@@ -187,7 +187,7 @@ impl<'a> OpmlReader<'a> {
         self.read_inside(outline);
     }
 
-    /// Returns the tag of an outline if its quotes are misplaced.
+    /// Returns the tag of an outline if the quotes in it are misplaced, or `None` if the tag is intact.
     fn ill_formed_tag(&self, outline: XmlElement<'_, 'a>) -> Option<&'a str> {
         let tag = self.text.get(self.place(outline.raw()).checked_sub(1)?..)?;
         let tag = (0..=TAG_BYTES_MAX.min(tag.len())).rev().find_map(|end| tag.get(..end))?;
@@ -209,7 +209,7 @@ impl<'a> OpmlReader<'a> {
         next.map(|_| tag)
     }
 
-    /// Recovers a feed from an outline with a broken tag, or reports the outline as bad.
+    /// Adds the feed of an outline with a broken tag, or reports the outline as bad if the tag contains no usable URL.
     fn salvage(&mut self, tag: &str) {
         let line = self.line(tag);
         let attributes = salvage_attributes(tag);
@@ -221,7 +221,7 @@ impl<'a> OpmlReader<'a> {
         }
     }
 
-    /// Adds a feed, or adds its new properties to a known feed.
+    /// Adds a feed to the list. If a feed with this URL is already in the list, adds the missing properties to that feed.
     fn add_feed(&mut self, url: &Url, attributes: &[(String, String)], line: usize) {
         let written =
             find_attribute(attributes, "xmlurl").or_else(|| find_attribute(attributes, "url"));
@@ -281,9 +281,9 @@ impl<'a> OpmlReader<'a> {
         OpmlFeed { xml_url, html_url, title, tags, settings }
     }
 
-    /// Returns the names of the open folders as one tag.
+    /// Returns the names of the open folders, joined to one tag.
     fn folder_tag(&self) -> Option<String> {
-        // `normal_tag` keeps no more parts than this, so the limit bounds the cost of deep nesting.
+        // `normal_tag` keeps fewer parts than this, so the limit only bounds the cost of deeply nested folders.
         normal_tag(&self.folders.get(..64).unwrap_or(&self.folders).join("/"))
     }
 
@@ -325,12 +325,12 @@ impl<'a> OpmlReader<'a> {
         }
     }
 
-    /// Returns the offset of a slice within the text.
+    /// Returns the byte offset at which `piece`, a slice of the text, begins.
     fn place(&self, piece: &str) -> usize {
         piece.as_ptr().addr().saturating_sub(self.text.as_ptr().addr())
     }
 
-    /// Returns the number of the line in which a slice of the text begins.
+    /// Returns the number of the line in which `piece`, a slice of the text, begins.
     fn line(&self, piece: &str) -> usize {
         self.line_at(self.place(piece))
     }
@@ -340,7 +340,8 @@ impl<'a> OpmlReader<'a> {
     }
 }
 
-/// Checks whether a blank, the end of the tag or another attribute begins at a position in a tag.
+/// Checks whether the text at the offset `at` can follow the value of an attribute: a blank, the end of the tag or another
+/// attribute.
 fn may_follow_a_value(tag: &str, at: usize) -> bool {
     let rest = tag.get(at..).unwrap_or_default();
     let behind_name =
@@ -348,13 +349,13 @@ fn may_follow_a_value(tag: &str, at: usize) -> bool {
     rest.starts_with(|c: char| c.is_ascii_whitespace() || c == '/') || behind_name.starts_with('=')
 }
 
-/// Returns the name of an outline for display.
+/// Returns the name of an outline as one line of text that is safe to display.
 fn name_of(attributes: &[(String, String)]) -> String {
     let name = ["text", "title"].iter().find_map(|name| find_attribute(attributes, name));
     one_line(name.unwrap_or_default(), TITLE_CHARS_MAX)
 }
 
-/// Describes a document with this root element.
+/// Returns a sentence fragment that explains what a document with this root element is instead of OPML.
 fn what_is(root: &str) -> &'static str {
     match root {
         "rss" | "feed" | "rdf" | "channel" => "it is a feed; add its address instead",

@@ -1,11 +1,12 @@
 //! Contents of an OPML subscription list: feeds with their tags and settings.
 //!
-//! The folders that contain a feed form one tag, with their names joined by `/` (`garden/fruit`). Each value of the `category`
+//! The folders that contain a feed form one tag, with the folder names joined by `/` (`garden/fruit`). Each value of the `category`
 //! attribute is another tag. Values are separated by commas, and `/garden/fruit` means the same as `garden/fruit`. When a list is
-//! written, the first tag becomes nested folders and the others become `category`. `category` cannot contain tags with commas. If
-//! a feed has such a tag, all its tags after the first are repeated in `bi:tag-list`, one per line.
+//! written, the first tag of a feed becomes nested folders and its other tags become the `category` attribute, which cannot contain
+//! tags with commas. If a feed has such a tag, all its tags after the first are repeated in the `bi:tag-list` attribute, one per
+//! line.
 //!
-//! Settings of this program are attributes in the namespace [`NAMESPACE`] (`bi:pace="more"`).
+//! The settings that this program stores for a feed are attributes in the namespace [`NAMESPACE`] (`bi:pace="more"`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +17,7 @@ use crate::feed::text::one_line;
 /// Namespace of this program's attributes, usually bound to the prefix `bi`.
 pub(crate) const NAMESPACE: &str = "tag:backissue.example,2026:opml";
 
-/// Name of the setting for additional tags that `category` cannot contain.
+/// Name of the attribute for tags that contain commas and therefore cannot be in `category`.
 pub(in crate::feed) const TAG_LIST: &str = "tag-list";
 
 /// Maximum length of a folder or tag name, in characters.
@@ -34,14 +35,14 @@ pub struct Opml {
     pub outlines: Vec<OpmlFeed>,
     /// Outlines that should be feeds but have no usable URL.
     pub bad: Vec<BadOutline>,
-    /// Repaired or skipped parts, by line.
+    /// Parts of the document that were repaired or skipped, in line order.
     pub flaws: Vec<OpmlFlaw>,
-    /// Position where a truncated document ends. `outlines` contains the feeds before it.
+    /// Position where a truncated document ends. [`Opml::outlines`] contains the feeds before this position.
     pub broken: Option<OpmlFlaw>,
 }
 
 impl Opml {
-    /// Describes each line that cannot be imported.
+    /// Returns a message for each part of the list that cannot be imported.
     pub fn left_out(&self) -> Vec<String> {
         let bad =
             self.bad.iter().map(|bad| format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
@@ -59,42 +60,42 @@ impl Opml {
 pub struct OpmlFeed {
     /// Absolute `http` or `https` URL.
     pub xml_url: String,
-    /// Site of the feed, as stated.
+    /// URL of the feed's website, as stated.
     pub html_url: Option<String>,
-    /// One-line title, or `None` if the document has only the URL.
+    /// Title on one line, or `None` if the list states no title.
     pub title: Option<String>,
     /// Tags in the form that [`normal_tag`] returns, without duplicates.
     pub tags: Vec<String>,
-    /// Attributes in this program's namespace, by local name. See [`is_setting_name`].
+    /// Values of the attributes in this program's namespace, by name without prefix. See [`is_setting_name`].
     pub settings: BTreeMap<String, String>,
 }
 
-/// An outline that was skipped.
+/// A part of a subscription list that should be a feed but was skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadOutline {
     /// Name of the outline for display.
     pub text: String,
-    /// Reason as a sentence fragment: "has no feed address".
+    /// Reason why the part was skipped, as a sentence fragment such as "has no feed address".
     pub reason: String,
-    /// Line in which the tag starts, from 1.
+    /// Number of the line in which the skipped part starts, from 1.
     pub line: usize,
 }
 
-/// A fault in the document.
+/// A fault in an OPML document that was repaired or skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpmlFlaw {
-    /// Line number, from 1.
+    /// Number of the line that contains the fault, from 1.
     pub line: usize,
-    /// Sentence without its full stop.
+    /// Description of the fault: a sentence without its full stop.
     pub reason: String,
 }
 
 /// The error for input that is not an OPML document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotOpml {
-    /// Description of the input, if recognised.
+    /// Description of what the input is instead of OPML.
     pub found: String,
-    /// Number of the line that shows this, from 1.
+    /// Number of the line that shows that the input is not OPML, from 1.
     pub line: usize,
 }
 
@@ -106,8 +107,7 @@ impl fmt::Display for NotOpml {
 
 impl std::error::Error for NotOpml {}
 
-/// Normalises a tag. Removes logins and empty parts, trims the parts and joins them with `/`. Returns `None` if nothing
-/// remains.
+/// Normalises a tag. Removes logins and empty parts, trims the parts and joins them with `/`. Returns `None` if no part remains.
 pub fn normal_tag(tag: &str) -> Option<String> {
     let tag = without_logins(tag);
     let parts = tag.split('/').map(|part| one_line(&without_logins(part), TAG_CHARS_MAX));
@@ -126,7 +126,7 @@ pub fn normal_tags<'a>(typed: impl IntoIterator<Item = &'a str>) -> Vec<String> 
     tags
 }
 
-/// Checks whether a setting name can be written: lower-case letters, digits and `-`, starting with a letter.
+/// Checks whether a setting name can be written as an attribute: lower-case letters, digits and `-`, starting with a letter.
 pub fn is_setting_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use super::subscription_list::{NAMESPACE, OpmlFeed, TAG_LIST, is_setting_name, normal_tag};
 
-/// Writes a subscription list. Each folder is written at the position of its first feed. [`super::read_opml()`] returns the
-/// same feeds, tags and settings, with the feeds of each folder together.
+/// Writes a subscription list as an OPML document. Each folder is written at the position of its first feed. [`super::read_opml()`]
+/// reads the same feeds, tags and settings from the document, but feeds with the same folder are next to each other.
 pub fn write_opml(title: &str, feeds: &[OpmlFeed]) -> String {
     let mut root = Folder::default();
     for feed in feeds {
@@ -22,11 +22,11 @@ pub fn write_opml(title: &str, feeds: &[OpmlFeed]) -> String {
     text
 }
 
-/// A folder of the document. The body is a folder without a name.
+/// A folder of the OPML document. The `body` is represented as a folder without a name.
 #[derive(Default)]
 struct Folder<'a> {
     items: Vec<FolderItem<'a>>,
-    /// Index of each folder in `items`, by name.
+    /// Index of each subfolder in `items`, by name.
     folders: BTreeMap<String, usize>,
 }
 

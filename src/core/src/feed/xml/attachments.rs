@@ -1,5 +1,5 @@
 //! Reads the files attached to an entry: `enclosure`, `link rel="enclosure"`, Media RSS, podcast transcripts and chapters,
-//! `content src`, and Apple's duration.
+//! `content src`, and the playing time from Apple's podcast elements.
 
 use url::Url;
 
@@ -9,11 +9,12 @@ use super::tree::XmlElement;
 use crate::feed::address;
 use crate::feed::entry::Enclosure;
 
-/// Maximum number of files kept per entry.
+/// Maximum number of attached files kept per entry.
 const ATTACHMENTS_MAX: usize = 100;
 
-/// Reads the files of an entry without duplicates. Playable files come first, then others, pictures, and texts such as
-/// transcripts. Within each group, files are in document order. Pictures that are only illustrations are skipped.
+/// Reads the attached files of an entry, without duplicates. Playable files come first, then other files, then pictures, then texts
+/// such as transcripts. Within each group, files are in document order. Pictures in `media:content` are skipped, because they only
+/// illustrate the entry.
 pub(in crate::feed) fn read_attachments(
     chosen: &ChosenElements<'_, '_>,
     links: &[XmlElement<'_, '_>],
@@ -33,7 +34,7 @@ pub(in crate::feed) fn read_attachments(
     }
     attachments
         .sort_by_key(|file| place(file.media_type.as_deref().unwrap_or_default(), &file.url));
-    // Apple's duration applies to the playable file of an episode.
+    // The duration in Apple's podcast elements applies to the first attached file, which is the playable file of an episode.
     let playing_time =
         chosen.get(FeedField::Duration).and_then(|element| read_playing_time(&element.text()));
     if let (Some(time), Some(first)) = (playing_time, attachments.first_mut())
@@ -44,7 +45,8 @@ pub(in crate::feed) fn read_attachments(
     attachments
 }
 
-/// Returns the sort position of a file within its entry: playable files, others, pictures, texts about another file.
+/// Returns the sort position of an attached file: 0 for playable files, 1 for other files, 2 for pictures and 3 for texts, such as
+/// transcripts.
 pub(in crate::feed) fn place(media_type: &str, url: &str) -> u8 {
     const PLAYED: [&str; 14] = [
         "mp3", "m4a", "m4b", "aac", "ogg", "oga", "opus", "flac", "wav", "mp4", "m4v", "mov",
@@ -52,7 +54,7 @@ pub(in crate::feed) fn place(media_type: &str, url: &str) -> u8 {
     ];
     let kind = media_type.to_ascii_lowercase();
     let extension = extension(url);
-    // A transcript or chapter list of another file.
+    // These types are used for transcripts and chapter lists, which accompany another file.
     let is_about_another =
         || ["srt", "json", "chapters", "vtt"].iter().any(|word| kind.contains(word));
     match kind.split('/').next().unwrap_or_default() {
@@ -77,7 +79,7 @@ fn is_picture(extension: &str) -> bool {
     ["jpg", "jpeg", "png", "gif", "webp", "avif", "svg"].contains(&extension)
 }
 
-/// Checks whether the content of an entry is an external file (RFC 4287 §4.1.3.2) and not a page.
+/// Checks whether the content of an entry is an external file (RFC 4287 §4.1.3.2) rather than a web page.
 fn is_file(content: XmlElement<'_, '_>) -> bool {
     if !content.is(Ns::Atom, "content") || content.attribute("src").is_none() {
         return false;
@@ -86,7 +88,8 @@ fn is_file(content: XmlElement<'_, '_>) -> bool {
     !kind.is_empty() && !kind.contains("html") && !kind.contains("xml")
 }
 
-/// Returns the elements that name a file, each with the element that describes it. The files of a group are its children.
+/// Returns each element that contains the URL of a file, together with the element that describes the file. In a `media:group` or
+/// `podcast:alternateEnclosure`, the files are child elements.
 fn file_elements<'t, 'a>(
     element: XmlElement<'t, 'a>,
 ) -> Vec<(XmlElement<'t, 'a>, XmlElement<'t, 'a>)> {
@@ -126,19 +129,20 @@ fn read_attachment(
     })
 }
 
-/// Checks whether a Media RSS file is a picture.
+/// Checks whether a Media RSS file is a picture, which only illustrates the entry.
 fn is_illustration(medium: &str, kind: &str, address: &str) -> bool {
     medium.eq_ignore_ascii_case("image")
         || kind.to_ascii_lowercase().starts_with("image/")
         || (medium.is_empty() && kind.is_empty() && is_picture(&extension(address)))
 }
 
-/// Reads a duration written as `H:M:S`, `M:S`, seconds, `45 min` or ISO 8601 `PT1H2M3S`, in whole seconds.
+/// Reads a playing time written as `H:M:S`, `M:S`, seconds, `45 min` or ISO 8601 `PT1H2M3S`. Returns whole seconds, or `None` if
+/// the text is not a playing time or is zero.
 fn read_playing_time(text: &str) -> Option<u32> {
     read_units(text.trim()).or_else(|| read_clock(text)).filter(|seconds| *seconds > 0)
 }
 
-/// Reads numbers with units: `PT1H2M3S`, `1h 2m`, `45 min`.
+/// Reads a playing time written as numbers with units: `PT1H2M3S`, `1h 2m`, `45 min`.
 fn read_units(text: &str) -> Option<u32> {
     let lower = text.to_ascii_lowercase();
     let mut rest = lower.strip_prefix("pt").unwrap_or(&lower).trim();
@@ -177,7 +181,7 @@ fn read_media_type(text: &str) -> Option<String> {
     mediatype::MediaType::parse(text.trim()).ok().map(|kind| kind.to_string())
 }
 
-/// Reads a size in bytes, including the form `1,234,567`.
+/// Reads a file size in bytes. Thousands separators are allowed (`1,234,567`).
 fn read_size(text: &str) -> Option<u64> {
     let text = text.trim();
     let plain =

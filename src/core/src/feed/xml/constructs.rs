@@ -1,4 +1,4 @@
-//! Atom text constructs: decides by `type` and `mode` whether the text of an element is plain text or HTML.
+//! Atom text constructs: decides by the attributes `type` and `mode` whether the text of an element is plain text or HTML.
 
 use std::borrow::Cow;
 
@@ -17,9 +17,10 @@ pub(in crate::feed) enum Construct<'a> {
 }
 
 impl<'a> Construct<'a> {
-    /// Reads an element. Atom and Media RSS elements state their type; elements of other vocabularies contain HTML.
+    /// Reads the text of an element. For Atom and Media RSS elements, attributes state whether it is plain text or HTML. Elements
+    /// of other vocabularies contain HTML.
     ///
-    /// URLs in the element are resolved against `base`.
+    /// Relative URLs in the text are resolved against `base`.
     pub(in crate::feed) fn read(element: XmlElement<'_, 'a>, base: Option<&Url>) -> Self {
         let ns = element.ns();
         if ns == Ns::Atom {
@@ -64,7 +65,7 @@ fn read_atom_text<'a>(element: XmlElement<'_, 'a>, base: Option<&Url>) -> Constr
     let mode =
         element.attribute("mode").map(|value| value.to_ascii_lowercase()).unwrap_or_default();
     if element.has_elements() {
-        // Only Atom 1.0 excludes the div from the content (RFC 4287 §3.1.1.3).
+        // Only in Atom 1.0 is the enclosing `div` not part of the content (RFC 4287 §3.1.1.3).
         let inside =
             if kind == "xhtml" { inside_of_div(element, base) } else { element.written_out(base) };
         return Construct::Markup(Cow::Owned(inside));
@@ -89,7 +90,7 @@ fn read_atom_text<'a>(element: XmlElement<'_, 'a>, base: Option<&Url>) -> Constr
     }
 }
 
-/// Reads `media:title` or `media:description` (Media RSS 1.5.1): plain text unless `type` is `html`.
+/// Reads the text of `media:title` or `media:description` (Media RSS 1.5.1), which is plain text unless `type` is `html`.
 fn read_media_text<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
     let text = element.text();
     let stated = element.attribute("type");
@@ -100,14 +101,15 @@ fn read_media_text<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
     }
 }
 
-/// Removes CDATA markers, which some publishers escape together with the content.
+/// Removes `<![CDATA[` and `]]>` if they are part of the text, because some publishers escape them together with the content.
 fn without_cdata_mark(markup: Cow<'_, str>) -> Cow<'_, str> {
     let inside = markup.trim_start().strip_prefix("<![CDATA[");
     let inside = inside.map(|inside| inside.trim_end().replacen("]]>", "", 1));
     inside.map_or(markup, Cow::Owned)
 }
 
-/// Returns the content of the single XHTML `div`, or all content if there is no such `div`.
+/// Returns the content of the single XHTML `div` in an element, or the whole content if the element does not consist of a single
+/// `div`.
 fn inside_of_div(element: XmlElement<'_, '_>, base: Option<&Url>) -> String {
     let mut children = element.children();
     match (children.next(), children.next()) {
@@ -126,13 +128,13 @@ fn is_binary(kind: &str) -> bool {
         && !kind.contains("html")
 }
 
-/// Checks whether a text without a stated type contains tags that are unlikely to be plain text.
+/// Checks whether a text that does not state its type contains tags. Plain text is unlikely to contain them.
 fn looks_like_markup(text: &str) -> bool {
     const SIGNS: [&str; 8] = ["<p>", "<br", "<img ", "</p>", "</a>", "</b>", "</div>", "</span>"];
     text.contains('<') && SIGNS.iter().any(|sign| text.contains(sign))
 }
 
-/// Decodes base64 that contains text.
+/// Decodes base64. Returns `None` if the decoded bytes are not text.
 fn decode_base64(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut held) = (0_u32, 0_u32);
@@ -147,7 +149,8 @@ fn decode_base64(text: &str) -> Option<String> {
     String::from_utf8(out).ok().map(|text| text::safe_text(&text).into_owned())
 }
 
-/// Checks whether a text is base64. Such a text is unreadable, whatever it encodes.
+/// Checks whether a text consists only of base64 characters and white space. Such a text is unreadable for users, whatever it
+/// encodes.
 fn is_base64(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_whitespace() || byte == b'=' || sextet(byte).is_some())
 }

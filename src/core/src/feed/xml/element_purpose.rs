@@ -1,17 +1,17 @@
-//! Permitted contents of elements, used to detect missing end tags.
+//! Classifies elements by what they may contain, to detect missing end tags.
 
 use super::names::Ns;
 use super::tree::ElementName;
 
-/// Permitted contents of an element. They determine where a missing end tag is assumed.
+/// What an element may contain. A missing end tag is assumed where an element contains something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ElementPurpose {
-    /// Contains entries.
+    /// The element contains entries.
     Container,
     Entry,
-    /// Contains short text and no other feed elements.
+    /// The element contains short text and no other feed elements.
     Leaf,
-    /// Contains text that may be markup.
+    /// The element contains text that may be markup.
     Body,
     Other,
 }
@@ -40,7 +40,7 @@ impl ElementPurpose {
     }
 }
 
-/// RSS head section elements that cannot occur inside its other elements.
+/// Elements of an RSS head section that cannot occur inside another element of the head section.
 const HEAD_ONLY: [&str; 12] = [
     "ttl",
     "skiphours",
@@ -56,14 +56,15 @@ const HEAD_ONLY: [&str; 12] = [
     "docs",
 ];
 
-/// Checks whether a child of an element without an end tag belongs to the surrounding entry. It does if it uses a vocabulary
-/// other than its parent's, repeats its parent, or has a parent that is always empty.
+/// Checks whether `child`, which was read inside `owner`, an element without an end tag, belongs to the surrounding entry. If
+/// `owner` is an RSS or Atom element, its permitted contents decide. Otherwise `child` belongs to the entry if the two elements are
+/// from different vocabularies, if they have the same name, or if `owner` is always empty.
 pub(super) fn is_of_entry(owner: &ElementName<'_>, child: &ElementName<'_>) -> bool {
     const EMPTY: [&str; 6] =
         ["transcript", "chapters", "thumbnail", "image", "player", "alternateenclosure"];
     let prefix = |name: &str| name.split_once(':').map(|(prefix, _)| prefix.to_ascii_lowercase());
     if owner.ns == Ns::Atom {
-        // The parts of a person contain only text, and a person contains only these parts.
+        // The elements of a person (`author` or `contributor`) contain only text, and a person contains only these elements.
         let is_person = matches!(&*owner.local, "author" | "contributor");
         let is_part = matches!(&*child.local, "name" | "uri" | "url" | "email");
         return matches!(&*owner.local, "name" | "uri" | "email") || (is_person && !is_part);
@@ -77,7 +78,7 @@ pub(super) fn is_of_entry(owner: &ElementName<'_>, child: &ElementName<'_>) -> b
         || EMPTY.contains(&&*owner.local)
 }
 
-/// Checks whether a child of an element without an end tag belongs to the surrounding container.
+/// Checks whether `child`, which was read inside `owner`, an element without an end tag, belongs to the surrounding container.
 pub(super) fn is_of_container(owner: &ElementName<'_>, child: &ElementName<'_>) -> bool {
     let is_ours = |ns| matches!(ns, Ns::Rss | Ns::Atom);
     let local = child.local.as_ref();
@@ -87,7 +88,7 @@ pub(super) fn is_of_container(owner: &ElementName<'_>, child: &ElementName<'_>) 
     if !is_ours(owner.ns) {
         return is_ours(child.ns);
     }
-    // A person has only these three parts (RFC 4287 §3.2).
+    // An Atom person contains only the elements `name`, `uri` and `email` (RFC 4287 §3.2). Some publishers write `url`.
     let is_person = owner.ns == Ns::Atom && matches!(&*owner.local, "author" | "contributor");
     let is_of_person = matches!(local, "name" | "uri" | "url" | "email");
     (child.ns == Ns::Rss && HEAD_ONLY.contains(&local))

@@ -1,4 +1,4 @@
-//! Reads a document with feed-rs if the main reader finds no feed in it.
+//! Parses a document with the library feed-rs if the XML reader of this program finds no feed in it.
 
 use feed_rs::model::{self, FeedType};
 use feed_rs::parser::Builder;
@@ -11,11 +11,11 @@ use crate::feed::library_panics::catch_library_panic;
 use crate::feed::text::{NAME_MAX, safe_text, some_line};
 use crate::feed::xml::tree_builder::ENTRIES_MAX;
 
-/// Reads the publisher's bytes. Returns `None` if feed-rs finds no entry with a title or link either.
+/// Parses the original bytes of a document. Returns `None` if feed-rs does not find an entry with a title or link either.
 ///
-/// Reads only the data that lists display, without schedules or archives.
+/// The result contains only the data displayed in lists, and no polling hints or archive links.
 pub(in crate::feed) fn read_with_feed_rs(bytes: &[u8], flaws: &mut Flaws) -> Option<FeedDocument> {
-    // feed-rs contains assertions and unwraps that can fail on some documents.
+    // feed-rs contains assertions and unwraps that panic on some documents.
     let parser = Builder::new().sanitize_content(false).build();
     let feed = catch_library_panic(|| parser.parse(bytes))?.ok()?;
     let kind = match feed.feed_type {

@@ -1,4 +1,4 @@
-//! Tables of the elements that fill each field in all formats, and the choice among elements that fill the same field.
+//! Tables that map the elements of all feed formats to fields, and the choice among several elements that fill the same field.
 
 use chrono::{DateTime, Utc};
 
@@ -12,7 +12,7 @@ use crate::feed::flaws::{AMBIGUOUS_DATE, Flaws};
 pub(in crate::feed) enum FeedField {
     Id,
     Title,
-    /// For a feed, its subtitle.
+    /// Summary of an entry, or subtitle of a feed.
     Summary,
     Content,
     Published,
@@ -28,10 +28,11 @@ pub(in crate::feed) enum FeedField {
 
 const FIELDS: usize = 13;
 
-/// An element, the field it fills and its rank. Of the non-blank elements for a field, the one with the lowest rank is used.
+/// Namespace and name of an element, the field that the element fills, and its rank. Of the non-blank elements for a field, the one
+/// with the lowest rank is used.
 pub(in crate::feed) type FieldRow = (Ns, &'static str, FeedField, u8);
 
-/// Elements of the head section.
+/// Elements that fill the fields of a feed's head section.
 pub(in crate::feed) const HEAD: &[FieldRow] = &[
     (Ns::Atom, "id", FeedField::Id, 0),
     (Ns::Rss, "title", FeedField::Title, 0),
@@ -70,7 +71,7 @@ pub(in crate::feed) const HEAD: &[FieldRow] = &[
     (Ns::Itunes, "author", FeedField::Author, 2),
 ];
 
-/// Elements of an entry.
+/// Elements that fill the fields of an entry.
 pub(in crate::feed) const ENTRY: &[FieldRow] = &[
     (Ns::Rss, "guid", FeedField::Id, 0),
     (Ns::Atom, "id", FeedField::Id, 1),
@@ -130,10 +131,10 @@ pub(in crate::feed) const ENTRY: &[FieldRow] = &[
     (Ns::Itunes, "duration", FeedField::Duration, 0),
 ];
 
-/// Maximum number of elements kept for one list field.
+/// Maximum number of elements kept for fields with several values, such as authors.
 const LIST_MAX: usize = 100;
 
-/// An element chosen for a field, with its rank and, for a date field, its date.
+/// The element chosen for a field, with its rank and, for a date field, its date.
 #[derive(Debug, Clone, Copy)]
 struct FieldChoice<'t, 'a> {
     element: XmlElement<'t, 'a>,
@@ -141,22 +142,23 @@ struct FieldChoice<'t, 'a> {
     date: Option<DateTime<Utc>>,
 }
 
-/// Elements chosen for the fields.
+/// The elements chosen for the fields of a head section or entry.
 #[derive(Debug, Default)]
 pub(in crate::feed) struct ChosenElements<'t, 'a> {
-    /// Order of day and month for numeric dates in this document.
+    /// Whether numeric dates in this document start with the day or with the month.
     order: Option<DateOrder>,
     single: [Option<FieldChoice<'t, 'a>>; FIELDS],
     lists: Vec<(FeedField, XmlElement<'t, 'a>)>,
 }
 
 impl<'t, 'a> ChosenElements<'t, 'a> {
-    /// Creates an empty set. `order` is derived from the dates of the document.
+    /// Creates an object without elements. `order` states whether numeric dates in the document start with the day or with the
+    /// month.
     pub(in crate::feed) fn with_order(order: Option<DateOrder>) -> Self {
         Self { order, ..Self::default() }
     }
 
-    /// Adds the children of `parent`. Of two elements with the same rank, the first counts.
+    /// Considers the children of `parent` for the fields in `table`. Of two elements with the same rank, the first is used.
     pub(in crate::feed) fn add(
         &mut self,
         parent: XmlElement<'t, 'a>,
@@ -179,7 +181,7 @@ impl<'t, 'a> ChosenElements<'t, 'a> {
         }
     }
 
-    /// Adds the texts shared by a group of files.
+    /// Considers the texts in a `media:group`, which apply to all files of the group.
     fn add_group(&mut self, group: XmlElement<'t, 'a>, table: &[FieldRow], flaws: &mut Flaws) {
         for element in group.children() {
             let row = table
@@ -203,7 +205,7 @@ impl<'t, 'a> ChosenElements<'t, 'a> {
             return;
         }
         let date = is_date(field).then(|| read_stated_date(element, self.order, flaws)).flatten();
-        // Content may be in an external file.
+        // An Atom `content` element that is empty may refer to an external file.
         let has_source = || field == FeedField::Content && element.attribute("src").is_some();
         let says_something =
             if is_date(field) { date.is_some() } else { !element.is_blank() || has_source() };
@@ -226,7 +228,7 @@ impl<'t, 'a> ChosenElements<'t, 'a> {
         self.choice(field)?.date
     }
 
-    /// Returns all elements of a list field.
+    /// Returns all elements that fill a field with several values.
     pub(in crate::feed) fn all(
         &self,
         field: FeedField,
@@ -259,7 +261,7 @@ fn read_stated_date(
     date.map(|date| date.at)
 }
 
-/// Determines whether the dates of entries and head sections put the day or the month first.
+/// Determines whether numeric dates of entries and head sections start with the day or with the month.
 pub(in crate::feed) fn find_date_order(
     parents: &[XmlElement<'_, '_>],
     table: &[FieldRow],
@@ -272,7 +274,7 @@ pub(in crate::feed) fn find_date_order(
     order_of(texts.iter().map(AsRef::as_ref))
 }
 
-/// Reads the `LASTMOD` of a channel or item (CDF).
+/// Reads the `LASTMOD` attribute of a CDF channel or item.
 pub(in crate::feed) fn read_last_modified(
     element: XmlElement<'_, '_>,
     flaws: &mut Flaws,

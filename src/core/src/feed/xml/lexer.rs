@@ -1,16 +1,16 @@
-//! Splits an XML document, which may be broken, into tags, text and CDATA. Anything that cannot be markup is text.
+//! Splits an XML document, which may be broken, into tags, text and CDATA sections. Anything that cannot be markup is text.
 //!
-//! Document types are skipped: the entities they declare are unknown, and nothing external is loaded. Each failed search is
-//! bounded or remembered, so the run time is linear in the input.
+//! Document type declarations are skipped: for feeds, `internal_entities` replaces the declared entities beforehand, and external
+//! entities are never loaded. Each search is bounded, or its result is remembered, so the run time is linear in the input.
 
 use memchr::{memchr, memchr2, memmem};
 
-/// Maximum distance to the closing quote of an attribute value, in bytes. A longer value is cut.
+/// Maximum distance from the opening to the closing quote of an attribute value, in bytes. A longer value is cut.
 const ATTRIBUTE_BYTES_MAX: usize = 64 << 10;
 /// Maximum number of attributes read per element.
 const ATTRIBUTES_MAX: usize = 64;
 
-/// A piece of a document.
+/// A tag, text or CDATA section of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::feed) enum Token<'a> {
     /// A start tag or an empty-element tag.
@@ -22,13 +22,13 @@ pub(in crate::feed) enum Token<'a> {
     End {
         name: &'a str,
     },
-    /// Text with unresolved references.
+    /// Text whose character references are not yet resolved.
     Text(&'a str),
-    /// Text without references.
+    /// Content of a CDATA section, in which there are no character references.
     Cdata(&'a str),
 }
 
-/// Splits a document into tokens. Skips comments, processing instructions and document types.
+/// Splits a document into tokens. Comments, processing instructions and document type declarations are skipped.
 #[derive(Debug)]
 pub(in crate::feed) struct Lexer<'a> {
     input: &'a str,
@@ -37,7 +37,7 @@ pub(in crate::feed) struct Lexer<'a> {
     instruction_end: EndMark,
     cdata_end: EndMark,
     subset_end: EndMark,
-    /// Reason for the last repair, which treated something as text or cut it short. The caller resets it.
+    /// Reason for the last repair, in which malformed markup was treated as text or cut short. The caller clears this field.
     pub(in crate::feed) repaired: Option<&'static str>,
 }
 
@@ -54,8 +54,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Returns the next token, or `None` at the end. `open` is the name of the innermost open element, because an unclosed
-    /// CDATA section ends at that element's end tag.
+    /// Returns the next token, or `None` at the end of the document. `open` is the name of the innermost open element, because an
+    /// unclosed CDATA section ends at the end tag of this element.
     pub(in crate::feed) fn next(&mut self, open: Option<&str>) -> Option<Token<'a>> {
         loop {
             let rest = self.rest();
@@ -88,7 +88,7 @@ impl<'a> Lexer<'a> {
         self.input.get(self.at..).unwrap_or("")
     }
 
-    /// Takes the text up to the next `<`, but at least `least` bytes.
+    /// Returns the text up to the next `<` as a token. The token has at least `least` bytes, so the text itself may begin with `<`.
     fn take_text(&mut self, least: usize) -> Token<'a> {
         let rest = self.rest();
         let end = memchr(b'<', rest.as_bytes().get(least..).unwrap_or_default())
@@ -97,7 +97,7 @@ impl<'a> Lexer<'a> {
         Token::Text(rest.get(..end).unwrap_or(""))
     }
 
-    /// Returns the length of the comment, instruction or declaration at the start of `rest`.
+    /// Returns the length of the comment, processing instruction or declaration at the start of `rest`.
     fn skipped_length(&mut self, rest: &str) -> usize {
         let (input, at, bytes) = (self.input, self.at, rest.as_bytes());
         let plain = || memchr(b'>', bytes).map_or(bytes.len(), |end| end + 1);
@@ -142,19 +142,19 @@ impl<'a> Lexer<'a> {
         let inner = rest.get(2..)?;
         let name = inner.get(..name_end(inner))?;
         let after = inner.get(name.len()..)?;
-        // An end tag without `>` ends before the next tag.
+        // An end tag without its `>` ends before the next tag.
         let end = memchr2(b'>', b'<', after.as_bytes())
             .map_or(after.len(), |at| at + usize::from(after.as_bytes().get(at) == Some(&b'>')));
         self.at += 2 + name.len() + end;
         Some(Token::End { name })
     }
 
-    /// Takes a start tag. If the text after `<` is not a tag, the error is the number of bytes examined.
+    /// Reads a start tag. If the text after `<` is not a tag, the error is the number of bytes that were examined.
     fn take_start_tag(&mut self) -> Result<Token<'a>, usize> {
         let rest = self.rest();
         let inner = rest.get(1..).unwrap_or("");
         let name = inner.get(..name_end(inner)).unwrap_or("");
-        // Not tags: `<https://a.example>`, `<ada@a.example>`, `Map<String, u8>`.
+        // The following texts are not tags: `<https://a.example>`, `<ada@a.example>`, `Map<String, u8>`.
         let is_word = |byte: u8| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | 0x80..)
         };
@@ -195,13 +195,14 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Reads one attribute and returns it with the remaining text, or `None` if this cannot be a tag.
+/// Reads the first attribute in the text of a tag. Returns the attribute and the text after it, or `None` if the text cannot be
+/// part of a tag.
 fn read_attribute(text: &str) -> Option<((&str, &str), &str)> {
     let end = text
         .find(|c: char| c.is_ascii_whitespace() || matches!(c, '=' | '>' | '<' | '/' | '"' | '\''));
     let (name, after) = text.split_at_checked(end.unwrap_or(text.len()))?;
     if name.is_empty() && !after.starts_with('=') {
-        // Skip a stray quote or slash inside a tag.
+        // Skip a stray quote or slash inside the tag.
         let mut rest = after.chars();
         return rest.next().filter(|c| *c != '<').map(|_| (("", ""), rest.as_str()));
     }
@@ -220,8 +221,8 @@ fn read_attribute(text: &str) -> Option<((&str, &str), &str)> {
     Some(((name, value), after))
 }
 
-/// Reads an attribute value up to its closing quote. If the value contains a tag, the quote is missing, and the value ends
-/// before that tag.
+/// Reads an attribute value up to its closing quote. Returns the value and the text after it. If a tag begins before the closing
+/// quote, this quote is assumed to be missing, and the value ends before the tag.
 fn read_quoted_value(text: &str, quote: char) -> (&str, &str) {
     let window = text.as_bytes().get(..ATTRIBUTE_BYTES_MAX).unwrap_or(text.as_bytes());
     let close = memchr(u8::try_from(quote).unwrap_or(b'"'), window);
@@ -238,11 +239,11 @@ fn read_quoted_value(text: &str, quote: char) -> (&str, &str) {
     (value.trim_end_matches(['/', '"', '\'']), text.get(end..).unwrap_or(""))
 }
 
-/// Finds the end of the next occurrence of a mark and caches the result.
+/// Searches for the next occurrence of a mark such as `-->` and remembers where it ends.
 #[derive(Debug)]
 struct EndMark {
     mark: &'static str,
-    /// Start position and result of the last search.
+    /// Start position and result of the last search, if there was one.
     known: Option<(usize, Option<usize>)>,
 }
 

@@ -1,4 +1,4 @@
-//! Reads the links of a head section and of an entry: pages, archive links and paging links (RFC 5005, SPEC C.2, C.4).
+//! Reads the links of head sections and entries: links to web pages, archive links and paging links (RFC 5005, SPEC C.2, C.4).
 
 use url::Url;
 
@@ -11,8 +11,8 @@ use crate::feed::flaws::Flaws;
 /// Maximum number of links kept per head section.
 const LINKS_MAX: usize = 200;
 
-/// Returns the relation of a link in lower case, with an IANA address shortened to its last segment (SPEC C.2 rule 1). Returns
-/// `alternate` if the link has none.
+/// Returns the relation of a link element in lower case, with an IANA address shortened to its last segment (SPEC C.2 rule 1). If
+/// the element states no relation, returns `alternate`.
 pub(super) fn relation(element: XmlElement<'_, '_>) -> String {
     let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
     let rel =
@@ -23,12 +23,12 @@ pub(super) fn relation(element: XmlElement<'_, '_>) -> String {
     if rel.is_empty() { "alternate".to_owned() } else { rel.to_owned() }
 }
 
-/// Checks whether an element is an Atom-style link, with its URL in an attribute.
+/// Checks whether an element is an Atom link or a `link` that, like Atom links, has its URL in the attribute `href`.
 fn is_atom_link(element: XmlElement<'_, '_>) -> bool {
     element.local() == "link" && (element.ns() == Ns::Atom || element.attribute("href").is_some())
 }
 
-/// Reads and resolves the links that are children of `parents`, in document order.
+/// Reads the links among the children of `parents` and resolves their URLs. The links are in document order.
 pub(in crate::feed) fn read_head_links(
     parents: &[XmlElement<'_, '_>],
     document: Option<&Url>,
@@ -47,7 +47,8 @@ fn read_link(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Link
     let base = || element.base(document);
     if is_atom_link(element) {
         let written = element.attribute("href")?;
-        // An empty URL identifies the document itself. It is resolved to the base so that it can be recognised later.
+        // An empty URL means the document itself. It is replaced by the base URL, so that later steps can recognise a link to the
+        // document.
         let href = if written.is_empty() {
             base().map(String::from)?
         } else {
@@ -68,8 +69,8 @@ fn read_link(element: XmlElement<'_, '_>, document: Option<&Url>) -> Option<Link
     None
 }
 
-/// Finds the page of a feed. The format's own link takes precedence over a link from another vocabulary. In CDF it is an
-/// attribute.
+/// Finds the URL of the feed's website. A link from the feed format itself takes precedence over a link from another vocabulary. In
+/// CDF the URL is an attribute of the channel.
 pub(in crate::feed) fn find_home_page(
     parents: &[XmlElement<'_, '_>],
     links: &[Link],
@@ -85,7 +86,7 @@ pub(in crate::feed) fn find_home_page(
     page.or_else(|| parents.iter().find_map(|parent| read_page_attribute(*parent, document)))
 }
 
-/// Reads the page URL from the `href` of a channel or item (CDF).
+/// Reads the page URL from the `href` attribute of a CDF channel or item.
 pub(in crate::feed) fn read_page_attribute(
     element: XmlElement<'_, '_>,
     document: Option<&Url>,
@@ -93,12 +94,13 @@ pub(in crate::feed) fn read_page_attribute(
     address::resolve_address(&element.attribute("href")?, element.base(document).as_ref())
 }
 
-/// Chooses the page from a list of links: an alternate declared as HTML, else one without a type, else any alternate.
+/// Chooses the link to the web page from the links with the relation `alternate`: one whose media type is HTML, else one without a
+/// media type, else any other.
 fn choose_page(links: &[Link]) -> Option<&Link> {
     links.iter().filter(|link| link.rel == "alternate").min_by_key(|link| page_rank(link))
 }
 
-/// Ranks how likely a link points to a page. A lower rank is more likely.
+/// Returns a rank for how likely a link points to a web page. The lower the rank, the more likely.
 fn page_rank(link: &Link) -> u8 {
     match link.media_type.as_deref() {
         Some(kind) if kind.to_ascii_lowercase().contains("html") => 0,
@@ -112,14 +114,14 @@ fn page_rank(link: &Link) -> u8 {
 pub(in crate::feed) struct EntryLinks<'t, 'a> {
     /// URL of the entry's page.
     pub(in crate::feed) page: Option<String>,
-    /// Link that identifies an entry without an ID. It does not depend on the choice of page, because the identities of stored
-    /// entries must not change.
+    /// Link that identifies the entry if it has no ID. The choice of this link is independent of the choice of `page`, because the
+    /// identities of stored entries must not change.
     pub(in crate::feed) identifying: Option<String>,
     /// Links to attached files.
     pub(in crate::feed) attached: Vec<XmlElement<'t, 'a>>,
 }
 
-/// Reads the links of an entry.
+/// Reads the links of an entry. Relative URLs are resolved against the base URL of each link.
 pub(in crate::feed) fn read_entry_links<'t, 'a>(
     entry: XmlElement<'t, 'a>,
     document: Option<&Url>,
@@ -133,7 +135,7 @@ pub(in crate::feed) fn read_entry_links<'t, 'a>(
         }
     }
     links.retain(|(_, link)| link.rel == "alternate");
-    // The format's own link takes precedence over a link from another vocabulary.
+    // A link from the feed format itself takes precedence over a link from another vocabulary.
     links.sort_by_key(|(ns, _)| *ns != Ns::Rss);
     let page = links.iter().min_by_key(|(ns, link)| {
         let rank = page_rank(link);
@@ -196,14 +198,14 @@ pub(in crate::feed) fn read_history_links(
     history
 }
 
-/// Finds the first link with a relation that may point to a feed.
+/// Finds the first link with the relation `rel`, except links whose media type is HTML.
 fn find_feed_link<'l>(links: &'l [Link], rel: &str) -> Option<&'l Link> {
     let may_be_feed =
         |link: &&Link| link.media_type.as_deref().is_none_or(|kind| !kind.starts_with("text/html"));
     links.iter().filter(|link| link.rel == rel).find(may_be_feed)
 }
 
-/// Reads `fh:complete`, `fh:archive`, and `incremental` and `stateful` from the drafts (SPEC A.4).
+/// Reads the markers `fh:complete` and `fh:archive` (RFC 5005), and `incremental` and `stateful` from the drafts (SPEC A.4).
 fn read_history_mark(element: XmlElement<'_, '_>, history: &mut HistoryLinks, flaws: &mut Flaws) {
     match element.local() {
         "complete" => history.complete = true,
@@ -217,7 +219,7 @@ fn read_history_mark(element: XmlElement<'_, '_>, history: &mut HistoryLinks, fl
     }
 }
 
-/// Determines the role of a document from the document alone (SPEC C.2).
+/// Determines the role of a document from its links and markers alone (SPEC C.2).
 pub(in crate::feed) const fn classify_role(history: &HistoryLinks) -> DocumentRole {
     let archived = history.prev_archive.is_some() || history.incremental;
     let paged = history.first.is_some() || history.last.is_some() || history.next.is_some();
@@ -230,7 +232,8 @@ pub(in crate::feed) const fn classify_role(history: &HistoryLinks) -> DocumentRo
     } else if paged {
         DocumentRole::Paged
     } else if history.previous.is_some() {
-        // Draft -05 (SPEC C.2 rule 5): `previous` without any other paging link points to an archive.
+        // In draft -05 (SPEC C.2 rule 5), a document whose only paging link is `previous` is part of an archived feed, and this
+        // link points to an archive.
         if history.next_archive.is_none() {
             DocumentRole::Subscription
         } else {

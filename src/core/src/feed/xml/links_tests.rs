@@ -1,4 +1,4 @@
-//! Reads the pages of entries, and checks the resulting identities.
+//! Checks which links become the page URLs of entries, and the identities that result from them.
 
 use crate::feed::{FeedDocument, Origin, parse};
 

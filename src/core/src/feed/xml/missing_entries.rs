@@ -1,10 +1,10 @@
-//! Explains why a feed has no entries: it contains none, or they are in the wrong place or have the wrong name.
+//! Explains why a feed has no entries: it contains none, or its entries are in the wrong place or have the wrong name.
 
 use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::flaws::Flaws;
 
-/// Records why no entry was found below the root of a feed.
+/// Records a flaw that explains why no entry was found in the feed with this root element.
 pub(super) fn explain_missing_entries(root: XmlElement<'_, '_>, flaws: &mut Flaws) {
     let Some((parent, found)) = find_like_entry(root) else {
         flaws.add("document", root.raw(), "no entries: there is no item or entry in it");
@@ -28,7 +28,7 @@ pub(super) fn is_entry(element: XmlElement<'_, '_>) -> bool {
     element.is(Ns::Rss, "item") || element.is(Ns::Atom, "entry")
 }
 
-/// Finds the first element that has the name of an entry, and its parent.
+/// Finds the first element that is named like an entry. Returns its parent and the element.
 fn find_like_entry<'t, 'a>(
     parent: XmlElement<'t, 'a>,
 ) -> Option<(XmlElement<'t, 'a>, XmlElement<'t, 'a>)> {

@@ -1,9 +1,10 @@
-//! XML namespaces of feed documents, recognised by URI, by usual prefix and by the scope of an element (SPEC G.9, G.11).
+//! XML namespaces of feed documents, recognised by their URI, by their usual prefix or by the declarations in scope (SPEC G.9,
+//! G.11).
 
 /// Namespace of the schedule extension (SPEC H.1).
 const SCHED_NS: &str = "tag:backissue.example,2026:schedule";
 
-/// A namespace. All URIs of one vocabulary map to the same value.
+/// A vocabulary of XML elements. All namespace URIs of one vocabulary map to the same value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::feed) enum Ns {
     /// Atom 1.0, 0.3 and the drafts between them.
@@ -15,9 +16,9 @@ pub(in crate::feed) enum Ns {
     Dc,
     /// Dublin Core terms.
     DcTerms,
-    /// `content:encoded`.
+    /// `content:encoded` (RSS content module).
     Content,
-    /// `mod_syndication`.
+    /// RSS syndication module (`mod_syndication`).
     Sy,
     /// Feed history (RFC 5005).
     History,
@@ -33,7 +34,7 @@ pub(in crate::feed) enum Ns {
     Other,
 }
 
-/// URIs in lower case, without scheme or trailing slash. A trailing `*` matches every URI with that prefix.
+/// Namespace URIs in lower case, without scheme and trailing slash. A `*` at the end matches every URI with this start.
 const NAMES: [(&str, Ns); 29] = [
     ("www.w3.org/2005/atom", Ns::Atom),
     ("purl.org/atom/ns*", Ns::Atom),
@@ -66,7 +67,7 @@ const NAMES: [(&str, Ns); 29] = [
     ("purl.org/rss/1.0/modules/dc", Ns::Dc),
 ];
 
-/// Prefixes that are used without a declaration.
+/// Usual prefixes of vocabularies, for documents that use a prefix without declaring it.
 const PREFIXES: [(&str, Ns); 25] = [
     ("podcast", Ns::Podcast),
     ("atom", Ns::Atom),
@@ -96,7 +97,7 @@ const PREFIXES: [(&str, Ns); 25] = [
 ];
 
 impl Ns {
-    /// Returns the namespace of a URI.
+    /// Returns the vocabulary to which a namespace URI belongs.
     pub(in crate::feed) fn from_uri(name: &str) -> Self {
         let name = name.trim().to_ascii_lowercase();
         let bare =
@@ -109,7 +110,7 @@ impl Ns {
         NAMES.iter().find(|(known, _)| matches(known)).map_or(Self::Other, |(_, ns)| *ns)
     }
 
-    /// Returns the usual namespace of an undeclared prefix.
+    /// Returns the vocabulary for which a prefix is usually used. Call this for a prefix that the document does not declare.
     pub(in crate::feed) fn from_prefix(prefix: &str) -> Self {
         PREFIXES
             .iter()
@@ -118,25 +119,25 @@ impl Ns {
     }
 }
 
-/// Maximum number of declarations in scope. Further declarations are ignored.
+/// Maximum number of namespace declarations in scope. Further declarations are ignored.
 const BINDINGS_MAX: usize = 128;
 
-/// Namespace declarations in scope.
+/// The namespace declarations that apply to the current element.
 #[derive(Debug)]
 pub(in crate::feed) struct NamespaceScope<'a> {
-    /// Namespace of elements without a prefix or declaration.
+    /// Vocabulary of elements without a prefix, if no default namespace is declared.
     home: Ns,
-    /// Prefix, namespace and depth of the declaring element. The empty prefix is the default namespace.
+    /// Prefix, vocabulary and depth of the declaring element for each declaration. The empty prefix means the default namespace.
     bindings: Vec<(&'a str, Ns, usize)>,
 }
 
 impl<'a> NamespaceScope<'a> {
-    /// Creates the scope of a root element. Its own vocabulary is `home`, regardless of its declaration.
+    /// Creates the scope of a root element without declarations. Elements without a prefix belong to the vocabulary `home`.
     pub(in crate::feed) const fn new(home: Ns) -> Self {
         Self { home, bindings: Vec::new() }
     }
 
-    /// Records a declaration. `prefix` is empty for the default namespace.
+    /// Records a namespace declaration of the element at `depth`. For the default namespace, `prefix` is empty.
     pub(in crate::feed) fn declare(&mut self, prefix: &'a str, name: &str, depth: usize) {
         if self.bindings.len() >= BINDINGS_MAX {
             return;
@@ -149,19 +150,20 @@ impl<'a> NamespaceScope<'a> {
         self.bindings.push((prefix, ns, depth));
     }
 
-    /// Returns the namespace of a declaration. A well-known prefix bound to an empty name keeps its usual meaning.
+    /// Returns the vocabulary that a namespace declaration refers to. A well-known prefix that is declared with an empty URI keeps
+    /// its usual meaning.
     fn resolve_declared(prefix: &str, name: &str) -> Ns {
         if name.trim().is_empty() { Ns::from_prefix(prefix) } else { Ns::from_uri(name) }
     }
 
-    /// Removes the declarations of the element at `depth`.
+    /// Removes the namespace declarations of the element at `depth` and of deeper elements.
     pub(in crate::feed) fn leave(&mut self, depth: usize) {
         while self.bindings.last().is_some_and(|(_, _, at)| *at >= depth) {
             self.bindings.pop();
         }
     }
 
-    /// Returns the namespace of a prefix. An empty prefix means no prefix.
+    /// Returns the vocabulary of an element or attribute with this prefix. `prefix` is empty if the name has no prefix.
     pub(in crate::feed) fn resolve(&self, prefix: &str) -> Ns {
         match self.bindings.iter().rev().find(|(known, _, _)| *known == prefix) {
             Some((_, ns, _)) => *ns,

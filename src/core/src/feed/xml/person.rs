@@ -1,9 +1,9 @@
-//! Reads author names, which may include email addresses or parentheses or be split into parts.
+//! Reads the names of authors. A name may include an email address or parentheses, or be split into several elements.
 
 use super::tree::XmlElement;
 use crate::feed::text::{self, NAME_MAX};
 
-/// Returns the name of an author as one line. It never contains an email address in addition to other text.
+/// Returns the name of an author as one line of text. An email address in addition to the name is removed.
 pub(in crate::feed) fn author_name(element: XmlElement<'_, '_>) -> Option<String> {
     let part = |local: &str| {
         element
@@ -19,7 +19,8 @@ pub(in crate::feed) fn author_name(element: XmlElement<'_, '_>) -> Option<String
     Some(without_address(&stated)).filter(|name| !name.is_empty())
 }
 
-/// Extracts the name from `mail@host (Name)`, `Name <mail@host>` and similar forms. An address without a name is kept.
+/// Extracts the name from `mail@host (Name)`, `Name <mail@host>` and similar texts. If there is only an email address, returns the
+/// address, or its part before the `@` if it is not ASCII.
 fn without_address(text: &str) -> String {
     let Some(mail) = text.split_whitespace().find(|word| word.contains('@')) else {
         return text.to_owned();

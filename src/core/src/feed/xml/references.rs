@@ -1,4 +1,4 @@
-//! Resolves character references such as `&eacute;` and `&#8217;`, including malformed ones that publishers write.
+//! Resolves character references such as `&eacute;` and `&#8217;`, including malformed references that publishers write.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use html5ever::data::NAMED_ENTITIES;
 
 use crate::feed::characters::is_harmless;
 
-/// Maximum length of a reference name, in bytes.
+/// Maximum length of the name in a character reference, in bytes.
 const NAME_BYTES_MAX: usize = 32;
 
 /// Resolves the character references of `text` once. Drops references to control characters.
@@ -27,7 +27,8 @@ pub(in crate::feed) fn push_resolved(out: &mut String, text: &str) {
     out.push_str(rest);
 }
 
-/// Resolves the reference at the start of `text`, which begins with `&`, and returns its length in bytes.
+/// Appends the character for the reference at the start of `text`, which begins with `&`. Returns the length of the reference in
+/// bytes.
 fn push_reference(out: &mut String, text: &str) -> usize {
     let inner = text.get(1..).unwrap_or("");
     let Some(end) = inner.bytes().take(NAME_BYTES_MAX).position(|byte| byte == b';') else {
@@ -51,8 +52,8 @@ fn push_reference(out: &mut String, text: &str) -> usize {
     push_unfinished(out, inner)
 }
 
-/// Resolves a name without a semicolon, which HTML allows for the oldest names, and returns the length of the reference in
-/// bytes. In a URL, `&copy=1` is a parameter and not a reference.
+/// Appends the character for a reference without a semicolon, which HTML allows for the oldest names. Returns the length of the
+/// reference in bytes. In a URL, `&copy=1` is a parameter and not a reference.
 fn push_unfinished(out: &mut String, inner: &str) -> usize {
     let length = inner.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let (name, after) = inner.split_at_checked(length).unwrap_or_default();
@@ -72,7 +73,7 @@ fn push_named(out: &mut String, name: &str) -> bool {
         "apos" => '\'',
         "nbsp" => '\u{a0}',
         _ => {
-            // The table also contains prefixes of names, which map to nothing.
+            // The table also contains the beginnings of names. They have the code 0 and are not references.
             let known = NAMED_ENTITIES.get(format!("{name};").as_str());
             let Some(&(first, second)) = known.filter(|codes| codes.0 != 0) else { return false };
             let codes = [first, second].into_iter().filter(|&code| code != 0);
@@ -85,7 +86,7 @@ fn push_named(out: &mut String, name: &str) -> bool {
     true
 }
 
-/// Returns the number in a numeric reference.
+/// Returns the character code in a numeric reference.
 fn number(name: &str) -> Option<u32> {
     let number = name.strip_prefix('#')?;
     match number.strip_prefix(['x', 'X']) {
@@ -94,7 +95,7 @@ fn number(name: &str) -> Option<u32> {
     }
 }
 
-/// Returns the character of a numeric reference. As in HTML, 0x80 to 0x9F mean windows-1252.
+/// Returns the character with the code of a numeric reference. As in HTML, the codes 0x80 to 0x9F mean windows-1252 characters.
 fn from_number(code: u32) -> Option<char> {
     match code {
         0 => None,
@@ -103,15 +104,15 @@ fn from_number(code: u32) -> Option<char> {
     }
 }
 
-/// Returns the windows-1252 character for a code from 0x80 to 0x9F.
+/// Returns the windows-1252 character with a code from 0x80 to 0x9F.
 pub(in crate::feed) fn windows_1252(code: u32) -> char {
     const HIGH: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
     let at = usize::try_from(code.saturating_sub(0x80)).unwrap_or_default();
     HIGH.chars().nth(at).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// Reads a UTF-8 character whose bytes are written as separate references (`&#226;&#128;&#166;`), as some programs do. Returns
-/// the character and its length in `text` in bytes.
+/// Reads a character whose UTF-8 bytes are each written as a reference (`&#226;&#128;&#166;`), as some programs do. `first` is the
+/// code in the first reference. Returns the character and the length of its references in `text`, in bytes.
 fn bytes_as_references(text: &str, first: u32) -> Option<(char, usize)> {
     let length = match first {
         0xc2..=0xdf => 2,
@@ -131,7 +132,8 @@ fn bytes_as_references(text: &str, first: u32) -> Option<(char, usize)> {
     Some((character, taken))
 }
 
-/// Replaces references to surrogates with the characters they represent, because HTML does not support such references.
+/// Replaces pairs of references to surrogates with the characters that the pairs represent, because HTML does not support
+/// references to surrogates.
 pub(in crate::feed) fn join_surrogate_references(html: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
@@ -154,8 +156,8 @@ pub(in crate::feed) fn join_surrogate_references(html: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Reads a character written as two surrogate references (`&#55357;&#56832;`). A lone surrogate becomes U+FFFD. Returns the
-/// character and its length in `text` in bytes.
+/// Reads a character written as references to two surrogates (`&#55357;&#56832;`). `first` is the code in the first reference. A
+/// lone surrogate becomes U+FFFD. Returns the character and the length of its references in `text`, in bytes.
 fn surrogates_as_references(text: &str, first: u32) -> Option<(char, usize)> {
     let is_high = (0xd800..0xdc00).contains(&first);
     let end = text.find(';').filter(|_| is_high || (0xdc00..0xe000).contains(&first))? + 1;

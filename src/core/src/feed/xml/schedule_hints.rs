@@ -1,5 +1,5 @@
-//! Reads the polling hints in a head section: `ttl`, `skipHours`, `skipDays`, `sy:*`, `refreshRate` and interval rules (SPEC
-//! S0.5 to S0.11, A.5.2, H.1). An invalid hint is dropped without affecting the others.
+//! Reads the polling hints in a head section: `ttl`, `skipHours`, `skipDays`, `sy:*`, `refreshRate` and interval rules (SPEC S0.5
+//! to S0.11, A.5.2, H.1). An invalid hint is dropped without affecting the other hints.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ use crate::feed::hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 const MINUTES_MAX: u32 = 527_040;
 /// Maximum number of interval rules kept per feed (SPEC 0, `RULES_MAX`).
 const RULES_MAX: usize = 64;
-/// Reason for dropping a repeated hint.
+/// Reason for dropping a hint that was already stated.
 const SECOND: &str = "a second one: only the first is used";
-/// Maximum number of updates per period.
+/// Maximum number of updates per period in `sy:updateFrequency`.
 const FREQUENCY_MAX: u32 = 99_999;
 
-/// Reads the hints among the direct children of `parents`.
+/// Reads the polling hints among the direct children of `parents`, the elements that form the head section.
 pub(in crate::feed) fn read_hints(parents: &[XmlElement<'_, '_>], flaws: &mut Flaws) -> Hints {
     let mut reader = HintReader::default();
     let mut flaws = HintFlaws::new(flaws);
@@ -30,7 +30,7 @@ pub(in crate::feed) fn read_hints(parents: &[XmlElement<'_, '_>], flaws: &mut Fl
     Hints { flaws: flaws.into_list(), ..hints }
 }
 
-/// Hints found so far.
+/// Polling hints found so far.
 #[derive(Default)]
 struct HintReader {
     hints: Hints,
@@ -39,7 +39,7 @@ struct HintReader {
     period: Option<String>,
     frequency: Option<String>,
     base: Option<String>,
-    /// Rules without a namespace. They count only if no rule has a namespace.
+    /// Interval rules written without a namespace. They are used only if there are no rules with a namespace.
     plain_rules: Vec<IntervalRule>,
 }
 
@@ -128,7 +128,8 @@ impl HintReader {
     }
 }
 
-/// Returns the items of a list of hours or days: the texts of its elements, or the words of its own text if it has none.
+/// Returns the items of a list of hours or days: the texts of its child elements, or the words of its own text if it has no child
+/// elements.
 fn skipped(
     list: XmlElement<'_, '_>,
     name: &str,
@@ -148,7 +149,7 @@ fn skipped(
     words.filter(|word| !word.is_empty()).take(most).map(str::to_owned).collect()
 }
 
-/// Adds the interval of a CDF channel: `<SCHEDULE><INTERVALTIME DAY= HOUR= MIN= /></SCHEDULE>`.
+/// Adds an interval rule for the schedule of a CDF channel: `<SCHEDULE><INTERVALTIME DAY= HOUR= MIN= /></SCHEDULE>`.
 fn add_cdf_schedule(
     rules: &mut Vec<IntervalRule>,
     schedule: XmlElement<'_, '_>,
@@ -195,7 +196,7 @@ fn read_sy_hint(
     if period.is_none() && frequency.is_none() && base.is_none() {
         return None;
     }
-    // With a period or base, an invalid frequency counts as 1. Without them, it is ignored.
+    // If a period or base is stated, an invalid frequency is read as 1. Otherwise the invalid frequency is ignored.
     let is_alone = period.is_none() && base.is_none();
     let period = match period {
         None => Period::Daily,
@@ -233,7 +234,7 @@ fn read_frequency(text: &str) -> Option<u32> {
     text.parse().ok().filter(|frequency| (1..=FREQUENCY_MAX).contains(frequency))
 }
 
-/// Adds an interval rule, or records why it was dropped.
+/// Adds the interval rule that an element states, or records why the rule was dropped.
 fn add_rule_element(
     rules: &mut Vec<IntervalRule>,
     element: XmlElement<'_, '_>,
@@ -251,7 +252,7 @@ fn add_rule_element(
     add_rule(rules, &stated, flaws);
 }
 
-/// An interval rule as written.
+/// An interval rule, with its values as written.
 #[derive(Debug, Default)]
 pub(in crate::feed) struct StatedRule {
     pub(in crate::feed) minutes: String,
@@ -262,7 +263,8 @@ pub(in crate::feed) struct StatedRule {
     pub(in crate::feed) zone: Option<String>,
 }
 
-/// Adds a rule if it is valid and the limit is not reached, otherwise records why it was dropped (SPEC A.5.2).
+/// Adds an interval rule. If the rule is invalid or there are already too many rules, records why the rule was dropped (SPEC
+/// A.5.2).
 pub(in crate::feed) fn add_rule(
     rules: &mut Vec<IntervalRule>,
     stated: &StatedRule,
@@ -305,7 +307,7 @@ fn read_rule<'s>(
     })
 }
 
-/// Returns the zone of a rule. An unknown zone is read as UTC.
+/// Returns the time zone of an interval rule. If the zone is unknown, records a flaw and returns UTC.
 fn zone_or_utc(text: &str, flaws: &mut HintFlaws<'_>) -> Zone {
     let text = text.trim();
     if text.is_empty() {
@@ -317,7 +319,7 @@ fn zone_or_utc(text: &str, flaws: &mut HintFlaws<'_>) -> Zone {
     })
 }
 
-/// Parses a zone as written in rules: `UTC`, `+05:30`, `Europe/Berlin`. Returns `None` if it is unknown.
+/// Parses a time zone as written in interval rules: `UTC`, `+05:30`, `Europe/Berlin`. Returns `None` if the zone is unknown.
 pub fn read_zone(text: &str) -> Option<Zone> {
     if ["UTC", "GMT", "Z"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
         return Some(Zone::Utc);
@@ -328,7 +330,7 @@ pub fn read_zone(text: &str) -> Option<Zone> {
     text.parse::<chrono_tz::Tz>().is_ok().then(|| Zone::Named(text.to_owned()))
 }
 
-/// Parses `+HH:MM` or `-HH:MM` up to 14:00, in minutes.
+/// Parses a zone offset `+HH:MM` or `-HH:MM` of up to 14:00. Returns minutes east of UTC.
 fn read_offset(text: &str) -> Option<i16> {
     let sign = match text.bytes().next()? {
         b'+' => 1,

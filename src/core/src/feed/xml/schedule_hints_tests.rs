@@ -1,4 +1,4 @@
-//! Reads valid and invalid hints of feeds.
+//! Checks how valid and invalid polling hints are read.
 
 use super::*;
 use crate::feed::{Origin, parse};
@@ -149,7 +149,7 @@ fn offers_of_push_and_refresh_rates_are_noted() {
     assert_eq!((rate("900000"), rate("15"), rate("x")), (Some(900_000), None, None));
 }
 
-/// Returns the flaws stored with the hints, as `element text`.
+/// Returns the flaws stored with the hints of a document, each written as `element text`.
 fn kept_flaws(document: &str) -> Vec<String> {
     let hints = parse(document.as_bytes(), &Origin::default()).hints;
     hints.flaws.into_iter().map(|flaw| format!("{} {}", flaw.element, flaw.text)).collect()

@@ -1,7 +1,7 @@
-//! A tree of the elements and texts of an XML document, with namespaces. It can also represent broken documents.
+//! A tree of the elements and texts of an XML document, with namespaces. Broken documents can also be represented.
 //!
-//! All nodes are in one list and refer to each other by number. Names, attributes and texts are slices of the document.
-//! References are resolved when a value is read.
+//! All nodes are in one list and refer to each other by their index in this list. Names, attributes and texts are slices of the
+//! document. Character references are resolved when a value is read.
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
@@ -16,29 +16,29 @@ use crate::feed::content::html_names::{ElementKind, element_kind, is_void};
 use crate::feed::content::markup_starts::is_custom;
 use crate::feed::text;
 
-/// A document as a tree.
+/// An XML document as a tree.
 #[derive(Debug, Default)]
 pub(in crate::feed) struct XmlTree<'a> {
     pub(in crate::feed) nodes: Vec<XmlNode<'a>>,
     pub(in crate::feed) attributes: Vec<(&'a str, &'a str)>,
     /// Whether any element has an `xml:base`.
     pub(in crate::feed) has_base: bool,
-    /// Names of end tags that closed no element, or several elements.
+    /// Names of end tags that closed no element or more than one element.
     pub(in crate::feed) misfits: Vec<&'a str>,
     /// Name of the first element that was dropped because it was nested too deeply.
     pub(in crate::feed) too_deep: Option<&'a str>,
     /// Innermost element that was still open at the end of the document.
     pub(in crate::feed) unclosed: Option<NodeId>,
-    /// Whether a web page element precedes the root.
+    /// Whether an element of a web page, such as `html`, precedes the root.
     pub(in crate::feed) in_page: bool,
-    /// Elements without their own end tag.
+    /// Elements that were closed without an end tag of their own.
     pub(in crate::feed) open_ended: BTreeSet<NodeId>,
 }
 
-/// Number of a node.
+/// Index of a node in [`XmlTree::nodes`].
 pub(in crate::feed) type NodeId = usize;
 
-/// An element or text and its neighbours.
+/// An element or text, and its position in the tree.
 #[derive(Debug)]
 pub(in crate::feed) struct XmlNode<'a> {
     pub(in crate::feed) kind: NodeKind<'a>,
@@ -48,13 +48,13 @@ pub(in crate::feed) struct XmlNode<'a> {
     pub(in crate::feed) next: Option<NodeId>,
 }
 
-/// The kind of a node.
+/// What a node is: an element or a text.
 #[derive(Debug)]
 pub(in crate::feed) enum NodeKind<'a> {
     Element(ElementName<'a>),
-    /// Text with unresolved references.
+    /// Text whose character references are not yet resolved.
     Text(&'a str),
-    /// Literal text.
+    /// Content of a CDATA section, in which there are no character references.
     Cdata(&'a str),
 }
 
@@ -88,8 +88,8 @@ impl<'a> XmlTree<'a> {
         self.element(self.unclosed?)
     }
 
-    /// Moves the children of one element to the end of another, starting with the first child for which `starts` returns true.
-    /// The target must not be inside the source element.
+    /// Moves children of the element `from` to the end of another element: the first child for which `starts` returns true and all
+    /// children after it. The other element must not be inside `from`.
     pub(in crate::feed) fn move_children(
         &mut self,
         from: NodeId,
@@ -139,12 +139,12 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         self.name.ns
     }
 
-    /// Returns the name in lower case, without its prefix.
+    /// Returns the name of the element in lower case, without its prefix.
     pub(in crate::feed) fn local(self) -> &'t str {
         &self.name.local
     }
 
-    /// Returns the name as written.
+    /// Returns the name of the element as written, including its prefix.
     pub(in crate::feed) const fn raw(self) -> &'a str {
         self.name.raw
     }
@@ -165,7 +165,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         self.nodes().filter_map(move |id| tree.element(id))
     }
 
-    /// Returns the child texts as written.
+    /// Returns the texts that are direct children of the element, as written.
     pub(in crate::feed) fn raw_texts(self) -> impl Iterator<Item = &'a str> + use<'t, 'a> {
         let tree = self.tree;
         self.nodes().filter_map(move |id| match tree.nodes.get(id)?.kind {
@@ -174,13 +174,13 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         })
     }
 
-    /// Returns the names and values of the attributes as written.
+    /// Returns the names and values of the element's attributes, as written.
     pub(in crate::feed) fn raw_attributes(self) -> &'t [(&'a str, &'a str)] {
         self.tree.attributes.get(self.name.attributes.clone()).unwrap_or_default()
     }
 
-    /// Returns the trimmed value of an attribute. `name` is in lower case. An attribute without a prefix takes precedence over
-    /// a prefixed one.
+    /// Returns the trimmed value of the attribute `name`, which must be in lower case. An attribute without a prefix takes
+    /// precedence over one with a prefix.
     pub(in crate::feed) fn attribute(self, name: &str) -> Option<Cow<'a, str>> {
         let all = self.raw_attributes();
         let local = |raw: &str| {
@@ -210,7 +210,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         })
     }
 
-    /// Returns all text inside the element, without tags and with references resolved once.
+    /// Returns all text inside the element, without tags. Character references are resolved once.
     pub(in crate::feed) fn text(self) -> Cow<'a, str> {
         let mut nodes = self.nodes();
         let (first, second) = (nodes.next(), nodes.next());
@@ -223,13 +223,13 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         Cow::Owned(out)
     }
 
-    /// Like [`Self::text`], but trimmed. Returns `None` if nothing remains.
+    /// Like [`Self::text`], but trimmed. Returns `None` if the text is blank.
     pub(in crate::feed) fn line(self) -> Option<String> {
         let text = self.text();
         Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
     }
 
-    /// Returns the text before the first child element.
+    /// Returns the text of the element before its first child element.
     pub(in crate::feed) fn leading_text(self) -> Cow<'a, str> {
         let tree = self.tree;
         let mut pieces =
@@ -257,14 +257,16 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         }
     }
 
-    /// Returns the content as markup. Text without elements is treated as escaped markup; elements are serialised.
+    /// Returns the content of the element as markup. If there are child elements, the content is serialised as HTML. Otherwise the
+    /// text is returned, because it is escaped markup.
     pub(in crate::feed) fn markup(self, base: Option<&Url>) -> Cow<'a, str> {
         if self.has_elements() { Cow::Owned(self.written_out(base)) } else { self.text() }
     }
 
-    /// Serialises the content as HTML, without prefixes and with text escaped. For an element that HTML does not have, only its
-    /// content is written. If such an element has no end tag, it was meant as text (`Vec<T>`) and is written as text. URLs
-    /// inside an element with an `xml:base` are resolved against it, on top of `base`.
+    /// Serialises the content of the element as HTML, without prefixes and with its text escaped. For an inner element that does
+    /// not exist in HTML, only its content is written. If such an element has no end tag, it was meant as text (`Vec<T>`) and its
+    /// tag is written as text. URLs inside an element with an `xml:base` are resolved against this base, which is itself resolved
+    /// against `base`.
     pub(in crate::feed) fn written_out(self, base: Option<&Url>) -> String {
         let mut out = String::new();
         self.write_inside(&mut out, &Writing { is_foreign: false, base, inner: None });
@@ -285,7 +287,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         }
     }
 
-    /// Returns the base for the content of this element, if the element states one.
+    /// Returns the base URL for the content of this element if the element has an `xml:base`.
     fn inner_base(self, writing: &Writing<'_>) -> Option<Url> {
         let stated = self.attribute("xml:base").filter(|base| base.len() <= BASE_BYTES_MAX)?;
         let outer = writing.inner.or(writing.base);
@@ -332,7 +334,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         out.push('>');
     }
 
-    /// Returns the start tag of an element that was meant as text.
+    /// Returns the start tag of an element that was meant as text, as written in the document.
     fn start_tag_as_written(self) -> String {
         let mut tag = format!("<{}", self.raw());
         for (name, value) in self.raw_attributes() {
@@ -347,8 +349,8 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         tag
     }
 
-    /// Returns the base for relative URLs in this element: all `xml:base` values from the outermost inwards, on top of the
-    /// document URL (SPEC C.4).
+    /// Returns the base for relative URLs in this element. The `xml:base` values of the element and its ancestors are resolved one
+    /// after another, the outermost first, starting with the URL of the document (SPEC C.4).
     pub(in crate::feed) fn base(self, document: Option<&Url>) -> Option<Url> {
         self.stated_bases().iter().rev().fold(document.cloned(), |base, value| {
             let joined = base.as_ref().map_or_else(|| Url::parse(value), |base| base.join(value));
@@ -356,17 +358,17 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         })
     }
 
-    /// Checks whether an element inside may have an `xml:base`.
+    /// Checks whether an element inside this one may have an `xml:base`.
     pub(in crate::feed) fn may_have_inner_base(self) -> bool {
         self.tree.has_base && self.has_elements()
     }
 
-    /// Checks whether an `xml:base` is in scope.
+    /// Checks whether this element or an ancestor has an `xml:base`.
     pub(in crate::feed) fn has_base(self) -> bool {
         !self.stated_bases().is_empty()
     }
 
-    /// Returns the values of `xml:base` in scope, from the innermost outwards.
+    /// Returns the `xml:base` values of this element and its ancestors, the innermost first.
     fn stated_bases(self) -> Vec<String> {
         let mut stated = Vec::new();
         let mut at = Some(self.id).filter(|_| self.tree.has_base);
@@ -382,16 +384,16 @@ impl<'t, 'a> XmlElement<'t, 'a> {
     }
 }
 
-/// State while an element is serialised.
+/// State while the content of an element is serialised.
 #[derive(Clone, Copy)]
 struct Writing<'u> {
-    /// Whether the element is inside `svg` or `math`.
+    /// Whether the content is inside `svg` or `math`.
     is_foreign: bool,
-    /// Base of the whole text, against which its URLs are resolved later.
+    /// Base URL of the whole text. URLs without an inner base are resolved against it later.
     base: Option<&'u Url>,
-    /// Base stated by elements inside the text.
+    /// Base URL stated by an `xml:base` inside the text.
     inner: Option<&'u Url>,
 }
 
-/// Maximum length of an `xml:base`, in bytes.
+/// Maximum length of an `xml:base` value, in bytes. Longer values are ignored.
 const BASE_BYTES_MAX: usize = 2_048;

@@ -12,13 +12,13 @@ use crate::feed::flaws::Flaws;
 use crate::feed::flaws::{TOO_DEEP, TOO_MANY_ENTRIES};
 use crate::feed::oldest_first::oldest_left_out;
 
-/// Maximum nesting depth (SPEC 0, `XML_DEPTH_MAX`).
+/// Maximum nesting depth of elements (SPEC 0, `XML_DEPTH_MAX`).
 const DEPTH_MAX: usize = 256;
-/// Maximum number of nodes kept per document.
+/// Maximum number of elements and texts kept per document.
 const NODES_MAX: usize = 700_000;
 /// Maximum number of attributes kept per document.
 const ATTRIBUTES_MAX: usize = 1_000_000;
-/// Maximum number of mismatched end tags per document.
+/// Maximum number of end tags recorded in `XmlTree::misfits`.
 const MISFITS_MAX: usize = 100_000;
 /// Maximum number of entries kept per document (SPEC 0, `ENTRIES_MAX`).
 pub(in crate::feed) const ENTRIES_MAX: usize = 10_000;
@@ -27,13 +27,13 @@ pub(in crate::feed) const ENTRIES_MAX: usize = 10_000;
 const ROOTS: [&str; 6] = ["rss", "feed", "rdf", "channel", "entry", "redirect"];
 /// Root elements that are also recognised inside a web page.
 const ROOTS_IN_PAGE: [&str; 4] = ["rss", "feed", "rdf", "channel"];
-/// Elements that identify a web page.
+/// Elements that show that a document is a web page.
 const PAGE: [&str; 3] = ["html", "head", "body"];
-/// Web page elements whose content is not markup of the page.
+/// Elements of a web page whose content is not part of the page's own markup.
 const NO_MARKUP: [&str; 4] = ["script", "style", "template", "textarea"];
 
-/// Builds the tree of the first element that can be the root of a feed. Ignores everything before and after it. Without such an
-/// element, the tree is empty.
+/// Builds the tree of the first element that can be the root of a feed. The text before and after this element is ignored. If there
+/// is no such element, the tree is empty.
 pub(in crate::feed) fn build_tree<'a>(document: &'a str, flaws: &mut Flaws) -> XmlTree<'a> {
     let mut found = flaws.clone();
     let tree = build_tree_of(document, &ROOTS, &ROOTS_IN_PAGE, 0, &mut found);
@@ -46,7 +46,7 @@ pub(in crate::feed) fn build_tree<'a>(document: &'a str, flaws: &mut Flaws) -> X
     tree
 }
 
-/// Builds the tree of the first element with one of these names. Does not search inside web pages.
+/// Builds the tree of the first element whose name is in `roots`. Web pages are not searched for this element.
 pub(in crate::feed) fn build_tree_below<'a>(
     document: &'a str,
     roots: &'static [&'static str],
@@ -89,7 +89,7 @@ fn build_tree_of<'a>(
     builder.tree
 }
 
-/// An open element.
+/// An element whose end tag was not reached yet.
 #[derive(Debug)]
 struct OpenElement<'a> {
     id: NodeId,
@@ -100,16 +100,16 @@ struct OpenElement<'a> {
 #[derive(Debug)]
 struct TreeBuilder<'a, 'f> {
     roots: &'static [&'static str],
-    /// Roots accepted inside a web page. If empty, web pages are not read.
+    /// Root elements accepted inside a web page. If empty, web pages are not searched for a root.
     roots_in_page: &'static [&'static str],
     tree: XmlTree<'a>,
     scope: NamespaceScope<'a>,
     stack: Vec<OpenElement<'a>>,
     started: bool,
     entries: usize,
-    /// Number of entries to drop at the start.
+    /// Number of entries to drop at the start of the document, because they are the oldest ones.
     left_out: usize,
-    /// Name of an element that is skipped with its content, and the number of open elements with that name.
+    /// Name of the element that is being skipped with its content, and the number of open elements with this name.
     skipped: Option<(&'a str, usize)>,
     flaws: &'f mut Flaws,
 }
@@ -137,7 +137,8 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
     fn add_token(&mut self, token: Token<'a>) -> ControlFlow<()> {
         if let Some((name, open)) = &mut self.skipped {
             match token {
-                // A script ends at the first end tag, whatever it contains.
+                // Before the root is found, the skipped element is a script or similar, which ends at the first end tag with its
+                // name, even if start tags with the same name precede it.
                 Token::Start { name: other, empty: false, .. } if other == *name => {
                     *open += usize::from(self.started);
                 }
@@ -255,7 +256,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             .stack
             .iter()
             .any(|open| matches!(open.purpose, ElementPurpose::Body | ElementPurpose::Leaf));
-        // RSS has its own elements with these two names.
+        // RSS has its own elements `link` and `image`, which have content.
         let void = is_markup && !matches!(&*local, "link" | "image") && is_void(&local);
         let from = self.tree.attributes.len();
         if from < ATTRIBUTES_MAX {
@@ -272,7 +273,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         if self.stack.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Checks whether an element that begins here exceeds a limit of the tree.
+    /// Checks whether an element that begins at this position exceeds the limit on entries or nesting. If so, records a flaw.
     fn is_over_a_limit(&mut self, raw: &'a str, is_entry: bool) -> bool {
         let is_before = is_entry && self.entries <= self.left_out;
         let reason = if is_before || self.entries > ENTRIES_MAX.saturating_add(self.left_out) {
@@ -301,8 +302,8 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         }
     }
 
-    /// Closes elements that cannot contain the new element, so that an element with a missing or mistyped end tag does not
-    /// absorb the rest of the feed. Returns whether it closed any.
+    /// Closes open elements that cannot contain the new element, so that an element with a missing or mistyped end tag does not
+    /// absorb the rest of the feed. Returns whether any element was closed.
     fn make_room(&mut self, ns: Ns, local: &str, purpose: ElementPurpose) -> bool {
         let Some(at) = self.stack.iter().rposition(|open| open.purpose != ElementPurpose::Other)
         else {
@@ -320,7 +321,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             {
                 at
             }
-            // Text without markup ends at the start of the next field.
+            // A text element whose end tag is missing ends at the start of the next field, if it contains no markup.
             (ElementPurpose::Leaf | ElementPurpose::Body, ElementPurpose::Body)
                 if matches!(ns, Ns::Rss | Ns::Atom | Ns::Content | Ns::Dc)
                     && self.is_field_of_entry(at, ns)
@@ -342,7 +343,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         true
     }
 
-    /// Checks whether an element of this namespace is a field of the entry that contains the open element at `at`.
+    /// Checks whether an element with the namespace `ns` is a field of the entry that contains the open element at `at`.
     fn is_field_of_entry(&self, at: usize, ns: Ns) -> bool {
         let parent = at.checked_sub(1).and_then(|parent| self.stack.get(parent));
         let is_in_entry = parent.is_some_and(|parent| parent.purpose == ElementPurpose::Entry);
@@ -358,7 +359,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         })
     }
 
-    /// Closes elements that have no end tag of their own.
+    /// Closes the open elements from `depth` on, which have no end tag of their own.
     fn close_open_ended(&mut self, depth: usize) {
         self.release_swallowed(depth);
         self.tree.open_ended.extend(self.stack.iter().skip(depth).map(|open| open.id));
@@ -396,10 +397,10 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
         }
     }
 
-    /// Moves children that were absorbed by elements without an end tag, from this depth on, back to their container or entry.
-    /// Such an element keeps only the children before the first one that belongs outside.
+    /// Moves children out of open elements from depth `from` on that have no end tag, back to the surrounding container or entry.
+    /// An element without an end tag keeps only the children before the first one that belongs to the container or entry.
     fn release_swallowed(&mut self, from: usize) {
-        // Going from the outside in preserves document order.
+        // Starting with the outermost element preserves the document order.
         for at in from..self.stack.len() {
             let outer = self.stack.iter().take(at).rfind(|o| o.purpose != ElementPurpose::Other);
             let swallower = self.stack.get(at).filter(|open| open.purpose == ElementPurpose::Other);

@@ -1,4 +1,4 @@
-//! Builds trees of broken documents.
+//! Checks the trees built from broken documents.
 
 use super::*;
 use crate::feed::xml::tree::XmlElement;

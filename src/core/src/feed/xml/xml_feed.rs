@@ -1,5 +1,5 @@
-//! Reads RSS, RDF and Atom documents from the tolerant tree. It locates the parts of the feed and chooses the element for each
-//! field.
+//! Reads RSS, RDF and Atom documents from the XML tree. Locates the head section and the entries, and reads the element chosen for
+//! each field.
 
 use std::borrow::Cow;
 
@@ -22,10 +22,10 @@ use crate::feed::flaws::{AMBIGUOUS_DATE, Flaws};
 use crate::feed::identity::{self, EntryIds, StatedIdentity};
 use crate::feed::text::{self, NAME_MAX, TITLE_MAX};
 
-/// Maximum number of deleted entries kept per document.
+/// Maximum number of deleted entries recorded per document.
 const TOMBSTONES_MAX: usize = tree_builder::ENTRIES_MAX;
 
-/// Reads a document that was fetched from `url`.
+/// Reads an XML document that was fetched from `url`.
 pub(in crate::feed) fn read_xml_feed(
     document: &str,
     url: Option<&Url>,
@@ -63,20 +63,21 @@ pub(in crate::feed) fn read_xml_feed(
     read
 }
 
-/// Reads `<redirect><newLocation>` (SPEC S1.12, S1.14).
+/// Reads a redirect document, `<redirect><newLocation>` (SPEC S1.12, S1.14).
 fn read_redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws) -> FeedDocument {
     let Some(target) = root.children().find(|child| child.local() == "newlocation") else {
         flaws.add("redirect", "", "it contains no newLocation");
         return FeedDocument::default();
     };
-    // In the example printed in the source of SPEC S1.12, a second start tag replaces the end tag of this element.
+    // In the source of SPEC S1.12, the end tag of this element is misprinted as a second start tag. Only the text before the first
+    // child element is therefore read.
     let written = target.leading_text();
     let stated = target.attribute("href").filter(|_| written.trim().is_empty());
     let written = stated.unwrap_or(written);
     let location = if written.trim().is_empty() {
         Some(NewLocation::Gone)
     } else {
-        // Only an empty URL ends the feed (SPEC S1.14); an unreadable one does not.
+        // An empty URL means that the feed no longer exists (SPEC S1.14). An unreadable URL does not.
         let resolved = address::resolve_address(&written, target.base(url).as_ref());
         if resolved.is_none() {
             flaws.add("newLocation", &written, "the address is not valid");
@@ -86,7 +87,7 @@ fn read_redirect(root: XmlElement<'_, '_>, url: Option<&Url>, flaws: &mut Flaws)
     FeedDocument { kind: Kind::Redirect, new_location: location, ..FeedDocument::default() }
 }
 
-/// Parts of a feed in its tree.
+/// The elements of an XML tree that form the parts of a feed.
 pub(in crate::feed) struct FeedParts<'t, 'a> {
     kind: Kind,
     root: XmlElement<'t, 'a>,
@@ -125,7 +126,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         Self { kind, root, heads, entries }
     }
 
-    /// Checks whether this is a complete feed rather than a web page element that has the same name as a feed root.
+    /// Checks whether the root is the root of a complete feed rather than a web page element with the same name.
     fn is_whole_feed(&self) -> bool {
         let prefix = self.root.raw().split_once(':').map(|(prefix, _)| format!("xmlns:{prefix}"));
         let declared = self.root.attribute(prefix.as_deref().unwrap_or("xmlns"));
@@ -142,7 +143,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         (self.kind != Kind::Atom || is_atom) && self.entries.iter().any(says_something)
     }
 
-    /// Checks whether the feed has neither entries nor a head section in a known vocabulary (SPEC G.9).
+    /// Checks whether the feed has neither entries nor a readable head section because it is in an unknown vocabulary (SPEC G.9).
     fn is_empty(&self) -> bool {
         let declared = self.root.attribute("xmlns").map(|name| Ns::from_uri(&name));
         let is_known = declared.is_some_and(|ns| matches!(ns, Ns::Atom | Ns::Rss));
@@ -156,9 +157,10 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         self.entries.is_empty() && is_bare && !has_channel && may_be_foreign
     }
 
-    /// Reads the feed. `order` is derived from its dates.
+    /// Reads the feed. `order` states whether numeric dates in the document start with the day or with the month.
     fn read(&self, url: Option<&Url>, order: Option<DateOrder>, flaws: &mut Flaws) -> FeedDocument {
-        // Read hints first, so that flaws from invalid dates cannot displace their flaws.
+        // Hints are read first. Otherwise many flaws in the dates of entries could displace flaws in the hints, because the number
+        // of flaws is limited.
         let mut hints = schedule_hints::read_hints(&self.heads, flaws);
         if self.entries.is_empty() {
             explain_missing_entries(self.root, flaws);
@@ -194,7 +196,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         }
     }
 
-    /// Reads the head section.
+    /// Reads the head section of the feed.
     fn read_head(
         &self,
         chosen: &ChosenElements<'_, '_>,
@@ -238,7 +240,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
         address::web_url(&address).map(|_| NewLocation::At(address))
     }
 
-    /// Reads `at:deleted-entry` (RFC 6721 §3).
+    /// Reads the deleted entries that the feed lists as `at:deleted-entry` (RFC 6721 §3).
     fn read_tombstones(&self, flaws: &mut Flaws) -> Vec<Tombstone> {
         let mut tombstones = Vec::new();
         let deleted = self.heads.iter().flat_map(|head| head.children());
@@ -258,7 +260,7 @@ impl<'t, 'a> FeedParts<'t, 'a> {
     }
 }
 
-/// Adds an entry element, or the entries of an RSS 1.1 list, which are nested one level deeper.
+/// Appends an entry to `entries`. An RSS 1.1 list contains its entries one level deeper, so the entries in the list are appended.
 fn add_entries<'t, 'a>(element: XmlElement<'t, 'a>, entries: &mut Vec<XmlElement<'t, 'a>>) {
     if is_entry(element) {
         entries.push(element);
@@ -267,7 +269,7 @@ fn add_entries<'t, 'a>(element: XmlElement<'t, 'a>, entries: &mut Vec<XmlElement
     }
 }
 
-/// Reads an entry, with its ID as stated.
+/// Reads an entry. Its `id` is the stated one, because identities are assigned later.
 fn read_entry(
     entry: XmlElement<'_, '_>,
     within: &EntryContext<'_>,
@@ -304,26 +306,26 @@ fn read_entry(
     ReadEntry { content, identifying_link: links.identifying.or(attribute) }
 }
 
-/// Returns the URL of external content (RFC 4287 §4.1.3.2).
+/// Returns the URL of an entry's content that is in an external file (RFC 4287 §4.1.3.2).
 fn read_source(chosen: &ChosenElements<'_, '_>, document: Option<&Url>) -> Option<String> {
     let content =
         chosen.get(FeedField::Content).filter(|content| content.is(Ns::Atom, "content"))?;
     address::resolve_address(&content.attribute("src")?, content.base(document).as_ref())
 }
 
-/// Document properties that affect how entries are read.
+/// Properties of the document that affect how its entries are read.
 struct EntryContext<'u> {
-    /// Whether dates put the day or the month first.
+    /// Whether numeric dates in this document start with the day or with the month.
     order: Option<DateOrder>,
     document: Option<&'u Url>,
-    /// Home page of the feed.
+    /// URL of the feed's website.
     page: Option<Url>,
 }
 
 impl EntryContext<'_> {
-    /// Returns the base for a text. An `xml:base` takes precedence. Otherwise Atom uses the document (RFC 4287 §2). RSS defines
-    /// no base, so an RSS text uses the page of its entry, because publishers copy texts from that page, or else the home page of
-    /// the feed.
+    /// Returns the base for relative URLs in a text. An `xml:base` takes precedence. Otherwise the base of an Atom text is the URL
+    /// of the document (RFC 4287 §2). RSS defines no base. The base of an RSS text is the page of its entry, because publishers
+    /// copy texts from that page, or else the home page of the feed.
     fn base(
         &self,
         entry: XmlElement<'_, '_>,
@@ -337,14 +339,14 @@ impl EntryContext<'_> {
     }
 }
 
-/// An entry as read from the tree, before it gets an identity.
+/// An entry whose identity is not yet assigned.
 struct ReadEntry {
     content: Entry,
     /// Link that serves as the identity if no ID is stated.
     identifying_link: Option<String>,
 }
 
-/// Reads the text of a field as markup with absolute URLs. Returns `None` if it is blank.
+/// Reads the text of a field as markup with absolute URLs. Returns `None` if the text is blank.
 fn read_markup<'t, 'a>(
     chosen: &ChosenElements<'t, 'a>,
     field: FeedField,
@@ -362,19 +364,20 @@ fn read_markup<'t, 'a>(
     }
 }
 
-/// Returns an ID that is the URL of its entry: an `atom:id`, or a `guid` unless it is marked as not permanent.
+/// Returns the ID of an entry if it is also the URL of the entry: an `atom:id` that is a web URL, or such a `guid` unless it is
+/// marked as not permanent.
 fn permanent_link(id: XmlElement<'_, '_>) -> Option<String> {
     let is_permanent = id.is(Ns::Atom, "id") || is_permanent_guid(id);
     id.line().filter(|address| is_permanent && address::is_web(address))
 }
 
-/// Checks whether an element is a `guid` declared as a URL: `isPermaLink` is `true` or missing (RSS 2.0).
+/// Checks whether an element is a `guid` that is declared to be a URL: its attribute `isPermaLink` is `true` or missing (RSS 2.0).
 pub(in crate::feed) fn is_permanent_guid(element: XmlElement<'_, '_>) -> bool {
     let stated = element.attribute("ispermalink");
     element.is(Ns::Rss, "guid") && stated.is_none_or(|value| value.eq_ignore_ascii_case("true"))
 }
 
-/// Reads a field as one line of plain text. Returns `None` if it is blank.
+/// Reads the text of a field as one line of plain text. Returns `None` if the text is blank.
 fn read_line(chosen: &ChosenElements<'_, '_>, field: FeedField) -> Option<String> {
     non_empty(Construct::read(chosen.get(field)?, None).into_line(TITLE_MAX))
 }
@@ -384,7 +387,7 @@ fn read_author(chosen: &ChosenElements<'_, '_>) -> Option<String> {
     chosen.all(FeedField::Author).find_map(person::author_name)
 }
 
-/// Reads the name of a category. Returns `None` if it has none.
+/// Reads the name of a category. Returns `None` if the category has no name.
 fn category_name(element: XmlElement<'_, '_>) -> Option<String> {
     let stated = || element.attribute("term").or_else(|| element.attribute("label"));
     let name = Some(element).filter(|element| element.ns() == Ns::Atom).and_then(|_| stated());
@@ -395,7 +398,7 @@ fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Assigns each entry its identity.
+/// Assigns an identity to each entry.
 fn identify(entries: Vec<ReadEntry>, flaws: &mut Flaws) -> Vec<Entry> {
     let stated: Vec<StatedIdentity<'_>> = entries.iter().map(stated_identity).collect();
     let EntryIds { ids, shared } = identity::entry_ids(&stated);

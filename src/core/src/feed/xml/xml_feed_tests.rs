@@ -1,4 +1,4 @@
-//! Reads old, odd and broken feeds in XML.
+//! Reads old, unusual and broken XML feeds.
 
 use super::*;
 use crate::feed::{DocumentRole, Origin, parse};
@@ -10,7 +10,7 @@ fn read(document: &str) -> FeedDocument {
     )
 }
 
-/// Checks the kind, the feed title and the entry IDs.
+/// Parses `document`, and checks its kind, the title of the feed and the IDs of the entries.
 fn check(document: &str, kind: Kind, title: &str, ids: &[&str]) {
     let read = read(document);
     let found: Vec<&str> = read.entries.iter().map(|entry| entry.id.as_str()).collect();

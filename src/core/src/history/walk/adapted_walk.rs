@@ -1,4 +1,5 @@
-//! The part of an archive walk that handles documents named by an adaptor: numbered pages, listings, captures.
+//! The part of an archive walk that handles documents supplied by an adaptor: numbered pages, listings of captures,
+//! captures.
 
 use chrono::{DateTime, Utc};
 
@@ -14,7 +15,7 @@ use crate::history::rank::Position;
 use crate::history::record::Frontier;
 
 impl ArchiveWalk<'_> {
-    /// Applies a listing of captures. Write the record, then call [`Self::next`].
+    /// Applies a received listing of captures. Then write the record and call [`Self::next`].
     pub fn listed(&mut self, captures: Vec<u64>, now: DateTime<Utc>) {
         let Some(frontier) = self.take_answered() else { return };
         if frontier.edge.via == FoundBy::Listing {
@@ -30,7 +31,7 @@ impl ArchiveWalk<'_> {
         self.assert_sound();
     }
 
-    /// Applies a document that an adaptor named.
+    /// Applies a received document whose address was supplied by an adaptor.
     pub(in crate::history) fn keep_adapted(
         &mut self,
         frontier: &Frontier,
@@ -65,7 +66,8 @@ impl ArchiveWalk<'_> {
         Some(merging)
     }
 
-    /// Handles a failed request for a document that an adaptor named. Returns whether the failure is fully handled.
+    /// Handles a failed request for a document whose address was supplied by an adaptor. Returns `true` if nothing else has
+    /// to be done about the failure.
     pub(in crate::history) fn adapted_failed(
         &mut self,
         frontier: &Frontier,
@@ -80,8 +82,8 @@ impl ArchiveWalk<'_> {
         ends
     }
 
-    /// Continues with the next capture if one is missing or unusable. If the service fails or refuses, requests nothing
-    /// more from it.
+    /// Continues with the next capture if this one is missing or unusable. If the Internet Archive does not answer or
+    /// refuses the request, requests nothing more from it.
     pub(in crate::history) fn skip_missing_copy(
         &mut self,
         frontier: &Frontier,
@@ -104,7 +106,7 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// Checks whether a page contains nothing that the subscription document or another page lacks.
+    /// Checks whether all entries of a page are already in the subscription document, or the page equals another page.
     fn repeats(&self, document: &FeedDocument) -> bool {
         let print = fingerprint(document);
         let applied = |node: &ArchiveNode| node.state == NodeState::Applied;
@@ -112,7 +114,7 @@ impl ArchiveWalk<'_> {
             || self.nodes.iter().any(|(_, node)| applied(node) && node.fingerprint == print)
     }
 
-    /// Ends the walk over numbered pages.
+    /// Ends the walk over numbered pages, because there are no further pages.
     fn end_pages(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
         self.keep_empty(frontier, None, now);
         self.drop_unlinked(&frontier.edge);
@@ -129,7 +131,7 @@ impl ArchiveWalk<'_> {
         self.record.push(Frontier { edge: next, ..Frontier::default() });
     }
 
-    /// Records a document that nothing is merged from.
+    /// Records a fetched document whose entries are not merged.
     fn keep_empty(&mut self, frontier: &Frontier, prev: Option<String>, now: DateTime<Utc>) {
         let node = ArchiveNode {
             state: NodeState::Empty,

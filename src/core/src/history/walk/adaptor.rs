@@ -1,17 +1,18 @@
 //! Adaptors: two sources of older entries that are neither standardized nor offered by publishers, off unless the user enables
 //! one for a feed. The two sources are numbered pages, as in blogs, and the Internet Archive's captures of the feed's address.
 //!
-//! An adaptor only names the next document. The archive walk handles merging, gaps, limits, retries and pauses.
+//! An adaptor only supplies the address of the next document. The archive walk does everything else: merging, gaps, limits,
+//! retries, pauses.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// Default address of the Internet Archive.
+/// Default address of the Internet Archive. Users can set another one.
 pub const INTERNET_ARCHIVE: &str = "https://web.archive.org";
-/// Maximum number of captures listed for one feed; the oldest are kept.
+/// Maximum number of captures used for one feed. If there are more, only the oldest are used.
 pub(crate) const CAPTURES_MAX: usize = 2_000;
-/// First page that is not the subscription document itself.
+/// Number of the first page to request. Page 1 is the subscription document itself.
 const SECOND_PAGE: u32 = 2;
 /// Format of a capture's timestamp: year, month, day, hour, minute, second.
 const CAPTURE_FORM: &str = "%Y%m%d%H%M%S";
@@ -20,10 +21,10 @@ const CAPTURE_FORM: &str = "%Y%m%d%H%M%S";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adaptor {
-    /// Requests `?paged=2`, `?paged=3`, ... until a page is missing.
+    /// Requests `?paged=2`, `?paged=3` and so on until a page is missing.
     #[serde(rename = "wordpress")]
     WordPress,
-    /// Requests the listing of all captures, then the captures, oldest first.
+    /// Requests the listing of all captures of the feed's address, then the captures, oldest first.
     InternetArchive,
 }
 
@@ -39,7 +40,7 @@ impl Adaptor {
         }
     }
 
-    /// Describes the source of the entries in plain words.
+    /// Describes in plain words where the adaptor's entries come from.
     pub const fn origin(self) -> &'static str {
         match self {
             Self::WordPress => "from numbered pages (not offered by this feed)",
@@ -63,28 +64,28 @@ pub struct ActiveAdaptor {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Adapted {
-    /// Enabled adaptor; `None` if there is none.
+    /// The enabled adaptor; `None` if no adaptor is enabled.
     pub way: Option<ActiveAdaptor>,
-    /// Captures of the Internet Archive, oldest first, each as its timestamp in one number.
+    /// Timestamps of the Internet Archive's captures, oldest first. Each timestamp is one number, such as 20140305120000.
     pub captures: Vec<u64>,
 }
 
-/// How a document was found.
+/// How the address of a document was found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FoundBy {
-    /// By a link from its publisher.
+    /// The address is a link in a document of the publisher.
     #[default]
     Link,
-    /// By its number among the numbered pages.
+    /// The address is that page of the numbered pages.
     Page(u32),
-    /// As the listing of all captures.
+    /// The address leads to the listing of all captures.
     Listing,
-    /// As the capture with this timestamp.
+    /// The address leads to the capture with this timestamp.
     Capture(u64),
 }
 
 impl ActiveAdaptor {
-    /// Returns the first document to request.
+    /// Returns the first document that the adaptor requests.
     pub(super) const fn first(&self) -> FoundBy {
         match self.adaptor {
             Adaptor::WordPress => FoundBy::Page(SECOND_PAGE),
@@ -92,7 +93,7 @@ impl ActiveAdaptor {
         }
     }
 
-    /// Returns the address of a document.
+    /// Returns the address of a document that the adaptor requests.
     pub(super) fn address(&self, via: FoundBy) -> String {
         let Self { base, url, .. } = self;
         match via {
@@ -116,21 +117,22 @@ impl ActiveAdaptor {
     }
 }
 
-/// Appends a pair to the query of an address.
+/// Appends a name and a value to the query of an address.
 fn with_query(address: &str, name: &str, value: &str) -> String {
     let Ok(mut url) = Url::parse(address) else { return address.to_owned() };
     url.query_pairs_mut().append_pair(name, value);
     url.into()
 }
 
-/// Returns the time of a capture.
+/// Returns the time at which a capture was made, given its timestamp.
 pub(crate) fn taken_at(capture: u64) -> Option<DateTime<Utc>> {
     let text = format!("{capture:014}");
     NaiveDateTime::parse_from_str(&text, CAPTURE_FORM).ok().map(|at| at.and_utc())
 }
 
-/// Parses a listing of captures: a JSON array of arrays, the first of which names the columns `timestamp` and `digest`.
-/// Skips captures whose digest already occurred. Returns `None` if the bytes are not such a listing.
+/// Parses a listing of captures: a JSON array of arrays. The first array contains the column names, which include
+/// `timestamp` and `digest`. Skips captures with the same digest as an earlier one. Returns `None` if the bytes are not such
+/// a listing.
 pub fn read_listing(bytes: &[u8]) -> Option<Vec<u64>> {
     let rows: Vec<Vec<String>> = serde_json::from_slice(bytes).ok()?;
     let Some((head, rows)) = rows.split_first() else { return Some(Vec::new()) };

@@ -1,4 +1,4 @@
-//! Enables an adaptor for a feed and turns each document that it names into a link.
+//! Enables an adaptor for a feed, and creates a link for each document that the adaptor requests.
 
 use url::{Host, Url};
 
@@ -9,7 +9,8 @@ use crate::history::kind::DocumentKind;
 use crate::history::record::{Frontier, HistoryRecord};
 
 impl ActiveAdaptor {
-    /// Returns the document that counts as the source of the adaptor's addresses (SPEC D.6).
+    /// Returns the document that counts as the origin of the adaptor's links: it decides which addresses may be requested
+    /// (SPEC D.6).
     fn speaker(&self, heard: &Newer) -> Newer {
         match self.adaptor {
             Adaptor::WordPress => heard.clone(),
@@ -33,15 +34,15 @@ fn is_nearby(address: &str) -> bool {
 }
 
 impl HistoryRecord {
-    /// Enables an adaptor or removes the current one; after removal nothing more is requested through it. Called after
-    /// every successful poll of the subscription document and when the user makes a choice.
+    /// Enables an adaptor for the feed or removes the current one. After the removal, nothing more is requested through the
+    /// adaptor. Called after every successful poll of the subscription document and when the user changes the setting.
     pub fn adapt(&mut self, way: Option<&ActiveAdaptor>) {
         if self.adapted.way.as_ref() != way {
             self.forget_adaptor();
             self.adapted = Adapted { way: way.cloned(), captures: Vec::new() };
         }
         let Some(way) = way else { return };
-        // Archives offered by the publisher take precedence.
+        // If the publisher offers archives, they are used instead of the adaptor.
         let offered = self.head.as_ref().is_some_and(|head| head.via == FoundBy::Link);
         if offered || self.kind == DocumentKind::Complete {
             return;
@@ -84,7 +85,8 @@ impl HistoryRecord {
         self.asking = None;
     }
 
-    /// Returns a link to the document that follows the one at `edge`.
+    /// Returns a link to the document that the adaptor requests after the one at `edge`; `None` if there is no further
+    /// document.
     pub(in crate::history) fn link_after(&self, edge: &Edge) -> Option<Edge> {
         let way = self.adapted.way.as_ref()?;
         let captures = &self.adapted.captures;
@@ -98,7 +100,7 @@ impl HistoryRecord {
             }
         };
         let oldest = match via {
-            // Missing entries were published before the capture.
+            // The missing entries were published before this capture was made.
             FoundBy::Capture(taken) => taken_at(taken),
             FoundBy::Link | FoundBy::Page(_) | FoundBy::Listing => edge.newer.oldest,
         };

@@ -1,13 +1,13 @@
 //! The walk from archive to archive, newest first (SPEC C.9, C.10).
 //!
-//! Rule 1: this file does not fetch or wait. It names the next request and accepts the result.
+//! Rule 1: this file does not fetch documents and does not wait. It returns the next request and accepts the result.
 //!
-//! Rule 2: each result is in the record before the next request is named. A link to be followed is a [`Frontier`], and
-//! remains one until its archive is a node or a gap explains why not. The record can therefore be dropped and read
-//! again between any two steps, and nothing is fetched twice or lost.
+//! Rule 2: each result is stored in the record before the next request is returned. A link to be followed is a [`Frontier`],
+//! and remains one until its archive has been recorded as a node, or a gap explains why the archive is missing. The record
+//! can therefore be dropped and read again between any two steps, and nothing is fetched twice or lost.
 //!
-//! Archives need not be applied oldest first, because merging does not depend on the order (SPEC C.5). Each archive is
-//! merged in the batch that stores its node.
+//! Archives need not be merged oldest first, because the result of merging does not depend on the order (SPEC C.5). The
+//! entries of an archive are written in the same batch as its node.
 
 use chrono::{DateTime, Utc};
 
@@ -37,9 +37,10 @@ pub struct ArchiveWalk<'a> {
 /// The next step of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// Request this archive: unconditionally, without `A-IM`, `archive_spacing` after the last one.
+    /// Request this archive without validators and without `A-IM`, at least `archive_spacing` after the last archive
+    /// request.
     Fetch(ArchiveRequest),
-    /// A request is already in progress.
+    /// A request is already in progress; its result must be passed in first.
     Busy,
     /// The walk ends, possibly with a notice for the user.
     Rest(Option<WalkNotice>),
@@ -50,11 +51,11 @@ pub enum Next {
 pub struct ArchiveRequest {
     /// Address of the archive.
     pub url: String,
-    /// Address of the document that named it (SPEC D.6, class "supplied").
+    /// Address of the document that contains the link (SPEC D.6, class "supplied").
     pub by: String,
-    /// Whether that document came from a public address.
+    /// Whether the document that contains the link came from a public address.
     pub by_public: bool,
-    /// Whether the archive has another origin than that document.
+    /// Whether the archive has another origin than the document that contains the link.
     pub cross_origin: bool,
     /// Whether the expected response is a listing of captures rather than a feed.
     pub listing: bool,
@@ -63,7 +64,7 @@ pub struct ArchiveRequest {
 /// A notice shown to the user once at the end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WalkNotice {
-    /// A gap was retried, and this number of entries was recovered.
+    /// Gaps were closed, and this number of entries was recovered.
     Recovered(u32),
 }
 
@@ -79,9 +80,9 @@ impl WalkNotice {
 /// An archive that was received.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival<'d> {
-    /// Address that answered.
+    /// Address from which the archive was received.
     pub url: &'d str,
-    /// Whether that address is public.
+    /// Whether the address in `url` is public.
     pub public: bool,
     /// Time of the request.
     pub fetched_at: DateTime<Utc>,
@@ -92,8 +93,8 @@ pub struct Arrival<'d> {
 }
 
 impl ArchiveWalk<'_> {
-    /// Returns the next step. Called after a successful poll of the subscription document, after [`Self::merged`],
-    /// after [`Self::failed`], and after a user action; never while polls of the feed fail.
+    /// Returns the next step of the walk. Called after a successful poll of the subscription document, after
+    /// [`Self::merged`], after [`Self::failed`] and after a user action, but never while polls of the feed fail.
     pub fn next(&mut self, now: DateTime<Utc>) -> Next {
         if self.record.asking.is_some() {
             return Next::Busy;
@@ -110,7 +111,7 @@ impl ArchiveWalk<'_> {
         Next::Rest(recovered)
     }
 
-    /// Requests the archive of a frontier, or resolves the frontier without a request.
+    /// Returns the request for the archive of a frontier, or resolves the frontier without a request and returns `None`.
     fn request_or_end(&mut self, frontier: Frontier, now: DateTime<Utc>) -> Option<ArchiveRequest> {
         self.overtake_aside(&frontier.edge);
         let edge = &frontier.edge;
@@ -129,7 +130,8 @@ impl ArchiveWalk<'_> {
             if (retried.edge.newer.archive.is_none() || retried.edge.side)
                 && let Some(gap) = self.record.gaps.get(&key)
             {
-                // An archive in the chain keeps its gap even if other documents link to it.
+                // A gap below an archive in the chain keeps its link even if other documents link to the same missing
+                // archive.
                 retried.edge = gap.edge.clone();
             }
             self.record.frontiers.push(retried);
@@ -160,9 +162,9 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// Applies a received archive and returns how to merge its entries. Write them in one batch with the
-    /// [`HistoryRecord`] and the nodes of [`Nodes::take_touched`], then call [`Self::merged`]. On `None` there is
-    /// nothing to merge, but the record must still be written.
+    /// Applies a received archive and returns how to merge its entries. Write the entries in one batch with the
+    /// [`HistoryRecord`] and the nodes of [`Nodes::take_touched`], then call [`Self::merged`]. If the result is `None`,
+    /// nothing is merged, but the record must still be written.
     pub fn arrived(&mut self, arrival: &Arrival<'_>) -> Option<Merging> {
         let frontier = self.take_answered()?;
         let now = arrival.fetched_at;
@@ -186,7 +188,7 @@ impl ArchiveWalk<'_> {
         }
         if answered != frontier.edge.key && !frontier.again && self.nodes.find(&answered).is_some()
         {
-            // The address is an alias of a known archive.
+            // The archive is already known at another address, so the requested address is recorded as an alias.
             let alias = ArchiveNode {
                 state: NodeState::AliasOf(answered),
                 url: frontier.edge.url.clone(),
@@ -204,7 +206,7 @@ impl ArchiveWalk<'_> {
         Some(merging)
     }
 
-    /// Records a received archive as a node and its links as frontiers.
+    /// Records a received archive as a node, and its links as frontiers.
     fn keep_archive(
         &mut self,
         frontier: &Frontier,
@@ -217,7 +219,7 @@ impl ArchiveWalk<'_> {
         if edge.by_previous && is_page(document, &[answered, edge.key.as_str()]) {
             self.record.doubts.insert(Doubt::Pages);
         }
-        // Links of a skipped archive are not followed, so its link counts only if it leads to a known archive.
+        // Links of a skipped archive are not followed, so its link to an older archive counts only if that archive is known.
         let here = |key: &String| !edge.side || self.nodes.find(key).is_some();
         let prev = older.map(|(link, _)| canonical(link)).filter(here);
         self.add_aliases(&edge.key, answered, document, arrival);
@@ -239,7 +241,7 @@ impl ArchiveWalk<'_> {
         merging
     }
 
-    /// Records a document whose entries are to be merged. Returns how to merge them, and the date below which older
+    /// Records a received document whose entries are to be merged. Returns how to merge them, and the date below which older
     /// documents are listed.
     pub(super) fn keep_document(
         &mut self,
@@ -248,7 +250,7 @@ impl ArchiveWalk<'_> {
         prev: Option<String>,
     ) -> (Merging, DateTime<Utc>) {
         let (edge, document, now) = (&frontier.edge, arrival.document, arrival.fetched_at);
-        // Entries without a date are listed with their document: below the newer one.
+        // Entries without a date are listed together with their document, below the next newer document.
         let placed = edge.newer.oldest.unwrap_or(now).min(now);
         let dates = span(document, now, Some(placed));
         let stated = stated_span(document, now);
@@ -281,7 +283,7 @@ impl ArchiveWalk<'_> {
         (Merging { placed: Some(placed), ..Merging::at(place) }, oldest)
     }
 
-    /// Stores the node of a frontier and closes the frontier's gap.
+    /// Stores the node of the archive that a frontier led to, and closes the frontier's gap.
     pub(super) fn keep_node(&mut self, frontier: &Frontier, node: ArchiveNode) {
         let edge = &frontier.edge;
         self.close_gap(frontier);
@@ -291,7 +293,7 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// Makes the archive's own link the next frontier.
+    /// Makes the link from a received archive to the next older one the next frontier.
     fn follow_link(
         &mut self,
         frontier: &Frontier,
@@ -322,7 +324,8 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// Adds aliases of an archive: the address that answered, and the archive's `self` link if it can be trusted.
+    /// Records other addresses of an archive as aliases: the address that answered, and the archive's `self` link if it can
+    /// be trusted.
     fn add_aliases(
         &mut self,
         key: &str,
@@ -363,7 +366,7 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// Removes and returns the frontier whose archive was requested; `None` if its response is no longer expected.
+    /// Removes and returns the frontier whose archive was requested; `None` if no response is expected any more.
     pub(in crate::history) fn take_answered(&mut self) -> Option<Frontier> {
         let key = self.record.asking.take()?;
         self.take_frontier(&key, true).or_else(|| self.take_frontier(&key, false))
@@ -375,7 +378,7 @@ impl ArchiveWalk<'_> {
         Some(self.record.frontiers.remove(place))
     }
 
-    /// Returns the limit that prevents a request for a frontier, if any.
+    /// Returns the limit that prevents the request for the archive of a frontier; `None` if the request is allowed.
     fn limit_for(&self, frontier: &Frontier, now: DateTime<Utc>) -> Option<Limit> {
         let (policy, run) = (self.policy, &self.record.run);
         let today =
@@ -383,7 +386,7 @@ impl ArchiveWalk<'_> {
         let catch_up = if self.record.walked { policy.catch_up_documents } else { 0 };
         let kept = self.nodes.len() >= NODES_MAX || self.record.gaps.len() >= GAPS_MAX;
         let unasked = !run.consented;
-        // A list of captures is finite, so captures without new entries are no reason to stop.
+        // The number of captures is limited by their listing, so captures without new entries are no reason to stop.
         let is_listed = matches!(frontier.edge.via, FoundBy::Capture(_));
         let old_form = frontier.edge.by_previous && !self.record.old_form_confirmed;
         [
@@ -414,7 +417,7 @@ impl ArchiveWalk<'_> {
     }
 }
 
-/// Returns why a document cannot be used as an archive.
+/// Returns the reason why a document cannot be used as an archive; `None` if it can.
 fn why_unreadable(document: &FeedDocument) -> Option<&'static str> {
     if !document.kind.is_feed() {
         Some("it is not a feed")

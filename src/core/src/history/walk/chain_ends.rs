@@ -1,4 +1,4 @@
-//! The ends of chains during an archive walk: at known archives, at gaps, at limits, at failures (SPEC C.8, C.9).
+//! The places where a chain of archives ends during a walk: at known archives, gaps, limits and failures (SPEC C.8, C.9).
 
 use chrono::{DateTime, Utc};
 
@@ -11,12 +11,14 @@ use crate::history::node::End;
 use crate::history::record::Frontier;
 
 impl ArchiveWalk<'_> {
-    /// Ends a chain at a known archive. The chain below it has its own end, unless it loops.
+    /// Ends a chain at an archive that is already known. The older part of the chain was recorded before and has its own
+    /// end, unless it leads back to here and forms a loop.
     pub(in crate::history) fn end_at_known(&mut self, frontier: &Frontier, now: DateTime<Utc>) {
         let edge = &frontier.edge;
         self.take_frontier(&edge.key, frontier.again);
         let newer = edge.newer.archive.as_deref();
-        // A document that was subscribed to by mistake is an archive too.
+        // An archive that was subscribed to by mistake has an address of the subscription document but also counts as an
+        // archive.
         let is_own = self.record.is_own(&edge.key) && self.nodes.find(&edge.key).is_none();
         let loops = is_own || self.leads_back(newer, &edge.key, now);
         if loops && !edge.side {
@@ -30,8 +32,9 @@ impl ArchiveWalk<'_> {
         self.drop_unlinked(edge);
     }
 
-    /// Checks whether the chain below a link leads back to the archive that holds it. A loop further down gets its own
-    /// gap; one can form when two addresses turn out to be the same archive.
+    /// Checks whether the chain below a link leads back to the archive that contains the link. If the chain has a loop
+    /// further down, a gap is opened at that loop. Such a loop can form when two addresses turn out to belong to the same
+    /// archive.
     fn leads_back(&mut self, newer: Option<&str>, link: &str, now: DateTime<Utc>) -> bool {
         loop {
             let (at, from, link) = match self.nodes.chain_end(self.record, newer, link) {
@@ -61,8 +64,8 @@ impl ArchiveWalk<'_> {
         self.drop_unlinked(&edge);
     }
 
-    /// Handles a server that sends the subscription document instead of an archive. For a `next-archive` link this is
-    /// not a failure: the subscription document follows the newest archive.
+    /// Handles a server that sends the subscription document instead of an archive. For a `next-archive` link, this is not a
+    /// failure, because the subscription document is the next newer document after the newest archive.
     pub(in crate::history) fn answered_with_current(
         &mut self,
         frontier: Frontier,
@@ -76,7 +79,7 @@ impl ArchiveWalk<'_> {
         self.failed_at(frontier, &ArchiveFailure::Unreadable(why.to_owned()), now);
     }
 
-    /// Returns the gap at the target of a frontier, and whether it is due for a retry.
+    /// Returns the known gap at the archive that a frontier leads to, and whether a retry is due.
     pub(in crate::history) fn gap_at(
         &self,
         frontier: &Frontier,
@@ -91,14 +94,14 @@ impl ArchiveWalk<'_> {
         Some((key, due))
     }
 
-    /// Ends a chain at a gap. The gap now belongs to the document that links to it.
+    /// Ends a chain at a known gap. From now on, the gap is listed below the document with this link.
     pub(in crate::history) fn end_at_gap(&mut self, frontier: &Frontier) {
         self.take_frontier(&frontier.edge.key, frontier.again);
         self.record.relink(&frontier.edge);
         self.drop_unlinked(&frontier.edge);
     }
 
-    /// Ends the walk here because of a limit or a user action.
+    /// Ends the walk at a frontier because of a limit or a user action.
     pub(in crate::history) fn stop_at(
         &mut self,
         frontier: Frontier,
@@ -108,7 +111,7 @@ impl ArchiveWalk<'_> {
         self.take_frontier(&frontier.edge.key, frontier.again);
         let known = frontier.gap.and_then(|key| self.record.gaps.get(&key));
         if frontier.again || known.is_some_and(|gap| !matches!(gap.reason, Reason::Limit { .. })) {
-            // An archive that failed before keeps its reason and its retry time.
+            // A gap of an archive that failed before keeps its reason and its retry time.
             self.reopen(frontier.gap);
             return;
         }
@@ -140,7 +143,8 @@ impl ArchiveWalk<'_> {
             }
             self.skip_missing_copy(&frontier, failure);
         }
-        // The link to a skipped archive may simply be out of date, except on the newest archive, where it concerns new entries.
+        // If the link to a skipped archive leads nowhere, it is usually just out of date. This does not apply to a link in
+        // the newest archive, because it concerns new entries.
         let out_of_date = matches!(failure, ArchiveFailure::Status { status: 404 | 410, .. })
             && frontier.edge.newer.archive != self.record.settled;
         if frontier.edge.side && out_of_date {
@@ -176,8 +180,8 @@ impl ArchiveWalk<'_> {
         self.record.open(key, fill(Gap::new(frontier.edge, reason, now)));
     }
 
-    /// Opens a gap directly below the subscription document. It replaces the gaps below older subscription documents if the last
-    /// two subscription documents overlap, because nothing is missing between them.
+    /// Opens a gap directly below the subscription document. If the last two subscription documents share entries, the new
+    /// gap replaces the gaps below older subscription documents, because nothing is missing between the two documents.
     fn open_at_head(
         &mut self,
         frontier: Frontier,
@@ -195,7 +199,7 @@ impl ArchiveWalk<'_> {
         self.record.open(key, fill(Gap::new(edge, reason, now)));
     }
 
-    /// Closes the gap that a frontier represents.
+    /// Removes the gap of the archive that a frontier leads to, and the gap that the frontier was to close.
     pub(in crate::history) fn close_gap(&mut self, frontier: &Frontier) {
         self.record.gaps.remove(&GapKey::archive(&frontier.edge.key));
         if let Some(key) = frontier.gap {
@@ -204,8 +208,8 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// Drops gaps and frontiers of older subscription documents when a chain from the last one ends. Nothing links to
-    /// an archive that the chain did not reach.
+    /// Removes gaps and frontiers of older subscription documents when the chain from the last subscription document ends.
+    /// No document links to an archive that this chain did not reach.
     pub(in crate::history) fn drop_unlinked(&mut self, edge: &Edge) {
         let from_head = edge.epoch == self.record.epoch && !edge.side;
         let head = self.record.head.as_ref().map(|head| head.key.clone());

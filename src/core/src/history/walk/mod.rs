@@ -1,4 +1,4 @@
-//! Walks from archive to archive.
+//! Walks through a feed's history from archive to archive.
 
 pub(super) mod adapted_walk;
 pub mod adaptor;

@@ -1,6 +1,7 @@
 //! Older pages of a paged feed, loaded one at a time at the user's request (SPEC C.7).
 //!
-//! Entries move from page to page, so no page is ever recorded as fetched, and a paged history is never called complete.
+//! Entries move from page to page. Therefore no page is ever recorded as fetched, and the history of a paged feed is never
+//! called complete.
 
 use chrono::{DateTime, Utc};
 
@@ -22,7 +23,8 @@ pub struct PageTaken {
 }
 
 impl HistoryRecord {
-    /// Returns the request for the next older page, if there is one and the run allows it. Called at the user's request.
+    /// Returns the request for the next older page; `None` if there is none. The error is the limit that prevents the
+    /// request. Called when the user asks for older entries.
     pub fn next_page(&mut self, policy: &WalkPolicy) -> Result<Option<ArchiveRequest>, Limit> {
         let Some(gap) = self.gaps.get(&GapKey::pages()) else { return Ok(None) };
         let edge = gap.edge.clone();
@@ -43,8 +45,8 @@ impl HistoryRecord {
         }))
     }
 
-    /// Starts a new run of loading pages. Pages seen before may be requested again, because entries move from page to page. If
-    /// the last page was reached, the run starts again at the link to the first one.
+    /// Starts a new run of loading pages. Pages that were fetched before may be requested again, because entries move from
+    /// page to page. If the last page was reached, the run starts again at the page that the subscription document links to.
     pub fn begin_paging(&mut self) {
         self.pages_seen.clear();
         if let (Some(gap), Some(from)) = (self.gaps.get_mut(&GapKey::pages()), &self.pages_from)
@@ -86,8 +88,8 @@ impl HistoryRecord {
         PageTaken { merging: Some(Merging { placed: Some(placed), ..Merging::at(place) }), more }
     }
 
-    /// Records that a page was merged; `new` of its entries were never seen before. Returns whether a run that reads back to
-    /// known entries should request the next page. A page without new entries ends the run.
+    /// Records that a page was merged; `new` of its entries were never seen before. Returns whether the next page should be
+    /// requested. A page without new entries ends the run.
     pub fn page_merged(&mut self, new: u32, more: bool) -> bool {
         if new == 0 {
             self.end_pages();
@@ -95,7 +97,7 @@ impl HistoryRecord {
         more && new > 0
     }
 
-    /// Ends paging because nothing new is left: the gap stays, without an address.
+    /// Ends paging because there are no further new entries. The gap of the paged feed remains, without an address.
     fn end_pages(&mut self) {
         if let Some(gap) = self.gaps.get_mut(&GapKey::pages()) {
             (gap.edge.url, gap.edge.key) = (String::new(), String::new());

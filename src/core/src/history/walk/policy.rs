@@ -1,4 +1,4 @@
-//! Limits of an archive walk, and the cases in which the user is asked first (SPEC 0, C.10).
+//! Limits of an archive walk, and the cases in which the user must agree first (SPEC 0, C.10).
 
 use serde::{Deserialize, Serialize};
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Archives are fetched without asking, up to the limits of one run.
+    /// Archives are fetched without asking the user, up to the limits of one run.
     #[default]
     Auto,
-    /// The first walk asks; a catch-up of a few archives does not.
+    /// The user is asked before the first walk, but not before catching up on a few archives.
     Ask,
-    /// Nothing is fetched, but gaps are shown.
+    /// No archives are fetched, but gaps are shown.
     Off,
 }
 
 impl Mode {
-    /// All modes, for settings.
+    /// All modes that the user can choose in settings.
     pub const ALL: [Self; 3] = [Self::Auto, Self::Ask, Self::Off];
 
     /// Returns the name used in settings.
@@ -32,7 +32,7 @@ impl Mode {
 /// The limits of an archive walk. The defaults are the values of SPEC 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WalkPolicy {
-    /// The user's choice.
+    /// The user's choice about history.
     pub mode: Mode,
     /// Maximum number of archives requested in one run (`ARCHIVE_RUN_DOCS`).
     pub run_documents: u32,
@@ -44,9 +44,9 @@ pub struct WalkPolicy {
     pub day_documents: u32,
     /// Number of consecutive archives without new entries after which a run ends.
     pub barren_documents: u32,
-    /// Maximum number of archives fetched without asking in the mode `ask`.
+    /// Maximum number of archives fetched without asking the user in the mode `ask`.
     pub catch_up_documents: u32,
-    /// Whether https documents may name http archives (SPEC D.6).
+    /// Whether documents received over https may link to archives at http addresses (SPEC D.6).
     pub allow_insecure: bool,
 }
 
@@ -67,9 +67,10 @@ impl Default for WalkPolicy {
 
 /// Maximum number of archives and aliases kept for one feed.
 pub const NODES_MAX: usize = 20_000;
-/// Maximum number of gaps kept for one feed. Once it is reached, the walk requests only archives that already have a gap.
+/// Maximum number of gaps kept for one feed. Once this number is reached, the walk requests only archives that already have
+/// a gap.
 pub(crate) const GAPS_MAX: usize = 200;
-/// Maximum number of frontiers of one feed.
+/// Maximum number of pending archives (frontiers) kept for one feed.
 pub(crate) const FRONTIERS_MAX: usize = 64;
 /// Maximum number of suspected overruns kept for one feed.
 pub(crate) const OVERRUNS_MAX: usize = 20;

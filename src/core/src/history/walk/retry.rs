@@ -7,16 +7,17 @@ use chrono::{DateTime, TimeDelta, Utc};
 /// Why an archive could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArchiveFailure {
-    /// The server refused the request.
+    /// The server answered with an error status.
     Status {
         /// HTTP status, 400 to 599.
         status: u16,
         /// Earliest time of a retry (`Retry-After`).
         retry_after: Option<DateTime<Utc>>,
     },
-    /// The server did not answer: timeout, DNS, connection, TLS. The text follows "archive URL: ".
+    /// The server did not answer because of a timeout or a DNS, connection or TLS error. The text continues the sentence
+    /// that begins with "archive URL".
     Unanswered(String),
-    /// The address may not be requested (SPEC D.6), or is invalid.
+    /// The address is invalid or may not be requested (SPEC D.6).
     Blocked(String),
     /// The archive exceeds one of the limits of SPEC D.8.
     TooLarge(String),
@@ -39,23 +40,23 @@ impl fmt::Display for ArchiveFailure {
     }
 }
 
-/// How an archive is retried automatically.
+/// How often and for how long a failed archive request is retried automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryClass {
-    /// 5xx, 408, 425, 429, no answer.
+    /// The server answered 5xx, 408, 425 or 429, or did not answer.
     Transient,
-    /// 404 and other refusals that may be mistakes.
+    /// The server answered 404 or another status that may be a mistake.
     NotFound,
-    /// Not a feed, or too large.
+    /// The response is not a feed, or is too large.
     Unreadable,
-    /// 401, 403, 410, 451 and blocked addresses: only the user can retry.
+    /// The server answered 401, 403, 410 or 451, or the address is blocked. Only the user can start a retry.
     Manual,
 }
 
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
 
-/// Seconds between retries, by class. After the last one only the user can retry.
+/// Seconds between retries, for each class. After the last of these retries, only the user can start another one.
 const WAITS: [(RetryClass, &[i64]); 4] = [
     (RetryClass::Transient, &[HOUR, 6 * HOUR, DAY, 3 * DAY, 7 * DAY]),
     (RetryClass::NotFound, &[DAY, 7 * DAY]),
@@ -77,8 +78,8 @@ impl ArchiveFailure {
         }
     }
 
-    /// Returns when to retry after the `tries`-th consecutive failure (1 is the first); `None` if only the user can
-    /// retry. The time is never earlier than `Retry-After`.
+    /// Returns the time of the next retry after `tries` consecutive failures; `None` if only the user can start a retry. The
+    /// time is never earlier than the one the server requested in `Retry-After`.
     pub fn retry_at(&self, tries: u32, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let class = self.class();
         let waits = WAITS.iter().find(|(of, _)| *of == class).map_or(&[][..], |(_, waits)| waits);
@@ -104,7 +105,7 @@ mod tests {
         DateTime::from_timestamp(1_700_000_000 + seconds, 0).unwrap()
     }
 
-    /// Returns the hours between automatic retries.
+    /// Returns the hours between the automatic retries after repeated failures of this kind.
     fn hours(failure: &ArchiveFailure) -> Vec<i64> {
         (1..20)
             .map_while(|tries| failure.retry_at(tries, at(0)))

@@ -1,5 +1,5 @@
-//! Archives that the chain skips. They are found through `next-archive` and requested once; their own links are not
-//! followed (SPEC C.9).
+//! Archives that the chain skips because no document of the chain links to them as older. They are found through
+//! `next-archive` links and requested once. Their own links are not followed (SPEC C.9).
 
 use chrono::{DateTime, Utc};
 
@@ -11,8 +11,9 @@ use crate::history::gap::{Edge, Gap, GapKey, Limit, Newer, Reason};
 use crate::history::record::Frontier;
 
 impl ArchiveWalk<'_> {
-    /// Follows the `next-archive` link of an archive once if it leads neither back nor to anything known. Opens a gap
-    /// instead if the archive was itself found in this way, or if the link leads to another origin.
+    /// Follows the `next-archive` link of an archive once, unless the link leads to the archive from which the walk came or
+    /// to another known document. If the archive was itself found through `next-archive`, or if the link leads to another
+    /// origin, opens a gap instead.
     pub(super) fn look_for_skipped(
         &mut self,
         edge: &Edge,
@@ -23,7 +24,8 @@ impl ArchiveWalk<'_> {
         let Some(link) = document.history.next_archive.as_deref() else { return };
         let key = canonical(link);
         let current = document.history.current.as_deref().map(canonical);
-        // The chain has not yet reached an archive that was subscribed to by mistake, so the archives above it are not skipped.
+        // An archive that was subscribed to by mistake is fetched before the chain reaches it. The archives between it and
+        // the subscription document are therefore still to come, not skipped.
         let is_below_unread = edge.newer.archive.is_none() && edge.epoch != self.record.epoch;
         if is_below_unread
             || edge.newer.archive.as_deref() == Some(key.as_str())
@@ -62,7 +64,7 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// Removes the gap of an archive outside the chain once the chain itself leads there.
+    /// Removes the gap of an archive outside the chain once an archive in the chain links to it.
     pub(super) fn overtake_aside(&mut self, edge: &Edge) {
         let key = GapKey::archive(&edge.key);
         if !edge.side && self.record.gaps.get(&key).is_some_and(Gap::is_aside) {
@@ -70,7 +72,7 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// Checks whether an address is the archive's own, is known, or is already pending or missing.
+    /// Checks whether an address needs no further request: it is the archive's own address, or is known, pending or missing.
     fn is_expected(&self, edge: &Edge, key: &str) -> bool {
         *key == edge.key
             || self.record.is_own(key)

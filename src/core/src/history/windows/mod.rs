@@ -1,4 +1,5 @@
-//! The remembered windows of a feed, compared to detect entries that were missed.
+//! The entries of a feed's last documents (windows). They are compared with a new document to detect entries that were
+//! missed.
 
 pub mod overrun;
 pub mod same_publication;
@@ -16,45 +17,46 @@ use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
 use same_publication::{Former, Signs, find_same};
 
-/// Maximum number of entries remembered per window (SPEC C.1).
+/// Maximum number of entries remembered for each document (SPEC C.1).
 const WINDOW_MAX: usize = 200;
-/// Number of different windows remembered. An entry in all of them is sticky.
+/// Number of different windows remembered. An entry that is in all of them may be sticky: kept in the document although it
+/// is old.
 const WINDOWS: usize = 5;
-/// Number of document sizes remembered; their median is the usual size.
+/// Number of documents whose sizes are remembered. The median of the sizes is the usual size of the feed's document.
 const SIZES: usize = 10;
 
-/// The contents of the last documents.
+/// The contents of the last subscription documents of a feed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Windows {
     /// Identity hashes of the last different windows, in document order, the latest window last.
     pub past: Vec<Vec<u64>>,
-    /// Signs that identify the entries of the latest window apart from their ids.
+    /// Hashes of the link, title and date of each entry in the latest window, to recognize entries whose id changes.
     #[serde(rename = "known_by")]
     pub signs: WindowSigns,
-    /// Number of entries in each of the last documents, the latest last.
+    /// Number of entries in each of the last documents, the latest document last.
     pub sizes: Vec<u32>,
     /// Date and identity hash of the newest known entry.
     pub newest: Option<(DateTime<Utc>, u64)>,
 }
 
 impl Windows {
-    /// Checks whether a document shares an entry with the last one, perhaps under another id. Also returns true if there is no
-    /// earlier document.
+    /// Checks whether a document shares an entry with the last document, even if the entry's id has changed. Also returns
+    /// true if there is no earlier document.
     pub fn overlap(&self, document: &FeedDocument) -> bool {
         let Some(before) = self.past.last().filter(|ids| !ids.is_empty()) else { return true };
         window_ids(document).iter().any(|id| before.contains(id))
             || self.has_renamed(document, &BTreeSet::new())
     }
 
-    /// Checks whether a document shares an entry with one of the last documents, perhaps under another id.
+    /// Checks whether a document shares an entry with any of the remembered documents, even if the entry's id has changed.
     pub fn shares(&self, document: &FeedDocument) -> bool {
         let ids = window_ids(document);
         self.past.iter().flatten().any(|id| ids.contains(id))
             || self.has_renamed(document, &BTreeSet::new())
     }
 
-    /// Checks whether the last document contained every entry of this one.
+    /// Checks whether every entry of this document was also in the last document.
     pub fn holds(&self, document: &FeedDocument) -> bool {
         let before = self.past.last();
         before.is_some_and(|before| window_ids(document).iter().all(|id| before.contains(id)))
@@ -67,7 +69,8 @@ impl Windows {
         sizes.get(sizes.len() / 2).map_or(0, |&size| usize::try_from(size).unwrap_or(usize::MAX))
     }
 
-    /// Returns the entries that are in each of the last windows while at least half of the others changed (SPEC G.43).
+    /// Returns the entries that are in each of the remembered windows, provided that at least half of the other entries
+    /// changed during that time (SPEC G.43).
     pub fn sticky(&self) -> BTreeSet<u64> {
         let (Some(first), Some(last)) = (self.past.first(), self.past.last()) else {
             return BTreeSet::new();
@@ -86,7 +89,7 @@ impl Windows {
         if moved { everywhere } else { BTreeSet::new() }
     }
 
-    /// Checks whether a document contains an entry of the last document under another id. Sticky entries do not count.
+    /// Checks whether a document contains an entry of the last document under another id. Entries in `sticky` are ignored.
     pub fn has_renamed(&self, document: &FeedDocument, sticky: &BTreeSet<u64>) -> bool {
         let Some(before) = self.past.last() else { return false };
         let entries = window_entries(document);
@@ -126,7 +129,7 @@ impl Windows {
         }
     }
 
-    /// Inserts the entries of a delta at the front of the last window (SPEC D.7).
+    /// Inserts the entries of a 226 response, which contains only new entries, at the front of the last window (SPEC D.7).
     pub(super) fn add_delta(&mut self, document: &FeedDocument) {
         let Some(last) = self.past.last_mut() else { return };
         let entries = window_entries(document);
@@ -147,7 +150,7 @@ pub(super) fn window_ids(document: &FeedDocument) -> Vec<u64> {
     window_entries(document).into_iter().map(|(id, _)| id).collect()
 }
 
-/// Returns the entries of a document with their identity hashes, without duplicates.
+/// Returns the entries of a document with their identity hashes, without duplicates and up to the maximum number.
 fn window_entries(document: &FeedDocument) -> Vec<(u64, &Entry)> {
     let mut seen = BTreeSet::new();
     let entries = document.entries.iter().map(|entry| (identity_hash(&entry.id), entry));

@@ -1,4 +1,4 @@
-//! Overruns: entries missed between two polls because the window moved on (SPEC C.8.1).
+//! Overruns: entries that were missed because they entered and left the feed's document between two polls (SPEC C.8.1).
 
 use super::{Windows, window_ids};
 use crate::feed::FeedDocument;
@@ -13,16 +13,16 @@ use crate::history::record::{Frontier, HistoryRecord};
 pub enum OverrunVerdict {
     /// No overrun was detected.
     Fine,
-    /// Entries may have been missed, or the server tailored the response to the request. Poll once more without
-    /// validators and without `A-IM`, and compare that response. Nothing is recorded until then.
+    /// Entries may have been missed, or the server adapted the response to the validators of the request. Poll once more
+    /// without validators and without `A-IM`, and compare that response. Until then, no gap is recorded.
     Verify,
     /// Entries may have been missed; a gap was opened.
     Missed(GapKey),
 }
 
 impl HistoryRecord {
-    /// Compares a subscription document with the last ones and remembers it. `conditional` is true if its request had validators
-    /// or `A-IM`. Called after [`HistoryRecord::apply_poll`].
+    /// Compares a subscription document with the last ones, and remembers it. `conditional` must be true if the request had
+    /// validators or `A-IM`. Called after [`HistoryRecord::apply_poll`].
     pub fn compare_windows(&mut self, polled: &Polled<'_>, conditional: bool) -> OverrunVerdict {
         let document = polled.document;
         if !polled.whole {
@@ -41,31 +41,34 @@ impl HistoryRecord {
         OverrunVerdict::Missed(key)
     }
 
-    /// Forgets all windows. Called when the user changes the feed's address, because the next document is not comparable.
+    /// Forgets the contents of all earlier documents. Called when the user changes the feed's address, because the next
+    /// document cannot be compared with them.
     pub fn forget_windows(&mut self) {
         self.windows = Windows::default();
     }
 
-    /// Checks the conditions of SPEC C.8.1.
+    /// Checks whether entries were probably missed since the last document, by the conditions of SPEC C.8.1.
     fn is_overrun(&self, document: &FeedDocument) -> bool {
         let windows = &self.windows;
         let now = window_ids(document);
         let Some(before) = windows.past.last() else { return false };
-        // 1 - there are two documents to compare, and they are not the whole feed
+        // 1 - there are two documents with entries to compare, and the feed is not complete
         let comparable =
             self.kind != DocumentKind::Complete && !now.is_empty() && !before.is_empty();
-        // 2 - there is no new archive: entries that a walk does not reach have their own gap
+        // 2 - there is no new archive: entries that a walk through the archives does not reach have their own gap
         let walked = self.head.as_ref().map(|head| &head.key) != self.head_before.as_ref();
         // 3 - the documents share only sticky entries
         let sticky = windows.sticky();
         let apart = now.iter().all(|id| sticky.contains(id) || !before.contains(id));
-        // 4 - the window is full (a smaller one was cut by age or for this request), or the feed has archives
+        // 4 - the document has its usual size (a smaller one was limited by age or for this request), or the feed has
+        // archives
         let full = document.entries.len() >= windows.usual() || self.head.is_some();
-        // 5 - no entry of the last document has a new id here
+        // 5 - no entry of the last document is in this document under a new id
         comparable && !walked && apart && full && !windows.has_renamed(document, &sticky)
     }
 
-    /// Fetches the newest archive again, once for each overrun. It may have grown at its address and contain the missed entries.
+    /// Queues the newest archive to be fetched again, once for each overrun. The publisher may have added the missed entries
+    /// to it since it was fetched.
     fn look_into_newest_archive(&mut self) {
         let here = self.head.clone().filter(|head| self.settled.as_ref() == Some(&head.key));
         if let Some(edge) = here {
@@ -82,7 +85,8 @@ impl HistoryRecord {
         key
     }
 
-    /// Returns the gap between the newest known entry and a document. `newest` is the newest archive before the overrun.
+    /// Returns the gap between the newest known entry and a new document. `newest` is the canonical address of the newest
+    /// archive before the overrun.
     pub(in crate::history) fn hole(&self, polled: &Polled<'_>, newest: String) -> (GapKey, Gap) {
         let document = polled.document;
         let dates = span(document, polled.fetched_at, None);

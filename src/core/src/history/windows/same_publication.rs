@@ -1,7 +1,7 @@
-//! Detects entries with different ids that are the same publication (SPEC C.5, the table of evidence).
+//! Detects entries with different ids that are the same publication (by the table of evidence in SPEC C.5).
 //!
 //! Publishers change ids: a site moves to https or to another host, an edited text gets a new guid, or an id contains a
-//! session number. Link, title and date then identify the publication.
+//! session number. In these cases, link, title and date identify the publication.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher as _;
@@ -13,13 +13,13 @@ use url::Url;
 use crate::feed::Entry;
 use crate::history::kept::KeptEntry;
 
-/// Hash keys of the signs. Stored signs depend on them, so they never change.
+/// Keys of the hash function that computes the signs. Signs are stored, so these values must never change.
 const KEYS: (u64, u64) = (0x7769_6e64_6f77_7320, 0x6d6f_7665_206f_6e21);
 
-/// The lower bits of a hash; 0 if there is nothing to hash.
+/// The lower bits of a hash of one property of an entry; 0 if the entry lacks the property.
 pub type Sign = u32;
 
-/// Hashes that identify an entry apart from its id.
+/// Hashes of the properties by which an entry can be recognized if its id changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Signs {
     /// Hash of the link.
@@ -38,7 +38,7 @@ pub struct Signs {
 pub(super) const SIGNS: usize = 5;
 
 impl Signs {
-    /// Computes the signs of a copy.
+    /// Computes the signs of one copy of an entry.
     pub fn of(entry: &Entry) -> Self {
         let date = entry.published.or(entry.updated);
         Self::from_parts(entry.link.as_deref(), entry.title.as_deref(), date)
@@ -71,7 +71,8 @@ impl Signs {
     }
 }
 
-/// Returns the part of an address that stays the same when a site moves.
+/// Returns the part of an address that stays the same when a site moves to another host: path and query, without tracking
+/// parameters.
 fn path_of(url: &Url) -> Option<String> {
     let query = url.query().unwrap_or_default();
     let kept: Vec<&str> =
@@ -103,16 +104,16 @@ impl Former {
     }
 }
 
-/// A row of the table of evidence: the values that must be equal.
+/// A row of the table of evidence: two entries are the same publication if they have equal values for these properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Evidence {
-    /// Link and title.
+    /// Equal links and equal titles.
     LinkAndTitle,
-    /// Title and date.
+    /// Equal titles and equal dates.
     TitleAndDate,
-    /// Title and path, at the same host, or at a former host that no entry of the document uses.
+    /// Equal titles and equal paths, at the same host, or if no entry of the document is at the former host.
     TitleAndPath,
-    /// The link, if every entry of the document has a different one.
+    /// Equal links, if every entry of the document has a different link.
     Link,
 }
 
@@ -121,13 +122,13 @@ const TABLE: [Evidence; 4] =
     [Evidence::LinkAndTitle, Evidence::TitleAndDate, Evidence::TitleAndPath, Evidence::Link];
 
 impl Evidence {
-    /// Returns the values that must be equal; `None` if the entry lacks one.
+    /// Returns the two signs of an entry that must be equal; `None` if the entry lacks one of them.
     fn key(self, signs: &Signs) -> Option<(Sign, Sign)> {
         let key = match self {
             Self::LinkAndTitle => (signs.link, signs.title),
             Self::TitleAndDate => (signs.date, signs.title),
             Self::TitleAndPath => (signs.path, signs.title),
-            // The root of a site may be the page of many entries.
+            // The root of a site is no evidence, because it may be the link of many entries.
             Self::Link => (signs.link, signs.path),
         };
         (key.0 != 0 && key.1 != 0).then_some(key)
@@ -136,8 +137,8 @@ impl Evidence {
 
 /// Finds former entries that are the same publications as entries of a document.
 ///
-/// `document` has the signs of all its entries, and `unknown` the positions of those with unknown ids. The result maps
-/// positions in the document to positions in `former`; each occurs at most once.
+/// `document` contains the signs of all entries of the document, and `unknown` the positions of the entries with unknown
+/// ids. The result maps positions in `document` to positions in `former`. Each position occurs at most once.
 pub(crate) fn find_same(
     document: &[Signs],
     unknown: &BTreeSet<usize>,
@@ -172,7 +173,7 @@ pub(crate) fn find_same(
             };
             let mut fitting = candidates.iter().filter(fits);
             let (last, is_only) = (fitting.next_back(), fitting.next().is_none());
-            // Entries with equal link and title are one publication even if it was stored twice before.
+            // Entries with equal link and title count as one publication even if two such entries were stored before.
             if let Some(place) = last.filter(|_| is_only || evidence == Evidence::LinkAndTitle) {
                 found.insert(*at, *place);
                 taken.insert(*place);

@@ -1,4 +1,4 @@
-//! Storage format of the signs in the last document: five consecutive numbers for each entry.
+//! Storage format of the signs of the entries in the last document: five consecutive numbers for each entry.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl WindowSigns {
         self.0.iter().copied().map(Signs::from_array)
     }
 
-    /// Decodes the output of [`Serialize`].
+    /// Decodes bytes written by the implementation of [`Serialize`].
     fn from_bytes(bytes: &[u8]) -> Self {
         let (signs, _) = bytes.as_chunks::<4>();
         let signs: Vec<Sign> = signs.iter().map(|sign| Sign::from_le_bytes(*sign)).collect();

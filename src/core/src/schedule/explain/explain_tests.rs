@@ -7,7 +7,7 @@ use crate::schedule::interval::pace::Pace;
 use crate::schedule::plan::{PlanStage, Value};
 use crate::schedule::specimens::*;
 
-/// Computes a plan at `now` and compares the reasons.
+/// Computes a plan at `now` and compares the sentences of its steps with the expected ones.
 fn check(facts: &Facts, now: &str, u: f64, expected: &[&str]) {
     let steps = decide(facts, at(now), u).steps;
     let reasons: Vec<&str> = steps.iter().map(|step| step.reason.as_str()).collect();

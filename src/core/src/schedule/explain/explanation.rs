@@ -1,6 +1,6 @@
 //! Explains a plan step by step in plain sentences (SPEC section 0, A.8; UX 2).
 //!
-//! A step that changes nothing says so.
+//! If a floor or the pace has no effect, the sentence says so.
 
 use super::sources::source_sentence;
 use super::wording::duration_words;
@@ -17,7 +17,7 @@ use crate::schedule::limits::{DEFAULT_MIN_SECONDS, HARD_MIN_SECONDS};
 use crate::schedule::plan::{PlanKind, PlanStage, PlanStep, Value};
 use crate::schedule::target_time::TargetTime;
 
-/// Collects steps if an explanation is requested, and does nothing otherwise.
+/// Collects the steps of a plan if an explanation is requested, and discards them otherwise.
 #[derive(Debug)]
 pub(in crate::schedule) struct PlanTrace(Option<Vec<PlanStep>>);
 
@@ -122,7 +122,8 @@ fn pace_verb(bounds: Bounds) -> &'static str {
     if bounds.pace == Pace::More { "halved" } else { "doubled" }
 }
 
-/// Explains the effect of the pace on the publisher's update times. The bounds apply later, to the time itself.
+/// Explains the effect of the pace on the publisher's update times. The user's minimum and maximum are applied later, to the poll
+/// time itself.
 fn slot_pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
     let scaled = bounds.scaled(target.raw);
     let reason =
@@ -130,8 +131,8 @@ fn slot_pace_step(target: &TargetTime, bounds: Bounds) -> PlanStep {
     interval_step(PlanStage::Pace, Some(target.raw), scaled, reason)
 }
 
-/// Explains the effect of the pace on the polls of a learned plan. The pace changes the price of a poll, and therefore the number
-/// of polls.
+/// Explains the effect of the pace on the polls of a learned plan. The pace changes the cost per poll with which the plan is
+/// computed, and therefore the number of polls.
 fn placed_pace_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
     let reason = match bounds.pace {
         Pace::Normal => return None,
@@ -168,12 +169,12 @@ fn bound_words(held: IntervalBound, bounds: Bounds) -> String {
     }
 }
 
-/// Describes a minimum and whether the user chose it.
+/// Describes a minimum interval as `the usual minimum` (the default) or `your minimum` (chosen by the user), with its length.
 fn minimum_words(seconds: i64) -> String {
     format!("{} minimum of {}", whose_minimum(seconds), duration_words(seconds))
 }
 
-/// Returns `the usual` for the default minimum and `your` for a chosen one.
+/// Returns `the usual` for the default minimum interval and `your` for one that the user chose.
 fn whose_minimum(seconds: i64) -> &'static str {
     if seconds == i64::from(DEFAULT_MIN_SECONDS) { "the usual" } else { "your" }
 }
@@ -196,7 +197,7 @@ fn next_update_step(target: &TargetTime, last: i64) -> PlanStep {
     time_step(PlanStage::NextUpdate, Some(last), at, reason)
 }
 
-/// Explains how the user's bounds move a slot.
+/// Explains how the user's minimum or maximum interval moves a poll away from the publisher's update time.
 fn held_slot_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
     let (slot, held) = (target.slot?, target.held?);
     let (stage, direction) = match held {
@@ -208,7 +209,7 @@ fn held_slot_step(target: &TargetTime, bounds: Bounds) -> Option<PlanStep> {
     Some(time_step(stage, Some(slot), target.at, reason))
 }
 
-/// Explains the jitter.
+/// Explains the random shift of the poll, or why there is no shift.
 pub(in crate::schedule) fn explain_jitter(
     target: &TargetTime,
     jittered: &Jittered,

@@ -13,9 +13,9 @@ use crate::schedule::interval::pace::Pace;
 use crate::schedule::learning::PeakDays;
 use crate::schedule::plan::{Decision, PlanKind, SettledBy};
 
-/// Below this many seconds, show the time in minutes.
+/// If the poll is less than this many seconds away, show the remaining time in minutes.
 const MINUTES_BELOW: i64 = 60 * 60;
-/// From this many seconds on, show only the day.
+/// If the poll is at least this many seconds away, show only its day.
 const DAYS_FROM: i64 = 24 * 60 * 60;
 /// Rounding step for times of day, in minutes.
 const CLOCK_STEP: u32 = 15;
@@ -55,7 +55,7 @@ pub fn pace_sentence(
     }
 }
 
-/// Reasons why a plan is the same at any pace.
+/// What settled a plan, with the reason why the plan is therefore the same at any pace.
 const UNMOVED_BY: [(SettledBy, &str); 4] = [
     (SettledBy::Fixed, "you fixed the interval"),
     (SettledBy::Minimum, "it is already at the shortest interval"),
@@ -77,7 +77,7 @@ pub fn when_words(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
         return "now".to_owned();
     }
     if seconds < MINUTES_BELOW {
-        // Round down, as the lists do, so that both show the same number.
+        // Round down, as the lists on the screen do, so that the sentence shows the same number.
         let minutes = seconds / 60;
         return if minutes < 2 { "in a minute".into() } else { format!("in {minutes} minutes") };
     }
@@ -102,7 +102,7 @@ fn every_words(seconds: u32) -> String {
     about_interval_words(i64::from(seconds))
 }
 
-/// Returns what settled a plan, phrased to follow `because`.
+/// Returns the reason for the time of the next poll, phrased to follow `because`.
 fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
     let every = || decision.binding_seconds.map_or_else(|| "at times".to_owned(), every_words);
     let begins = decision.kind == PlanKind::Boundary;
@@ -158,7 +158,7 @@ fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
     }
 }
 
-/// Describes the lifetime that the server stated for its last response, and the part of it that counts.
+/// Describes the cache lifetime that the server stated for its last response, and how much of this lifetime is respected.
 fn lifetime_reason(facts: &Facts) -> String {
     let stated =
         facts.cache.filter(|_| facts.failures == 0).and_then(|cache| cache.stated_seconds());

@@ -1,4 +1,4 @@
-//! Describes the source of a recommendation in a sentence, with the sources it outranks.
+//! Describes in a sentence which source determines the interval, and which other sources it overrides.
 
 use super::wording::{duration_words, rule_words};
 use crate::feed::{IntervalRule, Period, SyHint};
@@ -70,7 +70,8 @@ fn flat_sentence(facts: &Facts, source: IntervalSource, seconds: i64) -> String 
     }
 }
 
-/// Describes the basis of a learned plan. Another part of the view shows what was learned from it.
+/// Describes whether a plan was learned from when or how often the feed posts; `None` if no plan was learned. Another part of the
+/// view shows the details.
 fn learned_sentence(facts: &Facts, target: &TargetTime) -> Option<String> {
     let learned = facts.learned.as_ref().filter(|_| target.source == IntervalSource::Learned)?;
     let placed = learned.plan.as_ref()?.is_placed();
@@ -119,7 +120,7 @@ fn outranked(facts: &Facts, recommendation: &Recommendation, target: &TargetTime
     rules.into_iter().chain(below).collect::<Vec<_>>().join(", ")
 }
 
-/// Explains why stated skip windows do not apply.
+/// Explains why the skip hours and days that the feed states do not apply; `None` if they apply or there are none.
 fn skips_note(facts: &Facts) -> Option<&'static str> {
     match Skips::from_facts(facts) {
         Skips::None | Skips::Kept(_) | Skips::WholeWeek => None,

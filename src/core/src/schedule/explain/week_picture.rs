@@ -1,4 +1,4 @@
-//! The interval in force over a week, for the week chart in the plan pane (SPEC S0.17).
+//! Computes the interval in force at each hour of a week, for the week chart in the plan pane (SPEC S0.17).
 
 use chrono::{DateTime, Utc};
 
@@ -28,7 +28,7 @@ pub fn interval_in_force(facts: &Facts, at: DateTime<Utc>) -> (u32, Option<i64>)
     (u32::try_from(interval).unwrap_or(u32::MAX), duration)
 }
 
-/// Returns the index in the document of the interval rule in force at an instant. `None` means that no rule covers the
+/// Returns the index of the interval rule in force at an instant, counted in document order. `None` means that no rule covers the
 /// instant, or that the feed does not use rules.
 pub fn rule_in_force(facts: &Facts, at: DateTime<Utc>) -> Option<usize> {
     let (recommendation, bounds) = (recommend(facts), Bounds::from_facts(facts));

@@ -1,4 +1,4 @@
-//! Formats durations, rules and lists as words, for explanations.
+//! Formats durations, intervals and interval rules as words, for explanations.
 
 use crate::feed::{DayOfWeek, IntervalRule, Zone};
 use crate::schedule::limits::{DAY, HOUR, MINUTE, WEEK};
@@ -47,7 +47,7 @@ pub fn about_interval_words(seconds: i64) -> String {
     format!("about {}", interval_words(rounded))
 }
 
-/// Formats the time at which a rule applies: `from hour 9 to hour 17, Monday to Friday`.
+/// Formats the hours, days and time zone in which an interval rule applies: `from hour 9 to hour 17, Monday to Friday`.
 pub fn rule_words(rule: &IntervalRule) -> String {
     let hours = match (rule.start_hour, rule.end_hour) {
         (None | Some(0), None | Some(23)) => String::new(),

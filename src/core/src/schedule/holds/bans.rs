@@ -20,20 +20,20 @@ pub(in crate::schedule) struct SkipWindows {
 pub(in crate::schedule) enum Skips {
     /// The feed states no skip hints.
     None,
-    /// The windows are in force.
+    /// The skip windows are in force.
     Kept(SkipWindows),
-    /// The windows would cover the whole week, so they are ignored.
+    /// The skip windows would cover the whole week, so they are ignored.
     WholeWeek,
-    /// The publisher's interval rules replace the windows.
+    /// The publisher's interval rules replace the skip windows.
     ReplacedByRules,
-    /// The `sy` hint replaces the windows (SPEC S0.9).
+    /// The `sy` hint replaces the skip windows (SPEC S0.9).
     ReplacedBySy,
-    /// The user chose to ignore the windows.
+    /// The user chose to ignore the skip windows.
     SwitchedOff,
 }
 
 impl Skips {
-    /// Classifies the skip hints of a feed.
+    /// Determines whether the skip hints of a feed are in force or why they are ignored.
     pub(in crate::schedule) fn from_facts(facts: &Facts) -> Self {
         let hints = &facts.hints;
         if hints.skip_hours.is_empty() && hints.skip_days.is_empty() {
@@ -57,7 +57,7 @@ impl Skips {
 }
 
 impl Skips {
-    /// Returns the windows if they are in force.
+    /// Returns the skip windows if they are in force.
     pub(in crate::schedule) fn kept(self) -> Option<SkipWindows> {
         if let Self::Kept(windows) = self { Some(windows) } else { None }
     }
@@ -91,7 +91,7 @@ impl SkipWindows {
         self.closes(hour_of_week(at))
     }
 
-    /// Returns the first open instant at or after `at`.
+    /// Returns the first instant at or after `at` that no skip window covers.
     pub(in crate::schedule) fn opening(&self, at: i64) -> i64 {
         let mut at = at;
         for _ in 0..HOURS {
@@ -103,7 +103,7 @@ impl SkipWindows {
         at
     }
 
-    /// Returns the end of the open period around an open instant, at most a day ahead.
+    /// Returns the end of the period without skip windows that contains the instant `open`, at most a day after `open`.
     pub(in crate::schedule) fn closing(&self, open: i64) -> i64 {
         let mut at = next_hour(open);
         while at < open + DAY && !self.skips(at) {
@@ -112,20 +112,20 @@ impl SkipWindows {
         at.min(open + DAY)
     }
 
-    /// Returns the kind of hint that covers the hour before an open instant.
+    /// Returns whether skipped hours or a skipped day end at `opening`.
     pub(in crate::schedule) fn exit(&self, opening: i64) -> Exit {
         if self.days.contains(hour_of_week(opening - 1)) { Exit::Days } else { Exit::Hours }
     }
 }
 
-/// The way a poll leaves a window.
+/// How a poll that was planned inside a skip window is moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) enum Exit {
     /// The poll moves past skipped hours.
     Hours,
     /// The poll moves past a skipped day.
     Days,
-    /// The poll does not move: the user was away while the window was open.
+    /// The poll is not moved: the feed was due and could have been polled outside the window, but the program was not running.
     Missed,
 }
 

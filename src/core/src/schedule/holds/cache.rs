@@ -1,4 +1,4 @@
-//! The cache lifetime of a response, reduced to the parts that a floor needs (SPEC B.4.2).
+//! The cache headers of a response, from which the time is computed before which the feed is not polled again (SPEC B.4.2).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,21 +10,21 @@ use crate::schedule::limits::{CACHE_ABSURD_SECONDS, CACHE_FALLBACK_SECONDS, CACH
 /// The time-related headers of one response, as received. The caller joins repeated headers with a comma.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimingHeaders<'a> {
-    /// `Cache-Control`.
+    /// Value of the `Cache-Control` header.
     pub cache_control: Option<&'a str>,
-    /// `Expires`.
+    /// Value of the `Expires` header.
     pub expires: Option<&'a str>,
-    /// `Date`.
+    /// Value of the `Date` header.
     pub date: Option<&'a str>,
-    /// `Age`.
+    /// Value of the `Age` header.
     pub age: Option<&'a str>,
-    /// `Retry-After`.
+    /// Value of the `Retry-After` header.
     pub retry_after: Option<&'a str>,
 }
 
 /// The cache headers of the last successful response.
 ///
-/// This keeps the stated lifetime, not the resulting instant, because a later 304 without `Cache-Control` restarts the
+/// The struct keeps the stated lifetime, not the instant at which it ends, because a later 304 without `Cache-Control` restarts the
 /// same lifetime (SPEC D.4.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheState {
@@ -43,16 +43,17 @@ pub struct CacheState {
 /// A stated cache lifetime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Lifetime {
-    /// No usable lifetime, or caching is forbidden; no floor.
+    /// No usable lifetime, or caching is forbidden, so the lifetime does not delay polls.
     None,
-    /// `max-age`, in seconds.
+    /// The number of seconds in `max-age`.
     MaxAge(u32),
-    /// `Expires`.
+    /// A lifetime that ends at the time in the `Expires` header.
     Until(DateTime<Utc>),
 }
 
 impl CacheState {
-    /// Creates the state from a 200 or 226. Absent headers clear the previous state (SPEC D.4.6).
+    /// Creates the state from a 200 or 226 response. Nothing is kept from earlier responses, even if headers are absent (SPEC
+    /// D.4.6).
     pub fn of_document(headers: &TimingHeaders<'_>, received_at: DateTime<Utc>) -> Self {
         Self {
             received_at,
@@ -62,7 +63,7 @@ impl CacheState {
         }
     }
 
-    /// Updates the state from a 304. Absent headers keep the stated lifetime (SPEC D.4.5).
+    /// Updates the state from a 304 response. If it states no lifetime, the previous one is kept (SPEC D.4.5).
     #[must_use]
     pub(crate) fn of_not_modified(
         self,
@@ -73,7 +74,7 @@ impl CacheState {
         Self { lifetime: stated_lifetime(headers).unwrap_or(self.lifetime), ..fresh }
     }
 
-    /// Returns the same lifetime as if received at another time.
+    /// Returns the state that the same response would have if it were received at another time.
     #[must_use]
     pub(crate) fn repeated_at(self, received_at: DateTime<Utc>) -> Self {
         let shift = received_at.signed_duration_since(self.received_at);
@@ -85,7 +86,8 @@ impl CacheState {
         Self { received_at, lifetime, date: self.date.map(moved), ..self }
     }
 
-    /// Returns the stated lifetime in seconds, before caps and age; `None` if there is no floor.
+    /// Returns the stated lifetime in seconds, before it is limited and the age is subtracted; `None` if no positive lifetime is
+    /// stated.
     pub(crate) fn stated_seconds(&self) -> Option<i64> {
         let life = match self.lifetime {
             Lifetime::None => return None,
@@ -102,13 +104,14 @@ impl CacheState {
     }
 }
 
-/// Returns the effective value of a stated lifetime. A lifetime of a year on a feed comes from a rule meant
-/// for images (SPEC G.15).
+/// Limits a stated lifetime, in seconds. More than 7 days is treated as a mistake, because a lifetime of a year usually comes from
+/// a server setting meant for images (SPEC G.15).
 pub(in crate::schedule) fn counted(life: i64) -> i64 {
     if life > CACHE_ABSURD_SECONDS { CACHE_FALLBACK_SECONDS } else { life.min(CACHE_FULL_SECONDS) }
 }
 
-/// Returns the lifetime that the headers state; `None` if they do not mention one.
+/// Returns the lifetime that the headers state. `None` means that neither `Expires` nor a relevant `Cache-Control` directive is
+/// present.
 fn stated_lifetime(headers: &TimingHeaders<'_>) -> Option<Lifetime> {
     let mut max_age = None;
     let mut speaks = headers.expires.is_some();

@@ -15,19 +15,19 @@ use crate::schedule::plan::SettledBy;
 use crate::schedule::recommend::Recommendation;
 use crate::schedule::target_time::find_target;
 
-/// A floor in force.
+/// A time before which no automatic poll happens, with its cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) struct Floor {
-    /// Earliest time of the poll.
+    /// Earliest time of the next poll, in seconds since 1970.
     pub(in crate::schedule) at: i64,
     pub(in crate::schedule) settled_by: SettledBy,
     pub(in crate::schedule) cause: Cause,
 }
 
-/// The reason for a floor, with the figures that an explanation needs, in seconds.
+/// The reason for a floor, with the durations, in seconds, and counts that its explanation mentions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) enum Cause {
-    /// `HARD_MIN` after any attempt.
+    /// `HARD_MIN` after the last attempt, successful or not.
     HardMinimum(i64),
     /// The user's minimum after a successful poll.
     Minimum(i64),
@@ -54,7 +54,7 @@ pub(in crate::schedule) enum DelayBy {
     Failure,
 }
 
-/// Inputs for the floors.
+/// Inputs from which the floors are computed.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::schedule) struct FloorInputs<'a> {
     pub(in crate::schedule) facts: &'a Facts,
@@ -66,10 +66,11 @@ pub(in crate::schedule) struct FloorInputs<'a> {
     pub(in crate::schedule) u: f64,
 }
 
-/// A rule that can impose a floor.
+/// A function that returns a floor, or `None` if its condition does not apply.
 type FloorRule = fn(&FloorInputs<'_>) -> Option<Floor>;
 
-/// All floors, in the order of SPEC B.4. The latest floor wins. If two floors are equal, the explanation names the first one.
+/// All floors, in the order of SPEC B.4. The latest floor determines the time. If two floors are equal, the explanation names the
+/// first one.
 const FLOORS: [FloorRule; 7] =
     [hard_minimum, minimum, cache_lifetime, server_wait, host_wait, back_off, dead];
 
@@ -120,13 +121,14 @@ fn host_wait(ground: &FloorInputs<'_>) -> Option<Floor> {
     Some(Floor { at, settled_by: SettledBy::RetryAfter, cause: Cause::HostWait { seconds } })
 }
 
-/// Returns the end of a wait, and its length.
+/// Returns the end of a wait, in seconds since 1970, and the length of the wait, in seconds.
 pub(in crate::schedule) fn end_of(wait: Wait, now: DateTime<Utc>) -> (i64, i64) {
     let length = i64::from(wait.seconds);
     (since(wait.received_at, now) + length, length)
 }
 
-/// Returns the instant from which a stated duration is counted. For a response received in the future, this is now (SPEC A.9).
+/// Returns the time from which a duration that a response states is counted: the time of receipt, or `now` if that time is in the
+/// future because the clock was set back (SPEC A.9).
 fn since(received_at: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
     seconds_up(received_at.min(now))
 }
@@ -136,8 +138,8 @@ fn since(received_at: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
 /// 1. The delay doubles: 15 min, 30 min, 1 h ... up to 24 h.
 /// 2. The next poll is no earlier than it would be after a success at the last attempt, and no earlier than one
 ///    recommended interval after that attempt.
-/// 3. It is at least the minimum for the kind of failure.
-/// 4. Jitter adds up to a quarter, so that installations do not all return at the same time.
+/// 3. The delay is at least the minimum for the kind of failure.
+/// 4. A random extra of up to a quarter of the delay keeps many installations from polling again at the same time.
 fn back_off(ground: &FloorInputs<'_>) -> Option<Floor> {
     let failures = ground.facts.failures;
     let last_try = ground.last_try.filter(|_| failures > 0)?;

@@ -17,11 +17,12 @@ use crate::schedule::week::HOURS;
 pub struct Restriction {
     /// Earliest time of an automatic poll.
     pub until: DateTime<Utc>,
-    /// Reason, as a sentence fragment.
+    /// Reason why the feed is not polled before `until`, as a sentence fragment.
     pub reason: String,
 }
 
-/// Returns the floors that have not passed yet, latest first. `u` is the same as for [`crate::schedule::decide()`].
+/// Returns the floors that have not passed yet, latest first. `u` is the feed's share of the jitter, as for
+/// [`crate::schedule::decide()`].
 pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restriction> {
     let recommendation = recommend(facts);
     let not_later = |at: Option<DateTime<Utc>>| at.map(|at| seconds(at).min(seconds(now)));
@@ -34,7 +35,7 @@ pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restric
         u: usable(u),
     };
     let mut ahead: Vec<Floor> = floors(&ground).filter(|floor| floor.at > seconds(now)).collect();
-    // The hard minimum is worth showing only if no other floor applies.
+    // The shortest allowed interval (`HARD_MIN`) is worth showing only if no other floor applies.
     if ahead.len() > 1 {
         ahead.retain(|floor| !matches!(floor.cause, Cause::HardMinimum(_)));
     }

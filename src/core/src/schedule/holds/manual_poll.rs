@@ -18,11 +18,11 @@ pub enum ByHand {
     CoolDown(DateTime<Utc>),
     /// The server requested no polls before this time; the user has to confirm.
     Confirm(DateTime<Utc>),
-    /// The feed has ended; the user has to resume it first.
+    /// The publisher ended the feed, or it redirects to an empty address; the user has to resume it first.
     AtRest,
 }
 
-/// Checks whether a manual poll is allowed. `cool_down` is false only for hosts that need no pauses (UX 4,
+/// Checks whether a manual poll is allowed. `cool_down` is false only for hosts to which requests need no pauses (UX 4,
 /// `space_loopback = false`).
 pub fn classify_manual_poll(facts: &Facts, now: DateTime<Utc>, cool_down: bool) -> ByHand {
     if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
@@ -43,8 +43,9 @@ pub fn classify_manual_poll(facts: &Facts, now: DateTime<Utc>, cool_down: bool) 
     }
 }
 
-/// Returns the time a due feed has waited, in thousandths of its interval; a larger value is polled sooner. A feed
-/// without an interval was never polled and comes first. The value is negative for a feed that is not yet due.
+/// Returns how long a due feed has waited, in thousandths of its interval. Feeds with larger values are polled first. A feed
+/// without an interval was never polled and has the largest value. The value is negative for a feed that is not yet due, and the
+/// smallest value is returned for a feed that is never polled.
 pub fn urgency(decision: &Decision, now: DateTime<Utc>) -> i64 {
     let Some(due) = decision.due else { return i64::MIN };
     let Some(interval) = decision.binding_seconds else { return i64::MAX };

@@ -1,4 +1,5 @@
-//! Restrictions on polls: floors, caches, error responses, skip windows, feeds that are not polled.
+//! Restrictions on polls: minimum intervals, cache lifetimes, waits that servers request, skip windows, and feeds that are not
+//! polled.
 
 pub(super) mod bans;
 pub(super) mod cache;

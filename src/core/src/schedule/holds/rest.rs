@@ -3,7 +3,7 @@
 use crate::schedule::facts::{Facts, FeedStatus};
 use crate::schedule::plan::{Decision, PlanKind, SettledBy};
 
-/// Reason why a feed is not polled.
+/// Reason why a feed is not polled automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) enum Rest {
     Paused,
@@ -12,7 +12,7 @@ pub(in crate::schedule) enum Rest {
     Expired,
 }
 
-/// Returns why the feed is not polled, if it is not (SPEC B.1 step 0).
+/// Returns why a feed is not polled automatically; `None` if it is polled (SPEC B.1 step 0).
 pub(in crate::schedule) fn at_rest(facts: &Facts) -> Option<Rest> {
     match facts.standing {
         FeedStatus::Paused => return Some(Rest::Paused),
@@ -24,7 +24,7 @@ pub(in crate::schedule) fn at_rest(facts: &Facts) -> Option<Rest> {
     ended.then_some(Rest::Expired)
 }
 
-/// Returns the decision for a feed that is not polled.
+/// Returns the decision for a feed that is not polled automatically for this reason.
 pub(in crate::schedule) fn never(rest: Rest) -> Decision {
     let settled_by = match rest {
         Rest::Paused => SettledBy::Paused,

@@ -12,7 +12,7 @@ use crate::schedule::limits::RETRY_AFTER_CAP_SECONDS;
 pub struct Wait {
     /// Time at which the response was received.
     pub received_at: DateTime<Utc>,
-    /// Length of the wait from `received_at`, at most 7 days.
+    /// Length of the wait from `received_at` in seconds, at most 7 days.
     pub seconds: u32,
     /// The header that stated the wait.
     pub stated_by: WaitHeader,
@@ -25,12 +25,12 @@ pub enum WaitHeader {
     RetryAfter,
     /// The cache lifetime of a 429 or 503 without `Retry-After`: treated like any cache lifetime.
     CacheControl,
-    /// No header: a 429 without a time; an hour is assumed (SPEC D.2).
+    /// No header: the response is a 429 that states no time, so an hour is assumed (SPEC D.2).
     Nothing,
 }
 
 impl Wait {
-    /// Reads the wait from a response with this status. 2xx responses impose none.
+    /// Reads the wait from a response with this status. 2xx responses impose no wait.
     pub fn of_answer(
         status: u16,
         headers: &TimingHeaders<'_>,
@@ -61,9 +61,9 @@ impl Wait {
         stated.filter(usable).unwrap_or(assumed)
     }
 
-    /// Returns this wait, or an earlier one that ends later. A server that responds to a manual poll may state a
-    /// shorter wait than before (SPEC B.4.3). A wait received in the future, because the clock was set back since,
-    /// does not count as earlier.
+    /// Returns this wait, or the earlier one if that one ends later. The earlier wait can be the longer one if the server responds
+    /// to a manual poll with a shorter wait (SPEC B.4.3). A wait received in the future, because the clock was set back since, does
+    /// not count as earlier.
     #[must_use]
     pub fn or_longer(self, earlier: Option<Self>) -> Self {
         let until = |wait: &Self| seconds(wait.received_at).saturating_add(i64::from(wait.seconds));

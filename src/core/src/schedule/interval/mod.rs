@@ -1,4 +1,4 @@
-//! The interval over time, from rules and slots.
+//! Computes intervals and update times from interval rules and the slots of a `sy` hint.
 
 pub(super) mod next_update;
 pub(super) mod pace;

@@ -1,18 +1,18 @@
-//! DETERMINE-NEXT-UPDATE of the paper on interval rules, corrected (SPEC A.5.6).
+//! Computes the next poll with the algorithm DETERMINE-NEXT-UPDATE of the paper on interval rules, corrected (SPEC A.5.6).
 //!
-//! Every instant s is a candidate for the next poll: not before s, and I(s) after the last poll p. The earliest
-//! candidate wins: `next(p) = minimum over s >= p of max(s, p + I(s))`.
+//! If I(s) is the interval in force at an instant s, every s from the last poll p on offers a candidate for the next poll: I(s)
+//! after p, but not before s. The earliest candidate is chosen: `next(p) = minimum over s >= p of max(s, p + I(s))`.
 //!
 //! Within a period of constant interval, the earliest instant is the best candidate, so only the starts of periods matter. Of
-//! those, only periods with a shorter interval than every earlier one matter, because a longer interval cannot improve the
-//! result. Each such start lies before `next` and moves `next` earlier, so the search ends. It steps through boundaries, of which
-//! each zone has at most one an hour and one for each change of its offset, and stops at `next`, which is never later than p +
-//! I(p).
+//! those, only periods with a shorter interval than every earlier one matter, because a longer interval cannot improve the result.
+//! Each such start lies before `next` and moves `next` earlier, so the search ends. The search steps from boundary to boundary and
+//! stops at `next`, which is never later than p + I(p). Each zone has at most one boundary an hour and one for each change of its
+//! UTC offset.
 
 use super::segments::{InForce, IntervalWalk, Rhythm};
 use crate::schedule::plan::PlanKind;
 
-/// Result of [`next_update`].
+/// The next poll that [`next_update`] computes from the interval rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) struct NextUpdate {
     /// Time of the poll, before jitter, floors and skip windows.
@@ -23,7 +23,7 @@ pub(in crate::schedule) struct NextUpdate {
     pub(in crate::schedule) binding: InForce,
 }
 
-/// Computes the next poll after a poll at `last`.
+/// Computes the next poll after a poll at `last`, in seconds since 1970.
 pub(in crate::schedule) fn next_update(rhythm: Rhythm<'_>, last: i64) -> NextUpdate {
     let mut walk = IntervalWalk::start(rhythm, last);
     let binding = walk.in_force();

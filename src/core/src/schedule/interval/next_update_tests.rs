@@ -165,7 +165,7 @@ fn a_named_zone_follows_its_daylight_saving() {
         let zone = crate::feed::Zone::Named("Europe/Amsterdam".to_owned());
         vec![rule(240, None, None), IntervalRule { zone, ..rule(30, Some((9, 17)), None) }]
     };
-    // In winter, hour 9 is 08:00 UTC. In summer, from Sunday 29 March, it is 07:00 UTC.
+    // In winter, local hour 9 starts at 08:00 UTC. In summer, from Sunday 29 March, it starts at 07:00 UTC.
     let rows = [
         ("03-02 07:30", 240, Some(30), "03-02 08:00", Boundary, 30),
         ("03-28 16:30", 30, Some(30), "03-28 17:00", Interval, 30),
@@ -173,7 +173,7 @@ fn a_named_zone_follows_its_daylight_saving() {
         ("03-30 06:30", 240, Some(30), "03-30 07:00", Boundary, 30),
     ];
     check("named zone", rules, &rows);
-    // Daylight saving ends with a half-hour change, so local hour 1 lasts half an hour longer.
+    // On Lord Howe Island daylight saving time ends with a half-hour change, so local hour 1 lasts half an hour longer.
     let night = || {
         let zone = crate::feed::Zone::Named("Australia/Lord_Howe".to_owned());
         vec![rule(240, None, None), IntervalRule { zone, ..rule(30, Some((1, 1)), None) }]

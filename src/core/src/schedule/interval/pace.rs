@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Pace {
     /// Every interval is halved.
     More,
-    /// Intervals as recommended.
+    /// Intervals are used as recommended.
     #[default]
     Normal,
     /// Every interval is doubled.
@@ -19,7 +19,7 @@ impl Pace {
     /// All paces, most frequent first.
     pub const ALL: [Self; 3] = [Self::More, Self::Normal, Self::Less];
 
-    /// Returns the factor for intervals as a numerator and a denominator.
+    /// Returns the factor by which intervals are multiplied, as a numerator and a denominator.
     pub(in crate::schedule) const fn ratio(self) -> (i64, i64) {
         match self {
             Self::More => (1, 2),
@@ -28,7 +28,7 @@ impl Pace {
         }
     }
 
-    /// Returns the value of `--pace` (UX 4).
+    /// Returns the name of the pace as `--pace` accepts it (UX 4).
     pub const fn word(self) -> &'static str {
         match self {
             Self::More => "more",

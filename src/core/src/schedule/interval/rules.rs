@@ -1,7 +1,7 @@
 //! Interval rules compiled into a table that finds the rule in force at an instant (SPEC A.5.2).
 //!
-//! If several rules cover an instant, the most specific one wins: the one active in the fewest of the 168 hours of its
-//! own week. If two are equally specific, the later one in the document wins.
+//! If several rules cover an instant, the most specific rule applies: the one that covers the fewest of the 168 hours of the week
+//! in its time zone. Of two equally specific rules, the later one in the document applies.
 
 use chrono::{DateTime, Offset, TimeZone};
 use chrono_tz::Tz;
@@ -10,24 +10,24 @@ use crate::feed::{IntervalRule, Zone};
 use crate::schedule::limits::{MINUTE, RULES_MAX};
 use crate::schedule::week::WeekMask;
 
-/// Rules in order of precedence, strongest first. Bit `i` of a set of rules is `rules[i]`.
+/// Rules in order of precedence, strongest first. A set of rules is a `u64` whose bit `i` represents `rules[i]`.
 #[derive(Debug, Clone)]
 pub(in crate::schedule) struct RuleTable {
     rules: Vec<TableRule>,
     zones: Vec<TableZone>,
 }
 
-/// One valid rule.
+/// A valid interval rule.
 #[derive(Debug, Clone, Copy)]
 struct TableRule {
     mask: WeekMask,
     seconds: i64,
-    /// Index in the document.
+    /// Index of the rule in the document.
     position: usize,
     zone: usize,
 }
 
-/// A zone and the rules that use it.
+/// A time zone and the set of rules that use it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::schedule) struct TableZone {
     pub(in crate::schedule) clock: ZoneClock,
@@ -44,7 +44,7 @@ pub(in crate::schedule) enum ZoneClock {
 }
 
 impl RuleTable {
-    /// Builds a table from the valid rules; `None` if there are none, which is the same as no rules. Rules beyond
+    /// Builds a table from the valid rules among those that the feed or the user states; `None` if none is valid. Rules beyond
     /// `RULES_MAX` are ignored.
     pub(in crate::schedule) fn new(stated: &[IntervalRule]) -> Option<Self> {
         let mut zones: Vec<TableZone> = Vec::new();
@@ -69,12 +69,12 @@ impl RuleTable {
         (!rules.is_empty()).then_some(Self { rules, zones })
     }
 
-    /// Returns the zones that the rules use.
+    /// Returns the time zones that the rules use.
     pub(in crate::schedule) fn zones(&self) -> &[TableZone] {
         &self.zones
     }
 
-    /// Returns the rules in `among` that cover this hour of their own week.
+    /// Returns the rules in `among` that cover this hour of the week, 0 to 167, in their time zone.
     pub(in crate::schedule) fn active(&self, among: u64, hour: u8) -> u64 {
         let mut active = 0;
         for (bit, rule) in self.rules.iter().enumerate() {
@@ -85,7 +85,7 @@ impl RuleTable {
         active
     }
 
-    /// Returns the winner of a set of rules: its stated interval in seconds and its index in the document.
+    /// Returns the stated interval, in seconds, and the document index of the rule that takes precedence in a set of rules.
     pub(in crate::schedule) fn winner(&self, active: u64) -> Option<(i64, usize)> {
         let strongest = usize::try_from(active.trailing_zeros()).ok()?;
         self.rules.get(strongest).map(|rule| (rule.seconds, rule.position))
@@ -93,7 +93,7 @@ impl RuleTable {
 }
 
 impl ZoneClock {
-    /// Returns the clock of a zone. An unknown name is read as UTC.
+    /// Returns the clock of a time zone. A zone with an unknown name counts as UTC.
     pub(in crate::schedule) fn for_zone(zone: &Zone) -> Self {
         match zone {
             Zone::Utc => Self::Fixed(0),
@@ -102,7 +102,7 @@ impl ZoneClock {
         }
     }
 
-    /// Returns the number of seconds to add to UTC at this instant.
+    /// Returns the zone's offset from UTC at this instant, in seconds.
     pub(in crate::schedule) fn offset(self, at: i64) -> i64 {
         match self {
             Self::Fixed(offset) => offset,
@@ -114,10 +114,10 @@ impl ZoneClock {
     }
 }
 
-/// Returns the hours of its own week that a rule covers; `None` if a number is out of range.
+/// Returns the hours of the week, in the time zone of the rule, that a rule covers; `None` if an hour or a day is out of range.
 ///
-/// Hours that wrap run from the start hour to the end of each listed day, and on to the end hour of the following day.
-/// Days that wrap run over the weekend.
+/// Hours that wrap past midnight run from the start hour to the end of each listed day, and on to the end hour of the following
+/// day. If the start day is after the end day, the days run over the weekend.
 pub(in crate::schedule) fn rule_mask(rule: &IntervalRule) -> Option<WeekMask> {
     let (start_hour, end_hour) = (rule.start_hour.unwrap_or(0), rule.end_hour.unwrap_or(23));
     let (start_day, end_day) = (rule.start_day.unwrap_or(1), rule.end_day.unwrap_or(7));
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    /// Checks the number of hours, and some hours as (day 1 to 7, hour).
+    /// Checks the number of hours that a rule covers, and some hours inside and outside it as (day 1 to 7, hour).
     fn check(
         hours: Option<(u8, u8)>,
         days: Option<(u8, u8)>,

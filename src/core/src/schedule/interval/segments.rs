@@ -1,4 +1,4 @@
-//! The interval in force over time, and GET-SCHEDULE (SPEC A.5.3, A.5.4).
+//! Computes the interval in force at any instant and when it changes, with the algorithm GET-SCHEDULE (SPEC A.5.3, A.5.4).
 //!
 //! The interval can change only when an hour starts in the zone of a rule, or when a zone changes its offset. An [`IntervalWalk`]
 //! steps from one such boundary to the next. At each boundary it checks only the rules of the zones that reached it.
@@ -22,13 +22,13 @@ pub(in crate::schedule) struct Rhythm<'a> {
 pub(in crate::schedule) struct InForce {
     /// Interval after pace and bounds, in seconds, at least 1.
     pub(in crate::schedule) interval: i64,
-    /// Interval as stated, in seconds.
+    /// Interval as the rule or the fallback states it, in seconds.
     pub(in crate::schedule) raw: i64,
     /// Index of the winning rule in the document; `None` if no rule covers this instant.
     pub(in crate::schedule) rule: Option<usize>,
 }
 
-/// Iterator over the changes of the interval.
+/// Steps through time from one change of the interval to the next.
 #[derive(Debug)]
 pub(in crate::schedule) struct IntervalWalk<'a> {
     rhythm: Rhythm<'a>,
@@ -36,7 +36,7 @@ pub(in crate::schedule) struct IntervalWalk<'a> {
     now: InForce,
 }
 
-/// State of a walk in one zone.
+/// State of a walk in one time zone: the set of rules that are active there.
 #[derive(Debug, Clone, Copy)]
 struct WalkZone {
     zone: TableZone,
@@ -48,8 +48,8 @@ struct WalkZone {
 impl Rhythm<'_> {
     /// Implements GET-SCHEDULE: returns the interval in force at an instant, and for how many seconds; `None` means forever.
     ///
-    /// The instant belongs to the slot that starts at it, so the duration is never 0. If nothing changes within 8
-    /// days, nothing ever does, because rules repeat weekly.
+    /// An instant at which the interval changes belongs to the period that starts there, so the duration is never 0. If the
+    /// interval does not change within 8 days, it never changes, because rules repeat weekly.
     pub(in crate::schedule) fn get_schedule(&self, at: i64) -> (InForce, Option<i64>) {
         let mut walk = IntervalWalk::start(*self, at);
         let in_force = walk.in_force();
@@ -59,7 +59,7 @@ impl Rhythm<'_> {
 }
 
 impl<'a> IntervalWalk<'a> {
-    /// Starts a walk at an instant.
+    /// Starts a walk at an instant, in seconds since 1970.
     pub(in crate::schedule) fn start(rhythm: Rhythm<'a>, at: i64) -> Self {
         let zones = rhythm.table.zones().iter();
         let zones: Vec<WalkZone> =
@@ -109,7 +109,7 @@ impl WalkZone {
     }
 }
 
-/// Returns the rule in force, or the fallback.
+/// Returns the interval of the rule in force, or the fallback interval if no rule is active.
 fn winner(rhythm: &Rhythm<'_>, zones: &[WalkZone]) -> InForce {
     let active = zones.iter().fold(0, |active, zone| active | zone.active);
     let won = rhythm.table.winner(active);
@@ -118,7 +118,7 @@ fn winner(rhythm: &Rhythm<'_>, zones: &[WalkZone]) -> InForce {
     InForce { interval, raw, rule: won.map(|(_, position)| position) }
 }
 
-/// Returns the first instant after `from` at which the zone has a different offset, at most `to`.
+/// Returns the instant between `from` and `to` at which the zone's UTC offset changes; `to` if the offset is the same at both.
 fn until_offset_changes(clock: ZoneClock, from: i64, to: i64) -> i64 {
     if matches!(clock, ZoneClock::Fixed(_)) {
         return to;

@@ -1,7 +1,7 @@
 //! The slots of `sy` with a base: instants at which the feed can change (SPEC B.6).
 //!
-//! `s_k = base + k * step` for all integers k, including negative ones. After one poll since the last slot, nothing
-//! new can appear before the next slot.
+//! `s_k = base + k * step` for all integers k, including negative ones. After a poll that follows a slot, nothing new can appear
+//! until the next slot.
 
 use chrono::{DateTime, Datelike, Months, Utc};
 
@@ -10,7 +10,7 @@ use crate::schedule::instant::{instant, seconds};
 use crate::schedule::interval::pace::Pace;
 use crate::schedule::limits::{DAY, HOUR, WEEK};
 
-/// One slot.
+/// An instant at which the feed can change according to its `sy` hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) struct Slot {
     pub(in crate::schedule) at: i64,
@@ -29,15 +29,15 @@ pub(in crate::schedule) const fn period_seconds(period: Period) -> i64 {
     }
 }
 
-/// Returns the flat interval of a hint: period / frequency, in whole seconds, at least 1.
+/// Returns the interval that a `sy` hint states: period / frequency, in whole seconds, at least 1.
 pub(in crate::schedule) fn sy_seconds(sy: SyHint) -> i64 {
     (period_seconds(sy.period) / i64::from(sy.frequency.max(1))).max(1)
 }
 
-/// Returns the first slot strictly after an instant; `None` if it is outside the supported range.
+/// Returns the first slot strictly after an instant; `None` if the slot is outside the supported range of times.
 ///
-/// Once a month or a year at normal pace means calendar months or years, with the day clamped to the length of the
-/// month. All other steps are a fixed number of seconds.
+/// For one update a month or a year at normal pace, slots are calendar months or years apart, with the day clamped to the length of
+/// the month. In all other cases slots are a fixed number of seconds apart.
 pub(in crate::schedule) fn next_slot(
     sy: SyHint,
     base: DateTime<Utc>,
@@ -56,8 +56,9 @@ pub(in crate::schedule) fn next_slot(
     }
 }
 
-/// Finds the next slot of a fixed length. A step need not be a whole number of seconds (7 a day), so this computes the
-/// slot exactly and rounds it up, because a poll before the slot would miss the update.
+/// Returns the first slot after `after` if all slots are equally far apart. The distance need not be a whole number of seconds (as
+/// with 7 slots a day), so the slot is computed exactly. It is then rounded up, because a poll before the slot would miss the
+/// update.
 fn next_even_slot(sy: SyHint, base: i64, pace: Pace, after: i64) -> Option<Slot> {
     let (times, by) = pace.ratio();
     let step = i128::from(period_seconds(sy.period) * times);
@@ -123,7 +124,7 @@ mod tests {
     #[test]
     fn a_step_of_broken_seconds_does_not_drift_and_is_never_early() {
         let base = "2026-03-02T00:00:00Z";
-        // 7 a day: 12342.857 s.
+        // Seven slots a day are 12342.857 s apart.
         check(Period::Daily, 7, base, base, "2026-03-02T03:25:43Z");
         check(Period::Daily, 7, base, "2026-03-02T23:59:59Z", "2026-03-03T00:00:00Z");
         check(Period::Hourly, 99_999, base, base, "2026-03-02T00:00:01Z");
@@ -149,7 +150,7 @@ mod tests {
             "2026-05-01T00:00:00Z",
             "2027-05-01T00:00:00Z",
         );
-        // Two a month: 15 days.
+        // Two slots a month are 15 days apart.
         check(
             Period::Monthly,
             2,

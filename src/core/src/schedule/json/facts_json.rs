@@ -1,4 +1,4 @@
-//! Reads the facts of `plan --document --facts` (UX 5).
+//! Reads the facts that the user passes to `plan --document --facts` as JSON (UX 5).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use crate::schedule::learning::{
 };
 use crate::schedule::limits::INTERVAL_MAX_SECONDS;
 
-/// Stated facts, with the two parameters of a plan.
+/// The facts stated in JSON, with the time and the share of the jitter for the plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatedFacts {
     /// The facts that the plan uses.
     pub facts: Facts,
-    /// As stated, otherwise the later of `last_try` and `last_ok`, otherwise the caller's clock. The same stated facts
-    /// therefore give the same plan on any day.
+    /// Time of the plan: as stated, otherwise the later of `last_try` and `last_ok`, otherwise the caller's clock. If any time is
+    /// stated, the plan is therefore the same on any day.
     pub now: DateTime<Utc>,
-    /// As stated, otherwise 0.
+    /// The feed's share of the jitter: as stated, otherwise 0.
     pub u: f64,
 }
 
-/// The JSON text, field by field. An absent field and null both mean the default.
+/// The fields of the JSON text that states the facts. An absent field and null both mean the default.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct FactsText {
@@ -105,7 +105,8 @@ fn seconds_of(name: &str, minutes: f64) -> Result<u32, String> {
     Ok(seconds)
 }
 
-/// Reads a number of minutes, or an object with `interval_minutes` or with the `publications` to learn from.
+/// Reads the `learned` field: an interval in minutes, an object with `interval_minutes`, or an object with the `publications` to
+/// learn from.
 fn learned(value: &Value, facts: &Facts, now: DateTime<Utc>) -> Result<Option<Learned>, String> {
     if value.is_null() {
         return Ok(None);
@@ -120,8 +121,8 @@ fn learned(value: &Value, facts: &Facts, now: DateTime<Utc>) -> Result<Option<Le
     Ok((interval_seconds > 0).then(|| Learned::every(interval_seconds)))
 }
 
-/// Learns from publications, given as minutes since 1970 or RFC 3339 times. They are complete since `since`, or else
-/// since the first one.
+/// Learns a plan from publications, stated as minutes since 1970 or RFC 3339 times. No publication is missing since `since`, or, if
+/// it is absent, since the first publication.
 fn learned_from(
     stated: &Value,
     since: Option<&Value>,
@@ -160,10 +161,10 @@ fn minute_of(value: &Value) -> Option<i64> {
     minute.filter(|minute| (0..=MINUTE_MAX).contains(minute))
 }
 
-/// Applies the status, failures and headers of the last response.
+/// Updates the facts with the stated status, failures and headers of the last response.
 ///
-/// An error status counts as one failure even if no failures are stated. A status of 0, or no status with failures
-/// stated, means that there was no response.
+/// An error status counts as one failure even if no failures are stated. A status of 0, or failures without a status, mean that
+/// there was no response.
 fn apply_answer(facts: &mut Facts, stated: &FactsText, now: DateTime<Utc>) {
     let failures = stated.failures.unwrap_or(0);
     let good = |status| matches!(status, 200 | 203 | 226 | 304);
@@ -189,7 +190,7 @@ fn apply_answer(facts: &mut Facts, stated: &FactsText, now: DateTime<Utc>) {
     }
 }
 
-/// Returns header names in lower case with their values; lists are joined with commas, as in HTTP.
+/// Returns the stated header values by header name in lower case. A list of values is joined with commas, as in HTTP.
 fn header_texts(stated: &FactsText) -> BTreeMap<String, String> {
     let headers = stated.headers.iter().flatten();
     headers.filter_map(|(name, value)| Some((name.to_ascii_lowercase(), text_of(value)?))).collect()

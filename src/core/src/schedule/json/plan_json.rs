@@ -12,9 +12,9 @@ use crate::schedule::explain::sentence::plan_sentence;
 use crate::schedule::learning::learned_json;
 use crate::schedule::plan::{Plan, PlanKind, PlanStage, SettledBy, Value};
 
-/// Computes the complete output of `plan --document --facts` from the hints of a document, the JSON text of the facts
-/// and the document's own flaws. `clock` is used only if the facts state no time at all. The error is a sentence that
-/// tells the user what to change.
+/// Computes the complete output of `plan --document --facts` from the hints of a document, the JSON text of the facts and the
+/// document's own flaws. `clock` is the time of the plan if the facts state no time at all. The error is a sentence that tells the
+/// user what to change.
 pub fn plan_document(
     hints: Hints,
     facts: &str,
@@ -93,7 +93,7 @@ fn value_json(value: Value) -> Json {
     }
 }
 
-/// Returns whole minutes as an integer, other values with a fraction.
+/// Converts seconds to minutes: an integer for whole minutes, otherwise a number with a fraction.
 fn minutes(seconds: i64) -> Number {
     let whole = Number::from(seconds / 60);
     if seconds % 60 == 0 {

@@ -13,7 +13,7 @@ fn answer(hints: Hints, facts: &Json) -> Json {
     plan_document(hints, &facts.to_string(), &[], at("12-24 18:00")).expect("readable facts")
 }
 
-/// Checks the next poll, kind, binding minutes and what determined the time.
+/// Checks the fields of the output that `expected` contains.
 fn check(hints: Hints, facts: &Json, expected: &Json) {
     let answer = answer(hints, facts);
     for (field, value) in expected.as_object().expect("an object") {

@@ -1,4 +1,5 @@
-//! The clocks that can explain a publication, and the share of publications that each clock explains (SCHEDULING annex A.2).
+//! The clocks (kinds of regular times) that can explain when a feed publishes, and the share of publications that each clock
+//! explains (SCHEDULING annex A.2).
 //!
 //! Each clock is a density over the week, built from past publications. The shares are learned by
 //! expectation-maximization with one week left out: the density that explains a week is built from the other weeks. A
@@ -8,38 +9,38 @@ use super::week_bins::{BINS, WeekBins, real};
 
 /// Number of clocks.
 pub const CLOCKS: usize = 5;
-/// Reach of sharp clocks (clocks that refer to a specific minute), in bins: five minutes.
+/// How far a sharp clock (one that refers to a specific minute) extends before and after that minute, in bins: five minutes.
 const NEAR_BINS: usize = 1;
-/// Reach of the other clocks, in bins: an hour.
+/// How far the other clocks extend before and after their time, in bins: an hour.
 const WIDE_BINS: usize = 12;
-/// Reach of sharp clocks for a feed that publishes at exact minutes: only their own bin.
+/// How far sharp clocks extend if the feed publishes at exact minutes, in bins: only the bin of that minute.
 const EXACT_BINS: usize = 0;
 /// Margin by which [`EXACT_BINS`] must predict the past better than [`NEAR_BINS`] to be chosen (natural logarithm).
 const EXACT_MARGIN: f64 = 3.0;
 /// Number of expectation-maximization rounds.
 const ROUNDS: usize = 30;
-/// Number of rounds sufficient to compare two zones.
+/// Number of expectation-maximization rounds that are enough to compare two time zones.
 const ROUNDS_COMPARED: usize = 4;
-/// Weight of the prior shares, in publications.
+/// Number of publications that the prior shares count for.
 const PRIOR_WEIGHT: f64 = 5.0;
 
-/// One explanation of when a feed publishes.
+/// A kind of regular time at which a feed may publish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PublicationClock {
     /// The same minute of the week, within five minutes.
     MinuteOfWeek,
     /// The same time of the week, within an hour.
     TimeOfWeek,
-    /// The same minute on working days, or on weekend days.
+    /// The same minute on all working days, or on all weekend days.
     MinuteOfDay,
-    /// The same time on working days, or on weekend days, within an hour.
+    /// The same time on all working days, or on all weekend days, within an hour.
     TimeOfDay,
     /// No regular time.
     AnyTime,
 }
 
 impl PublicationClock {
-    /// All clocks, in the order of their shares.
+    /// All clocks, in the order in which [`Shares`] lists them.
     pub const ALL: [Self; CLOCKS] =
         [Self::MinuteOfWeek, Self::TimeOfWeek, Self::MinuteOfDay, Self::TimeOfDay, Self::AnyTime];
 
@@ -64,7 +65,7 @@ impl PublicationClock {
         }
     }
 
-    /// Checks whether the clock refers to a specific minute. Dates without a time contain none.
+    /// Checks whether the clock refers to a specific minute. Such clocks are not used for feeds whose dates contain no time.
     pub(crate) const fn is_sharp(self) -> bool {
         match self {
             Self::MinuteOfWeek | Self::MinuteOfDay => true,
@@ -78,7 +79,7 @@ impl PublicationClock {
 pub(super) struct WeekSample {
     /// Weight of a publication in this week, 0 to 1. More recent weeks have a higher weight.
     pub(super) weight: f64,
-    /// Bins and the number of publications in each.
+    /// Bins with publications, each with the number of its publications.
     pub(super) bins: Vec<(usize, f64)>,
 }
 
@@ -91,7 +92,7 @@ pub(super) struct Mixture {
     pub(super) shares: Shares,
     /// Density over the bins; the sum is 1.
     pub(super) density: WeekBins,
-    /// Whether the feed publishes at exact minutes, so that a sharp clock reaches only its own bin.
+    /// Whether the feed publishes at exact minutes, so that a sharp clock covers only the bin of its minute.
     pub(super) exact: bool,
 }
 
@@ -102,7 +103,7 @@ pub(super) enum Precision {
     Minutes,
     /// Known to within a few hours, so clocks that refer to a minute are not used.
     Hours,
-    /// Only the day is known, so no clock is used.
+    /// Only the day is known, so no clock with regular times is used.
     Days,
 }
 
@@ -116,7 +117,7 @@ impl Precision {
     }
 }
 
-/// Learns the shares from several weeks.
+/// Learns the share of each clock from several weeks of publications, and combines the clocks into one prediction.
 pub(super) fn mixture(weeks: &[WeekSample], precision: Precision) -> Mixture {
     let near = near_bins(weeks, precision);
     let all = Folded::from_histogram(&total(weeks), near);
@@ -125,7 +126,8 @@ pub(super) fn mixture(weeks: &[WeekSample], precision: Precision) -> Mixture {
     Mixture { shares, density: all.mixed(&shares), exact: near == EXACT_BINS }
 }
 
-/// Returns the reach of a feed's sharp clocks, in bins: the one that predicts its weeks better.
+/// Returns how far a feed's sharp clocks extend, in bins: [`EXACT_BINS`] if it predicts the weeks clearly better, otherwise
+/// [`NEAR_BINS`].
 fn near_bins(weeks: &[WeekSample], precision: Precision) -> usize {
     let exact = precision.allows(PublicationClock::MinuteOfWeek)
         && foresight_of(weeks, precision, EXACT_BINS)
@@ -133,13 +135,13 @@ fn near_bins(weeks: &[WeekSample], precision: Precision) -> usize {
     if exact { EXACT_BINS } else { NEAR_BINS }
 }
 
-/// Returns how well the other weeks predict each week, as a weighted sum of the logarithm of the density. Accurate
-/// enough to compare two zones.
+/// Returns how well the other weeks predict each week, as a weighted sum of the logarithm of the density. The sum is accurate
+/// enough to compare two time zones.
 pub(super) fn foresight(weeks: &[WeekSample], precision: Precision) -> f64 {
     foresight_of(weeks, precision, NEAR_BINS)
 }
 
-/// Like [`foresight`], but for sharp clocks with a given reach, in bins.
+/// Like [`foresight`], but for sharp clocks that extend `near` bins to either side.
 fn foresight_of(weeks: &[WeekSample], precision: Precision, near: usize) -> f64 {
     // Only a few bins of the week contain publications, and only those are evaluated.
     let all = Histogram::new(total(weeks), near);
@@ -147,7 +149,7 @@ fn foresight_of(weeks: &[WeekSample], precision: Precision, near: usize) -> f64 
     learned_shares(&evidence, precision, ROUNDS_COMPARED).1
 }
 
-/// Returns the publications of all weeks, weighted by week.
+/// Returns the number of publications in each bin over all weeks, with each week multiplied by its weight.
 fn total(weeks: &[WeekSample]) -> WeekBins {
     let mut total = WeekBins::flat(0.0);
     for week in weeks {
@@ -156,7 +158,8 @@ fn total(weeks: &[WeekSample]) -> WeekBins {
     total
 }
 
-/// A histogram as seen by the four clocks that use the time, not normalized. All four preserve its sum.
+/// The publications in each bin, smoothed in the way of each of the four clocks with regular times. Not normalized: smoothing
+/// preserves the sum of all bins.
 struct Folded {
     clocks: [WeekBins; CLOCKS - 1],
     sum: f64,
@@ -189,15 +192,15 @@ impl Folded {
     }
 }
 
-/// A bin of a histogram as seen by the four clocks that use the time.
+/// The value of one bin after smoothing, for each of the four clocks with regular times.
 type SeenByClocks = [f64; CLOCKS - 1];
 
-/// A histogram evaluated only in bins with publications.
+/// The publications in each bin, smoothed for the clocks only in the bins for which a value is requested.
 struct Histogram {
     bins: WeekBins,
     days: WeekBins,
     sum: f64,
-    /// Reach of the sharp clocks, in bins.
+    /// How far the sharp clocks extend to either side, in bins.
     near: usize,
 }
 
@@ -218,13 +221,14 @@ impl Histogram {
     }
 }
 
-/// Densities that the other weeks predict for the publications in one bin of a week.
+/// The density that each clock, built from the other weeks, predicts for the publications in one bin of a week.
 struct Evidence {
     weight: f64,
     densities: Shares,
 }
 
-/// Collects the evidence. `all` returns a bin of all weeks together, whose sum is `sum`.
+/// Returns the evidence for every bin of every week that contains publications. `all` returns the values of a bin over all weeks,
+/// and `sum` is the sum of all bins over all weeks.
 fn evidence(
     weeks: &[WeekSample],
     near: usize,
@@ -245,8 +249,9 @@ fn evidence(
     evidence
 }
 
-/// Returns the densities at a bin of all weeks, leaving out one week with the given `weight`. The last density is the density
-/// without any clock. `others` is the sum of the other weeks.
+/// Returns the density that each clock predicts for a bin if one week, with the given `weight`, is left out. `all` and `week` are
+/// the values of the bin over all weeks and in the omitted week, and `others` is the sum of all bins of the other weeks. The last
+/// density applies to publications without a regular time.
 fn without(all: SeenByClocks, week: SeenByClocks, weight: f64, others: f64) -> Shares {
     let uniform = 1.0 / real(i64::try_from(BINS).unwrap_or(1));
     let mut densities = [uniform; CLOCKS];

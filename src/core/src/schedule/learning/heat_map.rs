@@ -11,9 +11,9 @@ use super::week_bins::real;
 use crate::feed::{IntervalRule, Zone};
 use crate::schedule::interval::rules::ZoneClock;
 
-/// Number of weeks by which the expected publications are multiplied before rectangles are marked.
+/// Number of weeks of expected publications among which rectangles are marked.
 const WEEKS_COUNTED: f64 = 6.0;
-/// Marking options for the rectangles of a learned plan.
+/// Criteria for the rectangles that are turned into interval rules.
 const MARKING: Marking = Marking { gain_min: 2.0, rectangles_max: 8, cells_min: 1 };
 
 /// The 168 hours of a week, starting at Monday 00:00, in one zone.
@@ -26,7 +26,7 @@ pub struct HeatMap {
 }
 
 impl HeatMap {
-    /// Creates the heat map in a zone, using the zone's offset at `now`.
+    /// Creates the heat map in a time zone. The expected publications are shifted by the zone's UTC offset at `now`.
     pub fn new(
         publications: &Publications,
         plan: Option<&LearnedPlan>,
@@ -49,7 +49,8 @@ impl HeatMap {
     }
 }
 
-/// Shifts the hours of a week to a clock that is `seconds` behind. A partial hour is divided between two hours in proportion.
+/// Shifts the values of the 168 hours of a week to a time zone whose clocks are `seconds` behind. A partial hour is divided between
+/// two hours in proportion.
 fn shifted(hours: &[f64], seconds: i64) -> Vec<f64> {
     let (whole, part) = (seconds.div_euclid(3600), real(seconds.rem_euclid(3600)) / 3600.0);
     let at = |hour: i64| {
@@ -60,8 +61,8 @@ fn shifted(hours: &[f64], seconds: i64) -> Vec<f64> {
 }
 
 impl LearnedPlan {
-    /// Returns the interval rules closest to this plan, the general rule first. A publisher could state these rules in
-    /// the feed. They lose about half of the plan's benefit.
+    /// Returns the interval rules closest to this plan, the general rule first. A publisher could state these rules in the feed.
+    /// Polls by such rules lose about half of the plan's benefit.
     pub fn rules(
         &self,
         price_minutes: f64,
@@ -100,8 +101,8 @@ impl LearnedPlan {
     }
 }
 
-/// Splits a rectangle that wraps past midnight into two. The wrapped hours of a rule belong to the day on which they
-/// start, but those of a rectangle belong to their own day.
+/// Splits a rectangle that wraps past midnight into two. The hours of a rule after midnight belong to the day before, on which the
+/// period starts, but the hours of a rectangle belong to the day on which they lie.
 fn unwrapped(rectangle: Rectangle) -> [Option<Rectangle>; 2] {
     let before_midnight = 24 - rectangle.hour;
     if rectangle.hours <= before_midnight {

@@ -31,7 +31,7 @@ pub fn learned_json(plan: &LearnedPlan, pace: Pace) -> Value {
     })
 }
 
-/// Rounds to three decimal places; the values are no more precise than this.
+/// Rounds a value to three decimal places, because the learned values are no more precise.
 fn rounded(value: f64) -> Value {
     json!((value * 1000.0).round() / 1000.0)
 }

@@ -1,4 +1,5 @@
-//! Turns the learned rhythm of a feed into polls: computes the next poll from any last poll (SCHEDULING section 3 and its annex).
+//! Plans polls from a feed's past publications, and computes the next poll after any last poll (SCHEDULING section 3 and its
+//! annex).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -15,17 +16,18 @@ use crate::feed::{DayOfWeek, Zone};
 use crate::schedule::interval::pace::Pace;
 use crate::schedule::interval::rules::ZoneClock;
 
-/// Default price of a poll: the additional minutes of waiting that are accepted for each poll saved.
+/// Default cost per poll: the additional minutes of waiting that are accepted for each poll saved.
 pub const PRICE_MINUTES: f64 = 30.0;
-/// Zones of the regions in which most publishers live. They differ in when a day, a weekend and daylight saving time begin.
+/// Time zones of the regions in which most publishers live. Days, weekends and daylight saving time begin at different times in
+/// them.
 const OTHER_ZONES: [Tz; 2] = [Tz::America__New_York, Tz::Europe__Berlin];
-/// Margin by which another zone must predict the past better to be chosen (natural logarithm).
+/// Margin by which a zone in [`OTHER_ZONES`] must predict the past better than the expected zone to be chosen (natural logarithm).
 const ZONE_MARGIN: f64 = 3.0;
 /// Latest time considered, in minutes since 1970: about the year 10,000.
 pub const MINUTE_MAX: i64 = 4_200_000_000;
-/// Maximum time from a peak to a poll that is attributed to that peak, in minutes.
+/// Maximum time between a publication peak and a later poll that is explained by that peak, in minutes.
 const PEAK_BEHIND_MINUTES: i64 = 120;
-/// Grid step, in seconds.
+/// Distance between two points of the grid on which polls are placed, in seconds.
 const STEP_SECONDS: i64 = BIN_MINUTES * 60;
 
 /// The user's requirements for learned plans.
@@ -35,20 +37,19 @@ pub struct LearnTerms {
     pub min_seconds: u32,
     /// See [`super::super::ScheduleSettings::max_seconds`].
     pub max_seconds: u32,
-    /// Price of a poll: the additional minutes of waiting that are accepted for each poll saved; the default is
-    /// [`PRICE_MINUTES`].
+    /// Cost per poll: the additional minutes of waiting that are accepted for each poll saved; the default is [`PRICE_MINUTES`].
     pub price_minutes: f64,
-    /// The user's zone, used for feeds whose dates do not reveal a zone.
+    /// The user's time zone, used for feeds whose dates do not indicate a zone.
     pub zone: Zone,
 }
 
-/// A learned plan, which computes the next poll from any last poll at any pace. Takes at most 13 kB in memory, and 1
-/// to 3 kB as a record.
+/// A learned plan, which computes the next poll from any last poll at any pace. A plan takes at most 13 kB in memory, and 1 to 3 kB
+/// in the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearnedPlan {
     /// Time at which the plan was learned.
     pub learned_at: DateTime<Utc>,
-    /// The data the plan was learned from, and the delay and number of polls to expect.
+    /// The data from which the plan was learned, with the delay and number of polls to expect from it.
     pub rhythm: LearnedRhythm,
     costs: [PaceCost; 3],
     clock: ZoneClock,
@@ -74,8 +75,8 @@ pub struct LearnedRecord {
 
 /// Learns a plan from a feed's publications. Returns `None` if the feed was never fetched.
 ///
-/// Takes at most a few milliseconds. Call it outside the main loop, once a day or after an unexpected publication. The
-/// same input gives the same plan.
+/// Learning takes at most a few milliseconds. Call this function outside the main loop, once a day or after an unexpected
+/// publication. The same input gives the same plan.
 pub fn learn(
     publications: &Publications,
     terms: &LearnTerms,
@@ -85,9 +86,8 @@ pub fn learn(
     Some(forecast.plan(terms, usable_price(terms.price_minutes), now))
 }
 
-/// Learns a plan as [`learn`] does, but at the lowest price that stays within a budget, as far as the bounds allow.
-/// The budget is checked by replaying the plan over the two weeks before `now`, where it makes at most
-/// `polls_per_week` polls a week.
+/// Learns a plan as [`learn`] does, but with the lowest cost per poll at which the plan stays within a budget of `polls_per_week`,
+/// as far as the user's bounds allow. To check the budget, the plan is replayed over the two weeks before `now`.
 pub fn learn_for_polls(
     publications: &Publications,
     terms: &LearnTerms,
@@ -103,22 +103,22 @@ fn usable_price(price: f64) -> f64 {
     if price.is_finite() { price.clamp(PRICE_LEAST, PRICE_MOST) } else { PRICE_MINUTES }
 }
 
-/// Lower limit of the price search, in minutes of waiting per poll.
+/// Lower limit of the search for a cost per poll, in minutes of waiting.
 const PRICE_LEAST: f64 = 1e-4;
-/// Upper limit of the price search, in minutes of waiting per poll.
+/// Upper limit of the search for a cost per poll, in minutes of waiting.
 const PRICE_MOST: f64 = 1e7;
-/// Precision of the price search (natural logarithm).
+/// Precision of the search for a cost per poll (natural logarithm).
 const PRICE_PRECISION: f64 = 1e-3;
-/// Period over which a budget is checked, in minutes: two weeks.
+/// Period before the present over which a plan is replayed to check a budget, in minutes: two weeks.
 const REPLAY_MINUTES: i64 = 2 * WEEK_MINUTES;
-/// Number of runs in a replay, each with a different start time.
+/// Number of times that a plan is replayed, each time from a different start.
 const REPLAY_STARTS: i64 = 8;
 /// Time between the starts of two consecutive runs of a replay, in minutes.
 const REPLAY_STEP_MINUTES: i64 = 31;
-/// Number of polls a week by which a replay may exceed its budget: half a poll over its two weeks.
+/// Number of polls a week by which a replayed plan may exceed the budget: half a poll over the two weeks.
 const REPLAY_MARGIN: f64 = 0.25;
 
-/// The expected publications of a feed, independent of any price.
+/// The expected publications of a feed, from which plans for any cost per poll are computed.
 struct Forecast {
     profile: Profile,
     waiting: ExpectedWaiting,
@@ -145,7 +145,7 @@ impl Forecast {
         let timed: Vec<i64> = publications.timed_minutes().filter(in_window).collect();
         let all: Vec<i64> = publications.minutes().filter(in_window).collect();
         let since = publications.since()?;
-        // If the feed's dates contain no time, use the arrival times instead once there are enough of them.
+        // If the feed's dates contain no time of day, use the arrival times instead once there are enough arrivals.
         let (minutes, since, precision) = if timed.len() == all.len() {
             (all, since, Precision::Minutes)
         } else if timed.len() < PUBLICATIONS_MIN {
@@ -170,7 +170,8 @@ impl Forecast {
         Some(Self { profile, waiting, known })
     }
 
-    /// Returns the bounds in grid steps. `None` means that the bounds leave no room or that there is too little data.
+    /// Returns the parameters of a plan, with the user's bounds in grid steps. `None` means that no whole step lies within the
+    /// bounds or that there is too little data.
     fn grid(&self, terms: &LearnTerms, price: f64) -> Option<Terms> {
         let step = u32::try_from(STEP_SECONDS).unwrap_or(300);
         let steps_min = usize::try_from(terms.min_seconds.div_ceil(step)).ok()?.max(1);
@@ -186,8 +187,8 @@ impl Forecast {
         enough.then_some(Terms { price, steps_min, steps_max, publications_max })
     }
 
-    /// Returns the lowest price that stays within a budget. A higher price almost always means fewer polls, but not
-    /// strictly. The returned price stayed within the budget when it was tried.
+    /// Returns the lowest cost per poll at which a plan stays within a budget. A higher cost per poll almost always means fewer
+    /// polls, but not in every case. The plan for the returned cost was replayed and stayed within the budget.
     fn price_for(&self, terms: &LearnTerms, now: i64, polls_per_week: f64) -> f64 {
         let (mut low, mut high) = (PRICE_LEAST.ln(), PRICE_MOST.ln());
         while high - low > PRICE_PRECISION {
@@ -205,8 +206,8 @@ impl Forecast {
         high.exp()
     }
 
-    /// Returns the number of polls a week that a plan makes before `now`, in minutes since 1970, as the mean of runs with
-    /// different start times. Each run begins with a poll, so on average it contains half a poll more than its length suggests.
+    /// Returns the number of polls a week that a plan makes before `now`, in minutes since 1970, as the mean of runs with different
+    /// start times. Each run begins with a poll, so on average a run contains half a poll more than its length suggests.
     fn replayed_polls(&self, plan: &PricePlan, terms: &LearnTerms, now: i64) -> f64 {
         let (min, max) = (i64::from(terms.min_seconds), i64::from(terms.max_seconds));
         let grid_minute = self.grid_minute();
@@ -230,7 +231,7 @@ impl Forecast {
         self.profile.round_minute + 1
     }
 
-    /// Returns the price at which an evenly spaced plan makes this number of polls.
+    /// Returns the cost per poll at which evenly spaced polls make this number of polls a week.
     fn flat_price(&self, polls_per_week: f64) -> f64 {
         let interval = real(WEEK_MINUTES) / polls_per_week.max(1e-3);
         usable_price(interval * interval * self.profile.rate / real(WEEK_MINUTES) / 2.0)
@@ -265,7 +266,8 @@ impl Forecast {
     }
 }
 
-/// Returns the cheapest interval if publications are spread evenly, in seconds: `sqrt(2 price / lambda)`.
+/// Returns the interval with the lowest total cost if publications are spread evenly, in seconds: `sqrt(2 price / lambda)`, where
+/// the price is the cost per poll.
 fn even_seconds(rate: f64, price: f64) -> u32 {
     let minutes = (2.0 * price * real(WEEK_MINUTES) / rate.max(1e-9)).sqrt();
     #[expect(
@@ -277,8 +279,8 @@ fn even_seconds(rate: f64, price: f64) -> u32 {
     seconds
 }
 
-/// Returns the factor of the price. A quarter of the price halves an interval, four times the price doubles it
-/// (SCHEDULING section 3).
+/// Returns the factor by which a pace multiplies the cost per poll. A quarter of the cost halves an interval, and four times the
+/// cost doubles it (SCHEDULING section 3).
 const fn price_factor(pace: Pace) -> f64 {
     match pace {
         Pace::More => 0.25,
@@ -287,8 +289,8 @@ const fn price_factor(pace: Pace) -> f64 {
     }
 }
 
-/// Returns the profile in the publisher's zone. This is the zone that the feed's dates reveal, otherwise the user's
-/// zone, unless another zone predicts the past clearly better.
+/// Returns the profile in the zone that the feed's dates indicate, or else in the user's zone. If one of [`OTHER_ZONES`] predicts
+/// the past clearly better, that one is used instead.
 fn in_best_zone(
     past: &PublicationHistory<'_>,
     publications: &Publications,
@@ -308,12 +310,13 @@ fn in_best_zone(
 }
 
 impl LearnedPlan {
-    /// Returns the plan's offset from UTC at an instant, in seconds.
+    /// Returns the UTC offset of the plan's time zone at an instant, in seconds.
     pub(super) fn offset(&self, at: i64) -> i64 {
         self.clock.offset(at)
     }
 
-    /// Returns the publications expected in the hour before an instant, as a multiple of the mean.
+    /// Returns the publications expected in the clock hour of the moment half an hour before an instant, as a multiple of the
+    /// hourly mean.
     pub fn times_mean(&self, at: DateTime<Utc>) -> f64 {
         let hours = &self.rhythm.hours;
         let local = minute(at) * 60 + self.clock.offset(minute(at) * 60) - 1800;
@@ -322,8 +325,8 @@ impl LearnedPlan {
         hours.get(hour).copied().unwrap_or(0.0) / mean.max(1e-9)
     }
 
-    /// Returns the publication peak shortly before a poll and the days on which it occurs; `None` if there is none.
-    /// Groups of days can be distinguished after one week, days of the week after three.
+    /// Returns the publication peak shortly before a poll and the days on which it occurs; `None` if there is none. Working days
+    /// and weekends are distinguished only after one week of observation, single days of the week only after three weeks.
     pub(crate) fn peak_before(&self, poll: DateTime<Utc>) -> Option<(DateTime<Utc>, PeakDays)> {
         let weeks = self.rhythm.observed_minutes / WEEK_MINUTES;
         let local = minute(poll) + self.clock.offset(minute(poll) * 60).div_euclid(60);
@@ -370,11 +373,11 @@ impl LearnedPlan {
         matches!(self.course, LearnedCourse::Placed { .. })
     }
 
-    /// Returns the next poll after one at `last`, in seconds since 1970, at least `min` and at most `max` seconds
-    /// later; `None` if the plan only spaces polls.
+    /// Returns the next poll after one at `last`, in seconds since 1970, at least `min` and at most `max` seconds after `last`;
+    /// `None` if the plan has only an interval.
     ///
-    /// A later last poll never has an earlier next poll, and for the same last poll a more frequent pace never has a
-    /// later next poll. A more frequent pace therefore never polls less often.
+    /// If the last poll is later, the next poll is never earlier. After the same last poll, a more frequent pace never has a later
+    /// next poll. A more frequent pace therefore never polls less often.
     pub(in crate::schedule) fn next(
         &self,
         last: i64,
@@ -393,8 +396,8 @@ impl LearnedPlan {
         })
     }
 
-    /// Returns the next poll after one at `last`, in minutes since 1970, at normal pace within the given bounds. If
-    /// the plan only spaces polls, it uses a fixed interval.
+    /// Returns the next poll after one at `last`, in minutes since 1970, at normal pace within the given bounds. If the plan has
+    /// only an interval, the next poll is one interval later, within the bounds.
     pub(crate) fn next_minute(&self, last: i64, min: i64, max: i64) -> i64 {
         let last = last.clamp(0, MINUTE_MAX);
         let placed = self.next(last * 60, Pace::Normal, min * 60, max * 60);

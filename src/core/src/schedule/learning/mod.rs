@@ -1,7 +1,7 @@
 //! Learns when a feed publishes and places polls accordingly (SPEC B.2 rank 6).
 //!
-//! [`Publications`] records what each fetch found. [`learn`] turns it into a [`LearnedPlan`], outside the main loop
-//! and at most once a day. This module only computes plans; `recommend` decides whether a learned plan is used.
+//! [`Publications`] records what each fetch found. [`learn`] computes a [`LearnedPlan`] from this record, outside the main loop.
+//! The `recommend` module decides whether the plan is used.
 
 mod clocks;
 mod heat_map;

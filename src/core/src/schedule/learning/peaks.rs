@@ -6,14 +6,14 @@ use super::profile::Profile;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_BINS, DAY_MINUTES, WeekBins, real, week_minute};
 use crate::feed::DayOfWeek;
 
-/// Maximum number of peaks of one kind.
+/// Maximum number of peaks of one kind (on working days, on weekends, on single days).
 const PEAKS_MAX: usize = 3;
 /// Minimum distance between two peaks, in bins: an hour and a half.
 const APART_BINS: usize = 18;
 /// Minimum expected publications at a daily peak, as a multiple of the mean.
 const DAILY_TIMES_MEAN: f64 = 2.0;
-/// Minimum expected publications at a weekly peak, as a multiple of the mean. The value must also be twice as high as on other
-/// days.
+/// Minimum expected publications at a weekly peak, as a multiple of the mean. The value must also be more than twice the mean at
+/// the same time on working days, or on weekend days.
 const WEEKLY_TIMES_MEAN: f64 = 8.0;
 
 /// Minimum number of publications within half an hour of a peak.
@@ -34,7 +34,7 @@ pub enum PeakDays {
 }
 
 impl PeakDays {
-    /// Checks whether a day is included; 0 is Monday.
+    /// Checks whether the peak occurs on a day of the week; 0 is Monday.
     fn includes(self, day: i64) -> bool {
         match self {
             Self::Working => day < 5,
@@ -45,7 +45,7 @@ impl PeakDays {
         }
     }
 
-    /// Checks whether this is a single day.
+    /// Checks whether the peak occurs on a single day of the week.
     pub(crate) const fn is_one_day(self) -> bool {
         matches!(self, Self::One(_))
     }
@@ -54,7 +54,7 @@ impl PeakDays {
 /// A time at which a feed publishes much more than on average.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Peak {
-    /// Days of the peak.
+    /// Days on which the peak occurs.
     pub days: PeakDays,
     /// Minute of the day, 0 to 1,439, in the plan's zone.
     pub minute: u16,
@@ -63,7 +63,8 @@ pub struct Peak {
 }
 
 impl Peak {
-    /// Checks whether publications occurred near the peak, as opposed to being inferred from a few at other times.
+    /// Checks whether the feed published often enough near the peak itself, so that the peak is not only inferred from publications
+    /// at other times.
     fn is_seen(&self, local_minutes: &[i64]) -> bool {
         let minute = i64::from(self.minute);
         let day = |local: i64| week_minute(local) / DAY_MINUTES;
@@ -88,7 +89,7 @@ impl Peak {
     }
 }
 
-/// Finds the peaks of a profile: times on working days, on weekends and on single days.
+/// Finds the times with the most publications in a profile: on working days, on weekends and on single days.
 pub(super) fn peaks(profile: &Profile) -> Vec<Peak> {
     let lambda = &profile.lambda;
     let mean = lambda.sum() / real(i64::try_from(BINS).unwrap_or(1));
@@ -120,7 +121,8 @@ pub(super) fn peaks(profile: &Profile) -> Vec<Peak> {
     found
 }
 
-/// Returns the highest bins in a range that are far enough apart, in order of time, each with its multiple of the mean.
+/// Returns the bins in a range with the most expected publications that are far enough apart, in order of time. Each bin comes with
+/// its value as a multiple of the mean.
 fn highest(
     week: &WeekBins,
     range: std::ops::Range<usize>,

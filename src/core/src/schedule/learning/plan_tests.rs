@@ -158,7 +158,7 @@ fn midnight_dates_give_no_hours_until_arrivals_are_seen() {
         "learned from 40 publications in 6 weeks: it posts about once a day; its dates have no time of day, so \
          its hours are learned as entries arrive"
     );
-    // Each entry appears between 14:00 and 15:00 of its day.
+    // Each entry is first seen in a fetch at 15:00 of its day and was absent at 14:00.
     for day in (1..=13).rev() {
         let at = |minute: i64| instant((MONDAY - day * DAY_MINUTES + minute) * 60);
         let (previous, stamps) = (Some(at(840)), midnights(day..=day));
@@ -199,7 +199,8 @@ fn a_short_document_bounds_the_gap() {
     let dear = LearnTerms { price_minutes: 1e6, ..terms(15, 1440) };
     let plan = learn(&known, &dear, instant(MONDAY * 60)).expect("a plan");
     let polls = week(&plan, Pace::Normal, MONDAY * 60, (900, 86_400));
-    // At three publications an hour, five take 100 minutes; polls are at most 130 minutes apart.
+    // At three publications an hour, half of the document's ten entries are new after 100 minutes. Polls must be at most a little
+    // more than this apart: 130 minutes.
     assert!(polls.windows(2).all(|pair| pair[1] - pair[0] <= 130 * 60), "{polls:?}");
 }
 

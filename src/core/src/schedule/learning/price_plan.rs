@@ -1,10 +1,10 @@
-//! Computes the weekly plan of polls with the lowest cost: the waiting time of all publications, plus a price for each
-//! poll (SCHEDULING annex A.3).
+//! Computes the weekly plan of polls with the lowest cost: the waiting time of all publications, plus a fixed cost per poll, the
+//! price (SCHEDULING annex A.3).
 //!
-//! Polls are placed on a five-minute grid, one minute after the minute in which most publications of a bin are dated.
-//! For each grid point the plan stores the next poll. The algorithm works backward through the week: the best next
-//! poll after `s` is the `e` that minimizes the sum of the waiting time between the two, the price, and the cost of
-//! everything after `e`. It repeats the week until the costs no longer change.
+//! Polls are placed on a five-minute grid, one minute after the minute in which most publications of a bin are dated. For each grid
+//! point the plan stores the next poll. The algorithm works backward through the week: the best next poll after `s` is the `e` that
+//! minimizes the sum of the waiting time between `s` and `e`, the price, and the cost of everything after `e`. The pass through the
+//! week is repeated until the costs no longer change.
 //!
 //! The best `e` never moves backward as `s` moves forward, because waiting longer only makes a later poll more
 //! expensive. The search for a grid point can therefore stop at the best `e` of the following grid point.
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::step_runs::StepRuns;
 use super::week_bins::{BIN_MINUTES, BINS, WeekBins, real};
 
-/// Longest gap between polls that is planned, in grid steps: two days.
+/// Longest gap between two polls that a plan can contain, in grid steps: two days.
 pub(super) const STEPS_MAX: usize = 576;
 /// Maximum number of passes through the week.
 const ROUNDS: usize = 4;
@@ -34,16 +34,16 @@ pub(super) struct PricePlan {
     steps: StepRuns,
 }
 
-/// Parameters of a plan.
+/// Parameters with which a plan is computed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms {
-    /// Price of a poll, above 0: the additional minutes of waiting that are accepted for each poll saved.
+    /// Cost per poll, above 0: the additional minutes of waiting that are accepted for each poll saved.
     pub(super) price: f64,
-    /// Shortest gap, in grid steps, at least 1.
+    /// Shortest gap between two polls, in grid steps, at least 1.
     pub(super) steps_min: usize,
-    /// Longest gap, in grid steps, at least `steps_min`, at most [`STEPS_MAX`].
+    /// Longest gap between two polls, in grid steps, at least `steps_min`, at most [`STEPS_MAX`].
     pub(super) steps_max: usize,
-    /// Maximum number of publications expected in a gap: half the number of entries in a document.
+    /// Maximum number of publications expected between two polls: half the number of entries in the feed's document.
     pub(super) publications_max: f64,
 }
 
@@ -51,15 +51,15 @@ pub(super) struct Terms {
 /// the end of the week as far as a plan looks ahead.
 #[derive(Debug, Clone)]
 pub(super) struct ExpectedWaiting {
-    /// Publications before a grid point.
+    /// Number of publications expected before each grid point.
     published: Vec<f64>,
-    /// Total waiting time of all publications until that grid point, in minutes.
+    /// Total time that all earlier publications have waited at each grid point, in minutes.
     waited: Vec<f64>,
 }
 
 impl ExpectedWaiting {
-    /// Sums the rates per minute over a week. `phases` is the share of a bin's publications in each of its minutes.
-    /// The poll at the start of a bin finds the publications of the bin's first minute.
+    /// Sums the rates per minute over a week. `phases` is the share of a bin's publications in each of the bin's five minutes. A
+    /// poll at the grid point of a bin still finds the publications of the bin's first minute.
     pub(super) fn from_rates(lambda: &WeekBins, phases: [f64; 5]) -> Self {
         let [first, second, third, fourth, fifth] = phases;
         let later = second + third + fourth + fifth;
@@ -132,7 +132,7 @@ impl TryFrom<StepRuns> for PricePlan {
     }
 }
 
-/// Returns the longest allowed gap from each grid point, in grid steps.
+/// Returns the longest allowed gap after a poll at each grid point, in grid steps.
 fn reach(waiting: &ExpectedWaiting, terms: &Terms) -> Vec<usize> {
     let mut end = 0;
     let reaches = (0..BINS).map(|from| {
@@ -146,8 +146,9 @@ fn reach(waiting: &ExpectedWaiting, terms: &Terms) -> Vec<usize> {
     reaches.collect()
 }
 
-/// Goes through the week once, from its end to its start. `costs` holds the costs of the following week from the
-/// previous pass, relative to its start, if `again` is set. Returns whether another pass would find the same plan.
+/// Goes through the week once, from its end to its start. `costs` holds the costs from the previous pass, which are used for the
+/// following week. `again` is false in the first pass, which cannot end early. Returns whether another pass would find the same
+/// plan.
 fn backward(
     waiting: &ExpectedWaiting,
     terms: &Terms,
@@ -198,7 +199,7 @@ fn backward(
 struct SameAsBefore {
     /// The last grid point of the run.
     highest: usize,
-    /// Amount by which the costs are higher, in minutes.
+    /// Amount by which the costs of the run are higher than in the previous pass, in minutes.
     dearer: f64,
     /// Whether all next polls so far are the same as in the previous pass.
     everywhere: bool,
@@ -211,19 +212,21 @@ impl Default for SameAsBefore {
 }
 
 impl SameAsBefore {
-    /// Records the result at a point. Points are recorded from the end of the week to its start.
+    /// Records whether the next poll of a grid point is unchanged since the previous pass, and how much higher its cost is. Points
+    /// are recorded from the end of the week to its start.
     fn note(&mut self, point: usize, same_poll: bool, dearer: f64) {
         self.everywhere &= same_poll;
         let alike = (dearer - self.dearer).abs() <= ALIKE;
         if !(same_poll && alike) {
-            // A different cost starts a new run at this point. A different poll starts it at the point before.
+            // A different cost starts a new run at this point. A different next poll starts a new run at the point before, which is
+            // recorded next.
             self.highest = if same_poll { point } else { point.saturating_sub(1) };
             self.dearer = dearer;
         }
     }
 
-    /// Checks whether all earlier points are unchanged and would stay so in another pass. This is true if no earlier
-    /// point reaches beyond `farthest`, and if the run covers the start of the following week.
+    /// Checks whether the next polls of all earlier points are unchanged and would stay the same in another pass. They are if the
+    /// run contains all points up to `farthest`, the last one that earlier points can reach, and the first [`STEPS_MAX`] points.
     fn decides_the_rest(&self, farthest: usize) -> bool {
         self.highest >= farthest && self.highest >= STEPS_MAX
     }
@@ -237,7 +240,8 @@ impl SameAsBefore {
 struct Floors(Vec<f64>);
 
 impl Floors {
-    /// Computes the bounds of all blocks. Those within the week are updated as their totals become known.
+    /// Computes the bounds of the blocks after the end of the week. `put` sets the bounds within the week as their totals become
+    /// known.
     fn over(totals: &[f64], published: &[f64]) -> Self {
         let mut floors = Self(vec![0.0; totals.len() / BLOCK]);
         (BINS / BLOCK..floors.0.len()).for_each(|block| floors.put(block, totals, published));
@@ -253,7 +257,8 @@ impl Floors {
         }
     }
 
-    /// Returns the minimum of `totals[e] - (e - nearest) * slope` from `nearest` to `farthest`, and its first position.
+    /// Returns the first position of the minimum of `totals[e] - (e - nearest) * slope` from `nearest` to `farthest`, and the
+    /// minimum.
     fn least(
         &self,
         totals: &[f64],
@@ -302,8 +307,8 @@ fn steps_of(steps: usize) -> f64 {
     f64::from(u16::try_from(steps).unwrap_or(u16::MAX))
 }
 
-/// Returns the first minimum of `totals[n] - n * slope` and its position. Processes four values at a time so that the
-/// compiler can vectorize the loop.
+/// Returns the first position of the minimum of `totals[n] - n * slope`, and the minimum. The loop processes four values at a time
+/// so that the compiler can vectorize it.
 fn least(totals: &[f64], slope: f64) -> (usize, f64) {
     let (fours, rest) = totals.as_chunks::<4>();
     let mut passed = [0.0, slope, 2.0 * slope, 3.0 * slope];
@@ -320,7 +325,7 @@ fn least(totals: &[f64], slope: f64) -> (usize, f64) {
     (place_of(totals, slope, low), low)
 }
 
-/// Finds the position of the minimum, using the same arithmetic.
+/// Finds the first position of the minimum `low`, with the same arithmetic as [`least`].
 fn place_of(totals: &[f64], slope: f64, low: f64) -> usize {
     let mut passed = [0.0, slope, 2.0 * slope, 3.0 * slope];
     for (number, four) in totals.chunks(4).enumerate() {
@@ -357,7 +362,7 @@ mod tests {
         }
     }
 
-    /// Returns the cost of a plan per week, once it repeats.
+    /// Returns the mean weekly cost of a plan over 40 weeks, so that the start hardly matters.
     fn weekly_cost(plan: &PricePlan, waiting: &ExpectedWaiting, price: f64) -> f64 {
         let (mut point, mut cost) = (0, 0.0);
         while point < 40 * BINS {

@@ -8,31 +8,31 @@ use crate::schedule::interval::rules::ZoneClock;
 const HALF_LIFE_WEEKS: f64 = 4.0;
 /// Rate assumed before anything is known, in publications a week.
 const PRIOR_RATE: f64 = 10.0;
-/// Weight of the assumed rate, in publications.
+/// Number of publications that the assumed rate counts for.
 const PRIOR_PUBLICATIONS: f64 = 0.5;
-/// Number of missed publications after which the clocks of a silent feed start to lose their weight. At twice this number they
-/// have none.
+/// Number of missed publications after which the clocks of a silent feed start to lose their weight. At twice this number the
+/// clocks have no weight.
 const SILENT_GAPS: f64 = 4.0;
-/// Weight of an even spread over the five minutes of a bin, in publications.
+/// Number of publications that the assumption of an even spread over the five minutes of a bin counts for.
 const PHASE_WEIGHT: f64 = 10.0;
-/// Weight of an even spread for feeds that publish at exact minutes, in publications.
+/// Like [`PHASE_WEIGHT`], but for feeds that publish at exact minutes.
 const PHASE_WEIGHT_EXACT: f64 = 0.1;
 /// Age in weeks above which publications are ignored; the window is twelve weeks.
 const WEEKS_WEIGHED: i64 = 13;
 const HALF_DAY_MINUTES: i64 = 720;
 
-/// Publications, and the time since which they are complete, in minutes since 1970.
+/// The publications of a feed, and the time since which none was missed, in minutes since 1970.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PublicationHistory<'a> {
     /// Minutes of the publications, ascending, none after `now`.
     pub(super) minutes: &'a [i64],
-    /// Start of the complete record, before `now`.
+    /// Time since which no publication was missed; earlier than `now`.
     pub(super) since: i64,
     pub(super) now: i64,
     pub(super) precision: Precision,
 }
 
-/// The publications of a feed in local time.
+/// The publications of a feed in the local time of one zone.
 struct Seen {
     /// Local minute, weight and age in weeks of each publication, in ascending order of time.
     publications: Vec<(i64, f64, usize)>,
@@ -51,7 +51,8 @@ impl Seen {
         Self { publications: seen.collect(), precision: past.precision }
     }
 
-    /// Returns the minute, out of five, at which most publications are dated. Bins begin at this minute.
+    /// Returns the minute of a bin, 0 to 4, at which most publications are dated. The bins are then shifted to begin at this
+    /// minute.
     fn round_minute(&self) -> i64 {
         let shares = (0_i64..).zip(self.phases(0, PHASE_WEIGHT));
         let most =
@@ -59,7 +60,8 @@ impl Seen {
         most.0
     }
 
-    /// Returns the share of publications in each of the five minutes of a bin. Publishers prefer round minutes.
+    /// Returns the share of publications in each of the five minutes of a bin. The shares differ because publishers prefer round
+    /// minutes.
     fn phases(&self, round_minute: i64, even: f64) -> [f64; 5] {
         let mut phases = [even / 5.0; 5];
         for &(local, weight, _) in
@@ -97,7 +99,7 @@ impl Seen {
 /// The UTC offsets of a zone, looked up once for each half day. No zone changes its offset twice in half a day.
 struct Offsets {
     clock: ZoneClock,
-    /// A half day, and its offset if the offset is constant throughout.
+    /// The half day that was looked up last, and its UTC offset in minutes if the offset is constant throughout this half day.
     known: Option<(i64, Option<i64>)>,
 }
 
@@ -115,15 +117,15 @@ impl Offsets {
     }
 }
 
-/// A week of expected publications.
+/// The publications expected at each time of a week.
 #[derive(Debug, Clone)]
 pub(super) struct Profile {
-    /// Zone in which the week is counted.
+    /// Time zone to which the times of the week refer.
     pub(super) clock: ZoneClock,
-    /// Minute, 0 to 4, at which the bins begin.
+    /// Number of minutes, 0 to 4, by which the start of every bin is shifted.
     pub(super) round_minute: i64,
     pub(super) shares: Shares,
-    /// Publications a week.
+    /// Expected number of publications a week.
     pub(super) rate: f64,
     /// Expected publications a minute, by bin.
     pub(super) lambda: WeekBins,
@@ -133,13 +135,14 @@ pub(super) struct Profile {
     pub(super) local_minutes: Vec<i64>,
 }
 
-/// Returns how well the weeks in a zone are predicted by the other weeks. The result is comparable between zones.
+/// Returns how well each week is predicted by the other weeks if times are counted in a time zone. A larger value means a better
+/// prediction.
 pub(super) fn foresight(past: &PublicationHistory<'_>, clock: ZoneClock) -> f64 {
     let seen = Seen::from_past(past, clock);
     clocks::foresight(&seen.weekly(seen.round_minute()), past.precision)
 }
 
-/// Computes the profile in one zone.
+/// Computes the weekly profile of a feed in one time zone.
 pub(super) fn profile(past: &PublicationHistory<'_>, clock: ZoneClock) -> Profile {
     let seen = Seen::from_past(past, clock);
     let round_minute = seen.round_minute();
@@ -161,17 +164,18 @@ pub(super) fn profile(past: &PublicationHistory<'_>, clock: ZoneClock) -> Profil
     Profile { clock, round_minute, shares, rate, lambda, phases, local_minutes }
 }
 
-/// Returns the age in whole weeks, 0 for the most recent week.
+/// Returns the age of a publication in whole weeks; 0 in the week before `now`.
 const fn age(past: &PublicationHistory<'_>, minute: i64) -> i64 {
     (past.now - minute).div_euclid(WEEK_MINUTES)
 }
 
-/// Returns the weight of a publication of this age.
+/// Returns the weight of a publication of this age, in weeks.
 fn weight(age: i64) -> f64 {
     (-real(age) / HALF_LIFE_WEEKS).exp2()
 }
 
-/// Returns the publications a week. Time without publications counts as observed, so silence lowers the rate.
+/// Returns the expected number of publications a week. Time without publications counts as observed, so a silent feed has a lower
+/// rate.
 fn rate(past: &PublicationHistory<'_>, seen: &Seen) -> f64 {
     let published: f64 = seen.publications.iter().map(|(_, weight, _)| weight).sum();
     let observed = (past.now - past.since).max(0);
@@ -181,8 +185,9 @@ fn rate(past: &PublicationHistory<'_>, seen: &Seen) -> f64 {
     (published + PRIOR_PUBLICATIONS) / (exposure + PRIOR_PUBLICATIONS / PRIOR_RATE)
 }
 
-/// Returns the degree to which the clocks of a silent feed have lost their weight, 0 to 1. It depends on the publications
-/// expected since the last one, so a night or a weekend that is always silent has no effect.
+/// Returns the degree to which the clocks of a silent feed have lost their weight, 0 to 1. The degree depends on the number of
+/// publications expected since the last one, so a night or a weekend without publications has no effect if the feed is always
+/// silent then.
 fn fading(
     past: &PublicationHistory<'_>,
     rate: f64,

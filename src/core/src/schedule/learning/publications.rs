@@ -1,4 +1,5 @@
-//! Records when a feed published, as effective minutes derived from its fetches (SCHEDULING annex A.1).
+//! Records when a feed published, as effective minutes: the minutes at which its entries are assumed to have appeared (SCHEDULING
+//! annex A.1).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -34,7 +35,7 @@ pub struct Fetch<'a> {
     pub previous: Option<DateTime<Utc>>,
     /// Time of this poll.
     pub at: DateTime<Utc>,
-    /// Dates of its new and changed entries; `None` for an entry without a date.
+    /// Dates of the entries that are new or changed in this poll; `None` for an entry without a date.
     pub stamps: &'a [Option<Stamp>],
     /// Total number of entries in the document.
     pub document_entries: usize,
@@ -42,7 +43,7 @@ pub struct Fetch<'a> {
 
 /// The publications of a feed in the last twelve weeks: minutes since 1970, UTC, ascending, without duplicates.
 ///
-/// Takes a few kilobytes at most. Except for entries without a date, it does not depend on when the program was running.
+/// Takes a few kilobytes at most. Except for entries without a date, the record does not depend on when the program was running.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Publications {
@@ -52,20 +53,20 @@ pub struct Publications {
     /// Time of the first fetch, in minutes since 1970. Later publications were seen to arrive; for earlier ones only
     /// the date is known.
     watched_since: Option<u32>,
-    /// The zone of the dates, as far as they reveal it.
+    /// The UTC offsets in the dates, which indicate the publisher's time zone.
     zone: StampZone,
     /// Number of entries with a date.
     dated: u32,
     /// Number of entries with a date at exactly midnight.
     at_midnight: u32,
-    /// The times of day in the dates.
+    /// How often the dates contain each time of day.
     times: StampTimes,
     /// Number of entries in the newest document.
     document_entries: u32,
 }
 
 impl Publications {
-    /// Records the result of a fetch. The same fetches in the same order give the same state.
+    /// Records the publications that a fetch found. The same fetches in the same order give the same state.
     pub fn learn_from_fetch(&mut self, fetch: &Fetch<'_>) {
         let now = minute(fetch.at);
         let previous = fetch.previous.map(minute).filter(|&previous| previous < now);
@@ -84,7 +85,7 @@ impl Publications {
                     let published = first_minute(stamp?, now)?;
                     (published, (published, (published + DAY_MINUTES).min(now)))
                 }
-                // This is the second of two fetches in the same minute, so its new entries appeared in that minute.
+                // This fetch is the second of two in the same minute, so its new entries appeared in that minute.
                 None => (now, (now, now)),
             };
             Some(if whole_days { spread(range, now, place) } else { published })
@@ -101,7 +102,8 @@ impl Publications {
         self.forget(now);
     }
 
-    /// Creates publications from arrivals observed elsewhere, in minutes since 1970 in any order. None was missed since `since`.
+    /// Creates the record from publication times that are already known, in minutes since 1970 in any order. None was missed since
+    /// `since`.
     pub fn of_minutes(minutes: impl IntoIterator<Item = i64>, since: i64, now: i64) -> Self {
         let whole = |minute: i64| u32::try_from(minute).ok();
         let minutes = minutes.into_iter().filter(|&minute| minute <= now).filter_map(whole);
@@ -121,7 +123,7 @@ impl Publications {
         self.minutes.is_empty()
     }
 
-    /// Checks whether an entry with a date was seen, however old.
+    /// Checks whether any entry with a date was ever seen.
     pub const fn has_dates(&self) -> bool {
         self.dated > 0
     }
@@ -141,25 +143,25 @@ impl Publications {
         self.document_entries
     }
 
-    /// Returns the zone of the dates, as far as they reveal it.
+    /// Returns the UTC offsets in the dates, which indicate the publisher's time zone.
     pub const fn zone(&self) -> &StampZone {
         &self.zone
     }
 
-    /// Checks whether the dates contain only days and no times (annex A.1). This is so if more than a fifth are at
-    /// exactly midnight, or nearly all at the same time of day, and no arrivals confirm that time.
+    /// Checks whether the dates contain only days and no times of day (annex A.1): more than a fifth of the dates are at exactly
+    /// midnight, or most are at the same time of day, and the arrivals of entries do not confirm that time.
     pub(crate) fn has_whole_days_only(&self) -> bool {
         self.has_one_time() && !self.times.are_confirmed()
     }
 
-    /// Returns the start of observation and the publications seen to arrive since, in minutes since 1970.
+    /// Returns the start of observation and the publications that were seen to arrive after it, in minutes since 1970.
     pub fn arrivals(&self) -> (i64, impl Iterator<Item = i64>) {
         let since = self.watched_since.map_or(i64::MAX, i64::from);
         (since, self.minutes().filter(move |&minute| minute > since))
     }
 
-    /// Iterates over the publications whose hour is known. These are all of them, or, if the dates contain only days,
-    /// those that were seen to arrive.
+    /// Iterates over the publications whose hour is known. If the dates mostly contain the same time of day, such as midnight,
+    /// these are only the publications that were seen to arrive. Otherwise they are all publications.
     pub(crate) fn timed_minutes(&self) -> impl Iterator<Item = i64> {
         let (watched_since, _) = self.arrivals();
         let from = if self.has_one_time() { watched_since } else { 0 };
@@ -189,7 +191,8 @@ impl Publications {
         }
     }
 
-    /// Sorts the publications and drops duplicates, old ones and those above the maximum number.
+    /// Sorts the publications and drops duplicates, publications before the twelve-week window, and the oldest ones above the
+    /// maximum number.
     fn forget(&mut self, now: i64) {
         self.minutes.sort_unstable();
         self.minutes.dedup();
@@ -214,12 +217,12 @@ fn first_minute(stamp: i64, now: i64) -> Option<i64> {
     (stamp > now - WINDOW_MINUTES).then_some(stamp.min(now))
 }
 
-/// Returns the effective minute of an entry that `previous` did not show and `now` does.
+/// Returns the effective minute of an entry that the fetch at `previous` did not contain and the fetch at `now` does.
 ///
 /// 1. A date between the two fetches is used unchanged.
 /// 2. A date in the future is replaced by `now`.
-/// 3. With a date before `previous`, or none, the entry appeared soon after `previous`, because that fetch would
-///    otherwise have shown it.
+/// 3. If the date is before `previous` or absent, the entry is assumed to have appeared soon after `previous`, because the fetch at
+///    `previous` would otherwise have contained it.
 /// 4. A date before the window belongs to an old entry that was restored, and is ignored.
 fn later_minute(stamp: Option<i64>, previous: i64, now: i64) -> Option<i64> {
     let late = previous + ((now - previous).min(LATE_MINUTES) + 1) / 2;
@@ -231,8 +234,8 @@ fn later_minute(stamp: Option<i64>, previous: i64, now: i64) -> Option<i64> {
     }
 }
 
-/// Spreads a day without a time over its possible range: the day itself, or the time between two fetches. The golden
-/// ratio spreads any number of values evenly.
+/// Returns a minute for an entry whose date contains only a day, within the range in which the entry can have appeared: that day,
+/// or the time between two fetches. Multiples of the golden ratio spread any number of such entries evenly.
 fn spread((from, to): (i64, i64), now: i64, place: usize) -> i64 {
     let seed = now.wrapping_add(i64::try_from(place).unwrap_or(0));
     let turn = seed.wrapping_mul(618_034).rem_euclid(1_000_000);

@@ -1,4 +1,4 @@
-//! Tests for effective minutes, the limits on stored publications, and extreme histories.
+//! Tests for the minutes at which entries are assumed to have appeared, the limits on stored publications, and extreme histories.
 
 use super::super::super::instant::instant;
 use super::*;

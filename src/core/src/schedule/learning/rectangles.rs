@@ -6,7 +6,7 @@
 
 use super::week_bins::real;
 
-/// Consecutive days and hours.
+/// A range of consecutive hours on consecutive days of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rectangle {
     /// First day; 0 is Monday.
@@ -19,19 +19,19 @@ pub struct Rectangle {
     pub hours: usize,
 }
 
-/// Criteria for marking a rectangle.
+/// Criteria for marking rectangles in a week.
 #[derive(Debug, Clone, Copy)]
 pub struct Marking {
-    /// Minimum increase in the log probability of the counts (natural logarithm).
+    /// Minimum increase in the log probability of the counts if the rectangle has its own rate (natural logarithm).
     pub gain_min: f64,
     /// Maximum number of rectangles.
     pub rectangles_max: usize,
-    /// Minimum number of cells inside the rectangle, and outside it.
+    /// Minimum number of cells (hours of the week) inside a rectangle, and of free cells outside it.
     pub cells_min: usize,
 }
 
 impl Rectangle {
-    /// Returns the cells as hours of the week. Days and hours wrap independently.
+    /// Iterates over the hours of the week, 0 to 167, that the rectangle covers. Days and hours wrap independently.
     pub fn cells(self) -> impl Iterator<Item = usize> {
         (0..self.days).flat_map(move |day| {
             (0..self.hours).map(move |hour| (self.day + day) % 7 * 24 + (self.hour + hour) % 24)
@@ -67,7 +67,7 @@ struct Week {
 }
 
 impl Week {
-    /// Returns the rectangle of free cells with the largest gain.
+    /// Returns the rectangle with the largest gain, and this gain, among those that overlap no marked rectangle.
     fn best(&self, cells_min: usize) -> Option<(f64, Rectangle)> {
         let free = self.counts.iter().zip(&self.free).filter(|(_, free)| **free);
         let (sum, cells) = free.fold((0.0, 0), |(sum, cells), (count, _)| (sum + count, cells + 1));
@@ -87,7 +87,7 @@ impl Week {
                         continue;
                     }
                     let gain = gain(inside, covered, sum, cells);
-                    // A rectangle and the rest of the week explain the counts equally well. Mark the smaller of the two.
+                    // A rectangle and the rest of the week have the same gain if both are rectangles. Prefer the smaller one.
                     let better = best.is_none_or(|(most, size, _)| {
                         gain > most + 1e-9 || (gain > most - 1e-9 && covered < size)
                     });
@@ -100,7 +100,7 @@ impl Week {
         best.map(|(gain, _, rectangle)| (gain, rectangle))
     }
 
-    /// Returns the sum of one hour over several days; `None` if a cell is already taken.
+    /// Returns the sum of the counts in one hour over several days; `None` if a marked rectangle already covers one of the cells.
     fn column(&self, day: usize, days: usize, hour: usize) -> Option<f64> {
         let cells = (0..days).map(|next| (day + next) % 7 * 24 + hour);
         let counts =
@@ -109,7 +109,7 @@ impl Week {
     }
 }
 
-/// Iterates over all ranges of a circle as first element and length. The whole circle occurs once.
+/// Iterates over all ranges of a circle of `length` elements, each as its first element and length. The whole circle occurs once.
 fn spans(length: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..length)
         .flat_map(move |from| (1..=length).map(move |long| (from, long)))

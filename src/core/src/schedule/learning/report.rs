@@ -1,4 +1,4 @@
-//! Summarizes what was learned and its benefit, as figures for the screen.
+//! Summarizes what was learned about a feed, and the benefit of its plan, as figures and sentences for the screen.
 
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
@@ -13,27 +13,27 @@ use crate::feed::text::counted_words;
 use crate::schedule::explain::wording::{duration_words, offset_words};
 use crate::schedule::interval::rules::ZoneClock;
 
-/// Minimum number of publications for placing polls. With fewer, polls are only spaced (`LEARN_MIN_UPDATES`).
+/// Minimum number of publications for placing polls at specific times. With fewer, only an interval is used (`LEARN_MIN_UPDATES`).
 pub(super) const PUBLICATIONS_MIN: usize = 8;
-/// Minimum number of weeks for a habit to count as certain.
+/// Minimum number of observed weeks after which a sentence describes a habit as certain.
 const WEEKS_CERTAIN: i64 = 3;
-/// Minimum number of publications for a habit to count as certain.
+/// Minimum number of publications after which a sentence describes a habit as certain.
 const PUBLICATIONS_CERTAIN: usize = 30;
 /// Maximum number of times of day that a sentence mentions.
 const TIMES_NAMED: usize = 2;
 /// Maximum difference at which times on different days count as the same, in minutes.
 const NEAR_MINUTES: u16 = 30;
-/// Number of weeks over which a plan is simulated to count its cost.
+/// Number of weeks for which a plan is simulated to measure its cost.
 const WEEKS_FOLLOWED: usize = 4;
 
 /// The rhythm learned for a feed, and the number of polls and delay to expect from its plan at normal pace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearnedRhythm {
-    /// Number of publications it was learned from.
+    /// Number of publications from which the rhythm was learned.
     pub publications: usize,
-    /// Time over which they were observed, in minutes.
+    /// Time over which the publications were observed, in minutes.
     pub observed_minutes: i64,
-    /// Whether the feed's dates contain days without times.
+    /// Whether the feed's dates contain only days and no times of day.
     pub whole_days: bool,
     /// Number of publications that were seen to arrive, as opposed to only being dated in the first document.
     #[serde(default)]
@@ -43,7 +43,7 @@ pub struct LearnedRhythm {
     /// Share of each clock, in the order of [`super::PublicationClock::ALL`].
     pub shares: Shares,
     pub polls_per_week: f64,
-    /// Mean interval, in seconds.
+    /// Mean interval between the planned polls, in seconds.
     pub interval_seconds: u32,
     /// Average delay of a publication, in minutes, if the feed continues as before.
     pub delay_minutes: f64,
@@ -75,7 +75,7 @@ pub struct PaceCost {
 }
 
 impl PaceCost {
-    /// Simulates a plan for several weeks.
+    /// Returns the cost of a plan, measured by simulating several weeks.
     pub(super) fn of_plan(plan: &PricePlan, waiting: &ExpectedWaiting) -> Self {
         let end = WEEKS_FOLLOWED * BINS;
         let (mut point, mut polls) = (0, 0);
@@ -94,7 +94,7 @@ impl PaceCost {
         Self { polls_per_week: f64::from(polls) / weeks, delay_minutes }
     }
 
-    /// Returns the cost of a fixed interval, in seconds.
+    /// Returns the cost of polling at a fixed interval, which is given in seconds.
     pub(super) fn of_even_interval(seconds: i64) -> Self {
         let minutes = real(seconds.max(1)) / 60.0;
         Self { polls_per_week: real(WEEK_MINUTES) / minutes, delay_minutes: minutes / 2.0 }
@@ -137,7 +137,7 @@ fn zone_of(clock: ZoneClock) -> Zone {
     }
 }
 
-/// The wording for a habit, depending on whether it is certain or only seems so.
+/// The verbs with which sentences describe a habit, depending on how certain the habit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PostsWords {
     /// Verb for a rate: `posts`.
@@ -147,20 +147,20 @@ pub struct PostsWords {
 }
 
 impl LearnedRhythm {
-    /// Checks whether enough was observed to describe a habit as certain: three weeks and thirty publications. With
-    /// less data the sentence only says what the feed seems to do.
+    /// Checks whether enough was observed to describe a habit as certain: three weeks and thirty publications. With less data,
+    /// sentences only say what the feed seems to do.
     pub(crate) const fn is_certain(&self) -> bool {
         self.observed_minutes >= WEEKS_CERTAIN * WEEK_MINUTES
             && self.publications >= PUBLICATIONS_CERTAIN
     }
 
-    /// Checks whether clocks explain most publications. Otherwise the feed publishes at any time.
+    /// Checks whether regular times explain at least half of the publications.
     pub(crate) fn has_set_times(&self) -> bool {
         let [.., any_time] = self.shares;
         any_time <= 0.5
     }
 
-    /// Returns the verbs for describing what was learned.
+    /// Returns the verbs with which sentences describe what was learned, depending on how certain the habit is.
     pub(crate) fn posts_words(&self) -> PostsWords {
         let [.., any_time] = self.shares;
         match (self.is_certain(), any_time < 0.25) {
@@ -188,8 +188,8 @@ impl LearnedRhythm {
         }
     }
 
-    /// Describes in one sentence, without the full stop, the data that was used, when the feed publishes, and the
-    /// benefit. With little data the sentence only says what the feed seems to do. The saved delay appears only after
+    /// Describes in one sentence, without the full stop, what the plan was learned from, when the feed publishes, and the delay
+    /// that the plan saves. With little data the sentence only says what the feed seems to do. The saved delay appears only after
     /// entries were seen to arrive.
     pub fn sentence(&self) -> String {
         if self.publications == 0 {
@@ -242,8 +242,8 @@ impl LearnedRhythm {
         if words.is_empty() { String::new() } else { words.join(" and ") + &self.zone_words() }
     }
 
-    /// Returns the times that the observation period can distinguish: days of the week after three weeks, working days
-    /// and weekends after one week. A time on all days counts as one time.
+    /// Returns the times that sentences can mention. Single days of the week are included after three weeks of observation, and
+    /// working days and weekends are distinguished after one week. The same time on both is listed once.
     fn named_times(&self) -> Vec<NamedTime> {
         let weeks = self.observed_minutes / WEEK_MINUTES;
         let mut times: Vec<NamedTime> = Vec::new();
@@ -284,9 +284,9 @@ impl LearnedRhythm {
 
 /// A time that a sentence mentions.
 struct NamedTime {
-    /// The days followed by a space; empty if they cannot be distinguished.
+    /// The days in words, followed by a space; empty if working days and weekends cannot be distinguished yet.
     days: String,
-    /// Minute of the day, rounded to five.
+    /// Minute of the day, rounded to a multiple of five.
     minute: u16,
     times_mean: f64,
 }
@@ -301,7 +301,7 @@ fn observed_words(minutes: i64) -> String {
     }
 }
 
-/// Formats minutes in words with a suitable precision.
+/// Formats a number of minutes in words, rounded to a precision that depends on its size.
 fn rough_words(minutes: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "limited to one year")]
     let minutes = minutes.clamp(0.0, 527_040.0).round() as i64;

@@ -1,4 +1,4 @@
-//! Tests for the wording of what was learned and its certainty.
+//! Tests for the sentences that describe what was learned and how certain it is.
 
 use super::*;
 use crate::feed::DayOfWeek;

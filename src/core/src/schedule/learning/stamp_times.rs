@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of times of day counted; rarer ones displace each other.
+/// Maximum number of different times of day that are counted. If there are more, rare times of day displace each other.
 const TIMES_COUNTED: usize = 4;
-/// Minimum number of dates that show a habit.
+/// Minimum number of dates from which a common time of day is inferred.
 const DATES_MIN: u32 = 8;
 /// Number of dates above which old counts fade, so that the counts adapt when a publisher starts to write times.
 const DATES_MAX: u32 = 400;
@@ -12,24 +12,24 @@ const DATES_MAX: u32 = 400;
 const CONFIRMED_WITHIN_MINUTES: i64 = 360;
 /// Minimum age of a date, in minutes, at a fetch that did not show the entry, for its later arrival to contradict the date.
 const CONTRADICTED_AFTER_MINUTES: i64 = 60;
-/// Number of confirming arrivals required. At most a quarter as many arrivals may contradict the dates.
+/// Minimum number of arrivals that confirm the times in the dates. At most a quarter as many arrivals may contradict them.
 const CONFIRMED_BY: u32 = 3;
 const HOUR_SECONDS: u32 = 3600;
 const DAY_SECONDS: u32 = 86_400;
 
-/// The times of day in dates, and whether arrivals confirm them.
+/// Counts of the times of day in a feed's dates, and of the arrivals that confirm or contradict these times.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct StampTimes {
     dates: u32,
-    /// Seconds of the day (UTC), each with the number of dates that have it.
+    /// Times of day, in seconds since midnight UTC, each with the number of dates that contain it.
     counts: Vec<(u32, u32)>,
     confirmed: u32,
     contradicted: u32,
 }
 
 impl StampTimes {
-    /// Records a date, in seconds since 1970.
+    /// Counts the time of day of a date, which is given in seconds since 1970.
     pub(super) fn note_date(&mut self, at: i64) {
         if self.dates >= DATES_MAX {
             self.dates /= 2;
@@ -50,7 +50,8 @@ impl StampTimes {
         self.counts.retain(|(_, count)| *count > 0);
     }
 
-    /// Records a date that the fetch at `previous` did not show and the fetch at `now` did, in minutes since 1970.
+    /// Counts whether the arrival of an entry confirms or contradicts its date `stamp`. The fetch at `previous` did not contain the
+    /// entry and the fetch at `now` did. All times are in minutes since 1970.
     pub(super) fn note_arrival(&mut self, stamp: i64, previous: i64, now: i64) {
         if stamp > previous {
             let soon = stamp <= now && now - previous <= CONFIRMED_WITHIN_MINUTES;
@@ -60,8 +61,8 @@ impl StampTimes {
         }
     }
 
-    /// Checks whether four in five dates have the same time of day, or two times an hour apart, as for midnight in
-    /// summer and winter.
+    /// Checks whether at least four in five dates have the same time of day, or one of two times an hour apart, like local midnight
+    /// in summer and in winter.
     pub(super) fn are_one(&self) -> bool {
         let is_hour_apart = |time: u32, other: u32| {
             let apart = time.abs_diff(other);
@@ -75,7 +76,7 @@ impl StampTimes {
         self.dates >= DATES_MIN && most * 5 >= self.dates * 4
     }
 
-    /// Checks whether entries appear at the times in their dates.
+    /// Checks whether enough entries arrived soon after the times in their dates.
     pub(super) const fn are_confirmed(&self) -> bool {
         self.confirmed >= CONFIRMED_BY && self.confirmed >= 4 * self.contradicted
     }

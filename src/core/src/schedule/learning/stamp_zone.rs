@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::feed::Zone;
 
-/// Zones that represent all zones with the same two offsets: winter and summer offset in minutes, and a name.
+/// Time zones with daylight saving time, each representing all zones with the same offsets: winter and summer UTC offset in
+/// minutes, and the name of the zone.
 const SEASONAL: [(i16, i16, &str); 10] = [
     (-480, -420, "America/Los_Angeles"),
     (-420, -360, "America/Denver"),
@@ -18,7 +19,7 @@ const SEASONAL: [(i16, i16, &str); 10] = [
     (720, 780, "Pacific/Auckland"),
 ];
 
-/// The last two distinct offsets in dates, in minutes east of UTC.
+/// The last two distinct UTC offsets in a feed's dates, in minutes east.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StampZone {
@@ -27,7 +28,7 @@ pub struct StampZone {
 }
 
 impl StampZone {
-    /// Records the offset of a date.
+    /// Records the UTC offset of a date, in minutes.
     pub(super) fn note(&mut self, offset_minutes: i16) {
         if !(-840..=840).contains(&offset_minutes) || self.newest == Some(offset_minutes) {
             return;
@@ -36,9 +37,9 @@ impl StampZone {
         self.newest = Some(offset_minutes);
     }
 
-    /// Returns the zone that the offsets indicate. Two offsets an hour apart are winter and summer time of one zone. A
-    /// single offset other than 0 is a fixed zone. An offset of 0 means nothing, because software that does not know
-    /// the zone writes it.
+    /// Returns the time zone that the recorded UTC offsets indicate. Two offsets an hour apart are winter and summer time of one
+    /// zone. A single offset other than 0 is a fixed zone. An offset of 0 means nothing, because software that does not know the
+    /// zone writes 0.
     pub fn zone(&self) -> Option<Zone> {
         let newest = self.newest?;
         let seasonal = self.before.and_then(|before| {
@@ -83,7 +84,7 @@ mod tests {
                 let at = chrono::DateTime::from_timestamp(seconds, 0).expect("an instant");
                 zone.offset_from_utc_datetime(&at.naive_utc()).fix().local_minus_utc() / 60
             };
-            // 2026-01-15 and 2026-07-15.
+            // The zone's UTC offsets on 2026-01-15 and 2026-07-15.
             let mut offsets = [offset(1_768_435_200), offset(1_784_073_600)];
             offsets.sort_unstable();
             assert_eq!(offsets, [i32::from(winter), i32::from(summer)], "{name}");

@@ -18,7 +18,7 @@ pub(super) struct StepRuns {
 /// A run of consecutive grid points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct StepRun {
-    /// Number of points in the previous runs.
+    /// Total number of points in all runs before this one.
     before: u16,
     /// Number of points in this run.
     points: u16,
@@ -30,12 +30,13 @@ struct StepRun {
 }
 
 impl StepRun {
-    /// Returns the steps of a point in the run.
+    /// Returns the number of grid steps from a point of the run to its next poll. `point` is 0 for the first point of the run.
     const fn steps_at(self, point: u16) -> Option<u16> {
         if self.nearing { self.steps.checked_sub(point) } else { Some(self.steps) }
     }
 
-    /// Returns the longest run that starts at the first of these points.
+    /// Returns the longest run that starts at the first of several consecutive points; `steps` holds the steps to the next poll of
+    /// each.
     fn longest(steps: &[u16]) -> Option<Self> {
         let first = *steps.first()?;
         let run = |nearing| {
@@ -48,7 +49,7 @@ impl StepRun {
         Some(if nearing.points >= even.points { nearing } else { even })
     }
 
-    /// Checks whether the run has points and all their steps are between 1 and `most`.
+    /// Checks whether the run contains at least one point and the steps of all its points are between 1 and `most`.
     fn is_within(self, most: u16) -> bool {
         let last = self.points.checked_sub(1).and_then(|last| self.steps_at(last));
         last.is_some_and(|last| last >= 1) && self.steps <= most
@@ -70,7 +71,7 @@ impl StepRuns {
         self.points = self.points.saturating_add(points);
     }
 
-    /// Returns the steps of a grid point; `None` after the last one.
+    /// Returns the number of grid steps from a grid point to its next poll; `None` after the last grid point.
     pub(super) fn steps_at(&self, point: usize) -> Option<u16> {
         let point = u16::try_from(point).ok()?;
         let run = self.runs.partition_point(|run| run.before <= point).checked_sub(1)?;
@@ -79,14 +80,14 @@ impl StepRuns {
         if into < run.points { run.steps_at(into) } else { None }
     }
 
-    /// Checks whether there are exactly `points` points, with steps between 1 and `most`.
+    /// Checks whether the runs have exactly `points` grid points in total, with steps between 1 and `most`.
     pub(super) fn fill(&self, points: usize, most: usize) -> bool {
         let most = u16::try_from(most).unwrap_or(u16::MAX);
         let counted: usize = self.runs.iter().map(|run| usize::from(run.points)).sum();
         counted == points && self.runs.iter().all(|run| run.is_within(most))
     }
 
-    /// Decodes the bytes of a record; `None` if they are truncated.
+    /// Decodes runs from the bytes of a record; `None` if the bytes are truncated.
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (mut runs, mut bytes) = (Self::default(), bytes.iter());
         while !bytes.as_slice().is_empty() {
@@ -140,7 +141,7 @@ impl<'de> Deserialize<'de> for StepRuns {
     }
 }
 
-/// Reads bytes, or the older record format: a list of runs.
+/// Deserializes runs from the bytes of a record, or from a list of runs as in the older record format.
 struct RunsVisitor;
 
 impl<'de> Visitor<'de> for RunsVisitor {

@@ -18,7 +18,7 @@ pub(super) const fn week_minute(local_minutes: i64) -> i64 {
     (local_minutes + 3 * DAY_MINUTES).rem_euclid(WEEK_MINUTES)
 }
 
-/// Returns the bin, 0 to 2,015, of a minute of the week.
+/// Returns the bin, 0 to 2,015, that contains a minute of the week.
 pub(super) fn bin_of(week_minute: i64) -> usize {
     usize::try_from(week_minute.rem_euclid(WEEK_MINUTES) / BIN_MINUTES).unwrap_or(0)
 }
@@ -60,7 +60,7 @@ impl WeekBins {
         self
     }
 
-    /// Adds `factor` times another week.
+    /// Adds the numbers of another week to this one, multiplied by `factor`.
     pub(super) fn add_scaled(&mut self, other: &Self, factor: f64) {
         for (cell, value) in self.0.iter_mut().zip(&other.0) {
             *cell += factor * value;
@@ -77,7 +77,7 @@ impl WeekBins {
         Self(sums).scaled(1.0 / area)
     }
 
-    /// Returns the result of `spread` for a single bin.
+    /// Returns what [`Self::spread`] returns for a single bin, without computing the others.
     pub(super) fn spread_at(&self, bin: usize, reach: usize) -> f64 {
         let (first, width) = ((bin + BINS - reach) % BINS, reach + 1);
         let (start, end) = self.0.split_at(first.min(self.0.len()));
@@ -102,13 +102,13 @@ impl WeekBins {
         Self(week)
     }
 
-    /// Sums the bins over the hours of the week.
+    /// Returns the sum of the bins in each of the 168 hours of the week.
     pub(super) fn hours(&self) -> Vec<f64> {
         self.0.chunks(DAY_BINS / 24).map(|hour| hour.iter().sum()).collect()
     }
 }
 
-/// Returns the mean of whole days, bin by bin.
+/// Returns the mean of several days for each bin of the day.
 fn mean_day(days: &[f64]) -> Vec<f64> {
     let mut mean = vec![0.0; DAY_BINS];
     let share = 1.0 / real(i64::try_from(days.len() / DAY_BINS).unwrap_or(1).max(1));
