@@ -93,7 +93,7 @@ pub(super) struct UnreadArgs {
     /// Only entries of these feeds: numbers, addresses, or parts of titles
     #[arg(value_name = "FEED")]
     pub(super) feeds: Vec<String>,
-    /// Print one JSON document, with the number for each feed
+    /// Print one JSON document, with the number of unread entries for each feed
     #[arg(long)]
     pub(super) json: bool,
 }

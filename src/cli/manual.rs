@@ -29,7 +29,10 @@ const EXIT_STATUS: [(&str, &str); 4] = [
         "Finished, but some feeds failed, or something could not be saved or read; lint found errors or warnings; parse found no feed.",
     ),
     ("2", "Wrong usage, or nothing could be done."),
-    ("3", "The store is in use by another backissue that cannot or may not run this command."),
+    (
+        "3",
+        "The store is in use by another backissue process, which cannot or must not run this command.",
+    ),
 ];
 
 const EXAMPLES: [(&str, &str); 6] = [

@@ -23,7 +23,7 @@ pub(super) fn compact_store(store: Store) -> Result<(), Failure> {
     bar.finish_and_clear();
     let done = done?;
     console::tell(&format!(
-        "the store was compacted: it took {} MB for {} MB of records",
+        "the store was compacted: it had used {} MB of disk for {} MB of records",
         done.before / 1_000_000,
         done.live / 1_000_000
     ));

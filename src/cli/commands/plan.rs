@@ -176,7 +176,7 @@ fn of_document(args: &PlanArgs, document: &str, facts: &str) -> Result<Done, Fai
     let (bytes, facts) = (parse::read_file(document)?, parse::read_file(facts)?);
     let read = parse::read_apart(move || feed::parse(&bytes, &Origin::default()))?;
     let facts = String::from_utf8(facts)
-        .map_err(|_| Failure::new("the facts cannot be read: they are not UTF-8"))?;
+        .map_err(|_| Failure::new("the facts of the feed cannot be read: they are not UTF-8"))?;
     let clock = clock::now();
     if args.json {
         let answer = schedule::plan_document(read.hints, &facts, &read.flaws, clock);

@@ -73,7 +73,7 @@ impl Trust {
             (Self::Supplied { by: Some(by), public: false }, _) => {
                 format!(", and {} may point only to its own host and port", place(by))
             }
-            (Self::Supplied { by: None, .. }, _) => ", and no site may point there".to_owned(),
+            (Self::Supplied { by: None, .. }, _) => ", and sites are not allowed to link or redirect to it".to_owned(),
         };
         FetchFailure::Blocked(format!("not requested: {refusal}{advice}"))
     }

@@ -47,7 +47,7 @@ impl Jobs {
         kill_current_process_group(Signal::TSTP).ok();
         tokio::time::timeout(ARRIVAL, received(&mut self.stops)).await.ok();
         kill_process(getpid(), Signal::STOP).ok();
-        // SIGSTOP may reach another thread first, so this thread waits until the process was stopped and continued.
+        // SIGSTOP may reach another thread first, so this thread waits until the process has been stopped and resumed.
         tokio::time::timeout(ARRIVAL, received(&mut self.goes_on)).await.ok();
     }
 }

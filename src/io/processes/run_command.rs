@@ -71,7 +71,7 @@ async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String
         Ok((stdin, complaints.try_clone()?, complaints))
     };
     let (stdin, stderr, complaints) = files.await.map_err(|error: io::Error| {
-        format!("the input of {program} cannot be written: {}", system_words(&error))
+        format!("cannot write to the standard input of {program}: {}", system_words(&error))
     })?;
     command.stdin(stdin).stderr(stderr);
     command.stdout(if wants_word { Stdio::piped() } else { Stdio::null() });

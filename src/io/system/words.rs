@@ -4,7 +4,7 @@ use std::io::{Error, ErrorKind};
 
 /// EMFILE and ENFILE: too many open files in this process, or in the system. They have no [`ErrorKind`].
 const TOO_MANY_FILES: [i32; 2] = [24, 23];
-/// EIO: the device does not answer.
+/// EIO: an input/output error of the device.
 const DEVICE_FAILS: i32 = 5;
 
 /// Checks whether an error means that the system allows no further open file or connection.

@@ -338,7 +338,7 @@ pub(super) fn through_tmux(sequence: String, tmux: bool) -> String {
     sequence
 }
 
-/// Restores the terminal if it was taken.
+/// Restores the terminal if the program had taken control of it.
 fn give_back() {
     if !TAKEN.swap(false, Ordering::Relaxed) {
         return;

@@ -69,7 +69,7 @@ impl AskedPolls {
         let left_out = match self.left_out {
             0 => None,
             1 => Some("1 not polled now: i on it shows why".to_owned()),
-            more => Some(format!("{more} not polled now: i on one shows why")),
+            more => Some(format!("{more} not polled now: select one and press i to see why")),
         };
         [self.import.clone(), Some(news), failed, left_out]
             .into_iter()
@@ -99,7 +99,7 @@ mod tests {
             (
                 vec![result(1, 1, None), result(2, 2, None), result(3, 0, Some("gone"))],
                 4,
-                "3 new in 2 feeds · 1 failed: ! shows which · 4 not polled now: i on one shows why",
+                "3 new in 2 feeds · 1 failed: ! shows which · 4 not polled now: select one and press i to see why",
             ),
             (
                 vec![result(1, 0, None), result(2, 0, Some("gone"))],

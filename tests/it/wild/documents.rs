@@ -13,7 +13,7 @@ fn read(name: &str, url: Option<&str>, content_type: Option<&str>) -> Option<Fee
     Some(parse(&bytes, &Origin { url, content_type }))
 }
 
-/// Checks the document's entries: `line` turns each entry into a text to compare.
+/// Checks the document's entries: `line` converts each entry to the string that is compared.
 fn check(name: &str, line: impl Fn(&Entry) -> String, expected: &[&str]) {
     let Some(document) = read(name, None, Some("application/xml; charset=utf-8")) else { return };
     let lines: Vec<String> = document.entries.iter().map(line).collect();

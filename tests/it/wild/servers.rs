@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::wild;
 use crate::support::binary::{Program, wait_until};
 
-/// A server script of the folder that is running, and a new installation of the program.
+/// A running server script from the folder, and a fresh installation of the program.
 struct Served {
     program: Program,
     server: Child,

@@ -121,7 +121,7 @@ impl Gap {
             Reason::Loop => format!("the chain of archives loops at {archive}"),
             Reason::Limit { limit, fetched } => match limit {
                 Limit::Documents | Limit::Entries | Limit::Bytes => format!("{fetched} fetched"),
-                Limit::Day => format!("{fetched} fetched; enough for today"),
+                Limit::Day => format!("{fetched} fetched; daily limit reached"),
                 Limit::NothingNew => {
                     format!("{fetched} fetched; the last three brought nothing new")
                 }

@@ -147,7 +147,7 @@ fn plan_rules() -> Vec<Rule> {
             },
         ),
         (
-            r"^  next update +AT: tried, but never read: counted from the last attempt$",
+            r"^  next update +AT: never fetched successfully: counted from the last attempt$",
             |found, facts| {
                 facts.publisher.refuses.is_some() && is_logged(instant(&found[1]), facts)
             },

@@ -30,7 +30,7 @@ struct HeaderLink<'a> {
 }
 
 impl HeaderLink<'_> {
-    /// Returns the value of a link parameter, or an empty text if it is missing. If the parameter is repeated, the first value
+    /// Returns the value of a link parameter, or an empty string if it is missing. If the parameter is repeated, the first value
     /// counts (RFC 8288 §3.3).
     fn parameter(&self, name: &str) -> &str {
         let found = self.parameters.iter().find(|(key, _)| key == name);

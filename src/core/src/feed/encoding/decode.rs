@@ -90,7 +90,7 @@ fn weigh_contradiction<'a>(
         flaws.add(
             "encoding",
             "",
-            "the charset of the HTTP response does not match the bytes; the declared one does",
+            "the charset in the HTTP header does not match the bytes; the one declared in the document does",
         );
         return better;
     }

@@ -7,7 +7,7 @@ use crate::feed::flaws::Flaws;
 /// Records a flaw that explains why no entry was found in the feed with this root element.
 pub(super) fn explain_missing_entries(root: XmlElement<'_, '_>, flaws: &mut Flaws) {
     let Some((parent, found)) = find_like_entry(root) else {
-        flaws.add("document", root.raw(), "no entries: there is no item or entry in it");
+        flaws.add("document", root.raw(), "no entries: it contains no item or entry element");
         return;
     };
     if is_entry(found) {

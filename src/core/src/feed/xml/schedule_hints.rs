@@ -180,7 +180,7 @@ fn read_ttl(text: &str, flaws: &mut HintFlaws<'_>) -> Option<u32> {
 fn read_refresh_rate(text: &str, flaws: &mut HintFlaws<'_>) -> Option<u64> {
     let rate = text.parse().ok().filter(|rate| *rate >= 1_000);
     if rate.is_none() {
-        flaws.add("refreshRate", text, "not a number of milliseconds from 1 000");
+        flaws.add("refreshRate", text, "not a number of milliseconds (at least 1000)");
     }
     rate
 }

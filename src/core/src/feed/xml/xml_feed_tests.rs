@@ -295,7 +295,7 @@ fn a_feed_without_entries_says_why() {
     for (document, expected) in [
         (
             "<rss><channel><title>t</title></channel></rss>",
-            "rss: no entries: there is no item or entry in it",
+            "rss: no entries: it contains no item or entry element",
         ),
         (
             "<feed><item><id>1</id></item></feed>",

@@ -72,7 +72,7 @@ pub(in crate::schedule) fn rest_step(rest: Rest) -> PlanStep {
 /// Explains the plan of a feed that has never been polled successfully.
 pub(in crate::schedule) fn first_poll_step(at: i64, tried: bool) -> PlanStep {
     let reason = if tried {
-        "tried, but never read: counted from the last attempt"
+        "never fetched successfully: counted from the last attempt"
     } else {
         "never polled before, so it is due at once"
     };
