@@ -136,7 +136,8 @@ pub enum ScreenRequest {
     SearchCounts(Vec<(u32, Matching)>),
     /// Count the entries that each filter matches.
     FilterCounts,
-    /// Save the reading position in an entry. `None` stands for the beginning or the end.
+    /// Save the reading position in an entry. `None` removes a saved position: the entry is at its
+    /// beginning or its end.
     SaveReadingPosition(EntryKey, Option<ReadingPosition>),
     /// Save the set of tags that are folded in the feed list.
     SaveFolded(BTreeSet<String>),

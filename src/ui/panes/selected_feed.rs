@@ -46,7 +46,7 @@ mod tests {
         fill_list(&mut app, 1);
         assert_eq!(selected_feed(&app, noon()), Some(FeedKey(2)));
         app.ui.focus = Pane::Entries;
-        assert_eq!(selected_feed(&app, noon()), Some(FeedKey(1)), "that of the entry");
+        assert_eq!(selected_feed(&app, noon()), Some(FeedKey(1)), "the feed of the entry");
     }
 
     #[test]

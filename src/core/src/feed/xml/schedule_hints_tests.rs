@@ -246,7 +246,7 @@ fn an_offer_of_push_is_noted_in_every_format() {
     ] {
         assert!(offers(&document), "{document}");
     }
-    assert!(!offers(&format!("<feed><entry>{hub}</entry></feed>")), "not that of an entry");
+    assert!(!offers(&format!("<feed><entry>{hub}</entry></feed>")), "not the hub of an entry");
 }
 
 #[test]
