@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
 use backissue_core::simulate::PollPolicy;
 
 /// The arguments of `backissue simulate`.
@@ -24,10 +25,10 @@ pub(super) struct SimulateArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) budget: Option<PathBuf>,
     /// Shortest time between polls, in minutes
-    #[arg(long, value_name = "MINUTES", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=527_040))]
+    #[arg(long, value_name = "MINUTES", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=i64::from(INTERVAL_MINUTES_MAX)))]
     pub(super) min: u32,
     /// Longest time between polls, in minutes
-    #[arg(long, value_name = "MINUTES", default_value_t = 240, value_parser = clap::value_parser!(u32).range(1..=527_040))]
+    #[arg(long, value_name = "MINUTES", default_value_t = 240, value_parser = clap::value_parser!(u32).range(1..=i64::from(INTERVAL_MINUTES_MAX)))]
     pub(super) max: u32,
     /// Days to learn from; the remaining days are the test
     #[arg(long, value_name = "DAYS", default_value_t = 42, value_parser = clap::value_parser!(u32).range(1..=3650))]

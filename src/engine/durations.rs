@@ -1,9 +1,7 @@
 //! Durations as users write them: `500ms`, `30s`, `15m`, `24h`, `2d`.
 
+use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
 use serde::Deserialize;
-
-/// Maximum interval between polls, in minutes: 366 days (SPEC 0).
-const MINUTES_MAX: u32 = 527_040;
 
 /// A duration as users write it, at most 366 days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +49,7 @@ impl std::str::FromStr for Span {
             .ok()
             .and_then(|number| number.checked_mul(factor))
             .ok_or_else(wrong)?;
-        if ms > u64::from(MINUTES_MAX) * 60_000 {
+        if ms > u64::from(INTERVAL_MINUTES_MAX) * 60_000 {
             return Err(format!("'{trimmed}' is longer than a year"));
         }
         Ok(Self { ms })
@@ -61,7 +59,7 @@ impl std::str::FromStr for Span {
 impl Span {
     /// Returns the length in whole minutes, rounded up, at least one.
     pub fn minutes(self) -> u32 {
-        u32::try_from(self.ms.div_ceil(60_000)).unwrap_or(MINUTES_MAX).max(1)
+        u32::try_from(self.ms.div_ceil(60_000)).unwrap_or(INTERVAL_MINUTES_MAX).max(1)
     }
 }
 

@@ -53,9 +53,9 @@ pub struct Addition {
     pub previews: Previews,
     /// Number of addresses requested so far.
     pub(super) asked: u32,
-    /// `true` if an address was requested again, bypassing caches (SPEC D.2). This is done only once.
+    /// `true` if the last address was requested again, bypassing caches (SPEC D.2). This is done only once for each address.
     pub fresh: bool,
-    /// Reason that the first address is not a feed.
+    /// First reason that an address is not a feed; pages that lead to other addresses give no reason.
     pub(super) first_trouble: Option<String>,
     /// The address with `http:`, if the user typed no scheme and the request with `https:` failed.
     pub plain: Option<String>,
@@ -99,7 +99,7 @@ impl Addition {
     }
 }
 
-/// Origin and redirect restrictions of an address that a page named (SPEC D.6).
+/// Origin of an address that a page named, and whether the address may redirect from https to http (SPEC D.3, D.6).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedAddress {
     pub(super) source: AddressSource,

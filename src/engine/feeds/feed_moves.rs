@@ -104,7 +104,8 @@ pub fn decline_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> V
     })
 }
 
-/// Restores the earlier record and the earlier proposed move of a subscription, for an undo or a redo.
+/// Restores the earlier addresses of a subscription, its permission to redirect to http, and its proposed move, for an undo or a
+/// redo. The other parts of the record stay as they are.
 pub fn put_back(
     engine: &mut Engine,
     now: DateTime<Utc>,

@@ -4,10 +4,8 @@ use super::chosen_settings::{Chosen, FeedSettings};
 use crate::engine::durations::{interval_minutes, interval_text};
 use crate::engine::settings::Settings;
 use backissue_core::feed::Zone;
+use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
 use backissue_core::feed::opml::subscription_list::normal_tags;
-
-/// Maximum interval between polls that is accepted from OPML, in minutes: 366 days.
-const MINUTES_MAX: u32 = 527_040;
 
 /// Text that removes the interval chosen for a feed, so that the configured interval applies.
 const AUTO: &str = "auto";
@@ -224,7 +222,8 @@ impl FeedSettingRow {
     /// Sets the value from an OPML attribute. Ignores a value that cannot be parsed.
     pub(super) fn set_opml_value(&self, chosen: &mut Chosen, value: &str) {
         if let SettingKind::Interval(field) = self.kind {
-            let minutes = value.parse().ok().filter(|minutes| (1..=MINUTES_MAX).contains(minutes));
+            let minutes =
+                value.parse().ok().filter(|minutes| (1..=INTERVAL_MINUTES_MAX).contains(minutes));
             *field(&mut chosen.feed_settings) = minutes;
         } else {
             drop(self.set(chosen, value, &Zone::Utc));

@@ -106,7 +106,7 @@ pub struct FeedState {
     /// Status of the last response; `None` if there was none.
     #[serde(skip_serializing_if = "is_default")]
     pub status: Option<u16>,
-    /// Last error, as a sentence fragment.
+    /// Error of the last poll, as a sentence fragment; `None` if the poll succeeded.
     #[serde(skip_serializing_if = "is_default")]
     pub trouble: Option<String>,
     /// Kind of error, if the user has a specific remedy.
@@ -309,7 +309,7 @@ pub struct Commit {
     pub history: Option<Arc<HistoryRecord>>,
     /// `true` if the document contains the whole feed. Stored entries that are not in the document are then withdrawn (SPEC C.6).
     pub complete: bool,
-    /// Line for the poll log. The store sets `new` and `edited` when it merges the document.
+    /// Line for the poll log. The store sets `new`, `edited` and `withdrawn` when it merges the document.
     pub log: Option<PollLogEntry>,
 }
 

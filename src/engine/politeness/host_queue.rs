@@ -120,7 +120,7 @@ pub struct HostQueue {
 pub enum WaitsFor {
     /// The delay at start-up or the pause after waking up, which ends at this time.
     Start(DateTime<Utc>),
-    /// The network is down, and is tested again at this time.
+    /// The network is down or may be down, and is tested at this time.
     Network(DateTime<Utc>),
     /// Another request to the same site is under way.
     Site,

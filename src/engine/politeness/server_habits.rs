@@ -9,7 +9,7 @@ use backissue_core::schedule::Learned;
 
 /// Time without any response but 304 after which one unconditional request is made (SPEC 0, `VALIDATOR_MAX_AGE`).
 const VALIDATOR_MAX_AGE: TimeDelta = TimeDelta::days(8);
-/// Time after which `ETag` validators or deltas are tried again after they failed (SPEC D.4 rule 10, D.7).
+/// Time after which the `ETag` is sent again to a server that ignored it (SPEC D.4 rule 10).
 const DISTRUST: TimeDelta = TimeDelta::days(30);
 /// Time without any response but 404 after which the feed counts as dead (SPEC D.2).
 const DEAD_AFTER: TimeDelta = TimeDelta::days(30);

@@ -96,7 +96,7 @@ struct ResponseEffects {
     trouble: Option<String>,
     record_changed: bool,
     moved: bool,
-    /// `Some` if the document was recorded in the feed's history; `true` if the document contains the whole feed.
+    /// `Some` if the document changed the feed's history, even if it was not read; `true` if it contains the whole feed.
     is_complete: Option<bool>,
 }
 

@@ -158,8 +158,8 @@ const SIGN_IN: [&str; 12] = [
     "authenticate",
 ];
 
-/// Checks whether a page is the sign-in page of a captive portal: it is at another site, was reached by a temporary redirect, and
-/// its address or title contains a sign-in word (SPEC D.2, G.32).
+/// Checks whether a page is the sign-in page of a captive portal: it is at another site, was reached by a temporary redirect, its
+/// address or title contains a sign-in word, and no other site responded recently (SPEC D.2, G.32).
 fn is_login_page(url: &str, title: Option<&str>, hops: &[Hop], sent: &Sent) -> bool {
     let elsewhere = site_of(url) != site_of(&sent.url);
     let temporary = hops.iter().any(|hop| matches!(hop.status, 302 | 303 | 307));
@@ -180,7 +180,8 @@ fn weak(tag: &[u8]) -> &[u8] {
     tag.strip_prefix(b"W/").unwrap_or(tag)
 }
 
-/// Returns the reason to repeat the request at once after this response, or `None` if it must not be repeated (SPEC D.2, D.7).
+/// Returns the reason to repeat the request at once after this response, or `None` if the status and the delta give no reason
+/// (SPEC D.2, D.7).
 pub fn worth_asking_again(fetched: &Fetched, sent: &Sent) -> Option<Again> {
     let answer = fetched.result.as_ref().ok()?;
     match answer.status {

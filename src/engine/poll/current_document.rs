@@ -89,8 +89,8 @@ pub fn find_current(subscription: &Subscription, fetched: &Fetched) -> Option<(S
     (!settled && may_be_asked).then_some((to, once))
 }
 
-/// Returns the request for a current document. The request is conditional only if this document was read before, and its redirects
-/// have the same restrictions as those of the naming document.
+/// Returns the request for a current document. The request is conditional only if this document was read before and the naming
+/// document is not an archive. The restrictions of an address that the naming document supplied apply (SPEC D.6).
 pub fn request(
     subscription: &Subscription,
     named: &NamedCurrent,

@@ -74,7 +74,7 @@ pub enum RequestKind {
     Anything,
 }
 
-/// Origin of an address, which limits where it may redirect (SPEC D.6).
+/// Origin of an address, which determines the servers that a request to the address may connect to (SPEC D.6).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AddressSource {
     /// The user typed or imported the address.

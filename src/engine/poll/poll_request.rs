@@ -1,4 +1,4 @@
-//! Creates the HTTP request of a poll: its validators, its kind, and the limits on redirects (SPEC D.1, D.4, D.6, D.7).
+//! Creates the HTTP request of a poll: its validators, its kind, and the limits on where it may lead (SPEC D.1, D.4, D.6, D.7).
 
 use chrono::{DateTime, Utc};
 

@@ -47,7 +47,7 @@ impl PollRun {
         }
     }
 
-    /// Removes an unsubscribed feed from the counts.
+    /// Removes a feed from the counts, because it was unsubscribed or its waiting poll is no longer due.
     pub fn forget(&mut self, feed: FeedKey) {
         self.begun.remove(&feed);
         self.ended.remove(&feed);

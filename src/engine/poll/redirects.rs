@@ -75,7 +75,7 @@ impl Moving {
 }
 
 /// Checks whether the content of a document proves that it belongs to the same feed (SPEC D.3). A document without entries proves
-/// nothing. `is_near` is `true` if the document comes from a host where the feed was read before.
+/// nothing unless it is marked as complete. `is_near` is `true` if the document comes from a host where the feed was read before.
 fn proves_itself(subscription: &Subscription, document: &FeedDocument, is_near: bool) -> bool {
     let Subscription { state, history, .. } = subscription;
     let holds_something = !document.entries.is_empty() || document.history.complete;

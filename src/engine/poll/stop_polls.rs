@@ -17,7 +17,7 @@ use backissue_core::history::FeedKey;
 const WHY: &str = "interrupted";
 
 /// Cancels the waiting polls and the archive walks of these feeds. A later poll starts a new walk. Polls whose requests are under
-/// way end normally, but start no walk. Feeds that are due are polled at the next scheduled poll.
+/// way end normally, but start no walk. Feeds that are due are polled when due feeds are next queued automatically.
 pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<Effect> {
     let feeds: BTreeSet<FeedKey> = feeds.into_iter().collect();
     let dropped = engine.host_queue.take_waiting(|waiting| match waiting.purpose {

@@ -54,7 +54,8 @@ struct Counts {
 }
 
 impl ParseThreads {
-    /// Creates the pool for documents, with up to one thread per processor. Starts no thread yet.
+    /// Creates the pool for documents, with one thread per processor, but at least [`THREADS_MIN`] and at most [`THREADS_MAX`].
+    /// Starts no thread yet.
     pub(super) fn for_documents() -> Self {
         let processors = thread::available_parallelism().map_or(THREADS_MIN, usize::from);
         Self::up_to(processors.clamp(THREADS_MIN, THREADS_MAX))

@@ -106,7 +106,7 @@ fn read_proxy(text: &str) -> Option<Url> {
     url.ok().filter(|url| known.contains(&url.scheme()) && url.has_host())
 }
 
-/// Removes everything before the last `@` from a URL, so that no password is shown.
+/// Removes everything between the scheme and the last `@` from a URL, so that no password is shown.
 pub(super) fn without_login(text: &str) -> String {
     let (scheme, rest) = text.split_once("//").map_or(("", text), |(scheme, rest)| (scheme, rest));
     match rest.rsplit_once('@') {

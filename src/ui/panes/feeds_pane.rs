@@ -156,7 +156,8 @@ fn is_same_row(a: &FeedsRow, b: &FeedsRow) -> bool {
     }
 }
 
-/// Returns the number of unread entries in the list that a row opens.
+/// Returns the number that a row shows: the unread entries in its list, or all starred entries for the starred list. Gaps and
+/// problems are not counted here.
 pub fn count_unread(app: &App, row: &FeedsRow) -> u32 {
     let of = |key: &FeedKey| app.engine.feeds.get(key).map_or(0, |feed| feed.counters.unread);
     match row {

@@ -41,7 +41,8 @@ pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Switches the full-text setting of the open entry's feed: whether its entries always show the text of their pages.
+/// Switches the full-text setting of the open entry's feed or, if no entry is open, of the selected feed: whether its entries
+/// always show the text of their pages.
 pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let feed = match &app.ui.reader {
         Some(reader) => Some(reader.entry.key.feed),

@@ -24,7 +24,7 @@ use crate::ui::state::read_ahead::AheadEntry;
 use crate::ui::state::reader::{Reader, TextSource};
 use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
 
-/// Opens the selected entry and marks it as read.
+/// Opens the selected entry and marks it as read. At a gap, requests the missing entries instead.
 pub fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let key = match row.key {

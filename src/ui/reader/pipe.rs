@@ -12,7 +12,8 @@ use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::reader::TextSource;
 use backissue_core::history::{EntryBody, EntryKey};
 
-/// Opens the input line for an external command that receives the selected entry. The line contains the last command.
+/// Opens the input line for an external command that receives the selected entry. The line contains the last typed command, or
+/// else the configured one.
 pub fn ask_command(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if selected_entry(app).is_none() {
         app.ui.say(now, "select an entry first: | passes it to a command");

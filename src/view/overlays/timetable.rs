@@ -12,6 +12,7 @@ use crate::ui::app::App;
 use crate::ui::overlays::timetable_pane::cost_of_feed;
 use crate::ui::state::overlay::{Sums, TimetablePane};
 use crate::view::{cells, pane, theme, when};
+use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
 use backissue_core::history::FeedKey;
 
 /// Minimum width of the timetable for a column with the reason of each poll, in cells.
@@ -86,7 +87,7 @@ fn sums_words(sums: &Sums) -> String {
 
 fn wait_words(minutes: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "limited to one year")]
-    let seconds = (minutes.clamp(0.0, 527_040.0) * 60.0) as i64;
+    let seconds = (minutes.clamp(0.0, f64::from(INTERVAL_MINUTES_MAX)) * 60.0) as i64;
     when::span_words(seconds)
 }
 

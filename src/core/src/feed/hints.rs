@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::flaws::Flaw;
 use super::sparse::is_default;
 
+/// Longest interval that a document or setting can state, in minutes: 366 days (SPEC S0.7, A.5.2).
+pub const INTERVAL_MINUTES_MAX: u32 = 527_040;
 /// Minimum `ttl`, in minutes, that is suspected to be a number of seconds (SPEC G.3).
 const SUSPICIOUS_TTL_MINUTES: u32 = 600;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use url::Url;
+use url::{Host, Url};
 
 /// Maximum length of an address that is followed, in bytes.
 const ADDRESS_BYTES_MAX: usize = 8_192;
@@ -77,6 +77,26 @@ pub fn refusal(address: &str, by: &str, allow_insecure: bool) -> Option<&'static
     let was_secure = by.trim().get(..6).is_some_and(|start| start.eq_ignore_ascii_case("https:"));
     (was_secure && url.scheme() == "http" && !allow_insecure)
         .then_some("insecure: an https document links to it over http")
+}
+
+/// Checks whether an address is on this machine.
+pub(crate) fn is_local(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => false,
+    }
+}
+
+/// Checks whether an address is obviously on a local machine or a private network.
+pub(crate) fn is_nearby(url: &Url) -> bool {
+    is_local(url)
+        || match url.host() {
+            Some(Host::Ipv4(address)) => address.is_private(),
+            Some(Host::Ipv6(address)) => address.is_unique_local(),
+            Some(Host::Domain(_)) | None => false,
+        }
 }
 
 #[cfg(test)]

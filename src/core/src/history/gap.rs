@@ -207,7 +207,7 @@ pub enum Limit {
     Off,
     /// The user stopped the walk.
     Stopped,
-    /// The archive is not part of the chain: only a `next-archive` link leads to it (SPEC C.9).
+    /// The archive is not part of the chain: only a `next-archive` link, or an archive found through one, leads to it (SPEC C.9).
     Aside,
 }
 
@@ -281,14 +281,14 @@ impl Gap {
         matches!(self.kind(), GapKind::Unavailable | GapKind::Unreadable | GapKind::Limit)
     }
 
-    /// Checks whether the missing archive is not part of the chain, so that only a `next-archive` link leads to it
-    /// (SPEC C.9).
+    /// Checks whether the missing archive is not part of the chain, so that only a `next-archive` link, or an archive found
+    /// through one, leads to it (SPEC C.9).
     pub(crate) const fn is_aside(&self) -> bool {
         matches!(self.reason, Reason::Limit { limit: Limit::Aside, .. })
     }
 
-    /// Checks whether entries are certainly missing at the gap. The gap of a paged feed and the gap of a loop only mean that
-    /// entries may be missing.
+    /// Checks whether the gap counts as a missing part of the history. The gap of a paged feed and the gap of a loop do not
+    /// count, because nothing is known to be missing there.
     pub fn counts(&self) -> bool {
         !matches!(self.kind(), GapKind::Paged | GapKind::Loop)
     }

@@ -158,12 +158,13 @@ pub enum Subscribed {
     ToAnArchiveOf(String),
     /// The document is an archive that does not name its subscription document. The document will therefore not change.
     ToAnArchive,
-    /// The document is not an archive but links to a newer document (draft -05). The link is followed once, and the
+    /// The document is not an archive but links to a newer document (draft -05). Each poll follows the link once, and the
     /// subscription keeps its address.
     FollowOnce(String),
 }
 
-/// Classifies the first document of a subscription. `own` contains the requested address and the address that answered.
+/// Classifies a document received at the address of a subscription. `own` contains the requested address and the address that
+/// answered.
 pub fn subscribed(document: &FeedDocument, own: &[&str]) -> Subscribed {
     let current = current_elsewhere(document, own).map(str::to_owned);
     match (says_archive(document, own), current) {
@@ -179,9 +180,9 @@ pub fn subscribed(document: &FeedDocument, own: &[&str]) -> Subscribed {
 pub enum TakesOver {
     /// The document becomes the subscription document.
     Yes,
-    /// The document has another feed id than the archive, so the user is asked.
+    /// The feed ids (or the addresses of the websites, for documents without ids) differ or are missing, so the user is asked.
     Ask,
-    /// The document does not become the subscription document: it is not a complete feed document, or is itself an archive.
+    /// The document does not become the subscription document: it is not a feed, is cut off, or is itself an archive.
     No,
 }
 

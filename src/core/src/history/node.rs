@@ -51,7 +51,8 @@ pub enum NodeState {
     Superseded,
     /// The record's address is an alias of the archive with this canonical address.
     AliasOf(String),
-    /// No entries are merged from this document, because it is a listing of other archives or a missing page.
+    /// No entries are merged from this document, because it is a listing of captures, a missing page, or a document that
+    /// repeats a known one.
     Empty,
 }
 

@@ -1,10 +1,11 @@
 //! Checks of how a server delivers a document: address, redirects, content type, validators, cache lifetime (SPEC D).
 
 use chrono::DateTime;
-use url::{Host, Url};
+use url::Url;
 
 use super::finding::{Findings, Level, Topic};
 use crate::feed::Kind;
+use crate::history::address::is_local;
 use crate::schedule::{CacheState, Lifetime, TimingHeaders};
 
 /// A document as the server delivered it.
@@ -71,15 +72,6 @@ fn security(delivered: &Delivered<'_>, findings: &mut Findings) {
     let Some(url) = url.filter(|url| url.scheme() == "http" && !is_local(url)) else { return };
     let message = "served over http: others on the network can read and change it; use https";
     findings.warn(Topic::Delivery, "address", url.as_str(), message);
-}
-
-pub(super) fn is_local(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        None => false,
-    }
 }
 
 fn redirects(delivered: &Delivered<'_>, is_archive: bool, findings: &mut Findings) {

@@ -1,11 +1,11 @@
 //! Checks of archives, pages and completeness: the combined meaning of links and marks (RFC 5005, SPEC C.2, C.4, D.6).
 
-use url::{Host, Url};
+use url::Url;
 
-use super::delivery::is_local;
 use super::finding::{Findings, Level, Topic};
 use super::lint_input::LintInput;
 use crate::feed::{DocumentRole, HistoryLinks, Kind, Link};
+use crate::history::address::is_nearby;
 
 /// Checks the history of a document.
 pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
@@ -227,16 +227,6 @@ impl Review<'_, '_> {
             || self.history.next.is_some()
             || self.history.previous.is_some()
     }
-}
-
-/// Checks whether an address is obviously on a local machine or a private network.
-fn is_nearby(url: &Url) -> bool {
-    is_local(url)
-        || match url.host() {
-            Some(Host::Ipv4(address)) => address.is_private(),
-            Some(Host::Ipv6(address)) => address.is_unique_local(),
-            Some(Host::Domain(_)) | None => false,
-        }
 }
 
 /// Checks whether two addresses are equal after normalization, ignoring fragments.

@@ -108,8 +108,8 @@ pub enum FeedStatus {
     Active,
     /// Returned only 404 for 30 days; polled weekly (SPEC D.2).
     Dead,
-    /// The subscription is to an archive document that names no current one. It does not change, so it is polled at
-    /// the maximum interval (SPEC C.2).
+    /// The subscribed address is an archive document, and no current document was adopted. An archive does not change, so it is
+    /// polled at the maximum interval (SPEC C.2).
     Archive,
     /// Paused by the user.
     Paused,

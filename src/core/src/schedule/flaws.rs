@@ -11,7 +11,7 @@ use super::limits::RULES_MAX;
 use crate::feed::{Flaw, Zone};
 
 /// Returns the flaws in a feed's hints: those found when the document was read, and those found while planning. A hint with a flaw
-/// is ignored or followed only in part.
+/// is ignored, followed only in part, or followed although it looks like a mistake.
 pub fn planning_flaws(facts: &Facts) -> Vec<Flaw> {
     let mut flaws: Vec<Flaw> = facts.hints.flaws.clone();
     flaws.extend(offered_push(facts));

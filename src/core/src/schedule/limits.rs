@@ -1,5 +1,7 @@
 //! Scheduling constants, in seconds (SPEC section 0).
 
+use crate::feed::hints::INTERVAL_MINUTES_MAX;
+
 /// One minute.
 pub(crate) const MINUTE: i64 = 60;
 /// One hour.
@@ -17,8 +19,8 @@ pub(crate) const DEFAULT_MIN_SECONDS: u32 = 15 * 60;
 pub(crate) const DEFAULT_MAX_SECONDS: u32 = 1440 * 60;
 /// Interval used when no source recommends one (`DEFAULT_INTERVAL`).
 pub(crate) const DEFAULT_INTERVAL_SECONDS: u32 = 60 * 60;
-/// Longest interval that any document or setting can state: 366 days (SPEC S0.7, A.5.2).
-pub(crate) const INTERVAL_MAX_SECONDS: i64 = 527_040 * MINUTE;
+/// [`INTERVAL_MINUTES_MAX`] in seconds.
+pub(crate) const INTERVAL_MAX_SECONDS: i64 = INTERVAL_MINUTES_MAX as i64 * MINUTE;
 /// Interval used for the `sy` hint that `WordPress` writes into every feed (SPEC B.2 rank 5).
 pub(crate) const BOILERPLATE_SECONDS: i64 = HOUR;
 

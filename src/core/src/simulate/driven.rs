@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::policies::learned;
 use super::week_rules::DAY;
+use crate::feed::hints::INTERVAL_MINUTES_MAX;
 use crate::schedule::learning::{Fetch, LearnedPlan, Publications, Stamp};
 
 /// A line of input from the driver.
@@ -61,7 +62,7 @@ impl Driven {
             }
             Ask::Start { now, bounds, per_week, entries } => {
                 let (min, max) = bounds;
-                if !(1..=max).contains(&min) || max > 527_040 {
+                if !(1..=max).contains(&min) || max > i64::from(INTERVAL_MINUTES_MAX) {
                     return Err("\"bounds\" must be minutes, the shorter first".into());
                 }
                 let polls_per_week = per_week.filter(|polls| *polls > 0.0);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::week_rules::{WEEK, WeekRules};
+use crate::feed::hints::INTERVAL_MINUTES_MAX;
 use crate::schedule::learning::Rectangle;
 
 /// Maximum number of publications of one feed.
@@ -73,7 +74,8 @@ pub fn read_rules(text: &str) -> Result<BTreeMap<String, WeekRules>, String> {
 
 fn week_rules(stated: &RulesText) -> Result<WeekRules, String> {
     let interval = |minutes: f64| {
-        let usable = minutes.is_finite() && (1.0..=527_040.0).contains(&minutes);
+        let usable =
+            minutes.is_finite() && (1.0..=f64::from(INTERVAL_MINUTES_MAX)).contains(&minutes);
         usable.then_some(minutes).ok_or_else(|| format!("an interval of {minutes} minutes"))
     };
     let mut rules = WeekRules::flat(interval(stated.default)?);

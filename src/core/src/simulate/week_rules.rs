@@ -2,6 +2,7 @@
 //!
 //! The next poll is computed as in SPEC A.5.6, on a table of 168 hours.
 
+use crate::feed::hints::INTERVAL_MINUTES_MAX;
 use crate::feed::{IntervalRule, Zone};
 use crate::schedule::learning::{Marking, Rectangle, rectangles};
 
@@ -133,7 +134,7 @@ impl WeekRules {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a year")]
 fn whole_minutes(minutes: f64) -> u32 {
-    minutes.round().clamp(1.0, 527_040.0) as u32
+    minutes.round().clamp(1.0, f64::from(INTERVAL_MINUTES_MAX)) as u32
 }
 
 /// Returns the minutes of the polls that would find something new if the feed were polled every 15 minutes.

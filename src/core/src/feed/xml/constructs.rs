@@ -90,7 +90,8 @@ fn read_atom_text<'a>(element: XmlElement<'_, 'a>, base: Option<&Url>) -> Constr
     }
 }
 
-/// Reads the text of `media:title` or `media:description` (Media RSS 1.5.1), which is plain text unless `type` is `html`.
+/// Reads the text of `media:title` or `media:description` (Media RSS 1.5.1). The text is plain if `type` is `plain`, or if there
+/// is no `type` and the text contains no tags.
 fn read_media_text<'a>(element: XmlElement<'_, 'a>) -> Construct<'a> {
     let text = element.text();
     let stated = element.attribute("type");

@@ -13,7 +13,7 @@ use crate::feed::xml::tree_builder::ENTRIES_MAX;
 
 /// Parses the original bytes of a document. Returns `None` if feed-rs does not find an entry with a title or link either.
 ///
-/// The result contains only the data displayed in lists, and no polling hints or archive links.
+/// The result contains titles, texts, links, authors, dates, categories and attached files, but no polling hints or archive links.
 pub(in crate::feed) fn read_with_feed_rs(bytes: &[u8], flaws: &mut Flaws) -> Option<FeedDocument> {
     // feed-rs contains assertions and unwraps that panic on some documents.
     let parser = Builder::new().sanitize_content(false).build();

@@ -222,7 +222,7 @@ fn read_attribute(text: &str) -> Option<((&str, &str), &str)> {
 }
 
 /// Reads an attribute value up to its closing quote. Returns the value and the text after it. If a tag begins before the closing
-/// quote, this quote is assumed to be missing, and the value ends before the tag.
+/// quote, this quote is assumed to be missing, and the value ends at the first `>` or `<`.
 fn read_quoted_value(text: &str, quote: char) -> (&str, &str) {
     let window = text.as_bytes().get(..ATTRIBUTE_BYTES_MAX).unwrap_or(text.as_bytes());
     let close = memchr(u8::try_from(quote).unwrap_or(b'"'), window);

@@ -8,7 +8,7 @@ use crate::feed::address;
 use crate::feed::document::{DocumentRole, HistoryLinks, Link};
 use crate::feed::flaws::Flaws;
 
-/// Maximum number of links kept per head section.
+/// Maximum number of links kept per head section and per entry.
 const LINKS_MAX: usize = 200;
 
 /// Returns the relation of a link element in lower case, with an IANA address shortened to its last segment (SPEC C.2 rule 1). If

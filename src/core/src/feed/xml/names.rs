@@ -125,7 +125,8 @@ const BINDINGS_MAX: usize = 128;
 /// The namespace declarations that apply to the current element.
 #[derive(Debug)]
 pub(in crate::feed) struct NamespaceScope<'a> {
-    /// Vocabulary of elements without a prefix, if no default namespace is declared.
+    /// Vocabulary of elements without a prefix, unless an element below the root declares another default namespace. The root's
+    /// own default namespace is replaced by this vocabulary.
     home: Ns,
     /// Prefix, vocabulary and depth of the declaring element for each declaration. The empty prefix means the default namespace.
     bindings: Vec<(&'a str, Ns, usize)>,

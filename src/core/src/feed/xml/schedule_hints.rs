@@ -8,10 +8,10 @@ use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::dates::date::parse_date;
 use crate::feed::flaws::{Flaws, HintFlaws};
-use crate::feed::hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
+use crate::feed::hints::{
+    DayOfWeek, Hints, INTERVAL_MINUTES_MAX, IntervalRule, Period, SyHint, Zone,
+};
 
-/// Longest accepted interval: 366 days in minutes.
-const MINUTES_MAX: u32 = 527_040;
 /// Maximum number of interval rules kept per feed (SPEC 0, `RULES_MAX`).
 const RULES_MAX: usize = 64;
 /// Reason for dropping a hint that was already stated.
@@ -170,7 +170,7 @@ fn add_cdf_schedule(
 }
 
 fn read_ttl(text: &str, flaws: &mut HintFlaws<'_>) -> Option<u32> {
-    let minutes = text.parse().ok().filter(|minutes| (1..=MINUTES_MAX).contains(minutes));
+    let minutes = text.parse().ok().filter(|minutes| (1..=INTERVAL_MINUTES_MAX).contains(minutes));
     if minutes.is_none() {
         flaws.add("ttl", text, "not a number of minutes from 1 to 527 040");
     }
@@ -294,7 +294,8 @@ fn read_rule<'s>(
             _ => Err((text, reason)),
         },
     };
-    let minutes = stated.minutes.parse().ok().filter(|minutes| (1..=MINUTES_MAX).contains(minutes));
+    let minutes =
+        stated.minutes.parse().ok().filter(|minutes| (1..=INTERVAL_MINUTES_MAX).contains(minutes));
     let sunday = |day: Option<u8>| day.map(|day| if day == 0 { 7 } else { day });
     Ok(IntervalRule {
         minutes: minutes.ok_or((stated.minutes.as_str(), MINUTES))?,

@@ -1,9 +1,9 @@
 //! Enables an adaptor for a feed, and creates a link for each document that the adaptor requests.
 
-use url::{Host, Url};
+use url::Url;
 
 use super::adaptor::{ActiveAdaptor, Adapted, Adaptor, FoundBy, taken_at};
-use crate::history::address::canonical;
+use crate::history::address::{canonical, is_nearby};
 use crate::history::gap::{Edge, GapKey, GapKind, Newer};
 use crate::history::kind::DocumentKind;
 use crate::history::record::{Frontier, HistoryRecord};
@@ -16,20 +16,10 @@ impl ActiveAdaptor {
             Adaptor::WordPress => heard.clone(),
             Adaptor::InternetArchive => Newer {
                 url: format!("{}/", self.base),
-                public: !is_nearby(&self.base),
+                public: !Url::parse(&self.base).is_ok_and(|base| is_nearby(&base)),
                 ..heard.clone()
             },
         }
-    }
-}
-
-/// Checks whether an address is obviously on the user's own machine or network.
-fn is_nearby(address: &str) -> bool {
-    match Url::parse(address).ok().as_ref().and_then(Url::host) {
-        Some(Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unique_local(),
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        None => false,
     }
 }
 

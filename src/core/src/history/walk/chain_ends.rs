@@ -101,7 +101,7 @@ impl ArchiveWalk<'_> {
         self.drop_unlinked(&frontier.edge);
     }
 
-    /// Ends the walk at a frontier because of a limit or a user action.
+    /// Ends the walk at a frontier because of a limit.
     pub(in crate::history) fn stop_at(
         &mut self,
         frontier: Frontier,

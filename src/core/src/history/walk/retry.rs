@@ -14,8 +14,8 @@ pub enum ArchiveFailure {
         /// Earliest time of a retry (`Retry-After`).
         retry_after: Option<DateTime<Utc>>,
     },
-    /// The server did not answer because of a timeout or a DNS, connection or TLS error. The text continues the sentence
-    /// that begins with "archive URL".
+    /// There is no usable response because of a timeout, a DNS, connection or TLS error, or an unexpected status. The text is
+    /// a sentence fragment.
     Unanswered(String),
     /// The address is invalid or may not be requested (SPEC D.6).
     Blocked(String),

@@ -41,8 +41,8 @@ impl HistoryRecord {
         OverrunVerdict::Missed(key)
     }
 
-    /// Forgets the contents of all earlier documents. Called when the user changes the feed's address, because the next
-    /// document cannot be compared with them.
+    /// Forgets the contents of all earlier documents. Called when the feed is read from another address than before, because
+    /// the next document cannot be compared with them.
     pub fn forget_windows(&mut self) {
         self.windows = Windows::default();
     }

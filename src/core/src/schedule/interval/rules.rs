@@ -6,6 +6,7 @@
 use chrono::{DateTime, Offset, TimeZone};
 use chrono_tz::Tz;
 
+use crate::feed::hints::INTERVAL_MINUTES_MAX;
 use crate::feed::{IntervalRule, Zone};
 use crate::schedule::limits::{MINUTE, RULES_MAX};
 use crate::schedule::week::WeekMask;
@@ -123,7 +124,7 @@ pub(in crate::schedule) fn rule_mask(rule: &IntervalRule) -> Option<WeekMask> {
     let (start_day, end_day) = (rule.start_day.unwrap_or(1), rule.end_day.unwrap_or(7));
     let hours_ok = start_hour <= 23 && end_hour <= 23;
     let days_ok = (1..=7).contains(&start_day) && (1..=7).contains(&end_day);
-    let minutes_ok = (1..=527_040).contains(&rule.minutes);
+    let minutes_ok = (1..=INTERVAL_MINUTES_MAX).contains(&rule.minutes);
     if !(hours_ok && days_ok && minutes_ok) {
         return None;
     }

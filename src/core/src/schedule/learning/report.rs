@@ -9,6 +9,7 @@ use super::price_plan::{ExpectedWaiting, PricePlan};
 use super::profile::Profile;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::Zone;
+use crate::feed::hints::INTERVAL_MINUTES_MAX;
 use crate::feed::text::counted_words;
 use crate::schedule::explain::wording::{duration_words, offset_words};
 use crate::schedule::interval::rules::ZoneClock;
@@ -304,7 +305,7 @@ fn observed_words(minutes: i64) -> String {
 /// Formats a number of minutes in words, rounded to a precision that depends on its size.
 fn rough_words(minutes: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "limited to one year")]
-    let minutes = minutes.clamp(0.0, 527_040.0).round() as i64;
+    let minutes = minutes.clamp(0.0, f64::from(INTERVAL_MINUTES_MAX)).round() as i64;
     let step = if minutes >= 120 { 10 } else { 1 };
     duration_words((minutes + step / 2) / step * step * 60)
 }
