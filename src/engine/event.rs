@@ -1,4 +1,4 @@
-//! Events that the engine emits for its observers: plain data that can be sent to another process.
+//! Events that the engine emits for its observers.
 
 use chrono::{DateTime, Utc};
 

@@ -1,5 +1,6 @@
 //! Replaces the list of saved searches, and restores an earlier list.
 
+use super::change::list_change::ListChange;
 use super::change::undo_stack::Step;
 use super::change::value::ChangeId;
 use super::change::{self, Change};
@@ -10,20 +11,21 @@ use super::state::Engine;
 
 /// Replaces the list of saved searches and adds an undo step.
 pub fn save(engine: &mut Engine, list: Vec<SavedSearch>) -> Vec<Effect> {
-    let change = engine.undo.push(Step::Searches { before: engine.saved_searches.clone() });
-    let effects = write(engine, list, Some(change));
+    let step = engine.undo.push(Step::Searches { before: engine.saved_searches.clone() });
+    let effects = write(engine, list, Some(step));
     engine.tell(Event::FeedsChanged);
     effects
 }
 
 /// Restores an earlier list of saved searches, for an undo or a redo.
-pub fn put(engine: &mut Engine, list: Vec<SavedSearch>, change: Option<ChangeId>) -> Vec<Effect> {
-    let effects = write(engine, list, change);
+pub fn put(engine: &mut Engine, list: Vec<SavedSearch>) -> Vec<Effect> {
+    let effects = write(engine, list, None);
     engine.tell(Event::SearchesPutBack);
     effects
 }
 
 fn write(engine: &mut Engine, list: Vec<SavedSearch>, step: Option<ChangeId>) -> Vec<Effect> {
     let before = std::mem::replace(&mut engine.saved_searches, list);
-    vec![change::write(engine, Change::Searches(before), step)]
+    let change = ListChange::new(before, &engine.saved_searches);
+    vec![change::write(engine, Change::Searches(change), step)]
 }

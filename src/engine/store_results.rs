@@ -68,7 +68,7 @@ fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
 }
 
 /// Reverts the change of a failed store job, because the change is already shown.
-pub fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Effect> {
+fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Effect> {
     match stored.subject {
         JobSubject::ListMark => engine.undo.step_fails(),
         JobSubject::Filter(id) => entry_filters::failed(engine, id),
@@ -311,6 +311,12 @@ mod tests {
         update(engine, NOW, Input::Stored(Box::new(stored)))
     }
 
+    /// Ends a job because the disk is full.
+    fn full(engine: &mut Engine, id: JobId, subject: JobSubject) -> Output {
+        let why = StoreFailure { text: "the disk is full".into(), no_room: true };
+        update(engine, NOW, Input::Stored(Box::new(Stored { id, subject, result: Err(why) })))
+    }
+
     #[test]
     fn failed_mark_is_reverted_with_its_undo_step() {
         let mut engine = engine();
@@ -354,7 +360,24 @@ mod tests {
         let mut engine = engine();
         let (first, second) = (star(&mut engine), star(&mut engine));
         assert_ne!(first, second);
-        fail(&mut engine, first);
-        assert_eq!(engine.pending.keys().collect::<Vec<_>>(), [&second]);
+        let marks = |output: Output| {
+            output.events.iter().filter(|it| matches!(it, Event::MarksChanged(_))).count()
+        };
+        assert_eq!(marks(fail(&mut engine, first)), 0, "the second shows the star");
+        assert_eq!(marks(fail(&mut engine, second)), 1);
+        assert!(engine.pending.is_empty());
+    }
+
+    #[test]
+    fn full_disk_is_reported_once_and_pauses_history() {
+        let mut engine = engine();
+        let subject = JobSubject::History(FeedKey(1));
+        let told = |output: Output| {
+            output.events.iter().filter(|it| matches!(it, Event::Notice { .. })).count()
+        };
+        let first = full(&mut engine, JobId(1), subject);
+        assert_eq!(told(first), 1);
+        assert!(engine.room_awaited.is_some());
+        assert_eq!(told(full(&mut engine, JobId(2), subject)), 0);
     }
 }

@@ -88,6 +88,9 @@ fn is_dismissed(engine: &Engine, feed: FeedKey, gap: GapKey) -> bool {
 /// Hides a gap. Returns `None` if the gap does not exist.
 pub fn hide(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Option<Vec<Effect>> {
     let subscription = engine.feeds.get_mut(&feed)?;
+    if !subscription.history.gaps.contains_key(&gap) {
+        return None;
+    }
     Arc::make_mut(&mut subscription.history).dismiss(gap).then(|| changed(engine, feed))
 }
 

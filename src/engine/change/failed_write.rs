@@ -4,11 +4,14 @@
 //! values that it would restore must not contain the first failed change. If a later write contains the failed change, the data is
 //! written again without the failed change.
 
+use std::collections::BTreeSet;
 use std::ops::Bound::{Excluded, Unbounded};
 
 use chrono::{DateTime, Utc};
 
 use super::feed_change::FeedChange;
+use super::list_change::{ListChange, Numbered};
+use super::write::{records_of, write};
 use super::{Change, MarkChange, PendingChange};
 use crate::engine::effect::Effect;
 use crate::engine::entries::{entry_filters, marks};
@@ -16,7 +19,7 @@ use crate::engine::event::Event;
 use crate::engine::feeds::{feed_moves, unsubscribe};
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, JobId};
-use backissue_core::history::FeedKey;
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// Reverts the change that a failed store job should have written, if the job had one.
 pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) -> Vec<Effect> {
@@ -26,98 +29,137 @@ pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) -> Vec<Eff
     engine.undo.forget(step);
     match change {
         Change::Mark(mark) => revert_mark(engine, failed, mark),
-        Change::Feeds(feeds) => return revert_feeds(engine, now, failed, &feeds),
+        Change::Feeds(feeds) => return revert_feeds(engine, now, failed, feeds),
         Change::Subscribed(added, changed) => {
             for feed in added {
                 unsubscribe::leave(engine, feed);
             }
             engine.tell(Event::FeedsChanged);
-            return revert_feeds(engine, now, failed, &changed);
+            return revert_feeds(engine, now, failed, changed);
         }
-        Change::Unsubscribed(feed) => unsubscribe::put_back(engine, now, feed, true),
-        Change::Resubscribed(feed) => unsubscribe::put_back(engine, now, feed, false),
-        Change::Merged { from, into, tags } => {
-            if let Some(kept) = engine.feeds.get_mut(&into) {
-                kept.record.tags.retain(|tag| !tags.contains(tag));
-            }
+        Change::Unsubscribed(feed) => {
+            unsubscribe::put_back(engine, now, feed, true);
+            return Vec::from_iter(write_again(engine, failed, feed));
+        }
+        Change::Resubscribed(feed) => {
+            unsubscribe::put_back(engine, now, feed, false);
+            return Vec::from_iter(write_again(engine, failed, feed));
+        }
+        Change::Merged { from, into: (into, changed) } => {
             unsubscribe::put_back(engine, now, from, true);
+            let mut effects = revert_feeds(engine, now, failed, vec![(into, *changed)]);
+            effects.extend(write_again(engine, failed, from));
+            return effects;
         }
-        Change::Filter { id, before } => {
-            return entry_filters::put_filter_back(engine, id, before.map(|filter| *filter));
-        }
-        Change::Filters(before) => {
-            engine.filters.list = before;
-            engine.tell(Event::FiltersChanged);
-        }
-        Change::Searches(before) => {
-            // All searches are written together, so a later write also contains the failed change.
-            let later = later(engine, failed).find_map(|change| {
-                if let Change::Searches(before) = change { Some(before) } else { None }
-            });
-            if let Some(later) = later {
-                *later = before;
-            } else {
-                engine.saved_searches = before;
-                engine.tell(Event::SearchesPutBack);
+        Change::Filters(change) => {
+            let (change, is_later) = hand_over(engine, failed, change, Change::filters);
+            for id in change.revert(&mut engine.filters.list) {
+                entry_filters::failed(engine, id);
             }
+            engine.tell(Event::FiltersChanged);
+            // The later write contains the failed change. A change of nothing writes the list again.
+            let again = || Change::Filters(ListChange::new(Vec::new(), &[]));
+            return Vec::from_iter(is_later.then(|| write(engine, again(), None)));
+        }
+        Change::Searches(change) => {
+            let (change, is_later) = hand_over(engine, failed, change, Change::searches);
+            change.revert(&mut engine.saved_searches);
+            engine.tell(Event::SearchesPutBack);
+            let again = || Change::Searches(ListChange::new(Vec::new(), &[]));
+            return Vec::from_iter(is_later.then(|| write(engine, again(), None)));
         }
     }
     Vec::new()
 }
 
-/// Returns the pending changes whose store jobs were created after `job`, oldest first.
-fn later(engine: &mut Engine, job: JobId) -> impl Iterator<Item = &mut Change> {
-    engine.pending.range_mut((Excluded(job), Unbounded)).map(|(_, pending)| &mut pending.change)
+/// Returns the changes whose jobs were created after `job`, in the order of their jobs.
+fn later(engine: &mut Engine, job: JobId) -> impl Iterator<Item = &mut PendingChange> {
+    engine.pending.range_mut((Excluded(job), Unbounded)).map(|(_, pending)| pending)
 }
 
-/// Shows the entries with their values before a mark whose write failed. An entry whose mark was changed again later keeps the
-/// later value. If the later value is the opposite of the failed value, the later change has no effect on the entry, so the entry
-/// is removed from the later change.
-fn revert_mark(engine: &mut Engine, failed: JobId, mut mark: MarkChange) {
-    mark.keys.retain(|key| {
-        let later = later(engine, failed).find_map(|change| {
-            let Change::Mark(later) = change else { return None };
-            (later.flag == mark.flag && later.keys.contains(key)).then_some(later)
-        });
-        if let Some(later) = later {
-            if later.value != mark.value {
-                later.keys.retain(|other| other != key);
-            }
-            return false;
+/// Hands the items of a list that later changes also set over to those. Returns the rest, and whether there are later changes.
+fn hand_over<T: Numbered>(
+    engine: &mut Engine,
+    failed: JobId,
+    mut change: ListChange<T>,
+    of: fn(&mut Change) -> Option<&mut ListChange<T>>,
+) -> (ListChange<T>, bool) {
+    let mut is_later = false;
+    for later in later(engine, failed).filter_map(|pending| of(&mut pending.change)) {
+        is_later = true;
+        change.hand_over(later);
+    }
+    (change, is_later)
+}
+
+/// Shows the entries of a failed mark as they were before it. An entry that a later mark of the same kind contains shows the
+/// value of that mark. If that value is the opposite, the later mark changes nothing there.
+fn revert_mark(engine: &mut Engine, failed: JobId, mark: MarkChange) {
+    let MarkChange { flag, value, keys } = mark;
+    let mut rest: BTreeSet<EntryKey> = keys.into_iter().collect();
+    let mut unchanged = Vec::new();
+    for PendingChange { change, step } in later(engine, failed) {
+        let Change::Mark(later) = change else { continue };
+        if later.flag != flag {
+            continue;
         }
-        true
-    });
-    if !mark.keys.is_empty() {
-        marks::show(engine, mark.reversed(), true);
+        let covered: BTreeSet<EntryKey> =
+            later.keys.iter().filter(|key| rest.remove(key)).copied().collect();
+        if later.value != value && !covered.is_empty() {
+            later.keys.retain(|key| !covered.contains(key));
+            unchanged.push((*step, covered));
+        }
+    }
+    for (step, keys) in unchanged {
+        if let Some(step) = step {
+            engine.undo.leave_out(step, (flag, !value), &keys);
+        }
+    }
+    if !rest.is_empty() {
+        let keys = rest.into_iter().collect();
+        marks::show(engine, MarkChange { flag, value: !value, keys }, true);
     }
 }
 
+/// Reverts changes of feeds, the last one first.
 fn revert_feeds(
     engine: &mut Engine,
     now: DateTime<Utc>,
     failed: JobId,
-    feeds: &[(FeedKey, FeedChange)],
+    feeds: Vec<(FeedKey, FeedChange)>,
 ) -> Vec<Effect> {
     let mut effects = Vec::new();
-    for (feed, changed) in feeds {
-        for change in later(engine, failed) {
-            if let Change::Feeds(later) | Change::Subscribed(_, later) = change {
-                let of_feed = later.iter_mut().filter(|(other, _)| other == feed);
-                of_feed.for_each(|(_, later)| changed.revert_before(later));
+    for (feed, mut changed) in feeds.into_iter().rev() {
+        for PendingChange { change, .. } in later(engine, failed) {
+            match change {
+                Change::Feeds(later) | Change::Subscribed(_, later) => {
+                    let of_feed = later.iter_mut().filter(|(other, _)| *other == feed);
+                    of_feed.for_each(|(_, later)| changed.hand_over(later));
+                }
+                Change::Merged { into: (other, later), .. } if *other == feed => {
+                    changed.hand_over(later);
+                }
+                Change::Merged { .. }
+                | Change::Mark(_)
+                | Change::Unsubscribed(_)
+                | Change::Resubscribed(_)
+                | Change::Filters(_)
+                | Change::Searches(_) => {}
             }
         }
-        effects.extend(feed_moves::show_reverted(engine, now, *feed, changed));
-        effects.extend(write_again(engine, failed, *feed));
+        effects.extend(feed_moves::show_reverted(engine, now, feed, &changed));
+        effects.extend(write_again(engine, failed, feed));
     }
     effects
 }
 
-/// Writes the record of a feed again if a later write contains the change of the failed job.
+/// Writes the record of a feed again if a later write contains the failed change.
 fn write_again(engine: &mut Engine, failed: JobId, feed: FeedKey) -> Option<Effect> {
     let mut later = engine.writes.range((Excluded(failed), Unbounded));
-    let is_written = later.any(|(_, feeds)| feeds.contains(&feed));
-    let subscription = engine.feeds.get(&feed).filter(|_| is_written)?;
-    let records = vec![(feed, subscription.record.clone())];
+    if !later.any(|(_, feeds)| feeds.contains(&feed)) {
+        return None;
+    }
+    let records = records_of(engine, &mut std::iter::once(feed));
     engine.unsaved = engine.unsaved.saturating_add(1);
     Some(Effect::store(Job::SaveRecords(records)))
 }
@@ -129,6 +171,7 @@ mod tests {
 
     use super::*;
     use crate::engine::event::Event;
+    use crate::engine::feeds::addition::Subscribe;
     use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
     use crate::engine::input::Input;
     use crate::engine::request::{Request, TroubleAnswer};
@@ -143,6 +186,7 @@ mod tests {
 
     fn engine() -> (Engine, SubscriptionRecord) {
         let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), NOW);
+        let _ = engine.new_feed_key();
         let record = SubscriptionRecord { url: "https://a.example/".into(), ..Default::default() };
         engine.feeds.insert(FEED, Subscription::new(FEED, record.clone()));
         (engine, record)
@@ -234,19 +278,6 @@ mod tests {
         assert_eq!(engine.feeds[&FEED].record, again);
     }
 
-    #[test]
-    fn full_disk_is_reported_once_and_pauses_history() {
-        let (mut engine, _) = engine();
-        let subject = JobSubject::History(FEED);
-        let told = |output: Output| {
-            output.events.iter().filter(|it| matches!(it, Event::Notice { .. })).count()
-        };
-        let first = end(&mut engine, JobId(1), subject, true);
-        assert_eq!(told(first), 1);
-        assert!(engine.room_awaited.is_some());
-        assert_eq!(told(end(&mut engine, JobId(2), subject, true)), 0);
-    }
-
     /// Sets or clears the star of an entry and returns the id of the store job.
     fn star(engine: &mut Engine, value: bool) -> JobId {
         let keys = vec![EntryKey { feed: FEED, seq: 0 }];
@@ -261,9 +292,11 @@ mod tests {
 
     #[test]
     fn failed_pending_marks_show_the_written_state() {
-        for (fails, expected) in
-            [([true, true], false), ([true, false], false), ([false, true], true)]
-        {
+        for (fails, expected, undo) in [
+            ([true, true], false, "nothing to undo"),
+            ([true, false], false, "nothing to undo"),
+            ([false, true], true, "undone: 1 starred"),
+        ] {
             let (mut engine, _) = engine();
             let jobs = [star(&mut engine, true), star(&mut engine, false)];
             let mut shown = false;
@@ -276,6 +309,43 @@ mod tests {
                 }
             }
             assert_eq!(shown, expected, "{fails:?}");
+            let undone = update(&mut engine, NOW, Input::Request(Request::Undo)).events;
+            assert!(undone.contains(&Event::info(undo)), "{fails:?}: {undone:?}");
         }
+    }
+
+    #[test]
+    fn the_last_of_three_changes_is_kept_if_the_first_fails() {
+        let (mut engine, before) = engine();
+        let jobs = [(); 3].map(|()| set_pace(&mut engine));
+        let shown = engine.feeds[&FEED].record.clone();
+        assert_eq!(shown.feed_settings.pace, Some(Pace::More), "as after the first");
+        let output = end(&mut engine, jobs[0], JobSubject::Records, true);
+        assert_eq!(written(&output), Some(&shown));
+        for job in &jobs[1..] {
+            end(&mut engine, *job, JobSubject::Records, true);
+        }
+        assert_eq!(engine.feeds[&FEED].record, before);
+    }
+
+    #[test]
+    fn a_failed_import_takes_back_the_tags_of_known_feeds() {
+        let (mut engine, before) = engine();
+        let listed = |address: &str, tag: &str| Subscribe {
+            address: address.into(),
+            tags: vec![tag.into()],
+            ..Subscribe::default()
+        };
+        let wanted = vec![
+            listed("https://a.example/", "one"),
+            listed("https://a.example", "two"),
+            listed("https://b.example/", "three"),
+        ];
+        let job = ask(&mut engine, Request::Import(wanted));
+        assert_eq!(engine.feeds[&FEED].record.tags, ["one", "two"]);
+        assert_eq!(engine.feeds.len(), 2);
+        end(&mut engine, job, JobSubject::Records, true);
+        assert_eq!(engine.feeds[&FEED].record, before);
+        assert_eq!(engine.feeds.len(), 1);
     }
 }

@@ -14,6 +14,7 @@
 pub mod failed_write;
 pub mod feed_change;
 pub mod key_runs;
+pub mod list_change;
 pub mod undo;
 pub mod undo_stack;
 pub mod value;

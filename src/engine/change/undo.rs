@@ -74,12 +74,12 @@ fn take_back(
         Step::Searches { before } => {
             let inverse = Step::Searches { before: engine.saved_searches.clone() };
             engine.say(format!("{done}: saved searches"));
-            (save_searches::put(engine, before, None), Some(inverse))
+            (save_searches::put(engine, before), Some(inverse))
         }
         Step::Retagged { tags, filters } => {
             let feeds = counted_words(tags.len(), "feed", "feeds");
             let text = format!("{done}: tags of {feeds}");
-            let (effects, inverse) = tags::put(engine, tags, filters);
+            let (effects, inverse) = tags::put(engine, tags, filters, false);
             engine.say(text);
             (effects, Some(inverse))
         }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::feed_change::FeedChange;
 use super::key_runs;
+use super::list_change::ListChange;
 use crate::engine::saved_searches::SavedSearch;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
@@ -30,22 +31,25 @@ pub enum Change {
     Merged {
         /// The removed subscription.
         from: FeedKey,
-        /// The remaining subscription.
-        into: FeedKey,
-        /// Tags added to the remaining subscription.
-        tags: Vec<String>,
+        /// The remaining subscription, and the change of its tags.
+        into: (FeedKey, Box<FeedChange>),
     },
-    /// One filter was added, changed or removed.
-    Filter {
-        /// Id of the filter.
-        id: u32,
-        /// The filter before the change; `None` if the filter is new.
-        before: Option<Box<EntryFilter>>,
-    },
-    /// Filters were changed. Contains all filters before the change.
-    Filters(Vec<EntryFilter>),
-    /// The saved searches were changed. Contains all saved searches before the change.
-    Searches(Vec<SavedSearch>),
+    /// Filters were added, changed or removed.
+    Filters(ListChange<EntryFilter>),
+    /// Saved searches were added, changed or removed.
+    Searches(ListChange<SavedSearch>),
+}
+
+impl Change {
+    /// Returns the change of the filters, if it is one.
+    pub const fn filters(&mut self) -> Option<&mut ListChange<EntryFilter>> {
+        if let Self::Filters(change) = self { Some(change) } else { None }
+    }
+
+    /// Returns the change of the saved searches, if it is one.
+    pub const fn searches(&mut self) -> Option<&mut ListChange<SavedSearch>> {
+        if let Self::Searches(change) = self { Some(change) } else { None }
+    }
 }
 
 /// A mark that is set or cleared on entries.

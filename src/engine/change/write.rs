@@ -18,10 +18,7 @@ pub fn write(engine: &mut Engine, change: Change, step: Option<ChangeId>) -> Eff
 
 /// Returns the store job that writes the values that a change shows.
 fn job(engine: &Engine, change: &Change) -> Job {
-    let records = |feeds: &mut dyn Iterator<Item = FeedKey>| -> Vec<(FeedKey, SubscriptionRecord)> {
-        let known = |feed| engine.feeds.get(&feed).or_else(|| engine.ended.get(&feed));
-        feeds.filter_map(|feed| Some((feed, known(feed)?.record.clone()))).collect()
-    };
+    let records = |feeds: &mut dyn Iterator<Item = FeedKey>| records_of(engine, feeds);
     match change {
         Change::Mark(MarkChange { flag, value, keys }) => {
             let entries = MarkedEntries::These(keys.clone());
@@ -35,10 +32,20 @@ fn job(engine: &Engine, change: &Change) -> Job {
         Change::Unsubscribed(feed) | Change::Resubscribed(feed) => {
             Job::SaveRecords(records(&mut [*feed].into_iter()))
         }
-        &Change::Merged { from, into, .. } => {
+        Change::Merged { from, into: (into, _) } => {
+            let (from, into) = (*from, *into);
             Job::Absorb { from, into, records: records(&mut [from, into].into_iter()) }
         }
-        Change::Filter { .. } | Change::Filters(_) => Job::SaveFilters(engine.filters.list.clone()),
+        Change::Filters(_) => Job::SaveFilters(engine.filters.list.clone()),
         Change::Searches(_) => Job::SaveSearches(engine.saved_searches.clone()),
     }
+}
+
+/// Returns the records of feeds, also of removed ones that can be restored.
+pub(super) fn records_of(
+    engine: &Engine,
+    feeds: &mut dyn Iterator<Item = FeedKey>,
+) -> Vec<(FeedKey, SubscriptionRecord)> {
+    let known = |feed| engine.feeds.get(&feed).or_else(|| engine.ended.get(&feed));
+    feeds.filter_map(|feed| Some((feed, known(feed)?.record.clone()))).collect()
 }

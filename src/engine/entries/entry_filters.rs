@@ -5,6 +5,7 @@
 
 use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
 use super::loaded_entry::LoadedEntry;
+use crate::engine::change::list_change::ListChange;
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::{self, Change, MarkChange};
 use crate::engine::effect::Effect;
@@ -53,13 +54,12 @@ pub fn labels<'m>(engine: &'m Engine, ruled: &'m [u32]) -> impl Iterator<Item = 
 pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>, String> {
     filter.check().map_err(|flaw| flaw.to_string())?;
     let mut list = engine.filters.list.clone();
-    let mut known = None;
     if let Some(kept) = list.iter_mut().find(|kept| kept.id == filter.id) {
         if *kept == filter {
             engine.say("nothing was changed");
             return Ok(Vec::new());
         }
-        known = Some(Box::new(std::mem::replace(kept, filter.clone())));
+        kept.clone_from(&filter);
     } else {
         if list.len() >= FILTERS_MAX {
             return Err(format!("{FILTERS_MAX} filters are already saved: remove one first"));
@@ -72,10 +72,11 @@ pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>,
     }
     let before = std::mem::replace(&mut engine.filters.list, list);
     let id = filter.id;
+    let change = ListChange::new(before.clone(), &engine.filters.list);
     engine.filters.pending.push(Pending { filter: id, before, look_for: Some(filter) });
     engine.undo.step_begins();
     engine.say("looking for matching entries …");
-    Ok(vec![change::write(engine, Change::Filter { id, before: known }, None)])
+    Ok(vec![change::write(engine, Change::Filters(change), None)])
 }
 
 /// Removes a filter and shows the entries that it hid.
@@ -84,17 +85,18 @@ pub fn remove(engine: &mut Engine, id: u32) -> Vec<Effect> {
     let mut list = engine.filters.list.clone();
     list.retain(|filter| filter.id != id);
     let before = std::mem::replace(&mut engine.filters.list, list);
+    let change = ListChange::new(before.clone(), &engine.filters.list);
     engine.filters.pending.push(Pending { filter: id, before, look_for: None });
     engine.undo.step_begins();
-    let action = filter.action.clone();
-    let work = FilterWork::Apply { filter: id, action, hits: Vec::new() };
-    let change = Change::Filter { id, before: Some(Box::new(filter)) };
-    vec![change::write(engine, change, None), Effect::store(Job::Filter(Box::new(work)))]
+    let work = FilterWork::Apply { filter: id, action: filter.action, hits: Vec::new() };
+    vec![
+        change::write(engine, Change::Filters(change), None),
+        Effect::store(Job::Filter(Box::new(work))),
+    ]
 }
 
 /// Called when the filters were written: searches the store for entries that match the new filters.
 pub fn saved(engine: &mut Engine) -> Vec<Effect> {
-    engine.filters.is_written_again = false;
     let looked_for =
         engine.filters.pending.iter_mut().filter_map(|pending| pending.look_for.take());
     looked_for.map(|filter| Effect::FindFilterHits(Box::new(filter))).collect()
@@ -117,29 +119,6 @@ pub fn failed(engine: &mut Engine, filter: u32) {
     for _ in engine.filters.pending.len()..before {
         engine.undo.step_fails();
     }
-}
-
-/// Restores a filter to `before` after its write failed. Pending changes of other filters are kept.
-pub fn put_filter_back(engine: &mut Engine, id: u32, before: Option<EntryFilter>) -> Vec<Effect> {
-    failed(engine, id);
-    let list = &mut engine.filters.list;
-    let place = list.iter().position(|filter| filter.id == id);
-    match (place.and_then(|place| list.get_mut(place)), before) {
-        (Some(kept), Some(before)) => *kept = before,
-        (None, Some(before)) => {
-            let place = list.partition_point(|filter| filter.id < id);
-            list.insert(place, before);
-        }
-        (_, None) => list.retain(|filter| filter.id != id),
-    }
-    engine.tell(Event::FiltersChanged);
-    // All filters are written together. If another write of the list is pending, it contains the failed change, so write the list
-    // again.
-    if engine.filters.pending.is_empty() && !engine.filters.is_written_again {
-        return Vec::new();
-    }
-    engine.filters.is_written_again = true;
-    vec![Effect::store(Job::SaveFilters(engine.filters.list.clone()))]
 }
 
 /// Handles the changes that a filter made to entries, and adds an undo step for a change by the user. Returns `true` if the user
@@ -213,6 +192,7 @@ pub fn take_back(
     let inverse =
         Step::Filters { before: list.clone(), changes: changes.clone(), forward: !forward };
     let work = FilterWork::Replay { changes, forward };
-    let save = change::write(engine, Change::Filters(list), None);
+    let change = ListChange::new(list, &engine.filters.list);
+    let save = change::write(engine, Change::Filters(change), None);
     (vec![save, Effect::store(Job::Filter(Box::new(work)))], inverse)
 }

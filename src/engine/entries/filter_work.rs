@@ -20,8 +20,6 @@ pub struct Filters {
     pub counts: BTreeMap<u32, FilterCount>,
     /// Changes of filters in progress, oldest first.
     pub(super) pending: Vec<Pending>,
-    /// `true` while `list` is being written again because the write of a change failed.
-    pub(super) is_written_again: bool,
 }
 
 impl Filters {

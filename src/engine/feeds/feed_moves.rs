@@ -8,7 +8,7 @@ use super::addresses::subscribed_as;
 use super::subscription::{ProposedMove, Subscription, SubscriptionRecord};
 use super::{feed_settings, unsubscribe};
 use crate::engine::backfill::history_requests::write_record;
-use crate::engine::change::feed_change::{FeedChange, FeedParts};
+use crate::engine::change::feed_change::{Direction, FeedChange, FeedParts};
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::value::ChangeId;
 use crate::engine::change::{self, Change};
@@ -63,11 +63,12 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
         return Vec::new();
     };
     given_up.record.ended = Some(now);
-    let mut taken = Vec::new();
+    let mut changed = FeedChange::default();
     if let Some(kept) = engine.feeds.get_mut(&into) {
-        let tags = given_up.record.tags.iter().filter(|tag| !kept.record.tags.contains(tag));
-        taken = tags.cloned().collect();
-        kept.record.tags.extend(taken.iter().cloned());
+        let before = FeedParts::of(kept);
+        let tags = given_up.record.tags.iter().filter(|tag| !before.record.tags.contains(tag));
+        kept.record.tags.extend(tags.cloned());
+        changed = FeedChange::since(&before, kept);
         let text = format!(
             "'{}' was merged into '{}'",
             given_up.record.shown_title(),
@@ -80,7 +81,11 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     let step = Some(engine.undo.push(Step::Unsubscribed(from)));
     engine.tell(Event::FeedsChanged);
     let mut effects = Vec::from_iter(dropped);
-    effects.push(change::write(engine, Change::Merged { from, into, tags: taken }, step));
+    effects.push(change::write(
+        engine,
+        Change::Merged { from, into: (into, Box::new(changed)) },
+        step,
+    ));
     effects
 }
 
@@ -122,7 +127,7 @@ pub fn put_back(
     record.feed_settings.allow_insecure = feed_settings.allow_insecure;
     subscription.state.proposed = proposed;
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed, until_now, None)
+    save_and_show(engine, now, feed, &until_now, None)
 }
 
 /// Reverts a change of a feed whose write failed, updates the plan, and emits events so that observers show the earlier values.
@@ -139,24 +144,18 @@ pub fn show_reverted(
     }
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     let from = subscription.record.url.clone();
-    let windows = subscription.history.windows.clone();
     changed.revert(subscription);
-    if changed.is_choice() {
-        feed_settings::show_change(engine, now, feed, changed.renames());
-        return Vec::new();
-    }
-    let remembered = subscription.history.windows != windows;
-    follow_answer(engine, feed, &changed.reversed());
+    follow_answer(engine, feed, changed, Direction::Revert);
     move_waiting(engine, feed, &from);
     rate_limits::heed_host(engine, now, feed);
-    plans::replan(engine, feed, now);
-    engine.tell(Event::FeedsChanged);
+    feed_settings::show_change(engine, now, feed, true);
+    let mut effects = Vec::new();
     // The state of the feed is written separately from its record, and may have been written although the write of the record
     // failed.
-    let state = engine.feeds.get(&feed).map(|subscription| subscription.state.clone());
-    let saved = state.map(|state| Effect::store(Job::SaveState(feed, state)));
-    let mut effects = Vec::from_iter(saved);
-    if remembered && !engine.backfills.contains_key(&feed) {
+    if let Some(subscription) = engine.feeds.get(&feed).filter(|_| changed.sets_state()) {
+        effects.push(Effect::store(Job::SaveState(feed, subscription.state.clone())));
+    }
+    if changed.sets_windows() && !engine.backfills.contains_key(&feed) {
         effects.extend(write_record(engine, feed));
     }
     effects
@@ -164,11 +163,11 @@ pub fn show_reverted(
 
 /// Applies a change by the user to the saved earlier states of a feed, which are restored if a poll under way or an unreachable
 /// host does not count.
-fn follow_answer(engine: &mut Engine, feed: FeedKey, changed: &FeedChange) {
+fn follow_answer(engine: &mut Engine, feed: FeedKey, changed: &FeedChange, direction: Direction) {
     if let Some(poll) = engine.polls.get_mut(&feed) {
-        poll.follow_answer(changed);
+        poll.follow_answer(changed, direction);
     }
-    engine.reachability.follow_answer(feed, changed);
+    engine.reachability.follow_answer(feed, changed, direction);
 }
 
 /// Applies `change` to a subscription at the user's request, shows the returned notice, and adds an undo step.
@@ -190,7 +189,7 @@ pub fn changed(
     let step = engine.undo.push(step);
     engine.say_undoable(text);
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed, before, Some(step))
+    save_and_show(engine, now, feed, &before, Some(step))
 }
 
 /// Moves waiting polls and emits an event if the address of a feed is no longer `from`.
@@ -219,7 +218,7 @@ pub fn save_and_show(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    before: FeedParts,
+    before: &FeedParts,
     step: Option<ChangeId>,
 ) -> Vec<Effect> {
     rate_limits::heed_host(engine, now, feed);
@@ -227,7 +226,7 @@ pub fn save_and_show(
     engine.tell(Event::FeedsChanged);
     let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
     let changed = FeedChange::since(before, subscription);
-    follow_answer(engine, feed, &changed);
+    follow_answer(engine, feed, &changed, Direction::Apply);
     let Some(Subscription { state, .. }) = engine.feeds.get(&feed) else { return Vec::new() };
     let state = state.clone();
     vec![

@@ -113,7 +113,7 @@ pub fn replace(
     let former_archives = before.record.feed_settings.archives;
     subscription.record.choose(chosen);
     let moved_elsewhere = former_archives != subscription.record.feed_settings.archives;
-    let changed = FeedChange::since(before, subscription);
+    let changed = FeedChange::since(&before, subscription);
     let renamed = changed.renames();
     let mut effects = vec![change::write(engine, Change::Feeds(vec![(feed, changed)]), step)];
     show_change(engine, now, feed, renamed);

@@ -97,5 +97,5 @@ fn add_tags(engine: &mut Engine, feed: FeedKey, tags: &[String]) -> Option<(Chos
     }
     let before = FeedParts::of(subscription);
     subscription.record.tags.extend(new);
-    Some((before.record.chosen(), FeedChange::since(before, subscription)))
+    Some((before.record.chosen(), FeedChange::since(&before, subscription)))
 }

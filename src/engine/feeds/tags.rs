@@ -1,6 +1,7 @@
 //! Renames tags of feeds.
 
 use crate::engine::change::feed_change::{FeedChange, FeedParts};
+use crate::engine::change::list_change::ListChange;
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
@@ -38,32 +39,34 @@ pub fn rename(engine: &mut Engine, from: &str, to: &str) -> Vec<Effect> {
         }
     }
     let text = format!("'{from}' is now '{to}' for {}", counted_words(tags.len(), "feed", "feeds"));
-    let (effects, step) = put(engine, tags, filters);
-    engine.undo.push(step);
+    let (effects, _) = put(engine, tags, filters, true);
     engine.say_undoable(text);
     effects
 }
 
-/// Sets the tags of feeds and replaces the filters. Returns the undo step.
+/// Sets the tags of feeds and replaces the filters. Returns the step that undoes this; `undoable` adds it to the undo steps.
 pub fn put(
     engine: &mut Engine,
     tags: Vec<(FeedKey, Vec<String>)>,
     filters: Vec<EntryFilter>,
+    undoable: bool,
 ) -> (Vec<Effect>, Step) {
     let (mut before, mut changes) = (Vec::new(), Vec::new());
     for (key, tags) in tags {
         let Some(feed) = engine.feeds.get_mut(&key) else { continue };
         let parts = FeedParts::of(feed);
         before.push((key, std::mem::replace(&mut feed.record.tags, tags)));
-        changes.push((key, FeedChange::since(parts, feed)));
+        changes.push((key, FeedChange::since(&parts, feed)));
     }
-    let named_in_filters = engine.filters.list != filters;
-    let filters = std::mem::replace(&mut engine.filters.list, filters);
-    let mut effects = vec![change::write(engine, Change::Feeds(changes), None)];
-    if named_in_filters {
-        effects.push(change::write(engine, Change::Filters(filters.clone()), None));
+    let former = std::mem::replace(&mut engine.filters.list, filters);
+    let filters = ListChange::new(former.clone(), &engine.filters.list);
+    let inverse = Step::Retagged { tags: before, filters: former };
+    let step = undoable.then(|| engine.undo.push(inverse.clone()));
+    let mut effects = vec![change::write(engine, Change::Feeds(changes), step)];
+    if !filters.is_empty() {
+        effects.push(change::write(engine, Change::Filters(filters), step));
     }
     engine.tell(Event::FeedsChanged);
     engine.tell(Event::ListsChanged);
-    (effects, Step::Retagged { tags: before, filters })
+    (effects, inverse)
 }

@@ -392,7 +392,7 @@ fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect>
     (state.failing_since, state.trouble, state.obstacle) = (None, None, None);
     let text = format!("'{}' is polled again", record.shown_title());
     engine.say(text);
-    let mut effects = feed_moves::save_and_show(engine, now, feed, before, None);
+    let mut effects = feed_moves::save_and_show(engine, now, feed, &before, None);
     effects.extend(manual_poll::poll_now(engine, now, feed));
     effects
 }

@@ -18,7 +18,9 @@ pub fn drop_walk(engine: &mut Engine, feed: FeedKey) -> Option<Effect> {
     let backfill = engine.backfills.remove(&feed);
     engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
     let subscription = engine.feeds.get_mut(&feed)?;
-    Arc::make_mut(&mut subscription.history).asking = None;
+    if subscription.history.asking.is_some() {
+        Arc::make_mut(&mut subscription.history).asking = None;
+    }
     // In the writing stage, all changes of the walk are already being written.
     let mut backfill = backfill.filter(|backfill| backfill.stage != WalkStage::Writing)?;
     let (record, nodes) = (subscription.history.clone(), backfill.nodes.take_touched());

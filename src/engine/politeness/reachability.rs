@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::host_queue::{is_loopback, site_of};
-use crate::engine::change::feed_change::FeedChange;
+use crate::engine::change::feed_change::{Direction, FeedChange};
 use crate::engine::feeds::subscription::FeedState;
 use crate::engine::poll::fetch::{FailureClass, Fetched};
 use backissue_core::history::FeedKey;
@@ -107,10 +107,10 @@ impl Reachability {
         Sign::Online
     }
 
-    /// Applies a change by the user to the earlier state of a feed whose host could not be reached.
-    pub fn follow_answer(&mut self, feed: FeedKey, changed: &FeedChange) {
+    /// Applies a change by the user to the earlier state of a feed whose host could not be reached, or reverts it there.
+    pub fn follow_answer(&mut self, feed: FeedKey, changed: &FeedChange, direction: Direction) {
         for suspect in self.suspects.iter_mut().filter(|suspect| suspect.feed == feed) {
-            changed.reversed().revert_state(&mut suspect.before);
+            changed.set_state(&mut suspect.before, direction);
         }
     }
 

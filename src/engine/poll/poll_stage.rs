@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::current_document::{NamedCurrent, ReadArchive};
 use super::fetch::FetchId;
 use super::poll_request::{Again, Sent};
-use crate::engine::change::feed_change::{FeedChange, FeedParts};
+use crate::engine::change::feed_change::{Direction, FeedChange, FeedParts};
 use crate::engine::feeds::subscription::FeedState;
 use backissue_core::schedule::SettledBy;
 
@@ -51,16 +51,15 @@ impl Poll {
         self.before.as_ref().is_some_and(|before| before.state.facts.last_ok.is_none())
     }
 
-    /// Applies a change that the user made during the poll to the earlier states that the poll may restore. If the write of such a
-    /// change fails, the caller passes the reversed change.
-    pub(in crate::engine) fn follow_answer(&mut self, changed: &FeedChange) {
-        let undone = changed.reversed();
+    /// Applies a change that the user made during the poll to the earlier states that the poll may restore, or reverts it there
+    /// because its write failed.
+    pub(in crate::engine) fn follow_answer(&mut self, changed: &FeedChange, direction: Direction) {
         for state in [&mut self.at_start, &mut self.uncounted].into_iter().flatten() {
-            undone.revert_state(state);
+            changed.set_state(state, direction);
         }
         if let Some(before) = &mut self.before {
-            undone.revert_state(&mut before.state);
-            undone.revert_record(&mut before.record);
+            changed.set_state(&mut before.state, direction);
+            changed.set_record(&mut before.record, direction);
         }
     }
 
