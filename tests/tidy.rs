@@ -98,7 +98,9 @@ fn no_floor_reaches_down_the_list() {
     assert_eq!(lower_rooms("engine", "use crate::ui::app::App;"), ["ui"]);
     assert_eq!(lower_rooms("ui", "use crate::view::draw;"), ["view"]);
     assert_eq!(lower_rooms("history", "use crate::schedule::Plan;"), ["schedule"]);
-    assert_eq!(lower_rooms("demo", "use crate::feed::Entry;"), ["feed"], "demo uses no other room");
+    for planted in ["use crate::feed::Entry;", "use backissue_core::feed::Entry;"] {
+        assert_eq!(lower_rooms("demo", planted), ["feed"], "demo uses no other room");
+    }
 }
 
 #[test]
@@ -278,7 +280,7 @@ fn lower_rooms(room: &str, code: &str) -> Vec<String> {
     };
     let paths = used_paths(code);
     let names = |other: &&str| {
-        let stems = [format!("crate::{other}"), format!("super::{other}")];
+        let stems = ["crate", "super", "backissue_core"].map(|from| format!("{from}::{other}"));
         stems.iter().any(|stem| {
             word_at(code, stem).is_some() || paths.iter().any(|path| word_at(path, stem).is_some())
         })

@@ -4,10 +4,10 @@ use chrono::NaiveDate;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::session::{self, Failure};
-use crate::engine::calendar::day_of;
 use crate::engine::settings::Settings;
 use crate::io::store::{Store, backup_is_due};
 use crate::io::{clock, console};
+use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::feed::text::counted_words;
 
 /// Compacts the store and prints the space saved.

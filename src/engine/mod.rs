@@ -6,7 +6,6 @@
 //! or colours, and does not import `ui` or `view`.
 
 pub mod backfill;
-pub mod calendar;
 pub mod change;
 pub mod commands_under_way;
 pub mod durations;

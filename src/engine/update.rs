@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use super::backfill::{history_requests, walks};
-use super::calendar::day_of;
 use super::change::undo;
 use super::effect::Effect;
 use super::entries::{entry_filters, marks, notifications, page_fetches, picture_fetches};
@@ -24,6 +23,7 @@ use super::state::Engine;
 use super::store_results::{self, stored_or_failed};
 use super::store_work::Job;
 use super::{reconfigure, save_searches};
+use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::feed::text::counted_words;
 
 /// Result of applying an input to the engine.

@@ -13,9 +13,9 @@ use super::panes::{counts, feeds_pane, gap_list, load_rows, tour};
 use super::reader::{lay_out, open_entry, pictures, pipe, reading_position};
 use super::reconfigure;
 use super::state::layout::Viewport;
-use crate::engine::calendar::day_start;
 use crate::engine::input::Input;
 use crate::engine::store_work::{Answer, JobSubject, Stored};
+use backissue_core::feed::dates::calendar::{day_of, day_start};
 
 /// Updates the screen and the engine for an input. Returns the effects to perform.
 pub fn update(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
@@ -141,7 +141,7 @@ fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenE
 /// Handles a timer tick. When a new day has begun, refreshes the lists and counts that depend on the date.
 fn take_tick(app: &mut App, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffect> {
     let mut effects = app.tell_engine(now, input);
-    let today = Some(day_start(now, app.engine.zone));
+    let today = Some(day_start(day_of(now, app.engine.zone), app.engine.zone));
     if app.ui.today_since != today {
         app.ui.today_since = today;
         effects.extend(counts::count_today(app, now));
@@ -158,7 +158,7 @@ pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         Some(place) => come_back::come_back(app, now, *place),
         None => load_rows::open_list(app, now),
     };
-    app.ui.today_since = Some(day_start(now, app.engine.zone));
+    app.ui.today_since = Some(day_start(day_of(now, app.engine.zone), app.engine.zone));
     effects.extend(counts::count_all(app, now));
     app.register(&mut effects);
     effects

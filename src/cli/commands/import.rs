@@ -18,15 +18,11 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Do
     let cannot = |why: String| Failure::new(format!("'{file}' cannot be imported: {why}"));
     let bytes = desk.read_file(&args.file).map_err(cannot)?;
     let read = read_list(&bytes).map_err(cannot)?;
-    for bad in &read.bad {
-        desk.tell(&format!("line {}: {} ({})", bad.line, bad.reason, bad.text));
+    for left_out in read.left_out() {
+        desk.tell(&left_out);
     }
     for flaw in &read.flaws {
         desk.tell(&format!("line {}: {}", flaw.line, flaw.reason));
-    }
-    if let Some(broken) = &read.broken {
-        let what = "is cut off here; everything before was imported";
-        desk.tell(&format!("'{file}', line {}: the list {what}", broken.line));
     }
     let request = Request::Import(subscriptions_in(&read));
     let imported = desk.ask_and_inspect(request, |engine, _| engine.imported.clone())?;

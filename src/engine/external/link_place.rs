@@ -11,12 +11,52 @@
 /// Placeholder for the address in a command.
 pub(super) const LINK: &str = "{link}";
 
-/// Maximum number of letters in a group of single-letter options, such as `-lc`. A longer word, such as `-cookie`, is one option.
+/// Maximum number of characters in a group of single-letter options, such as `-lc`, of a program that is not in
+/// [`INTERPRETERS`]. A longer word, such as `-cookie`, is one option.
 const LETTERS_MAX: usize = 4;
 
-/// Long options that take code.
-const CODE_OPTIONS: [&str; 9] =
-    ["command", "commands", "init-command", "eval", "exec", "execute", "print", "run", "cmd"];
+/// Long options that take code. Programs accept abbreviations of them.
+const CODE_OPTIONS: [&str; 11] = [
+    "command",
+    "commands",
+    "init-command",
+    "session-command",
+    "eval",
+    "eval-command",
+    "exec",
+    "execute",
+    "print",
+    "run",
+    "cmd",
+];
+
+/// Programs that run code after `-c`, `-e`, `-r` or `-p`, and whose groups of options can be long. A version may follow the name.
+const INTERPRETERS: [&str; 24] = [
+    "sh",
+    "ash",
+    "bash",
+    "csh",
+    "dash",
+    "fish",
+    "ksh",
+    "mksh",
+    "tcsh",
+    "zsh",
+    "busybox",
+    "perl",
+    "php",
+    "python",
+    "ruby",
+    "node",
+    "nodejs",
+    "deno",
+    "lua",
+    "luajit",
+    "julia",
+    "tclsh",
+    "pwsh",
+    "powershell",
+];
 
 /// Checks that a command does not use an address as code. The error is a sentence that shows the right form.
 pub(super) fn check_link_place(words: &[String]) -> Result<(), String> {
@@ -64,22 +104,55 @@ fn code_option<'w>(before: &[&'w str], word: &'w str) -> Option<&'w str> {
     }
     // A word such as 'sh -c' also contains an option.
     let words: Vec<&str> = before.iter().flat_map(|word| word.split_whitespace()).collect();
-    let last =
-        words.iter().rposition(|word| takes_code(word.split('=').next().unwrap_or_default()))?;
+    let last = words.iter().rposition(|word| {
+        takes_code(word.split('=').next().unwrap_or_default())
+            || (is_interpreters_option(word) && words.iter().any(|word| is_interpreter(word)))
+    })?;
     let option = *words.get(last)?;
-    let has_code =
-        option.contains('=') || words.get(last + 1).is_some_and(|code| !code.starts_with('-'));
+    let is_code = |code: &&str| !code.starts_with(['-', '+']);
+    let has_code = option.contains('=')
+        || (!takes_name_first(option) && words.get(last + 1).is_some_and(is_code));
     (!has_code).then_some(option)
 }
 
 fn takes_code(option: &str) -> bool {
-    if let Some(long) = option.strip_prefix("--") {
-        return CODE_OPTIONS.contains(&long);
+    let Some(name) = option.strip_prefix('-') else { return false };
+    let long = name.strip_prefix('-').unwrap_or(name).to_ascii_lowercase();
+    let is_long = |shortest: usize| {
+        long.len() >= shortest && CODE_OPTIONS.iter().any(|code| code.starts_with(&long))
+    };
+    if name.starts_with('-') {
+        return is_long(1);
     }
+    let is_group = name.len() <= LETTERS_MAX
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric())
+        && (name.contains(['c', 'C']) || name.ends_with(['e', 'E']));
+    is_group || is_long(2)
+}
+
+/// Returns `true` for options such as `-euxlc`, `-0777ne`, `-r` and `-p`, after which an interpreter may expect code.
+fn is_interpreters_option(word: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|letters| {
+        letters.chars().all(|letter| letter.is_ascii_alphanumeric())
+            && letters.contains(['c', 'C', 'e', 'E', 'r', 'p'])
+    })
+}
+
+fn is_interpreter(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let name = name.strip_suffix(".exe").unwrap_or(&name);
+    INTERPRETERS.contains(&name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.'))
+}
+
+/// Returns `true` for a group with `o`, such as `-ceuo`: the next word is the name of an option of the shell, and the code is only
+/// after that.
+fn takes_name_first(option: &str) -> bool {
     option.strip_prefix('-').is_some_and(|letters| {
-        letters.len() <= LETTERS_MAX
-            && letters.chars().all(|letter| letter.is_ascii_alphabetic())
-            && (letters.contains(['c', 'C']) || letters.ends_with(['e', 'E']))
+        letters.chars().all(|letter| letter.is_ascii_alphabetic())
+            && letters.contains(['o', 'O'])
+            && (letters.len() <= 2
+                || !CODE_OPTIONS.iter().any(|code| code.starts_with(&letters.to_ascii_lowercase())))
+            && !letters.starts_with(['r', 'M', 'I'])
     })
 }
 
@@ -101,6 +174,24 @@ mod tests {
             "bash -c -o pipefail {link}",
             "bash -euo pipefail -c {link}",
             "bash -c -- {link}",
+            "bash -co pipefail {link}",
+            "bash -ceuo pipefail {link}",
+            "bash -c -oe pipefail {link}",
+            "bash -euxlc {link}",
+            "sh -c +x {link}",
+            "/usr/bin/zsh -euxlc {link}",
+            "env A=1 bash5 -xveuc {link}",
+            "perl -lanpe {link}",
+            "perl -0777ne {link}",
+            "pwsh -Command {link}",
+            "powershell.exe -NoProfile -command {link}",
+            "emacs -eval {link}",
+            "php -r {link}",
+            "php8.2 -r {link}",
+            "node -p {link}",
+            "gdb -ex {link}",
+            "su --session-command={link}",
+            "su --comm {link}",
             "bash -c x={link}",
             "env A=1 zsh -c {link}",
             "env -S 'sh -c' {link}",
@@ -153,6 +244,11 @@ mod tests {
             "tmux split-window -h w3m {link}",
             "flatpak-spawn --host firefox {link}",
             "python3 -m webbrowser -t {link}",
+            "ruby -rjson open.rb {link}",
+            "bash -c 'ssh desk mpv \"${1@Q}\"' bash {link}",
+            "mpv --profile=low {link}",
+            "wget --continue {link}",
+            "curl --compressed {link}",
             "perl -we 'exec \"mpv\", @ARGV' {link}",
             "node my-script.js {link}",
         ] {

@@ -7,7 +7,6 @@ use super::commands::Command;
 use super::key::{Code, Key};
 use super::key_input;
 use super::run_command::{self, run_command};
-use crate::engine::calendar::day_of;
 use crate::engine::entries::rows::RowOrder;
 use crate::engine::feeds::trouble;
 use crate::ui::app::App;
@@ -22,6 +21,7 @@ use crate::ui::reader::{open_entry, sideways};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Area, Pane};
+use backissue_core::feed::dates::calendar::day_of;
 
 /// Number of cells by which one wheel step scrolls wide content sideways.
 const WHEEL_CELLS: usize = 6;

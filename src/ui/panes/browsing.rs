@@ -1,6 +1,6 @@
 //! Browsing a long history: jumping to a date, and reading a feed from the beginning, oldest entry first.
 
-use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeZone, Utc};
+use chrono::{DateTime, Months, NaiveDate, Utc};
 use chrono_tz::Tz;
 
 use super::entry_list::rows_around;
@@ -12,6 +12,7 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
+use backissue_core::feed::dates::calendar::day_start;
 use backissue_core::history::{EntryKey, Flag};
 
 /// Jumps to the entries of a typed year, month or day in the open list.
@@ -62,11 +63,7 @@ fn read_stretch(typed: &str, zone: Tz) -> Option<(DateTime<Utc>, DateTime<Utc>)>
         [_, _, _] => (day(typed)?, day(typed)?.succ_opt()?),
         _ => return None,
     };
-    let start = |day: NaiveDate| {
-        let midnight = day.and_time(NaiveTime::MIN);
-        let local = zone.from_local_datetime(&midnight).earliest();
-        local.map_or_else(|| midnight.and_utc(), |local| local.with_timezone(&Utc))
-    };
+    let start = |day: NaiveDate| day_start(day, zone);
     Some((start(first), start(next).checked_sub_signed(chrono::TimeDelta::seconds(1))?))
 }
 

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::list_query;
-use crate::engine::calendar::day_start;
 use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
+use backissue_core::feed::dates::calendar::{day_of, day_start};
 
 /// Requests the count of today's unread entries and the counts of the saved searches.
 pub fn count_all(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -21,7 +21,10 @@ pub fn count_all(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// Requests the number of today's unread entries. If a request is already pending, a new request follows after it.
 pub fn count_today(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.today.begin() {
-        vec![ask_store(ScreenRequest::TodayCount(day_start(now, app.engine.zone)))]
+        vec![ask_store(ScreenRequest::TodayCount(day_start(
+            day_of(now, app.engine.zone),
+            app.engine.zone,
+        )))]
     } else {
         Vec::new()
     }
@@ -67,7 +70,7 @@ mod tests {
     #[test]
     fn today_count_runs_one_query_at_a_time() {
         let mut app = app_with(&[]);
-        let day = day_start(noon(), app.engine.zone);
+        let day = day_start(day_of(noon(), app.engine.zone), app.engine.zone);
         assert_eq!(
             jobs(&count_all(&mut app, noon())),
             [&Job::CountToday(day)],

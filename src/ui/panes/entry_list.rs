@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use chrono_tz::Tz;
 
-use crate::engine::calendar::day_of;
 use crate::engine::entries::rows::{
     GapMark, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted,
 };
+use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::history::EntryKey;
 
 /// Number of rows in memory. A screen with more rows keeps as many rows as it shows.

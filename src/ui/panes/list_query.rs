@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use crate::engine::backfill::gap_rows;
-use crate::engine::calendar::day_start;
 use crate::engine::entries::rows::{ListQuery, Scope, Show};
 use crate::engine::saved_searches::SavedSearch;
 use crate::engine::search_query::resolve;
 use crate::ui::app::App;
 use crate::ui::state::feeds_pane::FeedsRow;
+use backissue_core::feed::dates::calendar::{day_of, day_start};
 use backissue_core::history::FeedKey;
 use backissue_core::search::{Marks, Matching};
 
@@ -31,7 +31,9 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
     let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
     let query = match screen.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread) => everything(Show::Unread, None),
-        Some(FeedsRow::Today) => everything(screen.show, Some(day_start(now, app.engine.zone))),
+        Some(FeedsRow::Today) => {
+            everything(screen.show, Some(day_start(day_of(now, app.engine.zone), app.engine.zone)))
+        }
         Some(FeedsRow::Starred) => everything(Show::Starred, None),
         Some(FeedsRow::Gaps) => {
             let keep = BTreeSet::new();

@@ -8,7 +8,6 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use crate::engine::backfill::gap_rows;
-use crate::engine::calendar::day_of;
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::{Row, RowKey, RowOrder, Show};
 use crate::ui::app::App;
@@ -18,6 +17,7 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::search::Search;
 use crate::view::{cells, pane, theme, when};
+use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{FeedKey, GapKey, GapLines};
 

@@ -19,7 +19,8 @@ pub(super) fn pages() -> Vec<String> {
         .into_iter()
         .map(|path| path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned())
         .collect();
-    let at_the_root = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
+    let at_the_root =
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "src/core/README.md"];
     pages.extend(at_the_root.map(str::to_owned));
     pages.sort();
     pages

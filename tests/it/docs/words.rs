@@ -36,7 +36,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 /// argument files are included, because they are the help.
 fn said(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
-    let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let product = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let is_help = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("args"));
     let says = |line: &&str| {
         let line = line.trim_start();
@@ -88,15 +88,16 @@ fn messages_comments_and_documents_have_no_old_words() {
     for folder in ["src", "tests", "benches"] {
         sources(&root().join(folder), &mut paths);
     }
-    // Comments of the store and the search index are not checked, because these modules will soon be rewritten.
-    paths.retain(|path| {
-        !["io/store", "io/search"].iter().any(|room| path.to_string_lossy().contains(room))
-    });
     // The strings of tests are also the publishers' texts.
+    // Comments of the store and the search index are not checked, because these modules will soon be rewritten (docs/words.md).
+    let is_checked = |path: &Path| {
+        !["io/store", "io/search"].iter().any(|room| path.to_string_lossy().contains(room))
+    };
     let words_of = |path: &PathBuf| {
         let messages =
             if path.starts_with(root().join("src")) { said(path) } else { String::new() };
-        (path.display().to_string(), comments(path) + &messages)
+        let comments = if is_checked(path) { comments(path) } else { String::new() };
+        (path.display().to_string(), comments + &messages)
     };
     let mut texts: Vec<(String, String)> = paths.iter().map(words_of).collect();
     let documents = pages()

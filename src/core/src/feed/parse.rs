@@ -33,7 +33,9 @@ pub fn parse(bytes: &[u8], origin: &Origin<'_>) -> FeedDocument {
     } else {
         xml_feed::read_xml_feed(text, url.as_ref(), &mut flaws)
     };
+    // feed-rs has no limits, so it does not get JSON, whose size can grow by a factor of 100 in memory.
     if document.kind == Kind::None
+        && !text.starts_with('{')
         && let Some(read) = read_with_feed_rs(bytes, &mut flaws)
     {
         document = read;
@@ -47,4 +49,22 @@ pub fn parse(bytes: &[u8], origin: &Origin<'_>) -> FeedDocument {
     let is_limit = |flaw: &&Flaw| [TOO_MANY_ENTRIES, TOO_DEEP].contains(&flaw.reason.as_str());
     document.hints.flaws.extend(document.flaws.iter().filter(is_limit).cloned());
     document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_that_the_limits_refuse_is_not_parsed_without_limits() {
+        let deep = format!(
+            "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"x\":{}1",
+            "[".repeat(300)
+        );
+        let item = "{\"id\":\"1\",\"title\":\"Frost\"}";
+        let list = format!("\"items\":[{item}]}}");
+        let text = format!("{deep}{},{list}", "]".repeat(300));
+        let document = parse(text.as_bytes(), &Origin::default());
+        assert_eq!((document.kind, document.entries.len()), (Kind::None, 0));
+    }
 }

@@ -1,7 +1,9 @@
 //! Expiry times of filters as users type them: `7d`, `2w`, `6m`, `1y`, or a date.
 
-use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeDelta, TimeZone, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use chrono_tz::Tz;
+
+use crate::feed::dates::calendar::{Period, day_start};
 
 /// Parses the expiry time of a filter: a number of days, weeks, months or years from now, or the last day on which the
 /// filter applies. Returns `Ok(None)` for an empty string, which means that the filter never expires. The error is a full
@@ -15,7 +17,9 @@ pub fn read_until(
     if typed.is_empty() {
         return Ok(None);
     }
-    let until = from_now(typed, now).or_else(|| end_of_day(typed, zone));
+    let until = Period::typed(typed)
+        .and_then(|period| period.after(now))
+        .or_else(|| end_of_day(typed, zone));
     match until {
         None => {
             Err(format!("'{typed}' is not a time: write 7d, 2w, 6m, 1y, or a day like 2027-01-31"))
@@ -31,30 +35,16 @@ pub fn until_text(until: DateTime<Utc>, zone: Tz) -> String {
     last.with_timezone(&zone).format("%Y-%m-%d").to_string()
 }
 
-fn from_now(typed: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-    let (unit, _) = typed.as_bytes().split_last()?;
-    let count: u32 = typed.get(..typed.len().checked_sub(1)?)?.parse().ok()?;
-    let days = |each: i64| TimeDelta::try_days(i64::from(count).checked_mul(each)?);
-    match unit.to_ascii_lowercase() {
-        b'd' => now.checked_add_signed(days(1)?),
-        b'w' => now.checked_add_signed(days(7)?),
-        b'm' => now.checked_add_months(Months::new(count)),
-        b'y' => now.checked_add_months(Months::new(count.checked_mul(12)?)),
-        _ => None,
-    }
-}
-
 /// Returns the first instant after a day, given as `2026-03-02`.
 fn end_of_day(typed: &str, zone: Tz) -> Option<DateTime<Utc>> {
     let day = NaiveDate::parse_from_str(typed, "%Y-%m-%d").ok()?.succ_opt()?;
-    let midnight = day.and_time(NaiveTime::MIN);
-    let local = zone.from_local_datetime(&midnight).earliest();
-    Some(local.map_or_else(|| midnight.and_utc(), |local| local.with_timezone(&Utc)))
+    Some(day_start(day, zone))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chrono::TimeZone;
 
     #[test]
     fn times_are_parsed_as_people_write_them() {

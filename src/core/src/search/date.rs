@@ -1,35 +1,22 @@
 //! Dates as typed in a query: a year, a month, a day, or a period of time that ends now.
 
-use chrono::{DateTime, Months, NaiveDate, NaiveTime, TimeDelta, TimeZone, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
+
+use crate::feed::dates::calendar::{Period, day_start};
 
 /// Returns the start of a typed period: of the year `2014`, the month `2014-03` or the day `2014-03-05`; or the time `7d`,
 /// `2w`, `6m` or `1y` before `now`.
 pub(super) fn beginning(typed: &str, now: DateTime<Utc>, zone: Tz) -> Option<DateTime<Utc>> {
-    match typed.as_bytes().split_last() {
-        Some((unit, _)) if unit.is_ascii_alphabetic() => {
-            let count: u32 = typed.get(..typed.len().saturating_sub(1))?.parse().ok()?;
-            let days = |each: i64| TimeDelta::try_days(i64::from(count).checked_mul(each)?);
-            match unit.to_ascii_lowercase() {
-                b'h' => now.checked_sub_signed(TimeDelta::try_hours(i64::from(count))?),
-                b'd' => now.checked_sub_signed(days(1)?),
-                b'w' => now.checked_sub_signed(days(7)?),
-                b'm' => now.checked_sub_months(Months::new(count)),
-                b'y' => now.checked_sub_months(Months::new(count.checked_mul(12)?)),
-                _ => None,
-            }
-        }
-        Some(_) | None => {
-            let whole = match typed.bytes().filter(|byte| *byte == b'-').count() {
-                0 => format!("{typed}-01-01"),
-                1 => format!("{typed}-01"),
-                _ => typed.to_owned(),
-            };
-            let day = NaiveDate::parse_from_str(&whole, "%Y-%m-%d").ok()?.and_time(NaiveTime::MIN);
-            let local = zone.from_local_datetime(&day).earliest();
-            Some(local.map_or_else(|| day.and_utc(), |local| local.with_timezone(&Utc)))
-        }
+    if let Some(period) = Period::typed(typed) {
+        return period.before(now);
     }
+    let whole = match typed.bytes().filter(|byte| *byte == b'-').count() {
+        0 => format!("{typed}-01-01"),
+        1 => format!("{typed}-01"),
+        _ => typed.to_owned(),
+    };
+    Some(day_start(NaiveDate::parse_from_str(&whole, "%Y-%m-%d").ok()?, zone))
 }
 
 #[cfg(test)]

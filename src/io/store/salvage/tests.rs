@@ -72,7 +72,7 @@ fn salvaged(files: &Path) -> (Records, Salvaged) {
     let mut found = Records::new();
     let told = salvage(files, &mut |tree, key, value, _| {
         let before = found.insert((tree.to_vec(), key.to_vec()), value.to_vec());
-        assert_eq!(before, None, "each record is told once");
+        assert_eq!(before, None, "each record is found once");
         Ok(())
     });
     (found, told.unwrap())

@@ -262,7 +262,7 @@ fn damaged(what: &str) -> StoreError {
     StoreError::Backup(format!("it is damaged: {what}; use another one"))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn cannot_read(error: io::Error) -> StoreError {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         return damaged("its end is missing");
@@ -276,7 +276,7 @@ fn unreadable(error: &io::Error) -> Option<StoreError> {
     Some(StoreError::Backup(format!("it cannot be read: {}", system_words(error))))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn cannot_write(error: io::Error) -> StoreError {
     StoreError::Backup(format!("it cannot be written: {}", system_words(&error)))
 }

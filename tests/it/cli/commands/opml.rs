@@ -193,7 +193,7 @@ fn truncated_file_is_imported_as_far_as_it_goes() {
     let ended = program.run(&["import", &file]).with(1);
     assert!(ended.out.contains("2 added"), "{ended:#?}");
     assert_eq!(ended.err.lines().count(), 1, "{ended:#?}");
-    assert!(ended.err.contains("cut.opml"), "{ended:#?}");
+    assert!(ended.err.contains("line 11: the list is cut off"), "{ended:#?}");
     assert_eq!(feeds(&program).len(), 2);
 }
 

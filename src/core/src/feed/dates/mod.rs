@@ -1,5 +1,6 @@
 //! Parses the dates of feeds.
 
+pub mod calendar;
 mod clock;
 pub mod date;
 mod instant;

@@ -20,7 +20,8 @@ pub(in crate::feed) fn read_attachments(
     links: &[XmlElement<'_, '_>],
     document: Option<&Url>,
 ) -> Vec<Enclosure> {
-    let mut attachments: Vec<Enclosure> = Vec::new();
+    // Each with its media type as written, because `audio` alone is not a valid type but tells that the file is playable.
+    let mut attachments: Vec<(String, Enclosure)> = Vec::new();
     let content = chosen.get(FeedField::Content).filter(|content| is_file(*content));
     let alone = links.iter().copied().chain(content).map(|element| (element, element));
     let stated = chosen.all(FeedField::Attachment).flat_map(file_elements).chain(alone);
@@ -28,12 +29,12 @@ pub(in crate::feed) fn read_attachments(
         if attachments.len() >= ATTACHMENTS_MAX {
             break;
         }
-        if !attachments.iter().any(|known| known.url == attachment.url) {
+        if !attachments.iter().any(|(_, known)| known.url == attachment.1.url) {
             attachments.push(attachment);
         }
     }
-    attachments
-        .sort_by_key(|file| place(file.media_type.as_deref().unwrap_or_default(), &file.url));
+    attachments.sort_by_key(|(kind, file)| place(kind, &file.url));
+    let mut attachments: Vec<Enclosure> = attachments.into_iter().map(|(_, file)| file).collect();
     // The duration in Apple's podcast elements applies to the first attached file, which is the playable file of an episode.
     let playing_time =
         chosen.get(FeedField::Duration).and_then(|element| read_playing_time(&element.text()));
@@ -110,7 +111,7 @@ fn read_attachment(
     element: XmlElement<'_, '_>,
     about: XmlElement<'_, '_>,
     document: Option<&Url>,
-) -> Option<Enclosure> {
+) -> Option<(String, Enclosure)> {
     let attribute = |name| about.attribute(name).unwrap_or_default();
     let stated = ["url", "href", "src", "uri"].iter().find_map(|name| element.attribute(name));
     let as_text = || element.is(Ns::Rss, "enclosure").then(|| element.text());
@@ -121,12 +122,16 @@ fn read_attachment(
         return None;
     }
     let length = about.attribute("length").unwrap_or_else(|| attribute("filesize"));
-    Some(Enclosure {
-        url: address::resolve_address(&address, element.base(document).as_ref())?,
-        media_type: read_media_type(&attribute("type")),
+    let resolved = address::resolve_address(&address, element.base(document).as_ref())?;
+    let kind = attribute("type").into_owned();
+    let file = Enclosure {
+        // Without a base, a relative address leads nowhere.
+        url: Url::parse(&resolved).ok()?.into(),
+        media_type: read_media_type(&kind),
         length: read_size(&length),
         duration_seconds: read_playing_time(&attribute("duration")),
-    })
+    };
+    Some((kind, file))
 }
 
 /// Checks whether a Media RSS file is a picture, which only illustrates the entry.
@@ -238,6 +243,10 @@ mod tests {
                 ("http://a.example/e.mp3", None, Some(3_723)),
                 ("http://a.example/c.jpg", None, None),
             ],
+        );
+        check(
+            "<enclosure url='/c.jpg' type='image/jpeg'/><enclosure url='/play?id=1' type='audio'/>",
+            &[("http://a.example/play?id=1", None, None), ("http://a.example/c.jpg", None, None)],
         );
         check(
             "<podcast:transcript url='/e.srt' type='application/srt'/><podcast:chapters url='/e.json' type='application/json+chapters'/>\
