@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::engine::commands_under_way::is_under_way;
+use crate::engine::commands_under_way::is_polling;
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
@@ -16,7 +16,7 @@ const FEW: usize = 16;
 pub(super) struct Outcomes {
     /// Feeds whose poll has no result yet.
     waiting: BTreeSet<FeedKey>,
-    /// Feeds with a result whose archive walks, learning or writes are still running.
+    /// Feeds with a result whose archive walks or writes are still running.
     ending: BTreeSet<FeedKey>,
     /// Feeds that were already being polled when this client made its request, each with the result that reports the refusal. For
     /// these feeds, the result of the running poll is reported.
@@ -52,10 +52,10 @@ impl Outcomes {
                 self.ending.remove(&feed);
             }
         }
-        self.ending.retain(|feed| is_under_way(engine, &BTreeSet::from([*feed])));
+        self.ending.retain(|feed| is_polling(engine, &BTreeSet::from([*feed])));
         if self.waiting.len() <= FEW {
             // The poll ended without a result, for example because the feed was unsubscribed.
-            let gone = |feed: &FeedKey| !is_under_way(engine, &BTreeSet::from([*feed]));
+            let gone = |feed: &FeedKey| !is_polling(engine, &BTreeSet::from([*feed]));
             let gone: Vec<FeedKey> = self.waiting.iter().copied().filter(gone).collect();
             for feed in gone {
                 self.waiting.remove(&feed);

@@ -9,11 +9,13 @@ use backissue_core::history::FeedKey;
 /// Checks whether a poll, a walk through archives, learning, or a write is in progress for any of these feeds. Ignores all other
 /// feeds and work that concerns no feed; for the whole engine, see [`Engine::is_at_rest`].
 pub fn is_under_way(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
-    let asked = |feed: &FeedKey| {
-        engine.polls.contains_key(feed)
-            || engine.backfills.contains_key(feed)
-            || engine.learning.is_under_way(*feed)
-    };
+    is_polling(engine, feeds) || feeds.iter().any(|feed| engine.learning.is_under_way(*feed))
+}
+
+/// Like [`is_under_way`], but ignores learning, which waits until no poll is in progress.
+pub fn is_polling(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
+    let asked =
+        |feed: &FeedKey| engine.polls.contains_key(feed) || engine.backfills.contains_key(feed);
     feeds.iter().any(asked) || engine.writes.values().any(|written| !written.is_disjoint(feeds))
 }
 

@@ -267,7 +267,7 @@ fn committed(
     let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
     withdrawn::withdrawn(engine, feed, withdrawn);
     let mut effects = polling::committed(engine, now, feed, counters, news);
-    effects.extend(learn::polled(engine, now, feed, news));
+    learn::polled(engine, now, feed, news);
     effects.extend(notifications::notify(engine, now));
     updated(engine, feed, changed, true);
     effects

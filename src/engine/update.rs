@@ -38,6 +38,7 @@ pub struct Output {
 /// Applies an input to the engine at the time `now`.
 pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     let mut effects = happened(engine, now, input);
+    effects.extend(learn::start_waiting(engine));
     // Undo steps are written after the changes that they revert.
     let steps = engine.undo.changes(now).map(|steps| Effect::store(Job::SaveSteps(steps)));
     effects.extend(steps);

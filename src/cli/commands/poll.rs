@@ -67,6 +67,10 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &PollArgs) -> Result<Done
     if waited == Waited::Cancelled {
         desk.ask(Request::StopPolls(begun.into_iter().collect()))?;
     }
+    // With --all, learning is left to the next poll of what is due, to the reader or to watch.
+    if waited == Waited::Done && kind == PollKind::Due {
+        desk.follow(|engine, _, _: &mut Vec<()>| engine.learning.is_at_rest(), |()| {})?;
+    }
     desk.wait_until_durable()?;
     let done = report_polls(desk, &desk.engine()?, &polled, args);
     match waited {

@@ -1,6 +1,6 @@
 //! Learns when feeds publish, to plan their polls (SPEC B.2 rank 6).
 //!
-//! The rhythm of a feed is learned after a poll, at most once a day. The rhythm is learned earlier if the feed published at an
+//! The rhythm of a feed is learned after a poll, as soon as no poll is under way, and at most once a day. It is learned earlier if the feed published at an
 //! unexpected hour or the bounds of its poll interval changed. The store loads the publication times, and a separate thread learns
 //! the rhythms of a few feeds at the same time. The learned plan is stored, so that another process does not learn the same rhythm
 //! again on that day, and loaded when the feed is polled. Until the plan is loaded, the next poll time that was computed after the
@@ -97,15 +97,22 @@ pub fn record_read(
     remember(engine, now, feed, &Arc::new(plan));
 }
 
-/// Called after a poll whose result is durable: starts a learning run for the feed if one is due.
-pub fn polled(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, news: News) -> Vec<Effect> {
-    let due = is_due(engine, now, feed) || (news.new > 0 && is_surprised(engine, now, feed));
-    if due { ask(engine, feed) } else { Vec::new() }
+/// Called after a poll whose result is durable: queues the feed for learning if that is due. Polls go first ([`start_waiting`]).
+pub fn polled(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, news: News) {
+    if is_due(engine, now, feed) || (news.new > 0 && is_surprised(engine, now, feed)) {
+        engine.learning.enqueue(feed);
+    }
 }
 
 /// Called after the user changed the settings of a feed: starts a learning run for the feed if one is due.
 pub fn changed(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     if is_due(engine, now, feed) { ask(engine, feed) } else { Vec::new() }
+}
+
+/// Starts the learning of queued feeds if no poll is under way. A plan matters only for the poll after the next, so learning can
+/// wait, and the results of polls are shown sooner.
+pub fn start_waiting(engine: &mut Engine) -> Vec<Effect> {
+    if engine.polls.is_empty() { next(&mut engine.learning) } else { Vec::new() }
 }
 
 /// Returns the constraints for learning the plan of a feed, such as the interval bounds.
@@ -217,5 +224,5 @@ pub fn learned(
 
 fn ended(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     engine.learning.under_way.remove(&feed);
-    next(&mut engine.learning)
+    start_waiting(engine)
 }
