@@ -2,7 +2,7 @@
 //! without a feed reader).
 //!
 //! `cargo bench --bench yardstick` prints one table, which takes a few minutes. A publisher in a separate process serves 1,000
-//! feeds of 30 entries (36 MB) and of 100 entries; the program runs as users run it, each time in a fresh home folder, and the
+//! feeds of 30 entries (123 MB) and of 100 entries; the program runs as users run it, each time in a fresh home folder, and the
 //! system reports the resources that each process used. `BACKISSUE_YARDSTICK=small` measures twenty small feeds, as `cargo test`
 //! does: the figures then mean nothing, but a missing row is a failure. `BACKISSUE_YARDSTICK_PROGRAM` names another build of the
 //! program, to compare two builds on one machine.
@@ -21,6 +21,7 @@
     reason = "a measurement may panic, print, read the clock and round"
 )]
 
+mod bodies;
 mod documents;
 mod floor;
 mod home;
@@ -30,6 +31,7 @@ mod reading;
 mod screen;
 mod table;
 mod usage;
+mod words;
 
 use std::process::ExitCode;
 use std::time::Duration;
