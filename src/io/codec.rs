@@ -3,8 +3,11 @@
 //! Fields are stored by name, so that a record can gain a field without a new schema: missing fields get their default,
 //! unknown fields are skipped. The checksum detects flipped bits.
 
+use std::cell::RefCell;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use zstd::bulk::{Compressor, Decompressor};
 
 use backissue_core::history::IndexRow;
 
@@ -12,8 +15,10 @@ use backissue_core::history::IndexRow;
 const FORM: u8 = 1;
 /// Bytes before the payload: version and checksum.
 const HEAD: usize = 5;
-/// Maximum ratio of original size to compressed size that LZ4 can reach.
-const RATIO_MAX: usize = 255;
+/// Compression level of zstd.
+const LEVEL: i32 = 1;
+/// Maximum size of a record before compression, in bytes.
+const PLAIN_MAX: u64 = 256 * 1024 * 1024;
 
 /// A problem with bytes read from the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -63,23 +68,46 @@ pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError>
     rmp_serde::from_slice(unseal(bytes)?).map_err(|_| CodecError::Content)
 }
 
+thread_local! {
+    /// The compressor and decompressor of this thread: to make them takes longer than to use them for a small record.
+    static ZSTD: RefCell<Option<(Compressor<'static>, Decompressor<'static>)>> = const { RefCell::new(None) };
+}
+
+fn with_zstd<T>(
+    work: impl FnOnce(&mut Compressor<'static>, &mut Decompressor<'static>) -> std::io::Result<T>,
+) -> Result<T, CodecError> {
+    ZSTD.with_borrow_mut(|zstd| {
+        let (compressor, decompressor) = match zstd {
+            Some(zstd) => zstd,
+            None => zstd.insert((Compressor::new(LEVEL)?, Decompressor::new()?)),
+        };
+        work(compressor, decompressor)
+    })
+    .map_err(|_| CodecError::Content)
+}
+
+/// Compresses bytes.
+pub(super) fn pack(plain: &[u8]) -> Result<Vec<u8>, CodecError> {
+    with_zstd(|compressor, _| compressor.compress(plain))
+}
+
+/// Decompresses the output of [`pack`].
+pub(super) fn unpack(packed: &[u8]) -> Result<Vec<u8>, CodecError> {
+    let size = zstd::zstd_safe::get_frame_content_size(packed).ok().flatten();
+    let size = size.filter(|size| *size <= PLAIN_MAX).ok_or(CodecError::Content)?;
+    let size = usize::try_from(size).map_err(|_| CodecError::Content)?;
+    with_zstd(|_, decompressor| decompressor.decompress(packed, size))
+}
+
 /// Encodes and compresses a record.
 pub(super) fn encode_compressed<T: Serialize>(record: &T) -> Result<Vec<u8>, CodecError> {
     let plain = rmp_serde::to_vec_named(record).map_err(|_| CodecError::Content)?;
-    Ok(seal(&lz4_flex::compress_prepend_size(&plain)))
+    Ok(seal(&pack(&plain)?))
 }
 
 /// Decodes the output of [`encode_compressed`].
 pub(super) fn decode_compressed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
-    let payload = unseal(bytes)?;
-    let (size, packed) =
-        lz4_flex::block::uncompressed_size(payload).map_err(|_| CodecError::Content)?;
-    // Memory of the stated size is allocated, so reject a size that LZ4 cannot have compressed to this length.
-    if size > packed.len().saturating_mul(RATIO_MAX).saturating_add(RATIO_MAX) {
-        return Err(CodecError::Content);
-    }
-    let plain = lz4_flex::decompress(packed, size).map_err(|_| CodecError::Content)?;
-    rmp_serde::from_slice(&plain).map_err(|_| CodecError::Content)
+    rmp_serde::from_slice(&unpack(unseal(bytes)?)?).map_err(|_| CodecError::Content)
 }
 
 /// Encodes index rows with a fixed size per row.
@@ -157,7 +185,7 @@ mod tests {
             decode_compressed::<String>(&resealed(&packed, &mut dice)).ok();
             decode_rows(&resealed(&rows, &mut dice)).ok();
         }
-        let huge = seal(&[0xff, 0xff, 0xff, 0x7f, 0]);
+        let huge = seal(&[0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 1, 0, 0, 0]);
         assert_eq!(decode_compressed::<String>(&huge), Err(CodecError::Content));
     }
 

@@ -5,10 +5,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 
-use super::store::is_data_folder;
+use super::store::{is_backup, is_data_folder};
 use super::system::words::system_words;
 
 /// Maximum number of symbolic links to follow from the path of a file.
@@ -49,11 +48,7 @@ impl FileKind {
         let text = String::from_utf8_lossy(start);
         match self {
             Self::Opml => text.to_ascii_lowercase().contains("<opml"),
-            Self::Backup => {
-                let mut begun = [0; b"backissue backup ".len()];
-                let unpacked = GzDecoder::new(start).read_exact(&mut begun);
-                unpacked.is_ok() && begun == *b"backissue backup "
-            }
+            Self::Backup => is_backup(start),
             Self::Retrievals => text.starts_with("{\"name\":"),
             Self::ManualPage => text.contains(".TH "),
         }

@@ -59,17 +59,6 @@ pub(super) fn make_data_private(data: &Path) {
     }
 }
 
-/// Makes everything in a folder private.
-pub(super) fn make_content_private(folder: &Path) {
-    for found in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_folder = found.file_type().is_ok_and(|kind| kind.is_dir());
-        make_private(&found.path(), if is_folder { FOLDER } else { FILE });
-        if is_folder {
-            make_content_private(&found.path());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::io::private_files::*;

@@ -86,7 +86,7 @@ pub enum StartError {
 
 /// Loads the engine from the store. Also returns a sentence for each subscription that cannot be read completely.
 pub fn load_engine(
-    store: &Store,
+    store: &mut Store,
     settings: Settings,
     now: DateTime<Utc>,
 ) -> Result<(Engine, Vec<String>), StoreError> {
@@ -101,8 +101,8 @@ pub fn load_engine(
 
 impl Runtime<Headless> {
     /// Loads the engine and starts the store thread. Must be called within a tokio runtime.
-    pub fn headless(store: Store, settings: Settings) -> Result<Self, StartError> {
-        let (engine, _) = load_engine(&store, settings, clock::precise_now())?;
+    pub fn headless(mut store: Store, settings: Settings) -> Result<Self, StartError> {
+        let (engine, _) = load_engine(&mut store, settings, clock::precise_now())?;
         Self::start(store, Headless::new(engine))
     }
 }
@@ -110,11 +110,11 @@ impl Runtime<Headless> {
 impl Runtime<App> {
     /// Loads the engine with a screen. Must be called within a tokio runtime.
     pub fn with_screen(
-        store: Store,
+        mut store: Store,
         settings: Settings,
         screen: ScreenSettings,
     ) -> Result<Self, StartError> {
-        let (engine, unreadable) = load_engine(&store, settings, clock::precise_now())?;
+        let (engine, unreadable) = load_engine(&mut store, settings, clock::precise_now())?;
         let mut app = App::new(engine, screen);
         app.ui.feeds.folded = store.folded()?;
         app.engine.mended = mended_unseen(store.folder());

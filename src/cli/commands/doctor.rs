@@ -8,10 +8,10 @@ use crate::cli::context::CommandContext;
 use crate::cli::session::{self, Failure};
 use crate::cli::{Done, upkeep};
 use crate::io::config::themes;
+use crate::io::console;
 use crate::io::search::{CatchUp, IndexError, SearchIndex};
 use crate::io::store::{Health, Store, StoreError, Texts, damaged_folders, discard_damaged};
 use crate::io::terminal::Terminal;
-use crate::io::{clock, console};
 use crate::ui::settings::ScreenSettings;
 use crate::ui::theme::colours::Colours;
 use backissue_core::feed::text::counted_words;
@@ -36,7 +36,7 @@ pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
 /// Runs `backissue doctor` in the process that has the store open. The exit status is 1 if a check fails.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &DoctorArgs) -> Result<Done, Failure> {
     let (health, folder, home, texts) = desk.look(|store| {
-        let (folder, home) = (store.folder().to_owned(), store.home_folder().to_owned());
+        let (folder, home) = (store.index_folder().to_owned(), store.folder().to_owned());
         Ok((store.check(false), folder, home, store.texts()))
     })?;
     report_damaged(&home, args.discard_damaged, &|line| desk.put(line))?;
@@ -55,15 +55,13 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &DoctorArgs) -> Result<Do
 /// Checks a store that no other process has open. If the arguments request it, also repairs the store and compacts its files. If
 /// the store is not writable, a temporary copy is checked and nothing is repaired.
 pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result<Done, Failure> {
-    let (folder, home) = (store.folder().to_owned(), store.home_folder().to_owned());
+    let (folder, home) = (store.index_folder().to_owned(), store.folder().to_owned());
     let repair = args.repair && !store.only_reads();
     let health = match store.check(repair) {
-        Err(StoreError::Corrupted(why)) if repair => {
+        // Opened again, the index is filled from the pack.
+        Err(StoreError::Corrupted(_)) if repair => {
             drop(store);
-            if let Some(told) = Store::mend(&folder, clock::precise_now(), &why)? {
-                console::tell(&told);
-            }
-            store = Store::open(&folder)?;
+            store = Store::open(&home)?;
             store.check(true)?
         }
         Err(StoreError::Corrupted(why)) => {
@@ -72,6 +70,10 @@ pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result
         }
         health => health?,
     };
+    if health.is_pack_damaged && repair {
+        store.compact(|_, _| ())?;
+        store = Store::open(&home)?;
+    }
     report_damaged(&home, args.discard_damaged, &console::put)?;
     let good = report_health(&health, &home, args.repair, &console::put);
     let found = index_found(&folder, store.texts(), repair, &console::put)?;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use crate::io::store::pack::{Batch, Table, TableName};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sled::{Batch, Tree};
 
 use super::super::codec;
 use super::error::StoreError;
@@ -18,7 +18,7 @@ use backissue_core::history::{
 
 pub(super) const ROWS: u32 = 64;
 pub(super) const ENTRIES: u32 = 32;
-pub(super) const BODIES: u32 = 4;
+pub(super) const BODIES: u32 = 16;
 /// A longer text has a record of its own, so that its neighbours stay quick to read.
 const BODY_ALONE_BYTES: usize = 512 * 1024;
 
@@ -44,7 +44,7 @@ pub(super) enum BodySlot {
 
 impl BodySlot {
     /// Returns the text in this slot.
-    fn text(self, bodies: &Tree, key: EntryKey) -> Result<Option<EntryBody>, StoreError> {
+    fn text(self, bodies: &Table, key: EntryKey) -> Result<Option<EntryBody>, StoreError> {
         match self {
             Self::Empty | Self::Dropped => Ok(None),
             Self::Here(body) => Ok(Some(body)),
@@ -65,9 +65,6 @@ pub(super) fn are_texts(bytes: &[u8], alone: bool) -> bool {
     }
     codec::decode_compressed::<BodyChunk>(bytes).is_ok_and(|chunk| !chunk.is_empty())
 }
-
-/// Bytes of the key of a text that has a record of its own.
-pub(super) const ALONE_KEY: usize = 12;
 
 pub(super) type EntryChunk = Vec<Option<KeptEntry>>;
 pub(super) type BodyChunk = Vec<BodySlot>;
@@ -223,7 +220,7 @@ impl Store {
 
     /// Drops the texts of entries of a feed in one batch.
     pub(super) fn drop_texts(
-        &self,
+        &mut self,
         feed: FeedKey,
         seqs: impl Iterator<Item = u32>,
     ) -> Result<(), StoreError> {
@@ -246,19 +243,18 @@ impl Store {
             *text = BodySlot::Dropped;
         }
         packed(current, &mut batch, feed)?;
-        Ok(self.bodies.apply_batch(batch)?)
+        self.db.commit(&[(TableName::Bodies, &batch)])
     }
 
     /// Returns the records of entries' own texts with their sizes in bytes.
     pub(super) fn text_records(
         &self,
     ) -> impl Iterator<Item = Result<(TextRecord, u64), StoreError>> {
-        self.bodies.iter().filter_map(|pair| {
-            let (key, bytes) = match pair {
+        self.bodies.lengths().filter_map(|pair| {
+            let (key, length) = match pair {
                 Ok(pair) => pair,
-                Err(error) => return Some(Err(error.into())),
+                Err(error) => return Some(Err(error)),
             };
-            let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
             let feed = feed_of(&key)?;
             // A text that stands alone has its own number behind that of its record.
             let alone = number_of(key.get(4..)?).map(|seq| EntryKey { feed, seq });
@@ -290,7 +286,7 @@ impl Store {
         let rows = self.rows_of(feed)?;
         for chunk in chunks {
             let part = rows.chunks(ROWS as usize).nth(chunk as usize).unwrap_or_default();
-            batch.insert(&numbered_key(feed, chunk), codec::encode_rows(part));
+            batch.insert(numbered_key(feed, chunk), codec::encode_rows(part));
         }
         Ok(())
     }
@@ -331,8 +327,7 @@ impl Store {
             ahead_bytes = ahead_bytes.saturating_add(length);
             if ahead_bytes > AHEAD_BYTES {
                 ahead_bytes = 0;
-                self.bodies.apply_batch(std::mem::take(&mut bodies))?;
-                self.db.flush()?;
+                self.db.commit(&[(TableName::Bodies, &std::mem::take(&mut bodies))])?;
             }
         }
         packed(entry_chunk, &mut meta, feed)?;
@@ -342,9 +337,9 @@ impl Store {
 }
 
 /// Reads the index rows of a feed.
-pub(super) fn rows_in(index: &Tree, feed: FeedKey) -> Result<Vec<IndexRow>, StoreError> {
+pub(super) fn rows_in(index: &Table, feed: FeedKey) -> Result<Vec<IndexRow>, StoreError> {
     let mut rows = Vec::new();
-    for pair in index.scan_prefix(feed_bytes(feed)) {
+    for pair in index.scan(feed_bytes(feed)) {
         let (_, bytes) = pair?;
         let damaged = |why| StoreError::Damaged { what: format!("the index of feed {feed}"), why };
         rows.extend(codec::decode_rows(&bytes).map_err(damaged)?);
@@ -355,8 +350,8 @@ pub(super) fn rows_in(index: &Tree, feed: FeedKey) -> Result<Vec<IndexRow>, Stor
 
 /// Reads entries with their texts; what cannot be read is left out. Consecutive numbers share their records.
 pub(super) fn read_in(
-    meta: &Tree,
-    bodies: &Tree,
+    meta: &Table,
+    bodies: &Table,
     feed: FeedKey,
     seqs: impl Iterator<Item = u32>,
 ) -> BTreeMap<u32, (KeptEntry, Option<EntryBody>)> {
@@ -386,7 +381,7 @@ pub(super) fn read_in(
 
 /// Reads entries without their texts; what cannot be read is left out. Consecutive numbers share their records.
 pub(super) fn kept_in(
-    meta: &Tree,
+    meta: &Table,
     feed: FeedKey,
     seqs: impl Iterator<Item = u32>,
 ) -> BTreeMap<u32, (KeptEntry, Option<EntryBody>)> {
@@ -406,7 +401,7 @@ pub(super) fn kept_in(
 
 /// Reads a packed record, as much of each entry as `T` wants.
 fn record_in<T: DeserializeOwned>(
-    tree: &Tree,
+    tree: &Table,
     what: &str,
     feed: FeedKey,
     chunk: u32,
@@ -440,7 +435,7 @@ fn packed<T: Serialize>(
     feed: FeedKey,
 ) -> Result<(), StoreError> {
     if let Some((number, slots)) = chunk {
-        batch.insert(&numbered_key(feed, number), codec::encode_compressed(&slots)?);
+        batch.insert(numbered_key(feed, number), codec::encode_compressed(&slots)?);
     }
     Ok(())
 }

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sled::{Batch, Tree};
+use crate::io::store::pack::{Batch, TableName};
 
 use super::super::codec;
 use super::applied_filters::NewHits;
 use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::feed_bytes;
-use super::writing::transaction::apply_together;
 use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::store_work::Marked;
@@ -241,42 +240,42 @@ impl Store {
         entries: BTreeMap<u32, MergedEntry>,
         seqs: &[u32],
         beside: &CommitParts<'_>,
-    ) -> Result<Vec<(Tree, Batch)>, StoreError> {
+    ) -> Result<Vec<(TableName, Batch)>, StoreError> {
         let key = feed_bytes(feed);
         let mut batches = Vec::new();
         if !seqs.is_empty() {
             let index = self.index_batch(feed, seqs.iter().copied())?;
             let (meta, bodies) = self.entry_batches(feed, entries)?;
             let mut counters = Batch::default();
-            counters.insert(&key, codec::encode(&merged.counters)?);
+            counters.insert(key, codec::encode(&merged.counters)?);
             batches.extend([
-                (self.index.clone(), index),
-                (self.meta.clone(), meta),
-                (self.bodies.clone(), bodies),
-                (self.counters.clone(), counters),
+                (TableName::Index, index),
+                (TableName::Meta, meta),
+                (TableName::Bodies, bodies),
+                (TableName::Counters, counters),
             ]);
         }
         if let Some(record) = beside.record {
             let mut feeds = Batch::default();
-            feeds.insert(&key, codec::encode(record)?);
-            batches.push((self.feeds.clone(), feeds));
+            feeds.insert(key, codec::encode(record)?);
+            batches.push((TableName::Feeds, feeds));
         }
         if let Some(written) = beside.state {
             batches.extend(self.state_batches(feed, written)?);
         }
         if let Some((count, line)) = &beside.log {
             let batch = self.poll_log_batch(feed, *count, line.clone())?;
-            batches.push((self.polls.clone(), batch));
+            batches.push((TableName::Polls, batch));
         }
         if beside.history.is_some() || !beside.nodes.is_empty() {
             let (history, nodes) = Self::history_batches(feed, beside.history, beside.nodes)?;
-            batches.extend([(self.history.clone(), history), (self.nodes.clone(), nodes)]);
+            batches.extend([(TableName::History, history), (TableName::Nodes, nodes)]);
         }
         if let Some(rhythm) = &beside.rhythm {
-            batches.push((self.rhythms.clone(), rhythm.clone()));
+            batches.push((TableName::Rhythms, rhythm.clone()));
         }
         if !beside.hits.is_empty() {
-            batches.push((self.filter_hits.clone(), self.hits_batch(feed, &beside.hits)?));
+            batches.push((TableName::FilterHits, self.hits_batch(feed, &beside.hits)?));
         }
         Ok(batches)
     }
@@ -296,9 +295,9 @@ impl Store {
         let mut batch = Batch::default();
         for (feed, record) in records {
             self.note_ended(*feed, record);
-            batch.insert(&feed_bytes(*feed), codec::encode(record)?);
+            batch.insert(feed_bytes(*feed), codec::encode(record)?);
         }
-        self.feeds.apply_batch(batch)?;
+        self.db.commit(&[(TableName::Feeds, &batch)])?;
         Ok(())
     }
 
@@ -359,11 +358,11 @@ impl Store {
                 continue;
             }
             self.add_rows(&mut index, feed, changed.iter().copied())?;
-            sums.insert(&feed_bytes(feed), codec::encode(&counters)?);
+            sums.insert(feed_bytes(feed), codec::encode(&counters)?);
             marked.counters.push((feed, counters));
             marked.changed.extend(changed.into_iter().map(|seq| EntryKey { feed, seq }));
         }
-        apply_together(&[(&self.index, &index), (&self.counters, &sums)])?;
+        self.db.commit(&[(TableName::Index, &index), (TableName::Counters, &sums)])?;
         Ok(marked)
     }
 
@@ -375,7 +374,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let index = self.index_batch(feed, seqs.iter().copied())?;
         let mut sums = Batch::default();
-        sums.insert(&feed_bytes(feed), codec::encode(&counters)?);
-        apply_together(&[(&self.index, &index), (&self.counters, &sums)])
+        sums.insert(feed_bytes(feed), codec::encode(&counters)?);
+        self.db.commit(&[(TableName::Index, &index), (TableName::Counters, &sums)])
     }
 }

@@ -30,11 +30,6 @@ pub enum StoreError {
     /// The system refused to write more. What was being written is not kept.
     #[error("the disk is full: nothing is saved until there is space, but you can keep reading")]
     NoRoom,
-    /// A write was refused half-way, which sled does not get over.
-    #[error(
-        "the disk became full during a write: new changes are not saved until you restart backissue, but you can keep reading"
-    )]
-    Stuck,
     /// The system opens no further file for this process, or for anybody.
     #[error(
         "too many files and connections are open ('ulimit -n' allows more): nothing is saved until some are closed, but you can keep reading"
@@ -81,6 +76,10 @@ pub enum StoreError {
         /// The newest schema that this program knows.
         newest: u8,
     },
+    #[error(
+        "the store in {} was written by an older development version of backissue, which this one cannot read: export the subscriptions with that version ('backissue export'), then choose another --data-dir and import them", .0.display()
+    )]
+    Older(PathBuf),
     /// The system refuses access to the files, or another version of sled wrote them.
     #[error(
         "the store in {folder} cannot be opened ({why}); check its permissions and the disk: the store itself may be intact"
@@ -122,7 +121,6 @@ impl From<&StoreError> for StoreFailure {
             StoreError::Full { .. }
                 | StoreError::NoRoom
                 | StoreError::NoFiles
-                | StoreError::Stuck
                 | StoreError::ReadOnly
         );
         Self { text: error.to_string(), no_room }

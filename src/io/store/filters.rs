@@ -2,16 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::io::store::pack::{Batch, TableName};
 use chrono::{DateTime, Utc};
-use sled::Batch;
 
 use super::applied_filters::{AppliedFilters, NewHits};
 use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
-use super::upkeep::check::{StoreProblem, unreadable};
+use super::upkeep::check::StoreProblem;
 use super::upkeep::newest_backup::FactBack;
-use super::writing::transaction::apply_together;
 use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::io::codec;
@@ -30,7 +29,7 @@ impl Store {
     pub(super) fn load_filters(&mut self) -> Result<(), StoreError> {
         let filters = self.saved_filters()?;
         let mut hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>> = BTreeMap::new();
-        for pair in &self.filter_hits {
+        for pair in self.filter_hits.iter() {
             let (key, bytes) = pair?;
             let (Some(feed), Some(filter)) = (feed_of(&key), number_of(&key)) else { continue };
             let seqs = codec::decode_compressed::<BTreeSet<u32>>(&bytes).unwrap_or_default();
@@ -69,11 +68,11 @@ impl Store {
             let text = "the record of folded tags is damaged; no tag is folded".to_owned();
             found.push(StoreProblem { text, repaired: repair });
             if repair {
-                self.facts.remove(FOLDED_KEY)?;
+                self.drop_record(TableName::Facts, FOLDED_KEY)?;
             }
         }
         let read = |bytes: &[u8]| codec::decode_compressed::<BTreeSet<u32>>(bytes).map(drop);
-        found.extend(unreadable(&self.filter_hits, repair, read, |feed, why| {
+        found.extend(self.unreadable_in(TableName::FilterHits, repair, read, |feed, why| {
             format!(
                 "feed {feed}: the list of entries that a filter matched cannot be read ({why}); its effects remain; edit the filter to apply it again"
             )
@@ -83,7 +82,7 @@ impl Store {
 
     /// Writes the filters; from now on they apply to new entries.
     pub fn save_filters(&mut self, filters: &[EntryFilter]) -> Result<(), StoreError> {
-        self.facts.insert(FILTERS_KEY, codec::encode(&filters)?)?;
+        self.put(TableName::Facts, FILTERS_KEY, codec::encode(&filters)?)?;
         self.filters.judge = PreparedFilters::new(filters);
         self.filters.list = filters.to_vec();
         Ok(())
@@ -95,8 +94,8 @@ impl Store {
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    pub fn save_folded(&self, folded: &BTreeSet<String>) -> Result<(), StoreError> {
-        self.facts.insert(FOLDED_KEY, codec::encode(folded)?)?;
+    pub fn save_folded(&mut self, folded: &BTreeSet<String>) -> Result<(), StoreError> {
+        self.put(TableName::Facts, FOLDED_KEY, codec::encode(folded)?)?;
         Ok(())
     }
 
@@ -167,7 +166,7 @@ impl Store {
         for (&filter, seqs) in new {
             let known = self.filters.hits.get(&(filter, feed));
             let all: BTreeSet<u32> = known.into_iter().flatten().chain(seqs).copied().collect();
-            batch.insert(&numbered_key(feed, filter), codec::encode_compressed(&all)?);
+            batch.insert(numbered_key(feed, filter), codec::encode_compressed(&all)?);
         }
         Ok(batch)
     }
@@ -194,7 +193,8 @@ impl Store {
             }
         }
         handed.retain(|_, seqs| !seqs.is_empty());
-        self.filter_hits.apply_batch(self.hits_batch(into, &handed)?)?;
+        let batch = self.hits_batch(into, &handed)?;
+        self.db.commit(&[(TableName::FilterHits, &batch)])?;
         self.hits_written(into, handed);
         Ok(())
     }
@@ -323,14 +323,18 @@ impl Store {
         }
         let index = self.index_batch(feed, marks.keys().copied())?;
         let (mut sums, mut hit) = (Batch::default(), Batch::default());
-        sums.insert(&feed_bytes(feed), codec::encode(&counters)?);
+        sums.insert(feed_bytes(feed), codec::encode(&counters)?);
         if hits.is_empty() {
-            hit.remove(&numbered_key(feed, filter));
+            hit.remove(numbered_key(feed, filter));
         } else {
-            hit.insert(&numbered_key(feed, filter), codec::encode_compressed(&hits)?);
+            hit.insert(numbered_key(feed, filter), codec::encode_compressed(&hits)?);
         }
-        let written = [(&self.index, &index), (&self.counters, &sums), (&self.filter_hits, &hit)];
-        if let Err(error) = apply_together(&written) {
+        let written = [
+            (TableName::Index, &index),
+            (TableName::Counters, &sums),
+            (TableName::FilterHits, &hit),
+        ];
+        if let Err(error) = self.db.commit(&written) {
             self.rows.remove(&feed);
             return Err(error);
         }

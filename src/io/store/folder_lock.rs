@@ -62,7 +62,7 @@ pub fn find_lock(folder: &Path) -> Result<(), StoreError> {
 
 /// Whether a folder is a backissue data folder, used by this process or not.
 pub fn is_data_folder(folder: &Path) -> bool {
-    folder.join("lock").is_file() && folder.join("store").is_dir()
+    folder.join("lock").is_file() && folder.join("store.pack").is_file()
 }
 
 /// Where this process would listen for the commands of others while it has the store of a folder open.

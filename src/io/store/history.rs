@@ -1,6 +1,6 @@
 //! Histories: one record for each feed, and one for each archive that was fetched.
 
-use sled::Batch;
+use crate::io::store::pack::Batch;
 
 use super::super::codec;
 use super::error::StoreError;
@@ -33,7 +33,7 @@ impl Store {
     pub fn readable_nodes(&self, feed: FeedKey) -> Result<(Nodes, usize), StoreError> {
         let prefix = feed_bytes(feed);
         let (mut kept, mut damaged) = (Vec::new(), 0_usize);
-        for pair in self.nodes.scan_prefix(prefix) {
+        for pair in self.nodes.scan(prefix) {
             let (key, bytes) = pair?;
             let address = key.get(prefix.len()..).map(String::from_utf8_lossy);
             match (address, codec::decode::<ArchiveNode>(&bytes)) {
@@ -52,7 +52,7 @@ impl Store {
     ) -> Result<(Batch, Batch), StoreError> {
         let (mut history, mut nodes) = (Batch::default(), Batch::default());
         if let Some(record) = record {
-            history.insert(&feed_bytes(feed), codec::encode(record)?);
+            history.insert(feed_bytes(feed), codec::encode(record)?);
         }
         for (address, node) in changed {
             match node {

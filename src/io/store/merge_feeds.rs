@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sled::Batch;
+use crate::io::store::pack::{Batch, TableName};
 
 use super::super::codec;
 use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::feed_bytes;
-use super::writing::transaction::apply_together;
 use backissue_core::history::{
     Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry, TEXT_LOST,
 };
@@ -105,12 +104,12 @@ impl Store {
         let index = self.index_batch(into, seqs.iter().copied())?;
         let (meta, bodies) = self.entry_batches(into, added)?;
         let mut sums = Batch::default();
-        sums.insert(&feed_bytes(into), codec::encode(&counters)?);
-        apply_together(&[
-            (&self.counters, &sums),
-            (&self.index, &index),
-            (&self.meta, &meta),
-            (&self.bodies, &bodies),
+        sums.insert(feed_bytes(into), codec::encode(&counters)?);
+        self.db.commit(&[
+            (TableName::Counters, &sums),
+            (TableName::Index, &index),
+            (TableName::Meta, &meta),
+            (TableName::Bodies, &bodies),
         ])
     }
 }

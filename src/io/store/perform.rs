@@ -2,7 +2,6 @@
 
 use super::error::StoreError;
 use super::handle::Store;
-use super::upkeep::damage_note::on_damaged_files;
 use super::upkeep::recovery_report::note_seen;
 use crate::engine::store_work::{Answer, Job, MarkedEntries, StoreFailure, StoreWork, Stored};
 use backissue_core::history::Merged;
@@ -12,8 +11,7 @@ impl Store {
     pub fn perform(&mut self, work: StoreWork) -> Option<Stored> {
         let StoreWork { id, job, .. } = work;
         let subject = job.subject();
-        let done =
-            self.check_room(&job).and_then(|()| on_damaged_files(self, |store| do_job(store, job)));
+        let done = self.check_room(&job).and_then(|()| self.guarded(|store| do_job(store, job)));
         let result = done.map_err(|error| StoreFailure::from(&error)).transpose()?;
         Some(Stored { id, subject, result })
     }

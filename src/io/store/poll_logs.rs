@@ -3,9 +3,9 @@
 
 use std::cmp::Reverse;
 
+use crate::io::store::pack::Batch;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use sled::Batch;
 
 use super::super::codec::{self, CodecError};
 use super::error::StoreError;
@@ -70,7 +70,7 @@ impl Store {
         };
         lines.push(line);
         let record = LogRecord { number: Some(number), lines };
-        batch.insert(&place, codec::encode(&record)?);
+        batch.insert(place, codec::encode(&record)?);
         Ok(batch)
     }
 
@@ -84,7 +84,7 @@ impl Store {
     ) -> Result<Vec<PollLogEntry>, StoreError> {
         let number = count / LINES;
         let (mut lines, mut keys, mut are_in_order) = (Vec::new(), Vec::new(), true);
-        for pair in self.polls.scan_prefix(feed_bytes(feed)) {
+        for pair in self.polls.scan(feed_bytes(feed)) {
             let (key, bytes) = pair?;
             are_in_order &= number_of(&key).is_some_and(|place| place < RECORDS);
             keys.push(key);
@@ -106,7 +106,7 @@ impl Store {
         for (before, lines) in (1..RECORDS).zip(lines.rchunks(LINES as usize)) {
             let place = (number % RECORDS + RECORDS - before) % RECORDS;
             let record = LogRecord { number: number.checked_sub(before), lines: lines.to_vec() };
-            batch.insert(&numbered_key(feed, place), codec::encode(&record)?);
+            batch.insert(numbered_key(feed, place), codec::encode(&record)?);
         }
         Ok(begun)
     }
@@ -117,7 +117,7 @@ impl Store {
     ///
     /// Fails if a record of it cannot be read.
     pub fn poll_log(&self, feed: FeedKey) -> Result<Vec<PollLogEntry>, StoreError> {
-        let records = self.polls.scan_prefix(feed_bytes(feed)).values();
+        let records = self.polls.scan(feed_bytes(feed)).map(|pair| pair.map(|(_, value)| value));
         let records = records.map(|bytes| Ok(LogRecord::read(&bytes?)?));
         Ok(newest_lines(records.collect::<Result<_, StoreError>>()?))
     }
@@ -128,7 +128,7 @@ impl Store {
         feed: FeedKey,
     ) -> Result<(Vec<PollLogEntry>, usize), StoreError> {
         let (mut records, mut damaged) = (Vec::new(), 0_usize);
-        for bytes in self.polls.scan_prefix(feed_bytes(feed)).values() {
+        for bytes in self.polls.scan(feed_bytes(feed)).map(|pair| pair.map(|(_, value)| value)) {
             match LogRecord::read(&bytes?) {
                 Ok(record) => records.push(record),
                 Err(_) => damaged = damaged.saturating_add(1),
@@ -151,6 +151,7 @@ fn newest_lines(mut records: Vec<LogRecord>) -> Vec<PollLogEntry> {
 mod tests {
     use super::*;
     use crate::engine::poll::poll_log::PollCause;
+    use crate::io::store::pack::TableName;
 
     const FEED: FeedKey = FeedKey(7);
 
@@ -169,9 +170,9 @@ mod tests {
         }
     }
 
-    fn write(store: &Store, count: u32, second: u32) {
+    fn write(store: &mut Store, count: u32, second: u32) {
         let batch = store.poll_log_batch(FEED, count, line(second)).unwrap();
-        store.polls.apply_batch(batch).unwrap();
+        store.db.commit(&[(TableName::Polls, &batch)]).unwrap();
     }
 
     fn seconds(store: &Store) -> Vec<i64> {
@@ -185,9 +186,9 @@ mod tests {
     #[test]
     fn fifty_poll_lines_are_kept_in_eight_records() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
         for count in 1..200 {
-            write(&store, count, count);
+            write(&mut store, count, count);
             let last = i64::from(count);
             assert_eq!(seconds(&store), newest_first((last - 49).max(1), last));
             assert!(store.polls.len() <= RECORDS as usize);
@@ -197,9 +198,9 @@ mod tests {
     #[test]
     fn recent_polls_are_kept_after_the_clock_was_set_back() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
         for count in 1..56 {
-            write(&store, count, if count < 50 { 1000 + count } else { count });
+            write(&mut store, count, if count < 50 { 1000 + count } else { count });
         }
         let shown = seconds(&store);
         assert_eq!(shown.len(), 50);
@@ -210,10 +211,10 @@ mod tests {
     fn recounted_polls_sort_before_earlier_ones() {
         for before in [2, 5, 12, 50, 52, 55, 80] {
             let folder = tempfile::tempdir().unwrap();
-            let store = Store::open(folder.path()).unwrap();
-            (1..=before).for_each(|count| write(&store, count, count));
+            let mut store = Store::open(folder.path()).unwrap();
+            (1..=before).for_each(|count| write(&mut store, count, count));
             for count in 1..=30 {
-                write(&store, count, before + count);
+                write(&mut store, count, before + count);
                 let newest = i64::from(before + count);
                 let expected = newest_first((newest - 49).max(1), newest);
                 assert_eq!(seconds(&store), expected, "{before} {count}");
@@ -224,22 +225,22 @@ mod tests {
     #[test]
     fn unreadable_poll_log_is_reported_and_restarted() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
-        (1..=10).for_each(|count| write(&store, count, count));
-        store.polls.insert(numbered_key(FEED, 1), b"?").unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        (1..=10).for_each(|count| write(&mut store, count, count));
+        store.put(TableName::Polls, numbered_key(FEED, 1), b"?").unwrap();
         assert!(store.poll_log(FEED).is_err());
         let (lines, damaged) = store.readable_poll_log(FEED).unwrap();
         assert_eq!((lines.len(), damaged), (6, 1));
-        write(&store, 11, 11);
+        write(&mut store, 11, 11);
         assert_eq!(seconds(&store), [11, 6, 5, 4, 3, 2, 1]);
     }
 
     #[test]
     fn rewritten_poll_evicts_no_other_line() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
         for second in 1..=90 {
-            write(&store, 3, second);
+            write(&mut store, 3, second);
             let newest = i64::from(second);
             assert_eq!(seconds(&store), newest_first((newest - 49).max(1), newest));
             assert!(store.polls.len() <= RECORDS as usize);

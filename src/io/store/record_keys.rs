@@ -1,7 +1,4 @@
-//! Keys of records: the number of a feed, and of a record within the feed, in big-endian order so that they sort. And the names of
-//! the trees that hold them.
-
-use sled::Db;
+//! Keys of records: the number of a feed, and of a record within the feed, in big-endian order so that they sort.
 
 use backissue_core::history::{EntryKey, FeedKey};
 
@@ -42,11 +39,4 @@ impl TextRecord {
             Self::Packed(key) | Self::Alone(key) | Self::Page(key) => key.feed,
         }
     }
-}
-
-/// Returns the names of our trees.
-pub(super) fn tree_names(db: &Db) -> Vec<sled::IVec> {
-    let mut names = db.tree_names();
-    names.retain(|name| name != b"__sled__default");
-    names
 }

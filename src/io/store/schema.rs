@@ -4,11 +4,12 @@ use std::path::Path;
 
 use super::error::StoreError;
 use super::handle::Store;
+use crate::io::store::pack::TableName;
 
 /// The schema this program reads and writes.
-pub(super) const SCHEMA: u8 = 2;
+pub(super) const SCHEMA: u8 = 3;
 /// The key of the schema version in the tree of facts.
-const SCHEMA_KEY: &[u8] = b"schema";
+pub(super) const SCHEMA_KEY: &[u8] = b"schema";
 
 impl Store {
     /// Notes the schema of a new store, and refuses a store with a newer one.
@@ -19,7 +20,7 @@ impl Store {
             }
             Some(_) => Ok(()),
             None => {
-                self.facts.insert(SCHEMA_KEY, &[SCHEMA])?;
+                self.put(TableName::Facts, SCHEMA_KEY, [SCHEMA])?;
                 self.sync()
             }
         }
@@ -33,7 +34,9 @@ mod tests {
     #[test]
     fn a_newer_schema_is_refused_and_left_alone() {
         let folder = tempfile::tempdir().unwrap();
-        Store::open(folder.path()).unwrap().facts.insert(SCHEMA_KEY, &[SCHEMA + 1]).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        store.put(TableName::Facts, SCHEMA_KEY, [SCHEMA + 1]).unwrap();
+        drop(store);
         for _ in 0..2 {
             let error = Store::open(folder.path()).unwrap_err();
             assert!(matches!(error, StoreError::Newer { found, .. } if found == SCHEMA + 1));

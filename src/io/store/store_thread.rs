@@ -15,9 +15,8 @@ use tokio::sync::mpsc::{
 
 use super::error::StoreError;
 use super::handle::Store;
+use super::pack::sync_thread::SyncThread;
 use super::upkeep::backing_up::BackingUp;
-use super::upkeep::damage_note::on_damaged_files;
-use super::upkeep::sync::SyncThread;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::store_work::{Answer, Job, JobId, JobSubject, StoreWork, Stored};
@@ -48,7 +47,7 @@ impl StoreThread {
         let indexer = Indexer::start(data, shelf, store.texts(), answers.clone())?;
         // Weak, so that the thread ends when nobody is left who hands in work.
         let handed = hand.downgrade();
-        let syncing = start_syncing(&store, handed.clone())?;
+        let syncing = start_syncing(handed.clone())?;
         let working = move || {
             let store = run(Working::new(store, syncing, handed, &told, &indexer), work);
             if store.is_none() {
@@ -93,13 +92,10 @@ fn tell_dead(answers: &Answers) {
 }
 
 /// Starts the thread that makes durable what the store wrote; it says so in the way in which work is handed in.
-fn start_syncing(
-    store: &Store,
-    hand: WeakUnboundedSender<StoreMessage>,
-) -> std::io::Result<SyncThread> {
-    store.syncer.start(move |synced| {
+fn start_syncing(hand: WeakUnboundedSender<StoreMessage>) -> std::io::Result<SyncThread> {
+    SyncThread::start(move |synced| {
         if let Some(hand) = hand.upgrade() {
-            hand.send(StoreMessage::Synced(synced)).ok();
+            hand.send(StoreMessage::Synced(synced.map_err(StoreError::from))).ok();
         }
     })
 }
@@ -168,8 +164,6 @@ struct Working<'a> {
     /// What was written and is being synced, with its answers.
     unsynced: Option<Vec<Unsynced>>,
     stopping: bool,
-    /// The system refused to write: sled does not go on after that.
-    is_refused: bool,
     backup: Option<BackingUp>,
 }
 
@@ -205,7 +199,7 @@ fn run(mut working: Working<'_>, mut work: UnboundedReceiver<StoreMessage>) -> O
         }
         working.take_waiting(&mut work);
         if working.unsynced.is_none() && !working.writes.is_empty() {
-            if working.store.is_worth_reopening(working.is_refused) {
+            if working.store.is_worth_reopening() {
                 working = working.reopened()?;
             }
             working.write(&mut work);
@@ -232,7 +226,6 @@ impl<'a> Working<'a> {
             grouped: Vec::new(),
             unsynced: None,
             stopping: false,
-            is_refused: false,
             backup: None,
         }
     }
@@ -248,8 +241,8 @@ impl<'a> Working<'a> {
         if let Some(told) = told {
             self.answers.send(Input::Trouble(told));
         }
-        let syncing = start_syncing(&store, self.hand.clone()).ok()?;
-        Some(Self { store, syncing, is_refused: false, backup: None, ..self })
+        let syncing = start_syncing(self.hand.clone()).ok()?;
+        Some(Self { store, syncing, backup: None, ..self })
     }
 
     /// Writes the backup of a day, if there is none. What cannot be written is told and tried again on the next day.
@@ -341,8 +334,8 @@ impl<'a> Working<'a> {
         self.write_group();
         let done = std::mem::take(&mut self.done);
         self.unsynced = Some(done);
-        if !self.syncing.order() {
-            let synced = on_damaged_files(&mut self.store, Store::sync);
+        if !self.syncing.order(self.store.db.begin_sync()) {
+            let synced = self.store.sync();
             self.report(&synced);
         }
     }
@@ -359,8 +352,11 @@ impl<'a> Working<'a> {
 
     /// What was written is reported once it is durable.
     fn report(&mut self, synced: &Result<(), StoreError>) {
-        self.is_refused |=
-            matches!(synced, Err(StoreError::Failed(_) | StoreError::NoRoom | StoreError::NoFiles));
+        match synced {
+            Ok(()) => self.store.db.was_synced(),
+            // Whether it is durable is not known, so it must not be there after a restart.
+            Err(_) => self.store.db.give_up_unsynced(),
+        }
         for unsynced in self.unsynced.take().unwrap_or_default() {
             let answer = match (unsynced, synced) {
                 (Unsynced::Work { answer, .. }, Ok(())) => answer,
@@ -394,7 +390,7 @@ impl<'a> Working<'a> {
                 self.store.perform(*work);
             }
         }
-        on_damaged_files(&mut self.store, Store::sync).ok();
+        self.store.sync().ok();
         self.ended()
     }
 

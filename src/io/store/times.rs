@@ -1,7 +1,7 @@
 //! The small record of a feed's last polls, which is written instead of its whole state if nothing else changed.
 
+use crate::io::store::pack::{Batch, TableName};
 use chrono::{DateTime, Utc};
-use sled::{Batch, Tree};
 
 use super::super::codec;
 use super::error::StoreError;
@@ -18,18 +18,18 @@ impl Store {
         &self,
         feed: FeedKey,
         state: &FeedState,
-    ) -> Result<Vec<(Tree, Batch)>, StoreError> {
+    ) -> Result<Vec<(TableName, Batch)>, StoreError> {
         let key = feed_bytes(feed);
         let mut times = Batch::default();
         let before = self.state.get(key)?.and_then(|bytes| codec::decode::<FeedState>(&bytes).ok());
         if before.is_some_and(|before| PollTimes::are_all_that_differs(&before, state)) {
-            times.insert(&key, codec::encode(&PollTimes::of(state))?);
-            return Ok(vec![(self.times.clone(), times)]);
+            times.insert(key, codec::encode(&PollTimes::of(state))?);
+            return Ok(vec![(TableName::Times, times)]);
         }
         let mut whole = Batch::default();
-        whole.insert(&key, codec::encode(state)?);
-        times.remove(&key);
-        Ok(vec![(self.state.clone(), whole), (self.times.clone(), times)])
+        whole.insert(key, codec::encode(state)?);
+        times.remove(key);
+        Ok(vec![(TableName::State, whole), (TableName::Times, times)])
     }
 
     /// Writes when a feed was tried last, before each request, so that a restart does not repeat it (SPEC G.20). The
@@ -42,8 +42,8 @@ impl Store {
         };
         times.last_try = Some(at);
         let mut batch = Batch::default();
-        batch.insert(&feed_bytes(feed), codec::encode(&times)?);
-        self.apply(vec![(self.times.clone(), batch)])
+        batch.insert(feed_bytes(feed), codec::encode(&times)?);
+        self.apply(vec![(TableName::Times, batch)])
     }
 
     /// Returns the state of a feed with the times of its last polls; the default if it cannot be read.

@@ -1,6 +1,6 @@
 //! Steps that take the reader's changes back: a record for each, by the number of its change.
 
-use sled::Batch;
+use crate::io::store::pack::{Batch, TableName};
 
 use super::super::codec;
 use super::error::StoreError;
@@ -10,23 +10,23 @@ use crate::engine::change::undo_stack::{SavedStep, StepChanges};
 
 impl Store {
     /// Keeps and forgets steps, all or none of them.
-    pub fn save_steps(&self, changes: &StepChanges) -> Result<(), StoreError> {
+    pub fn save_steps(&mut self, changes: &StepChanges) -> Result<(), StoreError> {
         let mut batch = Batch::default();
         for id in &changes.gone {
-            batch.remove(&id.0.to_be_bytes());
+            batch.remove(id.0.to_be_bytes());
         }
         for saved in &changes.kept {
-            batch.insert(&saved.id.0.to_be_bytes(), codec::encode_compressed(saved)?);
+            batch.insert(saved.id.0.to_be_bytes(), codec::encode_compressed(saved)?);
         }
-        Ok(self.undo.apply_batch(batch)?)
+        self.db.commit(&[(TableName::Undo, &batch)])
     }
 
     /// Returns the steps that can be taken back, oldest first. Changes are taken back in their order: what is older than a
     /// record that cannot be read is left out with it.
     pub fn saved_steps(&self) -> Result<Vec<SavedStep>, StoreError> {
         let mut saved = Vec::new();
-        for bytes in self.undo.iter().values().rev() {
-            let Ok(step) = codec::decode_compressed::<SavedStep>(&bytes?) else { break };
+        for record in self.undo.iter().rev() {
+            let Ok(step) = codec::decode_compressed::<SavedStep>(&record?.1) else { break };
             saved.push(step);
         }
         saved.reverse();
@@ -34,17 +34,17 @@ impl Store {
     }
 
     /// Checks the records; `repair` removes those that cannot be taken back: unreadable ones, and what is older.
-    pub(super) fn check_steps(&self, repair: bool) -> Result<Option<StoreProblem>, StoreError> {
+    pub(super) fn check_steps(&mut self, repair: bool) -> Result<Option<StoreProblem>, StoreError> {
         let lost = self.undo.len().saturating_sub(self.saved_steps()?.len());
         if lost == 0 {
             return Ok(None);
         }
         if repair {
             let mut batch = Batch::default();
-            for key in self.undo.iter().keys().take(lost) {
+            for key in self.undo.keys().take(lost) {
                 batch.remove(key?);
             }
-            self.undo.apply_batch(batch)?;
+            self.db.commit(&[(TableName::Undo, &batch)])?;
         }
         let text = format!("{lost} of your changes can no longer be undone: a record is damaged");
         Ok(Some(StoreProblem { text, repaired: repair }))
@@ -69,11 +69,11 @@ mod tests {
     #[test]
     fn undo_steps_are_read_in_order_until_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
         let kept = vec![marked(2, 0..3), marked(300, 5..6)];
         store.save_steps(&StepChanges { kept: kept.clone(), gone: Vec::new() }).unwrap();
         drop(store);
-        let store = Store::open(folder.path()).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
         assert_eq!(store.saved_steps().unwrap(), kept);
         let changes = StepChanges { kept: Vec::new(), gone: vec![ChangeId(300)] };
         store.save_steps(&changes).unwrap();
@@ -86,7 +86,7 @@ mod tests {
         let mut store = Store::open(folder.path()).unwrap();
         let kept = (1..=3).map(|id| marked(id, 0..1)).collect();
         store.save_steps(&StepChanges { kept, gone: Vec::new() }).unwrap();
-        store.undo.insert(2_u64.to_be_bytes(), b"damaged").unwrap();
+        store.put(TableName::Undo, 2_u64.to_be_bytes(), b"damaged").unwrap();
         assert_eq!(store.saved_steps().unwrap(), [marked(3, 0..1)]);
         let health = store.check(true).unwrap();
         assert!(health.findings[0].text.starts_with("2 of your changes"), "{health:?}");
@@ -97,11 +97,11 @@ mod tests {
     #[test]
     fn largest_stored_step_stays_below_two_megabytes() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
-        let written = |step: SavedStep| {
+        let mut store = Store::open(folder.path()).unwrap();
+        let mut written = |step: SavedStep| {
             let changes = StepChanges { kept: vec![step], gone: Vec::new() };
             store.save_steps(&changes).unwrap();
-            store.undo.iter().values().next().unwrap().unwrap().len()
+            store.undo.iter().next().unwrap().unwrap().1.len()
         };
         assert!(written(marked(1, 0..100_000)) < 200, "a whole list");
         let scattered = written(marked(1, (0..100_000).map(|seq| seq * 3)));

@@ -70,11 +70,13 @@ fn too_few_descriptors_delay_polls_without_failures() {
 
 #[test]
 fn file_size_limit_is_reported_in_a_sentence() {
-    let site = Site::start(|_| answer(200, &[], rss("T", "e", 3)));
+    let site = Site::start(|_| answer(200, &[], rss("T", "e", 90)));
     let program = Program::new();
     program.run(&["add", &site.at("/f")]).with(0);
+    let pack = std::fs::metadata(program.data().join("store.pack")).unwrap().len();
+    assert!(pack > 4096, "{pack}");
     let mut shell = Command::new("sh");
-    shell.args(["-c", "ulimit -f 8; exec \"$0\" --data-dir \"$1\" feeds", BINARY]);
+    shell.args(["-c", "ulimit -f 8; exec \"$0\" --data-dir \"$1\" mark read --all", BINARY]);
     shell.arg(program.data()).env_clear().env("HOME", program.path("")).env("TZ", "UTC");
     shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let refused = ended(shell.spawn().unwrap(), b"").with(2);

@@ -8,6 +8,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use backissue::engine::saved_searches::SavedSearch;
+use backissue::io::store::Store;
+
 use crate::support::binary::{Program, ask_to_end, ended, kill};
 use crate::support::dice::Dice;
 use crate::support::terminal_session::Session;
@@ -168,13 +171,13 @@ fn exclusive_command_borrows_the_store_from_the_reader() {
 /// Writes random data into the store until its log is larger than the size at which the program compacts it.
 fn fill(program: &Program) {
     let mut dice = Dice::of(5, "filling", 0);
-    let store = sled::open(program.data().join("store")).unwrap();
-    let filling = store.open_tree("filling").unwrap();
-    for number in 0..400_u32 {
-        let bytes: Vec<u8> = (0..3_000).flat_map(|_| dice.roll(u64::MAX).to_be_bytes()).collect();
-        filling.insert(number.to_be_bytes(), bytes).unwrap();
+    let mut store = Store::open(&program.data()).unwrap();
+    let search = |text: String| SavedSearch { id: 1, name: "filling".into(), text };
+    for _ in 0..40 {
+        let text = (0..20_000).map(|_| format!("{:016x}", dice.roll(u64::MAX))).collect();
+        store.save_searches(&[search(text)]).unwrap();
     }
-    store.flush().unwrap();
+    store.save_searches(&[]).unwrap();
 }
 
 #[test]

@@ -17,6 +17,7 @@ use backissue_core::history::{FeedKey, Flag};
 use backissue_core::schedule::{FeedStatus, Pace, Wait, WaitHeader};
 use chrono::TimeDelta;
 
+use crate::store::damage::destroy;
 use crate::support::rss::rss;
 use crate::support::world::World;
 
@@ -383,7 +384,7 @@ fn recovery_report_repeats_at_start_until_dismissed() {
     world.store.back_up_daily(world.now.date_naive()).unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     world.store = Store::open(elsewhere.path()).unwrap();
-    std::fs::write(world.folder.path().join("store/db"), vec![7; 3_000_000]).unwrap();
+    destroy(world.folder.path());
     let (store, told) =
         Store::open_or_recover(world.folder.path(), world.now, SessionLength::Short).unwrap();
     world.store = store;

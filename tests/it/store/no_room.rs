@@ -54,7 +54,10 @@ fn read_only_store_is_read_without_maintenance() {
     let Some(disk) = SmallDisk::mount() else { return };
     let data = disk.data();
     fill_store(&data);
-    super::damage::plant_where(&data, "meta", |_| true);
+    let pack = data.join("store.pack");
+    let mut bytes = std::fs::read(&pack).unwrap();
+    bytes[1_000] ^= 1;
+    std::fs::write(&pack, bytes).unwrap();
     disk.allow_writes(false);
     let (store, told) = open_somehow(&data);
     let told = told.unwrap();

@@ -29,7 +29,7 @@ fn backed_up() -> tempfile::TempDir {
     folder
 }
 
-/// The kinds of damage to sled's log.
+/// The kinds of damage to the pack.
 #[derive(Clone, Copy)]
 enum Damage {
     Nonsense,
@@ -37,9 +37,10 @@ enum Damage {
     Zeros,
 }
 
-/// Damages sled's log while the program is not running.
+/// Damages the pack while the program is not running, and removes sled's files.
 fn damage(folder: &tempfile::TempDir, damage: Damage) {
-    let log = folder.path().join("store/db");
+    let log = folder.path().join("store.pack");
+    std::fs::remove_dir_all(folder.path().join("store")).unwrap();
     let length = usize::try_from(std::fs::metadata(&log).unwrap().len()).unwrap();
     let bytes = match damage {
         Damage::Nonsense => vec![0xA5; 70_000],
@@ -74,55 +75,44 @@ fn damaged_store_is_set_aside_and_marks_are_restored() {
     }
 }
 
-/// Returns bytes near the start of the feed's record of marks that do not change when marks change, to find the record in a file.
-fn beginning_of_marks(folder: &tempfile::TempDir) -> Vec<u8> {
-    let files = (0..500).find_map(|_| {
-        let opened = sled::open(folder.path().join("store"));
-        if opened.is_err() {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        opened.ok()
-    });
-    let files = files.expect("sled releases its files shortly after it is closed");
-    let (_, record) = files.open_tree("index").unwrap().first().unwrap().unwrap();
-    // These bytes follow the record's format version and checksum.
-    record[5..21].to_vec()
+#[test]
+fn small_records_of_a_cut_pack_come_from_the_index() {
+    let folder = backed_up();
+    let mut store = open(&folder);
+    for seq in 2..8 {
+        store.mark(&[key(seq)], Flag::Starred, true).unwrap();
+    }
+    drop(store);
+    let pack = folder.path().join("store.pack");
+    let bytes = std::fs::read(&pack).unwrap();
+    std::fs::write(&pack, &bytes[..bytes.len() - 1_500]).unwrap();
+    let (mut store, told) =
+        Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap();
+    let told = told.expect("it was damaged");
+    assert!(told.ends_with("; as far as known, no entries or texts are missing"), "{told}");
+    assert!((2..8).all(|seq| store.entry(key(seq)).unwrap().unwrap().1.is_starred()));
+    assert_eq!(listed(&mut store, Show::All).len(), 11);
+    assert_eq!(store.body(key(3)).unwrap().unwrap().content.as_deref(), Some("a text"));
 }
 
 #[test]
-fn lost_newest_marks_come_from_the_backup() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut store = open(&folder);
-    commit(&mut store, 1, (1..=10).map(|id| entry(id, "a text")).collect());
-    for flag in [Flag::Starred, Flag::Read] {
-        for seq in 0..10 {
-            store.mark(&[key(seq)], flag, true).unwrap();
-            store.sync().unwrap();
+fn a_damaged_or_missing_index_loses_nothing() {
+    for damage in 0..3 {
+        let folder = backed_up();
+        let log = folder.path().join("store/db");
+        let length = usize::try_from(std::fs::metadata(&log).unwrap().len()).unwrap();
+        match damage {
+            0 => std::fs::remove_dir_all(folder.path().join("store")).unwrap(),
+            1 => std::fs::write(log, vec![0; length]).unwrap(),
+            _ => std::fs::write(log, vec![0xA5; 70_000]).unwrap(),
         }
+        let (mut store, told) =
+            Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap();
+        assert_eq!((told, listed(&mut store, Show::All).len()), (None, 11));
+        assert!(store.entry(key(1)).unwrap().unwrap().1.is_starred());
+        assert_eq!(store.body(key(0)).unwrap().unwrap().content.as_deref(), Some("a text"));
+        assert_eq!(store.check(false).unwrap().findings, []);
     }
-    store.back_up_daily(TODAY).unwrap();
-    drop(store);
-    let wanted = beginning_of_marks(&folder);
-    drop(open(&folder));
-    let path = folder.path().join("store/db");
-    let mut log = std::fs::read(&path).unwrap();
-    let places: Vec<usize> =
-        (0..log.len() - 16).filter(|at| log[*at..].starts_with(&wanted)).collect();
-    assert!(places.len() > 10, "{}", places.len());
-    for at in &places[1..] {
-        log[*at..*at + 16].fill(0);
-    }
-    std::fs::write(path, log).unwrap();
-    let (mut store, told) =
-        Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap();
-    let told = told.unwrap();
-    assert!(told.contains("came from the backup of 2026-02-02"), "{told}");
-    assert!(told.ends_with("; as far as known, no entries or texts are missing"), "{told}");
-    for seq in 0..10 {
-        let flags = store.entry(key(seq)).unwrap().unwrap().1;
-        assert!(flags.is_starred() && flags.is_read(), "{seq}: {told}");
-    }
-    assert_eq!(store.body(key(3)).unwrap().unwrap().content.as_deref(), Some("a text"));
 }
 
 #[test]
@@ -162,30 +152,42 @@ fn without_a_readable_backup_nothing_is_set_aside() {
         assert!(matches!(refused, StoreError::Unreadable { .. }), "{refused}");
         assert!(refused.to_string().contains("restore a backup with"), "{refused}");
     }
-    assert!(folder.path().join("store").is_dir());
+    assert!(folder.path().join("store.pack").is_file());
     assert_eq!(std::fs::read(backup).unwrap(), b"not one");
 }
 
 #[test]
 fn program_killed_in_its_first_second_starts_over() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("store")).unwrap();
-    std::fs::write(folder.path().join("store/db"), vec![0; 512 * 1024]).unwrap();
+    std::fs::write(folder.path().join("store.pack"), b"").unwrap();
     let (store, told) =
         Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap();
     assert_eq!((store.subscriptions().unwrap().len(), told), (0, None));
 }
 
 #[test]
+fn a_store_of_the_older_form_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("store")).unwrap();
+    std::fs::write(folder.path().join("store/db"), b"records").unwrap();
+    for _ in 0..2 {
+        let refused =
+            Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap_err();
+        assert!(matches!(refused, StoreError::Older(_)), "{refused}");
+    }
+    assert_eq!(std::fs::read(folder.path().join("store/db")).unwrap(), b"records");
+}
+
+#[test]
 fn inaccessible_store_is_left_alone() {
     let folder = backed_up();
-    let log = folder.path().join("store/db");
-    std::fs::remove_file(&log).unwrap();
-    std::fs::create_dir(&log).unwrap();
+    let pack = folder.path().join("store.pack");
+    std::fs::remove_file(&pack).unwrap();
+    std::fs::create_dir(&pack).unwrap();
     let refused = Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap_err();
     assert!(matches!(refused, StoreError::Refused { .. }), "{refused}");
     assert!(refused.to_string().contains("may be intact"), "{refused}");
-    assert!(log.is_dir());
+    assert!(pack.is_dir());
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn only_texts_of_the_oldest_read_entries_are_dropped() {
     store.mark(&all[18..19], Flag::Starred, true).unwrap();
     let whole = store.shed_texts(100_000_000).unwrap();
     assert_eq!(whole.entries, 0);
-    assert!(whole.before > 1_000_000, "{whole:?}");
+    assert!(whole.before > 900_000, "{whole:?}");
     // To free half a megabyte, texts in shared records must be dropped too.
     let shed = store.shed_texts(200_000).unwrap();
     assert_eq!(shed.before, whole.before);

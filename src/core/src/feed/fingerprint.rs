@@ -68,15 +68,15 @@ fn push_word(words: &mut Vec<u8>, word: &str) {
 /// Removes comments from markup. Some publishing programs write the current time into a comment, so the comment differs in each
 /// document.
 fn without_comments(markup: &str) -> Cow<'_, str> {
+    if memchr::memmem::find(markup.as_bytes(), b"<!--").is_none() {
+        return Cow::Borrowed(markup);
+    }
     let mut rest = markup;
     let mut out = String::new();
     while let Some((before, tail)) = rest.split_once("<!--") {
         out.push_str(before);
         let Some((_, after)) = tail.split_once("-->") else { return Cow::Owned(out) };
         rest = after;
-    }
-    if out.is_empty() && rest.len() == markup.len() {
-        return Cow::Borrowed(markup);
     }
     out.push_str(rest);
     Cow::Owned(out)

@@ -9,6 +9,37 @@ use super::fold::{is_dense, is_of_word, is_silent, push_folded};
 /// Maximum number of characters in a word. A longer word is indexed by its beginning.
 const WORD_CHARS_MAX: usize = 48;
 
+/// What a byte of a text is, by its value.
+const BYTE_KINDS: [ByteKind; 256] = byte_kinds();
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ByteKind {
+    /// An ASCII letter or digit.
+    OfWord,
+    /// Another ASCII character: it is between words.
+    Between,
+    /// A part of a character that is not ASCII.
+    NotAscii,
+}
+
+const fn byte_kinds() -> [ByteKind; 256] {
+    let mut kinds = [ByteKind::NotAscii; 256];
+    let (mut left, mut byte) = (kinds.as_mut_slice(), 0_u8);
+    while let Some((kind, rest)) = left.split_first_mut() {
+        if byte.is_ascii_alphanumeric() {
+            *kind = ByteKind::OfWord;
+        } else if byte.is_ascii() {
+            *kind = ByteKind::Between;
+        }
+        (left, byte) = (rest, byte.wrapping_add(1));
+    }
+    kinds
+}
+
+fn kind_of(byte: u8) -> ByteKind {
+    BYTE_KINDS.get(usize::from(byte)).copied().unwrap_or(ByteKind::NotAscii)
+}
+
 /// The position of a word in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScannedWord {
@@ -40,7 +71,11 @@ impl<'t> WordScanner<'t> {
             folded.clear();
             let first = self.skip_to_word()?;
             let from = self.at;
-            let to = if is_dense(first) { self.pair(folded, first) } else { self.run(folded) };
+            let to = if !first.is_ascii() && is_dense(first) {
+                self.pair(folded, first)
+            } else {
+                self.run(folded)
+            };
             if folded.is_empty() {
                 // The run contains only joiners and accents, so it is not a word.
                 continue;
@@ -56,13 +91,16 @@ impl<'t> WordScanner<'t> {
     }
 
     fn skip_to_word(&mut self) -> Option<char> {
-        let found = self.rest().char_indices().find(|(_, char)| is_of_word(*char));
-        let Some((skipped, char)) = found else {
-            self.at = self.text.len();
-            return None;
-        };
-        self.at = self.at.saturating_add(skipped);
-        Some(char)
+        loop {
+            let bytes = self.text.as_bytes().get(self.at..)?;
+            let found = bytes.iter().position(|byte| kind_of(*byte) != ByteKind::Between);
+            self.at = self.at.saturating_add(found.unwrap_or(bytes.len()));
+            let char = self.rest().chars().next()?;
+            if char.is_ascii() || is_of_word(char) {
+                return Some(char);
+            }
+            self.at = self.at.saturating_add(char.len_utf8());
+        }
     }
 
     /// Reads a word in a script without spaces: two neighbouring characters, or the last character of a run. Returns the
@@ -83,19 +121,42 @@ impl<'t> WordScanner<'t> {
     /// Reads a word that is a run of letters and digits. Returns the offset of its end.
     fn run(&mut self, folded: &mut String) -> usize {
         let mut chars = 0_usize;
-        let mut to = self.text.len();
-        for (offset, char) in self.rest().char_indices() {
-            if !is_of_word(char) || (!char.is_ascii() && is_dense(char)) {
-                to = self.at.saturating_add(offset);
-                break;
+        loop {
+            chars =
+                chars.saturating_add(self.ascii_run(folded, WORD_CHARS_MAX.saturating_sub(chars)));
+            let to = self.at;
+            let Some(char) = self.rest().chars().next().filter(|char| !char.is_ascii()) else {
+                return to;
+            };
+            if !is_of_word(char) {
+                // The next word cannot begin with it.
+                self.at = to.saturating_add(char.len_utf8());
+                return to;
+            }
+            if is_dense(char) {
+                return to;
             }
             if chars < WORD_CHARS_MAX && !is_silent(char) {
                 push_folded(folded, char);
                 chars = chars.saturating_add(1);
             }
+            self.at = to.saturating_add(char.len_utf8());
         }
-        self.at = to;
-        to
+    }
+
+    /// Reads ASCII letters and digits, as many as there are, and folds at most `max` of them. Returns how many were folded.
+    fn ascii_run(&mut self, folded: &mut String, max: usize) -> usize {
+        let bytes = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let end = bytes.iter().position(|byte| kind_of(*byte) != ByteKind::OfWord);
+        let length = end.unwrap_or(bytes.len());
+        let kept = length.min(max);
+        let before = folded.len();
+        folded.push_str(self.rest().get(..kept).unwrap_or_default());
+        if let Some(added) = folded.get_mut(before..) {
+            added.make_ascii_lowercase();
+        }
+        self.at = self.at.saturating_add(length);
+        kept
     }
 }
 
@@ -131,7 +192,61 @@ mod tests {
         assert_eq!(words(&"x".repeat(500)), ["x".repeat(WORD_CHARS_MAX)]);
     }
 
+    /// The words of a text, found character by character.
+    fn slowly_scanned(text: &str) -> Vec<(ScannedWord, String)> {
+        let chars: Vec<(usize, char)> = text.char_indices().collect();
+        let (mut words, mut next) = (Vec::new(), 0);
+        while let Some((from, first)) = chars.get(next).copied() {
+            let mut folded = String::new();
+            let end = if !is_of_word(first) {
+                next + 1
+            } else if is_dense(first) {
+                let pair = chars[next..].iter().take(2).take_while(|(_, char)| is_dense(*char));
+                next + pair.inspect(|(_, char)| push_folded(&mut folded, *char)).count()
+            } else {
+                let is_of_run = |char| is_of_word(char) && !is_dense(char);
+                let run = chars[next..].iter().take_while(|(_, char)| is_of_run(*char));
+                let heard = run.clone().filter(|(_, char)| !is_silent(*char));
+                heard.take(WORD_CHARS_MAX).for_each(|(_, char)| push_folded(&mut folded, *char));
+                next + run.count()
+            };
+            let to = chars.get(end).map_or(text.len(), |(at, _)| *at);
+            if !folded.is_empty() {
+                words.push((ScannedWord { from, to, place: words.len() }, folded));
+            }
+            // The next pair begins in this one.
+            next = if is_dense(first) { next + 1 } else { end };
+        }
+        words
+    }
+
+    fn scanned(text: &str) -> Vec<(ScannedWord, String)> {
+        let (mut scanner, mut folded) = (WordScanner::new(text), String::new());
+        let next = || scanner.next_into(&mut folded).map(|word| (word, folded.clone()));
+        std::iter::from_fn(next).collect()
+    }
+
+    /// A piece of a text: ASCII, accents, joiners, dense scripts, marks, emoji, apostrophes and other punctuation.
+    fn piece() -> impl Strategy<Value = String> {
+        prop_oneof![
+            4 => "[a-zA-Z0-9]{1,9}",
+            3 => "[ .,'<\\t\\x00-]{1,2}",
+            1 => "[a-zA-Z0-9]{45,52}",
+            2 => "[éÀßøıİŁñ½ªЖάΣשא²]{1,3}",
+            2 => "[\u{301}\u{308}\u{5b4}\u{64b}\u{93f}\u{94d}\u{ad}\u{200c}\u{200d}\u{fe0f}\u{2060}]{1,2}",
+            2 => "[漢字かなカ한글ไทย々〇ｱＡ１\u{ff9e}\u{20000}]{1,3}",
+            2 => "[’‘“”—…\u{a0}\u{2028}€😀👩🏽🇩]{1,2}",
+            1 => any::<char>().prop_map(String::from),
+        ]
+    }
+
     proptest! {
+        #[test]
+        fn ascii_is_scanned_like_all_else(pieces in prop::collection::vec(piece(), 0..24)) {
+            let text = pieces.concat();
+            prop_assert_eq!(scanned(&text), slowly_scanned(&text));
+        }
+
         #[test]
         fn words_are_ordered_at_character_boundaries(text in any::<String>()) {
             let (mut scanner, mut folded) = (WordScanner::new(&text), String::new());

@@ -1,4 +1,4 @@
-//! Real ones: what a small store writes, record by record, its backup, and its files.
+//! Real ones: what a small store writes, record by record, its backup, and its pack.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,17 +15,18 @@ use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
 use crate::engine::saved_searches::SavedSearch;
 use crate::io::codec;
 use crate::io::store::Store;
-use crate::io::store::record_keys::tree_names;
-use crate::io::store::salvage::example_files;
+use crate::io::store::pack::TableName;
+use crate::io::store::pack::database::PACK;
 use backissue_core::feed::{Entry, FeedDocument};
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, Flag, HistoryRecord};
 
 const FEED: FeedKey = FeedKey(1);
-/// Trees whose records are packed.
-const PACKED: [&[u8]; 5] = [b"meta", b"bodies", b"pages", b"rulings", b"undo"];
-/// Examples of records of one tree.
-const OF_ONE_TREE: usize = 6;
+/// Tables whose records are compressed.
+const PACKED: [TableName; 5] =
+    [TableName::Meta, TableName::Bodies, TableName::Pages, TableName::FilterHits, TableName::Undo];
+/// Examples of records of one table.
+const OF_ONE_TABLE: usize = 6;
 
 fn at(hours: i64) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + Duration::days(20_000) + Duration::hours(hours)
@@ -151,13 +152,13 @@ pub fn examples() -> Vec<Vec<u8>> {
     fill(&mut store);
     store.sync().unwrap();
     let mut examples = Vec::new();
-    for name in tree_names(&store.db) {
-        let records = store.db.open_tree(&name).unwrap().iter().values();
-        for record in records.map(Result::unwrap).take(OF_ONE_TREE) {
+    for table in store.db.tables() {
+        for record in table.iter().take(OF_ONE_TABLE) {
             // The schema and the salt are bare numbers.
-            let Ok(payload) = codec::unseal(&record) else { continue };
-            examples.push(if PACKED.contains(&name.as_ref()) {
-                lz4_flex::decompress_size_prepended(payload).unwrap()
+            let (_, value) = record.unwrap();
+            let Ok(payload) = codec::unseal(&value) else { continue };
+            examples.push(if PACKED.contains(&table.name()) {
+                codec::unpack(payload).unwrap()
             } else {
                 payload.to_vec()
             });
@@ -165,13 +166,7 @@ pub fn examples() -> Vec<Vec<u8>> {
     }
     let mut backup = Vec::new();
     store.back_up(&mut backup, Some("[poll]\n")).unwrap();
-    let mut unpacked = Vec::new();
-    let mut reader = flate2::read::GzDecoder::new(backup.as_slice());
-    std::io::Read::read_to_end(&mut reader, &mut unpacked).unwrap();
-    examples.extend([unpacked, backup]);
     drop(store);
-    let files = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
-    let files = files.filter(|path| path.join("db").is_file());
-    examples.extend(files.flat_map(|files| example_files(&files)));
+    examples.extend([backup, fs::read(folder.path().join(PACK)).unwrap()]);
     examples
 }

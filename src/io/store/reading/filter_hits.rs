@@ -69,7 +69,7 @@ impl Texts {
         let entries = if judge.looks_at_texts() {
             self.read(feed, wanted)
         } else {
-            let trees = self.trees();
+            let trees = self.tables();
             trees.map(|trees| chunks::kept_in(&trees.meta, feed, wanted)).unwrap_or_default()
         };
         for (seq, (kept, body)) in entries {
@@ -90,7 +90,7 @@ impl Texts {
     }
 
     fn record(&self, feed: FeedKey) -> Option<SubscriptionRecord> {
-        let bytes = self.trees()?.feeds.get(feed_bytes(feed)).ok().flatten()?;
+        let bytes = self.tables()?.feeds.get(feed_bytes(feed)).ok().flatten()?;
         codec::decode(&bytes).ok()
     }
 }

@@ -157,7 +157,7 @@ impl Store {
             Scope::Feeds(feeds) => feeds.clone(),
             Scope::Found(matching) => matching.feeds.iter().copied().collect(),
             Scope::Everything => {
-                let keys = self.feeds.iter().keys();
+                let keys = self.feeds.keys();
                 let feeds = keys.map(|key| Ok(crate::io::store::record_keys::feed_of(&key?)));
                 let feeds = feeds.collect::<Result<Vec<_>, StoreError>>()?;
                 feeds.into_iter().flatten().filter(|feed| !self.ended.contains(feed)).collect()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sled::Batch;
+use crate::io::store::pack::{Batch, TableName};
 
 use crate::engine::entries::full_text::FullText;
 use crate::io::codec;
@@ -10,7 +10,7 @@ use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::TextRecord;
 use crate::io::store::record_keys::{feed_of, number_of, numbered_key};
-use crate::io::store::upkeep::check::{StoreProblem, unreadable};
+use crate::io::store::upkeep::check::StoreProblem;
 use backissue_core::history::{EntryKey, FeedKey};
 
 const fn page_key(key: EntryKey) -> [u8; 8] {
@@ -25,8 +25,8 @@ impl Store {
     }
 
     /// Writes the article of the page that an entry links to.
-    pub fn save_full_text(&self, key: EntryKey, full: &FullText) -> Result<(), StoreError> {
-        self.pages.insert(page_key(key), codec::encode_compressed(full)?)?;
+    pub fn save_full_text(&mut self, key: EntryKey, full: &FullText) -> Result<(), StoreError> {
+        self.put(TableName::Pages, page_key(key), codec::encode_compressed(full)?)?;
         Ok(())
     }
 
@@ -37,7 +37,7 @@ impl Store {
         self.pages.iter().filter_map(|pair| {
             let (key, bytes) = match pair {
                 Ok(pair) => pair,
-                Err(error) => return Some(Err(error.into())),
+                Err(error) => return Some(Err(error)),
             };
             let key = EntryKey { feed: feed_of(&key)?, seq: number_of(&key)? };
             Some(Ok((TextRecord::Page(key), u64::try_from(bytes.len()).unwrap_or(u64::MAX))))
@@ -46,19 +46,19 @@ impl Store {
 
     /// Drops the articles of entries of a feed in one batch.
     pub(in crate::io::store) fn drop_pages(
-        &self,
+        &mut self,
         feed: FeedKey,
         seqs: impl Iterator<Item = u32>,
     ) -> Result<(), StoreError> {
         let mut batch = Batch::default();
-        seqs.for_each(|seq| batch.remove(&page_key(EntryKey { feed, seq })));
-        Ok(self.pages.apply_batch(batch)?)
+        seqs.for_each(|seq| batch.remove(page_key(EntryKey { feed, seq })));
+        self.db.commit(&[(TableName::Pages, &batch)])
     }
 
     /// Hands over the articles of entries that moved to another feed, where it has none; `now_as`: their numbers
     /// there.
     pub(in crate::io::store) fn hand_pages(
-        &self,
+        &mut self,
         from: FeedKey,
         into: FeedKey,
         now_as: &BTreeMap<u32, u32>,
@@ -69,7 +69,7 @@ impl Store {
             };
             let key = page_key(EntryKey { feed: into, seq: now_seq });
             if !self.pages.contains_key(key)? {
-                self.pages.insert(key, page)?;
+                self.put(TableName::Pages, key, page.to_vec())?;
             }
         }
         Ok(())
@@ -77,11 +77,11 @@ impl Store {
 
     /// Checks the records; `repair` removes unreadable ones.
     pub(in crate::io::store) fn check_pages(
-        &self,
+        &mut self,
         repair: bool,
     ) -> Result<Vec<StoreProblem>, StoreError> {
         let read = |bytes: &[u8]| codec::decode_compressed::<FullText>(bytes).map(drop);
-        unreadable(&self.pages, repair, read, |feed, why| {
+        self.unreadable_in(TableName::Pages, repair, read, |feed, why| {
             format!("feed {feed}: a stored page cannot be read ({why})")
         })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sled::Batch;
+use crate::io::store::pack::{Batch, TableName};
 
 use crate::engine::feeds::subscription::Commit;
 use crate::io::codec;
@@ -32,11 +32,11 @@ impl Store {
 
     /// Stores the plan that was learned of a feed.
     pub fn save_learned_plan(
-        &self,
+        &mut self,
         feed: FeedKey,
         learned: &LearnedRecord,
     ) -> Result<(), StoreError> {
-        self.rhythms.insert(plan_key(feed), codec::encode(learned)?)?;
+        self.put(TableName::Rhythms, plan_key(feed), codec::encode(learned)?)?;
         Ok(())
     }
 
@@ -84,7 +84,7 @@ impl Store {
             document_entries: if is_delta { 0 } else { document.entries.len() },
         });
         let mut batch = Batch::default();
-        batch.insert(&feed_bytes(commit.feed), codec::encode(&publications)?);
+        batch.insert(feed_bytes(commit.feed), codec::encode(&publications)?);
         Ok(Some(batch))
     }
 }

@@ -6,8 +6,9 @@ use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use crate::io::store::pack::TableName;
 use crate::io::store::record_keys::feed_bytes;
-use crate::io::store::upkeep::check::{StoreProblem, unreadable};
+use crate::io::store::upkeep::check::StoreProblem;
 use backissue_core::history::{EntryKey, FeedKey};
 
 /// Most positions for a feed; the oldest are dropped first.
@@ -22,7 +23,7 @@ impl Store {
 
     /// Writes where the reader left an entry; `None`: the next time it starts at the top.
     pub fn save_place(
-        &self,
+        &mut self,
         key: EntryKey,
         place: Option<ReadingPosition>,
     ) -> Result<(), StoreError> {
@@ -32,20 +33,20 @@ impl Store {
         let beyond = places.len().saturating_sub(PLACES_MAX);
         places.drain(..beyond);
         if places.is_empty() {
-            self.places.remove(feed_bytes(key.feed))?;
+            self.drop_record(TableName::Places, feed_bytes(key.feed))?;
         } else {
-            self.places.insert(feed_bytes(key.feed), codec::encode(&places)?)?;
+            self.put(TableName::Places, feed_bytes(key.feed), codec::encode(&places)?)?;
         }
         Ok(())
     }
 
     /// Checks the records; `repair` removes unreadable ones.
     pub(in crate::io::store) fn check_places(
-        &self,
+        &mut self,
         repair: bool,
     ) -> Result<Vec<StoreProblem>, StoreError> {
         let read = |bytes: &[u8]| codec::decode::<Vec<(u32, ReadingPosition)>>(bytes).map(drop);
-        unreadable(&self.places, repair, read, |feed, why| {
+        self.unreadable_in(TableName::Places, repair, read, |feed, why| {
             format!("feed {feed}: your reading positions cannot be read ({why})")
         })
     }
@@ -53,7 +54,7 @@ impl Store {
     /// Hands over the positions in entries that moved to another feed, where it has none; `now_as`: their numbers
     /// there.
     pub(in crate::io::store) fn hand_places(
-        &self,
+        &mut self,
         from: FeedKey,
         into: FeedKey,
         now_as: &BTreeMap<u32, u32>,
@@ -83,7 +84,7 @@ mod tests {
     #[test]
     fn reading_position_is_kept_replaced_and_deleted() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
         let key = EntryKey { feed: FeedKey(1), seq: 7 };
         let place = |offset| Some(ReadingPosition { offset, of: 100 });
         for kept in [None, place(3), place(40), None] {
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn oldest_positions_of_a_feed_are_dropped_first() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
         let place = Some(ReadingPosition { offset: 1, of: 2 });
         for seq in 0..=500 {
             store.save_place(EntryKey { feed: FeedKey(1), seq }, place).unwrap();

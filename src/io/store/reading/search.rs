@@ -9,6 +9,7 @@ use crate::io::codec;
 use crate::io::search::SearchIndex;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use crate::io::store::pack::TableName;
 use crate::io::store::upkeep::check::StoreProblem;
 use crate::io::store::upkeep::newest_backup::FactBack;
 use backissue_core::feed::text::{one_line, strip_markup};
@@ -50,7 +51,7 @@ impl Store {
 
     /// Checks the record of the saved searches. `repair` puts it back as the newest backup has it.
     pub(in crate::io::store) fn check_searches(
-        &self,
+        &mut self,
         repair: bool,
     ) -> Result<Option<StoreProblem>, StoreError> {
         let read = |bytes: &[u8]| codec::decode::<Vec<SavedSearch>>(bytes);
@@ -66,8 +67,8 @@ impl Store {
         Ok(Some(StoreProblem { text, repaired: repair }))
     }
 
-    pub fn save_searches(&self, searches: &[SavedSearch]) -> Result<(), StoreError> {
-        self.facts.insert(SAVED_KEY, codec::encode(&searches)?)?;
+    pub fn save_searches(&mut self, searches: &[SavedSearch]) -> Result<(), StoreError> {
+        self.put(TableName::Facts, SAVED_KEY, codec::encode(&searches)?)?;
         Ok(())
     }
 

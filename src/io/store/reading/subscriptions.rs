@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::collections::BTreeMap;
 use std::thread;
 
+use crate::io::store::pack::Table;
 use serde::de::DeserializeOwned;
-use sled::Tree;
 
 use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
 use crate::engine::poll::poll_times::PollTimes;
@@ -136,9 +136,9 @@ impl LoadedSubscriptions {
     }
 }
 
-fn records<T: DeserializeOwned>(tree: &Tree) -> Result<FeedRecords<T>, StoreError> {
+fn records<T: DeserializeOwned>(tree: &Table) -> Result<FeedRecords<T>, StoreError> {
     let mut records = BTreeMap::new();
-    for pair in tree {
+    for pair in tree.iter() {
         let (key, bytes) = pair?;
         if let Some(feed) = feed_of(&key) {
             records.insert(feed, codec::decode(&bytes));

@@ -8,22 +8,22 @@ use std::collections::BTreeMap;
 use tokio::sync::watch;
 
 use crate::io::store::chunks;
-use crate::io::store::handle::{Store, TextTrees};
+use crate::io::store::handle::{Store, TextTables};
 use crate::io::store::record_keys::{feed_bytes, feed_of};
 use backissue_core::history::{EntryBody, FeedKey, IndexRow, KeptEntry};
 
 /// A read-only view of the store's records.
 #[derive(Debug, Clone)]
-pub struct Texts(watch::Receiver<Option<TextTrees>>);
+pub struct Texts(watch::Receiver<Option<TextTables>>);
 
 impl Store {
     /// Returns a read-only view of rows and texts for another thread.
     pub fn texts(&self) -> Texts {
-        Texts(self.shared_trees.subscribe())
+        Texts(self.shared_tables.subscribe())
     }
 
-    pub(in crate::io::store) fn text_trees(&self) -> TextTrees {
-        TextTrees {
+    pub(in crate::io::store) fn text_tables(&self) -> TextTables {
+        TextTables {
             feeds: self.feeds.clone(),
             index: self.index.clone(),
             meta: self.meta.clone(),
@@ -33,25 +33,25 @@ impl Store {
 }
 
 impl Texts {
-    /// The trees, for one reading.
-    pub(in crate::io::store) fn trees(&self) -> Option<TextTrees> {
+    /// The tables, for one reading.
+    pub(in crate::io::store) fn tables(&self) -> Option<TextTables> {
         self.0.borrow().clone()
     }
 
     /// Returns all feeds, including those that were given up and can be had back.
     pub fn feeds(&self) -> Vec<FeedKey> {
-        let Some(trees) = self.trees() else { return Vec::new() };
-        trees.feeds.iter().keys().filter_map(|key| feed_of(&key.ok()?)).collect()
+        let Some(tables) = self.tables() else { return Vec::new() };
+        tables.feeds.keys().filter_map(|key| feed_of(&key.ok()?)).collect()
     }
 
     pub fn has(&self, feed: FeedKey) -> bool {
-        let trees = self.trees();
-        trees.is_some_and(|trees| trees.feeds.contains_key(feed_bytes(feed)).unwrap_or(false))
+        let tables = self.tables();
+        tables.is_some_and(|tables| tables.feeds.contains_key(feed_bytes(feed)).unwrap_or(false))
     }
 
     /// Returns the rows of a feed; none if they are damaged.
     pub fn rows(&self, feed: FeedKey) -> Vec<IndexRow> {
-        let rows = self.trees().map(|trees| chunks::rows_in(&trees.index, feed));
+        let rows = self.tables().map(|tables| chunks::rows_in(&tables.index, feed));
         rows.and_then(Result::ok).unwrap_or_default()
     }
 
@@ -61,7 +61,7 @@ impl Texts {
         feed: FeedKey,
         seqs: impl Iterator<Item = u32>,
     ) -> BTreeMap<u32, (KeptEntry, Option<EntryBody>)> {
-        let Some(trees) = self.trees() else { return BTreeMap::new() };
-        chunks::read_in(&trees.meta, &trees.bodies, feed, seqs)
+        let Some(tables) = self.tables() else { return BTreeMap::new() };
+        chunks::read_in(&tables.meta, &tables.bodies, feed, seqs)
     }
 }

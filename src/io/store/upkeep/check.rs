@@ -1,12 +1,12 @@
 //! Checks the store: reads every record and recounts every counter.
 
-use sled::{Batch, Tree};
+use crate::io::store::pack::{Batch, TableName};
 
-use super::damage_note::on_damaged_files;
 use crate::io::codec::{self, CodecError};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::{feed_bytes, feed_of};
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::{Counters, EntryKey, FeedKey, IndexRow, TEXT_LOST};
 
 /// The result of a check.
@@ -16,6 +16,8 @@ pub struct Health {
     pub entries: usize,
     pub disk_bytes: u64,
     pub findings: Vec<StoreProblem>,
+    /// Whether the pack is damaged: to repair that, it must be compacted after the check.
+    pub is_pack_damaged: bool,
 }
 
 /// Something that is wrong with the store.
@@ -26,42 +28,56 @@ pub struct StoreProblem {
     pub repaired: bool,
 }
 
-/// Returns the unreadable records of a tree; `told` words each of them. `repair` removes them.
-pub(in crate::io::store) fn unreadable(
-    tree: &Tree,
-    repair: bool,
-    read: impl Fn(&[u8]) -> Result<(), CodecError>,
-    told: impl Fn(&str, &CodecError) -> String,
-) -> Result<Vec<StoreProblem>, StoreError> {
-    let mut found = Vec::new();
-    for pair in tree {
-        let (key, bytes) = pair?;
-        let Err(why) = read(&bytes) else { continue };
-        let feed = feed_of(&key).map(|feed| feed.to_string()).unwrap_or_default();
-        found.push(StoreProblem { text: told(&feed, &why), repaired: repair });
-        if repair {
-            tree.remove(&key)?;
-        }
-    }
-    Ok(found)
-}
-
 impl Store {
+    /// Returns the unreadable records of a table; `told` words each of them. `repair` removes them.
+    pub(in crate::io::store) fn unreadable_in(
+        &mut self,
+        table: TableName,
+        repair: bool,
+        read: impl Fn(&[u8]) -> Result<(), CodecError>,
+        told: impl Fn(&str, &CodecError) -> String,
+    ) -> Result<Vec<StoreProblem>, StoreError> {
+        let (mut found, mut removed) = (Vec::new(), Batch::default());
+        for pair in self.db.table(table).iter() {
+            let (key, bytes) = pair?;
+            let Err(why) = read(&bytes) else { continue };
+            let feed = feed_of(&key).map(|feed| feed.to_string()).unwrap_or_default();
+            found.push(StoreProblem { text: told(&feed, &why), repaired: repair });
+            removed.remove(&key);
+        }
+        if repair {
+            self.db.commit(&[(table, &removed)])?;
+        }
+        Ok(found)
+    }
+
     /// Reads every record. `repair` drops those that cannot be read, and rewrites the counters from the rows that they
     /// count.
     pub fn check(&mut self, repair: bool) -> Result<Health, StoreError> {
-        on_damaged_files(self, |store| store.check_records(repair))
+        self.guarded(|store| store.check_records(repair))
     }
 
     fn check_records(&mut self, repair: bool) -> Result<Health, StoreError> {
-        let mut health =
-            Health { disk_bytes: self.db.size_on_disk().unwrap_or(0), ..Health::default() };
+        let mut health = Health { disk_bytes: self.db.disk_bytes(), ..Health::default() };
+        let scanned = self.db.scan()?;
+        if !scanned.is_sound() {
+            health.is_pack_damaged = true;
+            let parts = counted_words(
+                scanned.gaps.len().saturating_add(scanned.unsound),
+                "part of the store's file is",
+                "parts of the store's file are",
+            );
+            let then = if repair { "; it was written again from what is sound" } else { "" };
+            health
+                .findings
+                .push(StoreProblem { text: format!("{parts} damaged{then}"), repaired: repair });
+        }
         if repair {
             health.findings.extend(self.drop_unreadable()?);
         }
         let unreadable = self.unreadable()?.into_iter();
         health.findings.extend(unreadable.map(|text| StoreProblem { text, repaired: false }));
-        let keys: Vec<_> = self.feeds.iter().keys().collect::<Result<_, _>>()?;
+        let keys: Vec<_> = self.feeds.keys().collect::<Result<_, _>>()?;
         for feed in keys.iter().filter_map(|key| feed_of(key)) {
             // What is kept of a feed that was given up is read as well, and is nothing the reader has.
             health.feeds = health.feeds.saturating_add(usize::from(!self.ended.contains(&feed)));
@@ -107,8 +123,8 @@ impl Store {
             );
             if repair {
                 let mut batch = Batch::default();
-                batch.insert(&feed_bytes(feed), codec::encode(&recount)?);
-                self.counters.apply_batch(batch)?;
+                batch.insert(feed_bytes(feed), codec::encode(&recount)?);
+                self.db.commit(&[(TableName::Counters, &batch)])?;
                 text.push_str("; corrected");
             }
             health.findings.push(StoreProblem { text, repaired: repair });

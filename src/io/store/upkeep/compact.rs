@@ -1,18 +1,20 @@
-//! Compaction: sled's log only grows; live records are copied into a fresh store.
+//! Compaction: what is needed of the pack is copied into a new one.
 
-use super::damage_note::note_damage;
+use std::fs::{self, File, OpenOptions};
+use std::io::BufWriter;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
 use super::disk_room::FREE_MIN;
-use super::fresh_store::FreshStore;
-use crate::io::store::error::{StoreError, catch_sled_panic};
+use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
-use crate::io::store::record_keys::tree_names;
+use crate::io::store::pack::database::{INDEX, PACK, remove_index, sync_folder};
+use crate::io::store::pack::rewrite::FrameWriter;
 
-/// The key of the size on disk after the last compaction.
-const COMPACT_KEY: &[u8] = b"compact_bytes";
-/// A smaller store is not worth compacting.
-const WORTH_BYTES: u64 = 8 * 1024 * 1024;
-/// One that was never compacted is at the end of the session that filled it only if it is so large.
-const WORTH_AT_ONCE_BYTES: u64 = 64 * 1024 * 1024;
+/// Name of a new pack in the data folder, until it takes the place of the old one.
+const NEW_PACK: &str = "store.pack.new";
+/// So many bytes of a pack that are no longer needed are left alone.
+const DEAD_MAX: u64 = 8 * 1024 * 1024;
 
 /// The result of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,145 +26,179 @@ pub struct Compacted {
 }
 
 impl Store {
-    /// Whether the log has 1.4 times the size it had after the last compaction.
+    /// Returns whether a third of the pack, and more than a few megabytes, are no longer needed.
     pub fn is_worth_compacting(&self) -> Result<bool, StoreError> {
         if self.only_reads() {
             return Ok(false);
         }
-        let bytes = self.db.size_on_disk()?;
-        let last = self.facts.get(COMPACT_KEY)?;
-        let last = last.and_then(|bytes| bytes.as_ref().try_into().ok()).map(u64::from_be_bytes);
-        Ok(is_worth(bytes, last, self.opened_bytes))
+        let (bytes, live) = self.db.pack_bytes()?;
+        Ok(is_worth(bytes, live))
     }
 
-    /// An error if there is no room for a second store of what lives in this one.
+    /// Returns an error if there is no room for a second copy of what is needed.
     pub fn check_room_to_compact(&self) -> Result<(), StoreError> {
         if self.only_reads() {
             return Err(StoreError::ReadOnly);
         }
         let Some(free) = (self.measure_room)(&self.data) else { return Ok(()) };
-        if free >= self.db.size_on_disk()?.saturating_add(FREE_MIN) {
-            return Ok(());
-        }
-        let mut live = 0_u64;
-        for name in tree_names(&self.db) {
-            for pair in &self.db.open_tree(name)? {
-                let (key, value) = pair?;
-                let bytes = key.len().saturating_add(value.len());
-                live = live.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
-            }
-        }
-        let needed = live.saturating_add(live / 2).saturating_add(FREE_MIN);
+        let needed = self.db.pack_bytes()?.1.saturating_add(FREE_MIN);
         if free < needed { Err(StoreError::NoRoomToCompact { free, needed }) } else { Ok(()) }
     }
 
-    /// Copies every record into a fresh store that replaces this one. `progress` receives the number of finished trees
-    /// and of all trees. An interruption leaves the old store untouched.
-    pub fn compact(self, progress: impl FnMut(usize, usize)) -> Result<Compacted, StoreError> {
-        self.check_room_to_compact()?;
-        let data = self.data.clone();
-        let done = catch_sled_panic(|| self.copy_and_replace(progress));
-        if matches!(done, Err(StoreError::Corrupted(_))) {
-            note_damage(&data);
-        }
-        done
-    }
-
-    fn copy_and_replace(
-        self,
+    /// Copies every record into a new pack that replaces this one. `progress` receives the number of finished tables and of all
+    /// tables. An interruption leaves the old pack untouched.
+    pub fn compact(
+        mut self,
         mut progress: impl FnMut(usize, usize),
     ) -> Result<Compacted, StoreError> {
-        let before = self.db.size_on_disk()?;
-        let names = tree_names(&self.db);
-        let mut fresh = FreshStore::begin(&self.data)?;
-        let mut live = 0_u64;
-        for (done, name) in names.iter().enumerate() {
-            progress(done, names.len());
-            fresh.tree(name)?;
-            for pair in &self.db.open_tree(name)? {
-                let (key, value) = pair?;
-                let bytes = key.len().saturating_add(value.len());
-                live = live.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
-                fresh.put(&key, &value)?;
+        self.check_room_to_compact()?;
+        let before = self.db.disk_bytes();
+        let (data, stay) = (self.data.clone(), self.stay);
+        let mut out = begin_pack(&data)?;
+        let tables = self.db.tables();
+        for (done, table) in tables.iter().enumerate() {
+            progress(done, tables.len());
+            for record in table.iter() {
+                let (key, value) = record?;
+                out.put(table.name(), &key, &value)?;
             }
         }
-        // Its size is what the next log is measured by: sled needs more room than the records do.
-        let compact = fresh.disk_bytes()?;
-        fresh.tree(b"about")?;
-        fresh.put(COMPACT_KEY, &compact.to_be_bytes())?;
-        progress(names.len(), names.len());
-        // The old files are closed before they are moved; the lock on the folder is held until the end.
+        progress(tables.len(), tables.len());
+        // Closed now, so that sled's files are not used after they are removed; the folder stays locked until the end.
+        self.db.distrust();
         let lock = self.close();
-        let taken = fresh.take_over(None);
-        drop(lock);
-        taken.map(|()| Compacted { before, live })
+        let live = replace_pack(&data, out, None)?;
+        Self::open_locked(&data, lock, stay)?;
+        Ok(Compacted { before, live })
     }
 }
 
-/// Whether a log of so many bytes is worth compacting, which had `last` after the last compaction and `opened` when it was
-/// opened.
-const fn is_worth(bytes: u64, last: Option<u64>, opened: u64) -> bool {
-    match last {
-        Some(last) => bytes > WORTH_BYTES && bytes > last.saturating_add(last / 5 * 2),
-        // What was just written for the first time is packed almost as well as it can be.
-        None => bytes > if bytes / 2 > opened { WORTH_AT_ONCE_BYTES } else { WORTH_BYTES },
+/// Returns whether a pack is worth compacting.
+const fn is_worth(bytes: u64, live: u64) -> bool {
+    let dead = bytes.saturating_sub(live);
+    dead > DEAD_MAX && dead > bytes / 3
+}
+
+/// Begins a new pack in a data folder, which must be locked.
+pub(super) fn begin_pack(data: &Path) -> Result<FrameWriter<BufWriter<File>>, StoreError> {
+    let path = data.join(NEW_PACK);
+    remove_file(&path)?;
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    Ok(FrameWriter::new(BufWriter::new(file)))
+}
+
+/// Ends a new pack and replaces the old one by it, which is moved to the folder `aside` in the data folder, or removed. Returns the
+/// length of the new one in bytes. Wherever this is interrupted, [`finish_replacement`] finds one complete pack. Nobody may have the
+/// old one open.
+pub(super) fn replace_pack(
+    data: &Path,
+    out: FrameWriter<BufWriter<File>>,
+    aside: Option<&str>,
+) -> Result<u64, StoreError> {
+    let (file, _) = out.end()?;
+    let file = file.into_inner().map_err(|error| StoreError::from(error.into_error()))?;
+    file.sync_all()?;
+    let (pack, new) = (data.join(PACK), data.join(NEW_PACK));
+    if let Some(aside) = aside.map(|name| data.join(name)).filter(|_| pack.exists()) {
+        crate::io::private_files::create_private_folder(&aside)?;
+        fs::rename(&pack, aside.join(PACK))?;
+        sync_folder(&aside)?;
+    }
+    fs::rename(&new, &pack)?;
+    sync_folder(data)?;
+    remove_index(&data.join(INDEX))?;
+    Ok(file.metadata()?.len())
+}
+
+/// Completes or undoes an interrupted replacement of a pack. The data folder must be locked.
+pub(in crate::io::store) fn finish_replacement(data: &Path) -> Result<(), StoreError> {
+    let (pack, new) = (data.join(PACK), data.join(NEW_PACK));
+    if pack.exists() || !new.exists() {
+        return remove_file(&new);
+    }
+    // The old one was moved aside, which is done only once the new one is complete.
+    fs::rename(new, pack)?;
+    Ok(sync_folder(data)?)
+}
+
+fn remove_file(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::io::store::upkeep::compact::*;
+    use super::*;
+    use crate::io::store::pack::TableName;
 
     #[test]
-    fn store_is_compacted_after_growing_by_less_than_half() {
+    fn a_pack_is_compacted_once_a_third_of_it_is_dead() {
         const MB: u64 = 1 << 20;
-        for (bytes, last, opened, expected) in [
-            (7 * MB, None, 7 * MB, false),
-            (7 * MB, Some(MB), 7 * MB, false),
-            (20 * MB, None, 0, false),
-            (20 * MB, None, 18 * MB, true),
-            (65 * MB, None, 0, true),
-            (139 * MB, Some(100 * MB), 100 * MB, false),
-            (141 * MB, Some(100 * MB), 100 * MB, true),
-            (141 * MB, Some(100 * MB), 20 * MB, true),
+        for (bytes, live, expected) in [
+            (9 * MB, 2 * MB, false),
+            (20 * MB, 11 * MB, true),
+            (90 * MB, 70 * MB, false),
+            (90 * MB, 50 * MB, true),
         ] {
-            assert_eq!(is_worth(bytes, last, opened), expected, "{bytes} {last:?} {opened}");
+            assert_eq!(is_worth(bytes, live), expected, "{bytes} {live}");
         }
+    }
+
+    /// Bytes that cannot be compressed to nothing, the same for each number.
+    fn value(number: u32, length: u32) -> Vec<u8> {
+        (0..length).map(|at| at.wrapping_mul(number).to_be_bytes()[2]).collect()
     }
 
     #[test]
     fn compaction_without_room_does_nothing_and_names_the_need() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path()).unwrap();
-        let value: Vec<u8> = (0..4_000_000_u32).map(|at| at.to_be_bytes()[3]).collect();
-        store.bodies.insert(b"a key", value).unwrap();
+        store.put(TableName::Bodies, b"a key", value(7, 4_000_000)).unwrap();
         store.measure_room_by(|_| Some(9_000_000));
         let told = store.compact(|_, _| ()).unwrap_err().to_string();
-        assert!(told.contains("needs 15 MB of disk space, and 9 MB are free"), "{told}");
-        assert!(!folder.path().join("store.making").exists());
+        assert!(told.contains("needs 13 MB of disk space, and 9 MB are free"), "{told}");
+        assert!(!folder.path().join(NEW_PACK).exists());
     }
 
     #[test]
-    fn a_compacted_store_holds_the_same_records_and_less_log() {
+    fn a_compacted_store_holds_the_same_records_in_less_room() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
-        for round in 0..200_u32 {
-            let value: Vec<u8> =
-                (0..20_000_u32).map(|at| at.wrapping_mul(round).to_be_bytes()[2]).collect();
-            store.bodies.insert(round.to_be_bytes(), value.clone()).unwrap();
-            store.bodies.insert(b"again", value).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        for round in 0..900_u32 {
+            let value = value(round, 20_000);
+            store.put(TableName::Bodies, round.to_be_bytes(), value.clone()).unwrap();
+            store.put(TableName::Bodies, b"again", value).unwrap();
+            store.drop_record(TableName::Bodies, (round / 2).to_be_bytes()).unwrap();
         }
-        let expected: Vec<_> = store.bodies.iter().map(Result::unwrap).collect();
+        let records = |store: &Store| -> Vec<_> {
+            let records = store.bodies.iter().map(Result::unwrap);
+            records.map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
+        };
+        let (expected, before) = (records(&store), store.db.pack_bytes().unwrap().0);
+        assert!(store.is_worth_compacting().unwrap() && expected.len() > 400);
         let mut steps = 0;
         store.compact(|_, _| steps += 1).unwrap();
         assert!(steps > 10);
-        let store = Store::open(folder.path()).unwrap();
-        assert_eq!(store.bodies.iter().map(Result::unwrap).collect::<Vec<_>>(), expected);
-        // However small: what is left is about the size it is measured by, so it is not copied again and again.
-        let last = store.facts.get(COMPACT_KEY).unwrap().unwrap();
-        let last = u64::from_be_bytes(last.as_ref().try_into().unwrap());
-        assert!(store.db.size_on_disk().unwrap() < 2 * last, "{last}");
+        let mut store = Store::open(folder.path()).unwrap();
+        assert_eq!(records(&store), expected);
+        let (after, live) = store.db.pack_bytes().unwrap();
+        assert!(after < before / 3 && after.abs_diff(live) < live / 10, "{before} {after} {live}");
         assert!(!store.is_worth_compacting().unwrap());
         assert_eq!(store.salt(1).unwrap(), 1);
+    }
+
+    #[test]
+    fn an_interrupted_replacement_leaves_one_complete_store() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Store::open(folder.path()).unwrap().salt(7).unwrap(), 7);
+        let (pack, new) = (folder.path().join(PACK), folder.path().join(NEW_PACK));
+        fs::write(&new, b"not complete").unwrap();
+        assert_eq!(Store::open(folder.path()).unwrap().salt(1).unwrap(), 7);
+        assert!(!new.exists());
+        // The old one was moved aside, and the new one has not taken its place yet.
+        fs::rename(&pack, &new).unwrap();
+        assert_eq!(Store::open(folder.path()).unwrap().salt(1).unwrap(), 7);
     }
 }

@@ -12,8 +12,6 @@ use crate::io::private_files::create_private_folder;
 use crate::io::store::error::StoreError;
 use crate::io::system::words::system_words;
 
-/// The fact of which day the last of them is.
-pub(in crate::io::store) const LAST_BACKUP: &[u8] = b"backed_up";
 const FOLDER: &str = "backups";
 /// The ending of their file names, behind the day.
 const ENDING: &str = ".backup";
@@ -90,14 +88,7 @@ pub(in crate::io::store) fn write(
     for outdated in outdated(&newest_first(data, today)) {
         fs::remove_file(&outdated.path).map_err(cannot)?;
     }
-    // Whoever reads damaged files tells by it what was written after the backup. It only helps, and the backup is there.
-    source.set_fact(LAST_BACKUP, today.to_string().as_bytes()).ok();
     Ok(())
-}
-
-/// Reads the day that stands in the fact.
-pub(in crate::io::store) fn read_day(fact: &[u8]) -> Option<NaiveDate> {
-    std::str::from_utf8(fact).ok()?.parse().ok()
 }
 
 fn folder(data: &Path) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sled::Batch;
+use crate::io::store::pack::{Batch, Table, TableName};
 
 use super::backup::TEXTS_LOST;
 use super::recovery_report::complete_note;
@@ -13,7 +13,6 @@ use crate::io::store::chunks::{ENTRIES, ROWS};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
-use crate::io::store::writing::transaction::apply_together;
 use backissue_core::feed::identity::identity_hash;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{
@@ -88,20 +87,20 @@ impl Store {
     pub(in crate::io::store) fn note_lost_texts(&mut self) -> Result<(), StoreError> {
         let Some(mark) = self.facts.get(TEXTS_LOST)? else { return Ok(()) };
         let revived = self.revive_feeds()?;
-        let missing = self.mend_feeds(mark != SOME_LOST)?;
+        let missing = self.mend_feeds(*mark != *SOME_LOST)?;
         // The backup was made while feeds were polled: sums may be a moment older than rows.
         self.check(true)?;
-        if mark == SOME_LOST {
+        if *mark == *SOME_LOST {
             let told = revived_words(&revived).into_iter().chain(missing.words());
             complete_note(&self.data, &told.collect::<Vec<_>>());
         }
-        self.facts.remove(TEXTS_LOST)?;
+        self.drop_record(TableName::Facts, TEXTS_LOST)?;
         self.sync()
     }
 
     /// Puts the records of each feed in line. `all`: every text is missing.
     pub(in crate::io::store) fn mend_feeds(&mut self, all: bool) -> Result<Missing, StoreError> {
-        let keys: Vec<_> = self.feeds.iter().keys().collect::<Result<_, _>>()?;
+        let keys: Vec<_> = self.feeds.keys().collect::<Result<_, _>>()?;
         let mut missing = Missing::default();
         for feed in keys.iter().filter_map(|key| feed_of(key)) {
             missing.add(self.mend_feed(feed, all)?);
@@ -139,7 +138,7 @@ impl Store {
         }
         if !changed.is_empty() {
             let rows = self.index_batch(feed, changed.into_iter())?;
-            self.index.apply_batch(rows)?;
+            self.db.commit(&[(TableName::Index, &rows)])?;
         }
         if all || missing != Missing::default() {
             self.ask_whole(feed)?;
@@ -173,7 +172,7 @@ impl Store {
             let oldest = node.span.map(|(_, oldest)| oldest);
             record.reaches = record.reaches.into_iter().chain(oldest).min();
         }
-        self.history.insert(feed_bytes(feed), codec::encode(&record)?)?;
+        self.put(TableName::History, feed_bytes(feed), codec::encode(&record)?)?;
         self.ask_whole(feed)
     }
 
@@ -185,18 +184,18 @@ impl Store {
             (self.history_of(feed).unwrap_or_default(), self.nodes(feed)?);
         record.reread(&mut known);
         let mut history = Batch::default();
-        history.insert(&feed_bytes(feed), codec::encode(&record)?);
+        history.insert(feed_bytes(feed), codec::encode(&record)?);
         let mut nodes = Batch::default();
-        for key in self.nodes.scan_prefix(feed_bytes(feed)).keys() {
+        for key in self.nodes.keys_of(feed_bytes(feed)) {
             nodes.remove(key?);
         }
-        apply_together(&[(&self.history, &history), (&self.nodes, &nodes)])
+        self.db.commit(&[(TableName::History, &history), (TableName::Nodes, &nodes)])
     }
 
     /// Makes rows of entries whose record of rows is missing; returns how many. Their marks are lost.
     fn add_missing_rows(&mut self, feed: FeedKey) -> Result<u32, StoreError> {
-        let chunks_of = |tree: &sled::Tree| -> Result<BTreeSet<u32>, StoreError> {
-            let keys = tree.scan_prefix(feed_bytes(feed)).keys();
+        let chunks_of = |table: &Table| -> Result<BTreeSet<u32>, StoreError> {
+            let keys = table.keys_of(feed_bytes(feed));
             let keys: Vec<_> = keys.collect::<Result<_, _>>()?;
             Ok(keys.iter().filter_map(|key| number_of(key)).collect())
         };
@@ -230,7 +229,7 @@ impl Store {
                 })
             }));
             added = added.saturating_add(u32::try_from(kept.len()).unwrap_or(u32::MAX));
-            self.index.insert(numbered_key(feed, chunk), codec::encode_rows(&rows))?;
+            self.put(TableName::Index, numbered_key(feed, chunk), codec::encode_rows(&rows))?;
         }
         self.rows.remove(&feed);
         Ok(added)

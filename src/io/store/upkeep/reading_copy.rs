@@ -1,5 +1,5 @@
-//! A store for reading alone: where nothing can be written to the data folder, what stands in it is read into a copy
-//! elsewhere, which goes when the program ends.
+//! A store for reading alone, where nothing can be written to the data folder: the pack is read where it is, and sled's files are in
+//! another folder, which is removed when the program ends.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -9,28 +9,25 @@ use tempfile::TempDir;
 
 use super::disk_room::FREE_MIN;
 use super::free_room::measure_room;
-use super::fresh_store::FreshStore;
-use crate::io::store::error::{StoreError, catch_sled_panic};
-use crate::io::store::handle::{ReadingCopy, Store};
-use crate::io::store::salvage::{Salvaged, salvage};
-use backissue_core::feed::text::counted_words;
+use crate::io::store::error::StoreError;
+use crate::io::store::folder_lock::lock_folder;
+use crate::io::store::handle::Store;
+use crate::io::store::pack::Database;
+use crate::io::store::pack::database::PACK;
+use crate::io::store::sleepy_threads::SessionLength;
 
 /// Bytes that are written to see whether anything can be.
 static PROBE: [u8; 64 * 1024] = [0; 64 * 1024];
 
-/// Whether the store in a data folder can be written, as far as permissions and a few bytes go.
+/// Returns whether the store in a data folder can be written, as far as permissions and a few bytes go.
 pub(super) fn is_writable(data: &Path) -> bool {
-    let files = data.join("store");
     let probe = tempfile::tempfile_in(data);
     let probed = probe.and_then(|mut file| file.write_all(&PROBE).and_then(|()| file.sync_all()));
-    probed.is_ok()
-        && OpenOptions::new().append(true).open(files.join("db")).is_ok()
-        && tempfile::tempfile_in(files).is_ok()
+    probed.is_ok() && OpenOptions::new().append(true).open(data.join(PACK)).is_ok()
 }
 
-/// Whether what kept a store from being opened is that it cannot be written.
+/// Returns whether a store could not be opened because it cannot be written.
 fn is_unwritable(data: &Path, error: &StoreError) -> bool {
-    // sled writes what it has read in one piece when it opens a store: more than a few bytes.
     matches!(error, StoreError::NoRoom)
         || measure_room(data).is_some_and(|free| free < FREE_MIN)
         || !is_writable(data)
@@ -51,56 +48,37 @@ impl Store {
         data: &Path,
         error: StoreError,
     ) -> Result<(Self, Option<String>), StoreError> {
-        if !data.join("store/db").is_file() || !is_unwritable(data, &error) {
+        if !data.join(PACK).is_file() || !is_unwritable(data, &error) {
             return Err(error);
         }
-        match catch_sled_panic(|| Self::open_to_read(data)) {
+        match Self::open_to_read(data) {
             Ok(Some((store, told))) => Ok((store, Some(told))),
             Ok(None) | Err(_) => Err(error),
         }
     }
 
-    /// Opens a copy of what stands in a data folder; says that nothing is kept, and what could not be read. `None`: there
-    /// is no room for it.
+    /// Opens what is in a data folder; says that nothing is kept, and whether something could not be read. `None`: there is no room
+    /// for sled's files anywhere.
     fn open_to_read(data: &Path) -> Result<Option<(Self, String)>, StoreError> {
-        let log = std::fs::metadata(data.join("store/db")).map_or(0, |found| found.len());
-        let Some(folder) = make_folder(log.saturating_mul(2)) else { return Ok(None) };
-        let mut fresh = FreshStore::begin(folder.path())?;
-        let mut tree = Vec::new();
-        let salvaged = salvage(&data.join("store"), &mut |name, key, value, _| {
-            if tree != name {
-                fresh.tree(name)?;
-                tree = name.to_vec();
-            }
-            fresh.put(key, value)
-        })?;
-        fresh.take_over(None)?;
-        let mut store = Self::open(folder.path())?;
-        store.copy = Some(ReadingCopy { from: data.into(), folder });
-        Ok(Some((store, told_of(&salvaged))))
+        let pack = data.join(PACK).metadata()?.len();
+        let Some(folder) = make_folder(pack.max(FREE_MIN)) else { return Ok(None) };
+        let (db, scanned) = Database::open_to_read(data, folder.path())?;
+        let mut store = Self::with(db, lock_folder(folder.path())?, data, SessionLength::Short)?;
+        store.elsewhere = Some(folder);
+        store.load_memory()?;
+        let mut told = StoreError::ReadOnly.to_string();
+        if !scanned.is_sound() {
+            told.push_str(
+                "; its files are also damaged: some records are missing until it is writable and repaired",
+            );
+        }
+        Ok(Some((store, told)))
     }
 
-    /// Whether it is a copy for reading: nothing of what is changed in it is kept.
+    /// Returns whether the store is open for reading alone.
     pub const fn only_reads(&self) -> bool {
-        self.copy.is_some()
+        self.db.only_reads()
     }
-
-    /// The data folder whose store this is, also where a copy of it is read.
-    pub fn home_folder(&self) -> &Path {
-        self.copy.as_ref().map_or(self.folder(), |copy| &copy.from)
-    }
-}
-
-/// Says that nothing is kept, and what of the files could not be read.
-fn told_of(salvaged: &Salvaged) -> String {
-    let reads = StoreError::ReadOnly;
-    if !salvaged.is_partial {
-        return reads.to_string();
-    }
-    let records = counted_words(salvaged.records, "record", "records");
-    format!(
-        "{reads}; its files are also damaged: {records} could be read, the others are missing until it is writable and repaired"
-    )
 }
 
 #[cfg(test)]
@@ -109,10 +87,10 @@ mod tests {
     use crate::io::store::upkeep::reading_copy::*;
 
     #[test]
-    fn unwritable_store_is_read_from_a_copy_unchanged() {
+    fn unwritable_store_is_read_unchanged() {
         let data = tempfile::tempdir().unwrap();
         Store::open(data.path()).unwrap().salt(7).unwrap();
-        let log = || std::fs::read(data.path().join("store/db")).unwrap();
+        let log = || std::fs::read(data.path().join(PACK)).unwrap();
         let before = log();
         let refused = || StoreError::Failed("something else".into());
         assert!(Store::read_instead(data.path(), refused()).is_err(), "it can be written");
@@ -122,8 +100,7 @@ mod tests {
         let write = StoreWork { id: JobId(1), job: Job::SaveSearches(Vec::new()), change: None };
         let why = store.perform(write).unwrap().result.unwrap_err();
         assert!(why.no_room && why.text.contains("read-only"), "{why:?}");
-        assert_eq!(store.home_folder(), data.path());
-        let copy = store.folder().to_owned();
+        let copy = store.index_folder().to_owned();
         drop(store);
         assert_eq!((log(), copy.exists()), (before, false));
     }

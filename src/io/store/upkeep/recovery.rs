@@ -1,5 +1,5 @@
-//! Recovers a store whose files are damaged: everything in them that is sound is copied into a fresh store, and what is
-//! missing then comes from the newest daily backup. The damaged files are kept beside it.
+//! Recovers a store whose pack is damaged: everything in it that is sound is copied into a new one, and what is missing then comes
+//! from the newest daily backup. The damaged pack is kept beside it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -7,27 +7,18 @@ use std::path::Path;
 
 use chrono::{DateTime, NaiveDate, Utc};
 
-use super::backup::{ABOUT, BackupPart, TEXTS_LOST, read_backup};
-use super::daily_backup::{self, Daily};
-use super::damage_note::{forget, is_noted};
-use super::fresh_store::{FreshStore, mend_swap};
+use super::backup::{TEXTS_LOST, read_backup};
+use super::compact::{begin_pack, finish_replacement, replace_pack};
+use super::daily_backup;
 use super::mending::SOME_LOST;
-use super::newest_backup::{RecordName, later_record};
 use super::recovery_report::{DAMAGED, DamagedFolder, RecoveryReport, damaged_folders, note_told};
 use crate::io::store::error::StoreError;
 use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
-use crate::io::store::salvage::salvage;
+use crate::io::store::pack::TableName;
+use crate::io::store::pack::database::SoundRecords;
 use crate::io::store::sleepy_threads::SessionLength;
 use crate::io::system::words::system_words;
-
-/// The tree without which the others mean nothing.
-const FEEDS: &[u8] = b"feeds";
-/// What is not filled from a backup: a change that was taken back meanwhile would be there again.
-const NOT_FILLED: &[u8] = b"undo";
-
-/// Records of which nothing but an earlier state was found, and the place of the endless log that says it.
-type EarlierRecords = BTreeMap<RecordName, u64>;
 
 impl Store {
     /// Opens the store. If its files are damaged, what is sound in them is copied into a new one; the returned sentence
@@ -37,12 +28,6 @@ impl Store {
         now: DateTime<Utc>,
         stay: SessionLength,
     ) -> Result<(Self, Option<String>), StoreError> {
-        if is_noted(data) {
-            // Where that cannot be done, the store is opened as it is: what was found may have passed.
-            if let Ok(Some(told)) = mend_files(data, now, "damage was found while it was open") {
-                return Self::open_mended(data, stay, told);
-            }
-        }
         match Self::open_to(data, stay) {
             Ok(store) => Ok((store, None)),
             Err(error @ StoreError::Unreadable { .. }) => {
@@ -108,109 +93,68 @@ pub fn discard_damaged(data: &Path) -> Result<Vec<DamagedFolder>, StoreError> {
 
 fn mend_files(data: &Path, now: DateTime<Utc>, why: &str) -> Result<Option<String>, StoreError> {
     let held = lock_folder(data)?;
-    mend_swap(data)?;
+    finish_replacement(data)?;
     let aside = format!("{DAMAGED}{}", now.format("%Y%m%d-%H%M%S%.3f"));
-    let Some(came_back) = copy_sound(data, now)? else { return Ok(None) };
-    let (fresh, came_back) = came_back;
-    fresh.take_over(Some(&aside))?;
-    forget(data);
+    let sound = SoundRecords::read(data)?;
+    let mut report = RecoveryReport {
+        records: sound.len() as u64,
+        gaps: sound.scanned.gaps.len() as u64,
+        unsound: sound.scanned.unsound as u64,
+        is_partial: !sound.scanned.is_sound() || sound.is_empty(),
+        ..RecoveryReport::default()
+    };
+    let mut missing = BTreeMap::new();
+    if report.is_partial {
+        report.backup = find_missing(data, now, &sound, &mut missing);
+    }
+    let names = sound.names().chain(missing.keys().map(|(table, _)| *table));
+    report.feeds = names.filter(|table| *table == TableName::Feeds).count() as u64;
+    if report.feeds == 0 {
+        return Ok(None);
+    }
+    let mut fresh = begin_pack(data)?;
+    sound.for_each(&mut |(table, key, value)| Ok(fresh.put(table, key, value)?))?;
+    for ((table, key), value) in &missing {
+        fresh.put(*table, key, value)?;
+    }
+    if report.is_partial {
+        fresh.put(TableName::Facts, TEXTS_LOST, SOME_LOST)?;
+    }
+    replace_pack(data, fresh, Some(&aside))?;
     // What was indexed before says nothing about these entries; it can be made anew at any time.
     crate::io::search::SearchIndex::make_anew(data).ok();
     drop(held);
-    let told = came_back.words(why, &data.join(&aside));
+    let told = report.words(why, &data.join(&aside));
     note_told(&data.join(&aside), &told);
     Ok(Some(told))
 }
 
-/// Builds a fresh store of what is sound, and of the newest backup where something is missing. `None`: neither has a
-/// subscription.
-fn copy_sound(
+/// Records that are not in a damaged pack, by table and key.
+type MissingRecords = BTreeMap<(TableName, Vec<u8>), Vec<u8>>;
+
+/// Finds the records of the newest sound backup that are not in the pack. Returns its day and their number.
+fn find_missing(
     data: &Path,
     now: DateTime<Utc>,
-) -> Result<Option<(FreshStore, RecoveryReport)>, StoreError> {
-    let mut fresh = FreshStore::begin(data)?;
-    let mut came_back = RecoveryReport::default();
-    let (mut tree, mut feeds, mut earlier) = (Vec::new(), 0_u64, EarlierRecords::new());
-    came_back.salvaged = salvage(&data.join("store"), &mut |name, key, value, place| {
-        if tree != name {
-            fresh.tree(name)?;
-            tree = name.to_vec();
-        }
-        feeds = feeds.saturating_add(u64::from(name == FEEDS));
-        earlier.extend(place.map(|place| ((name.to_vec(), key.to_vec()), place)));
-        fresh.put(key, value)
-    })?;
-    came_back.feeds = feeds;
-    if came_back.salvaged.is_partial || feeds == 0 {
-        for daily in daily_backup::newest_first(data, now.date_naive()) {
-            // All of it is read before anything of it is taken.
-            let sound = File::open(&daily.path)
-                .is_ok_and(|file| read_backup(file, &mut |_| Ok(())).is_ok());
-            if sound {
-                // What was said after the backup was made is later than what it says.
-                let made = came_back.salvaged.backed_up.filter(|(day, _)| *day == daily.day);
-                earlier.retain(|_, place| made.is_none_or(|(_, made)| *place < made));
-                fill(&mut fresh, &daily, &earlier, &mut came_back)?;
-                break;
+    sound: &SoundRecords,
+    missing: &mut MissingRecords,
+) -> Option<(NaiveDate, u64)> {
+    for daily in daily_backup::newest_first(data, now.date_naive()) {
+        let Ok(file) = File::open(&daily.path) else { continue };
+        missing.clear();
+        let read = read_backup(file, &mut |(table, key, value)| {
+            // An undo step of a change that was undone meanwhile would be there again.
+            let is_left = table == TableName::Undo || key == TEXTS_LOST;
+            if !is_left && !sound.contains(table, key) {
+                missing.insert((table, key.to_vec()), value.to_vec());
             }
+            Ok(())
+        });
+        // All of it is read before anything of it is used.
+        if read.is_ok() {
+            return Some((daily.day, missing.len() as u64));
         }
     }
-    if came_back.feeds == 0 {
-        return Ok(None);
-    }
-    if came_back.salvaged.is_partial || came_back.salvaged.records == 0 {
-        fresh.tree(ABOUT)?;
-        fresh.put(TEXTS_LOST, SOME_LOST)?;
-    }
-    Ok(Some((fresh, came_back)))
-}
-
-/// Adds the records of a backup that are missing, and those of which nothing but an `earlier` state was found.
-fn fill(
-    fresh: &mut FreshStore,
-    daily: &Daily,
-    earlier: &EarlierRecords,
-    came_back: &mut RecoveryReport,
-) -> Result<(), StoreError> {
-    let file = File::open(&daily.path).map_err(|error| StoreError::Backup(system_words(&error)))?;
-    let (mut filled, mut tree, mut is_left) = (0_u64, Vec::new(), false);
-    read_backup(file, &mut |part| {
-        match part {
-            BackupPart::Tree(name) => {
-                fresh.tree(name)?;
-                tree = name.to_vec();
-                is_left = name == NOT_FILLED;
-            }
-            BackupPart::Record(key, value) if !is_left && key != TEXTS_LOST => {
-                if let Some(later) = of_earlier(fresh, &tree, key, value, earlier)? {
-                    fresh.put(key, &later)?;
-                    let older = &mut came_back.salvaged.older;
-                    *older = older.saturating_sub(1);
-                    filled = filled.saturating_add(1);
-                } else if fresh.put_missing(key, value)? {
-                    filled = filled.saturating_add(1);
-                    came_back.feeds = came_back.feeds.saturating_add(u64::from(tree == FEEDS));
-                }
-            }
-            BackupPart::Record(..) => {}
-        }
-        Ok(())
-    })?;
-    came_back.backup = Some((daily.day, filled));
-    Ok(())
-}
-
-/// What takes the place of a record of which nothing but an earlier state was found; `None`: it stays, or is no such record.
-fn of_earlier(
-    fresh: &FreshStore,
-    tree: &[u8],
-    key: &[u8],
-    backed_up: &[u8],
-    earlier: &EarlierRecords,
-) -> Result<Option<Vec<u8>>, StoreError> {
-    if !earlier.contains_key(&(tree.to_vec(), key.to_vec())) {
-        return Ok(None);
-    }
-    let found = fresh.get(key)?;
-    Ok(found.and_then(|found| later_record(tree, key, &found, backed_up)))
+    missing.clear();
+    None
 }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use chrono::NaiveDate;
 
-use crate::io::store::salvage::Salvaged;
 use backissue_core::feed::text::counted_words;
 
 /// How the names of folders with damaged files begin.
@@ -75,7 +74,14 @@ pub(super) fn complete_note(data: &Path, missing: &[String]) {
 /// What came back.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecoveryReport {
-    pub(super) salvaged: Salvaged,
+    /// Records that could be read.
+    pub(super) records: u64,
+    /// Parts of the pack that could not be read.
+    pub(super) gaps: u64,
+    /// Records that could not be read.
+    pub(super) unsound: u64,
+    /// Whether something is missing.
+    pub(super) is_partial: bool,
     /// Subscriptions among the records.
     pub(super) feeds: u64,
     /// The day of the backup that filled gaps, and how many records it filled.
@@ -86,26 +92,22 @@ impl RecoveryReport {
     /// The sentence, which ends with the folder of the damaged files.
     pub(super) fn words(&self, why: &str, aside: &Path) -> String {
         let feeds = counted_words(self.feeds, "subscription", "subscriptions");
-        let records = counted_words(self.salvaged.records, "record", "records");
+        let records = counted_words(self.records, "record", "records");
         let mut parts = Vec::new();
         match self.backup {
-            Some((day, _)) if self.salvaged.records == 0 => {
+            Some((day, _)) if self.records == 0 => {
                 parts.push(format!("{feeds}, read marks and stars were restored as of {day}"));
             }
             Some(_) | None => {
                 parts.push(format!("{feeds} and {records} were recovered from the damaged files"));
             }
         }
-        if let Some((day, filled)) = self.backup.filter(|_| self.salvaged.records > 0) {
+        if let Some((day, filled)) = self.backup.filter(|_| self.records > 0) {
             let filled = counted_words(filled, "missing record", "missing records");
             parts.push(format!("{filled} came from the backup of {day}"));
         }
-        if self.salvaged.older > 0 {
-            let older = counted_words(self.salvaged.older, "record is", "records are");
-            parts.push(format!("{older} from an earlier state"));
-        }
         parts.extend(self.unread_words());
-        if !self.salvaged.is_partial {
+        if !self.is_partial {
             parts.push("nothing is missing".into());
         }
         format!(
@@ -117,7 +119,7 @@ impl RecoveryReport {
 
     /// What could not be read; `None`: all could.
     fn unread_words(&self) -> Option<String> {
-        let Salvaged { gaps, unsound, .. } = self.salvaged;
+        let Self { gaps, unsound, .. } = *self;
         let (parts, records) = (
             counted_words(gaps, "part of the files", "parts of the files"),
             counted_words(unsound, "record", "records"),
@@ -139,22 +141,20 @@ mod tests {
     #[test]
     fn recovered_and_lost_records_are_counted() {
         let day = NaiveDate::from_ymd_opt(2026, 2, 2);
-        let salvaged = Salvaged {
+        let report = RecoveryReport {
             records: 40,
-            older: 1,
             unsound: 2,
             gaps: 3,
             is_partial: true,
-            backed_up: None,
+            feeds: 7,
+            backup: day.map(|day| (day, 5)),
         };
-        let came_back = RecoveryReport { salvaged, feeds: 7, backup: day.map(|day| (day, 5)) };
         assert_eq!(
-            came_back.words("why", Path::new("/there")),
-            "the store could not be opened (why): 7 subscriptions and 40 records were recovered from the damaged files, 5 missing records came from the backup of 2026-02-02, 1 record is from an earlier state, 3 parts of the files and 2 records could not be read; the damaged files are in /there"
+            report.words("why", Path::new("/there")),
+            "the store could not be opened (why): 7 subscriptions and 40 records were recovered from the damaged files, 5 missing records came from the backup of 2026-02-02, 3 parts of the files and 2 records could not be read; the damaged files are in /there"
         );
-        let salvaged = Salvaged { records: 40, ..Salvaged::default() };
-        let told =
-            RecoveryReport { salvaged, feeds: 1, backup: None }.words("why", Path::new("/there"));
+        let report = RecoveryReport { records: 40, feeds: 1, ..RecoveryReport::default() };
+        let told = report.words("why", Path::new("/there"));
         assert!(
             told.contains("were recovered from the damaged files, nothing is missing;"),
             "{told}"

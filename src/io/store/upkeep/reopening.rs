@@ -1,11 +1,9 @@
-//! Opens the store anew while the program runs: sled does not go on after a write that the system refused, and a copy for
-//! reading gives way to the store itself when that can be written again.
+//! Opens the store again while the program runs: after a write or a sync that failed, and when a data folder that could not be written
+//! can be written again.
 
-use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
-use super::damage_note::is_noted;
 use super::disk_room::FREE_MIN;
 use super::reading_copy::is_writable;
 use crate::io::clock;
@@ -14,78 +12,60 @@ use crate::io::store::handle::Store;
 use crate::io::store::sleepy_threads::SessionLength;
 use crate::io::system::words::is_out_of_files_now;
 
-/// How often opening is tried while another process has the files for a moment, or the system refuses what passes.
+/// How often opening is tried while another process has the files for a moment, or the system refuses what is temporary.
 const TRIES: u32 = 300;
 /// The pause between two attempts.
 const TRY_PAUSE: Duration = Duration::from_millis(100);
 
 impl Store {
-    /// Whether the next write should find the store opened anew. `is_refused`: the system refused the last one.
-    pub(in crate::io::store) fn is_worth_reopening(&self, is_refused: bool) -> bool {
-        if let Some(copy) = &self.copy {
-            let free = (self.measure_room)(&copy.from);
-            return free.is_none_or(|free| free >= FREE_MIN) && is_writable(&copy.from);
+    /// Returns whether the store should be opened again before the next write.
+    pub(in crate::io::store) fn is_worth_reopening(&self) -> bool {
+        let has_room = || self.check_room_for(FREE_MIN).is_ok() && !is_out_of_files_now();
+        if self.only_reads() {
+            return has_room() && is_writable(&self.data);
         }
-        is_refused
-            && !self.syncer.is_stuck()
-            && self.check_room_for(FREE_MIN).is_ok()
-            && !is_out_of_files_now()
+        self.db.is_wrong() && has_room()
     }
 
-    /// Closes the files and opens them again. The open list stays; records are read anew. Whoever reads beside the
-    /// thread of the store waits meanwhile. Returns what is to be told.
+    /// Closes the files and opens them again. The open list stays; records are read again. Other threads that read wait meanwhile.
+    /// Returns a sentence for the user, if something was lost.
     pub(in crate::io::store) fn reopen(mut self) -> Result<(Self, Option<String>), StoreError> {
         let (order, gaps) = (std::mem::take(&mut self.order), std::mem::take(&mut self.gaps));
         let (list_number, measure_room) = (self.list_number, self.measure_room);
-        let (search_index, shared) = (self.search_index.clone(), self.shared_trees.clone());
-        let former_copy = self.former_copy.take();
+        let (search_index, shared) = (self.search_index.clone(), self.shared_tables.clone());
+        // The search index may be there.
+        let elsewhere = self.elsewhere.take();
         let mut opened = Err(StoreError::NoRoom);
-        shared.send_modify(|trees| {
-            *trees = None;
+        shared.send_modify(|tables| {
+            *tables = None;
             opened = self.open_again();
-            *trees = opened.as_ref().ok().map(|(store, _)| store.text_trees());
+            *tables = opened.as_ref().ok().map(|(store, _)| store.text_tables());
         });
         let (mut store, told) = opened?;
         (store.order, store.gaps, store.list_number) = (order, gaps, list_number);
         (store.measure_room, store.search_index) = (measure_room, search_index);
-        store.shared_trees = shared;
-        store.former_copy = former_copy.or(store.former_copy);
+        store.shared_tables = shared;
+        store.elsewhere = elsewhere.or(store.elsewhere);
         Ok((store, told))
     }
 
-    fn open_again(mut self) -> Result<(Self, Option<String>), StoreError> {
-        let stay = self.stay;
-        if let Some(copy) = self.copy.take() {
-            return Ok(match Self::open_or_recover(&copy.from, clock::precise_now(), stay) {
-                Ok((store, told)) if store.copy.is_none() => {
-                    (Self { former_copy: Some(copy.folder), ..store }, told)
-                }
-                // It cannot be written yet, or another process has it: reading goes on.
-                Ok(_) | Err(_) => (Self { copy: Some(copy), ..self }, None),
-            });
+    fn open_again(self) -> Result<(Self, Option<String>), StoreError> {
+        let (stay, data) = (self.stay, self.data.clone());
+        if self.only_reads() {
+            drop(self);
+            return open_patiently(&data, stay);
         }
-        let data = self.data.clone();
         // The folder stays locked: in a gap another process would take the store.
-        let lock = self.lock.try_clone();
-        drop(self);
-        let opened = lock.map_err(StoreError::from).and_then(|lock| open_held(&data, &lock, stay));
-        match opened {
+        let lock = self.close();
+        match Self::open_locked(&data, lock, stay) {
             Ok(store) => Ok((store, None)),
-            // What is damaged is mended, and what cannot be written is read: then somebody else may be faster.
+            // What is damaged is repaired, and what cannot be written is read: then another process may be faster.
             Err(_) => open_patiently(&data, stay),
         }
     }
 }
 
-/// Opens a store whose folder is still locked.
-fn open_held(data: &Path, lock: &File, stay: SessionLength) -> Result<Store, StoreError> {
-    if is_noted(data) {
-        return Err(StoreError::Corrupted("they must be repaired".into()));
-    }
-    Store::open_locked(data, lock, stay)
-}
-
-/// Opens a store, and waits for it while another process has it or the system refuses what passes.
+/// Opens a store, and waits for it while another process has it or the system refuses what is temporary.
 fn open_patiently(data: &Path, stay: SessionLength) -> Result<(Store, Option<String>), StoreError> {
     let mut tries = 0;
     loop {
@@ -112,6 +92,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc::channel;
+
+    use std::fs::File;
 
     use crate::io::store::upkeep::reopening::*;
 

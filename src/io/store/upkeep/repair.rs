@@ -2,14 +2,11 @@
 //! counted anew.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 
 use serde::de::DeserializeOwned;
-use sled::{IVec, Tree};
+use sled::IVec;
 
-use super::backup::{BackupPart, read_backup};
 use super::check::StoreProblem;
-use super::daily_backup;
 use super::newest_backup::BackedUp;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::poll::poll_times::PollTimes;
@@ -17,6 +14,7 @@ use crate::io::codec::{self, CodecError};
 use crate::io::store::chunks::{ROWS, are_texts};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use crate::io::store::pack::TableName;
 use crate::io::store::poll_logs::LogRecord;
 use crate::io::store::record_keys::{feed_bytes, feed_of, number_of};
 use backissue_core::feed::identity::identity_hash;
@@ -28,8 +26,8 @@ type ReadRecord = fn(&[u8], &[u8]) -> Result<(), CodecError>;
 
 /// A kind of record that can be dropped.
 #[derive(Clone, Copy)]
-struct Droppable<'t> {
-    tree: &'t Tree,
+struct Droppable {
+    table: TableName,
     /// What a record is called.
     what: &'static str,
     read: ReadRecord,
@@ -40,8 +38,8 @@ struct Droppable<'t> {
 }
 
 /// A record that cannot be read.
-struct Unreadable<'t> {
-    kind: Droppable<'t>,
+struct Unreadable {
+    kind: Droppable,
     key: IVec,
     why: CodecError,
 }
@@ -55,26 +53,26 @@ const MARKS: &str = "it is rebuilt from the entries";
 
 impl Store {
     /// The records that can be dropped. Marks come last: they are compared with the entries.
-    fn droppable(&self) -> [Droppable<'_>; 9] {
-        let kinds: [(&Tree, &'static str, ReadRecord, bool, &'static str); 9] = [
-            (&self.state, "the state", read::<FeedState>, false, POLLED),
-            (&self.times, "the record of the last polls", read::<PollTimes>, false, TIMES),
+    fn droppable() -> [Droppable; 9] {
+        let kinds: [(TableName, &'static str, ReadRecord, bool, &'static str); 9] = [
+            (TableName::State, "the state", read::<FeedState>, false, POLLED),
+            (TableName::Times, "the record of the last polls", read::<PollTimes>, false, TIMES),
             (
-                &self.meta,
+                TableName::Meta,
                 "a record of entries",
                 read_packed::<Vec<Option<KeptEntry>>>,
                 true,
                 POLLED,
             ),
-            (&self.bodies, "a record of texts", read_texts, false, POLLED),
-            (&self.polls, "a record of the poll log", read_log, false, LOG),
-            (&self.rhythms, "a record of publication times", read_any, true, RHYTHM),
-            (&self.history, "the history", read::<HistoryRecord>, true, HISTORY),
-            (&self.nodes, "a record of an archive", read::<ArchiveNode>, true, POLLED),
-            (&self.index, "a record of marks", read_rows, true, MARKS),
+            (TableName::Bodies, "a record of texts", read_texts, false, POLLED),
+            (TableName::Polls, "a record of the poll log", read_log, false, LOG),
+            (TableName::Rhythms, "a record of publication times", read_any, true, RHYTHM),
+            (TableName::History, "the history", read::<HistoryRecord>, true, HISTORY),
+            (TableName::Nodes, "a record of an archive", read::<ArchiveNode>, true, POLLED),
+            (TableName::Index, "a record of marks", read_rows, true, MARKS),
         ];
-        kinds.map(|(tree, what, read, from_backup, without)| Droppable {
-            tree,
+        kinds.map(|(table, what, read, from_backup, without)| Droppable {
+            table,
             what,
             read,
             from_backup,
@@ -82,10 +80,10 @@ impl Store {
         })
     }
 
-    fn find_unreadable(&self) -> Result<Vec<Unreadable<'_>>, StoreError> {
+    fn find_unreadable(&self) -> Result<Vec<Unreadable>, StoreError> {
         let mut found = Vec::new();
-        for kind in self.droppable() {
-            for pair in kind.tree {
+        for kind in Self::droppable() {
+            for pair in self.db.table(kind.table).iter() {
                 let (key, bytes) = pair?;
                 let Err(why) = (kind.read)(&key, &bytes) else { continue };
                 found.push(Unreadable { kind, key, why });
@@ -102,16 +100,16 @@ impl Store {
         let (mut found, mut polled) = (Vec::new(), BTreeSet::new());
         let unreadable = self.find_unreadable()?;
         let wanted = unreadable.iter().filter(|record| record.kind.from_backup);
-        let wanted = wanted.map(|record| (record.kind.tree.name().to_vec(), record.key.to_vec()));
+        let wanted = wanted.map(|record| (record.kind.table, record.key.to_vec()));
         let backup = BackedUp::read(&self.data, &wanted.collect());
         for record in &unreadable {
             let told = self.put_back(record, &backup)?;
             let (kind, feed) = (&record.kind, feed_of(&record.key));
-            let is_history = kind.tree.name() == b"history";
+            let is_history = kind.table == TableName::History;
             if told.is_none() {
-                kind.tree.remove(&record.key)?;
+                self.drop_record(kind.table, &record.key)?;
             }
-            if is_history || (kind.tree.name() == b"nodes" && told.is_none()) {
+            if is_history || (kind.table == TableName::Nodes && told.is_none()) {
                 polled.extend(feed);
             }
             let of = feed.map_or_else(String::new, |feed| format!(" of feed {feed}"));
@@ -119,7 +117,6 @@ impl Store {
             let text = format!("{}{of} is damaged ({}); {told}", kind.what, record.why);
             found.push(StoreProblem { text, repaired: true });
         }
-        drop(unreadable);
         found.extend(self.revive_feeds()?.iter().map(Revived::told));
         if !found.is_empty() {
             self.rows.clear();
@@ -135,25 +132,24 @@ impl Store {
 
     /// Puts a record back as a backup has it; says what was put back. `None`: it has none that can be read.
     fn put_back(
-        &self,
-        record: &Unreadable<'_>,
+        &mut self,
+        record: &Unreadable,
         backup: &BackedUp,
     ) -> Result<Option<String>, StoreError> {
         let Unreadable { kind, key, .. } = record;
-        let tree = kind.tree.name();
-        let Some((day, bytes)) = backup.get(&tree, key) else { return Ok(None) };
+        let Some((day, bytes)) = backup.get(kind.table, key) else { return Ok(None) };
         if (kind.read)(key, bytes).is_err() {
             return Ok(None);
         }
-        if tree != b"index" {
-            kind.tree.insert(key, bytes)?;
+        if kind.table != TableName::Index {
+            self.put(kind.table, key, bytes)?;
             return Ok(Some(format!("restored from the backup of {day}")));
         }
         let rows = self.rows_that_fit(key, codec::decode_rows(bytes)?)?;
         if rows.is_empty() {
             return Ok(None);
         }
-        kind.tree.insert(key, codec::encode_rows(&rows))?;
+        self.put(kind.table, key, codec::encode_rows(&rows))?;
         let marks = counted_words(rows.len(), "entry", "entries");
         Ok(Some(format!("the marks of {marks} were restored from the backup of {day}")))
     }
@@ -184,7 +180,7 @@ impl Store {
     /// address that was asked last. Without either the feed cannot be had back.
     pub(in crate::io::store) fn revive_feeds(&mut self) -> Result<Vec<Revived>, StoreError> {
         let mut lost: Vec<FeedKey> = Vec::new();
-        for key in self.state.iter().keys().chain(self.feeds.iter().keys()) {
+        for key in self.state.keys().chain(self.feeds.keys()) {
             let Some(feed) = feed_of(&key?) else { continue };
             let record = self.feeds.get(feed_bytes(feed))?;
             let is_sound =
@@ -193,45 +189,24 @@ impl Store {
                 lost.push(feed);
             }
         }
+        let wanted = lost.iter().map(|feed| (TableName::Feeds, feed_bytes(*feed).to_vec()));
+        let backup = BackedUp::read(&self.data, &wanted.collect());
         let mut found = Vec::new();
         for feed in lost {
             let asked = self.state_of(feed).unwrap_or_default().validators.url;
-            found.push(if let Some(bytes) = self.backed_up_record(feed)? {
-                self.feeds.insert(feed_bytes(feed), bytes)?;
+            found.push(if let Some((_, bytes)) = backup.get(TableName::Feeds, &feed_bytes(feed)) {
+                self.put(TableName::Feeds, feed_bytes(feed), bytes)?;
                 Revived::AsBackedUp(feed)
             } else if asked.is_empty() {
                 self.remove(&[feed])?;
                 Revived::Lost(feed)
             } else {
                 let record = SubscriptionRecord { url: asked.clone(), ..Default::default() };
-                self.feeds.insert(feed_bytes(feed), codec::encode(&record)?)?;
+                self.put(TableName::Feeds, feed_bytes(feed), codec::encode(&record)?)?;
                 Revived::ByAddress(feed, asked)
             });
         }
         Ok(found)
-    }
-
-    /// The record of a subscription in the newest backup that can be read.
-    fn backed_up_record(&self, feed: FeedKey) -> Result<Option<Vec<u8>>, StoreError> {
-        let wanted = feed_bytes(feed);
-        for daily in daily_backup::newest_first(&self.data, chrono::NaiveDate::MAX) {
-            let Ok(file) = File::open(&daily.path) else { continue };
-            let (mut is_feeds, mut record) = (false, None);
-            let read = read_backup(file, &mut |part| {
-                match part {
-                    BackupPart::Tree(name) => is_feeds = name == b"feeds",
-                    BackupPart::Record(key, value) if is_feeds && key == wanted => {
-                        record = Some(value.to_vec());
-                    }
-                    BackupPart::Record(..) => {}
-                }
-                Ok(())
-            });
-            if read.is_ok() && record.is_some() {
-                return Ok(record);
-            }
-        }
-        Ok(None)
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use crate::io::store::pack::TableName;
 use crate::io::store::record_keys::TextRecord;
 use backissue_core::history::{EntryKey, FeedKey};
 
@@ -27,10 +28,10 @@ impl Store {
     /// Whether the texts may exceed `max` bytes, because the files have grown by an eighth of that since they were
     /// measured last. Reads no record.
     pub fn may_hold_too_much(&self, max: u64) -> Result<bool, StoreError> {
-        let bytes = self.db.size_on_disk()?;
+        let bytes = self.db.disk_bytes();
         let measured = self.facts.get(MEASURED_KEY)?;
         let measured =
-            measured.and_then(|bytes| bytes.as_ref().try_into().ok()).map_or(0, u64::from_be_bytes);
+            measured.and_then(|bytes| (*bytes).try_into().ok()).map_or(0, u64::from_be_bytes);
         // A compacted store is smaller than what was measured.
         let grown = bytes < measured || bytes.saturating_sub(measured) > (max / 8).max(GROWTH_MIN);
         Ok(bytes > max && grown)
@@ -51,7 +52,7 @@ impl Store {
                 self.drop_pages(feed, seqs.into_iter())?;
             }
         }
-        self.facts.insert(MEASURED_KEY, &self.db.size_on_disk()?.to_be_bytes())?;
+        self.put(TableName::Facts, MEASURED_KEY, self.db.disk_bytes().to_be_bytes())?;
         self.sync()?;
         Ok(shed)
     }

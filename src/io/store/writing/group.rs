@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sled::{Batch, Tree};
+use crate::io::store::pack::{Batch, TableName};
 
 use backissue_core::history::FeedKey;
 
@@ -16,7 +16,7 @@ pub(in crate::io::store) struct Group {
     /// Whether what is being done may wait for the others.
     pub(super) is_open: bool,
     /// What it writes, in order.
-    pub(super) batches: Vec<(Tree, Batch)>,
+    pub(super) batches: Vec<(TableName, Batch)>,
     /// The feeds that it writes of.
     pub(super) feeds: BTreeSet<FeedKey>,
     /// How many documents are in it.

@@ -1,42 +1,11 @@
 //! Transactions: batches for several trees, applied all or none; what many polls write is applied together.
 
-use sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
-use sled::{Batch, Tree};
-
 use super::group::Group;
 use crate::engine::store_work::{Job, StoreWork, Stored};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
-use crate::io::store::upkeep::damage_note::on_damaged_files;
+use crate::io::store::pack::{Batch, TableName};
 use backissue_core::history::FeedKey;
-
-/// Applies batches to their trees, all or none of them. Later ones win over earlier ones of the same tree.
-pub(in crate::io::store) fn apply_together(batches: &[(&Tree, &Batch)]) -> Result<(), StoreError> {
-    let mut trees: Vec<&Tree> = Vec::new();
-    let mut placed = Vec::new();
-    for &(tree, batch) in batches {
-        let place = trees.iter().position(|known| known.name() == tree.name());
-        placed.push((place.unwrap_or(trees.len()), batch));
-        if place.is_none() {
-            trees.push(tree);
-        }
-    }
-    if trees.is_empty() {
-        return Ok(());
-    }
-    let applied = trees.as_slice().transaction(|trees| {
-        for (place, batch) in &placed {
-            if let Some(tree) = trees.get(*place) {
-                tree.apply_batch(batch)?;
-            }
-        }
-        Ok::<(), ConflictableTransactionError<()>>(())
-    });
-    applied.map_err(|error| match error {
-        TransactionError::Abort(()) => StoreError::Failed("a transaction was aborted".into()),
-        TransactionError::Storage(error) => error.into(),
-    })
-}
 
 /// The feed that a write is about which may be written together with those of other feeds.
 fn grouped_feed(job: &Job) -> Option<FeedKey> {
@@ -86,8 +55,7 @@ impl Store {
         if batches.is_empty() {
             return Ok(());
         }
-        let batches: Vec<_> = batches.iter().map(|(tree, batch)| (tree, batch)).collect();
-        let written = on_damaged_files(self, |_| apply_together(&batches));
+        let written = self.guarded(|store| store.commit_all(&batches));
         if written.is_err() {
             // Nothing was written, so nothing may be remembered.
             for feed in feeds {
@@ -101,14 +69,41 @@ impl Store {
     /// Applies batches now, or leaves them to the group if one is open.
     pub(in crate::io::store) fn apply(
         &mut self,
-        batches: Vec<(Tree, Batch)>,
+        batches: Vec<(TableName, Batch)>,
     ) -> Result<(), StoreError> {
         if self.group.is_open {
             self.group.batches.extend(batches);
             return Ok(());
         }
-        let batches: Vec<_> = batches.iter().map(|(tree, batch)| (tree, batch)).collect();
-        apply_together(&batches)
+        self.commit_all(&batches)
+    }
+
+    fn commit_all(&mut self, batches: &[(TableName, Batch)]) -> Result<(), StoreError> {
+        let batches: Vec<_> = batches.iter().map(|(table, batch)| (*table, batch)).collect();
+        self.db.commit(&batches)
+    }
+
+    /// Sets a record.
+    pub(in crate::io::store) fn put(
+        &mut self,
+        table: TableName,
+        key: impl AsRef<[u8]>,
+        value: impl Into<Vec<u8>>,
+    ) -> Result<(), StoreError> {
+        let mut batch = Batch::default();
+        batch.insert(key, value);
+        self.db.commit(&[(table, &batch)])
+    }
+
+    /// Removes a record.
+    pub(in crate::io::store) fn drop_record(
+        &mut self,
+        table: TableName,
+        key: impl AsRef<[u8]>,
+    ) -> Result<(), StoreError> {
+        let mut batch = Batch::default();
+        batch.remove(key);
+        self.db.commit(&[(table, &batch)])
     }
 }
 

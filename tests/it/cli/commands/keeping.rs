@@ -66,7 +66,7 @@ fn a_compacted_store_shows_the_same() {
 fn store_and_other_files_are_never_overwritten() {
     let (_site, program) = subscribed();
     let before = seen(&program);
-    let store = program.data().join("store/db");
+    let store = program.data().join("store.pack");
     let notes = program.write("notes", "precious");
     for command in ["export", "backup"] {
         let told = program.run(&[command, store.to_str().unwrap(), "--force"]).with(2).err;

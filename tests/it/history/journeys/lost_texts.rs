@@ -5,7 +5,7 @@ use backissue_core::history::EntryKey;
 use chrono::TimeDelta;
 
 use super::{FEED, NOTES, archive, serve_orchard, subscribe};
-use crate::store::damage::plant_where;
+use crate::store::damage::{destroy, plant_where};
 use crate::support::world::World;
 
 #[test]
@@ -27,7 +27,7 @@ fn archive_texts_lost_with_a_store_are_refetched() {
     world.store.back_up_daily(world.now.date_naive()).unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     world.store = Store::open(elsewhere.path()).unwrap();
-    std::fs::write(world.folder.path().join("store/db"), vec![7; 3_000_000]).unwrap();
+    destroy(world.folder.path());
     world.store =
         Store::open_or_recover(world.folder.path(), world.now, SessionLength::Short).unwrap().0;
     assert_eq!(texts(&world), 0, "a daily backup holds no texts");

@@ -1,0 +1,500 @@
+//! The database: a pack, and sled as the index of its records.
+//!
+//! A change is appended to the pack and then made in sled. At the end of a session sled notes how long the pack is. If it has no such
+//! note when it is opened, or another one, its files are removed and filled again from the pack: after a crash, after damage in
+//! either, and after the pack was replaced.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sled::{Db, Mode};
+
+use super::frame::{FrameBuilder, HEAD};
+use super::pack_file::{Pack, Scanned};
+use super::rewrite::Record;
+use super::table::{Batch, Stored, Table, TableName, read_at};
+use crate::io::private_files::create_private_folder;
+use crate::io::store::error::{StoreError, catch_sled_panic};
+use crate::io::store::sleepy_threads::{SessionLength, open_database};
+
+/// Name of the pack in a data folder.
+pub(in crate::io::store) const PACK: &str = "store.pack";
+/// Name of the folder of sled's files in a data folder.
+pub(in crate::io::store) const INDEX: &str = "store";
+/// Size of sled's page cache on disk, in bytes; in memory, its pages take twice that.
+const CACHE_BYTES: u64 = 4 * 1024 * 1024;
+/// Bytes that sled allocates on disk at a time.
+const SEGMENT_BYTES: u64 = 512 * 1024;
+/// Key of sled's note on the pack, in a tree that has nothing else.
+const NOTE: &[u8] = b"pack";
+/// How often opening sled is tried while its files are locked: it releases them a moment after it is closed.
+const TRIES: u32 = 100;
+const TRY_PAUSE: Duration = Duration::from_millis(20);
+
+/// An open database.
+#[derive(Debug)]
+pub(in crate::io::store) struct Database {
+    db: Db,
+    tables: Vec<Table>,
+    pack: Pack,
+    /// Folder of sled's files.
+    index: PathBuf,
+    /// What the pack is synced to when the sync under way ends.
+    ordered: u64,
+    /// Whether sled has the note that it holds all of the pack.
+    is_noted: bool,
+    /// Whether sled may hold something else than the pack.
+    is_wrong: bool,
+    /// Nothing can be written.
+    only_reads: bool,
+}
+
+/// What sled notes: the number of the pack, and its length.
+fn note(pack: &Pack) -> [u8; 16] {
+    (u128::from(pack.end) << 64 | u128::from(pack.number)).to_le_bytes()
+}
+
+/// Opens sled's files if they have a note on the pack with this number, or on any pack without a number. Returns them with the length
+/// of the pack that they know.
+fn open_noted(pack: Option<u64>, index: &Path, stay: SessionLength) -> Option<(Db, u64)> {
+    if !index.join("db").is_file() {
+        return None;
+    }
+    let opened = catch_sled_panic(|| {
+        let db = open_index(index, stay)?;
+        let noted = db.get(NOTE)?;
+        Ok((db, noted))
+    });
+    let (db, noted) = opened.ok()?;
+    let noted = noted?;
+    let (number, end) = noted.split_first_chunk()?;
+    let end = u64::from_le_bytes(*end.first_chunk()?);
+    pack.is_none_or(|pack| u64::from_le_bytes(*number) == pack).then_some((db, end))
+}
+
+/// Returns a random number.
+pub(super) fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+impl Database {
+    /// Opens the database in a data folder, or creates it if there is none. Fails if the pack is
+    /// damaged, as far as that is noticed: a pack that sled knows to the end is not read.
+    pub(in crate::io::store) fn open(data: &Path, stay: SessionLength) -> Result<Self, StoreError> {
+        let path = data.join(PACK);
+        let index = data.join(INDEX);
+        let is_new = !path.exists();
+        let pack = if is_new {
+            let pack = Pack::create(&path, random())?;
+            sync_folder(data)?;
+            pack
+        } else {
+            Pack::open(&path, true, random())?
+        };
+        match open_noted(Some(pack.number), &index, stay) {
+            Some((db, end)) if end == pack.end => {
+                let mut database = Self::with(&pack, &index, db)?;
+                (database.is_noted, database.pack.synced) = (true, pack.end);
+                return Ok(database);
+            }
+            Some((_, end)) if end > pack.end => {
+                return Err(StoreError::Corrupted("a part of them is missing".into()));
+            }
+            // The last session did not end as it should.
+            Some(_) | None => {}
+        }
+        remove_index(&index)?;
+        create_private_folder(&index)?;
+        let (mut database, scanned) = Self::fill(&pack, &index, stay)?;
+        if !scanned.is_sound() {
+            database.is_wrong = true;
+            return Err(StoreError::Corrupted("they are damaged".into()));
+        }
+        database.pack.cut(scanned.end)?;
+        database.sync()?;
+        Ok(database)
+    }
+
+    /// Opens the database of a data folder that cannot be written. sled's files are in another folder meanwhile.
+    pub(in crate::io::store) fn open_to_read(
+        data: &Path,
+        elsewhere: &Path,
+    ) -> Result<(Self, Scanned), StoreError> {
+        let pack = Pack::open(&data.join(PACK), false, random())?;
+        let index = elsewhere.join(INDEX);
+        let (mut database, scanned) = Self::fill(&pack, &index, SessionLength::Short)?;
+        database.only_reads = true;
+        Ok((database, scanned))
+    }
+
+    fn with(pack: &Pack, index: &Path, db: Db) -> Result<Self, StoreError> {
+        let Pack { file, number, end, synced } = pack;
+        let pack = Pack { file: Arc::clone(file), number: *number, end: *end, synced: *synced };
+        let open =
+            |&name: &TableName| Ok(Table::new(name, db.open_tree(name.text())?, Arc::clone(file)));
+        let tables = TableName::ALL.iter().map(open).collect::<Result<_, StoreError>>()?;
+        Ok(Self {
+            db,
+            tables,
+            pack,
+            index: index.into(),
+            ordered: 0,
+            is_noted: false,
+            is_wrong: false,
+            only_reads: false,
+        })
+    }
+
+    /// Fills new files of sled from the pack.
+    fn fill(pack: &Pack, index: &Path, stay: SessionLength) -> Result<(Self, Scanned), StoreError> {
+        let SoundRecords { records, scanned, .. } = SoundRecords::of(pack, 0)?;
+        let db = catch_sled_panic(|| Ok(open_index(index, stay)?))?;
+        let database = Self::with(pack, index, db)?;
+        for ((table, key), place) in records {
+            let Place::Pack(place, length) = place else { continue };
+            let value = if Stored::is_inline(length) {
+                Stored::Inline(&read_at(&pack.file, place, length)?).bytes()
+            } else {
+                Stored::At(place, length).bytes()
+            };
+            database.table(table).tree.insert(key, value)?;
+        }
+        Ok((database, scanned))
+    }
+
+    /// Returns a table, for reading.
+    pub(in crate::io::store) fn table(&self, name: TableName) -> &Table {
+        let place = TableName::ALL.iter().position(|other| *other == name);
+        let table = place.and_then(|place| self.tables.get(place));
+        table.unwrap_or_else(|| unreachable!("a table for each name"))
+    }
+
+    /// Returns all tables, in the order of their names.
+    pub(in crate::io::store) fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    /// Returns whether nothing can be written.
+    pub(in crate::io::store) const fn only_reads(&self) -> bool {
+        self.only_reads
+    }
+
+    /// Writes changes, all or none of them. They are seen at once, and durable after the next sync.
+    pub(in crate::io::store) fn commit(
+        &mut self,
+        batches: &[(TableName, &Batch)],
+    ) -> Result<(), StoreError> {
+        let mut frame = FrameBuilder::default();
+        for (table, batch) in batches {
+            if !frame.add(*table, batch) {
+                return Err(StoreError::Failed("a record is too long".into()));
+            }
+        }
+        if frame.is_empty() {
+            return Ok(());
+        }
+        if self.only_reads() {
+            return Err(StoreError::ReadOnly);
+        }
+        if self.is_wrong {
+            return Err(StoreError::Failed("the last write failed".into()));
+        }
+        self.reserve(frame.length())?;
+        let end = self.pack.end;
+        let places = self.pack.append(frame)?;
+        let done = catch_sled_panic(|| self.apply_committed(batches, places));
+        if done.is_err() {
+            self.is_wrong = true;
+            self.pack.cut(end)?;
+        }
+        done
+    }
+
+    fn apply_committed(
+        &mut self,
+        batches: &[(TableName, &Batch)],
+        places: Vec<u64>,
+    ) -> Result<(), StoreError> {
+        if std::mem::take(&mut self.is_noted) {
+            self.db.remove(NOTE)?;
+        }
+        // One by one: sled writes each of its own batches to the disk at once.
+        let mut places = places.into_iter();
+        for (table, changes) in batches {
+            let tree = &self.table(*table).tree;
+            for (key, value) in changes.changes() {
+                let place = places.next().unwrap_or_default();
+                match value {
+                    Some(value) => tree.insert(key, Stored::choose(value, place).bytes())?,
+                    None => tree.remove(key)?,
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the system set room aside for what sled writes next: it does not go on after a write that failed. Where the system cannot
+    /// do that, sled may try.
+    fn reserve(&self, bytes: usize) -> Result<(), StoreError> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{FallocateFlags, fallocate};
+            let file = fs::OpenOptions::new().write(true).open(self.index.join("db"))?;
+            let room = (bytes as u64).saturating_add(SEGMENT_BYTES.saturating_mul(4));
+            let end = file.metadata()?.len();
+            let reserved = fallocate(&file, FallocateFlags::KEEP_SIZE, end, room);
+            if let Err(rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT) = reserved {
+                return Err(StoreError::NoRoom);
+            }
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = bytes;
+        Ok(())
+    }
+
+    /// Makes everything that was written durable.
+    pub(in crate::io::store) fn sync(&mut self) -> Result<(), StoreError> {
+        if self.pack.synced < self.pack.end && !self.only_reads() {
+            self.pack.file.sync_data()?;
+            self.pack.synced = self.pack.end;
+        }
+        Ok(())
+    }
+
+    /// Returns the file to sync so that everything that was written is durable. [`Self::was_synced`] must follow.
+    pub(in crate::io::store) fn begin_sync(&mut self) -> Arc<File> {
+        self.ordered = self.pack.end;
+        Arc::clone(&self.pack.file)
+    }
+
+    /// Takes note that the sync that was begun is done.
+    pub(in crate::io::store) fn was_synced(&mut self) {
+        self.pack.synced = self.pack.synced.max(self.ordered);
+    }
+
+    /// Removes everything that was not synced from the pack; sled's files are filled again when they are opened next.
+    pub(in crate::io::store) fn give_up_unsynced(&mut self) {
+        self.is_wrong = true;
+        // What stays there is seen as written after the restart, but was reported as failed.
+        self.pack.cut(self.pack.synced).ok();
+    }
+
+    /// Has sled's files filled again when they are opened next, because they are damaged or may hold something else than the pack.
+    pub(in crate::io::store) const fn distrust(&mut self) {
+        self.is_wrong = true;
+    }
+
+    /// Returns whether the database must be opened again before anything can be written.
+    pub(in crate::io::store) const fn is_wrong(&self) -> bool {
+        self.is_wrong
+    }
+
+    /// Looks at the whole pack.
+    pub(in crate::io::store) fn scan(&self) -> Result<Scanned, StoreError> {
+        Ok(self.pack.scan(self.pack.synced, &mut |_, _| {})?)
+    }
+
+    /// Returns the bytes on disk.
+    pub(in crate::io::store) fn disk_bytes(&self) -> u64 {
+        self.pack.end.saturating_add(self.db.size_on_disk().unwrap_or(0))
+    }
+
+    /// Returns the length of the pack, and how much of it is needed, in bytes.
+    pub(in crate::io::store) fn pack_bytes(&self) -> Result<(u64, u64), StoreError> {
+        let mut live = 0_u64;
+        for table in &self.tables {
+            for record in table.lengths() {
+                let (key, length) = record?;
+                // Each has a head in the directory of its frame.
+                let bytes = length.saturating_add(key.len() as u64).saturating_add(HEAD as u64);
+                live = live.saturating_add(bytes);
+            }
+        }
+        Ok((self.pack.end, live))
+    }
+
+    /// Notes in sled that it holds all of the pack, if it does.
+    fn close(&mut self) -> Result<(), StoreError> {
+        if self.is_wrong || self.is_noted || self.only_reads() {
+            return Ok(());
+        }
+        self.sync()?;
+        // This frame says that those before it are synced.
+        if self.pack.end > 0 {
+            self.pack.append(FrameBuilder::default())?;
+        }
+        self.db.flush()?;
+        // sled syncs nothing by itself, and the note must not be there before what it is about.
+        File::open(self.index.join("db"))?.sync_data()?;
+        self.db.insert(NOTE, &note(&self.pack))?;
+        self.db.flush()?;
+        Ok(())
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // Without the note sled's files are filled again.
+        catch_sled_panic(|| self.close()).ok();
+    }
+}
+
+/// Opens sled's files.
+fn open_index(index: &Path, stay: SessionLength) -> Result<Db, sled::Error> {
+    let config = sled::Config::new().path(index).mode(Mode::LowSpace);
+    let config = config.cache_capacity(CACHE_BYTES).flush_every_ms(None);
+    let mut tries = 0;
+    loop {
+        match open_database(&config, stay) {
+            Err(sled::Error::Io(error)) if is_locked(&error) && tries < TRIES => {
+                tries += 1;
+                std::thread::sleep(TRY_PAUSE);
+            }
+            opened => return opened,
+        }
+    }
+}
+
+/// Returns whether sled's files are still locked. This process holds the lock of the data folder, so that is temporary.
+fn is_locked(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::WouldBlock || error.to_string().contains("acquire lock")
+}
+
+/// Removes sled's files.
+pub(in crate::io::store) fn remove_index(index: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(index) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Makes the names of the files in a folder durable.
+pub(in crate::io::store) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Where the value of a record that is saved from a damaged pack is.
+#[derive(Debug)]
+enum Place {
+    /// In the pack: its start and its length.
+    Pack(u64, u32),
+    /// sled has it.
+    Index(Vec<u8>),
+}
+
+/// The sound records of a pack that may be damaged.
+#[derive(Debug)]
+pub(in crate::io::store) struct SoundRecords {
+    file: Option<Arc<File>>,
+    records: BTreeMap<(TableName, Vec<u8>), Place>,
+    /// What was found in the pack.
+    pub(in crate::io::store) scanned: Scanned,
+}
+
+impl SoundRecords {
+    /// Reads the pack of a data folder. None counts as empty. If sled's files know the whole pack, or a longer one of which the end is
+    /// missing, small records are taken from there.
+    pub(in crate::io::store) fn read(data: &Path) -> Result<Self, StoreError> {
+        let pack = match Pack::open(&data.join(PACK), false, 0) {
+            Ok(pack) => pack,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let scanned = Scanned::default();
+                return Ok(Self { file: None, records: BTreeMap::new(), scanned });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        // Without a sound frame the number of the pack is not known.
+        let number = Some(pack.number).filter(|number| *number != 0);
+        let noted = open_noted(number, &data.join(INDEX), SessionLength::Short);
+        let noted = noted.filter(|(_, end)| *end >= pack.end);
+        let mut sound = Self::of(&pack, noted.as_ref().map_or(0, |(_, end)| *end))?;
+        if let Some((db, _)) = noted {
+            // What sled cannot read is left as it was found in the pack.
+            catch_sled_panic(|| sound.take_index(&pack, &db)).ok();
+        }
+        Ok(sound)
+    }
+
+    fn of(pack: &Pack, synced: u64) -> Result<Self, StoreError> {
+        let mut records = BTreeMap::new();
+        let scanned = pack.scan(synced, &mut |change, frame| {
+            // Tables of later versions are left alone.
+            let Some(table) = TableName::numbered(change.table) else { return };
+            let name = (table, change.key.to_vec());
+            match change.value {
+                Some((place, length)) => {
+                    records.insert(name, Place::Pack(frame.saturating_add(place), length));
+                }
+                None => drop(records.remove(&name)),
+            }
+        })?;
+        Ok(Self { file: Some(Arc::clone(&pack.file)), records, scanned })
+    }
+
+    /// Takes the records as sled has them. Of a large one whose newest value is beyond the end of the pack, the value that was found
+    /// in the pack stays.
+    fn take_index(&mut self, pack: &Pack, db: &Db) -> Result<(), StoreError> {
+        let mut records = BTreeMap::new();
+        for &name in TableName::ALL {
+            for pair in &db.open_tree(name.text())? {
+                let (key, bytes) = pair?;
+                let key = (name, key.to_vec());
+                let found = self.records.remove(&key);
+                let place = match Stored::read(&bytes) {
+                    Stored::Inline(value) => Some(Place::Index(value.to_vec())),
+                    Stored::At(place, length)
+                        if place.saturating_add(length.into()) <= pack.end =>
+                    {
+                        Some(Place::Pack(place, length))
+                    }
+                    Stored::At(..) => found,
+                };
+                records.extend(place.map(|place| (key, place)));
+            }
+        }
+        self.records = records;
+        Ok(())
+    }
+
+    /// Returns the number of records.
+    pub(in crate::io::store) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Returns whether there is none.
+    pub(in crate::io::store) fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Returns the table of each record.
+    pub(in crate::io::store) fn names(&self) -> impl Iterator<Item = TableName> {
+        self.records.keys().map(|(table, _)| *table)
+    }
+
+    /// Returns whether there is a record.
+    pub(in crate::io::store) fn contains(&self, table: TableName, key: &[u8]) -> bool {
+        self.records.contains_key(&(table, key.to_vec()))
+    }
+
+    /// Calls a function with the table, key and value of each record, in order.
+    pub(in crate::io::store) fn for_each(
+        &self,
+        each: &mut dyn FnMut(Record<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        for ((table, key), place) in &self.records {
+            match (place, &self.file) {
+                (Place::Index(value), _) => each((*table, key, value))?,
+                (Place::Pack(place, length), Some(file)) => {
+                    each((*table, key, &read_at(file, *place, *length)?))?;
+                }
+                (Place::Pack(..), None) => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,209 @@
+//! Frames: the parts of a pack. A frame holds changes of records that are written all or none.
+//!
+//! | bytes | what |
+//! | --- | --- |
+//! | 4 | [`MAGIC`] |
+//! | 4 | CRC-32 of the rest of the head and of the directory |
+//! | 8 | number of the pack, random |
+//! | 8 | bytes of the pack that were synced before this frame was written |
+//! | 4 | length of the directory, in bytes |
+//! | 8 | length of the values, in bytes |
+//! | … | directory: for each change the table (1), the length of the key (2), the length of the value (4, [`REMOVED`]: the record is removed), the CRC-32 of the value (4), and the key |
+//! | … | values |
+//!
+//! Numbers are little-endian.
+
+use super::table::{Batch, TableName};
+
+/// Start of each frame.
+pub(in crate::io::store) const MAGIC: [u8; 4] = *b"Bi\xf1\x01";
+/// Length of the head, in bytes.
+pub(super) const HEAD: usize = 36;
+/// Length of the fixed part of a change in the directory, in bytes.
+const CHANGE: usize = 11;
+/// Length of the value of a change that removes a record.
+const REMOVED: u32 = u32::MAX;
+
+/// A frame that is being built.
+#[derive(Debug, Default)]
+pub(super) struct FrameBuilder {
+    directory: Vec<u8>,
+    values: Vec<u8>,
+    /// The changes, with the place of each value in `values`.
+    places: Vec<u64>,
+}
+
+impl FrameBuilder {
+    /// Adds the changes of a table. Returns `false` if a key or value is too long for a frame.
+    pub(super) fn add(&mut self, table: TableName, batch: &Batch) -> bool {
+        batch.changes().all(|(key, value)| self.put(table, key, value))
+    }
+
+    /// Adds a change; `None` removes the record. Returns `false` if the key or value is too long.
+    pub(super) fn put(&mut self, table: TableName, key: &[u8], value: Option<&[u8]>) -> bool {
+        let Ok(key_length) = u16::try_from(key.len()) else { return false };
+        let bytes = value.unwrap_or_default();
+        let length = match value.map(|value| u32::try_from(value.len())) {
+            None => REMOVED,
+            Some(Ok(length)) if length < REMOVED => length,
+            Some(_) => return false,
+        };
+        self.directory.push(table.number());
+        self.directory.extend_from_slice(&key_length.to_le_bytes());
+        self.directory.extend_from_slice(&length.to_le_bytes());
+        self.directory.extend_from_slice(&crc32fast::hash(bytes).to_le_bytes());
+        self.directory.extend_from_slice(key);
+        self.places.push(self.values.len() as u64);
+        self.values.extend_from_slice(bytes);
+        true
+    }
+
+    /// Returns whether it holds no change.
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Returns the length of the values so far, in bytes.
+    pub(super) fn length(&self) -> usize {
+        self.values.len().saturating_add(self.directory.len())
+    }
+
+    /// Returns the bytes of the frame, and the places of the values in it in the order of the changes.
+    pub(super) fn finish(self, pack: u64, synced: u64) -> (Vec<u8>, Vec<u64>) {
+        let Self { directory, values, mut places } = self;
+        let length = HEAD.saturating_add(directory.len());
+        let mut out = Vec::with_capacity(length.saturating_add(values.len()));
+        out.extend_from_slice(&MAGIC);
+        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(&pack.to_le_bytes());
+        out.extend_from_slice(&synced.to_le_bytes());
+        out.extend_from_slice(&u32::try_from(directory.len()).unwrap_or(u32::MAX).to_le_bytes());
+        out.extend_from_slice(&(values.len() as u64).to_le_bytes());
+        out.extend_from_slice(&directory);
+        let sum = crc32fast::hash(out.get(8..).unwrap_or_default());
+        if let Some(place) = out.get_mut(4..8) {
+            place.copy_from_slice(&sum.to_le_bytes());
+        }
+        out.extend_from_slice(&values);
+        for place in &mut places {
+            *place = place.saturating_add(length as u64);
+        }
+        (out, places)
+    }
+}
+
+/// The head of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    sum: u32,
+    /// Number of the pack.
+    pub(super) pack: u64,
+    /// Bytes of the pack that were synced before.
+    pub(super) synced: u64,
+    /// Length of the directory, in bytes.
+    pub(super) directory: usize,
+    /// Length of the values, in bytes.
+    pub(super) values: u64,
+}
+
+impl Head {
+    /// Reads a head. Returns `None` if the bytes are none. Only with its directory is known whether it is sound ([`Self::is_sound`]).
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let four = |at: usize| bytes.get(at..)?.first_chunk().map(|it| u32::from_le_bytes(*it));
+        let eight = |at: usize| bytes.get(at..)?.first_chunk().map(|it| u64::from_le_bytes(*it));
+        bytes.starts_with(&MAGIC).then_some(())?;
+        Some(Self {
+            sum: four(4)?,
+            pack: eight(8)?,
+            synced: eight(16)?,
+            directory: usize::try_from(four(24)?).ok()?,
+            values: eight(28)?,
+        })
+    }
+
+    /// Returns the length of the whole frame, in bytes.
+    pub(super) fn length(&self) -> u64 {
+        (HEAD as u64).saturating_add(self.directory as u64).saturating_add(self.values)
+    }
+
+    /// Returns whether the head and the directory are as they were written. `bytes` are those of both.
+    pub(super) fn is_sound(&self, bytes: &[u8]) -> bool {
+        crc32fast::hash(bytes.get(8..).unwrap_or_default()) == self.sum
+    }
+}
+
+/// A change in the directory of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Change<'f> {
+    /// Number of the table.
+    pub(super) table: u8,
+    pub(super) key: &'f [u8],
+    /// Place of the value in the frame, and its length; `None` removes the record.
+    pub(super) value: Option<(u64, u32)>,
+    /// CRC-32 of the value.
+    pub(super) sum: u32,
+}
+
+/// Returns the changes in a directory.
+pub(super) fn changes(directory: &[u8]) -> impl Iterator<Item = Change<'_>> {
+    let mut rest = directory;
+    let mut place = (HEAD as u64).saturating_add(directory.len() as u64);
+    std::iter::from_fn(move || {
+        let (fixed, behind) = rest.split_first_chunk::<CHANGE>()?;
+        let [table, k0, k1, v0, v1, v2, v3, s0, s1, s2, s3] = *fixed;
+        let (key, behind) = behind.split_at_checked(u16::from_le_bytes([k0, k1]).into())?;
+        rest = behind;
+        let length = u32::from_le_bytes([v0, v1, v2, v3]);
+        let value = (length != REMOVED).then_some((place, length));
+        if let Some((_, length)) = value {
+            place = place.saturating_add(length.into());
+        }
+        Some(Change { table, key, value, sum: u32::from_le_bytes([s0, s1, s2, s3]) })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame() -> (Vec<u8>, Vec<u64>) {
+        let mut frame = FrameBuilder::default();
+        assert!(frame.put(TableName::Feeds, b"one", Some(b"first")));
+        assert!(frame.put(TableName::Polls, b"two", None));
+        assert!(frame.put(TableName::Bodies, b"", Some(b"")));
+        assert!(!frame.put(TableName::Feeds, &vec![0; 70_000], None), "a key that is too long");
+        frame.finish(7, 100)
+    }
+
+    #[test]
+    fn a_frame_reads_back() {
+        let (bytes, places) = frame();
+        let head = Head::read(&bytes).unwrap();
+        assert_eq!((head.pack, head.synced, head.length()), (7, 100, bytes.len() as u64));
+        let end = HEAD + head.directory;
+        assert!(head.is_sound(&bytes[..end]));
+        let read: Vec<_> = changes(&bytes[HEAD..end]).collect();
+        assert_eq!(read.len(), 3);
+        let (place, length) = read[0].value.unwrap();
+        assert_eq!(place, places[0]);
+        let place = usize::try_from(place).unwrap();
+        assert_eq!(&bytes[place..place + length as usize], b"first");
+        assert_eq!((read[0].key, read[0].sum), (&b"one"[..], crc32fast::hash(b"first")));
+        assert_eq!((read[1].key, read[1].value), (&b"two"[..], None));
+        assert_eq!(read[2].value, Some((places[2], 0)));
+    }
+
+    #[test]
+    fn each_flipped_bit_of_head_and_directory_is_noticed() {
+        let (bytes, _) = frame();
+        let end = HEAD + Head::read(&bytes).unwrap().directory;
+        for bit in 0..end * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let sound = Head::read(&damaged).is_some_and(|head| {
+                damaged.get(..HEAD + head.directory).is_some_and(|bytes| head.is_sound(bytes))
+            });
+            assert!(!sound, "bit {bit}");
+        }
+    }
+}

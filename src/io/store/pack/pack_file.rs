@@ -1,0 +1,303 @@
+//! The pack: one file to which frames are appended.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::frame::{Change, FrameBuilder, HEAD, Head, MAGIC, changes};
+
+/// Bytes that are read at once in the search for the next frame behind a damaged part.
+const SEARCHED: usize = 1024 * 1024;
+
+/// An open pack.
+#[derive(Debug)]
+pub(super) struct Pack {
+    /// The file, which readers share.
+    pub(super) file: Arc<File>,
+    /// Random number of the pack. Each frame has it.
+    pub(super) number: u64,
+    /// Length of the sound part in bytes: the next frame begins there.
+    pub(super) end: u64,
+    /// Bytes that are known to be synced.
+    pub(super) synced: u64,
+}
+
+/// What a scan found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::io::store) struct Scanned {
+    /// End of the last frame in bytes, without a frame that was not written to its end.
+    pub(super) end: u64,
+    /// Parts in which no frame can be read, although frames behind them can.
+    pub(in crate::io::store) gaps: Vec<Range<u64>>,
+    /// Number of values that are not as they were written.
+    pub(in crate::io::store) unsound: usize,
+}
+
+impl Scanned {
+    /// Returns whether everything that was synced can be read.
+    pub(in crate::io::store) fn is_sound(&self) -> bool {
+        self.gaps.is_empty() && self.unsound == 0
+    }
+}
+
+impl Pack {
+    /// Creates an empty pack. `number` is random.
+    pub(super) fn create(path: &Path, number: u64) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create_new(true).mode(0o600).open(path)?;
+        Ok(Self { file: Arc::new(file), number, end: 0, synced: 0 })
+    }
+
+    /// Opens a pack. `fresh` becomes its number if it has no frame. Nothing but its first frame is read.
+    pub(super) fn open(path: &Path, writable: bool, fresh: u64) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(writable).open(path)?;
+        let end = file.metadata()?.len();
+        let mut pack = Self { file: Arc::new(file), number: fresh, end, synced: 0 };
+        if let Some((_, head, _)) = pack.next_frame(0, end)? {
+            pack.number = head.pack;
+        }
+        Ok(pack)
+    }
+
+    /// Appends a frame. Returns the places of its values in the pack. After an error nothing of the frame is left.
+    pub(super) fn append(&mut self, frame: FrameBuilder) -> io::Result<Vec<u64>> {
+        let (bytes, mut places) = frame.finish(self.number, self.synced);
+        if let Err(error) = self.file.write_all_at(&bytes, self.end) {
+            // If that fails, too, the rest is no frame, and the next one is written over it.
+            self.file.set_len(self.end).ok();
+            return Err(error);
+        }
+        for place in &mut places {
+            *place = place.saturating_add(self.end);
+        }
+        self.end = self.end.saturating_add(bytes.len() as u64);
+        Ok(places)
+    }
+
+    /// Removes what is behind the last frame, or behind what was synced.
+    pub(super) fn cut(&mut self, end: u64) -> io::Result<()> {
+        self.file.set_len(end)?;
+        self.end = end;
+        Ok(())
+    }
+
+    /// Reads all frames in order. `each` gets each change whose value is sound, with the place of the value in the pack.
+    ///
+    /// Behind a part that cannot be read the search goes on. A part that was not synced, as far as frames behind it and `synced`
+    /// say, is the rest of a write that was never reported as done, and ends the pack.
+    pub(super) fn scan(
+        &self,
+        synced: u64,
+        each: &mut dyn FnMut(Change<'_>, u64),
+    ) -> io::Result<Scanned> {
+        let length = self.file.metadata()?.len();
+        let synced = self.synced_at_least(length)?.max(synced);
+        let (mut scanned, mut at) = (Scanned::default(), 0);
+        while let Some((place, head, bytes)) = self.next_frame(at, length)? {
+            if place > at {
+                if at >= synced {
+                    break;
+                }
+                scanned.gaps.push(at..place);
+            }
+            let directory = bytes.get(HEAD..).unwrap_or_default();
+            let (mut unsound, mut sound) = (0, Vec::new());
+            let mut value = Vec::new();
+            for change in changes(directory) {
+                let is_sound = match change.value {
+                    None => true,
+                    Some((start, bytes)) => {
+                        let start = place.saturating_add(start);
+                        let is_there = start.saturating_add(bytes.into()) <= length;
+                        if is_there {
+                            value.resize(bytes as usize, 0);
+                            self.file.read_exact_at(&mut value, start)?;
+                        }
+                        is_there && crc32fast::hash(&value) == change.sum
+                    }
+                };
+                if is_sound { sound.push(change) } else { unsound += 1 }
+            }
+            if unsound > 0 && place >= synced {
+                break;
+            }
+            scanned.unsound += unsound;
+            for change in sound {
+                each(change, place);
+            }
+            at = place.saturating_add(head.length());
+        }
+        // Damage at the end of what was synced.
+        if at < synced {
+            scanned.gaps.push(at..synced);
+        }
+        scanned.end = at.max(synced).min(length);
+        Ok(scanned)
+    }
+
+    /// Returns how many bytes were synced according to the frames.
+    fn synced_at_least(&self, length: u64) -> io::Result<u64> {
+        let (mut at, mut synced) = (0, 0);
+        while let Some((place, head, _)) = self.next_frame(at, length)? {
+            synced = synced.max(head.synced);
+            at = place.saturating_add(head.length());
+        }
+        Ok(synced)
+    }
+
+    /// Returns the first frame at a place or behind it: its place, its head, and the bytes of head and directory.
+    fn next_frame(&self, at: u64, length: u64) -> io::Result<Option<(u64, Head, Vec<u8>)>> {
+        let mut place = at;
+        loop {
+            if let Some((head, bytes)) = self.frame_at(place, length)? {
+                return Ok(Some((place, head, bytes)));
+            }
+            let Some(next) = self.find_magic(place.saturating_add(1), length)? else {
+                return Ok(None);
+            };
+            place = next;
+        }
+    }
+
+    /// Reads head and directory of the frame at a place. Returns `None` if there is no sound one. The file may end before its values.
+    fn frame_at(&self, place: u64, length: u64) -> io::Result<Option<(Head, Vec<u8>)>> {
+        let left = length.saturating_sub(place);
+        if left < HEAD as u64 {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; HEAD];
+        self.file.read_exact_at(&mut bytes, place)?;
+        let is_there = |head: &Head| (HEAD.saturating_add(head.directory)) as u64 <= left;
+        let Some(head) = Head::read(&bytes).filter(is_there) else { return Ok(None) };
+        bytes.resize(HEAD.saturating_add(head.directory), 0);
+        let directory = bytes.get_mut(HEAD..).unwrap_or_default();
+        self.file.read_exact_at(directory, place.saturating_add(HEAD as u64))?;
+        Ok(head.is_sound(&bytes).then_some((head, bytes)))
+    }
+
+    /// Returns the first place, at a place or behind it, at which a frame may begin.
+    fn find_magic(&self, at: u64, length: u64) -> io::Result<Option<u64>> {
+        let (mut at, mut bytes) = (at, Vec::new());
+        while at.saturating_add(HEAD as u64) <= length {
+            let wanted = usize::try_from(length.saturating_sub(at)).unwrap_or(SEARCHED);
+            bytes.resize(wanted.min(SEARCHED), 0);
+            self.file.read_exact_at(&mut bytes, at)?;
+            if let Some(found) = memchr::memmem::find(&bytes, &MAGIC) {
+                return Ok(Some(at.saturating_add(found as u64)));
+            }
+            // A frame may begin with the last bytes that were read.
+            at = at.saturating_add((bytes.len().saturating_sub(MAGIC.len() - 1)).max(1) as u64);
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::TableName;
+    use super::*;
+
+    /// Frames of a feed record each, with what they set. Each is synced before the next one is written, but for the last two.
+    fn pack(folder: &Path, count: u32) -> (Pack, Vec<u64>) {
+        let mut pack = Pack::create(&folder.join("pack"), 5).unwrap();
+        let mut ends = Vec::new();
+        for number in 0..count {
+            if number + 1 < count {
+                pack.synced = pack.end;
+            }
+            let mut frame = FrameBuilder::default();
+            assert!(frame.put(TableName::Feeds, &number.to_be_bytes(), Some(&[7; 50])));
+            assert!(frame.put(TableName::Bodies, &number.to_be_bytes(), Some(&[8; 5_000])));
+            pack.append(frame).unwrap();
+            ends.push(pack.end);
+        }
+        (pack, ends)
+    }
+
+    /// Scans a pack whose bytes were changed. Returns the numbers of the feeds and of the texts that were read.
+    fn scan(pack: &Pack, change: impl FnOnce(&mut Vec<u8>)) -> (Vec<u32>, Vec<u32>, Scanned) {
+        let mut bytes = vec![0; usize::try_from(pack.end).unwrap()];
+        pack.file.read_exact_at(&mut bytes, 0).unwrap();
+        change(&mut bytes);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pack");
+        std::fs::write(&path, bytes).unwrap();
+        let pack = Pack::open(&path, false, 1).unwrap();
+        let (mut feeds, mut texts) = (Vec::new(), Vec::new());
+        let scanned = pack.scan(0, &mut |change, _| {
+            let number = u32::from_be_bytes(change.key.try_into().unwrap());
+            let feed = change.table == TableName::Feeds.number();
+            if feed { feeds.push(number) } else { texts.push(number) }
+        });
+        (feeds, texts, scanned.unwrap())
+    }
+
+    #[test]
+    fn a_whole_pack_is_read_to_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pack, ends) = pack(folder.path(), 4);
+        let (feeds, texts, scanned) = scan(&pack, |_| {});
+        assert_eq!((feeds, texts), (vec![0, 1, 2, 3], vec![0, 1, 2, 3]));
+        assert!(scanned.is_sound() && scanned.end == ends[3]);
+    }
+
+    #[test]
+    fn damage_costs_what_it_hits_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pack, ends) = pack(folder.path(), 5);
+        let start = usize::try_from(ends[0]).unwrap();
+        let value = usize::try_from(ends[1]).unwrap() - 9;
+        let (feeds, texts, scanned) = scan(&pack, |bytes| bytes[value] ^= 1);
+        assert_eq!((feeds, texts), (vec![0, 1, 2, 3, 4], vec![0, 2, 3, 4]));
+        assert_eq!((scanned.gaps.len(), scanned.unsound), (0, 1));
+        let (feeds, _, scanned) = scan(&pack, |bytes| bytes[start + 12] ^= 1);
+        assert_eq!(feeds, [0, 2, 3, 4]);
+        assert_eq!(scanned.gaps, std::slice::from_ref(&(ends[0]..ends[1])));
+        let (feeds, _, scanned) = scan(&pack, |bytes| bytes[..20].fill(0));
+        assert_eq!((feeds, scanned.gaps[0].clone()), (vec![1, 2, 3, 4], 0..ends[0]));
+        let (feeds, ..) = scan(&pack, |bytes| bytes.drain(..start + 1_000).for_each(drop));
+        assert_eq!(feeds, [2, 3, 4]);
+    }
+
+    #[test]
+    fn a_frame_that_was_not_written_whole_ends_the_pack() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pack, ends) = pack(folder.path(), 4);
+        let third = usize::try_from(ends[2]).unwrap();
+        for cut in [1, 20, 40, 90, 4_000] {
+            let (feeds, _, scanned) = scan(&pack, |bytes| bytes.truncate(third + cut));
+            assert_eq!((feeds, scanned.end), (vec![0, 1, 2], ends[2]), "{cut}");
+            assert!(scanned.is_sound(), "{cut}");
+            let (feeds, _, scanned) = scan(&pack, |bytes| bytes[third + cut..].fill(0));
+            assert_eq!((feeds, scanned.end), (vec![0, 1, 2], ends[2]), "{cut}");
+        }
+        // The same is damage if it is known that everything was synced: what is left of the frame is read.
+        let mut bytes = vec![0; third + 5_000];
+        pack.file.read_exact_at(&mut bytes, 0).unwrap();
+        let path = folder.path().join("cut");
+        std::fs::write(&path, bytes).unwrap();
+        let (cut, mut keys) = (Pack::open(&path, false, 1).unwrap(), Vec::new());
+        let scanned = cut.scan(pack.end, &mut |change, _| keys.push(change.table)).unwrap();
+        assert_eq!((keys.len(), keys.last()), (7, Some(&TableName::Feeds.number())));
+        assert_eq!((scanned.unsound, scanned.is_sound()), (1, false));
+        // Of two frames that were written together the first is not whole: the second one is dropped as well.
+        let second = usize::try_from(ends[1]).unwrap();
+        let (feeds, _, scanned) = scan(&pack, |bytes| bytes[third - 9] ^= 1);
+        assert_eq!((feeds, scanned.end), (vec![0, 1], u64::try_from(second).unwrap()));
+    }
+
+    #[test]
+    fn a_failed_write_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut pack, ends) = pack(folder.path(), 2);
+        let path = folder.path().join("pack");
+        pack.file = Arc::new(File::open(&path).unwrap());
+        let mut frame = FrameBuilder::default();
+        frame.put(TableName::Feeds, b"x", Some(b"y"));
+        assert!(pack.append(frame).is_err(), "it is open for reading");
+        assert_eq!((pack.end, path.metadata().unwrap().len()), (ends[1], ends[1]));
+    }
+}

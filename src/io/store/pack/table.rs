@@ -1,0 +1,297 @@
+//! Tables: named sets of records, and batches of changes to them.
+
+use std::fs::File;
+use std::ops::Deref;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use sled::{IVec, Tree};
+
+use crate::io::store::error::StoreError;
+
+/// A longer value is read from the pack when it is needed, in bytes.
+const INLINE_MAX: usize = 2_048;
+/// First byte of a value in sled: the value follows, or its place in the pack (8 bytes) and its length (4).
+const INLINE: u8 = 0;
+const PLACE: u8 = 1;
+
+macro_rules! tables {
+    ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)+) => {
+        /// The tables.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub(in crate::io::store) enum TableName {
+            $($(#[$doc])* $name = $number,)+
+        }
+
+        impl TableName {
+            /// All tables.
+            pub(in crate::io::store) const ALL: &[Self] = &[$(Self::$name,)+];
+
+            /// Returns the table with a number.
+            pub(in crate::io::store) const fn numbered(number: u8) -> Option<Self> {
+                match number {
+                    $($number => Some(Self::$name),)+
+                    _ => None,
+                }
+            }
+
+            /// Returns the name of the table in sled.
+            pub(super) const fn text(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)+
+                }
+            }
+
+            /// Returns the number of the table in frames.
+            pub(in crate::io::store) const fn number(self) -> u8 {
+                self as u8
+            }
+        }
+    };
+}
+
+tables! {
+    /// Facts about the store.
+    Facts = 1, "about";
+    /// Subscriptions.
+    Feeds = 2, "feeds";
+    /// The state of each feed.
+    State = 3, "state";
+    /// Times of each feed's last polls, if they are later than those in its state.
+    Times = 4, "times";
+    /// Counters of each feed.
+    Counters = 5, "counters";
+    /// Rows of entries.
+    Index = 6, "index";
+    /// Entries.
+    Meta = 7, "meta";
+    /// Texts of entries.
+    Bodies = 8, "bodies";
+    /// Poll logs.
+    Polls = 9, "polls";
+    /// Publication times and learned plans.
+    Rhythms = 10, "rhythms";
+    /// Articles of pages.
+    Pages = 11, "pages";
+    /// Reading positions.
+    Places = 12, "places";
+    /// Histories.
+    History = 13, "history";
+    /// Archives.
+    Nodes = 14, "nodes";
+    /// Hits of filters.
+    FilterHits = 15, "rulings";
+    /// Undo steps.
+    Undo = 16, "undo";
+    /// The configuration, in a backup.
+    Configuration = 17, "configuration";
+}
+
+/// Changes of a table, in order. The last change of a record wins.
+#[derive(Debug, Clone, Default)]
+pub(in crate::io::store) struct Batch(Vec<(Vec<u8>, Option<Vec<u8>>)>);
+
+impl Batch {
+    /// Sets a record.
+    pub(in crate::io::store) fn insert(
+        &mut self,
+        key: impl AsRef<[u8]>,
+        value: impl Into<Vec<u8>>,
+    ) {
+        self.0.push((key.as_ref().to_vec(), Some(value.into())));
+    }
+
+    /// Removes a record.
+    pub(in crate::io::store) fn remove(&mut self, key: impl AsRef<[u8]>) {
+        self.0.push((key.as_ref().to_vec(), None));
+    }
+
+    /// Returns the changes, in order; `None` removes a record.
+    pub(super) fn changes(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
+        self.0.iter().map(|(key, value)| (key.as_slice(), value.as_deref()))
+    }
+}
+
+/// The value of a record.
+#[derive(Debug, Clone)]
+pub(in crate::io::store) enum Value {
+    /// sled holds it, behind one byte.
+    Inline(IVec),
+    /// The pack holds it.
+    Read(Vec<u8>),
+}
+
+impl Deref for Value {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Inline(bytes) => bytes.get(1..).unwrap_or_default(),
+            Self::Read(bytes) => bytes,
+        }
+    }
+}
+
+/// Where a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stored<'v> {
+    Inline(&'v [u8]),
+    At(u64, u32),
+}
+
+impl Stored<'_> {
+    /// Chooses where a value is held, which is in the pack at a place.
+    pub(super) fn choose(value: &[u8], place: u64) -> Stored<'_> {
+        match u32::try_from(value.len()) {
+            Ok(length) if value.len() > INLINE_MAX => Stored::At(place, length),
+            Ok(_) | Err(_) => Stored::Inline(value),
+        }
+    }
+
+    /// Returns whether a value of so many bytes is held in sled.
+    pub(super) const fn is_inline(length: u32) -> bool {
+        length as usize <= INLINE_MAX
+    }
+
+    /// Reads the bytes of the value in sled.
+    pub(super) fn read(bytes: &[u8]) -> Stored<'_> {
+        let (tag, rest) = bytes.split_first().unwrap_or((&INLINE, &[]));
+        let place = rest.split_first_chunk::<8>().filter(|_| *tag == PLACE);
+        let place = place.and_then(|(place, length)| Some((place, length.first_chunk()?)));
+        place.map_or(Stored::Inline(rest), |(place, length)| {
+            Stored::At(u64::from_le_bytes(*place), u32::from_le_bytes(*length))
+        })
+    }
+
+    /// Returns the bytes of the value in sled.
+    pub(super) fn bytes(self) -> Vec<u8> {
+        match self {
+            Self::Inline(value) => [&[INLINE], value].concat(),
+            Self::At(place, length) => {
+                [&[PLACE][..], &place.to_le_bytes(), &length.to_le_bytes()].concat()
+            }
+        }
+    }
+}
+
+/// Reads the place of a value from its bytes in sled. Returns `None` if sled holds the value itself.
+fn place_of(bytes: &[u8]) -> Option<(u64, u32)> {
+    if let Stored::At(place, length) = Stored::read(bytes) { Some((place, length)) } else { None }
+}
+
+/// A table. Clones read the same records; only the database writes ([`super::Database::commit`]).
+#[derive(Debug, Clone)]
+pub(in crate::io::store) struct Table {
+    name: TableName,
+    pub(super) tree: Tree,
+    pub(super) pack: Arc<File>,
+}
+
+/// A record with its key.
+type Pair = (IVec, Value);
+
+impl Table {
+    pub(super) const fn new(name: TableName, tree: Tree, pack: Arc<File>) -> Self {
+        Self { name, tree, pack }
+    }
+
+    /// Returns the name of the table.
+    pub(in crate::io::store) const fn name(&self) -> TableName {
+        self.name
+    }
+
+    /// Returns a record.
+    pub(in crate::io::store) fn get(
+        &self,
+        key: impl AsRef<[u8]>,
+    ) -> Result<Option<Value>, StoreError> {
+        self.tree.get(key)?.map(|bytes| self.read(bytes)).transpose()
+    }
+
+    /// Returns whether there is a record with a key.
+    pub(in crate::io::store) fn contains_key(
+        &self,
+        key: impl AsRef<[u8]>,
+    ) -> Result<bool, StoreError> {
+        Ok(self.tree.contains_key(key)?)
+    }
+
+    /// Returns the number of records.
+    pub(in crate::io::store) fn len(&self) -> usize {
+        self.tree.len()
+    }
+
+    /// Returns whether there is no record.
+    pub(in crate::io::store) fn is_empty(&self) -> bool {
+        self.tree.is_empty()
+    }
+
+    /// Returns the largest key.
+    pub(in crate::io::store) fn last_key(&self) -> Result<Option<IVec>, StoreError> {
+        Ok(self.tree.last()?.map(|(key, _)| key))
+    }
+
+    /// Returns all records, in order of their keys.
+    pub(in crate::io::store) fn iter(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = Result<Pair, StoreError>> {
+        self.tree.iter().map(|pair| self.pair(pair))
+    }
+
+    /// Returns all keys, in order.
+    pub(in crate::io::store) fn keys(&self) -> impl Iterator<Item = Result<IVec, StoreError>> {
+        self.tree.iter().keys().map(|key| Ok(key?))
+    }
+
+    /// Returns the records whose keys begin with a prefix.
+    pub(in crate::io::store) fn scan(
+        &self,
+        prefix: impl AsRef<[u8]>,
+    ) -> impl Iterator<Item = Result<Pair, StoreError>> {
+        self.tree.scan_prefix(prefix).map(|pair| self.pair(pair))
+    }
+
+    /// Returns the keys that begin with a prefix.
+    pub(in crate::io::store) fn keys_of(
+        &self,
+        prefix: impl AsRef<[u8]>,
+    ) -> impl Iterator<Item = Result<IVec, StoreError>> {
+        self.tree.scan_prefix(prefix).keys().map(|key| Ok(key?))
+    }
+
+    /// Returns the keys with the lengths of the values, in bytes, without reading these.
+    pub(in crate::io::store) fn lengths(
+        &self,
+    ) -> impl Iterator<Item = Result<(IVec, u64), StoreError>> {
+        self.tree.iter().map(|pair| {
+            let (key, bytes) = pair?;
+            let inline = bytes.len().saturating_sub(1) as u64;
+            let length = place_of(&bytes).map_or(inline, |(_, length)| length.into());
+            Ok((key, length))
+        })
+    }
+
+    fn pair(&self, pair: sled::Result<(IVec, IVec)>) -> Result<Pair, StoreError> {
+        let (key, bytes) = pair?;
+        Ok((key, self.read(bytes)?))
+    }
+
+    /// Returns the value. Records have checksums of their own, so that of the frame is not compared here; a place beyond the end of
+    /// a damaged pack gives an empty value, which no record is.
+    fn read(&self, bytes: IVec) -> Result<Value, StoreError> {
+        let Some((place, length)) = place_of(&bytes) else { return Ok(Value::Inline(bytes)) };
+        Ok(Value::Read(read_at(&self.pack, place, length)?))
+    }
+}
+
+/// Reads bytes of a file. Returns none if the file ends before.
+pub(super) fn read_at(file: &File, place: u64, length: u32) -> std::io::Result<Vec<u8>> {
+    // The length may come from a damaged file.
+    let end = file.metadata()?.len();
+    if place.saturating_add(length.into()) > end {
+        return Ok(Vec::new());
+    }
+    let mut bytes = vec![0; length as usize];
+    file.read_exact_at(&mut bytes, place)?;
+    Ok(bytes)
+}
