@@ -78,7 +78,6 @@ fn main() {
     let mut behind = CatchUp::new(index, store.texts()).unwrap();
     behind.everything(&mut |_| true).unwrap();
     behind.commit().unwrap();
-    behind.finish().unwrap();
     drop(behind);
     println!("{entries} entries, {COLUMNS} x {ROWS} cells");
     let texts = store.texts();

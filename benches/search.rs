@@ -38,7 +38,6 @@ fn main() {
     behind.everything(&mut |_| true).unwrap();
     behind.commit().unwrap();
     println!("indexed in {:.1} s, {} MB resident", began.elapsed().as_secs_f64(), resident_mb());
-    behind.finish().unwrap();
     println!(
         "merged after {:.1} s: {} MB on disk",
         began.elapsed().as_secs_f64(),

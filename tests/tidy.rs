@@ -44,11 +44,10 @@ const PURE: [&str; 11] = [
     "view",
 ];
 /// Names of libraries and functions that only the rooms `io` and `cli` may use.
-const WORLD: [&str; 10] = [
+const WORLD: [&str; 9] = [
     "tokio",
     "reqwest",
     "sled",
-    "tantivy",
     "std::fs",
     "std::env",
     "Utc::now",

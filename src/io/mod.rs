@@ -1,4 +1,4 @@
-//! Network, disk, terminal, processes, clock: the only module that may use tokio, reqwest, sled, tantivy or `std::fs`.
+//! Network, disk, terminal, processes, clock: the only module that may use tokio, reqwest, sled or `std::fs`.
 //!
 //! This module decides nothing: it performs the effects that the engine requests, and sends the results to the engine as
 //! messages.

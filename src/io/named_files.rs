@@ -291,7 +291,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir_all(at("data/store")).unwrap();
-        for name in ["data/lock", "data/store/db", "notes", "none"] {
+        for name in ["data/lock", "data/store.pack", "data/store/db", "notes", "none"] {
             std::fs::write(at(name), if name == "none" { "" } else { "precious" }).unwrap();
         }
         symlink(at("data/store"), at("door")).unwrap();

@@ -194,7 +194,6 @@ fn index_found(
     if repair {
         catch_up.everything(&mut |_| true).map_err(failed)?;
         catch_up.commit().map_err(failed)?;
-        catch_up.finish().map_err(failed)?;
     }
     let state = catch_up.state();
     let lag = match state.missing {

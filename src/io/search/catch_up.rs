@@ -4,25 +4,20 @@
 //! added, replaced or removed. So nothing is lost when the program is killed: the difference is found again at the
 //! next start.
 
-use std::collections::BTreeMap;
-
-use super::index::{IndexError, IndexState, SearchIndex, Writer};
+use super::index::{IndexError, IndexState, SearchIndex, Stamps, Writer};
 use crate::io::store::Texts;
 use backissue_core::history::{EntryKey, FeedKey, IndexRow};
 
 /// Entries that are read together.
 const SLICE: usize = 128;
-/// Entries that are written before a commit.
-const COMMIT_ENTRIES: usize = 20_000;
-
 /// Updates an index from a store.
 pub struct CatchUp {
     index: SearchIndex,
     texts: Texts,
     /// The stamps in the index, by feed and entry number; 0: not indexed.
-    has: BTreeMap<FeedKey, Vec<u32>>,
-    writer: Option<Writer>,
-    uncommitted: usize,
+    has: Stamps,
+    /// What is not written yet.
+    writer: Writer,
 }
 
 impl std::fmt::Debug for CatchUp {
@@ -43,8 +38,8 @@ fn stamp(row: &IndexRow) -> u32 {
 impl CatchUp {
     /// Reads the stamps of an index.
     pub fn new(index: SearchIndex, texts: Texts) -> Result<Self, IndexError> {
-        let has = super::catch_tantivy_panic(|| index.stamps())?;
-        Ok(Self { index, texts, has, writer: None, uncommitted: 0 })
+        let has = index.stamps();
+        Ok(Self { index, texts, has, writer: Writer::default() })
     }
 
     /// Compares the index with the store.
@@ -112,9 +107,9 @@ impl CatchUp {
                 .iter()
                 .map(|&place| (u32::try_from(place).unwrap_or(u32::MAX), want(place)))
                 .collect();
-            self.write(feed, &changes)?;
+            self.write(feed, &changes);
             *done = done.saturating_add(slice.len());
-            if self.uncommitted >= COMMIT_ENTRIES {
+            if self.writer.is_full() {
                 self.commit()?;
             }
         }
@@ -122,55 +117,29 @@ impl CatchUp {
     }
 
     /// Adds, replaces or removes entries, each given with its new stamp.
-    fn write(&mut self, feed: FeedKey, changes: &[(u32, u32)]) -> Result<(), IndexError> {
-        let writer = match self.writer.take() {
-            Some(writer) => writer,
-            None => self.index.writer()?,
-        };
-        let writer = self.writer.insert(writer);
+    fn write(&mut self, feed: FeedKey, changes: &[(u32, u32)]) {
         let has = self.has.entry(feed).or_default();
         let added = changes.iter().filter(|(_, stamp)| *stamp != 0).map(|(seq, _)| *seq);
         let mut texts = self.texts.read(feed, added);
         for &(seq, stamp) in changes {
             let key = EntryKey { feed, seq };
             let Some(slot) = has.get_mut(seq as usize) else { continue };
-            if *slot != 0 {
-                writer.remove(key);
+            // An entry whose record is damaged has no words; the doctor says so.
+            if let Some((kept, body)) = texts.remove(&seq) {
+                self.writer.add(key, stamp, &kept, body.as_ref());
+            } else if *slot != 0 {
+                self.writer.remove(key);
             }
             *slot = stamp;
-            // An entry whose record is damaged has no words; the doctor says so.
-            if let Some((kept, body)) = texts.remove(&seq)
-                && let Err(error) = writer.add(key, stamp, &kept, body.as_ref())
-            {
-                // The thread that writes has ended; it says why only when it is waited for.
-                return Err(writer.commit().err().unwrap_or(error));
-            }
-            self.uncommitted = self.uncommitted.saturating_add(1);
         }
-        Ok(())
     }
 
-    /// Commits what was written, so that it is durable and searches see it. Returns whether there was anything.
+    /// Writes what was collected, so that it is durable and searches see it. Returns whether there was anything.
     pub fn commit(&mut self) -> Result<bool, IndexError> {
-        let Some(writer) = self.writer.as_mut().filter(|_| self.uncommitted > 0) else {
+        if self.writer.is_empty() {
             return Ok(false);
-        };
-        writer.commit()?;
-        self.index.refresh()?;
-        self.uncommitted = 0;
-        Ok(true)
-    }
-
-    /// Drops the writer with its threads and memory. Merges of segments are abandoned and done later.
-    pub fn rest(&mut self) {
-        self.writer = None;
-    }
-
-    /// Drops the writer once its segments are merged.
-    pub fn finish(&mut self) -> Result<(), IndexError> {
-        if let Some(writer) = self.writer.take() {
-            writer.rest()?;
         }
-        self.index.refresh()
+        self.index.commit(std::mem::take(&mut self.writer))?;
+        Ok(true)
     }
 }

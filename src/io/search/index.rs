@@ -1,36 +1,33 @@
-//! The search index on disk: its schema, opening it, writing to it.
+//! The search index on disk: a folder of segments. Of an entry that is in several segments, the newest one counts.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use tantivy::directory::MmapDirectory;
-use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
-use tantivy::indexer::IndexWriterOptions;
-use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, Schema, TantivyDocument, TextFieldIndexing,
-    TextOptions,
-};
-use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
-use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError, Term};
+use roaring::RoaringBitmap;
+use tokio::sync::watch;
 
+use super::segments::{Field, IndexedEntry, Segment, SegmentBuilder, SegmentError, merge};
 use crate::io::private_files::create_private_folder;
 use crate::io::system::words::{is_out_of_files, is_out_of_room, system_words};
 use backissue_core::feed::text::strip_markup;
 use backissue_core::history::{EntryBody, EntryKey, FeedKey, KeptEntry};
 use backissue_core::search::WordScanner;
 
-/// Names of the tokenizer and of the field of stamps. They carry the version of the index: one of another version is
-/// rebuilt.
-const WORDS: &str = "words_1";
-const STAMP: &str = "stamp_1";
-/// What an index is called, beside the next one, while it is removed.
+/// Extension of the file names of segments, after a number.
+const ENDING: &str = "words";
+/// Name of an index in the data folder while it is removed.
 const LEAVING: &str = "index-leaving";
-/// Memory of the writer: slightly more than the minimum of tantivy.
-const WRITER_BYTES: usize = 18_000_000;
+/// Memory of the words of a segment that is being built, in bytes. Then it is written.
+const BUILDER_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of a text that are indexed; the rest of a longer one is not.
 const TEXT_BYTES_MAX: usize = 1_000_000;
+/// Number of segments of about the same size that are merged.
+const MERGED: usize = 6;
+/// Stamp of an entry that was removed. Other stamps are odd.
+const REMOVED: u32 = 2;
 
 /// Why the index cannot be used, as a part of a sentence.
 #[derive(Debug, thiserror::Error)]
@@ -45,58 +42,23 @@ pub enum IndexError {
     Unusable(String),
 }
 
-impl From<TantivyError> for IndexError {
-    fn from(error: TantivyError) -> Self {
-        match system_error(&error) {
-            Some(error) => Self::of_system(error),
-            None => Self::Unusable(library_words(&error)),
-        }
-    }
-}
-
-impl From<std::io::Error> for IndexError {
-    fn from(error: std::io::Error) -> Self {
-        Self::of_system(&error)
-    }
-}
-
-impl IndexError {
-    fn of_system(error: &std::io::Error) -> Self {
-        let why = system_words(error);
-        let is_refused = is_out_of_room(error)
-            || is_out_of_files(error)
+impl From<io::Error> for IndexError {
+    fn from(error: io::Error) -> Self {
+        let why = system_words(&error);
+        let is_refused = is_out_of_room(&error)
+            || is_out_of_files(&error)
             || matches!(error.kind(), ErrorKind::OutOfMemory | ErrorKind::PermissionDenied);
         if is_refused { Self::Passing(why) } else { Self::Unusable(why) }
     }
 }
 
-/// What the library says, without its names for things.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the library's enum, which may grow")]
-fn library_words(error: &TantivyError) -> String {
-    match error {
-        TantivyError::LockFailure(LockError::LockBusy, _) => "another process is using it".into(),
-        TantivyError::DataCorruption(_) => "its files are damaged".into(),
-        TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_)) => {
-            "one of its files is missing".into()
+impl From<SegmentError> for IndexError {
+    fn from(error: SegmentError) -> Self {
+        match error {
+            SegmentError::Damaged => Self::Unusable("its files are damaged".into()),
+            SegmentError::TooLarge => Self::Unusable("it has too many entries".into()),
+            SegmentError::Io(error) => error.into(),
         }
-        error => error.to_string().split_whitespace().collect::<Vec<_>>().join(" "),
-    }
-}
-
-/// What the system said, if that is what is behind an error.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the library's enum, which may grow")]
-fn system_error(error: &TantivyError) -> Option<&std::io::Error> {
-    match error {
-        TantivyError::IoError(error) | TantivyError::LockFailure(LockError::IoError(error), _) => {
-            Some(error)
-        }
-        TantivyError::OpenDirectoryError(
-            OpenDirectoryError::IoError { io_error, .. }
-            | OpenDirectoryError::FailedToCreateTempDir(io_error),
-        )
-        | TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })
-        | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) => Some(io_error),
-        _ => None,
     }
 }
 
@@ -110,52 +72,33 @@ pub struct IndexState {
     pub disk_bytes: u64,
 }
 
-/// The fields of the schema.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Fields {
-    pub(super) key: Field,
-    pub(super) stamp: Field,
-    pub(super) title: Field,
-    pub(super) author: Field,
-    pub(super) text: Field,
+/// An open segment.
+#[derive(Debug)]
+pub(super) struct OpenSegment {
+    pub(super) segment: Segment,
+    /// Its entries that are in no newer segment and were not removed.
+    pub(super) live: RoaringBitmap,
+    path: PathBuf,
 }
 
-/// The open index; clones share it.
-#[derive(Clone)]
+/// The open segments, oldest first.
+pub(super) type Segments = Vec<Arc<OpenSegment>>;
+
+/// The open index; clones share it. One thread writes it.
+#[derive(Debug, Clone)]
 pub struct SearchIndex {
-    pub(super) index: Index,
-    pub(super) reader: IndexReader,
-    pub(super) fields: Fields,
-    files: MmapDirectory,
+    segments: Arc<watch::Sender<Segments>>,
     folder: PathBuf,
 }
 
-impl std::fmt::Debug for SearchIndex {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("SearchIndex").field("folder", &self.folder).finish_non_exhaustive()
-    }
-}
+/// The stamps of entries, by feed and sequence number; 0: not indexed.
+pub(super) type Stamps = BTreeMap<FeedKey, Vec<u32>>;
 
-/// Writes to the index.
+/// Collects the words of entries for the next segment.
+#[derive(Debug, Default)]
 pub(super) struct Writer {
-    inner: IndexWriter,
-    fields: Fields,
-}
-
-fn schema() -> (Schema, Fields) {
-    let mut builder = Schema::builder();
-    let words = TextFieldIndexing::default()
-        .set_tokenizer(WORDS)
-        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
-    let words = TextOptions::default().set_indexing_options(words);
-    let fields = Fields {
-        key: builder.add_u64_field("key", INDEXED | FAST),
-        stamp: builder.add_u64_field(STAMP, FAST),
-        title: builder.add_text_field("title", words.clone()),
-        author: builder.add_text_field("author", words.clone()),
-        text: builder.add_text_field("text", words),
-    };
-    (builder.build(), fields)
+    builder: SegmentBuilder,
+    word: String,
 }
 
 impl SearchIndex {
@@ -167,10 +110,9 @@ impl SearchIndex {
     /// Opens the index in a data folder. One that is missing, damaged, or of another version is replaced by an empty
     /// one; one that the system has no file or no room to open is left alone.
     pub fn open(data: &Path) -> Result<Self, IndexError> {
-        let folder = Self::folder_in(data);
         // A removal that was interrupted goes on.
         fs::remove_dir_all(data.join(LEAVING)).ok();
-        match Self::open_there(&folder) {
+        match Self::open_there(&Self::folder_in(data)) {
             Ok(index) => Ok(index),
             Err(error @ IndexError::Passing(_)) => Err(error),
             Err(IndexError::Unusable(_)) => Self::make_anew(data),
@@ -180,160 +122,233 @@ impl SearchIndex {
     /// Replaces the index by an empty one.
     pub fn make_anew(data: &Path) -> Result<Self, IndexError> {
         let (folder, leaving) = (Self::folder_in(data), data.join(LEAVING));
-        // Also a link that leads nowhere stands in the way.
+        // A link that leads nowhere would also be in the way.
         let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
         if is_there(&leaving) {
             fs::remove_dir_all(&leaving)?;
         }
         if is_there(&folder) {
-            // All of it goes at once: half of an index is a damaged one to whoever finds it after a kill.
+            // All of it goes at once.
             fs::rename(&folder, &leaving)?;
             fs::remove_dir_all(&leaving)?;
         }
         create_private_folder(&folder)?;
-        Index::create_in_dir(&folder, schema().0)?;
         Self::open_there(&folder)
     }
 
     fn open_there(folder: &Path) -> Result<Self, IndexError> {
-        let (schema, fields) = schema();
-        let (opened, files) = super::catch_tantivy_panic(|| {
-            let files = MmapDirectory::open(folder).map_err(TantivyError::from)?;
-            Ok((Index::open(files.clone())?, files))
-        })?;
-        if opened.schema() != schema {
-            return Err(IndexError::Unusable("it has another format".into()));
-        }
-        opened.tokenizers().register(WORDS, IndexTokenizer);
-        let reader = super::catch_tantivy_panic(|| {
-            Ok(opened.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?)
-        })?;
-        Ok(Self { index: opened, reader, fields, files, folder: folder.into() })
-    }
-
-    /// Makes searches see what was committed.
-    pub(super) fn refresh(&self) -> Result<(), IndexError> {
-        self.reader.reload()?;
-        // Of every file that it ever opened tantivy keeps the name, and some memory, until it is asked which are open.
-        drop(self.files.get_cache_info());
-        Ok(())
-    }
-
-    /// Returns the stamps of all entries, by entry number; 0: not indexed.
-    pub(super) fn stamps(&self) -> Result<BTreeMap<FeedKey, Vec<u32>>, IndexError> {
-        let mut stamps: BTreeMap<FeedKey, Vec<u32>> = BTreeMap::new();
-        let searcher = self.reader.searcher();
-        for segment in searcher.segment_readers() {
-            let keys = segment.fast_fields().u64("key")?;
-            let values = segment.fast_fields().u64(STAMP)?;
-            for doc in segment.doc_ids_alive() {
-                let (Some(key), Some(stamp)) = (keys.first(doc), values.first(doc)) else {
-                    continue;
-                };
-                let key = unpack_key(key);
-                let of_feed = stamps.entry(key.feed).or_default();
-                let place = key.seq as usize;
-                if of_feed.len() <= place {
-                    of_feed.resize(place.saturating_add(1), 0);
-                }
-                if let Some(slot) = of_feed.get_mut(place) {
-                    *slot = u32::try_from(stamp).unwrap_or(0);
-                }
+        let mut paths = Vec::new();
+        for file in fs::read_dir(folder)? {
+            let path = file?.path();
+            if number_of(&path).is_some() {
+                paths.push(path);
+            } else if path.extension().is_none_or(|ending| ending != "tmp") {
+                return Err(IndexError::Unusable("it has another format".into()));
+            } else {
+                // An interrupted write left it.
+                fs::remove_file(path).ok();
             }
         }
-        Ok(stamps)
+        paths.sort();
+        let segments = paths.into_iter().map(|path| Ok((Segment::open(File::open(&path)?)?, path)));
+        let segments = segments.collect::<Result<Vec<_>, IndexError>>()?;
+        let index = Self { segments: Arc::new(watch::Sender::default()), folder: folder.into() };
+        index.set(segments);
+        Ok(index)
     }
 
-    /// Returns what is wrong with the index in a data folder: it cannot be opened, or a checksum does not match. An
-    /// index that does not exist is not damaged, nor is one whose making was interrupted.
+    /// Sets the segments, oldest first.
+    fn set(&self, segments: Vec<(Segment, PathBuf)>) {
+        let mut seen = Stamps::new();
+        let mut open: Segments = Vec::new();
+        for (segment, path) in segments.into_iter().rev() {
+            let live = live_entries(segment.entries(), &mut seen);
+            open.push(Arc::new(OpenSegment { segment, live, path }));
+        }
+        open.reverse();
+        self.segments.send_replace(open);
+    }
+
+    /// Returns the open segments.
+    pub(super) fn segments(&self) -> Segments {
+        self.segments.borrow().clone()
+    }
+
+    /// Takes the segments of another opening of the same index.
+    pub(super) fn take_segments(&self, other: &Self) {
+        self.segments.send_replace(other.segments());
+    }
+
+    /// Returns the stamps of all entries.
+    pub(super) fn stamps(&self) -> Stamps {
+        let mut stamps = Stamps::new();
+        for open in self.segments().iter().rev() {
+            live_entries(open.segment.entries(), &mut stamps);
+        }
+        for stamp in stamps.values_mut().flatten().filter(|stamp| **stamp == REMOVED) {
+            *stamp = 0;
+        }
+        stamps
+    }
+
+    /// Returns what is wrong with the index in a data folder. An index that does not exist is not damaged.
     pub fn damage(data: &Path) -> Option<String> {
         let folder = Self::folder_in(data);
-        if !folder.exists() || is_begun(&folder) {
+        if !folder.exists() {
             return None;
         }
-        let opened = match Self::open_there(&folder) {
-            Ok(opened) => opened,
-            Err(IndexError::Passing(_)) => return None,
-            Err(IndexError::Unusable(why)) => return Some(why),
-        };
-        match super::catch_tantivy_panic(|| Ok(opened.index.validate_checksum()?)) {
-            Ok(files) if files.is_empty() => None,
-            Ok(files) => {
-                Some(format!("{} of its files changed after they were written", files.len()))
+        let read_all = || -> Result<(), IndexError> {
+            for open in Self::open_there(&folder)?.segments() {
+                for field in [Field::Title, Field::Author, Field::Text] {
+                    open.segment.prefix(field, "")?;
+                }
             }
-            Err(IndexError::Passing(_)) => None,
+            Ok(())
+        };
+        match read_all() {
+            Ok(()) | Err(IndexError::Passing(_)) => None,
             Err(IndexError::Unusable(why)) => Some(why),
         }
     }
 
     pub fn disk_bytes(&self) -> u64 {
-        let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        files.filter_map(|file| file.metadata().ok()).map(|about| about.len()).sum()
+        self.segments().iter().map(|open| open.segment.bytes_on_disk()).sum()
     }
 
-    pub(super) fn writer(&self) -> Result<Writer, IndexError> {
-        let options = IndexWriterOptions::builder()
-            .memory_budget_per_thread(WRITER_BYTES)
-            .num_worker_threads(1)
-            .num_merge_threads(1)
-            .build();
-        let inner = self.index.writer_with_options(options)?;
-        Ok(Writer { inner, fields: self.fields })
+    /// Writes the words that were collected as a segment, durably, and makes searches see it.
+    pub(super) fn commit(&self, writer: Writer) -> Result<(), IndexError> {
+        let mut segments = self.segments();
+        self.write_segment(&writer.builder.finish(), &mut segments, 0)?;
+        while let Some(from) = merged_from(&segments) {
+            let run = segments.get(from..).unwrap_or_default();
+            let parts: Vec<&Segment> = run.iter().map(|open| &open.segment).collect();
+            let live: Vec<RoaringBitmap> = run.iter().map(|open| kept(open, from > 0)).collect();
+            let (merged, replaced) = (merge(&parts, &live)?, run.len());
+            self.write_segment(&merged, &mut segments, replaced)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a segment that replaces the last `replaced` ones.
+    fn write_segment(
+        &self,
+        bytes: &[u8],
+        segments: &mut Segments,
+        replaced: usize,
+    ) -> Result<(), IndexError> {
+        let last = segments.last().and_then(|open| number_of(&open.path)).unwrap_or(0);
+        let path = self.folder.join(format!("{:08}.{ENDING}", last.saturating_add(1)));
+        let mut file = tempfile::Builder::new().suffix(".tmp").tempfile_in(&self.folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_data()?;
+        file.persist(&path).map_err(|error| error.error)?;
+        let left = segments.split_off(segments.len().saturating_sub(replaced));
+        let mut next: Vec<(Segment, PathBuf)> = Vec::new();
+        for open in segments.iter() {
+            next.push((Segment::open(File::open(&open.path)?)?, open.path.clone()));
+        }
+        next.push((Segment::open(File::open(&path)?)?, path));
+        self.set(next);
+        *segments = self.segments();
+        for open in left {
+            // One that stays is read first and has nothing that the new one lacks.
+            fs::remove_file(&open.path).ok();
+        }
+        Ok(())
     }
 }
 
-/// Whether a folder holds an index that was never whole: tantivy writes its own list and its locks before anything else.
-fn is_begun(folder: &Path) -> bool {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    files.map(|file| file.file_name()).all(|name| {
-        let name = name.to_string_lossy();
-        name == ".managed.json" || name.ends_with(".lock") || name.starts_with(".tmp")
-    })
+/// Returns the entries of a segment that no newer segment has. `seen` has the stamps of newer segments and gets those of this one.
+fn live_entries(entries: &[IndexedEntry], seen: &mut Stamps) -> RoaringBitmap {
+    let mut live = RoaringBitmap::new();
+    for (ordinal, entry) in entries.iter().enumerate().rev() {
+        let key = unpack_key(entry.key);
+        let (of_feed, place) = (seen.entry(key.feed).or_default(), key.seq as usize);
+        if of_feed.len() <= place {
+            of_feed.resize(place.saturating_add(1), 0);
+        }
+        let Some(slot) = of_feed.get_mut(place).filter(|slot| **slot == 0) else { continue };
+        *slot = u32::try_from(entry.stamp).unwrap_or(REMOVED);
+        if *slot != REMOVED {
+            live.extend(u32::try_from(ordinal));
+        }
+    }
+    live
+}
+
+/// Returns the entries of a segment that a merge keeps. If an older segment is left out of it, notes of removed entries are kept.
+fn kept(open: &OpenSegment, has_older: bool) -> RoaringBitmap {
+    let mut kept = open.live.clone();
+    if has_older {
+        let entries = (0_u32..).zip(open.segment.entries());
+        kept.extend(entries.filter(|(_, it)| it.stamp == u64::from(REMOVED)).map(|(at, _)| at));
+    }
+    kept
+}
+
+/// Returns the first of the last segments that should be merged: there are several, and none is much larger than all that follow.
+fn merged_from(segments: &Segments) -> Option<usize> {
+    let (mut from, mut sum) = (segments.len(), 0_u64);
+    for (place, open) in segments.iter().enumerate().rev() {
+        let bytes = open.segment.bytes_on_disk();
+        if sum > 0 && bytes > sum.saturating_mul(2) {
+            break;
+        }
+        (from, sum) = (place, sum.saturating_add(bytes));
+    }
+    (segments.len().saturating_sub(from) >= MERGED).then_some(from)
+}
+
+/// Returns the number of a segment.
+fn number_of(path: &Path) -> Option<u32> {
+    path.extension().filter(|ending| *ending == ENDING)?;
+    path.file_stem()?.to_str()?.parse().ok()
 }
 
 impl Writer {
-    pub(super) fn remove(&self, key: EntryKey) {
-        self.inner.delete_term(Term::from_field_u64(self.fields.key, pack_key(key)));
+    /// Notes that an entry is no longer to be found.
+    pub(super) fn remove(&mut self, key: EntryKey) {
+        self.builder.start_entry(pack_key(key), u64::from(REMOVED));
     }
 
+    /// Adds the words of an entry. It replaces the entry in older segments.
     pub(super) fn add(
-        &self,
+        &mut self,
         key: EntryKey,
         stamp: u32,
         kept: &KeptEntry,
         body: Option<&EntryBody>,
-    ) -> Result<(), IndexError> {
-        let mut document = TantivyDocument::default();
-        document.add_u64(self.fields.key, pack_key(key));
-        document.add_u64(self.fields.stamp, u64::from(stamp));
-        for (field, text) in [(self.fields.title, &kept.title), (self.fields.author, &kept.author)]
-        {
-            if let Some(text) = text {
-                document.add_text(field, text);
-            }
-        }
+    ) {
+        self.builder.start_entry(pack_key(key), u64::from(stamp));
+        self.add_words(Field::Title, kept.title.as_deref().unwrap_or_default());
+        self.add_words(Field::Author, kept.author.as_deref().unwrap_or_default());
         if let Some(text) = body.and_then(EntryBody::text) {
             let text = strip_markup(text);
             let text = text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or_default();
-            document.add_text(self.fields.text, text);
+            self.add_words(Field::Text, text);
         }
-        self.inner.add_document(document)?;
-        Ok(())
     }
 
-    pub(super) fn commit(&mut self) -> Result<(), IndexError> {
-        self.inner.commit()?;
-        Ok(())
+    fn add_words(&mut self, field: Field, text: &str) {
+        let mut scanner = WordScanner::new(text);
+        while scanner.next_into(&mut self.word).is_some() {
+            self.builder.add(field, &self.word);
+        }
     }
 
-    /// Waits until the segments are merged.
-    pub(super) fn rest(self) -> Result<(), IndexError> {
-        Ok(self.inner.wait_merging_threads()?)
+    /// Returns whether the words fill a segment.
+    pub(super) fn is_full(&self) -> bool {
+        self.builder.bytes() >= BUILDER_BYTES
+    }
+
+    /// Returns whether there is no entry in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.builder.entries() == 0
     }
 }
 
 /// Packs the key of an entry into a number.
-pub(super) fn pack_key(key: EntryKey) -> u64 {
+fn pack_key(key: EntryKey) -> u64 {
     (u64::from(key.feed.0) << 32) | u64::from(key.seq)
 }
 
@@ -343,83 +358,98 @@ pub(super) fn unpack_key(packed: u64) -> EntryKey {
     EntryKey { feed: FeedKey(half(packed >> 32)), seq: half(packed) }
 }
 
-/// Tokenizes texts into the words of [`backissue_core::search`].
-#[derive(Debug, Clone)]
-struct IndexTokenizer;
-
-struct WordStream<'t> {
-    scanner: WordScanner<'t>,
-    token: Token,
-}
-
-impl Tokenizer for IndexTokenizer {
-    type TokenStream<'t> = WordStream<'t>;
-
-    fn token_stream<'t>(&'t mut self, text: &'t str) -> WordStream<'t> {
-        WordStream { scanner: WordScanner::new(text), token: Token::default() }
-    }
-}
-
-impl TokenStream for WordStream<'_> {
-    fn advance(&mut self) -> bool {
-        let Some(word) = self.scanner.next_into(&mut self.token.text) else { return false };
-        (self.token.offset_from, self.token.offset_to) = (word.from, word.to);
-        self.token.position = word.place;
-        true
-    }
-
-    fn token(&self) -> &Token {
-        &self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::Error;
-    use std::sync::Arc;
-
-    use crate::io::search::index::*;
+    use super::*;
 
     #[test]
     fn temporary_system_error_is_not_index_damage() {
         for (code, passes) in
             [(28, true), (24, true), (23, true), (12, true), (13, true), (5, false)]
         {
-            let io_error = || Arc::new(Error::from_raw_os_error(code));
-            let filepath = || PathBuf::from("meta.json");
-            let errors = [
-                TantivyError::IoError(io_error()),
-                OpenReadError::IoError { io_error: io_error(), filepath: filepath() }.into(),
-                OpenWriteError::IoError { io_error: io_error(), filepath: filepath() }.into(),
-                LockError::IoError(io_error()).into(),
-            ];
-            for error in errors {
-                let told = IndexError::from(error);
-                assert_eq!(matches!(told, IndexError::Passing(_)), passes, "{code}: {told}");
-                assert!(!told.to_string().contains("os error"), "{told}");
-            }
+            let told = IndexError::from(SegmentError::Io(io::Error::from_raw_os_error(code)));
+            assert_eq!(matches!(told, IndexError::Passing(_)), passes, "{code}: {told}");
+            assert!(!told.to_string().contains("os error"), "{told}");
         }
     }
+
+    /// Writes entries of feed 1, each with one word; `None` removes one.
+    fn write(index: &SearchIndex, entries: &[(u32, Option<&str>)]) {
+        let mut writer = Writer::default();
+        for &(seq, word) in entries {
+            let key = EntryKey { feed: FeedKey(1), seq };
+            match word {
+                None => writer.remove(key),
+                Some(word) => {
+                    writer.builder.start_entry(pack_key(key), 1);
+                    writer.add_words(Field::Text, word);
+                }
+            }
+        }
+        index.commit(writer).unwrap();
+    }
+
+    fn found(index: &SearchIndex, word: &str) -> Vec<u32> {
+        let mut found = Vec::new();
+        for open in index.segments() {
+            for ordinal in open.segment.word(Field::Text, word).unwrap() & &open.live {
+                let key = open.segment.entries()[ordinal as usize].key;
+                found.push(unpack_key(key).seq);
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
     #[test]
-    fn half_removed_index_is_not_damage_and_is_deleted() {
+    fn the_newest_segment_counts_also_after_merges() {
+        let data = tempfile::tempdir().unwrap();
+        let index = SearchIndex::open(data.path()).unwrap();
+        write(&index, &[(0, Some("frost")), (1, Some("frost")), (2, Some("wax"))]);
+        write(&index, &[(1, Some("wax")), (2, None)]);
+        assert_eq!((found(&index, "frost"), found(&index, "wax")), (vec![0], vec![1]));
+        for seq in 3..20 {
+            write(&index, &[(seq, Some("frost"))]);
+        }
+        write(&index, &[(0, None)]);
+        let expected: Vec<u32> = (3..20).collect();
+        let again = SearchIndex::open(data.path()).unwrap();
+        for index in [index, again] {
+            assert!(index.segments().len() < MERGED + 2);
+            assert_eq!((found(&index, "frost"), found(&index, "wax")), (expected.clone(), vec![1]));
+            let stamps = &index.stamps()[&FeedKey(1)];
+            assert_eq!(stamps[..4], [0, 1, 0, 1]);
+        }
+        assert_eq!(SearchIndex::damage(data.path()), None);
+    }
+
+    #[test]
+    fn damage_is_found_and_the_index_replaced() {
+        let data = tempfile::tempdir().unwrap();
+        let index = SearchIndex::open(data.path()).unwrap();
+        write(&index, &[(0, Some("frost"))]);
+        let path = index.segments()[0].path.clone();
+        let bytes = fs::read(&path).unwrap();
+        for cut in [0, 10, bytes.len() - 1] {
+            fs::write(&path, &bytes[..cut]).unwrap();
+            assert!(SearchIndex::damage(data.path()).is_some(), "{cut}");
+        }
+        assert!(SearchIndex::open(data.path()).unwrap().segments().is_empty());
+        fs::write(data.path().join("index/meta.json"), "of another version").unwrap();
+        assert!(SearchIndex::open(data.path()).unwrap().segments().is_empty());
+        assert_eq!(fs::read_dir(data.path().join("index")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn interrupted_removal_of_an_index_goes_on() {
         let data = tempfile::tempdir().unwrap();
         let (folder, leaving) = (SearchIndex::folder_in(data.path()), data.path().join(LEAVING));
         for make in [SearchIndex::open, SearchIndex::make_anew] {
             drop(SearchIndex::make_anew(data.path()).unwrap());
             fs::rename(&folder, &leaving).unwrap();
-            fs::remove_file(leaving.join(".managed.json")).unwrap();
             assert_eq!(SearchIndex::damage(data.path()), None);
             drop(make(data.path()).unwrap());
-            assert!(folder.join("meta.json").exists() && !leaving.exists());
-            assert_eq!(SearchIndex::damage(data.path()), None);
+            assert!(folder.exists() && !leaving.exists());
         }
-        // Half of one where it was is damage.
-        fs::remove_file(folder.join("meta.json")).unwrap();
-        fs::write(folder.join("0.term"), "half").unwrap();
-        assert!(SearchIndex::damage(data.path()).is_some());
     }
 }

@@ -30,8 +30,6 @@ const GATHERED: Duration = Duration::from_millis(800);
 /// While changes keep coming they are gathered for so long: each batch takes some 16 MB for a moment, and whoever searches does
 /// not wait for its time.
 const GATHERED_MOST: Duration = Duration::from_secs(10);
-/// The writer with its memory is dropped after this time without work.
-const IDLE: Duration = Duration::from_secs(30);
 /// Bytes that must be free before anything is written: the store needs the last ones itself.
 const ROOM_MIN: u64 = 16 * 1024 * 1024;
 /// How often it is seen, after the system refused something, whether that has passed.
@@ -197,10 +195,7 @@ impl Work {
     /// Indexes what is missing, and then what changes, until the program ends or that fails.
     fn work(&self, opened: &mut Option<SearchIndex>, mut orders: Orders) -> Result<(), IndexError> {
         let index = match opened {
-            Some(index) => {
-                index.refresh()?;
-                index.clone()
-            }
+            Some(index) => index.clone(),
             None => opened.insert(SearchIndex::open(&self.data)?).clone(),
         };
         self.index.set(index.clone());
@@ -242,17 +237,9 @@ impl Work {
     fn follow(&self, catch_up: &mut CatchUp, mut orders: Orders) -> Result<(), IndexError> {
         loop {
             if orders.is_empty() {
-                match self.orders.recv_timeout(IDLE) {
+                match self.orders.recv() {
                     Ok(order) => orders.add(order),
-                    Err(RecvTimeoutError::Timeout) => {
-                        catch_up.rest();
-                        // Nothing is held while nothing happens.
-                        match self.orders.recv() {
-                            Ok(order) => orders.add(order),
-                            Err(_) => return Ok(()),
-                        }
-                    }
-                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                    Err(_) => return Ok(()),
                 }
             }
             self.gather(&mut orders);

@@ -7,17 +7,10 @@ mod catch_up;
 mod find_entries;
 mod index;
 mod indexer;
+mod segments;
 mod shared_index;
 
 pub use catch_up::CatchUp;
 pub use index::{IndexError, IndexState, SearchIndex};
 pub use indexer::Indexer;
 pub use shared_index::SharedIndex;
-
-use super::panics::catch_panic;
-
-/// Does work with the index. Its files are mapped to memory, and tantivy panics at some damaged ones; such a panic
-/// becomes an error.
-fn catch_tantivy_panic<T>(work: impl FnOnce() -> Result<T, IndexError>) -> Result<T, IndexError> {
-    catch_panic(work).unwrap_or_else(|| Err(IndexError::Unusable("its files are damaged".into())))
-}

@@ -14,10 +14,12 @@ impl SharedIndex {
         self.0.get()
     }
 
-    /// Sets the index. If there is one already, that one reloads what was written.
+    /// Sets the index. If there is one already, that one gets the segments.
     pub fn set(&self, index: SearchIndex) {
-        if self.0.set(index).is_err() {
-            self.0.get().and_then(|known| known.refresh().ok());
+        if let Err(index) = self.0.set(index)
+            && let Some(known) = self.0.get()
+        {
+            known.take_segments(&index);
         }
     }
 }

@@ -228,14 +228,13 @@ fn missing_or_damaged_index_is_rebuilt() {
                 // The program was killed while it built the index for the first time, so the folder is empty.
                 std::fs::remove_dir_all(&files).unwrap();
                 std::fs::create_dir(&files).unwrap();
-                std::fs::write(files.join(".managed.json"), "[]").unwrap();
             }
             0 => std::fs::remove_dir_all(&files).unwrap(),
             1 => std::fs::write(files.join("meta.json"), "nonsense").unwrap(),
             _ => {
                 for file in std::fs::read_dir(&files).unwrap() {
                     let path = file.unwrap().path();
-                    if path.extension().is_some_and(|end| end == "idx" || end == "term") {
+                    if path.extension().is_some_and(|end| end == "words") {
                         let mut bytes = std::fs::read(&path).unwrap();
                         bytes.iter_mut().take(20).for_each(|byte| *byte ^= 0x5a);
                         std::fs::write(&path, bytes).unwrap();

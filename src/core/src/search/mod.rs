@@ -8,11 +8,13 @@ mod date;
 mod fold;
 mod marks;
 mod matching;
+mod phrases;
 mod query;
 mod words;
 
 pub use fold::folded;
 pub use marks::{Marks, Snippet};
 pub use matching::{Labels, Matching};
+pub use phrases::EntryTexts;
 pub use query::{EntryState, Named, Query, QueryField, QueryFlaw, Term, parse};
 pub use words::{ScannedWord, WordScanner};

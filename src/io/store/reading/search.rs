@@ -7,6 +7,7 @@ use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Show};
 use crate::engine::saved_searches::SavedSearch;
 use crate::io::codec;
 use crate::io::search::SearchIndex;
+use crate::io::store::chunks::read_in;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
@@ -14,7 +15,7 @@ use crate::io::store::upkeep::check::StoreProblem;
 use crate::io::store::upkeep::newest_backup::FactBack;
 use backissue_core::feed::text::{one_line, strip_markup};
 use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flags};
-use backissue_core::search::{Marks, Matching, Snippet};
+use backissue_core::search::{EntryTexts, Marks, Matching, Snippet, Term};
 
 /// The key of the saved searches in the tree of facts.
 const SAVED_KEY: &[u8] = b"searches";
@@ -24,6 +25,8 @@ pub(in crate::io::store) const RANKED_MAX: usize = 1000;
 const NEWEST_WEIGHT: f32 = 0.3;
 /// The age at which that weight has halved.
 const HALF_LIFE_SECONDS: f32 = 365.0 * 86_400.0;
+/// Entries whose texts are read together to verify phrases.
+const VERIFIED: usize = 128;
 /// Characters of a text that a snippet is taken from.
 const SNIPPET_TEXT_CHARS: usize = 100_000;
 
@@ -160,7 +163,37 @@ impl Store {
                 .find(&matching.terms, &mut judge)
                 .map_err(|error| StoreError::Search(error.to_string()))?;
         }
+        let phrases: Vec<&Term> = matching.terms.iter().filter(|term| term.is_phrase()).collect();
+        if !phrases.is_empty() {
+            self.verify_phrases(&phrases, &mut found);
+        }
         Ok(found)
+    }
+
+    /// Keeps the hits in whose texts the words of phrases follow each other, or do not, as wanted.
+    fn verify_phrases(&self, phrases: &[&Term], found: &mut Vec<SearchHit>) {
+        // Neighbours share records.
+        found.sort_unstable_by_key(|hit| hit.key);
+        let mut kept = Vec::new();
+        for hits in found.chunk_by(|one, other| one.key.feed == other.key.feed) {
+            let Some(feed) = hits.first().map(|hit| hit.key.feed) else { continue };
+            for hits in hits.chunks(VERIFIED) {
+                let seqs = hits.iter().map(|hit| hit.key.seq);
+                let read = read_in(&self.meta, &self.bodies, feed, seqs);
+                kept.extend(hits.iter().filter(|hit| {
+                    read.get(&hit.key.seq).is_some_and(|(kept, body)| {
+                        let text = body.as_ref().and_then(EntryBody::text).unwrap_or_default();
+                        let entry = EntryTexts {
+                            title: kept.title.as_deref().unwrap_or_default(),
+                            author: kept.author.as_deref().unwrap_or_default(),
+                            text: &strip_markup(text),
+                        };
+                        phrases.iter().all(|term| term.occurs_in(&entry) != term.excluded)
+                    })
+                }));
+            }
+        }
+        *found = kept;
     }
 
     /// Counts the unread entries that a query finds.

@@ -18,12 +18,37 @@ pub(in crate::feed) enum ElementKind {
 
 /// Returns the category of the element `name`, ignoring case, or `None` if HTML has no such element.
 pub(in crate::feed) fn element_kind(name: &str) -> Option<ElementKind> {
-    let mut lower = [0_u8; NAME_BYTES_MAX];
-    let lower = lower.get_mut(..name.len())?;
-    lower.copy_from_slice(name.as_bytes());
-    lower.make_ascii_lowercase();
-    let at = ELEMENTS.binary_search_by(|(known, _)| known.as_bytes().cmp(lower)).ok()?;
+    if name.len() > NAME_BYTES_MAX {
+        return None;
+    }
+    let at = PACKED.binary_search(&packed(name.as_bytes())).ok()?;
     ELEMENTS.get(at).map(|(_, kind)| *kind)
+}
+
+/// The names as numbers in the same order, because numbers are compared faster.
+#[expect(clippy::indexing_slicing, reason = "computed when the program is compiled")]
+const PACKED: [u128; ELEMENTS.len()] = {
+    let mut all = [0; ELEMENTS.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = packed(ELEMENTS[at].0.as_bytes());
+        at += 1;
+    }
+    all
+};
+
+/// Returns a lower-case name as a number. A name of more than [`NAME_BYTES_MAX`] bytes does not fit.
+const fn packed(name: &[u8]) -> u128 {
+    let (mut number, mut rest, mut place) = (0, name, 0);
+    while place < NAME_BYTES_MAX {
+        number <<= 8;
+        if let Some((first, behind)) = rest.split_first() {
+            number |= first.to_ascii_lowercase() as u128;
+            rest = behind;
+        }
+        place += 1;
+    }
+    number
 }
 
 /// Checks whether an element has neither content nor an end tag.

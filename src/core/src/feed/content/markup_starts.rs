@@ -100,7 +100,8 @@ impl<'a> MarkupStarts<'a> {
             // This may be a tag that was cut off at the end of an excerpt.
             return self.place == Place::Body && has_attributes && element_kind(name).is_some();
         }
-        let is_tag = match element_kind(name) {
+        let kind = element_kind(name);
+        let is_tag = match kind {
             Some(ElementKind::Void) => {
                 has_attributes && (self.place == Place::Body || name.eq_ignore_ascii_case("img"))
             }
@@ -114,7 +115,10 @@ impl<'a> MarkupStarts<'a> {
             }
             None => is_custom(name) && (self.has_end_tag(at, name) || is_empty_tag(attributes)),
         };
-        if is_tag && !matches!(element_kind(name), Some(ElementKind::Break | ElementKind::Void)) {
+        // An end tag of any other element counts in any case.
+        let is_checked =
+            !matches!(kind, Some(ElementKind::Usual | ElementKind::Break | ElementKind::Void));
+        if is_tag && is_checked {
             self.opened.insert(name.to_ascii_lowercase());
         }
         is_tag
