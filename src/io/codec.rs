@@ -16,7 +16,7 @@ const FORM: u8 = 1;
 /// Bytes before the payload: version and checksum.
 const HEAD: usize = 5;
 /// Compression level of zstd.
-const LEVEL: i32 = 1;
+const LEVEL: i32 = 2;
 /// Maximum size of a record before compression, in bytes.
 const PLAIN_MAX: u64 = 256 * 1024 * 1024;
 

@@ -112,7 +112,8 @@ pub fn changed(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Ef
 /// Starts the learning of queued feeds if no poll is under way. A plan matters only for the poll after the next, so learning can
 /// wait, and the results of polls are shown sooner.
 pub fn start_waiting(engine: &mut Engine) -> Vec<Effect> {
-    if engine.polls.is_empty() { next(&mut engine.learning) } else { Vec::new() }
+    let may_start = engine.polls.is_empty() && !engine.learning.is_left;
+    if may_start { next(&mut engine.learning) } else { Vec::new() }
 }
 
 /// Returns the constraints for learning the plan of a feed, such as the interval bounds.

@@ -36,6 +36,8 @@ pub struct Learning {
     /// The feeds in `queue`, for fast checks.
     waiting: BTreeSet<FeedKey>,
     pub(super) under_way: BTreeSet<FeedKey>,
+    /// Whether queued feeds are left to another process.
+    pub(super) is_left: bool,
     pub(super) done: BTreeMap<FeedKey, LearnedPart>,
 }
 

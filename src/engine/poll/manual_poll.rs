@@ -49,6 +49,8 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Ve
     engine.host_queue.not_before = None;
     let confirmed = engine.confirming.take();
     let all = request.feeds.is_none();
+    // A command that polls everything ends with its polls: learning is left to a process that lasts, or that polls what is due.
+    engine.learning.is_left = all && request.kind != PollKind::Due && !engine.polls_by_itself;
     let feeds = request.feeds.clone().unwrap_or_else(|| engine.feeds.keys().copied().collect());
     let single = feeds.len() == 1;
     for feed in feeds {

@@ -28,8 +28,8 @@ pub(in crate::io::store) const PACK: &str = "store.pack";
 pub(in crate::io::store) const INDEX: &str = "store";
 /// Size of sled's page cache on disk, in bytes; in memory, its pages take twice that.
 const CACHE_BYTES: u64 = 4 * 1024 * 1024;
-/// Bytes that sled allocates on disk at a time.
-const SEGMENT_BYTES: u64 = 512 * 1024;
+/// Bytes that are set aside for sled beyond those of the records that are written.
+const RESERVED: u64 = 2 * 1024 * 1024;
 /// Key of sled's note on the pack, in a tree that has nothing else.
 const NOTE: &[u8] = b"pack";
 /// How often opening sled is tried while its files are locked: it releases them a moment after it is closed.
@@ -157,7 +157,7 @@ impl Database {
         let database = Self::with(pack, index, db)?;
         for ((table, key), place) in records {
             let Place::Pack(place, length) = place else { continue };
-            let value = if Stored::is_inline(length) {
+            let value = if Stored::is_inline(table, length) {
                 Stored::Inline(&read_at(&pack.file, place, length)?).bytes()
             } else {
                 Stored::At(place, length).bytes()
@@ -230,7 +230,9 @@ impl Database {
             for (key, value) in changes.changes() {
                 let place = places.next().unwrap_or_default();
                 match value {
-                    Some(value) => tree.insert(key, Stored::choose(value, place).bytes())?,
+                    Some(value) => {
+                        tree.insert(key, Stored::choose(*table, value, place).bytes())?
+                    }
                     None => tree.remove(key)?,
                 };
             }
@@ -245,7 +247,7 @@ impl Database {
         {
             use rustix::fs::{FallocateFlags, fallocate};
             let file = fs::OpenOptions::new().write(true).open(self.index.join("db"))?;
-            let room = (bytes as u64).saturating_add(SEGMENT_BYTES.saturating_mul(4));
+            let room = (bytes as u64).saturating_add(RESERVED);
             let end = file.metadata()?.len();
             let reserved = fallocate(&file, FallocateFlags::KEEP_SIZE, end, room);
             if let Err(rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT) = reserved {

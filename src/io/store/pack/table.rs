@@ -9,8 +9,10 @@ use sled::{IVec, Tree};
 
 use crate::io::store::error::StoreError;
 
-/// A longer value is read from the pack when it is needed, in bytes.
-const INLINE_MAX: usize = 2_048;
+/// Longest value that sled holds itself, in bytes. A longer one is read from the pack when it is needed.
+const INLINE_MAX: usize = 512;
+/// The same for rows, because marks are the user's own, and all rows of a list are read.
+const INLINE_ROWS_MAX: usize = 2_048;
 /// First byte of a value in sled: the value follows, or its place in the pack (8 bytes) and its length (4).
 const INLINE: u8 = 0;
 const PLACE: u8 = 1;
@@ -141,16 +143,17 @@ pub(super) enum Stored<'v> {
 
 impl Stored<'_> {
     /// Chooses where a value is held, which is in the pack at a place.
-    pub(super) fn choose(value: &[u8], place: u64) -> Stored<'_> {
+    pub(super) fn choose(table: TableName, value: &[u8], place: u64) -> Stored<'_> {
         match u32::try_from(value.len()) {
-            Ok(length) if value.len() > INLINE_MAX => Stored::At(place, length),
+            Ok(length) if !Self::is_inline(table, length) => Stored::At(place, length),
             Ok(_) | Err(_) => Stored::Inline(value),
         }
     }
 
     /// Returns whether a value of so many bytes is held in sled.
-    pub(super) const fn is_inline(length: u32) -> bool {
-        length as usize <= INLINE_MAX
+    pub(super) const fn is_inline(table: TableName, length: u32) -> bool {
+        let max = if matches!(table, TableName::Index) { INLINE_ROWS_MAX } else { INLINE_MAX };
+        length as usize <= max
     }
 
     /// Reads the bytes of the value in sled.
