@@ -46,6 +46,7 @@ pub(super) fn make_private(path: &Path, mode: u32) {
 /// programs may use it.
 pub(super) fn make_data_private(data: &Path) {
     make_private(&data.join("lock"), FILE);
+    make_private(&data.join("store.pack"), FILE);
     for found in fs::read_dir(data).into_iter().flatten().flatten() {
         let name = found.file_name();
         let is_ours = OWN_FOLDERS.iter().any(|own| name.to_string_lossy().starts_with(own));

@@ -90,6 +90,14 @@ pub fn load_engine(
     settings: Settings,
     now: DateTime<Utc>,
 ) -> Result<(Engine, Vec<String>), StoreError> {
+    store.guarded(|store| load_guarded(store, settings, now))
+}
+
+fn load_guarded(
+    store: &mut Store,
+    settings: Settings,
+    now: DateTime<Utc>,
+) -> Result<(Engine, Vec<String>), StoreError> {
     let salt = store.salt(clock::chance())?;
     let LoadedSubscriptions { saved, unreadable } = store.load_subscriptions()?;
     let mut engine = Engine::new(settings, clock::zone(), salt, saved, now);

@@ -75,7 +75,7 @@ pub struct IndexState {
 /// An open segment.
 #[derive(Debug)]
 pub(super) struct OpenSegment {
-    pub(super) segment: Segment,
+    pub(super) segment: Arc<Segment>,
     /// Its entries that are in no newer segment and were not removed.
     pub(super) live: RoaringBitmap,
     path: PathBuf,
@@ -150,7 +150,7 @@ impl SearchIndex {
             }
         }
         paths.sort();
-        let segments = paths.into_iter().map(|path| Ok((Segment::open(File::open(&path)?)?, path)));
+        let segments = paths.into_iter().map(|path| Ok((open_segment(&path)?, path)));
         let segments = segments.collect::<Result<Vec<_>, IndexError>>()?;
         let index = Self { segments: Arc::new(watch::Sender::default()), folder: folder.into() };
         index.set(segments);
@@ -158,7 +158,7 @@ impl SearchIndex {
     }
 
     /// Sets the segments, oldest first.
-    fn set(&self, segments: Vec<(Segment, PathBuf)>) {
+    fn set(&self, segments: Vec<(Arc<Segment>, PathBuf)>) {
         let mut seen = Stamps::new();
         let mut open: Segments = Vec::new();
         for (segment, path) in segments.into_iter().rev() {
@@ -221,7 +221,7 @@ impl SearchIndex {
         self.write_segment(&writer.builder.finish(), &mut segments, 0)?;
         while let Some(from) = merged_from(&segments) {
             let run = segments.get(from..).unwrap_or_default();
-            let parts: Vec<&Segment> = run.iter().map(|open| &open.segment).collect();
+            let parts: Vec<&Segment> = run.iter().map(|open| open.segment.as_ref()).collect();
             let live: Vec<RoaringBitmap> = run.iter().map(|open| kept(open, from > 0)).collect();
             let (merged, replaced) = (merge(&parts, &live)?, run.len());
             self.write_segment(&merged, &mut segments, replaced)?;
@@ -243,19 +243,21 @@ impl SearchIndex {
         file.as_file().sync_data()?;
         file.persist(&path).map_err(|error| error.error)?;
         let left = segments.split_off(segments.len().saturating_sub(replaced));
-        let mut next: Vec<(Segment, PathBuf)> = Vec::new();
-        for open in segments.iter() {
-            next.push((Segment::open(File::open(&open.path)?)?, open.path.clone()));
-        }
-        next.push((Segment::open(File::open(&path)?)?, path));
+        let known = segments.iter().map(|open| (Arc::clone(&open.segment), open.path.clone()));
+        let mut next: Vec<(Arc<Segment>, PathBuf)> = known.collect();
+        next.push((open_segment(&path)?, path));
         self.set(next);
         *segments = self.segments();
+        // Oldest first: an entry whose note of removal was deleted first would be found again after an interruption.
         for open in left {
-            // One that stays is read first and has nothing that the new one lacks.
             fs::remove_file(&open.path).ok();
         }
         Ok(())
     }
+}
+
+fn open_segment(path: &Path) -> Result<Arc<Segment>, IndexError> {
+    Ok(Arc::new(Segment::open(File::open(path)?)?))
 }
 
 /// Returns the entries of a segment that no newer segment has. `seen` has the stamps of newer segments and gets those of this one.

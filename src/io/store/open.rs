@@ -12,7 +12,7 @@ use super::applied_filters::AppliedFilters;
 use super::error::{StoreError, catch_sled_panic};
 use super::folder_lock::lock_folder;
 use super::handle::{SharedTables, Store};
-use super::pack::database::{INDEX, PACK};
+use super::pack::database::{INDEX, PACK, is_of_pack};
 use super::pack::{Database, TableName};
 use super::reading::listed_entries::ListedEntryCache;
 use super::record_keys::feed_of;
@@ -62,7 +62,11 @@ impl Store {
         let damaged = |why: &str| StoreError::Unreadable { folder: folder.into(), why: why.into() };
         let has_pack = folder.join(PACK).exists();
         if !has_pack && folder.join(INDEX).join("db").exists() {
-            return Err(StoreError::Older(folder.into()));
+            return Err(if is_of_pack(&folder.join(INDEX)) {
+                damaged("its records are gone")
+            } else {
+                StoreError::Older(folder.into())
+            });
         }
         let had_records = daily_backup::is_any(folder);
         if !has_pack && had_records {
@@ -80,13 +84,17 @@ impl Store {
         if had_records && store.facts.is_empty() {
             return Err(damaged("its records are gone"));
         }
-        // sled reads much of its files only now.
-        match catch_sled_panic(|| store.make_ready(folder)) {
+        // sled reads much of its files only now. Damaged ones are filled again.
+        match store.guarded(|store| store.make_ready(folder)) {
             Ok(()) => Ok(store),
-            Err(error) => {
-                store.db.distrust();
-                Err(error)
+            Err(StoreError::Corrupted(_)) => {
+                let lock = store.close();
+                let db = Database::open(folder, stay)?;
+                let mut store = Self::with(db, lock, folder, stay)?;
+                store.guarded(|store| store.make_ready(folder))?;
+                Ok(store)
             }
+            Err(error) => Err(error),
         }
     }
 
@@ -151,7 +159,7 @@ impl Store {
 
     /// Does work under a guard against panics of sled at some kinds of damage in its files. If it finds damage, what is remembered is
     /// forgotten, and sled's files are filled again from the pack before the next write.
-    pub(super) fn guarded<T>(
+    pub(in crate::io) fn guarded<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {

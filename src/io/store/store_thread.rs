@@ -327,6 +327,10 @@ impl<'a> Working<'a> {
             };
             self.done.push(done);
             self.take_waiting(work);
+            // The others find the store opened again.
+            if self.store.db.is_wrong() {
+                break;
+            }
         }
         if self.done.is_empty() {
             return;
@@ -345,8 +349,11 @@ impl<'a> Working<'a> {
         if self.store.needs_group(&work.job) {
             self.write_group();
         }
+        let left = self.store.group.changes();
         let answer = self.store.perform_in_group(work);
-        self.grouped.push(self.done.len());
+        if self.store.group.changes() > left {
+            self.grouped.push(self.done.len());
+        }
         Unsynced::Work { id, subject, answer }
     }
 

@@ -96,6 +96,25 @@ fn small_records_of_a_cut_pack_come_from_the_index() {
 }
 
 #[test]
+fn a_file_without_a_frame_is_never_emptied() {
+    let folder = backed_up();
+    std::fs::write(folder.path().join("store.pack"), vec![0xA5; 70_000]).unwrap();
+    let (mut store, told) =
+        Store::open_or_recover(folder.path(), at(100), SessionLength::Short).unwrap();
+    let told = told.unwrap();
+    assert!(told.contains("1 subscription and"), "{told}");
+    assert_eq!(listed(&mut store, Show::All).len(), 11);
+    let aside = std::fs::read_dir(folder.path()).unwrap().flatten().map(|file| file.path());
+    let kept = aside.filter(|path| path.to_string_lossy().contains("store-damaged"));
+    let kept: Vec<_> = kept.map(|path| std::fs::read(path.join("store.pack")).unwrap()).collect();
+    assert_eq!(kept, [vec![0xA5; 70_000]]);
+    drop(store);
+    std::fs::remove_file(folder.path().join("store.pack")).unwrap();
+    let (_, told) = Store::open_or_recover(folder.path(), at(200), SessionLength::Short).unwrap();
+    assert!(told.is_some(), "its records are gone, but not from the index and the backup");
+}
+
+#[test]
 fn a_damaged_or_missing_index_loses_nothing() {
     for damage in 0..3 {
         let folder = backed_up();

@@ -51,11 +51,19 @@ impl SmallDisk {
         self.0.join("data")
     }
 
-    /// Remounts the disk as writable or read-only.
+    /// Remounts the disk as writable or read-only. sled releases its files a moment after it is closed, so a failed attempt is
+    /// repeated.
     pub(crate) fn allow_writes(&self, allows: bool) {
         let options = if allows { "remount,rw" } else { "remount,ro" };
-        let done = Command::new("mount").args(["-o", options]).arg(&self.0).status();
-        assert!(done.unwrap().success());
+        let is_done = (0..200).any(|_| {
+            let done = Command::new("mount").args(["-o", options]).arg(&self.0).output();
+            let is_done = done.unwrap().status.success();
+            if !is_done {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            is_done
+        });
+        assert!(is_done, "the disk stays busy");
     }
 
     fn free(&self) -> u64 {

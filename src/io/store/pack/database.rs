@@ -32,6 +32,10 @@ const CACHE_BYTES: u64 = 4 * 1024 * 1024;
 const RESERVED: u64 = 2 * 1024 * 1024;
 /// Key of sled's note on the pack, in a tree that has nothing else.
 const NOTE: &[u8] = b"pack";
+/// Name of an empty file beside sled's files, which tells that they are the index of a pack.
+const OF_PACK: &str = "of-pack";
+/// Longest file without a sound frame that may be the rest of the very first write, in bytes.
+const TORN_MAX: u64 = 4_096;
 /// How often opening sled is tried while its files are locked: it releases them a moment after it is closed.
 const TRIES: u32 = 100;
 const TRY_PAUSE: Duration = Duration::from_millis(20);
@@ -45,7 +49,7 @@ pub(in crate::io::store) struct Database {
     /// Folder of sled's files.
     index: PathBuf,
     /// What the pack is synced to when the sync under way ends.
-    ordered: u64,
+    ordered: Option<u64>,
     /// Whether sled has the note that it holds all of the pack.
     is_noted: bool,
     /// Whether sled may hold something else than the pack.
@@ -96,10 +100,18 @@ impl Database {
         } else {
             Pack::open(&path, true, random())?
         };
+        if !is_new && !pack.is_known {
+            // Only the very first frame may have been cut off by a crash.
+            let is_foreign = pack.end > TORN_MAX || open_noted(None, &index, stay).is_some();
+            if is_foreign {
+                return Err(StoreError::Corrupted("they are damaged".into()));
+            }
+        }
         match open_noted(Some(pack.number), &index, stay) {
             Some((db, end)) if end == pack.end => {
                 let mut database = Self::with(&pack, &index, db)?;
-                (database.is_noted, database.pack.synced) = (true, pack.end);
+                (database.is_noted, database.is_wrong) = (true, false);
+                database.pack.synced = pack.end;
                 return Ok(database);
             }
             Some((_, end)) if end > pack.end => {
@@ -110,13 +122,14 @@ impl Database {
         }
         remove_index(&index)?;
         create_private_folder(&index)?;
+        File::create(index.join(OF_PACK))?;
         let (mut database, scanned) = Self::fill(&pack, &index, stay)?;
         if !scanned.is_sound() {
-            database.is_wrong = true;
             return Err(StoreError::Corrupted("they are damaged".into()));
         }
         database.pack.cut(scanned.end)?;
         database.sync()?;
+        database.is_wrong = false;
         Ok(database)
     }
 
@@ -128,13 +141,15 @@ impl Database {
         let pack = Pack::open(&data.join(PACK), false, random())?;
         let index = elsewhere.join(INDEX);
         let (mut database, scanned) = Self::fill(&pack, &index, SessionLength::Short)?;
-        database.only_reads = true;
+        (database.only_reads, database.is_wrong) = (true, false);
         Ok((database, scanned))
     }
 
+    /// Makes a database, which is wrong until it is known that sled holds all of the pack.
     fn with(pack: &Pack, index: &Path, db: Db) -> Result<Self, StoreError> {
-        let Pack { file, number, end, synced } = pack;
-        let pack = Pack { file: Arc::clone(file), number: *number, end: *end, synced: *synced };
+        let Pack { file, number, is_known, end, synced } = pack;
+        let (number, is_known, end, synced) = (*number, *is_known, *end, *synced);
+        let pack = Pack { file: Arc::clone(file), number, is_known, end, synced };
         let open =
             |&name: &TableName| Ok(Table::new(name, db.open_tree(name.text())?, Arc::clone(file)));
         let tables = TableName::ALL.iter().map(open).collect::<Result<_, StoreError>>()?;
@@ -143,9 +158,9 @@ impl Database {
             tables,
             pack,
             index: index.into(),
-            ordered: 0,
+            ordered: None,
             is_noted: false,
-            is_wrong: false,
+            is_wrong: true,
             only_reads: false,
         })
     }
@@ -155,15 +170,18 @@ impl Database {
         let SoundRecords { records, scanned, .. } = SoundRecords::of(pack, 0)?;
         let db = catch_sled_panic(|| Ok(open_index(index, stay)?))?;
         let database = Self::with(pack, index, db)?;
-        for ((table, key), place) in records {
-            let Place::Pack(place, length) = place else { continue };
-            let value = if Stored::is_inline(table, length) {
-                Stored::Inline(&read_at(&pack.file, place, length)?).bytes()
-            } else {
-                Stored::At(place, length).bytes()
-            };
-            database.table(table).tree.insert(key, value)?;
-        }
+        catch_sled_panic(|| {
+            for ((table, key), place) in records {
+                let Place::Pack(place, length) = place else { continue };
+                let value = if Stored::is_inline(table, length) {
+                    Stored::Inline(&read_at(&pack.file, place, length)?).bytes()
+                } else {
+                    Stored::At(place, length).bytes()
+                };
+                database.table(table).tree.insert(key, value)?;
+            }
+            Ok(())
+        })?;
         Ok((database, scanned))
     }
 
@@ -203,6 +221,9 @@ impl Database {
         }
         if self.is_wrong {
             return Err(StoreError::Failed("the last write failed".into()));
+        }
+        if !self.index.join("db").exists() {
+            self.is_wrong = true;
         }
         self.reserve(frame.length())?;
         let end = self.pack.end;
@@ -262,26 +283,33 @@ impl Database {
     /// Makes everything that was written durable.
     pub(in crate::io::store) fn sync(&mut self) -> Result<(), StoreError> {
         if self.pack.synced < self.pack.end && !self.only_reads() {
-            self.pack.file.sync_data()?;
-            self.pack.synced = self.pack.end;
+            // An error is reported once: it must not be forgotten.
+            if let Err(error) = self.pack.file.sync_data() {
+                self.give_up_unsynced();
+                return Err(error.into());
+            }
+            // The error of a sync under way may be known to the other thread alone.
+            if self.ordered.is_none() {
+                self.pack.synced = self.pack.end;
+            }
         }
         Ok(())
     }
 
     /// Returns the file to sync so that everything that was written is durable. [`Self::was_synced`] must follow.
     pub(in crate::io::store) fn begin_sync(&mut self) -> Arc<File> {
-        self.ordered = self.pack.end;
+        self.ordered = Some(self.pack.end);
         Arc::clone(&self.pack.file)
     }
 
     /// Takes note that the sync that was begun is done.
     pub(in crate::io::store) fn was_synced(&mut self) {
-        self.pack.synced = self.pack.synced.max(self.ordered);
+        self.pack.synced = self.pack.synced.max(self.ordered.take().unwrap_or(0));
     }
 
     /// Removes everything that was not synced from the pack; sled's files are filled again when they are opened next.
     pub(in crate::io::store) fn give_up_unsynced(&mut self) {
-        self.is_wrong = true;
+        (self.is_wrong, self.ordered) = (true, None);
         // What stays there is seen as written after the restart, but was reported as failed.
         self.pack.cut(self.pack.synced).ok();
     }
@@ -299,6 +327,11 @@ impl Database {
     /// Looks at the whole pack.
     pub(in crate::io::store) fn scan(&self) -> Result<Scanned, StoreError> {
         Ok(self.pack.scan(self.pack.synced, &mut |_, _| {})?)
+    }
+
+    /// Returns the length of the pack in bytes.
+    pub(in crate::io::store) const fn pack_length(&self) -> u64 {
+        self.pack.end
     }
 
     /// Returns the bytes on disk.
@@ -322,13 +355,21 @@ impl Database {
 
     /// Notes in sled that it holds all of the pack, if it does.
     fn close(&mut self) -> Result<(), StoreError> {
-        if self.is_wrong || self.is_noted || self.only_reads() {
+        if self.only_reads() {
+            return Ok(());
+        }
+        if self.is_wrong {
+            // Without its log sled's files are filled again when they are opened next.
+            return Ok(fs::remove_file(self.index.join("db"))?);
+        }
+        if self.is_noted {
             return Ok(());
         }
         self.sync()?;
         // This frame says that those before it are synced.
         if self.pack.end > 0 {
             self.pack.append(FrameBuilder::default())?;
+            self.pack.file.sync_data()?;
         }
         self.db.flush()?;
         // sled syncs nothing by itself, and the note must not be there before what it is about.
@@ -367,6 +408,11 @@ fn is_locked(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock || error.to_string().contains("acquire lock")
 }
 
+/// Returns whether sled's files belong to a pack. Otherwise they are the store of an older development version.
+pub(in crate::io::store) fn is_of_pack(index: &Path) -> bool {
+    index.join(OF_PACK).exists()
+}
+
 /// Removes sled's files.
 pub(in crate::io::store) fn remove_index(index: &Path) -> io::Result<()> {
     match fs::remove_dir_all(index) {
@@ -381,7 +427,7 @@ pub(in crate::io::store) fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Where the value of a record that is saved from a damaged pack is.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Place {
     /// In the pack: its start and its length.
     Pack(u64, u32),
@@ -405,19 +451,29 @@ impl SoundRecords {
         let pack = match Pack::open(&data.join(PACK), false, 0) {
             Ok(pack) => pack,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let scanned = Scanned::default();
-                return Ok(Self { file: None, records: BTreeMap::new(), scanned });
+                return Self::without_pack(&data.join(INDEX));
             }
             Err(error) => return Err(error.into()),
         };
         // Without a sound frame the number of the pack is not known.
-        let number = Some(pack.number).filter(|number| *number != 0);
+        let number = Some(pack.number).filter(|_| pack.is_known);
         let noted = open_noted(number, &data.join(INDEX), SessionLength::Short);
-        let noted = noted.filter(|(_, end)| *end >= pack.end);
+        let noted = noted.filter(|(_, end)| *end >= pack.end || !pack.is_known);
         let mut sound = Self::of(&pack, noted.as_ref().map_or(0, |(_, end)| *end))?;
         if let Some((db, _)) = noted {
             // What sled cannot read is left as it was found in the pack.
-            catch_sled_panic(|| sound.take_index(&pack, &db)).ok();
+            catch_sled_panic(|| sound.take_index(if pack.is_known { pack.end } else { 0 }, &db))
+                .ok();
+        }
+        Ok(sound)
+    }
+
+    /// Reads the small records that sled has, where the pack is missing.
+    fn without_pack(index: &Path) -> Result<Self, StoreError> {
+        let scanned = Scanned { unsound: 1, ..Scanned::default() };
+        let mut sound = Self { file: None, records: BTreeMap::new(), scanned };
+        if let Some((db, _)) = open_noted(None, index, SessionLength::Short) {
+            catch_sled_panic(|| sound.take_index(0, &db)).ok();
         }
         Ok(sound)
     }
@@ -440,18 +496,16 @@ impl SoundRecords {
 
     /// Takes the records as sled has them. Of a large one whose newest value is beyond the end of the pack, the value that was found
     /// in the pack stays.
-    fn take_index(&mut self, pack: &Pack, db: &Db) -> Result<(), StoreError> {
+    fn take_index(&mut self, end: u64, db: &Db) -> Result<(), StoreError> {
         let mut records = BTreeMap::new();
         for &name in TableName::ALL {
             for pair in &db.open_tree(name.text())? {
                 let (key, bytes) = pair?;
                 let key = (name, key.to_vec());
-                let found = self.records.remove(&key);
+                let found = self.records.get(&key).cloned();
                 let place = match Stored::read(&bytes) {
                     Stored::Inline(value) => Some(Place::Index(value.to_vec())),
-                    Stored::At(place, length)
-                        if place.saturating_add(length.into()) <= pack.end =>
-                    {
+                    Stored::At(place, length) if place.saturating_add(length.into()) <= end => {
                         Some(Place::Pack(place, length))
                     }
                     Stored::At(..) => found,

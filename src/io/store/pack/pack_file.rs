@@ -19,6 +19,8 @@ pub(super) struct Pack {
     pub(super) file: Arc<File>,
     /// Random number of the pack. Each frame has it.
     pub(super) number: u64,
+    /// Whether the number is that of a frame, so that frames with other numbers are not of this pack.
+    pub(super) is_known: bool,
     /// Length of the sound part in bytes: the next frame begins there.
     pub(super) end: u64,
     /// Bytes that are known to be synced.
@@ -48,16 +50,17 @@ impl Pack {
     pub(super) fn create(path: &Path, number: u64) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create_new(true).mode(0o600).open(path)?;
-        Ok(Self { file: Arc::new(file), number, end: 0, synced: 0 })
+        Ok(Self { file: Arc::new(file), number, is_known: false, end: 0, synced: 0 })
     }
 
     /// Opens a pack. `fresh` becomes its number if it has no frame. Nothing but its first frame is read.
     pub(super) fn open(path: &Path, writable: bool, fresh: u64) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(writable).open(path)?;
         let end = file.metadata()?.len();
-        let mut pack = Self { file: Arc::new(file), number: fresh, end, synced: 0 };
+        let mut pack =
+            Self { file: Arc::new(file), number: fresh, is_known: false, end, synced: 0 };
         if let Some((_, head, _)) = pack.next_frame(0, end)? {
-            pack.number = head.pack;
+            (pack.number, pack.is_known) = (head.pack, true);
         }
         Ok(pack)
     }
@@ -170,7 +173,10 @@ impl Pack {
         }
         let mut bytes = vec![0; HEAD];
         self.file.read_exact_at(&mut bytes, place)?;
-        let is_there = |head: &Head| (HEAD.saturating_add(head.directory)) as u64 <= left;
+        let is_there = |head: &Head| {
+            HEAD.saturating_add(head.directory) as u64 <= left
+                && (!self.is_known || head.pack == self.number)
+        };
         let Some(head) = Head::read(&bytes).filter(is_there) else { return Ok(None) };
         bytes.resize(HEAD.saturating_add(head.directory), 0);
         let directory = bytes.get_mut(HEAD..).unwrap_or_default();

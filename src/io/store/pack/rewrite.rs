@@ -38,29 +38,23 @@ impl<W: Write> FrameWriter<W> {
             return Err(io::Error::other("a record is too long"));
         }
         self.records = self.records.saturating_add(1);
-        if self.frame.length() >= FRAME_BYTES { self.write(0) } else { Ok(()) }
+        if self.frame.length() >= FRAME_BYTES { self.write() } else { Ok(()) }
     }
 
-    fn write(&mut self, synced: u64) -> io::Result<()> {
-        let (bytes, _) = std::mem::take(&mut self.frame).finish(self.number, synced);
+    /// Writes a frame. What is before it is synced before anybody reads the stream as a pack.
+    fn write(&mut self) -> io::Result<()> {
+        let (bytes, _) = std::mem::take(&mut self.frame).finish(self.number, self.written);
         self.written = self.written.saturating_add(bytes.len() as u64);
         self.out.write_all(&bytes)
-    }
-
-    /// Writes the rest and returns the sink and the number of records. The stream must be followed by [`Self::end`].
-    pub(in crate::io::store) fn flush(&mut self) -> io::Result<&mut W> {
-        if !self.frame.is_empty() {
-            self.write(0)?;
-        }
-        self.out.flush()?;
-        Ok(&mut self.out)
     }
 
     /// Ends the stream with an empty frame, which says that everything before it is complete. Returns the sink, and the number of
     /// records.
     pub(in crate::io::store) fn end(mut self) -> io::Result<(W, u64)> {
-        self.flush()?;
-        self.write(self.written)?;
+        if !self.frame.is_empty() {
+            self.write()?;
+        }
+        self.write()?;
         self.out.flush()?;
         Ok((self.out, self.records))
     }
@@ -71,6 +65,10 @@ impl<W: Write> FrameWriter<W> {
 pub(in crate::io::store) enum StreamFault {
     /// It does not begin with a frame.
     NotFrames,
+    /// It is compressed, as backups of older development versions.
+    Gzip,
+    /// It is a pack in which records were removed.
+    Removal,
     /// The system does not read it.
     Io(io::Error),
     /// A part is damaged or missing; a fragment of a sentence.
@@ -95,6 +93,7 @@ pub(in crate::io::store) fn read_frames<E: From<StreamFault>>(
         let parsed = head.get(..got).and_then(Head::read);
         let Some(found) = parsed else {
             let fault = match (read, got) {
+                (0, _) if head.starts_with(&[0x1f, 0x8b]) => StreamFault::Gzip,
                 (0, _) => StreamFault::NotFrames,
                 (_, HEAD) => StreamFault::Damaged("a part has an unknown type"),
                 (_, _) => StreamFault::Damaged("its end is missing"),
@@ -110,7 +109,7 @@ pub(in crate::io::store) fn read_frames<E: From<StreamFault>>(
         let directory = bytes.get(HEAD..).unwrap_or_default();
         let mut value = Vec::new();
         for change in changes(directory) {
-            let Some((_, length)) = change.value else { continue };
+            let Some((_, length)) = change.value else { return Err(StreamFault::Removal.into()) };
             value.clear();
             take(&mut from, length.into(), &mut value)?;
             if crc32fast::hash(&value) != change.sum {

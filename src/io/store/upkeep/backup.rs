@@ -5,7 +5,7 @@
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
-use super::compact::{begin_pack, finish_replacement, replace_pack};
+use super::compact::{NewPack, finish_replacement, replace_pack};
 use crate::io::private_files::create_private_folder;
 use crate::io::store::error::StoreError;
 use crate::io::store::folder_lock::lock_folder;
@@ -64,7 +64,11 @@ pub fn is_backup(start: &[u8]) -> bool {
 
 /// A view of the whole store for another thread. It may or may not include what is written meanwhile.
 #[derive(Debug)]
-pub struct BackupSource(Vec<Table>);
+pub struct BackupSource {
+    tables: Vec<Table>,
+    /// The last write failed, so the tables may hold what the pack does not.
+    is_wrong: bool,
+}
 
 impl BackupSource {
     /// Writes the whole store and the configuration, as [`Store::back_up`] does. `goes_on` is asked at each record; it
@@ -86,6 +90,9 @@ impl BackupSource {
         extent: Extent,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Backup, StoreError> {
+        if self.is_wrong {
+            return Err(StoreError::Backup("the last write to the store failed".into()));
+        }
         let mut out = FrameWriter::new(BufWriter::new(to));
         if let Some(text) = configuration {
             out.put(TableName::Configuration, CONFIGURATION_KEY, text.as_bytes())
@@ -99,7 +106,7 @@ impl BackupSource {
             if is_text && extent == Extent::WithoutTexts {
                 continue;
             }
-            for table in self.0.iter().filter(|table| table.name() == name) {
+            for table in self.tables.iter().filter(|table| table.name() == name) {
                 for record in table.iter() {
                     if !goes_on() {
                         return Err(StoreError::Backup("it was interrupted".into()));
@@ -117,7 +124,7 @@ impl BackupSource {
 impl Store {
     /// Returns a view of the whole store for a backup.
     pub fn backup_source(&self) -> BackupSource {
-        BackupSource(self.db.tables().to_vec())
+        BackupSource { tables: self.db.tables().to_vec(), is_wrong: self.db.is_wrong() }
     }
 
     /// Writes the whole store and the configuration to a file. An error leaves no file behind that looks complete.
@@ -137,7 +144,7 @@ impl Store {
         create_private_folder(data).map_err(folder)?;
         let held = lock_folder(data)?;
         finish_replacement(data)?;
-        let mut fresh = begin_pack(data)?;
+        let mut fresh = NewPack::begin(data)?;
         let read = read_backup(from, &mut |(table, key, value)| {
             // The configuration is no record of the store.
             if table != TableName::Configuration {
@@ -145,7 +152,7 @@ impl Store {
             }
             Ok(())
         })?;
-        replace_pack(data, fresh, Some(aside))?;
+        replace_pack(fresh, Some(aside))?;
         drop(held);
         Ok(read)
     }
@@ -175,6 +182,12 @@ pub(in crate::io::store) fn read_backup(
 impl From<StreamFault> for StoreError {
     fn from(fault: StreamFault) -> Self {
         Self::Backup(match fault {
+            StreamFault::Removal => {
+                "it is the file of a store, not a backup: to use it, put it into a data folder as store.pack".into()
+            }
+            StreamFault::Gzip => {
+                "it was written by an older development version of backissue".into()
+            }
             StreamFault::NotFrames => "it was not written by 'backissue backup'".into(),
             StreamFault::Damaged(what) => format!("it is damaged: {what}; use another one"),
             StreamFault::Io(error) => format!("it cannot be read: {}", system_words(&error)),

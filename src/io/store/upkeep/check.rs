@@ -94,7 +94,9 @@ impl Store {
         health.findings.extend(self.check_pages(repair)?);
         health.findings.extend(self.check_places(repair)?);
         health.findings.extend(self.check_steps(repair)?);
-        self.sync()?;
+        if repair {
+            self.sync()?;
+        }
         Ok(health)
     }
 

@@ -1,15 +1,17 @@
 //! Compaction: what is needed of the pack is copied into a new one.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::BufWriter;
+use std::io::{BufReader, BufWriter};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::disk_room::FREE_MIN;
+use crate::io::private_files::create_private_folder;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use crate::io::store::pack::TableName;
 use crate::io::store::pack::database::{INDEX, PACK, remove_index, sync_folder};
-use crate::io::store::pack::rewrite::FrameWriter;
+use crate::io::store::pack::rewrite::{FrameWriter, read_frames};
 
 /// Name of a new pack in the data folder, until it takes the place of the old one.
 const NEW_PACK: &str = "store.pack.new";
@@ -26,9 +28,9 @@ pub struct Compacted {
 }
 
 impl Store {
-    /// Returns whether a third of the pack, and more than a few megabytes, are no longer needed.
+    /// Returns whether a quarter of the pack, and more than a few megabytes, are no longer needed.
     pub fn is_worth_compacting(&self) -> Result<bool, StoreError> {
-        if self.only_reads() {
+        if self.only_reads() || self.db.is_wrong() || self.db.pack_length() <= DEAD_MAX {
             return Ok(false);
         }
         let (bytes, live) = self.db.pack_bytes()?;
@@ -52,9 +54,12 @@ impl Store {
         mut progress: impl FnMut(usize, usize),
     ) -> Result<Compacted, StoreError> {
         self.check_room_to_compact()?;
+        if self.db.is_wrong() {
+            return Err(StoreError::Failed("the last write failed".into()));
+        }
         let before = self.db.disk_bytes();
         let (data, stay) = (self.data.clone(), self.stay);
-        let mut out = begin_pack(&data)?;
+        let mut out = NewPack::begin(&data)?;
         let tables = self.db.tables();
         for (done, table) in tables.iter().enumerate() {
             progress(done, tables.len());
@@ -67,7 +72,7 @@ impl Store {
         // Closed now, so that sled's files are not used after they are removed; the folder stays locked until the end.
         self.db.distrust();
         let lock = self.close();
-        let live = replace_pack(&data, out, None)?;
+        let live = replace_pack(out, None)?;
         Self::open_locked(&data, lock, stay)?;
         Ok(Compacted { before, live })
     }
@@ -76,47 +81,83 @@ impl Store {
 /// Returns whether a pack is worth compacting.
 const fn is_worth(bytes: u64, live: u64) -> bool {
     let dead = bytes.saturating_sub(live);
-    dead > DEAD_MAX && dead > bytes / 3
+    dead > DEAD_MAX && dead > bytes / 4
 }
 
-/// Begins a new pack in a data folder, which must be locked.
-pub(super) fn begin_pack(data: &Path) -> Result<FrameWriter<BufWriter<File>>, StoreError> {
-    let path = data.join(NEW_PACK);
-    remove_file(&path)?;
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    Ok(FrameWriter::new(BufWriter::new(file)))
+/// A new pack that is being written. It is removed unless it takes the place of the old one.
+#[derive(Debug)]
+pub(super) struct NewPack {
+    out: Option<FrameWriter<BufWriter<File>>>,
+    data: PathBuf,
+}
+
+impl NewPack {
+    /// Begins a new pack in a data folder, which must be locked.
+    pub(super) fn begin(data: &Path) -> Result<Self, StoreError> {
+        let path = data.join(NEW_PACK);
+        remove_file(&path)?;
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        Ok(Self { out: Some(FrameWriter::new(BufWriter::new(file))), data: data.into() })
+    }
+
+    /// Adds a record.
+    pub(super) fn put(
+        &mut self,
+        table: TableName,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<(), StoreError> {
+        self.out.as_mut().map_or(Ok(()), |out| Ok(out.put(table, key, value)?))
+    }
+}
+
+impl Drop for NewPack {
+    fn drop(&mut self) {
+        if self.out.take().is_some() {
+            fs::remove_file(self.data.join(NEW_PACK)).ok();
+        }
+    }
 }
 
 /// Ends a new pack and replaces the old one by it, which is moved to the folder `aside` in the data folder, or removed. Returns the
 /// length of the new one in bytes. Wherever this is interrupted, [`finish_replacement`] finds one complete pack. Nobody may have the
 /// old one open.
-pub(super) fn replace_pack(
-    data: &Path,
-    out: FrameWriter<BufWriter<File>>,
-    aside: Option<&str>,
-) -> Result<u64, StoreError> {
-    let (file, _) = out.end()?;
+pub(super) fn replace_pack(mut new_pack: NewPack, aside: Option<&str>) -> Result<u64, StoreError> {
+    let data = new_pack.data.clone();
+    let Some(out) = new_pack.out.take() else { return Ok(0) };
+    let (file, _) = out.end().inspect_err(|_| drop(fs::remove_file(data.join(NEW_PACK))))?;
     let file = file.into_inner().map_err(|error| StoreError::from(error.into_error()))?;
-    file.sync_all()?;
+    file.sync_all().inspect_err(|_| drop(fs::remove_file(data.join(NEW_PACK))))?;
     let (pack, new) = (data.join(PACK), data.join(NEW_PACK));
-    if let Some(aside) = aside.map(|name| data.join(name)).filter(|_| pack.exists()) {
-        crate::io::private_files::create_private_folder(&aside)?;
-        fs::rename(&pack, aside.join(PACK))?;
+    let index = data.join(INDEX);
+    // Without a pack, the folder is the store of an older development version.
+    let moved = if pack.exists() { Some((&pack, PACK)) } else { Some((&index, INDEX)) };
+    let moved = moved.filter(|(from, _)| from.exists());
+    if let (Some(aside), Some((from, name))) = (aside.map(|name| data.join(name)), moved) {
+        create_private_folder(&aside)?;
+        fs::rename(from, aside.join(name))?;
         sync_folder(&aside)?;
     }
     fs::rename(&new, &pack)?;
-    sync_folder(data)?;
-    remove_index(&data.join(INDEX))?;
+    sync_folder(&data)?;
+    remove_index(&index)?;
     Ok(file.metadata()?.len())
 }
 
 /// Completes or undoes an interrupted replacement of a pack. The data folder must be locked.
 pub(in crate::io::store) fn finish_replacement(data: &Path) -> Result<(), StoreError> {
     let (pack, new) = (data.join(PACK), data.join(NEW_PACK));
-    if pack.exists() || !new.exists() {
+    if !new.exists() {
+        return Ok(());
+    }
+    // The old one is moved aside only once the new one is complete; but there may have been no old one.
+    let is_whole = || {
+        let file = File::open(&new).map_err(StoreError::from)?;
+        read_frames::<StoreError>(BufReader::new(file), &mut |_| Ok(()))
+    };
+    if pack.exists() || is_whole().is_err() {
         return remove_file(&new);
     }
-    // The old one was moved aside, which is done only once the new one is complete.
     fs::rename(new, pack)?;
     Ok(sync_folder(data)?)
 }
@@ -131,16 +172,15 @@ fn remove_file(path: &Path) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::store::pack::TableName;
 
     #[test]
-    fn a_pack_is_compacted_once_a_third_of_it_is_dead() {
+    fn a_pack_is_compacted_once_a_quarter_of_it_is_dead() {
         const MB: u64 = 1 << 20;
         for (bytes, live, expected) in [
             (9 * MB, 2 * MB, false),
             (20 * MB, 11 * MB, true),
             (90 * MB, 70 * MB, false),
-            (90 * MB, 50 * MB, true),
+            (90 * MB, 67 * MB, true),
         ] {
             assert_eq!(is_worth(bytes, live), expected, "{bytes} {live}");
         }
@@ -197,6 +237,13 @@ mod tests {
         fs::write(&new, b"not complete").unwrap();
         assert_eq!(Store::open(folder.path()).unwrap().salt(1).unwrap(), 7);
         assert!(!new.exists());
+        // There never was an old one, and the restore that began the new one did not end.
+        let bytes = fs::read(&pack).unwrap();
+        fs::remove_file(&pack).unwrap();
+        fs::remove_dir_all(folder.path().join(INDEX)).unwrap();
+        fs::write(&new, &bytes[..bytes.len() - 20]).unwrap();
+        assert_eq!(Store::open(folder.path()).unwrap().salt(3).unwrap(), 3);
+        fs::write(&pack, bytes).unwrap();
         // The old one was moved aside, and the new one has not taken its place yet.
         fs::rename(&pack, &new).unwrap();
         assert_eq!(Store::open(folder.path()).unwrap().salt(1).unwrap(), 7);

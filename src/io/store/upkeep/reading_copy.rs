@@ -61,7 +61,9 @@ impl Store {
     /// for sled's files anywhere.
     fn open_to_read(data: &Path) -> Result<Option<(Self, String)>, StoreError> {
         let pack = data.join(PACK).metadata()?.len();
-        let Some(folder) = make_folder(pack.max(FREE_MIN)) else { return Ok(None) };
+        let Some(folder) = make_folder((pack / 8).saturating_add(FREE_MIN)) else {
+            return Ok(None);
+        };
         let (db, scanned) = Database::open_to_read(data, folder.path())?;
         let mut store = Self::with(db, lock_folder(folder.path())?, data, SessionLength::Short)?;
         store.elsewhere = Some(folder);

@@ -8,7 +8,7 @@ use std::path::Path;
 use chrono::{DateTime, NaiveDate, Utc};
 
 use super::backup::{TEXTS_LOST, read_backup};
-use super::compact::{begin_pack, finish_replacement, replace_pack};
+use super::compact::{NewPack, finish_replacement, replace_pack};
 use super::daily_backup;
 use super::mending::SOME_LOST;
 use super::recovery_report::{DAMAGED, DamagedFolder, RecoveryReport, damaged_folders, note_told};
@@ -112,15 +112,15 @@ fn mend_files(data: &Path, now: DateTime<Utc>, why: &str) -> Result<Option<Strin
     if report.feeds == 0 {
         return Ok(None);
     }
-    let mut fresh = begin_pack(data)?;
-    sound.for_each(&mut |(table, key, value)| Ok(fresh.put(table, key, value)?))?;
+    let mut fresh = NewPack::begin(data)?;
+    sound.for_each(&mut |(table, key, value)| fresh.put(table, key, value))?;
     for ((table, key), value) in &missing {
         fresh.put(*table, key, value)?;
     }
     if report.is_partial {
         fresh.put(TableName::Facts, TEXTS_LOST, SOME_LOST)?;
     }
-    replace_pack(data, fresh, Some(&aside))?;
+    replace_pack(fresh, Some(&aside))?;
     // What was indexed before says nothing about these entries; it can be made anew at any time.
     crate::io::search::SearchIndex::make_anew(data).ok();
     drop(held);

@@ -9,8 +9,7 @@ use backissue_core::history::FeedKey;
 /// Documents that are written in one transaction at most: their texts are in memory until then.
 const DOCUMENTS_MAX: usize = 16;
 
-/// What was prepared and is not written yet. sled writes to the disk twice for each transaction, so what many feeds
-/// change is written in one.
+/// What was prepared and is not written yet. What many feeds change is written as one frame.
 #[derive(Debug, Default)]
 pub(in crate::io::store) struct Group {
     /// Whether what is being done may wait for the others.
@@ -27,6 +26,11 @@ impl Group {
     /// What is being done is written at once.
     pub(in crate::io::store) const fn close(&mut self) {
         self.is_open = false;
+    }
+
+    /// How many batches are in it.
+    pub(in crate::io::store) const fn changes(&self) -> usize {
+        self.batches.len()
     }
 
     /// Whether it is as large as it may be.
