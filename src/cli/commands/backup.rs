@@ -1,4 +1,4 @@
-//! `backissue backup` and `backissue restore`: write subscriptions, entries, marks and configuration to one compressed file, and
+//! `backissue backup` and `backissue restore`: write subscriptions, entries, marks and configuration to one file, and
 //! read them back from the file.
 
 use std::fs::File;

@@ -80,7 +80,7 @@ pub enum StoreError {
         "the store in {} was written by an older development version of backissue, which this one cannot read: export the subscriptions with that version ('backissue export'), then choose another --data-dir and import them", .0.display()
     )]
     Older(PathBuf),
-    /// The system refuses access to the files, or another version of sled wrote them.
+    /// The system refuses access to the files.
     #[error(
         "the store in {folder} cannot be opened ({why}); check its permissions and the disk: the store itself may be intact"
     )]
@@ -98,7 +98,7 @@ pub enum StoreError {
     /// A backup cannot be written or read; the rest of a sentence.
     #[error("the backup cannot be used: {0}")]
     Backup(String),
-    /// sled found its files damaged.
+    /// The pack or the files of sled are damaged.
     #[error("the store's files are damaged: {0}; run 'backissue doctor'")]
     Corrupted(String),
     #[error(

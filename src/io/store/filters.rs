@@ -17,9 +17,9 @@ use crate::io::codec;
 use backissue_core::filters::{Action, EntryFilter, FilterSubject, PreparedFilters};
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 
-/// The key of the filters in the tree of facts; they were once called rules.
+/// The key of the filters in the table of facts; they were once called rules.
 const FILTERS_KEY: &[u8] = b"rules";
-/// The key of the folded tags in the tree of facts.
+/// The key of the folded tags in the table of facts.
 const FOLDED_KEY: &[u8] = b"folded";
 /// The marks that filters can set.
 const FILTER_FLAGS: [Flag; 3] = [Flag::Hidden, Flag::Read, Flag::Starred];

@@ -1,8 +1,7 @@
-//! The store: everything that lasts, in one sled database.
+//! The store: everything that lasts, in one append-only file with a sled database as its index.
 //!
-//! Records are few and packed: each holds 64 index rows, 32 entries or 4 texts, compressed. Trees that change together
-//! are written in one transaction. Whatever is reported as done has been flushed and synced first ([`Store::sync`]);
-//! sled alone does not survive a power cut.
+//! Records are few and packed: each holds 64 index rows, 32 entries or 16 texts, compressed. Changes that belong together are one
+//! frame. What is reported as done has been synced first ([`Store::sync`]).
 //!
 //! Nothing is decided here: `history` and `engine` say what to write.
 

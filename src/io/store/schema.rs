@@ -8,7 +8,7 @@ use crate::io::store::pack::TableName;
 
 /// The schema this program reads and writes.
 pub(super) const SCHEMA: u8 = 3;
-/// The key of the schema version in the tree of facts.
+/// The key of the schema version in the table of facts.
 pub(super) const SCHEMA_KEY: &[u8] = b"schema";
 
 impl Store {

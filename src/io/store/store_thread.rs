@@ -1,7 +1,7 @@
 //! The store thread: the one thread that owns the store.
 //!
 //! Work is handed to it and answered through the program's one channel, so that nothing waits for the disk.
-//! Reads go before writes. Writes that wait together share one flush and one sync (a group commit), and are
+//! Reads go before writes. Writes that wait together share one sync (a group commit), and are
 //! reported only after it; meanwhile reads are answered.
 
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ use crate::engine::store_work::{Answer, Job, JobId, JobSubject, StoreWork, Store
 use crate::io::answers::Answers;
 use crate::io::search::Indexer;
 
-/// Writes that share one flush at most.
+/// Maximum number of writes that share one sync.
 const GROUP_WRITES_MAX: usize = 64;
 
 /// Said when the thread is gone.
@@ -327,9 +327,8 @@ impl<'a> Working<'a> {
             };
             self.done.push(done);
             self.take_waiting(work);
-            // The others find the store opened again.
             if self.store.db.is_wrong() {
-                break;
+                break; // The others find the store opened again.
             }
         }
         if self.done.is_empty() {

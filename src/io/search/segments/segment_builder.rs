@@ -46,7 +46,7 @@ struct Record {
     field: u8,
     length: u8,
     /// More than one entry has this word.
-    is_common: bool,
+    recurs: bool,
 }
 
 impl Record {
@@ -115,7 +115,7 @@ impl SegmentBuilder {
                 let bytes = if is_new { varint_bytes(gap) } else { 0 };
                 record.last = self.ordinal;
                 record.gap_bytes = record.gap_bytes.saturating_add(bytes);
-                record.is_common |= is_new;
+                record.recurs |= is_new;
                 self.log.push(number, is_new);
                 return;
             }
@@ -150,7 +150,7 @@ impl SegmentBuilder {
             term.clear();
             self.push_term(record, &mut term);
             ordinals.clear();
-            if record.is_common {
+            if record.recurs {
                 let to = from.saturating_add(record.gap_bytes as usize);
                 let mut bytes = gaps.get(from..to).unwrap_or_default();
                 from = to;
@@ -191,7 +191,7 @@ impl SegmentBuilder {
         let mut places = vec![GapPlace::NONE; self.records.len()];
         let mut end = 0_u32;
         for index in order {
-            if let Some(record) = self.records.get(*index as usize).filter(|one| one.is_common)
+            if let Some(record) = self.records.get(*index as usize).filter(|one| one.recurs)
                 && let Some(place) = places.get_mut(*index as usize)
             {
                 *place = GapPlace::new(end);
@@ -234,7 +234,7 @@ impl SegmentBuilder {
             last: self.ordinal,
             gap_bytes: varint_bytes(self.ordinal),
             long_at,
-            is_common: false,
+            recurs: false,
         });
         let number = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
         if let Some(slot) = self.slots.get_mut(slot) {

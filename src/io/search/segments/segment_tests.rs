@@ -1,3 +1,5 @@
+//! Tests of segments against a plain model, and of damaged ones.
+
 #![expect(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -18,7 +18,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::chunks::BodyChunk;
-use super::pack::database::{PACK, SoundRecords};
+use super::pack::database::PACK;
+use super::pack::sound_records::SoundRecords;
 use super::poll_logs::LogRecord;
 use super::upkeep::backup::read_backup;
 use crate::engine::change::undo_stack::SavedStep;

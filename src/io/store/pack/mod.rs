@@ -8,6 +8,7 @@ pub(super) mod database;
 pub(super) mod frame;
 pub(super) mod pack_file;
 pub(super) mod rewrite;
+pub(super) mod sound_records;
 pub(super) mod sync_thread;
 pub(super) mod table;
 

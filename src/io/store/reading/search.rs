@@ -17,7 +17,7 @@ use backissue_core::feed::text::{one_line, strip_markup};
 use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flags};
 use backissue_core::search::{EntryTexts, Marks, Matching, Snippet, Term};
 
-/// The key of the saved searches in the tree of facts.
+/// The key of the saved searches in the table of facts.
 const SAVED_KEY: &[u8] = b"searches";
 /// Most entries of a ranked list: nobody reads a longer one to its end, and one more word narrows it.
 pub(in crate::io::store) const RANKED_MAX: usize = 1000;

@@ -5,8 +5,7 @@ use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::upkeep::free_room::MeasureRoom;
 
-/// Bytes that must be free whatever is written: a segment of sled's log, its snapshot, and what other programs take
-/// meanwhile.
+/// Bytes that must be free whatever is written: what sled writes, and what other programs take meanwhile.
 pub(super) const FREE_MIN: u64 = 8 * 1024 * 1024;
 /// What is written of a document, for each of its bytes: texts, their records, and the pages that hold them.
 const GROWTH: u64 = 3;

@@ -16,7 +16,7 @@ use crate::io::store::error::StoreError;
 use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
-use crate::io::store::pack::database::SoundRecords;
+use crate::io::store::pack::sound_records::SoundRecords;
 use crate::io::store::sleepy_threads::SessionLength;
 use crate::io::system::words::system_words;
 

@@ -1,4 +1,4 @@
-//! Transactions: batches for several trees, applied all or none; what many polls write is applied together.
+//! Transactions: batches for several tables, written all or none; what many polls write is written together.
 
 use super::group::Group;
 use crate::engine::store_work::{Job, StoreWork, Stored};
