@@ -68,7 +68,7 @@ mod tests {
             ("\"frost and wax\"", false, true),
             ("\"late frost came\"", false, true),
             ("\"late late frost\"", false, true),
-            ("\"frost and hon\"", true, true),
+            ("frost-and-hon", true, true),
             ("\"frost and hon\"", false, false),
             ("\"came wax\"", false, true),
             ("\"frost wax\"", false, false),
