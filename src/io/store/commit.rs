@@ -248,10 +248,11 @@ impl Store {
             let (meta, bodies) = self.entry_batches(feed, entries)?;
             let mut counters = Batch::default();
             counters.insert(key, codec::encode(&merged.counters)?);
+            // Rows last: the indexer reads beside this thread, and must not find a row without its words.
             batches.extend([
-                (TableName::Index, index),
                 (TableName::Meta, meta),
                 (TableName::Bodies, bodies),
+                (TableName::Index, index),
                 (TableName::Counters, counters),
             ]);
         }

@@ -107,9 +107,9 @@ impl Store {
         sums.insert(feed_bytes(into), codec::encode(&counters)?);
         self.db.commit(&[
             (TableName::Counters, &sums),
-            (TableName::Index, &index),
             (TableName::Meta, &meta),
             (TableName::Bodies, &bodies),
+            (TableName::Index, &index),
         ])
     }
 }
