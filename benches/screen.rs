@@ -75,7 +75,7 @@ fn main() {
     let mut store = Store::open(folder.path()).unwrap();
     fill(&mut store, entries);
     let index = SearchIndex::open(folder.path()).unwrap();
-    let mut behind = CatchUp::new(index, store.texts()).unwrap();
+    let mut behind = CatchUp::new(index, store.texts());
     behind.everything(&mut |_| true).unwrap();
     behind.commit().unwrap();
     drop(behind);

@@ -33,7 +33,7 @@ fn main() {
         began.elapsed().as_secs_f64()
     );
     let index = SearchIndex::open(folder.path()).unwrap();
-    let mut behind = CatchUp::new(index.clone(), store.texts()).unwrap();
+    let mut behind = CatchUp::new(index.clone(), store.texts());
     let began = Instant::now();
     behind.everything(&mut |_| true).unwrap();
     behind.commit().unwrap();
@@ -45,7 +45,7 @@ fn main() {
     );
     let began = Instant::now();
     drop(behind);
-    let behind = CatchUp::new(index.clone(), store.texts()).unwrap();
+    let behind = CatchUp::new(index.clone(), store.texts());
     assert_eq!(behind.state().missing, 0);
     println!("compared with the store in {:.0} ms", began.elapsed().as_secs_f64() * 1000.0);
     drop(behind);

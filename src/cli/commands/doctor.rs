@@ -35,10 +35,8 @@ pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
 
 /// Runs `backissue doctor` in the process that has the store open. The exit status is 1 if a check fails.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &DoctorArgs) -> Result<Done, Failure> {
-    let (health, folder, home, texts) = desk.look(|store| {
-        let (folder, home) = (store.index_folder().to_owned(), store.folder().to_owned());
-        Ok((store.check(false), folder, home, store.texts()))
-    })?;
+    let (health, home, texts) =
+        desk.look(|store| Ok((store.check(false), store.folder().to_owned(), store.texts())))?;
     report_damaged(&home, args.discard_damaged, &|line| desk.put(line))?;
     let health = match health {
         Err(StoreError::Corrupted(why)) => {
@@ -48,14 +46,14 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &DoctorArgs) -> Result<Do
         health => health?,
     };
     let good = report_health(&health, &home, false, &|line| desk.put(line));
-    let found = index_found(&folder, texts, false, &|line| desk.put(line))?;
+    let found = index_found(&home, texts, false, &|line| desk.put(line))?;
     Ok(if good && !found { Done::All } else { Done::WithFailures })
 }
 
 /// Checks a store that no other process has open. If the arguments request it, also repairs the store and compacts its files. If
 /// the store is not writable, a temporary copy is checked and nothing is repaired.
 pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result<Done, Failure> {
-    let (folder, home) = (store.index_folder().to_owned(), store.folder().to_owned());
+    let home = store.folder().to_owned();
     let repair = args.repair && !store.only_reads();
     let health = match store.check(repair) {
         // Opened again, the index is filled from the pack.
@@ -76,7 +74,7 @@ pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result
     }
     report_damaged(&home, args.discard_damaged, &console::put)?;
     let good = report_health(&health, &home, args.repair, &console::put);
-    let found = index_found(&folder, store.texts(), repair, &console::put)?;
+    let found = index_found(&home, store.texts(), repair, &console::put)?;
     if args.repair && store.only_reads() {
         return Err(Failure::new("the store is not writable, so nothing was repaired"));
     }
@@ -165,17 +163,17 @@ fn looks_found(options: &Options, screen: &ScreenSettings) -> bool {
 /// Checks the search index. With `repair`, rebuilds a damaged index and brings it up to date with the store. Returns `true` if an
 /// error remains; it is not an error that new entries are missing from the index.
 fn index_found(
-    folder: &Path,
+    data: &Path,
     texts: Texts,
     repair: bool,
     put: &dyn Fn(&str),
 ) -> Result<bool, Failure> {
     let failed = |error: IndexError| Failure::new(error.to_string());
-    let damaged = SearchIndex::damage(folder);
+    let damaged = SearchIndex::damage(data);
     let mut wrong = false;
     match &damaged {
         Some(why) if repair => {
-            SearchIndex::make_anew(folder).map_err(failed)?;
+            SearchIndex::make_anew(data).map_err(failed)?;
             put(&format!("  the search index is damaged ({why}) (rebuilt)"));
         }
         Some(why) => {
@@ -189,8 +187,9 @@ fn index_found(
     if wrong {
         return Ok(true);
     }
-    let index = SearchIndex::open(folder).map_err(failed)?;
-    let mut catch_up = CatchUp::new(index, texts).map_err(failed)?;
+    // Without a repair nothing is written: the reader may be running.
+    let open = if repair { SearchIndex::open } else { SearchIndex::open_to_read };
+    let mut catch_up = CatchUp::new(open(data).map_err(failed)?, texts);
     if repair {
         catch_up.everything(&mut |_| true).map_err(failed)?;
         catch_up.commit().map_err(failed)?;

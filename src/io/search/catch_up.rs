@@ -4,12 +4,17 @@
 //! added, replaced or removed. So nothing is lost when the program is killed: the difference is found again at the
 //! next start.
 
-use super::index::{IndexError, IndexState, SearchIndex, Stamps, Writer};
+use super::index::{IndexState, SearchIndex, Stamps};
+use super::index_error::IndexError;
+use super::writer::Writer;
 use crate::io::store::Texts;
-use backissue_core::history::{EntryKey, FeedKey, IndexRow};
+use backissue_core::feed::text::strip_markup;
+use backissue_core::history::{EntryBody, EntryKey, FeedKey, IndexRow};
+use backissue_core::search::EntryTexts;
 
 /// Entries that are read together.
 const SLICE: usize = 128;
+
 /// Updates an index from a store.
 pub struct CatchUp {
     index: SearchIndex,
@@ -37,9 +42,9 @@ fn stamp(row: &IndexRow) -> u32 {
 
 impl CatchUp {
     /// Reads the stamps of an index.
-    pub fn new(index: SearchIndex, texts: Texts) -> Result<Self, IndexError> {
+    pub fn new(index: SearchIndex, texts: Texts) -> Self {
         let has = index.stamps();
-        Ok(Self { index, texts, has, writer: Writer::default() })
+        Self { index, texts, has, writer: Writer::default() }
     }
 
     /// Compares the index with the store.
@@ -126,7 +131,9 @@ impl CatchUp {
             let Some(slot) = has.get_mut(seq as usize) else { continue };
             // An entry whose record is damaged has no words; the doctor says so.
             if let Some((kept, body)) = texts.remove(&seq) {
-                self.writer.add(key, stamp, &kept, body.as_ref());
+                let text = body.as_ref().and_then(EntryBody::text).unwrap_or_default();
+                let text = strip_markup(text);
+                self.writer.add(key, stamp, &EntryTexts::new(&kept, &text));
             } else if *slot != 0 {
                 self.writer.remove(key);
             }

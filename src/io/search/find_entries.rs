@@ -2,8 +2,10 @@
 
 use roaring::RoaringBitmap;
 
-use super::index::{IndexError, OpenSegment, SearchIndex, unpack_key};
+use super::index::{OpenSegment, SearchIndex};
+use super::index_error::IndexError;
 use super::segments::{Field, Segment, SegmentError};
+use super::writer::unpack_key;
 use backissue_core::history::EntryKey;
 use backissue_core::search::{QueryField, Term};
 
@@ -52,7 +54,8 @@ fn find_in(
         let Some(entry) = open.segment.entries().get(ordinal as usize) else { continue };
         let scores =
             in_titles.iter().map(|title| if title.contains(ordinal) { TITLE_SCORE } else { SCORE });
-        found(unpack_key(entry.key), scores.sum());
+        // Not `sum`: that of no scores is -0.
+        found(unpack_key(entry.key), scores.fold(0.0, |sum, score| sum + score));
     }
     Ok(())
 }

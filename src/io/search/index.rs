@@ -2,65 +2,32 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 use tokio::sync::watch;
 
-use super::segments::{Field, IndexedEntry, Segment, SegmentBuilder, SegmentError, merge};
+use super::index_error::IndexError;
+use super::segments::{Field, IndexedEntry, Segment, merge};
+use super::writer::{REMOVED, Writer, unpack_key};
 use crate::io::private_files::create_private_folder;
-use crate::io::system::words::{is_out_of_files, is_out_of_room, system_words};
-use backissue_core::feed::text::strip_markup;
-use backissue_core::history::{EntryBody, EntryKey, FeedKey, KeptEntry};
-use backissue_core::search::WordScanner;
+use crate::io::store::measure_room;
+use backissue_core::history::FeedKey;
 
 /// Extension of the file names of segments, after a number.
 const ENDING: &str = "words";
+/// End of the name of a segment that is being written. The name begins with a dot.
+const UNFINISHED: &str = ".tmp";
 /// Name of an index in the data folder while it is removed.
 const LEAVING: &str = "index-leaving";
-/// Memory of the words of a segment that is being built, in bytes. Then it is written.
-const BUILDER_BYTES: usize = 4 * 1024 * 1024;
-/// Bytes of a text that are indexed; the rest of a longer one is not.
-const TEXT_BYTES_MAX: usize = 1_000_000;
 /// Number of segments of about the same size that are merged.
 const MERGED: usize = 6;
-/// Stamp of an entry that was removed. Other stamps are odd.
-const REMOVED: u32 = 2;
-
-/// Why the index cannot be used, as a part of a sentence.
-#[derive(Debug, thiserror::Error)]
-pub enum IndexError {
-    /// The system refuses room, memory or a file for now: the index itself is sound.
-    #[error(
-        "the search index cannot be written ({0}): new entries are found once that is resolved"
-    )]
-    Passing(String),
-    /// It is damaged, or of another version.
-    #[error("the search index cannot be used ({0}); 'backissue doctor --repair' rebuilds it")]
-    Unusable(String),
-}
-
-impl From<io::Error> for IndexError {
-    fn from(error: io::Error) -> Self {
-        let why = system_words(&error);
-        let is_refused = is_out_of_room(&error)
-            || is_out_of_files(&error)
-            || matches!(error.kind(), ErrorKind::OutOfMemory | ErrorKind::PermissionDenied);
-        if is_refused { Self::Passing(why) } else { Self::Unusable(why) }
-    }
-}
-
-impl From<SegmentError> for IndexError {
-    fn from(error: SegmentError) -> Self {
-        match error {
-            SegmentError::Damaged => Self::Unusable("its files are damaged".into()),
-            SegmentError::TooLarge => Self::Unusable("it has too many entries".into()),
-            SegmentError::Io(error) => error.into(),
-        }
-    }
-}
+/// Bytes that must stay free beside what a merge writes: the store may need them meanwhile.
+pub(super) const ROOM_MIN: u64 = 16 * 1024 * 1024;
+/// How often the folder is read again where another process may be merging segments.
+const READS: u32 = 4;
 
 /// The state of the index compared with the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -94,13 +61,6 @@ pub struct SearchIndex {
 /// The stamps of entries, by feed and sequence number; 0: not indexed.
 pub(super) type Stamps = BTreeMap<FeedKey, Vec<u32>>;
 
-/// Collects the words of entries for the next segment.
-#[derive(Debug, Default)]
-pub(super) struct Writer {
-    builder: SegmentBuilder,
-    word: String,
-}
-
 impl SearchIndex {
     /// Returns the folder of the index in a data folder.
     pub fn folder_in(data: &Path) -> PathBuf {
@@ -111,10 +71,29 @@ impl SearchIndex {
     /// one; one that the system has no file or no room to open is left alone.
     pub fn open(data: &Path) -> Result<Self, IndexError> {
         fs::remove_dir_all(data.join(LEAVING)).ok();
-        match Self::open_there(&Self::folder_in(data)) {
+        let folder = Self::folder_in(data);
+        remove_unfinished(&folder);
+        match Self::open_there(&folder) {
             Ok(index) => Ok(index),
             Err(error @ IndexError::Passing(_)) => Err(error),
             Err(IndexError::Unusable(_)) => Self::make_anew(data),
+        }
+    }
+
+    /// Opens the index in a data folder to read it, while another process may write it. One that does not exist is empty.
+    pub fn open_to_read(data: &Path) -> Result<Self, IndexError> {
+        let folder = Self::folder_in(data);
+        let mut reads = 0;
+        loop {
+            if !folder.exists() {
+                return Ok(Self { segments: Arc::default(), folder });
+            }
+            reads += 1;
+            match Self::open_there(&folder) {
+                // A segment may have been merged into another one since the folder was read. Damage stays.
+                Err(IndexError::Unusable(_)) if reads < READS => {}
+                opened => return opened,
+            }
         }
     }
 
@@ -139,10 +118,8 @@ impl SearchIndex {
             let path = file?.path();
             if number_of(&path).is_some() {
                 paths.push(path);
-            } else if path.extension().is_none_or(|ending| ending != "tmp") {
+            } else if !is_hidden(&path) {
                 return Err(IndexError::Unusable("it has another format".into()));
-            } else {
-                fs::remove_file(path).ok();
             }
         }
         paths.sort();
@@ -169,11 +146,6 @@ impl SearchIndex {
         self.segments.borrow().clone()
     }
 
-    /// Takes the segments of another opening of the same index.
-    pub(super) fn take_segments(&self, other: &Self) {
-        self.segments.send_replace(other.segments());
-    }
-
     /// Returns the stamps of all entries.
     pub(super) fn stamps(&self) -> Stamps {
         let mut stamps = Stamps::new();
@@ -188,12 +160,8 @@ impl SearchIndex {
 
     /// Returns what is wrong with the index in a data folder. An index that does not exist is not damaged.
     pub fn damage(data: &Path) -> Option<String> {
-        let folder = Self::folder_in(data);
-        if !folder.exists() {
-            return None;
-        }
         let read_all = || -> Result<(), IndexError> {
-            for open in Self::open_there(&folder)?.segments() {
+            for open in Self::open_to_read(data)?.segments() {
                 for field in [Field::Title, Field::Author, Field::Text] {
                     open.segment.prefix(field, "")?;
                 }
@@ -213,12 +181,15 @@ impl SearchIndex {
     /// Writes the words that were collected as a segment, durably, and makes searches see it.
     pub(super) fn commit(&self, writer: Writer) -> Result<(), IndexError> {
         let mut segments = self.segments();
-        self.write_segment(&writer.builder.finish(), &mut segments, 0)?;
+        self.write_segment(&writer.finish(), &mut segments, 0)?;
         while let Some(from) = merged_from(&segments) {
             let run = segments.get(from..).unwrap_or_default();
-            let parts: Vec<&Segment> = run.iter().map(|open| open.segment.as_ref()).collect();
-            let live: Vec<RoaringBitmap> = run.iter().map(|open| kept(open, from > 0)).collect();
-            let (merged, replaced) = (merge(&parts, &live)?, run.len());
+            let parts = run.iter().map(|open| (open.segment.as_ref(), kept(open, from > 0)));
+            let (merged, replaced) = (merge(&parts.collect::<Vec<_>>())?, run.len());
+            let needed = ROOM_MIN.saturating_add(merged.len() as u64);
+            if measure_room(&self.folder).is_some_and(|free| free < needed) {
+                break;
+            }
             self.write_segment(&merged, &mut segments, replaced)?;
         }
         Ok(())
@@ -233,7 +204,7 @@ impl SearchIndex {
     ) -> Result<(), IndexError> {
         let last = segments.last().and_then(|open| number_of(&open.path)).unwrap_or(0);
         let path = self.folder.join(format!("{:08}.{ENDING}", last.saturating_add(1)));
-        let mut file = tempfile::Builder::new().suffix(".tmp").tempfile_in(&self.folder)?;
+        let mut file = tempfile::Builder::new().suffix(UNFINISHED).tempfile_in(&self.folder)?;
         file.write_all(bytes)?;
         file.as_file().sync_data()?;
         file.persist(&path).map_err(|error| error.error)?;
@@ -296,78 +267,32 @@ fn merged_from(segments: &Segments) -> Option<usize> {
     (segments.len().saturating_sub(from) >= MERGED).then_some(from)
 }
 
+/// Returns whether a file is hidden: not a segment, but one that is being written, or of the system.
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+/// Removes what an interrupted program left unfinished.
+fn remove_unfinished(folder: &Path) {
+    for file in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = file.path();
+        if is_hidden(&path) && path.to_string_lossy().ends_with(UNFINISHED) {
+            fs::remove_file(path).ok();
+        }
+    }
+}
+
 /// Returns the number of a segment.
 fn number_of(path: &Path) -> Option<u32> {
     path.extension().filter(|ending| *ending == ENDING)?;
     path.file_stem()?.to_str()?.parse().ok()
 }
 
-impl Writer {
-    /// Notes that an entry is no longer to be found.
-    pub(super) fn remove(&mut self, key: EntryKey) {
-        self.builder.start_entry(pack_key(key), u64::from(REMOVED));
-    }
-
-    /// Adds the words of an entry. It replaces the entry in older segments.
-    pub(super) fn add(
-        &mut self,
-        key: EntryKey,
-        stamp: u32,
-        kept: &KeptEntry,
-        body: Option<&EntryBody>,
-    ) {
-        self.builder.start_entry(pack_key(key), u64::from(stamp));
-        self.add_words(Field::Title, kept.title.as_deref().unwrap_or_default());
-        self.add_words(Field::Author, kept.author.as_deref().unwrap_or_default());
-        if let Some(text) = body.and_then(EntryBody::text) {
-            let text = strip_markup(text);
-            let text = text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or_default();
-            self.add_words(Field::Text, text);
-        }
-    }
-
-    fn add_words(&mut self, field: Field, text: &str) {
-        let mut scanner = WordScanner::new(text);
-        while scanner.next_into(&mut self.word).is_some() {
-            self.builder.add(field, &self.word);
-        }
-    }
-
-    /// Returns whether the words fill a segment.
-    pub(super) fn is_full(&self) -> bool {
-        self.builder.bytes() >= BUILDER_BYTES
-    }
-
-    /// Returns whether there is no entry in it.
-    pub(super) fn is_empty(&self) -> bool {
-        self.builder.entries() == 0
-    }
-}
-
-fn pack_key(key: EntryKey) -> u64 {
-    (u64::from(key.feed.0) << 32) | u64::from(key.seq)
-}
-
-/// Unpacks the number of [`pack_key`].
-pub(super) fn unpack_key(packed: u64) -> EntryKey {
-    let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
-    EntryKey { feed: FeedKey(half(packed >> 32)), seq: half(packed) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn temporary_system_error_is_not_index_damage() {
-        for (code, passes) in
-            [(28, true), (24, true), (23, true), (12, true), (13, true), (5, false)]
-        {
-            let told = IndexError::from(SegmentError::Io(io::Error::from_raw_os_error(code)));
-            assert_eq!(matches!(told, IndexError::Passing(_)), passes, "{code}: {told}");
-            assert!(!told.to_string().contains("os error"), "{told}");
-        }
-    }
+    use backissue_core::history::EntryKey;
+    use backissue_core::search::EntryTexts;
 
     /// Writes entries of feed 1, each with one word; `None` removes one.
     fn write(index: &SearchIndex, entries: &[(u32, Option<&str>)]) {
@@ -377,8 +302,7 @@ mod tests {
             match word {
                 None => writer.remove(key),
                 Some(word) => {
-                    writer.builder.start_entry(pack_key(key), 1);
-                    writer.add_words(Field::Text, word);
+                    writer.add(key, 1, &EntryTexts { title: word, ..EntryTexts::default() });
                 }
             }
         }
@@ -388,7 +312,7 @@ mod tests {
     fn found(index: &SearchIndex, word: &str) -> Vec<u32> {
         let mut found = Vec::new();
         for open in index.segments() {
-            for ordinal in open.segment.word(Field::Text, word).unwrap() & &open.live {
+            for ordinal in open.segment.word(Field::Title, word).unwrap() & &open.live {
                 let key = open.segment.entries()[ordinal as usize].key;
                 found.push(unpack_key(key).seq);
             }
@@ -433,6 +357,24 @@ mod tests {
         fs::write(data.path().join("index/meta.json"), "of another version").unwrap();
         assert!(SearchIndex::open(data.path()).unwrap().segments().is_empty());
         assert_eq!(fs::read_dir(data.path().join("index")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn hidden_files_are_no_damage_and_reading_removes_nothing() {
+        let data = tempfile::tempdir().unwrap();
+        assert!(SearchIndex::open_to_read(data.path()).unwrap().segments().is_empty());
+        assert!(!SearchIndex::folder_in(data.path()).exists());
+        let index = SearchIndex::open(data.path()).unwrap();
+        write(&index, &[(0, Some("frost"))]);
+        let [unfinished, of_system] =
+            [".x.tmp", ".DS_Store"].map(|name| data.path().join("index").join(name));
+        fs::write(&unfinished, "half a segment").unwrap();
+        fs::write(&of_system, "").unwrap();
+        assert_eq!(SearchIndex::damage(data.path()), None);
+        let read = SearchIndex::open_to_read(data.path()).unwrap();
+        assert!(found(&read, "frost") == [0] && unfinished.exists());
+        let again = SearchIndex::open(data.path()).unwrap();
+        assert!(found(&again, "frost") == [0] && !unfinished.exists() && of_system.exists());
     }
 
     #[test]

@@ -14,7 +14,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::catch_up::CatchUp;
-use super::index::{IndexError, SearchIndex};
+use super::index::{ROOM_MIN, SearchIndex};
+use super::index_error::IndexError;
 use super::shared_index::SharedIndex;
 use crate::engine::input::Input;
 use crate::io::answers::Answers;
@@ -27,14 +28,12 @@ use backissue_core::history::FeedKey;
 const START_PAUSE: Duration = Duration::from_millis(700);
 /// Changes within this time are written in one batch. Each batch costs a commit and, later, a merge.
 const GATHERED: Duration = Duration::from_millis(800);
-/// While changes keep coming they are gathered for so long: each batch takes some 16 MB for a moment, and whoever searches does
-/// not wait for its time.
+/// Maximum duration for which changes are gathered while they keep coming: each batch is a segment, which is merged later. A search
+/// does not wait for it.
 const GATHERED_MOST: Duration = Duration::from_secs(10);
-/// Bytes that must be free before anything is written: the store needs the last ones itself.
-const ROOM_MIN: u64 = 16 * 1024 * 1024;
-/// How often it is seen, after the system refused something, whether that has passed.
+/// Interval of the checks whether what the system refused is possible again.
 const REFUSED_PAUSE: Duration = Duration::from_secs(30);
-/// Progress is reported after so many entries.
+/// Number of entries after which progress is reported.
 const TOLD_ENTRIES: usize = 2_000;
 
 /// The handle on the indexer thread.
@@ -139,13 +138,17 @@ impl Indexer {
 }
 
 impl Work {
-    /// Works until the program ends. What the system refuses is waited out.
+    /// Works until the program ends. What the system refuses is tried again later; a damaged index is built again once.
     fn run(&self) {
         let mut orders = Orders::default();
-        let mut opened = None;
+        let (mut opened, mut is_rebuilt) = (None, false);
         while let Err(error) = self.work(&mut opened, std::mem::take(&mut orders)) {
             if matches!(error, IndexError::Unusable(_)) {
-                return self.tell(&error);
+                match SearchIndex::make_anew(&self.data) {
+                    Ok(index) if !is_rebuilt => (opened, is_rebuilt) = (Some(index), true),
+                    Ok(_) | Err(_) => return self.tell(&error),
+                }
+                continue;
             }
             match self.wait_for_room(&error) {
                 Some(ordered) => orders = ordered,
@@ -158,9 +161,8 @@ impl Work {
         self.answers.send(Input::Trouble(error.to_string()));
     }
 
-    /// Waits until the system may give again what it refused. What changes meanwhile is found by its stamp; whoever wants
-    /// to search hears at once that not everything is indexed. What lasts is told once. Returns what is ordered; `None`: the
-    /// program ends.
+    /// Waits until the system may give what it refused. What changes meanwhile is found by its stamp; a search is answered at once
+    /// that not everything is indexed. What lasts is reported once. Returns what is ordered; `None`: the program ends.
     fn wait_for_room(&self, refused: &IndexError) -> Option<Orders> {
         let mut began = clock::instant();
         loop {
@@ -206,7 +208,7 @@ impl Work {
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
         }
-        let mut catch_up = CatchUp::new(index, self.texts.clone())?;
+        let mut catch_up = CatchUp::new(index, self.texts.clone());
         let missing = catch_up.state().missing;
         if missing > 0 {
             self.check_room()?;
@@ -217,7 +219,7 @@ impl Work {
                 told = done;
                 let missing = missing.saturating_sub(done);
                 self.report_missing(missing);
-                // Whoever asks meanwhile hears of it too.
+                // Searches that begin meanwhile are answered, too.
                 self.orders.try_iter().for_each(|order| orders.add(order));
                 if missing > 0 {
                     orders.tell(missing);

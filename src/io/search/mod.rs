@@ -6,11 +6,14 @@
 mod catch_up;
 mod find_entries;
 mod index;
+mod index_error;
 mod indexer;
 mod segments;
 mod shared_index;
+mod writer;
 
 pub use catch_up::CatchUp;
-pub use index::{IndexError, IndexState, SearchIndex};
+pub use index::{IndexState, SearchIndex};
+pub use index_error::IndexError;
 pub use indexer::Indexer;
 pub use shared_index::SharedIndex;

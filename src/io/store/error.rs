@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::super::codec::CodecError;
 use super::super::loop_ended::LoopEnded;
 use super::super::panics::catch_panic;
+use super::super::search::IndexError;
 use super::super::system::words::{is_out_of_files, is_out_of_room, system_words};
 use crate::engine::store_work::StoreFailure;
 
@@ -153,6 +154,12 @@ impl From<std::io::Error> for StoreError {
         } else {
             Self::Failed(system_words(&error))
         }
+    }
+}
+
+impl From<IndexError> for StoreError {
+    fn from(error: IndexError) -> Self {
+        Self::Search(error.to_string())
     }
 }
 

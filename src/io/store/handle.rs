@@ -11,6 +11,7 @@ use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
 use super::pack::{Database, Table};
 use super::reading::listed_entries::ListedEntryCache;
+use super::reading::phrases::VerifiedPhrases;
 use super::sleepy_threads::SessionLength;
 use super::upkeep::free_room::MeasureRoom;
 use super::writing::group::Group;
@@ -71,12 +72,14 @@ pub struct Store {
     /// What polls changed and is written together.
     pub(super) group: Group,
     pub(super) data: PathBuf,
-    /// Where the search index is while nothing can be written to the data folder.
+    /// Where sled's files are while nothing can be written to the data folder.
     pub(super) elsewhere: Option<TempDir>,
     /// How the room on the disk is measured.
     pub(super) measure_room: MeasureRoom,
     /// The search index, once it is open.
     pub(super) search_index: SharedIndex,
+    /// Phrases that were looked for in texts.
+    pub(super) verified: VerifiedPhrases,
     /// What other threads read of it.
     pub(super) shared_tables: SharedTables,
     /// How long it will be open.

@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 
-use tempfile::TempDir;
-
 use super::super::codec;
 use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
@@ -15,6 +13,7 @@ use super::handle::{SharedTables, Store};
 use super::pack::database::{INDEX, PACK, is_of_pack};
 use super::pack::{Database, TableName};
 use super::reading::listed_entries::ListedEntryCache;
+use super::reading::phrases::VerifiedPhrases;
 use super::record_keys::feed_of;
 use super::sleepy_threads::SessionLength;
 use super::upkeep::compact::finish_replacement;
@@ -144,6 +143,7 @@ impl Store {
             gaps: Vec::new(),
             list_number: 0,
             search_index: SharedIndex::default(),
+            verified: VerifiedPhrases::default(),
             data: data.into(),
             elsewhere: None,
             measure_room,
@@ -180,11 +180,6 @@ impl Store {
     /// Closes the files; the folder stays locked while the returned file is held.
     pub(super) fn close(self) -> File {
         self.lock
-    }
-
-    /// Returns the folder of the search index: the data folder, or another one while nothing can be written there.
-    pub fn index_folder(&self) -> &Path {
-        self.elsewhere.as_ref().map_or(&self.data, TempDir::path)
     }
 
     /// Returns the largest number that a subscription ever had.

@@ -89,7 +89,7 @@ fn search_index_resumes_when_there_is_room() {
     disk.empty();
     assert_eq!(missing(&working), Some(0));
     let store = working.thread.stop().unwrap();
-    let behind = CatchUp::new(SearchIndex::open(&data).unwrap(), store.texts()).unwrap();
+    let behind = CatchUp::new(SearchIndex::open(&data).unwrap(), store.texts());
     assert_eq!((behind.state().missing, behind.state().indexed), (0, 6));
 }
 
@@ -101,14 +101,14 @@ fn index_without_room_stays_sound_and_resumes() {
     let store = Store::open(&data).unwrap();
     let index = SearchIndex::open(&data).unwrap();
     disk.fill(0);
-    let mut behind = CatchUp::new(index.clone(), store.texts()).unwrap();
+    let mut behind = CatchUp::new(index.clone(), store.texts());
     let done = behind.everything(&mut |_| true).and_then(|_| behind.commit());
     let refused = done.unwrap_err();
     assert!(matches!(refused, IndexError::Passing(_)), "{refused}");
     assert!(!refused.to_string().contains("os error"), "{refused}");
     drop(behind);
     disk.empty();
-    let mut behind = CatchUp::new(index, store.texts()).unwrap();
+    let mut behind = CatchUp::new(index, store.texts());
     behind.everything(&mut |_| true).unwrap();
     behind.commit().unwrap();
     assert_eq!((behind.state().missing, behind.state().indexed), (0, 8));

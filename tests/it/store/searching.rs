@@ -34,7 +34,7 @@ fn matching(query: &str, typing: bool) -> Matching {
 /// Updates the search index as the program does when it starts.
 fn catch_up(store: &mut Store) -> CatchUp {
     let index = SearchIndex::open(store.folder()).unwrap();
-    let mut behind = CatchUp::new(index.clone(), store.texts()).unwrap();
+    let mut behind = CatchUp::new(index.clone(), store.texts());
     assert!(behind.everything(&mut |_| true).unwrap());
     behind.commit().unwrap();
     store.use_index(index);
@@ -72,6 +72,9 @@ fn words_phrases_fields_and_exclusion_match() {
         ("FROST late", vec![0, 1]),
         ("\"late frost\"", vec![0]),
         ("frost -wax", vec![0]),
+        ("frost -\"late frost\"", vec![1]),
+        ("frost -\"frost late\"", vec![0, 1]),
+        ("late -\"late autumn\" -\"late frost\"", vec![]),
         ("title:frost", vec![0]),
         ("elan cafe", vec![2]),
         ("hidden", vec![]),
@@ -91,6 +94,56 @@ fn words_phrases_fields_and_exclusion_match() {
     assert_eq!(typed.iter().map(|hit| hit.key.seq).collect::<Vec<_>>(), [1]);
     let marks = Marks::for_terms(&matching("\"late frost\"", false).terms);
     assert_eq!(store.snippet(key(0), &marks, 80).marked(), "The «late frost» of the tenth.");
+}
+
+#[test]
+fn a_phrase_is_looked_for_again_in_changed_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, orchard());
+    catch_up(&mut store);
+    for _ in 0..2 {
+        assert_eq!(found(&mut store, "\"late frost\""), [0]);
+        assert_eq!(found(&mut store, "frost -\"late frost\""), [1]);
+    }
+    let other = titled(1, "Frost report", "The frost was late.");
+    let same = titled(2, "Grafting wax", "Warm it slowly: the late frost harms.");
+    commit(&mut store, 2, vec![other, same]);
+    catch_up(&mut store);
+    assert_eq!(found(&mut store, "\"late frost\""), [1]);
+    assert_eq!(found(&mut store, "frost -\"late frost\""), [0]);
+}
+
+#[test]
+fn an_index_found_damaged_while_it_is_written_is_built_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, orchard());
+    catch_up(&mut store);
+    let segment = SearchIndex::folder_in(store.folder()).join("00000001.words");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    // Behind the header, which alone is read when the index is opened: a merge notices it.
+    bytes[60] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    let shared = SharedIndex::default();
+    let (answers, _heard) = tokio::sync::mpsc::unbounded_channel::<Input>();
+    let (data, answers) = (store.folder().to_owned(), Answers::new(answers));
+    let indexer = Indexer::start(data, shared.clone(), store.texts(), answers).unwrap();
+    for round in 0..8_u32 {
+        commit(&mut store, 2 + i64::from(round), vec![titled(10 + round, "Hail and frost", "x")]);
+        indexer.changed(FEED);
+        let (waiting, told) = channel();
+        indexer.when_indexed(waiting);
+        // It is not answered while the index is built again.
+        while told.recv_timeout(WAIT).is_ok_and(|missing| missing > 0) {}
+    }
+    let (waiting, told) = channel();
+    indexer.when_indexed(waiting);
+    assert_eq!(told.recv_timeout(WAIT), Ok(0));
+    store.use_index(shared.get().unwrap());
+    assert_eq!(found(&mut store, "frost").len(), 10);
+    assert_eq!(SearchIndex::damage(folder.path()), None);
+    indexer.stop();
 }
 
 #[test]
@@ -174,7 +227,7 @@ fn a_kill_between_the_commits_of_store_and_index_loses_nothing() {
         catch_up(&mut store);
         commit(&mut store, 2, vec![titled(7, "Hail and frost", "x")]);
         let index = SearchIndex::open(store.folder()).unwrap();
-        let mut behind = CatchUp::new(index, store.texts()).unwrap();
+        let mut behind = CatchUp::new(index, store.texts());
         behind.everything(&mut |_| true).unwrap();
         // Dropping the index without a commit loses what was written to it, as killing the program does.
         drop(behind);
@@ -209,7 +262,7 @@ fn search_without_waiting_reports_the_unindexed_number() {
     assert_eq!(told.recv_timeout(WAIT), Ok(0));
     let heard: Vec<Input> = std::iter::from_fn(|| heard.try_recv().ok()).collect();
     assert_eq!(heard, [1, 0].map(|missing| Input::Indexed { missing }));
-    store.use_index(shared.get().unwrap().clone());
+    store.use_index(shared.get().unwrap());
     assert_eq!(found(&mut store, "hail"), [5]);
     indexer.stop();
 }

@@ -324,7 +324,7 @@ impl World {
 
     fn bring_index_in_line(&mut self) {
         let index = SearchIndex::open(self.store.folder()).unwrap();
-        let mut behind = CatchUp::new(index.clone(), self.store.texts()).unwrap();
+        let mut behind = CatchUp::new(index.clone(), self.store.texts());
         behind.everything(&mut |_| true).unwrap();
         behind.commit().unwrap();
         self.store.use_index(index);

@@ -2,6 +2,7 @@
 
 use super::query::{QueryField, Term};
 use super::words::WordScanner;
+use crate::history::KeptEntry;
 
 /// The texts of an entry in which a term can occur.
 #[derive(Debug, Clone, Copy, Default)]
@@ -10,6 +11,14 @@ pub struct EntryTexts<'t> {
     pub author: &'t str,
     /// The text without markup.
     pub text: &'t str,
+}
+
+impl<'t> EntryTexts<'t> {
+    /// Returns the texts of an entry, given its text without markup.
+    pub fn new(kept: &'t KeptEntry, text: &'t str) -> Self {
+        let title = kept.title.as_deref().unwrap_or_default();
+        Self { title, author: kept.author.as_deref().unwrap_or_default(), text }
+    }
 }
 
 impl Term {

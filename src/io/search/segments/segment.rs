@@ -26,7 +26,7 @@ pub(in crate::io::search) enum Field {
 }
 
 impl Field {
-    /// Returns the byte that stands for the field in a segment. It must never change.
+    /// Returns the byte of the field in a segment. It must never change.
     pub(super) const fn byte(self) -> u8 {
         self as u8
     }
@@ -38,9 +38,6 @@ pub(in crate::io::search) enum SegmentError {
     /// It is damaged or cut, or it is of another version.
     #[error("a part of the search index is damaged")]
     Damaged,
-    /// There would be more than 4,294,967,295 entries in one segment.
-    #[error("too many entries for one part of the search index")]
-    TooLarge,
     /// The system could not read the file.
     #[error(transparent)]
     Io(std::io::Error),

@@ -15,7 +15,7 @@ const SLOTS_FIRST: usize = 1 << 12;
 ///
 /// Words are found by a hash table whose seed is a different one in each builder, so that no feed can provide words that
 /// collide. The segment does not depend on the seed. A builder is meant for some megabytes: write a segment when
-/// [`bytes`](Self::bytes) exceeds 4 MB or so.
+/// [`bytes`](Self::bytes) is more than about 4 MB.
 #[derive(Debug)]
 pub(in crate::io::search) struct SegmentBuilder {
     entries: Vec<IndexedEntry>,
@@ -77,16 +77,15 @@ impl SegmentBuilder {
         }
     }
 
-    /// Starts the next entry, and returns its ordinal: 0 for the first one, then 1, and so on.
+    /// Starts the next entry. Its ordinal is the number of entries before it.
     ///
     /// `key` is the number of the feed in the upper 32 bits and the sequence number of the entry in the lower ones; keys that
     /// ascend in small steps take least room. `stamp` tells which content of the entry is indexed.
-    pub(in crate::io::search) fn start_entry(&mut self, key: u64, stamp: u64) -> u32 {
+    pub(in crate::io::search) fn start_entry(&mut self, key: u64, stamp: u64) {
         self.ordinal = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
         make_room(&mut self.entries, 1);
         self.entries.push(IndexedEntry { key, stamp });
         self.log.push(NEXT_ENTRY, true);
-        self.ordinal
     }
 
     /// Adds a word of the entry that was started last. A word that is longer than [`WORD_BYTES_MAX`] is cut at the end of a
@@ -107,7 +106,7 @@ impl SegmentBuilder {
             let Some(index) = number.checked_sub(1) else { break };
             if let Some(record) = self.records.get_mut(index as usize)
                 && record.word() == packed
-                && (!packed.is_long() || is_long_word(&self.long_words, record, bytes))
+                && (!packed.is_long() || long_word(&self.long_words, record) == bytes)
             {
                 // Whether the word is a new one in this entry cannot be predicted: no branch.
                 let is_new = record.last != self.ordinal;
@@ -267,8 +266,4 @@ fn long_word<'w>(long_words: &'w [u8], record: &Record) -> &'w [u8] {
     let from = record.long_at as usize;
     let length = if record.word().is_long() { usize::from(record.word().length) } else { 0 };
     long_words.get(from..from.saturating_add(length)).unwrap_or_default()
-}
-
-fn is_long_word(long_words: &[u8], record: &Record, word: &[u8]) -> bool {
-    long_word(long_words, record) == word
 }

@@ -8,22 +8,19 @@ use super::segment_writer::SegmentWriter;
 
 /// Returns the file of one segment with the entries of several that are still wanted, in the order of the segments.
 ///
-/// `live` contains for each segment the ordinals of its wanted entries. A segment for which there is no bitmap is taken as a
-/// whole. The result is the same as if only the wanted entries had been indexed. Beside it, memory is needed for one list,
-/// for 64 kB or one list of each segment twice, and for four bytes an entry of segments with unwanted entries.
+/// Each segment is given with the ordinals of its wanted entries. The result is the same as if only these had been indexed. Beside
+/// it, memory is needed for one list, for 64 kB or one list of each segment twice, and for four bytes an entry.
 ///
 /// # Errors
 ///
-/// Returns [`SegmentError::Damaged`] if a segment is damaged, [`SegmentError::Io`] if one cannot be read, and
-/// [`SegmentError::TooLarge`] if there are more entries than a segment can have.
+/// Returns [`SegmentError::Damaged`] if a segment is damaged, and [`SegmentError::Io`] if one cannot be read.
 pub(in crate::io::search) fn merge(
-    segments: &[&Segment],
-    live: &[RoaringBitmap],
+    segments: &[(&Segment, RoaringBitmap)],
 ) -> Result<Vec<u8>, SegmentError> {
     let mut entries = Vec::new();
     let mut parts = Vec::with_capacity(segments.len());
-    for (index, segment) in segments.iter().enumerate() {
-        let renumbering = Renumbering::new(segment, live.get(index), &mut entries)?;
+    for (segment, live) in segments {
+        let renumbering = Renumbering::new(segment, live, &mut entries);
         let mut part = Part { terms: Terms::all(segment), renumbering, is_over: false };
         part.advance()?;
         parts.push(part);
@@ -62,69 +59,36 @@ impl Part<'_> {
     }
 }
 
-/// The new ordinals of a segment's entries.
-enum Renumbering {
-    /// All entries are wanted: this is added to each ordinal.
-    Shift(u32),
-    /// The new ordinal of each entry, or [`GONE`].
-    Table(Vec<u32>),
-}
+/// The new ordinal of each entry of a segment, or [`GONE`].
+struct Renumbering(Vec<u32>);
 
-/// Stands for the new ordinal of an entry that is not wanted.
+/// In a [`Renumbering`]: the entry is not wanted.
 const GONE: u32 = u32::MAX;
 
 impl Renumbering {
     /// Appends the wanted entries of a segment to those of the segments before it.
-    fn new(
-        segment: &Segment,
-        live: Option<&RoaringBitmap>,
-        entries: &mut Vec<IndexedEntry>,
-    ) -> Result<Self, SegmentError> {
-        let base = ordinal_of(entries.len())?;
-        ordinal_of(entries.len().saturating_add(segment.entries().len()))?;
-        let Some(live) = live else {
-            entries.extend_from_slice(segment.entries());
-            return Ok(Self::Shift(base));
-        };
-        let mut next = base;
-        let mut table = Vec::with_capacity(segment.entries().len());
-        for (ordinal, entry) in (0_u32..).zip(segment.entries()) {
-            if live.contains(ordinal) {
-                table.push(next);
-                entries.push(*entry);
-                next = next.saturating_add(1);
-            } else {
-                table.push(GONE);
+    fn new(segment: &Segment, live: &RoaringBitmap, entries: &mut Vec<IndexedEntry>) -> Self {
+        let renumbered = (0_u32..).zip(segment.entries()).map(|(ordinal, entry)| {
+            if !live.contains(ordinal) {
+                return GONE;
             }
-        }
-        let is_whole = !table.contains(&GONE);
-        Ok(if is_whole { Self::Shift(base) } else { Self::Table(table) })
+            entries.push(*entry);
+            u32::try_from(entries.len()).map_or(GONE, |count| count.saturating_sub(1))
+        });
+        Self(renumbered.collect())
     }
 
     /// Replaces the ordinals from an index on by the new ones.
     fn apply(&self, ordinals: &mut Vec<u32>, from: usize) {
-        match self {
-            Self::Shift(base) => {
-                for ordinal in ordinals.get_mut(from..).unwrap_or_default() {
-                    *ordinal = ordinal.saturating_add(*base);
-                }
+        let mut kept = from;
+        for index in from..ordinals.len() {
+            let old = ordinals.get(index).copied().unwrap_or(GONE);
+            let new = self.0.get(old as usize).copied().unwrap_or(GONE);
+            if let Some(place) = ordinals.get_mut(kept) {
+                *place = new;
             }
-            Self::Table(table) => {
-                let mut kept = from;
-                for index in from..ordinals.len() {
-                    let old = ordinals.get(index).copied().unwrap_or(GONE);
-                    let new = table.get(old as usize).copied().unwrap_or(GONE);
-                    if let Some(place) = ordinals.get_mut(kept) {
-                        *place = new;
-                    }
-                    kept = kept.saturating_add(usize::from(new != GONE));
-                }
-                ordinals.truncate(kept);
-            }
+            kept = kept.saturating_add(usize::from(new != GONE));
         }
+        ordinals.truncate(kept);
     }
-}
-
-fn ordinal_of(count: usize) -> Result<u32, SegmentError> {
-    u32::try_from(count).map_err(|_| SegmentError::TooLarge)
 }

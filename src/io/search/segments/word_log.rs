@@ -1,6 +1,6 @@
 //! The log of a builder: which words each entry has, in the order in which they were added.
 
-/// Stands in the log for the beginning of an entry.
+/// In the log: an entry begins.
 pub(super) const NEXT_ENTRY: u32 = 0;
 /// Maximum size of a number in the log, in bytes.
 const LOGGED_BYTES_MAX: usize = 4;
@@ -16,7 +16,7 @@ pub(super) struct WordLog {
 }
 
 impl WordLog {
-    /// Writes a number behind the log, and makes it a part of the log if it is wanted. One that is not costs no branch.
+    /// Writes a number to the end of the log, and keeps it there if it is wanted. No branch depends on that.
     #[inline]
     pub(super) fn push(&mut self, number: u32, is_wanted: bool) {
         let (bytes, size) = logged(number);

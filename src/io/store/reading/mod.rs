@@ -5,6 +5,7 @@ pub(super) mod listed_entries;
 pub(super) mod lists;
 pub(super) mod news;
 pub(super) mod pages;
+pub(super) mod phrases;
 pub(super) mod publications;
 pub(super) mod reading_positions;
 pub(super) mod search;

@@ -7,7 +7,6 @@ use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Show};
 use crate::engine::saved_searches::SavedSearch;
 use crate::io::codec;
 use crate::io::search::SearchIndex;
-use crate::io::store::chunks::read_in;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
@@ -15,7 +14,7 @@ use crate::io::store::upkeep::check::StoreProblem;
 use crate::io::store::upkeep::newest_backup::FactBack;
 use backissue_core::feed::text::{one_line, strip_markup};
 use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flags};
-use backissue_core::search::{EntryTexts, Marks, Matching, Snippet, Term};
+use backissue_core::search::{Marks, Matching, Snippet};
 
 /// The key of the saved searches in the table of facts.
 const SAVED_KEY: &[u8] = b"searches";
@@ -25,8 +24,6 @@ pub(in crate::io::store) const RANKED_MAX: usize = 1000;
 const NEWEST_WEIGHT: f32 = 0.3;
 /// The age at which that weight has halved.
 const HALF_LIFE_SECONDS: f32 = 365.0 * 86_400.0;
-/// Entries whose texts are read together to verify phrases.
-const VERIFIED: usize = 128;
 /// Characters of a text that a snippet is taken from.
 const SNIPPET_TEXT_CHARS: usize = 100_000;
 
@@ -104,7 +101,7 @@ impl Store {
         let shown = |flags| (all && matching.shows(flags)) || query.show.takes(flags);
         let mut found = self.unranked(matching, shown)?;
         for &key in &query.keep {
-            // What was read in the list stays in it until it is opened anew.
+            // What was read in the list stays in it until it is opened again.
             let kept = found.iter().any(|hit| hit.key == key);
             let row = self.rows_of(key.feed)?.get(key.seq as usize);
             if let Some(row) = row.filter(|_| !kept) {
@@ -159,41 +156,12 @@ impl Store {
                 }
             }
         } else if let Some(index) = self.search_index.get() {
-            index
-                .find(&matching.terms, &mut judge)
-                .map_err(|error| StoreError::Search(error.to_string()))?;
+            index.find(&matching.terms, &mut judge)?;
         }
-        let phrases: Vec<&Term> = matching.terms.iter().filter(|term| term.is_phrase()).collect();
-        if !phrases.is_empty() {
-            self.verify_phrases(&phrases, &mut found);
+        for phrase in matching.terms.iter().filter(|term| term.is_phrase()) {
+            self.verify_phrase(phrase, &mut found)?;
         }
         Ok(found)
-    }
-
-    /// Keeps the hits in whose texts the words of phrases follow each other, or do not, as wanted.
-    fn verify_phrases(&self, phrases: &[&Term], found: &mut Vec<SearchHit>) {
-        // Neighbours share records.
-        found.sort_unstable_by_key(|hit| hit.key);
-        let mut kept = Vec::new();
-        for hits in found.chunk_by(|one, other| one.key.feed == other.key.feed) {
-            let Some(feed) = hits.first().map(|hit| hit.key.feed) else { continue };
-            for hits in hits.chunks(VERIFIED) {
-                let seqs = hits.iter().map(|hit| hit.key.seq);
-                let read = read_in(&self.meta, &self.bodies, feed, seqs);
-                kept.extend(hits.iter().filter(|hit| {
-                    read.get(&hit.key.seq).is_some_and(|(kept, body)| {
-                        let text = body.as_ref().and_then(EntryBody::text).unwrap_or_default();
-                        let entry = EntryTexts {
-                            title: kept.title.as_deref().unwrap_or_default(),
-                            author: kept.author.as_deref().unwrap_or_default(),
-                            text: &strip_markup(text),
-                        };
-                        phrases.iter().all(|term| term.occurs_in(&entry) != term.excluded)
-                    })
-                }));
-            }
-        }
-        *found = kept;
     }
 
     /// Counts the unread entries that a query finds.

@@ -102,7 +102,7 @@ mod tests {
         let write = StoreWork { id: JobId(1), job: Job::SaveSearches(Vec::new()), change: None };
         let why = store.perform(write).unwrap().result.unwrap_err();
         assert!(why.no_room && why.text.contains("read-only"), "{why:?}");
-        let copy = store.index_folder().to_owned();
+        let copy = store.elsewhere.as_ref().unwrap().path().to_owned();
         drop(store);
         assert_eq!((log(), copy.exists()), (before, false));
     }

@@ -1,0 +1,54 @@
+//! Why the search index cannot be used.
+
+use std::io::{self, ErrorKind};
+
+use super::segments::SegmentError;
+use crate::io::system::words::{is_out_of_files, is_out_of_room, system_words};
+
+/// Why the index cannot be used, as a part of a sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// The system refuses room, memory or a file for now: the index itself is sound.
+    #[error(
+        "the search index cannot be written ({0}): new entries are found once that is resolved"
+    )]
+    Passing(String),
+    /// It is damaged, or of another version.
+    #[error("the search index cannot be used ({0}); 'backissue doctor --repair' rebuilds it")]
+    Unusable(String),
+}
+
+impl From<io::Error> for IndexError {
+    fn from(error: io::Error) -> Self {
+        let why = system_words(&error);
+        let is_refused = is_out_of_room(&error)
+            || is_out_of_files(&error)
+            || matches!(error.kind(), ErrorKind::OutOfMemory | ErrorKind::PermissionDenied);
+        if is_refused { Self::Passing(why) } else { Self::Unusable(why) }
+    }
+}
+
+impl From<SegmentError> for IndexError {
+    fn from(error: SegmentError) -> Self {
+        match error {
+            SegmentError::Damaged => Self::Unusable("its files are damaged".into()),
+            SegmentError::Io(error) => error.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_system_error_is_not_index_damage() {
+        for (code, passes) in
+            [(28, true), (24, true), (23, true), (12, true), (13, true), (5, false)]
+        {
+            let told = IndexError::from(SegmentError::Io(io::Error::from_raw_os_error(code)));
+            assert_eq!(matches!(told, IndexError::Passing(_)), passes, "{code}: {told}");
+            assert!(!told.to_string().contains("os error"), "{told}");
+        }
+    }
+}
