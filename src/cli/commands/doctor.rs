@@ -173,7 +173,7 @@ fn index_found(
     let mut wrong = false;
     match &damaged {
         Some(why) if repair => {
-            SearchIndex::make_anew(data).map_err(failed)?;
+            SearchIndex::make_empty(data).map_err(failed)?;
             put(&format!("  the search index is damaged ({why}) (rebuilt)"));
         }
         Some(why) => {

@@ -54,7 +54,7 @@ fn find_in(
         let Some(entry) = open.segment.entries().get(ordinal as usize) else { continue };
         let scores =
             in_titles.iter().map(|title| if title.contains(ordinal) { TITLE_SCORE } else { SCORE });
-        // Not `sum`: that of no scores is -0.
+        // Not `sum`: without scores it returns -0.
         found(unpack_key(entry.key), scores.fold(0.0, |sum, score| sum + score));
     }
     Ok(())

@@ -76,7 +76,7 @@ impl SearchIndex {
         match Self::open_there(&folder) {
             Ok(index) => Ok(index),
             Err(error @ IndexError::Passing(_)) => Err(error),
-            Err(IndexError::Unusable(_)) => Self::make_anew(data),
+            Err(IndexError::Unusable(_)) => Self::make_empty(data),
         }
     }
 
@@ -98,7 +98,7 @@ impl SearchIndex {
     }
 
     /// Replaces the index by an empty one.
-    pub fn make_anew(data: &Path) -> Result<Self, IndexError> {
+    pub fn make_empty(data: &Path) -> Result<Self, IndexError> {
         let (folder, leaving) = (Self::folder_in(data), data.join(LEAVING));
         let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
         if is_there(&leaving) {
@@ -381,8 +381,8 @@ mod tests {
     fn interrupted_removal_of_an_index_goes_on() {
         let data = tempfile::tempdir().unwrap();
         let (folder, leaving) = (SearchIndex::folder_in(data.path()), data.path().join(LEAVING));
-        for make in [SearchIndex::open, SearchIndex::make_anew] {
-            drop(SearchIndex::make_anew(data.path()).unwrap());
+        for make in [SearchIndex::open, SearchIndex::make_empty] {
+            drop(SearchIndex::make_empty(data.path()).unwrap());
             fs::rename(&folder, &leaving).unwrap();
             assert_eq!(SearchIndex::damage(data.path()), None);
             drop(make(data.path()).unwrap());

@@ -44,12 +44,12 @@ pub struct Indexer {
     thread: JoinHandle<()>,
 }
 
-/// What the indexer is told.
+/// A message to the indexer.
 enum Order {
     /// A feed has changed.
     Changed(FeedKey),
-    /// Somebody wants to search: what is missing is written without a pause. They are told how many entries are
-    /// missing, 0 at the end, if they wait for it.
+    /// A search waits: what is missing is written without a pause. It receives the number of missing entries, 0 at the
+    /// end.
     CatchUp(Sender<usize>),
 }
 
@@ -89,7 +89,7 @@ struct Work {
     orders: Receiver<Order>,
     stopping: Arc<AtomicBool>,
     answers: Answers,
-    /// It was told that the system refuses to write, and nothing was written since.
+    /// It was reported that the system refuses to write, and nothing was written since.
     is_told: Cell<bool>,
 }
 
@@ -144,7 +144,7 @@ impl Work {
         let (mut opened, mut is_rebuilt) = (None, false);
         while let Err(error) = self.work(&mut opened, std::mem::take(&mut orders)) {
             if matches!(error, IndexError::Unusable(_)) {
-                match SearchIndex::make_anew(&self.data) {
+                match SearchIndex::make_empty(&self.data) {
                     Ok(index) if !is_rebuilt => (opened, is_rebuilt) = (Some(index), true),
                     Ok(_) | Err(_) => return self.tell(&error),
                 }
@@ -248,7 +248,7 @@ impl Work {
             if !orders.changed.is_empty() {
                 self.check_room()?;
             }
-            // Who searches is told what cannot be found yet; nobody else needs to know.
+            // A search reports the entries that it cannot find yet; nothing else needs their number.
             let missing = if orders.waiting.is_empty() {
                 0
             } else {

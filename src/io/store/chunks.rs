@@ -26,7 +26,7 @@ const BODY_ALONE_BYTES: usize = 512 * 1024;
 const ENTRIES_OF: &str = "a record of entries";
 const TEXTS_OF: &str = "a record of texts";
 
-/// Packed texts of so many bytes are written ahead of the batch.
+/// Size in bytes from which packed texts are written before the batch.
 const AHEAD_BYTES: usize = 512 * 1024;
 
 /// One slot of a record of texts.
@@ -200,7 +200,7 @@ impl Store {
         Ok(matches!(chunk.get(slot(key.seq, BODIES)), Some(BodySlot::Dropped)))
     }
 
-    /// Returns the texts that share a record with that of an entry: which record each is in, and how many share it.
+    /// Returns the texts that share a record with the text of an entry: which record each is in, and how many share it.
     /// Nothing if the record is damaged, which the check reports.
     pub(super) fn held_beside(&self, key: EntryKey) -> Vec<(EntryKey, TextRecord, u32)> {
         let first = key.seq / BODIES * BODIES;
@@ -230,7 +230,7 @@ impl Store {
             let open = |chunk| self.body_chunk(feed, chunk);
             let texts = match opened(&mut current, &mut batch, feed, seq / BODIES, open) {
                 Ok(texts) => texts,
-                // A damaged record is told by the check and left alone.
+                // The check reports a damaged record; it is left alone.
                 Err(StoreError::Damaged { .. }) => continue,
                 Err(error) => return Err(error),
             };
@@ -256,7 +256,7 @@ impl Store {
                 Err(error) => return Some(Err(error)),
             };
             let feed = feed_of(&key)?;
-            // A text that stands alone has its own number behind that of its record.
+            // A text without a shared record has its own number after the record's.
             let alone = number_of(key.get(4..)?).map(|seq| EntryKey { feed, seq });
             let first = EntryKey { feed, seq: number_of(&key)?.saturating_mul(BODIES) };
             let record = alone.map_or(TextRecord::Packed(first), TextRecord::Alone);

@@ -302,7 +302,7 @@ impl Store {
         Ok(())
     }
 
-    /// Notes whether a subscription is given up: its entries are in no list then.
+    /// Notes whether a feed is unsubscribed: its entries are in no list then.
     fn note_ended(&mut self, feed: FeedKey, record: &SubscriptionRecord) {
         if record.ended.is_some() {
             self.ended.insert(feed);

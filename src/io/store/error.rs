@@ -13,7 +13,7 @@ use crate::engine::store_work::StoreFailure;
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Whoever had the store open ended before it could answer.
+    /// The process that had the store open ended before it could answer.
     #[error(transparent)]
     Ended(#[from] LoopEnded),
     /// Nothing was written, and nothing is lost.

@@ -122,7 +122,7 @@ impl Store {
         Ok(counts)
     }
 
-    /// Returns the marks of an entry; `None` if there is no such entry, or its feed was given up.
+    /// Returns the marks of an entry; `None` if there is no such entry, or its feed was unsubscribed.
     fn flags_of(&mut self, key: EntryKey) -> Result<Option<Flags>, StoreError> {
         if self.ended.contains(&key.feed) {
             return Ok(None);

@@ -37,8 +37,8 @@ pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
         let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
         read.ok();
         let (process, socket) = read_owner(&text);
-        // A program being started shares our locks for a moment, also one that we have just let go of; and whoever has
-        // just got the lock says in a moment who it is.
+        // A program that is being started shares our locks for a moment, also one that was just released; and a process that
+        // has just taken the lock writes its number in a moment.
         let is_another = process.is_some_and(|process| process != std::process::id());
         if is_another || tries >= LOCK_TRIES {
             return Err(StoreError::InUse { folder: folder.into(), process, socket });
@@ -49,7 +49,7 @@ pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
     file.rewind().map_err(cannot)?;
     let socket = own_socket(folder);
     let owner = format!("{}\n{}\n", std::process::id(), socket.display());
-    // Whoever reads it meanwhile finds the former owner or this one, never nothing.
+    // A process that reads it meanwhile finds the former owner or this one, never nothing.
     let length = u64::try_from(owner.len()).unwrap_or_default();
     file.write_all(owner.as_bytes()).and_then(|()| file.set_len(length)).map_err(cannot)?;
     Ok(file)

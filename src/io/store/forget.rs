@@ -9,7 +9,7 @@ use super::open::LAST_FEED_KEY;
 use super::record_keys::feed_bytes;
 use backissue_core::history::FeedKey;
 
-/// With so many records a transaction is closed: what it removes is in memory until then.
+/// Number of records with which a transaction ends: what it removes is in memory until then.
 const REMOVED_TOGETHER: usize = 20_000;
 
 /// Tables in which something is stored by feed, but for texts.
@@ -29,7 +29,7 @@ const TABLES_OF_FEEDS: [TableName; 12] = [
 ];
 
 impl Store {
-    /// Removes everything that is stored for these subscriptions, where they are given up.
+    /// Removes everything that is stored for these subscriptions, if they are unsubscribed.
     pub fn forget_feeds(&mut self, feeds: &[FeedKey]) -> Result<(), StoreError> {
         let ended: Vec<FeedKey> =
             feeds.iter().copied().filter(|feed| self.ended.contains(feed)).collect();

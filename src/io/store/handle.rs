@@ -61,7 +61,7 @@ pub struct Store {
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
     /// What lists show of the entries that were listed last.
     pub(super) shown: ListedEntryCache,
-    /// Subscriptions that were given up; their entries are in no list.
+    /// Removed subscriptions; their entries are in no list.
     pub(super) ended: BTreeSet<FeedKey>,
     /// The rows of the open list, in order.
     pub(super) order: Vec<RowKey>,

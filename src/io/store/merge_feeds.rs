@@ -88,7 +88,7 @@ impl Store {
         rows.extend(added.values().map(|entry| entry.row));
         let written = self.write_absorbed_batches(into, counters, added, &seqs);
         if written.is_err() {
-            // What is remembered is read anew.
+            // What is remembered is read again.
             self.rows.remove(&into);
         }
         written

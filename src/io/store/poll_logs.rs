@@ -59,7 +59,7 @@ impl Store {
         let number = count / LINES;
         let mut batch = Batch::default();
         let place = numbered_key(feed, number % RECORDS);
-        // A damaged one is begun anew: what was in it cannot be had back.
+        // A damaged one is replaced by a new one: its content cannot be restored.
         let there = self.polls.get(place)?.and_then(|bytes| LogRecord::read(&bytes).ok());
         let is_begun = |record: &LogRecord| {
             record.number == Some(number) && record.lines.len() <= (count % LINES) as usize

@@ -60,7 +60,7 @@ impl StoreThread {
         Ok(Self { work: hand, answers, thread: Some(thread) })
     }
 
-    /// Another handle, for whoever looks into the store beside the loop.
+    /// Another handle, to look into the store beside the loop.
     pub fn handle(&self) -> StoreHandle {
         StoreHandle(self.work.downgrade())
     }
@@ -103,11 +103,11 @@ fn start_syncing(hand: WeakUnboundedSender<StoreMessage>) -> std::io::Result<Syn
 /// What somebody beside the loop does with the store, on its thread, between two pieces of work.
 pub(in crate::io) type StoreVisit = Box<dyn FnOnce(&mut Store) + Send>;
 
-/// What is told to whoever waits until the work before is durable.
+/// The message to a caller that waits until the work before is durable.
 type DurableAnswer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-/// A way to the store beside that of the loop. It does not keep the thread from ending; work that comes too late is
-/// dropped, which whoever waits for its answer notices.
+/// A second way to the store, beside the loop. It does not keep the thread from ending; work that comes too late is
+/// dropped, which a caller that waits for its answer notices.
 #[derive(Debug, Clone)]
 pub struct StoreHandle(WeakUnboundedSender<StoreMessage>);
 
@@ -230,9 +230,9 @@ impl<'a> Working<'a> {
         }
     }
 
-    /// Opens the store anew, now that there is room again. `None`: it cannot be opened.
+    /// Opens the store again, because there is room again. `None`: it cannot be opened.
     fn reopened(self) -> Option<Self> {
-        // Whoever has the files open lets go of them.
+        // Other threads that have the files open close them.
         self.syncing.end();
         if let Some(backup) = self.backup {
             backup.leave();
@@ -245,7 +245,7 @@ impl<'a> Working<'a> {
         Some(Self { store, syncing, backup: None, ..self })
     }
 
-    /// Writes the backup of a day, if there is none. What cannot be written is told and tried again on the next day.
+    /// Writes the backup of a day, if there is none. A failure is reported, and the backup is tried again on the next day.
     fn back_up(&mut self, today: NaiveDate) {
         if self.backup.as_ref().is_some_and(BackingUp::is_under_way) {
             return;

@@ -61,7 +61,7 @@ impl Store {
     }
 
     fn times(&self, feed: FeedKey) -> Result<Option<PollTimes>, StoreError> {
-        // A damaged one is told with the state's own damages; the state then goes on from its last full writing.
+        // A damaged one is reported with the damages of the state; the state then is as it was last written in full.
         let bytes = self.times.get(feed_bytes(feed))?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()))
     }

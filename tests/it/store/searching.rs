@@ -301,7 +301,7 @@ fn missing_or_damaged_index_is_rebuilt() {
             "{damage}"
         );
         if damage == 2 {
-            SearchIndex::make_anew(folder.path()).unwrap();
+            SearchIndex::make_empty(folder.path()).unwrap();
         }
         assert_eq!(catch_up(&mut store).state().missing, 0, "{damage}");
         assert_eq!(SearchIndex::damage(folder.path()), None, "{damage}");

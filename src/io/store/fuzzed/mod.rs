@@ -20,7 +20,9 @@ use serde::de::DeserializeOwned;
 use super::chunks::BodyChunk;
 use super::pack::database::PACK;
 use super::pack::sound_records::SoundRecords;
+use super::pack::{Database, Table};
 use super::poll_logs::LogRecord;
+use super::sleepy_threads::SessionLength;
 use super::upkeep::backup::read_backup;
 use crate::engine::change::undo_stack::SavedStep;
 use crate::engine::entries::full_text::FullText;
@@ -144,4 +146,10 @@ fn check_pack(bytes: &[u8]) {
         })
         .unwrap();
     assert!(told <= bytes.len(), "{told} bytes of {}", bytes.len());
+    // What opens as sound holds the same.
+    if let Ok(database) = Database::open(folder.path(), SessionLength::Short) {
+        let records = database.tables().iter().flat_map(Table::iter);
+        let held = records.map(Result::unwrap).map(|(key, value)| key.len() + value.len());
+        assert_eq!(held.sum::<usize>(), told);
+    }
 }

@@ -5,7 +5,6 @@
 //! either, and after the pack was replaced.
 
 use std::fs::{self, File};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,9 +12,8 @@ use std::time::Duration;
 
 use sled::{Db, Mode};
 
-use super::frame::{FrameBuilder, HEAD};
+use super::frame::{CHANGE, FrameBuilder};
 use super::pack_file::{Pack, Scanned};
-use super::sound_records::{Place, SoundRecords};
 use super::table::{Batch, Stored, Table, TableName, read_at};
 use crate::io::private_files::create_private_folder;
 use crate::io::store::error::{StoreError, catch_sled_panic};
@@ -27,11 +25,11 @@ pub(in crate::io::store) const PACK: &str = "store.pack";
 pub(in crate::io::store) const INDEX: &str = "store";
 /// Size of sled's page cache on disk, in bytes; in memory, its pages take twice that.
 const CACHE_BYTES: u64 = 4 * 1024 * 1024;
-/// Bytes that are set aside for sled beyond those of the records that are written.
+/// Bytes that are reserved for sled beside the records that are written.
 const RESERVED: u64 = 2 * 1024 * 1024;
 /// Key of sled's note on the pack, in a tree that has nothing else.
 const NOTE: &[u8] = b"pack";
-/// Name of an empty file beside sled's files, which tells that they are the index of a pack.
+/// Name of an empty file beside sled's files: they are the index of a pack.
 const OF_PACK: &str = "of-pack";
 /// Longest file without a sound frame that may be the rest of the very first write, in bytes.
 const TORN_MAX: u64 = 4_096;
@@ -84,24 +82,19 @@ pub(super) fn open_noted(
     pack.is_none_or(|pack| u64::from_le_bytes(*number) == pack).then_some((db, end))
 }
 
-/// Returns a random number.
-pub(super) fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
-}
-
 impl Database {
-    /// Opens the database in a data folder, or creates it if there is none. Fails if the pack is
-    /// damaged, as far as that is noticed: a pack that sled knows to the end is not read.
+    /// Opens the database in a data folder, or creates it if there is none. Fails if the pack is damaged, as far as that is noticed: a
+    /// pack that sled knows to the end is not read.
     pub(in crate::io::store) fn open(data: &Path, stay: SessionLength) -> Result<Self, StoreError> {
         let path = data.join(PACK);
         let index = data.join(INDEX);
         let is_new = !path.exists();
         let pack = if is_new {
-            let pack = Pack::create(&path, random())?;
+            let pack = Pack::create(&path)?;
             sync_folder(data)?;
             pack
         } else {
-            Pack::open(&path, true, random())?
+            Pack::open(&path, true)?
         };
         if !is_new && !pack.is_known {
             // Only the very first frame may have been cut off by a crash.
@@ -112,9 +105,8 @@ impl Database {
         }
         match open_noted(Some(pack.number), &index, stay) {
             Some((db, end)) if end == pack.end => {
-                let mut database = Self::with(&pack, &index, db)?;
-                (database.is_noted, database.is_wrong) = (true, false);
-                database.pack.synced = pack.end;
+                let mut database = Self::with(pack, &index, db)?;
+                (database.is_noted, database.is_wrong, database.pack.synced) = (true, false, end);
                 return Ok(database);
             }
             Some((_, end)) if end > pack.end => {
@@ -126,7 +118,7 @@ impl Database {
         remove_index(&index)?;
         create_private_folder(&index)?;
         File::create(index.join(OF_PACK))?;
-        let (mut database, scanned) = Self::fill(&pack, &index, stay)?;
+        let (mut database, scanned) = Self::fill(pack, &index, stay)?;
         if !scanned.is_sound() {
             return Err(StoreError::Corrupted("they are damaged".into()));
         }
@@ -141,20 +133,18 @@ impl Database {
         data: &Path,
         elsewhere: &Path,
     ) -> Result<(Self, Scanned), StoreError> {
-        let pack = Pack::open(&data.join(PACK), false, random())?;
+        let pack = Pack::open(&data.join(PACK), false)?;
         let index = elsewhere.join(INDEX);
-        let (mut database, scanned) = Self::fill(&pack, &index, SessionLength::Short)?;
+        let (mut database, scanned) = Self::fill(pack, &index, SessionLength::Short)?;
         (database.only_reads, database.is_wrong) = (true, false);
         Ok((database, scanned))
     }
 
     /// Makes a database, which is wrong until it is known that sled holds all of the pack.
-    fn with(pack: &Pack, index: &Path, db: Db) -> Result<Self, StoreError> {
-        let Pack { file, number, is_known, end, synced } = pack;
-        let (number, is_known, end, synced) = (*number, *is_known, *end, *synced);
-        let pack = Pack { file: Arc::clone(file), number, is_known, end, synced };
-        let open =
-            |&name: &TableName| Ok(Table::new(name, db.open_tree(name.text())?, Arc::clone(file)));
+    fn with(pack: Pack, index: &Path, db: Db) -> Result<Self, StoreError> {
+        let open = |&name: &TableName| {
+            Ok(Table::new(name, db.open_tree(name.text())?, Arc::clone(&pack.file)))
+        };
         let tables = TableName::ALL.iter().map(open).collect::<Result<_, StoreError>>()?;
         Ok(Self {
             db,
@@ -169,15 +159,14 @@ impl Database {
     }
 
     /// Fills new files of sled from the pack.
-    fn fill(pack: &Pack, index: &Path, stay: SessionLength) -> Result<(Self, Scanned), StoreError> {
-        let SoundRecords { records, scanned, .. } = SoundRecords::of(pack, 0)?;
+    fn fill(pack: Pack, index: &Path, stay: SessionLength) -> Result<(Self, Scanned), StoreError> {
+        let (places, scanned) = pack.records(0)?;
         let db = catch_sled_panic(|| Ok(open_index(index, stay)?))?;
         let database = Self::with(pack, index, db)?;
         catch_sled_panic(|| {
-            for ((table, key), place) in records {
-                let Place::Pack(place, length) = place else { continue };
+            for ((table, key), (place, length)) in places {
                 let value = if Stored::is_inline(table, length) {
-                    Stored::Inline(&read_at(&pack.file, place, length)?).bytes()
+                    Stored::Inline(&read_at(&database.pack.file, place, length)?).bytes()
                 } else {
                     Stored::At(place, length).bytes()
                 };
@@ -225,9 +214,6 @@ impl Database {
         if self.is_wrong {
             return Err(StoreError::Failed("the last write failed".into()));
         }
-        if !self.index.join("db").exists() {
-            self.is_wrong = true;
-        }
         self.reserve(frame.length())?;
         let end = self.pack.end;
         let places = self.pack.append(frame)?;
@@ -264,13 +250,17 @@ impl Database {
         Ok(())
     }
 
-    /// Has the system set room aside for what sled writes next: it does not go on after a write that failed. Where the system cannot
-    /// do that, sled may try.
-    fn reserve(&self, bytes: usize) -> Result<(), StoreError> {
+    /// Reserves disk space for what sled writes next, because it does not go on after a write that failed. Where the system cannot do
+    /// that, sled may try.
+    fn reserve(&mut self, bytes: usize) -> Result<(), StoreError> {
+        let file = fs::OpenOptions::new().write(true).open(self.index.join("db"));
+        let file = file.inspect_err(|error| {
+            // Without its files sled goes on writing into nothing.
+            self.is_wrong |= error.kind() == io::ErrorKind::NotFound;
+        })?;
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{FallocateFlags, fallocate};
-            let file = fs::OpenOptions::new().write(true).open(self.index.join("db"))?;
             let room = (bytes as u64).saturating_add(RESERVED);
             let end = file.metadata()?.len();
             let reserved = fallocate(&file, FallocateFlags::KEEP_SIZE, end, room);
@@ -279,7 +269,7 @@ impl Database {
             }
         }
         #[cfg(not(target_os = "linux"))]
-        let _ = bytes;
+        let _ = (bytes, file);
         Ok(())
     }
 
@@ -317,7 +307,7 @@ impl Database {
         self.pack.cut(self.pack.synced).ok();
     }
 
-    /// Has sled's files filled again when they are opened next, because they are damaged or may hold something else than the pack.
+    /// Makes the next opening fill sled's files again, because they are damaged or may hold something else than the pack.
     pub(in crate::io::store) const fn distrust(&mut self) {
         self.is_wrong = true;
     }
@@ -348,9 +338,8 @@ impl Database {
         for table in &self.tables {
             for record in table.lengths() {
                 let (key, length) = record?;
-                // Each has a head in the directory of its frame.
-                let bytes = length.saturating_add(key.len() as u64).saturating_add(HEAD as u64);
-                live = live.saturating_add(bytes);
+                let in_directory = CHANGE.saturating_add(key.len()) as u64;
+                live = live.saturating_add(length).saturating_add(in_directory);
             }
         }
         Ok((self.pack.end, live))

@@ -13,6 +13,8 @@
 //!
 //! Numbers are little-endian.
 
+use std::hash::{BuildHasher, RandomState};
+
 use super::table::{Batch, TableName};
 
 /// Start of each frame.
@@ -20,9 +22,14 @@ pub(in crate::io::store) const MAGIC: [u8; 4] = *b"Bi\xf1\x01";
 /// Length of the head, in bytes.
 pub(super) const HEAD: usize = 36;
 /// Length of the fixed part of a change in the directory, in bytes.
-const CHANGE: usize = 11;
+pub(super) const CHANGE: usize = 11;
 /// Length of the value of a change that removes a record.
 const REMOVED: u32 = u32::MAX;
+
+/// Returns a random number for a new pack.
+pub(super) fn random() -> u64 {
+    RandomState::new().hash_one(0_u8)
+}
 
 /// A frame that is being built.
 #[derive(Debug, Default)]

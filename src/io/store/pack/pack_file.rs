@@ -1,5 +1,6 @@
 //! The pack: one file to which frames are appended.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
@@ -7,9 +8,10 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::frame::{Change, FrameBuilder, HEAD, Head, MAGIC, changes};
+use super::frame::{Change, FrameBuilder, HEAD, Head, MAGIC, changes, random};
+use super::table::TableName;
 
-/// Bytes that are read at once in the search for the next frame behind a damaged part.
+/// Bytes that are read at once in the search for the next frame after a damaged part.
 const SEARCHED: usize = 1024 * 1024;
 
 /// An open pack.
@@ -19,7 +21,7 @@ pub(super) struct Pack {
     pub(super) file: Arc<File>,
     /// Random number of the pack. Each frame has it.
     pub(super) number: u64,
-    /// Whether the number is that of a frame, so that frames with other numbers are not of this pack.
+    /// Whether the number was read from a frame, so that frames with other numbers are not of this pack.
     pub(super) is_known: bool,
     /// Length of the sound part in bytes: the next frame begins there.
     pub(super) end: u64,
@@ -27,12 +29,15 @@ pub(super) struct Pack {
     pub(super) synced: u64,
 }
 
+/// The place and length in the pack of each record's value, in bytes.
+pub(super) type Places = BTreeMap<(TableName, Vec<u8>), (u64, u32)>;
+
 /// What a scan found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::io::store) struct Scanned {
     /// End of the last frame in bytes, without a frame that was not written to its end.
     pub(super) end: u64,
-    /// Parts in which no frame can be read, although frames behind them can.
+    /// Parts in which no frame can be read, although later frames can, or although they were synced.
     pub(in crate::io::store) gaps: Vec<Range<u64>>,
     /// Number of values that are not as they were written.
     pub(in crate::io::store) unsound: usize,
@@ -46,19 +51,19 @@ impl Scanned {
 }
 
 impl Pack {
-    /// Creates an empty pack. `number` is random.
-    pub(super) fn create(path: &Path, number: u64) -> io::Result<Self> {
+    /// Creates an empty pack.
+    pub(super) fn create(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create_new(true).mode(0o600).open(path)?;
-        Ok(Self { file: Arc::new(file), number, is_known: false, end: 0, synced: 0 })
+        Ok(Self { file: Arc::new(file), number: random(), is_known: false, end: 0, synced: 0 })
     }
 
-    /// Opens a pack. `fresh` becomes its number if it has no frame. Nothing but its first frame is read.
-    pub(super) fn open(path: &Path, writable: bool, fresh: u64) -> io::Result<Self> {
+    /// Opens a pack. Nothing but its first frame is read. If it has none, its number is a new one.
+    pub(super) fn open(path: &Path, writable: bool) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(writable).open(path)?;
         let end = file.metadata()?.len();
         let mut pack =
-            Self { file: Arc::new(file), number: fresh, is_known: false, end, synced: 0 };
+            Self { file: Arc::new(file), number: random(), is_known: false, end, synced: 0 };
         if let Some((_, head, _)) = pack.next_frame(0, end)? {
             (pack.number, pack.is_known) = (head.pack, true);
         }
@@ -80,17 +85,34 @@ impl Pack {
         Ok(places)
     }
 
-    /// Removes what is behind the last frame, or behind what was synced.
+    /// Removes everything from a place on.
     pub(super) fn cut(&mut self, end: u64) -> io::Result<()> {
         self.file.set_len(end)?;
         self.end = end;
         Ok(())
     }
 
+    /// Reads all frames. Returns the place and length of the newest sound value of each record.
+    pub(super) fn records(&self, synced: u64) -> io::Result<(Places, Scanned)> {
+        let mut places = Places::new();
+        let scanned = self.scan(synced, &mut |change, frame| {
+            // Tables of later versions are left alone.
+            let Some(table) = TableName::numbered(change.table) else { return };
+            let name = (table, change.key.to_vec());
+            match change.value {
+                Some((place, length)) => {
+                    places.insert(name, (frame.saturating_add(place), length));
+                }
+                None => drop(places.remove(&name)),
+            }
+        })?;
+        Ok((places, scanned))
+    }
+
     /// Reads all frames in order. `each` gets each change whose value is sound, with the place of the value in the pack.
     ///
-    /// Behind a part that cannot be read the search goes on. A part that was not synced, as far as frames behind it and `synced`
-    /// say, is the rest of a write that was never reported as done, and ends the pack.
+    /// After a part that cannot be read the search goes on. A part that was not synced, as far as later frames and `synced` say, is
+    /// the rest of a write that was never reported as done, and ends the pack.
     pub(super) fn scan(
         &self,
         synced: u64,
@@ -151,7 +173,7 @@ impl Pack {
         Ok(synced)
     }
 
-    /// Returns the first frame at a place or behind it: its place, its head, and the bytes of head and directory.
+    /// Returns the first frame at a place or after it: its place, its head, and the bytes of head and directory.
     fn next_frame(&self, at: u64, length: u64) -> io::Result<Option<(u64, Head, Vec<u8>)>> {
         let mut place = at;
         loop {
@@ -184,7 +206,7 @@ impl Pack {
         Ok(head.is_sound(&bytes).then_some((head, bytes)))
     }
 
-    /// Returns the first place, at a place or behind it, at which a frame may begin.
+    /// Returns the first place, from a place on, at which a frame may begin.
     fn find_magic(&self, at: u64, length: u64) -> io::Result<Option<u64>> {
         let (mut at, mut bytes) = (at, Vec::new());
         while at.saturating_add(HEAD as u64) <= length {
@@ -203,12 +225,11 @@ impl Pack {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::TableName;
     use super::*;
 
     /// Frames of a feed record each, with what they set. Each is synced before the next one is written, but for the last two.
     fn pack(folder: &Path, count: u32) -> (Pack, Vec<u64>) {
-        let mut pack = Pack::create(&folder.join("pack"), 5).unwrap();
+        let mut pack = Pack::create(&folder.join("pack")).unwrap();
         let mut ends = Vec::new();
         for number in 0..count {
             if number + 1 < count {
@@ -231,7 +252,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pack");
         std::fs::write(&path, bytes).unwrap();
-        let pack = Pack::open(&path, false, 1).unwrap();
+        let pack = Pack::open(&path, false).unwrap();
         let (mut feeds, mut texts) = (Vec::new(), Vec::new());
         let scanned = pack.scan(0, &mut |change, _| {
             let number = u32::from_be_bytes(change.key.try_into().unwrap());
@@ -285,7 +306,7 @@ mod tests {
         pack.file.read_exact_at(&mut bytes, 0).unwrap();
         let path = folder.path().join("cut");
         std::fs::write(&path, bytes).unwrap();
-        let (cut, mut keys) = (Pack::open(&path, false, 1).unwrap(), Vec::new());
+        let (cut, mut keys) = (Pack::open(&path, false).unwrap(), Vec::new());
         let scanned = cut.scan(pack.end, &mut |change, _| keys.push(change.table)).unwrap();
         assert_eq!((keys.len(), keys.last()), (7, Some(&TableName::Feeds.number())));
         assert_eq!((scanned.unsound, scanned.is_sound()), (1, false));
@@ -293,17 +314,5 @@ mod tests {
         let second = usize::try_from(ends[1]).unwrap();
         let (feeds, _, scanned) = scan(&pack, |bytes| bytes[third - 9] ^= 1);
         assert_eq!((feeds, scanned.end), (vec![0, 1], u64::try_from(second).unwrap()));
-    }
-
-    #[test]
-    fn a_failed_write_leaves_nothing_behind() {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut pack, ends) = pack(folder.path(), 2);
-        let path = folder.path().join("pack");
-        pack.file = Arc::new(File::open(&path).unwrap());
-        let mut frame = FrameBuilder::default();
-        frame.put(TableName::Feeds, b"x", Some(b"y"));
-        assert!(pack.append(frame).is_err(), "it is open for reading");
-        assert_eq!((pack.end, path.metadata().unwrap().len()), (ends[1], ends[1]));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use super::frame::{FrameBuilder, HEAD, Head, changes};
+use super::frame::{FrameBuilder, HEAD, Head, changes, random};
 use super::table::TableName;
 
 /// Bytes of records in a frame.
@@ -23,8 +23,7 @@ pub(in crate::io::store) struct FrameWriter<W> {
 impl<W: Write> FrameWriter<W> {
     /// Begins a stream.
     pub(in crate::io::store) fn new(out: W) -> Self {
-        let number = super::database::random();
-        Self { out, number, frame: FrameBuilder::default(), written: 0, records: 0 }
+        Self { out, number: random(), frame: FrameBuilder::default(), written: 0, records: 0 }
     }
 
     /// Adds a record.

@@ -17,9 +17,9 @@ use crate::io::store::sleepy_threads::SessionLength;
 
 /// Where the value of a record that is saved from a damaged pack is.
 #[derive(Debug, Clone)]
-pub(super) enum Place {
+enum Place {
     /// In the pack: its start and its length.
-    Pack(u64, u32),
+    Pack((u64, u32)),
     /// sled has it.
     Index(Vec<u8>),
 }
@@ -28,7 +28,7 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(in crate::io::store) struct SoundRecords {
     file: Option<Arc<File>>,
-    pub(super) records: BTreeMap<(TableName, Vec<u8>), Place>,
+    records: BTreeMap<(TableName, Vec<u8>), Place>,
     /// What was found in the pack.
     pub(in crate::io::store) scanned: Scanned,
 }
@@ -37,7 +37,7 @@ impl SoundRecords {
     /// Reads the pack of a data folder. None counts as empty. If sled's files know the whole pack, or a longer one of which the end is
     /// missing, small records are taken from there.
     pub(in crate::io::store) fn read(data: &Path) -> Result<Self, StoreError> {
-        let pack = match Pack::open(&data.join(PACK), false, 0) {
+        let pack = match Pack::open(&data.join(PACK), false) {
             Ok(pack) => pack,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Self::without_pack(&data.join(INDEX));
@@ -48,7 +48,9 @@ impl SoundRecords {
         let number = Some(pack.number).filter(|_| pack.is_known);
         let noted = open_noted(number, &data.join(INDEX), SessionLength::Short);
         let noted = noted.filter(|(_, end)| *end >= pack.end || !pack.is_known);
-        let mut sound = Self::of(&pack, noted.as_ref().map_or(0, |(_, end)| *end))?;
+        let (places, scanned) = pack.records(noted.as_ref().map_or(0, |(_, end)| *end))?;
+        let records = places.into_iter().map(|(name, place)| (name, Place::Pack(place))).collect();
+        let mut sound = Self { file: Some(Arc::clone(&pack.file)), records, scanned };
         if let Some((db, _)) = noted {
             // What sled cannot read is left as it was found in the pack.
             catch_sled_panic(|| sound.take_index(if pack.is_known { pack.end } else { 0 }, &db))
@@ -67,22 +69,6 @@ impl SoundRecords {
         Ok(sound)
     }
 
-    pub(super) fn of(pack: &Pack, synced: u64) -> Result<Self, StoreError> {
-        let mut records = BTreeMap::new();
-        let scanned = pack.scan(synced, &mut |change, frame| {
-            // Tables of later versions are left alone.
-            let Some(table) = TableName::numbered(change.table) else { return };
-            let name = (table, change.key.to_vec());
-            match change.value {
-                Some((place, length)) => {
-                    records.insert(name, Place::Pack(frame.saturating_add(place), length));
-                }
-                None => drop(records.remove(&name)),
-            }
-        })?;
-        Ok(Self { file: Some(Arc::clone(&pack.file)), records, scanned })
-    }
-
     /// Takes the records as sled has them. Of a large one whose newest value is beyond the end of the pack, the value that was found
     /// in the pack stays.
     fn take_index(&mut self, end: u64, db: &Db) -> Result<(), StoreError> {
@@ -95,7 +81,7 @@ impl SoundRecords {
                 let place = match Stored::read(&bytes) {
                     Stored::Inline(value) => Some(Place::Index(value.to_vec())),
                     Stored::At(place, length) if place.saturating_add(length.into()) <= end => {
-                        Some(Place::Pack(place, length))
+                        Some(Place::Pack((place, length)))
                     }
                     Stored::At(..) => found,
                 };
@@ -134,10 +120,10 @@ impl SoundRecords {
         for ((table, key), place) in &self.records {
             match (place, &self.file) {
                 (Place::Index(value), _) => each((*table, key, value))?,
-                (Place::Pack(place, length), Some(file)) => {
+                (Place::Pack((place, length)), Some(file)) => {
                     each((*table, key, &read_at(file, *place, *length)?))?;
                 }
-                (Place::Pack(..), None) => {}
+                (Place::Pack(_), None) => {}
             }
         }
         Ok(())

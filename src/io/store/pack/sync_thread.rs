@@ -1,4 +1,4 @@
-//! A thread that syncs the pack when it is told to, so that reads go on meanwhile.
+//! A thread that syncs the pack on request, so that reads go on meanwhile.
 
 use std::fs::File;
 use std::io;

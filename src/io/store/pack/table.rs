@@ -150,7 +150,7 @@ impl Stored<'_> {
         }
     }
 
-    /// Returns whether a value of so many bytes is held in sled.
+    /// Returns whether sled holds a value of this size itself.
     pub(super) const fn is_inline(table: TableName, length: u32) -> bool {
         let max = if matches!(table, TableName::Index) { INLINE_ROWS_MAX } else { INLINE_MAX };
         length as usize <= max
@@ -279,7 +279,7 @@ impl Table {
         Ok((key, self.read(bytes)?))
     }
 
-    /// Returns the value. Records have checksums of their own, so that of the frame is not compared here; a place beyond the end of
+    /// Returns the value. Records have checksums of their own, so the frame's is not compared here; a place beyond the end of
     /// a damaged pack gives an empty value, which no record is.
     fn read(&self, bytes: IVec) -> Result<Value, StoreError> {
         let Some((place, length)) = place_of(&bytes) else { return Ok(Value::Inline(bytes)) };

@@ -49,7 +49,7 @@ impl Store {
         merged: &Merged,
     ) -> Result<Option<Batch>, StoreError> {
         let Some(document) = &commit.document else { return Ok(None) };
-        // A damaged record is begun anew: what it held is learned again.
+        // A damaged record is replaced by a new one: its content is learned again.
         let mut publications = self.publications(commit.feed).unwrap_or_default();
         let first = publications.since().is_none();
         let stamps: Vec<Option<Stamp>> = if first {

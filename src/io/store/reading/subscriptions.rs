@@ -41,7 +41,7 @@ impl Store {
         self.load_where(|record| record.ended.is_none())
     }
 
-    /// Returns the subscriptions that were given up and can be had back, in order of their numbers.
+    /// Returns the removed subscriptions that can be restored, in order of their numbers.
     pub fn ended_subscriptions(&self) -> Result<Vec<SavedSubscription>, StoreError> {
         if self.ended.is_empty() {
             Ok(Vec::new())

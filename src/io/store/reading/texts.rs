@@ -1,7 +1,7 @@
 //! A second, read-only view of rows and texts, which other threads use beside the store's own.
 //!
 //! It may lag behind a batch that is being written; the store's thread says when a feed has changed, and it is read
-//! again. While the store is opened anew it waits.
+//! again. While the store is opened again it waits.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ impl Texts {
         self.0.borrow().clone()
     }
 
-    /// Returns all feeds, including those that were given up and can be had back.
+    /// Returns all feeds, including those that were unsubscribed and can be restored.
     pub fn feeds(&self) -> Vec<FeedKey> {
         let Some(tables) = self.tables() else { return Vec::new() };
         tables.feeds.keys().filter_map(|key| feed_of(&key.ok()?)).collect()

@@ -49,7 +49,7 @@ impl Store {
         Ok(plan)
     }
 
-    /// The date that an entry is listed under, in Unix seconds; `None`: there is no such entry, or its feed was given up.
+    /// The date that an entry is listed under, in Unix seconds; `None`: there is no such entry, or its feed was unsubscribed.
     pub fn date_of(&mut self, key: EntryKey) -> Result<Option<i64>, StoreError> {
         if self.ended.contains(&key.feed) {
             return Ok(None);

@@ -18,7 +18,7 @@ pub(in crate::io::store) struct BackingUp {
 }
 
 impl BackingUp {
-    /// Begins the backup of a day, if there is none. Why it cannot be written is told. `None`: nothing was begun.
+    /// Begins the backup of a day, if there is none. The reason is reported if it cannot be written. `None`: nothing was begun.
     pub(in crate::io::store) fn start(
         store: &Store,
         today: NaiveDate,

@@ -79,7 +79,7 @@ impl Store {
         health.findings.extend(unreadable.map(|text| StoreProblem { text, repaired: false }));
         let keys: Vec<_> = self.feeds.keys().collect::<Result<_, _>>()?;
         for feed in keys.iter().filter_map(|key| feed_of(key)) {
-            // What is kept of a feed that was given up is read as well, and is nothing the reader has.
+            // What is kept of an unsubscribed feed is read as well, but not counted: no list has it.
             health.feeds = health.feeds.saturating_add(usize::from(!self.ended.contains(&feed)));
             let found = self.check_feed(feed, repair, &mut health);
             if let Err(error @ StoreError::Corrupted(_)) = found {
@@ -152,7 +152,7 @@ impl Store {
         let keys: Vec<EntryKey> =
             (0_u32..).zip(&rows).map(|(seq, _)| EntryKey { feed, seq }).collect();
         let kept = self.read_entries(&keys)?;
-        // Of what is lost and was told the row stays, so that numbers stay what they are.
+        // The row of an entry that is lost and was reported stays, so that numbers do not change.
         let was_told = |row: &IndexRow| row.flags.is_withdrawn() && row.content == TEXT_LOST;
         let lost = keys.iter().zip(&rows);
         let lost = lost.filter(|(key, row)| !kept.contains_key(key) && !was_told(row)).count();

@@ -15,9 +15,9 @@ use crate::io::system::words::system_words;
 const FOLDER: &str = "backups";
 /// The ending of their file names, behind the day.
 const ENDING: &str = ".backup";
-/// Backups of so many recent days are kept.
+/// Number of recent days whose backups are kept.
 const DAYS: usize = 7;
-/// One backup is kept of each of so many weeks before.
+/// Number of weeks before these of each of which one backup is kept.
 const WEEKS: usize = 4;
 /// Most bytes of all backups together.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;

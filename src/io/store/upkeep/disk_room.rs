@@ -47,7 +47,7 @@ impl Store {
         self.check_room_for(size.saturating_add(FREE_MIN))
     }
 
-    /// An error if there is no room for texts of so many bytes.
+    /// An error if there is no room for texts of this size.
     pub(in crate::io::store) fn check_room_for_texts(
         &self,
         bytes: usize,
@@ -56,16 +56,11 @@ impl Store {
         self.check_room_for(bytes.saturating_add(FREE_MIN))
     }
 
-    /// An error if there are not so many bytes free.
+    /// An error if fewer bytes are free than are needed. Where that is not known, sled may try.
     pub(in crate::io::store) fn check_room_for(&self, needed: u64) -> Result<(), StoreError> {
-        check_free((self.measure_room)(&self.data), needed)
-    }
-}
-
-/// An error if fewer bytes are free than are needed. Where that is not known, sled may try.
-pub(super) fn check_free(free: Option<u64>, needed: u64) -> Result<(), StoreError> {
-    match free {
-        Some(free) if free < needed => Err(StoreError::Full { free, needed }),
-        Some(_) | None => Ok(()),
+        match (self.measure_room)(&self.data) {
+            Some(free) if free < needed => Err(StoreError::Full { free, needed }),
+            Some(_) | None => Ok(()),
+        }
     }
 }

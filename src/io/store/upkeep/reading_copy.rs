@@ -33,7 +33,7 @@ fn is_unwritable(data: &Path, error: &StoreError) -> bool {
         || !is_writable(data)
 }
 
-/// Makes a folder in which there is room for so many bytes.
+/// Makes a folder in which this number of bytes is free.
 fn make_folder(bytes: u64) -> Option<TempDir> {
     let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let places = session.into_iter().chain(["/dev/shm".into(), std::env::temp_dir()]);

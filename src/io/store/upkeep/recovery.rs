@@ -48,7 +48,7 @@ impl Store {
         }
     }
 
-    /// Opens a store that was made of what is sound. Only what looks at all of it knows what is missing: that is told, too.
+    /// Opens a store that was made of sound records. Only a check of all of it finds what is missing: that is reported, too.
     fn open_mended(
         data: &Path,
         stay: SessionLength,
@@ -59,8 +59,8 @@ impl Store {
         Ok((store, noted.filter(|noted| noted.starts_with(&told)).or(Some(told))))
     }
 
-    /// Copies what is sound of a store that nobody has open into a new one; returns what came back. `None`: nothing can
-    /// be had back, and nothing was changed.
+    /// Copies what is sound of a store that no process has open into a new one; returns a report. `None`: nothing can
+    /// be restored, and nothing was changed.
     pub fn mend(data: &Path, now: DateTime<Utc>, why: &str) -> Result<Option<String>, StoreError> {
         match mend_files(data, now, why)? {
             Some(told) => Ok(Self::open_mended(data, SessionLength::Short, told)?.1),
@@ -121,8 +121,8 @@ fn mend_files(data: &Path, now: DateTime<Utc>, why: &str) -> Result<Option<Strin
         fresh.put(TableName::Facts, TEXTS_LOST, SOME_LOST)?;
     }
     replace_pack(fresh, Some(&aside))?;
-    // What was indexed before says nothing about these entries; it can be made anew at any time.
-    crate::io::search::SearchIndex::make_anew(data).ok();
+    // What was indexed before says nothing about these entries; it can be built again at any time.
+    crate::io::search::SearchIndex::make_empty(data).ok();
     drop(held);
     let told = report.words(why, &data.join(&aside));
     note_told(&data.join(&aside), &told);

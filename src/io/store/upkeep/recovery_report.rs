@@ -48,7 +48,7 @@ pub fn mended_unseen(data: &Path) -> Option<String> {
 /// Notes that the reader has seen what came back.
 pub(in crate::io::store) fn note_seen(data: &Path) {
     for folder in damaged_folders(data) {
-        // Where that cannot be written it is told again.
+        // Where that cannot be written it is reported again.
         File::create(folder.path.join(SEEN)).ok();
     }
 }
@@ -58,7 +58,7 @@ pub(super) fn note_told(aside: &Path, told: &str) {
     fs::write(aside.join(TOLD), told).ok();
 }
 
-/// Adds what is known to be missing, a fragment for each kind, to what was told the last time; once.
+/// Adds what is known to be missing, a fragment for each kind, to the last report; once.
 pub(super) fn complete_note(data: &Path, missing: &[String]) {
     let Some(newest) = damaged_folders(data).pop() else { return };
     if !newest.told.ends_with(&newest.path.display().to_string()) {

@@ -1,5 +1,5 @@
 //! Drops records that cannot be read, so that everything else goes on: texts and entries come again with a poll, sums are
-//! counted anew.
+//! counted again.
 
 use std::collections::BTreeSet;
 
@@ -177,7 +177,7 @@ impl Store {
     }
 
     /// Puts records of subscriptions back that are damaged or missing: as the newest backup has them, else with the
-    /// address that was asked last. Without either the feed cannot be had back.
+    /// address that was asked last. Without either the feed cannot be restored.
     pub(in crate::io::store) fn revive_feeds(&mut self) -> Result<Vec<Revived>, StoreError> {
         let mut lost: Vec<FeedKey> = Vec::new();
         for key in self.state.keys().chain(self.feeds.keys()) {

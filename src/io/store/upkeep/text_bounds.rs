@@ -12,7 +12,7 @@ use backissue_core::history::{EntryKey, FeedKey};
 /// The key of the size on disk when texts were measured last.
 const MEASURED_KEY: &[u8] = b"texts_measured";
 
-/// Texts are not measured again before the log has grown by so much.
+/// Growth of the files, in bytes, after which texts are measured again.
 const GROWTH_MIN: u64 = 1024 * 1024;
 
 /// The texts that were dropped.

@@ -179,11 +179,11 @@ mod tests {
             assert_eq!(store.needs_group(&job), needs, "{job:?}");
         }
         store.group.documents = usize::MAX;
-        assert!(store.needs_group(&polled(B).job), "so many texts are not kept in memory");
+        assert!(store.needs_group(&polled(B).job), "the number of texts in memory is limited");
     }
 
     #[test]
-    fn failed_group_write_leaves_nothing_behind() {
+    fn a_group_that_was_not_written_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path()).unwrap();
         let stored = store.perform_in_group(polled(A));
