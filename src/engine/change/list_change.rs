@@ -23,7 +23,7 @@ impl Numbered for SavedSearch {
     }
 }
 
-/// A change of a list: the items that it set, and both lists for their values and places.
+/// A change of a list: the numbers of the items that it set, and the list before it for their values and places.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListChange<T> {
     /// The list before the change.

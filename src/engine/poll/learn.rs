@@ -1,10 +1,10 @@
 //! Learns when feeds publish, to plan their polls (SPEC B.2 rank 6).
 //!
-//! The rhythm of a feed is learned after a poll, as soon as no poll is under way, and at most once a day. It is learned earlier if the feed published at an
-//! unexpected hour or the bounds of its poll interval changed. The store loads the publication times, and a separate thread learns
-//! the rhythms of a few feeds at the same time. The learned plan is stored, so that another process does not learn the same rhythm
-//! again on that day, and loaded when the feed is polled. Until the plan is loaded, the next poll time that was computed after the
-//! last poll applies.
+//! The rhythm of a feed is learned after a poll, as soon as no poll is under way, and at most once a day. It is learned earlier if
+//! the feed published at an unexpected hour or the bounds of its poll interval changed. The store loads the publication times, and
+//! a separate thread learns the rhythms of a few feeds at the same time. The learned plan is stored, so that another process does
+//! not learn the same rhythm again on that day, and loaded when the feed is polled. Until the plan is loaded, the next poll time
+//! that was computed after the last poll applies.
 
 use std::sync::Arc;
 

@@ -157,8 +157,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Does work under a guard against panics of sled at some kinds of damage in its files. If it finds damage, what is remembered is
-    /// forgotten, and sled's files are filled again from the pack before the next write.
+    /// Does work under a guard against panics of sled at some kinds of damage in its files. If it finds damage, what is remembered
+    /// is forgotten, and sled's files are filled again from the pack before the next write.
     pub(in crate::io) fn guarded<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, StoreError>,

@@ -89,20 +89,13 @@ fn messages_comments_and_documents_have_no_old_words() {
         sources(&root().join(folder), &mut paths);
     }
     // The strings of tests are also the publishers' texts.
-    // Comments of the store and the search index are not checked, because these modules will soon be rewritten (docs/words.md).
-    let is_checked = |path: &Path| {
-        !["io/store", "io/search"].iter().any(|room| path.to_string_lossy().contains(room))
-    };
     let words_of = |path: &PathBuf| {
         let messages =
             if path.starts_with(root().join("src")) { said(path) } else { String::new() };
-        let comments = if is_checked(path) { comments(path) } else { String::new() };
-        (path.display().to_string(), comments + &messages)
+        (path.display().to_string(), comments(path) + &messages)
     };
     let mut texts: Vec<(String, String)> = paths.iter().map(words_of).collect();
-    let documents = pages()
-        .into_iter()
-        .filter(|page| !page.ends_with("words.md") && !page.ends_with("store.md"));
+    let documents = pages().into_iter().filter(|page| !page.ends_with("words.md"));
     texts.extend(
         documents.map(|page| (page.clone(), fs::read_to_string(root().join(page)).unwrap())),
     );

@@ -1,8 +1,8 @@
 //! The database: a pack, and sled as the index of its records.
 //!
-//! A change is appended to the pack and then made in sled. At the end of a session sled notes how long the pack is. If it has no such
-//! note when it is opened, or another one, its files are removed and filled again from the pack: after a crash, after damage in
-//! either, and after the pack was replaced.
+//! A change is appended to the pack and then made in sled. At the end of a session sled notes how long the pack is. If it has no
+//! such note when it is opened, or another one, its files are removed and filled again from the pack: after a crash, after damage
+//! in either, and after the pack was replaced.
 
 use std::fs::{self, File};
 use std::io;
@@ -60,8 +60,8 @@ fn note(pack: &Pack) -> [u8; 16] {
     (u128::from(pack.end) << 64 | u128::from(pack.number)).to_le_bytes()
 }
 
-/// Opens sled's files if they have a note on the pack with this number, or on any pack without a number. Returns them with the length
-/// of the pack that they know.
+/// Opens sled's files if they have a note on the pack with this number, or on any pack without a number. Returns them with the
+/// length of the pack that they know.
 pub(super) fn open_noted(
     pack: Option<u64>,
     index: &Path,
@@ -83,8 +83,8 @@ pub(super) fn open_noted(
 }
 
 impl Database {
-    /// Opens the database in a data folder, or creates it if there is none. Fails if the pack is damaged, as far as that is noticed: a
-    /// pack that sled knows to the end is not read.
+    /// Opens the database in a data folder, or creates it if there is none. Fails if the pack is damaged, as far as that is
+    /// noticed: a pack that sled knows to the end is not read.
     pub(in crate::io::store) fn open(data: &Path, stay: SessionLength) -> Result<Self, StoreError> {
         let path = data.join(PACK);
         let index = data.join(INDEX);
@@ -250,8 +250,8 @@ impl Database {
         Ok(())
     }
 
-    /// Reserves disk space for what sled writes next, because it does not go on after a write that failed. Where the system cannot do
-    /// that, sled may try.
+    /// Reserves disk space for what sled writes next, because it does not go on after a write that failed. Where the system cannot
+    /// do that, sled may try.
     fn reserve(&mut self, bytes: usize) -> Result<(), StoreError> {
         let file = fs::OpenOptions::new().write(true).open(self.index.join("db"));
         let file = file.inspect_err(|error| {

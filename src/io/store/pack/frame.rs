@@ -114,7 +114,8 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Reads a head. Returns `None` if the bytes are none. Only with its directory is known whether it is sound ([`Self::is_sound`]).
+    /// Reads a head. Returns `None` if the bytes are none. Only with its directory is known whether it is sound
+    /// ([`Self::is_sound`]).
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let four = |at: usize| bytes.get(at..)?.first_chunk().map(|it| u32::from_le_bytes(*it));
         let eight = |at: usize| bytes.get(at..)?.first_chunk().map(|it| u64::from_le_bytes(*it));

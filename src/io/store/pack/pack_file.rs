@@ -187,7 +187,8 @@ impl Pack {
         }
     }
 
-    /// Reads head and directory of the frame at a place. Returns `None` if there is no sound one. The file may end before its values.
+    /// Reads head and directory of the frame at a place. Returns `None` if there is no sound one. The file may end before its
+    /// values.
     fn frame_at(&self, place: u64, length: u64) -> io::Result<Option<(Head, Vec<u8>)>> {
         let left = length.saturating_sub(place);
         if left < HEAD as u64 {

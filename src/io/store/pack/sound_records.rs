@@ -34,8 +34,8 @@ pub(in crate::io::store) struct SoundRecords {
 }
 
 impl SoundRecords {
-    /// Reads the pack of a data folder. None counts as empty. If sled's files know the whole pack, or a longer one of which the end is
-    /// missing, small records are taken from there.
+    /// Reads the pack of a data folder. None counts as empty. If sled's files know the whole pack, or a longer one of which the end
+    /// is missing, small records are taken from there.
     pub(in crate::io::store) fn read(data: &Path) -> Result<Self, StoreError> {
         let pack = match Pack::open(&data.join(PACK), false) {
             Ok(pack) => pack,
@@ -69,8 +69,8 @@ impl SoundRecords {
         Ok(sound)
     }
 
-    /// Takes the records as sled has them. Of a large one whose newest value is beyond the end of the pack, the value that was found
-    /// in the pack stays.
+    /// Takes the records as sled has them. Of a large one whose newest value is beyond the end of the pack, the value that was
+    /// found in the pack stays.
     fn take_index(&mut self, end: u64, db: &Db) -> Result<(), StoreError> {
         let mut records = BTreeMap::new();
         for &name in TableName::ALL {

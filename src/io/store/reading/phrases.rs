@@ -18,8 +18,8 @@ const VERDICTS_MAX: usize = 100_000;
 /// Whether a phrase occurs in entries, each with the content that was read.
 type Verdicts = BTreeMap<EntryKey, (u64, bool)>;
 
-/// Verdicts on the phrases that were searched last, the newest at the end: an open list and the counts of saved searches ask for the
-/// same ones again and again.
+/// Verdicts on the phrases that were searched last, the newest at the end: an open list and the counts of saved searches ask for
+/// the same ones again and again.
 #[derive(Debug, Default)]
 pub(in crate::io::store) struct VerifiedPhrases(Vec<(Term, Verdicts)>);
 

@@ -15,7 +15,7 @@ use crate::io::store::pack::rewrite::{FrameWriter, read_frames};
 
 /// Name of a new pack in the data folder, until it takes the place of the old one.
 const NEW_PACK: &str = "store.pack.new";
-/// So many bytes of a pack that are no longer needed are left alone.
+/// A pack is not compacted before this number of its bytes is no longer needed.
 const DEAD_MAX: u64 = 8 * 1024 * 1024;
 
 /// The result of a compaction.
@@ -120,8 +120,8 @@ impl Drop for NewPack {
 }
 
 /// Ends a new pack and replaces the old one by it, which is moved to the folder `aside` in the data folder, or removed. Returns the
-/// length of the new one in bytes. Wherever this is interrupted, [`finish_replacement`] finds one complete pack. Nobody may have the
-/// old one open.
+/// length of the new one in bytes. Wherever this is interrupted, [`finish_replacement`] finds one complete pack. Nobody may have
+/// the old one open.
 pub(super) fn replace_pack(mut new_pack: NewPack, aside: Option<&str>) -> Result<u64, StoreError> {
     let data = new_pack.data.clone();
     let Some(out) = new_pack.out.take() else { return Ok(0) };

@@ -21,7 +21,7 @@ const DAYS: usize = 7;
 const WEEKS: usize = 4;
 /// Most bytes of all backups together.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// So many are kept whatever their size.
+/// The number of backups that are kept whatever their size.
 const KEPT_MIN: usize = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! A store for reading alone, where nothing can be written to the data folder: the pack is read where it is, and sled's files are in
-//! another folder, which is removed when the program ends.
+//! A store for reading alone, where nothing can be written to the data folder: the pack is read where it is, and sled's files are
+//! in another folder, which is removed when the program ends.
 
 use std::fs::OpenOptions;
 use std::io::Write;

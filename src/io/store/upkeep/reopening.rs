@@ -1,5 +1,5 @@
-//! Opens the store again while the program runs: after a write or a sync that failed, and when a data folder that could not be written
-//! can be written again.
+//! Opens the store again while the program runs: after a write or a sync that failed, and when a data folder that could not be
+//! written can be written again.
 
 use std::path::Path;
 use std::time::Duration;
