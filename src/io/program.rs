@@ -56,6 +56,7 @@ impl Program for Headless {
             | ScreenInput::Mouse(_)
             | ScreenInput::Resized(..)
             | ScreenInput::Focused(_)
+            | ScreenInput::Ground(_)
             | ScreenInput::Suspend
             | ScreenInput::Continued(..)
             | ScreenInput::NoShell

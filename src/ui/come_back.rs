@@ -36,13 +36,16 @@ pub fn place_of(app: &App) -> ScreenPlace {
         order: ui.feeds.order,
         show: ui.show,
         layout: ui.layout,
+        theme: ui.theme.clone(),
         is_zoomed: ui.zoomed,
     }
 }
 
 /// Opens the saved list and entry. A list or entry that no longer exists is skipped.
 pub fn come_back(app: &mut App, now: DateTime<Utc>, place: ScreenPlace) -> Vec<ScreenEffect> {
-    let ScreenPlace { list, entry, is_open, focus, order, show, layout, is_zoomed } = place;
+    let ScreenPlace { list, entry, is_open, focus, order, show, layout, theme, is_zoomed } = place;
+    // A theme whose file is gone is ignored.
+    app.ui.theme = theme.filter(|name| app.ui.appearance.choose(name).is_ok());
     (app.ui.show, app.ui.layout, app.ui.zoomed) = (show, layout, is_zoomed);
     app.ui.feeds.order = order;
     feeds_pane::rebuild_rows(app);

@@ -28,6 +28,8 @@ pub enum ScreenInput {
     Resized(u16, u16),
     /// The terminal window gained (`true`) or lost the focus.
     Focused(bool),
+    /// The terminal reported its background colour, which is light (`true`) or dark.
+    Ground(bool),
     /// The user wants to suspend the program, as with Ctrl-z in a shell.
     Suspend,
     /// The program was resumed. The terminal now has the given numbers of columns and rows.

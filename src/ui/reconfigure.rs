@@ -6,6 +6,7 @@ use super::app::App;
 use super::effect::ScreenEffect;
 use super::input::Reconfigured;
 use super::reader::{lay_out, pictures};
+use super::theme::choose_theme;
 use crate::engine::input::Input;
 
 /// Applies new settings. If the configuration file is invalid, the old settings remain in force.
@@ -23,6 +24,10 @@ pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> V
     let was_plain = app.ui.appearance.plain;
     let themed = before.theme != app.ui.settings.theme;
     app.ui.appearance.take(appearance, themed);
+    if themed {
+        app.ui.theme = None;
+        choose_theme::follow_ground(app);
+    }
     let mut effects = Vec::new();
     if was_plain != app.ui.appearance.plain
         && let Some(reader) = &mut app.ui.reader

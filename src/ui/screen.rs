@@ -6,15 +6,16 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::keys::key::Key;
 use super::overlays::prompt::Prompt;
-use super::panes::entry_list::Listing;
+use super::panes::entry_list::{Listing, RowShape};
 use super::scroll_list::ScrollList;
 use super::settings::{LayoutChoice, ScreenSettings};
 use super::state::asked_polls::AskedPolls;
 use super::state::counted::Counted;
-use super::state::feeds_pane::FeedsPane;
+use super::state::feeds_pane::{FeedsPane, FeedsRow};
 use super::state::layout::{Arrangement, Pane, Viewport};
 use super::state::marked::MarkedRows;
 use super::state::overlay::Overlay;
+use super::state::pane_layout::PaneLayout;
 use super::state::pictures::Pictures;
 use super::state::plan_pane::PlanPane;
 use super::state::read_ahead::Ahead;
@@ -23,7 +24,7 @@ use super::state::screen_place::ScreenPlace;
 use super::state::search::Search;
 use super::theme::appearance::Appearance;
 use crate::engine::entries::loaded_entry::ReadingPosition;
-use crate::engine::entries::rows::Show;
+use crate::engine::entries::rows::{RowOrder, Show};
 use crate::engine::external::external_command::ExternalCommand;
 use backissue_core::history::EntryKey;
 use backissue_core::search::Marks;
@@ -67,6 +68,10 @@ pub struct Ui {
     pub marked: MarkedRows,
     /// List and entry to restore when the screen starts.
     pub returns_to: Option<Box<ScreenPlace>>,
+    /// Name of the theme that the user chose with a key. `None` uses the configured theme.
+    pub theme: Option<String>,
+    /// `true` if the terminal reported a light background, `false` if it reported a dark one.
+    pub is_light: Option<bool>,
     /// Layout that the user chose with a key. `None` uses the configured layout.
     pub layout: Option<LayoutChoice>,
     /// Number of times the user requested a full redraw. A change of this number causes the redraw.
@@ -161,20 +166,39 @@ impl Ui {
     }
 
     /// Returns the arrangement of the panes if the reader does not fill the screen.
-    pub const fn usual_arrangement(&self) -> Arrangement {
+    pub fn usual_arrangement(&self) -> Arrangement {
         if self.appearance.plain {
             return Arrangement::Narrow;
         }
         let (columns, rows) = self.size;
-        match (self.layout_choice(), columns) {
+        let usual = match (self.layout_choice(), columns) {
             (LayoutChoice::One, _) | (_, 0..SIDE_BY_SIDE_COLUMNS) => Arrangement::Narrow,
             (LayoutChoice::Three, THREE_COLUMNS..) => Arrangement::Wide,
-            (LayoutChoice::Two, _) if rows >= STACKED_ROWS => Arrangement::Stacked,
-            (LayoutChoice::Auto | LayoutChoice::Three, 0..80) => Arrangement::Narrow,
-            (LayoutChoice::Two, _) | (LayoutChoice::Auto | LayoutChoice::Three, 80..120) => {
-                Arrangement::Medium
-            }
-            (LayoutChoice::Auto, _) => Arrangement::Wide,
+            (LayoutChoice::Two, _) => Arrangement::Stacked,
+            (LayoutChoice::Auto | LayoutChoice::Three, _) => PaneLayout::of(columns).arrangement,
+        };
+        let too_low = usual == Arrangement::Stacked && rows < STACKED_ROWS;
+        if too_low { Arrangement::Medium } else { usual }
+    }
+
+    /// Returns the widths of the panes for their current arrangement.
+    pub fn pane_layout(&self) -> PaneLayout {
+        PaneLayout::arranged(self.size.0, self.usual_arrangement())
+    }
+
+    /// Checks whether all entries of the open list belong to one feed, so that the rows need not show its name.
+    pub fn is_list_of_one_feed(&self) -> bool {
+        self.search.is_none() && matches!(self.feeds.selected_row(), Some(FeedsRow::Feed(..)))
+    }
+
+    /// Returns how the rows of the open list are drawn. In a list of one feed, each row has its date instead of a heading for each
+    /// day, because such a list rarely has two entries of one day.
+    pub fn row_shape(&self) -> RowShape {
+        let one_feed = self.is_list_of_one_feed();
+        let plain = self.appearance.plain;
+        RowShape {
+            has_headings: self.list.order != RowOrder::BestFirst && (plain || !one_feed),
+            lines: if plain { 1 } else { usize::from(self.pane_layout().lines) },
         }
     }
 

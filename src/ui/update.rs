@@ -13,6 +13,7 @@ use super::panes::{counts, feeds_pane, gap_list, load_rows, tour};
 use super::reader::{lay_out, open_entry, pictures, pipe, reading_position};
 use super::reconfigure;
 use super::state::layout::Viewport;
+use super::theme::choose_theme;
 use crate::engine::input::Input;
 use crate::engine::store_work::{Answer, JobSubject, Stored};
 use backissue_core::feed::dates::calendar::{day_of, day_start};
@@ -64,6 +65,11 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
         }
         ScreenInput::Focused(focused) => {
             app.ui.unfocused = !focused;
+            Vec::new()
+        }
+        ScreenInput::Ground(is_light) => {
+            app.ui.is_light = Some(is_light);
+            choose_theme::follow_ground(app);
             Vec::new()
         }
         ScreenInput::Suspend => vec![ScreenEffect::Suspend],

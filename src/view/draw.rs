@@ -9,12 +9,12 @@
 //!  polling 3 of 12 · next Bell Tower in 25m                     ? help
 //! ```
 //!
-//! Wide: three panes. Stacked: the entries above the reader. Medium: the reader replaces the entries. Narrow: one pane at a
-//! time.
+//! Wide: three panes. Stacked: the entries above the reader. Medium: the reader replaces both other panes. Narrow: one pane at a
+//! time. The widths are in [`crate::ui::state::pane_layout`].
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect, Spacing};
+use ratatui::layout::{Constraint, Flex, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
 use super::overlays::{choice, edit, filters, help, palette, plan, removed, timetable};
@@ -25,15 +25,16 @@ use crate::ui::panes::attention;
 use crate::ui::reader::picture_places::are_shown;
 use crate::ui::state::layout::{Area, Arrangement, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;
+use crate::ui::state::pane_layout::STACKED_ENTRIES_ROWS;
 
 /// Minimum size of the screen, in columns and rows.
 const SMALLEST: (u16, u16) = (40, 12);
 /// Adjacent panes overlap by one cell, so that they share a border.
 const SHARED_BORDER: Spacing = Spacing::Overlap(1);
-/// Maximum width of the entry list if an entry is shown beside it, in columns.
-const ENTRIES_COLUMNS_MAX: u16 = 100;
-/// Number of columns around the text in the reader pane: borders and margins.
-const TEXT_EDGES: u16 = 4;
+/// Minimum width of the subscriptions pane if its width is configured, in columns.
+const FEEDS_COLUMNS_MIN: u16 = 20;
+/// Number of columns around the text in a reader pane in the middle of the screen: borders and margins.
+const TEXT_EDGES: u16 = 8;
 
 /// Draws the app and returns the measured positions and sizes.
 pub fn draw(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
@@ -46,6 +47,8 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
     if appearance.plain {
         plain::point(frame, app, &viewport);
         plain::write_out(frame.buffer_mut());
+    } else if appearance.ascii {
+        plain::draw_in_ascii(frame.buffer_mut());
     }
     if appearance.simple_clusters {
         clusters::simplify(frame.buffer_mut());
@@ -145,34 +148,32 @@ struct Places {
 
 fn places(area: Rect, app: &App) -> Places {
     let only = |pane| (app.ui.focus == pane).then_some(area);
+    let layout = app.ui.pane_layout();
+    let (feeds, rest) = beside_feeds(area, app);
     match app.ui.arrangement() {
         Arrangement::Narrow => Places {
             feeds: only(Pane::Feeds),
             entries: only(Pane::Entries),
             reader: only(Pane::Reader),
         },
-        Arrangement::Medium => {
-            let (feeds, rest) = beside_feeds(area, app);
-            let reading = app.ui.focus == Pane::Reader;
-            Places {
-                feeds: Some(feeds),
-                entries: (!reading).then_some(rest),
-                reader: reading.then_some(rest),
-            }
+        Arrangement::Medium if app.ui.focus == Pane::Reader => {
+            // The text takes the place of both panes. On a wide screen its pane is in the middle.
+            let columns = app.ui.settings.text_width.saturating_add(TEXT_EDGES);
+            let columns = [Constraint::Max(columns)];
+            let [reader] = Layout::horizontal(columns).flex(Flex::Center).areas(area);
+            Places { feeds: None, entries: None, reader: Some(reader) }
         }
+        Arrangement::Medium => Places { feeds: Some(feeds), entries: Some(rest), reader: None },
         Arrangement::Wide => {
-            let (feeds, rest) = beside_feeds(area, app);
-            // The reader pane gets the width for full-width text, and the entries get the rest.
-            let text = app.ui.settings.text_width.saturating_add(TEXT_EDGES);
-            let spare = rest.width.saturating_sub(text);
-            let entries = (rest.width.saturating_mul(4) / 9).max(spare).min(ENTRIES_COLUMNS_MAX);
+            // The widths of the table do not include the shared border.
+            let entries = layout.entries.saturating_add(1);
             let columns = [Constraint::Length(entries), Constraint::Fill(1)];
             let [entries, reader] = Layout::horizontal(columns).spacing(SHARED_BORDER).areas(rest);
             Places { feeds: Some(feeds), entries: Some(entries), reader: Some(reader) }
         }
         Arrangement::Stacked => {
-            let (feeds, rest) = beside_feeds(area, app);
-            let rows = [Constraint::Fill(2), Constraint::Fill(3)];
+            let entries = STACKED_ENTRIES_ROWS.max(area.height / 3).min(area.height / 2);
+            let rows = [Constraint::Length(entries), Constraint::Fill(1)];
             let [entries, reader] = Layout::vertical(rows).spacing(SHARED_BORDER).areas(rest);
             Places { feeds: Some(feeds), entries: Some(entries), reader: Some(reader) }
         }
@@ -181,7 +182,8 @@ fn places(area: Rect, app: &App) -> Places {
 
 /// Returns the area of the subscriptions pane and the remaining area to its right.
 fn beside_feeds(area: Rect, app: &App) -> (Rect, Rect) {
-    let feeds = feeds::columns(app, area.width);
+    let own = app.ui.settings.feeds_width.map(|own| own.clamp(FEEDS_COLUMNS_MIN, area.width / 2));
+    let feeds = own.unwrap_or(app.ui.pane_layout().feeds);
     let columns = [Constraint::Length(feeds), Constraint::Fill(1)];
     let [feeds, rest] = Layout::horizontal(columns).spacing(SHARED_BORDER).areas(area);
     (feeds, rest)
@@ -223,6 +225,9 @@ fn draw_panes(frame: &mut Frame<'_>, area: Rect, app: &App, now: DateTime<Utc>) 
     }
     if let Some(area) = places.entries.filter(|_| !attention::is_open(app)) {
         entries::draw_mark(frame, area, app);
+    }
+    if let Some(area) = places.reader {
+        reader::draw_mark(frame, area, app);
     }
     viewport
 }

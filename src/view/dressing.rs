@@ -187,7 +187,7 @@ mod tests {
             let bare = appearance(&theme.name, Colours::None);
             for (style, accents) in [
                 (theme::TEXT, Modifier::empty()),
-                (theme::UNREAD, Modifier::empty()),
+                (theme::UNREAD, Modifier::BOLD),
                 (theme::TROUBLE, Modifier::BOLD),
                 (theme::DIM.patch(theme::SELECTED), Modifier::REVERSED),
                 (theme::SELECTED_ELSEWHERE, Modifier::UNDERLINED),

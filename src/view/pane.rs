@@ -89,3 +89,17 @@ pub(super) fn counted(
     frame.render_widget(block, area);
     inside
 }
+
+/// Draws the mark on the right border of a pane that shows the position in a list or text that is longer than the pane. It is drawn
+/// after all panes, because adjacent panes share a border.
+pub(super) fn position_mark(frame: &mut Frame<'_>, area: Rect, place: usize, count: usize) {
+    let rows = usize::from(area.height.saturating_sub(2));
+    if count <= rows || rows == 0 {
+        return;
+    }
+    let end = count.saturating_sub(1).max(1);
+    let row = place.saturating_mul(rows.saturating_sub(1)).checked_div(end).unwrap_or(0);
+    let row = u16::try_from(row).unwrap_or(0).saturating_add(1).saturating_add(area.y);
+    let column = area.right().saturating_sub(1);
+    frame.buffer_mut().set_string(column, row, "┃", theme::HEADING);
+}

@@ -43,6 +43,26 @@ const SIGNS: [(&str, &str); 25] = [
     ("░", ":"),
 ];
 
+/// Draws the lines and symbols on the screen with ASCII characters, for a locale without others.
+pub(super) fn draw_in_ascii(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        let sign = match cell.symbol() {
+            "─" | "━" | "┄" => Some("-"),
+            "│" | "┃" => Some("|"),
+            "▾" => Some("v"),
+            "▸" => Some(">"),
+            "⟳" => Some("~"),
+            "⌕" => Some("/"),
+            "†" => Some("x"),
+            "┌" | "┐" | "└" | "┘" | "├" | "┤" | "┬" | "┴" | "┼" => Some("+"),
+            symbol => in_ascii(symbol),
+        };
+        if let Some(sign) = sign {
+            cell.set_symbol(sign);
+        }
+    }
+}
+
 /// Converts the symbols on the screen to ASCII. Lines and other symbols that have no ASCII replacement become spaces.
 pub(super) fn write_out(buffer: &mut Buffer) {
     let (mut before, mut behind) = (" ".to_owned(), buffer.content.iter().skip(1));
@@ -188,6 +208,15 @@ mod tests {
         ] {
             assert_eq!(in_ascii(symbol), expected, "{symbol}");
         }
+    }
+
+    #[test]
+    fn lines_and_symbols_are_drawn_in_ascii() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 16, 1));
+        buffer.set_string(0, 0, "┌ A ─┬┐│┄▾●é 漢", Style::new());
+        draw_in_ascii(&mut buffer);
+        let text: String = buffer.content.iter().map(Cell::symbol).collect();
+        assert_eq!(text, "+ A -++|-v*é 漢  ");
     }
 
     #[test]

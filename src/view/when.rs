@@ -32,6 +32,22 @@ pub fn minute(at: DateTime<Utc>, zone: Tz) -> String {
     at.with_timezone(&zone).format("%a %-d %b %Y %H:%M").to_string()
 }
 
+/// Formats a date for a column: the time of day if it is today, the day and month if it is this year, or else the day, month and
+/// year. A short date of another year has no day.
+pub(super) fn date(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz, has_day: bool) -> String {
+    let (at, now) = (at.with_timezone(&zone), now.with_timezone(&zone));
+    let form = if at.date_naive() == now.date_naive() {
+        "%H:%M"
+    } else if at.year() == now.year() {
+        "%-d %b"
+    } else if has_day {
+        "%-d %b %Y"
+    } else {
+        "%b %Y"
+    };
+    at.format(form).to_string()
+}
+
 /// Formats a day heading: `Today`, `Yesterday` or the day of the week, followed by the date. The year is added only if it is not
 /// the current year.
 pub(super) fn day(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {

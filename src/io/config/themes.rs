@@ -6,7 +6,9 @@ use crate::io::small_files;
 use crate::io::system::words::system_words;
 use crate::ui::settings::ScreenSettings;
 use crate::ui::theme::appearance::Appearance;
-use crate::ui::theme::colours::{Colours, knows_hyperlinks, mismeasures_clusters};
+use crate::ui::theme::colours::{
+    Colours, has_ascii_locale, has_light_ground, knows_hyperlinks, mismeasures_clusters,
+};
 use crate::ui::theme::theme_files;
 use crate::ui::theme::theme_roles::Theme;
 
@@ -15,7 +17,8 @@ const FILES_MAX: usize = 64;
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Loads all themes and selects the configured theme, which the configuration gives by name or by the path of its file. Also
-/// returns one sentence per unreadable theme. If the configured theme is unreadable, the first theme is selected.
+/// returns one sentence per unreadable theme. If the configured theme is unreadable, the first theme is selected. If no theme is
+/// configured and the terminal is known to have a light background, the light theme is selected.
 pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appearance, Vec<String>) {
     let variable = |name: &str| std::env::var(name).ok();
     let mut appearance = Appearance {
@@ -23,6 +26,7 @@ pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appeara
         hyperlinks: ui.hyperlinks.unwrap_or_else(|| knows_hyperlinks(variable)),
         simple_clusters: mismeasures_clusters(variable),
         plain: ui.plain,
+        ascii: has_ascii_locale(variable),
         ..Appearance::default()
     };
     let wanted = ui.theme.as_deref();
@@ -31,7 +35,8 @@ pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appeara
         Some(path) => Some(name_of(&path)),
         None => wanted.map(str::to_owned),
     };
-    let name = name.unwrap_or_else(|| theme_files::FIRST.to_owned());
+    let usual = if has_light_ground(variable) { theme_files::LIGHT } else { theme_files::FIRST };
+    let name = name.unwrap_or_else(|| usual.to_owned());
     let mut broken = false;
     for file in files_of(wanted, configuration) {
         match read(&file, &appearance.themes) {

@@ -3,6 +3,7 @@
 mod bounded_backend;
 mod decoder;
 mod events;
+mod ground_report;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write, stdout};
@@ -45,6 +46,8 @@ const GIVE_BACK: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[?1049l
 /// Enables reports of mouse clicks and the wheel, in the format for wide screens. Mouse movements are not reported.
 const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
 const NO_MOUSE: &str = "\x1b[?1006l\x1b[?1000l";
+/// Asks for the background colour of the terminal. Terminals that do not know the request do not answer.
+const ASK_GROUND: &str = "\x1b]11;?\x1b\\";
 /// Saves the title of the terminal, so that it can be restored later (a window operation of xterm).
 const KEEP_TITLE: &str = "\x1b[22;2t";
 const TITLE_BACK: &str = "\x1b[23;2t";
@@ -311,7 +314,10 @@ fn enter(mouse: bool, titled: bool) -> io::Result<()> {
     TAKEN.store(true, Ordering::Relaxed);
     TITLED.store(titled, Ordering::Relaxed);
     let (mouse, title) = (if mouse { MOUSE } else { "" }, if titled { KEEP_TITLE } else { "" });
-    execute!(stdout(), Print(TAKE), Print(mouse), Print(title))
+    // The Linux console and simple terminals may show the request as text.
+    let term = std::env::var("TERM").unwrap_or_default();
+    let ground = if ["", "dumb", "linux"].contains(&term.as_str()) { "" } else { ASK_GROUND };
+    execute!(stdout(), Print(TAKE), Print(mouse), Print(title), Print(ground))
 }
 
 /// Copies a text to the terminal's clipboard (OSC 52).

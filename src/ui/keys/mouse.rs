@@ -7,14 +7,12 @@ use super::commands::Command;
 use super::key::{Code, Key};
 use super::key_input;
 use super::run_command::{self, run_command};
-use crate::engine::entries::rows::RowOrder;
 use crate::engine::feeds::trouble;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::outcome::ClickOutcome;
 use crate::ui::overlays::prompt_input;
 use crate::ui::overlays::table::{self, ClickOutside, WHEEL_LINES, Wheel};
-use crate::ui::panes::entry_list::row_height;
 use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
 use crate::ui::panes::{attention, load_rows, tag_folds};
 use crate::ui::reader::{open_entry, sideways};
@@ -149,16 +147,17 @@ fn scroll_entries(app: &mut App, top: usize, down: bool) -> Vec<ScreenEffect> {
 /// Returns the rows that are completely visible in a pane of `height` lines, each with the number of its first line.
 fn rows_in_sight(app: &App, height: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
     let list = &app.ui.list;
+    let shape = app.ui.row_shape();
     let (mut line, mut day) = (0_usize, None);
     (list.top..list.total).map_while(move |place| {
         let row = list.row(place)?;
         let this = day_of(row.listed, app.engine.zone);
-        if day != Some(this) && list.order != RowOrder::BestFirst {
+        if day != Some(this) && shape.has_headings {
             line = line.saturating_add(1);
             day = Some(this);
         }
         let first = line;
-        line = line.saturating_add(row_height(row));
+        line = line.saturating_add(shape.height(row));
         (line <= height).then_some((place, first))
     })
 }
@@ -226,7 +225,8 @@ fn click_entries(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEf
     let height = usize::from(u16::MAX);
     let place = rows_in_sight(app, height).take_while(|(_, first)| *first <= line).last();
     let Some((place, first)) = place else { return Vec::new() };
-    let rows = app.ui.list.row(place).map_or(0, row_height);
+    let shape = app.ui.row_shape();
+    let rows = app.ui.list.row(place).map_or(0, |row| shape.height(row));
     if line >= first.saturating_add(rows) {
         // The line is a day heading, or is below the last row.
         return Vec::new();

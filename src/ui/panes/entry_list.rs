@@ -117,9 +117,10 @@ impl Listing {
     }
 
     /// Adjusts `top` so that the selected row is visible on a screen of `height` lines, including day headings.
-    pub fn keep_in_sight(&mut self, height: usize, zone: Tz) {
+    pub fn keep_in_sight(&mut self, height: usize, shape: RowShape, zone: Tz) {
         self.top = self.top.min(self.selected);
-        while self.top < self.selected && self.lines_between(self.top, self.selected, zone) > height
+        while self.top < self.selected
+            && self.lines_between(self.top, self.selected, shape, zone) > height
         {
             // After a long jump, rows far above the selection are skipped at once. Each remaining row takes at most two lines,
             // because it can have a day heading.
@@ -130,23 +131,23 @@ impl Listing {
         let last = self.total.saturating_sub(1);
         while self.top > self.offset
             && last.saturating_sub(self.top) < height
-            && self.lines_between(self.top.saturating_sub(1), last, zone) <= height
+            && self.lines_between(self.top.saturating_sub(1), last, shape, zone) <= height
         {
             self.top = self.top.saturating_sub(1);
         }
     }
 
     /// Returns the number of lines from row `from` to row `to`, both inclusive, with their day headings.
-    fn lines_between(&self, from: usize, to: usize, zone: Tz) -> usize {
+    fn lines_between(&self, from: usize, to: usize, shape: RowShape, zone: Tz) -> usize {
         let mut lines = 0_usize;
         let mut day = None;
         for place in from..=to {
             let this = self.row(place).map(|row| day_of(row.listed, zone));
-            if this.is_some() && this != day && self.order != RowOrder::BestFirst {
+            if this.is_some() && this != day && shape.has_headings {
                 lines = lines.saturating_add(1);
                 day = this;
             }
-            lines = lines.saturating_add(self.row(place).map_or(1, row_height));
+            lines = lines.saturating_add(self.row(place).map_or(1, |row| shape.height(row)));
             if lines > 4 * usize::from(u16::MAX) {
                 break;
             }
@@ -165,10 +166,21 @@ pub const fn rows_around(height: usize) -> usize {
     sight_rows(height).saturating_mul(2)
 }
 
-/// Returns the number of screen lines that a row takes.
-pub const fn row_height(row: &Row) -> usize {
-    match row.key {
-        RowKey::Entry(_) => 1,
-        RowKey::Gap(..) => GAP_LINES,
+/// How the rows of a list are drawn, as far as this determines the number of their lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowShape {
+    /// `true` if the entries of each day are below a heading.
+    pub has_headings: bool,
+    /// Number of lines of an entry.
+    pub lines: usize,
+}
+
+impl RowShape {
+    /// Returns the number of screen lines that a row takes.
+    pub const fn height(self, row: &Row) -> usize {
+        match row.key {
+            RowKey::Entry(_) => self.lines,
+            RowKey::Gap(..) => GAP_LINES,
+        }
     }
 }

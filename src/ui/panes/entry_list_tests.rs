@@ -3,9 +3,12 @@
 use chrono::DateTime;
 use chrono_tz::Tz;
 
-use super::entry_list::Listing;
+use super::entry_list::{Listing, RowShape};
 use crate::engine::entries::rows::{ROWS_AT_ONCE_MAX, Row, RowKey, RowsLoaded, RowsWanted};
 use backissue_core::history::{EntryKey, FeedKey, Flags};
+
+/// Lists with day headings and one line for each entry.
+const DAYS: RowShape = RowShape { has_headings: true, lines: 1 };
 
 fn row(seq: u32, day: i64) -> Row {
     Row {
@@ -29,12 +32,15 @@ fn listing(rows: usize) -> Listing {
 fn selection_stays_visible_with_day_headings_counted() {
     let mut list = listing(30);
     list.selected = 8;
-    list.keep_in_sight(6, Tz::UTC);
+    list.keep_in_sight(6, DAYS, Tz::UTC);
     // Rows 5 to 8 take four lines, and the headings of two days take the other two lines.
     assert_eq!(list.top, 5);
     list.selected = 2;
-    list.keep_in_sight(6, Tz::UTC);
+    list.keep_in_sight(6, DAYS, Tz::UTC);
     assert_eq!(list.top, 2);
+    list.selected = 8;
+    list.keep_in_sight(6, RowShape { has_headings: false, lines: 2 }, Tz::UTC);
+    assert_eq!(list.top, 6, "three rows of two lines");
 }
 
 #[test]
@@ -71,7 +77,7 @@ fn loading_ends_with_all_visible_rows_present() {
             let mut list = Listing { total, ..Listing::default() };
             for selected in [0, total / 3, total / 2, total - 1, 0] {
                 list.selected = selected;
-                list.keep_in_sight(height.max(1), Tz::UTC);
+                list.keep_in_sight(height.max(1), DAYS, Tz::UTC);
                 let mut asked = 0;
                 while let Some(wanted) = list.wanted(height) {
                     answered(&mut list, all, &wanted);

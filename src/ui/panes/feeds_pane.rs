@@ -5,7 +5,6 @@ use chrono::{DateTime, Utc};
 use super::tag_tree;
 use crate::engine::feeds::subscription::Subscription;
 use crate::ui::app::App;
-use crate::ui::reader::lines::cells;
 use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
 use backissue_core::history::FeedKey;
 
@@ -36,7 +35,6 @@ pub fn rebuild_rows(app: &mut App) {
             rows.extend(list_without_tags(list_by_title(app), key));
         }
     }
-    let name_cells = rows.iter().map(|row| name_cells(app, row)).max().unwrap_or(0);
     let pane = &mut app.ui.feeds;
     // A feed can have several rows, one under each of its tags. Select the row that is nearest to the previous selection.
     let before = pane.selected;
@@ -45,32 +43,15 @@ pub fn rebuild_rows(app: &mut App) {
         places.map(|(place, _)| place).min_by_key(|place| place.abs_diff(before))
     });
     pane.rows = rows;
-    pane.name_cells = name_cells;
     pane.selected = place.unwrap_or_else(|| pane.selected.min(pane.rows.len().saturating_sub(1)));
     pane.stale = false;
 }
 
-/// Returns the width of a row's name in cells, including everything to the left of the name.
-fn name_cells(app: &App, row: &FeedsRow) -> usize {
-    let (name, indent) = match row {
-        FeedsRow::AllUnread
-        | FeedsRow::Today
-        | FeedsRow::Starred
-        | FeedsRow::Gaps
-        | FeedsRow::Attention
-        | FeedsRow::Search(_) => return 0,
-        FeedsRow::Tag(tag, _) => (tag.rsplit('/').next().unwrap_or_default(), tag_tree::depth(tag)),
-        FeedsRow::Feed(key, below) => {
-            let feed = app.engine.feeds.get(key);
-            (feed.map_or("", |feed| feed.record.shown_title()), *below)
-        }
-    };
-    cells(name).saturating_add(name_column(indent))
-}
-
-/// Returns the column where the name of a row begins. `steps` is the number of levels above the row in the tag tree.
+/// Returns the column where the name of a feed begins. `steps` is the number of tags above the feed in the tag tree. The name of a
+/// feed is below the name of its tag, because the pane is narrow.
 pub const fn name_column(steps: usize) -> usize {
-    SIGN_CELLS.saturating_add(steps.saturating_mul(tag_tree::INDENT_CELLS))
+    let below = steps.saturating_sub(1);
+    SIGN_CELLS.saturating_add(below.saturating_mul(tag_tree::INDENT_CELLS))
 }
 
 fn list_by_title(app: &App) -> Vec<FeedKey> {

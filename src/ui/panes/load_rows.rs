@@ -14,7 +14,8 @@ use crate::ui::state::layout::Pane;
 
 /// Moves the selection down (`true`) or up in the entry list.
 pub fn move_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<ScreenEffect> {
-    let steps = distance.steps(app.ui.viewport.entries_rows);
+    let lines = u16::try_from(app.ui.row_shape().lines).unwrap_or(1).max(1);
+    let steps = distance.steps(app.ui.viewport.entries_rows / lines);
     let list = &mut app.ui.list;
     list.selected = moved(list.selected, list.total, down, steps);
     load_visible_rows(app)
@@ -23,7 +24,8 @@ pub fn move_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<Screen
 /// Scrolls so that the selected row is visible, and requests more rows if the selection is near the edge of the rows in memory.
 pub fn load_visible_rows(app: &mut App) -> Vec<ScreenEffect> {
     let height = usize::from(app.ui.viewport.entries_rows);
-    app.ui.list.keep_in_sight(height.max(1), app.engine.zone);
+    let shape = app.ui.row_shape();
+    app.ui.list.keep_in_sight(height.max(1), shape, app.engine.zone);
     let Some(wanted) = app.ui.list.wanted(height) else { return Vec::new() };
     app.ui.list.waiting = true;
     vec![ask_store(ScreenRequest::Rows(wanted))]

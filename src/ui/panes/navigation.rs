@@ -153,6 +153,7 @@ mod tests {
     fn entries_are_moved_through_by_rows_and_pages() {
         let mut app = app_with(&[("Orchard", &[])]);
         fill_list(&mut app, 100);
+        app.ui.size = (100, 30);
         app.ui.focus = Pane::Entries;
         for (down, distance, selected) in [
             (true, Distance::One, 1),

@@ -23,8 +23,6 @@ pub struct FeedsPane {
     pub stale: bool,
     /// Time when the rows were last sorted.
     pub ordered: Option<DateTime<Utc>>,
-    /// Width of the widest name in cells, including everything to the left of the name.
-    pub name_cells: usize,
     /// Folded tags. The feeds and child tags below them are hidden.
     pub folded: BTreeSet<String>,
 }

@@ -7,6 +7,7 @@ pub mod imported_list;
 pub mod layout;
 pub mod marked;
 pub mod overlay;
+pub mod pane_layout;
 pub mod pictures;
 pub mod plan_pane;
 pub mod read_ahead;

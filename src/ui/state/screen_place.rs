@@ -26,6 +26,8 @@ pub struct ScreenPlace {
     pub show: Show,
     /// Layout that the user chose with a key. `None` uses the configured layout.
     pub layout: Option<LayoutChoice>,
+    /// Theme that the user chose with a key. `None` uses the configured theme.
+    pub theme: Option<String>,
     /// `true` if the reader pane filled the screen.
     pub is_zoomed: bool,
 }

@@ -2,10 +2,14 @@
 
 use super::colours::Colours;
 use super::theme_files::{built_in, unknown};
-use super::theme_roles::{Accent, Theme, ThemeRole};
+use super::theme_roles::Theme;
 
 /// The appearance of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "properties of a terminal, independent of each other"
+)]
 pub struct Appearance {
     /// All available themes: first the built-in ones, then those from files.
     pub themes: Vec<Theme>,
@@ -20,13 +24,15 @@ pub struct Appearance {
     pub simple_clusters: bool,
     /// `true` to use words instead of lines and symbols, and one pane at a time.
     pub plain: bool,
+    /// `true` to draw lines and symbols with ASCII characters, because the locale has no others.
+    pub ascii: bool,
 }
 
 impl Default for Appearance {
     fn default() -> Self {
         let colours = Colours::default();
-        let (hyperlinks, simple_clusters, plain) = (false, false, false);
-        Self { themes: built_in(), chosen: 0, colours, hyperlinks, simple_clusters, plain }
+        let (hyperlinks, simple_clusters, plain, ascii) = (false, false, false, false);
+        Self { themes: built_in(), chosen: 0, colours, hyperlinks, simple_clusters, plain, ascii }
     }
 }
 
@@ -34,13 +40,6 @@ impl Appearance {
     /// Returns the selected theme.
     pub fn theme(&self) -> Option<&Theme> {
         self.themes.get(self.chosen)
-    }
-
-    /// Checks whether unread entries are shown in bold. If they are not, a mark in front of the title identifies them.
-    pub fn is_unread_bold(&self) -> bool {
-        let paint = self.theme().map(|theme| theme.paint(ThemeRole::Unread));
-        let bold = paint.is_some_and(|paint| paint.accents.contains(&Accent::Bold));
-        bold && self.colours != Colours::None
     }
 
     /// Replaces the appearance after the configuration has changed. The selected theme stays selected, unless the configuration

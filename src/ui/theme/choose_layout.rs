@@ -42,8 +42,7 @@ fn choose(
     if let Some((layout, name)) = layout {
         app.ui.layout = Some(*layout);
         let words = words(*layout, app.ui.usual_arrangement());
-        let keeps = format!("to keep it: [ui] layout = \"{name}\"");
-        app.ui.say(now, format!("layout: {words} · {keeps}"));
+        app.ui.say(now, format!("layout {name}: {words}"));
     }
     Vec::new()
 }
@@ -91,12 +90,11 @@ mod tests {
         assert_eq!(
             told,
             [
-                r#"layout: three panes from 100 columns on (now two panes) · to keep it: [ui] layout = "three""#,
-                r#"layout: entries above the text · to keep it: [ui] layout = "two""#,
-                r#"layout: one pane at a time · to keep it: [ui] layout = "one""#,
-                r#"layout: automatic (now two panes) · to keep it: [ui] layout = "auto""#,
-                "layout: entries above the text from 60 columns by 20 rows on (now one pane at a time) · \
-                 to keep it: [ui] layout = \"two\"",
+                "layout three: three panes from 100 columns on (now two panes)",
+                "layout two: entries above the text",
+                "layout one: one pane at a time",
+                "layout auto: automatic (now two panes)",
+                "layout two: entries above the text from 60 columns by 20 rows on (now one pane at a time)",
             ]
         );
     }

@@ -20,6 +20,28 @@ pub enum Colours {
 const TRUE_TERMS: [&str; 7] =
     ["xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour", "rio"];
 
+/// Checks whether the background of the terminal is light, as far as the variable `COLORFGBG` says so: its last number is the colour
+/// of the background, of the 16 basic colours.
+pub fn has_light_ground(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let said = variable("COLORFGBG").unwrap_or_default();
+    let ground = said.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
+    ground.is_some_and(|ground| matches!(ground, 7 | 9..=15))
+}
+
+/// Checks whether a colour is light, so that dark text is readable on it.
+pub fn is_light(red: u8, green: u8, blue: u8) -> bool {
+    let ink = Ink::Rgb(red, green, blue);
+    contrast(ink, Ink::Rgb(0, 0, 0)) > contrast(ink, Ink::Rgb(255, 255, 255))
+}
+
+/// Checks whether the locale has only ASCII characters, or characters that are not UTF-8. An environment without a locale is common
+/// on systems that use UTF-8 everywhere, so it does not count.
+pub fn has_ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let mut names = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable);
+    let locale = names.find(|value| !value.is_empty()).unwrap_or_default().to_ascii_lowercase();
+    !locale.is_empty() && !locale.contains("utf-8") && !locale.contains("utf8")
+}
+
 impl Colours {
     /// Detects the number of supported colours from environment variables. A non-empty `NO_COLOR` disables colours. A `COLORTERM`
     /// with `truecolor` or `24bit`, a `TERM` ending in `-direct`, or one of a few known terminal names means 24-bit colours. A
@@ -202,6 +224,24 @@ mod tests {
 
     fn environment<'e>(set: &'e [(&str, &str)]) -> impl Fn(&str) -> Option<String> + 'e {
         |name| set.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())
+    }
+
+    #[test]
+    fn a_light_background_and_an_ascii_locale_are_recognised() {
+        for (value, light) in [("0;15", true), ("15;0", false), ("0;default;7", true), ("", false)]
+        {
+            assert_eq!(has_light_ground(environment(&[("COLORFGBG", value)])), light, "{value}");
+        }
+        for (set, ascii) in [
+            (&[][..], false),
+            (&[("LANG", "C")], true),
+            (&[("LANG", "de_DE.UTF-8")], false),
+            (&[("LANG", "C.utf8")], false),
+            (&[("LC_ALL", "POSIX"), ("LANG", "C.UTF-8")], true),
+            (&[("LC_ALL", ""), ("LC_CTYPE", "en_US.ISO-8859-1")], true),
+        ] {
+            assert_eq!(has_ascii_locale(environment(set)), ascii, "{set:?}");
+        }
     }
 
     #[test]

@@ -8,6 +8,8 @@ use super::theme_roles::{Paint, Theme, ThemeRole};
 
 /// Name of the default theme.
 pub const FIRST: &str = "ansi16";
+/// Name of the theme for terminals with a light background.
+pub const LIGHT: &str = "light";
 
 const BUILT_IN: [(&str, &str); 4] = [
     (FIRST, include_str!("../../../assets/themes/ansi16.toml")),

@@ -169,6 +169,7 @@ impl ThemeRole {
         match self {
             Self::Heading
             | Self::Trouble
+            | Self::Unread
             | Self::BorderFocused
             | Self::Key
             | Self::Code
@@ -179,7 +180,6 @@ impl ThemeRole {
             Self::Image | Self::CodeComment => &[Accent::Italic],
             Self::Text
             | Self::Dim
-            | Self::Unread
             | Self::Star
             | Self::Gap
             | Self::Border

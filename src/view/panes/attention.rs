@@ -6,7 +6,8 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::entries::{MARKED_SIGN, enter_sign};
+use super::entries::enter_sign;
+use super::entry_row::MARKED_SIGN;
 use crate::engine::feeds::trouble::{self, Concern, Remedy};
 use crate::ui::app::App;
 use crate::ui::panes::attention::ROW_LINES;

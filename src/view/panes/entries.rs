@@ -1,49 +1,28 @@
-//! The entries pane: rows under day headings, with unread entries in bold and stars marked.
+//! The entries pane: its title, its rows under day headings, gaps, and what an empty list says.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
+use super::entry_row;
 use crate::engine::backfill::gap_rows;
-use crate::engine::entries::entry_filters;
-use crate::engine::entries::rows::{Row, RowKey, RowOrder, Show};
+use crate::engine::entries::rows::{RowKey, Show};
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::state::Engine;
 use crate::ui::app::App;
 use crate::ui::panes::{browsing, list_query};
-use crate::ui::settings::EntryColumn;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::search::Search;
 use crate::view::{cells, pane, theme, when};
 use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::feed::text::counted_words;
-use backissue_core::history::{FeedKey, GapKey, GapLines};
+use backissue_core::history::{FeedKey, GapKey, GapLines, HistoryStatus};
 
-/// Maximum width of the column with the feed names in a list of several feeds, in cells.
-const NAME_CELLS_MAX: usize = 28;
-
-/// Minimum width of the list in cells, so that a list of several feeds shows the feed names.
-const ROOMY_CELLS: usize = 56;
-
-/// Symbol of feeds and entries that the user marked so that one action applies to all of them.
-pub(in crate::view) const MARKED_SIGN: &str = "✓";
-/// Width of the mark before an entry, which shows that the entry is unread, in cells.
-const MARK_CELLS: usize = 2;
-/// Width of a star, in cells.
-const STAR_CELLS: usize = 2;
-/// Width of a time of day, in cells.
-const TIME_CELLS: usize = 6;
-/// Width of a date, in cells.
-const DATE_CELLS: usize = 11;
-/// Minimum width of the column with title and star, in cells. If the column would be narrower, the time is left out.
-const TITLE_COLUMN_MIN: usize = 32;
-
-/// Preferred width of the feed title in the border, in cells. If there is less room, the history status beside it is shortened.
-const TITLE_CELLS_WANTED: usize = 24;
-/// Minimum width of the feed title in the border beside the history status, in cells.
-const TITLE_CELLS_MIN: usize = 4;
+/// Number of cells around a title in the border.
+const MARGINS: usize = 2;
 
 /// Draws the entries pane. Returns the area of its rows.
 pub(in crate::view) fn draw(
@@ -65,19 +44,20 @@ pub(in crate::view) fn draw(
         );
         return inside;
     }
+    let shape = app.ui.row_shape();
     let mut lines = Vec::new();
     let mut day = None;
     let mut place = list.top;
     while lines.len() < usize::from(inside.height) && place < list.total {
         let Some(row) = list.row(place) else { break };
         let this = day_of(row.listed, app.engine.zone);
-        if day != Some(this) && list.order != RowOrder::BestFirst {
-            lines.push(Line::styled(when::day(row.listed, now, app.engine.zone), theme::HEADING));
+        if day != Some(this) && shape.has_headings {
+            lines.push(Line::styled(when::day(row.listed, now, app.engine.zone), theme::DIM));
             day = Some(this);
         }
         let width = usize::from(inside.width);
         let drawn = match row.key {
-            RowKey::Entry(key) => vec![row_line(app, row, key.feed, width)],
+            RowKey::Entry(key) => entry_row::row_lines(app, row, key.feed, width, now),
             RowKey::Gap(feed, gap) => gap_lines(app, feed, gap, now, width),
         };
         let marked = |line: Line<'static>| match (place == list.selected, focused) {
@@ -94,7 +74,7 @@ pub(in crate::view) fn draw(
 
 /// Returns the feed of the selected entry if the list is too narrow for a column with feed names. Returns `None` otherwise.
 fn unlisted_name(app: &App, width: usize) -> Option<&str> {
-    let is_listed = is_of_one_feed(app) || RowColumns::new(app, width).feed > 0;
+    let is_listed = app.ui.is_list_of_one_feed() || entry_row::has_names(app, width);
     let feed = app.ui.list.selected_row().and_then(|row| match row.key {
         RowKey::Entry(key) => app.engine.feeds.get(&key.feed),
         RowKey::Gap(..) => None,
@@ -128,19 +108,9 @@ fn place(app: &App, room: usize) -> String {
     wholes.iter().map(joined).find(fits).unwrap_or(place)
 }
 
-/// Draws the mark on the right border that shows which part of a long list is visible. It is drawn after all panes, because
-/// adjacent panes share a border.
+/// Draws the mark on the right border that shows which part of a long list is visible.
 pub(in crate::view) fn draw_mark(frame: &mut Frame<'_>, area: Rect, app: &App) {
-    let list = &app.ui.list;
-    let rows = usize::from(area.height.saturating_sub(2));
-    if list.total <= rows || rows == 0 {
-        return;
-    }
-    let end = list.total.saturating_sub(1).max(1);
-    let row = list.selected.saturating_mul(rows.saturating_sub(1)).checked_div(end).unwrap_or(0);
-    let row = u16::try_from(row).unwrap_or(0).saturating_add(1).saturating_add(area.y);
-    let column = area.right().saturating_sub(1);
-    frame.buffer_mut().set_string(column, row, "┃", theme::HEADING);
+    pane::position_mark(frame, area, app.ui.list.selected, app.ui.list.total);
 }
 
 /// Returns the title in the border of the pane, for the given width in cells.
@@ -161,23 +131,33 @@ fn title(app: &App, room: usize) -> String {
         Some(FeedsRow::Tag(tag, _)) => tag.clone(),
         Some(FeedsRow::Feed(key, _)) => {
             let feed = app.engine.feeds.get(key);
-            let trouble = feed.and_then(|feed| feed.state.trouble.clone());
-            let said =
-                |part: Option<String>| part.map(|part| format!(" ─ {part}")).unwrap_or_default();
-            let title = feed.map_or("", |feed| feed.record.shown_title());
-            let standing = said(feed.and_then(|feed| gap_rows::standing(&app.engine, feed)));
-            let brief = said(feed.and_then(|feed| gap_rows::brief_standing(&app.engine, feed)));
-            // The filter and the history status take precedence over the name of the feed. The problem of the feed comes last,
-            // because the status line shows it too.
-            let room = room.saturating_sub(cells::width(shown));
-            let wanted = cells::width(title).min(TITLE_CELLS_WANTED);
-            let fits = cells::width(&standing).saturating_add(wanted) <= room;
-            let standing = if fits { standing } else { brief };
-            let left = room.saturating_sub(cells::width(&standing)).max(TITLE_CELLS_MIN);
-            return format!("{}{standing}{shown}{}", cells::cut(title, left), said(trouble));
+            return feed.map(|feed| feed_title(app, feed, shown, room)).unwrap_or_default();
         }
     };
     format!("{name}{shown}")
+}
+
+/// Returns the title of a feed's list: its name, and after it, as far as there is room, which entries are shown, the state of its
+/// history and its problem, which the bottom line shows too.
+fn feed_title(app: &App, feed: &Subscription, shown: &str, room: usize) -> String {
+    let said = |part: Option<String>| part.map(|part| format!(" ─ {part}")).unwrap_or_default();
+    let mut title = feed.record.shown_title().to_owned();
+    // Most feeds offer no history, so this is not worth a title.
+    let offered = feed.history.status() != HistoryStatus::NotOffered;
+    let history = |text: fn(&Engine, &Subscription) -> Option<String>| {
+        said(text(&app.engine, feed).filter(|_| offered))
+    };
+    let (whole, brief) = (history(gap_rows::standing), history(gap_rows::brief_standing));
+    let trouble = said(feed.state.trouble.clone());
+    let fits = |title: &str, part: &str| {
+        cells::width(title).saturating_add(cells::width(part)).saturating_add(MARGINS) <= room
+    };
+    for choices in [[shown, shown], [&whole, &brief], [&trouble, &trouble]] {
+        if let Some(part) = choices.into_iter().find(|part| fits(&title, part)) {
+            title.push_str(part);
+        }
+    }
+    title
 }
 
 /// Describes which entries a list shows: all, unread or starred ones.
@@ -251,11 +231,6 @@ fn nothing_found(app: &App, search: &Search) -> String {
     }
 }
 
-/// Checks whether all entries of the list belong to one feed, so that the rows need not show its name.
-fn is_of_one_feed(app: &App) -> bool {
-    app.ui.search.is_none() && matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Feed(..)))
-}
-
 /// Returns the lines that describe a gap. In a list of several feeds, the first line names the feed.
 fn gap_lines(
     app: &App,
@@ -266,7 +241,7 @@ fn gap_lines(
 ) -> Vec<Line<'static>> {
     let said = gap_rows::shown(&app.engine, feed, gap, now)
         .map_or_else(GapLines::being_fetched, |gap| GapLines::new(&gap, now, app.engine.zone));
-    let one_feed = is_of_one_feed(app);
+    let one_feed = app.ui.is_list_of_one_feed();
     let named = app.engine.feeds.get(&feed).filter(|_| !one_feed);
     let of = named.map(|feed| format!(": {}", feed.record.shown_title())).unwrap_or_default();
     let head = cells::cut(&format!("┄┄ {}{of} ", said.what), width);
@@ -291,104 +266,4 @@ fn gap_lines(
 /// Returns the symbol of the Enter key or, on the plain screen, its name.
 pub(in crate::view) const fn enter_sign(app: &App) -> &'static str {
     if app.ui.appearance.plain { "Enter:" } else { "⏎" }
-}
-
-/// Describes an entry in words for the plain screen: its marks, its title and, in a list of several feeds, its feed.
-fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
-    let title = if row.title.is_empty() { "no title" } else { &row.title };
-    let feed = app.engine.feeds.get(&feed).filter(|_| !is_of_one_feed(app));
-    let chosen = row.key.entry().is_some_and(|key| app.ui.marked.entries.contains(&key));
-    let parts = [
-        chosen.then_some("marked"),
-        row.flags.is_unread().then_some("unread"),
-        row.flags.is_starred().then_some("starred"),
-        Some(title),
-        feed.map(|feed| feed.record.shown_title()),
-    ];
-    let words = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    Line::from(theme::with_hits(&cells::fit(&words, width), theme::TEXT, &app.ui.marks))
-}
-
-fn row_line(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
-    if app.ui.appearance.plain {
-        return row_words(app, row, feed, width);
-    }
-    let is_unread = row.flags.is_unread();
-    let style = if is_unread { theme::UNREAD } else { theme::DIM };
-    let is_marked = is_unread && !app.ui.appearance.is_unread_bold();
-    let mark = if is_marked { "●" } else { " " };
-    let key = row.key.entry();
-    let chosen = key.is_some_and(|key| app.ui.marked.entries.contains(&key));
-    let mark = format!("{mark}{}", if chosen { MARKED_SIGN } else { " " });
-    let columns = RowColumns::new(app, width);
-    let mut spans = vec![Span::styled(mark, style)];
-    for column in &app.ui.settings.columns {
-        match column {
-            EntryColumn::Date if columns.date > 0 => {
-                let date = dated(app, row);
-                spans.push(Span::styled(cells::fit(&date, columns.date), theme::DIM));
-            }
-            EntryColumn::Title => spans.extend(titled(app, row, columns.title, style)),
-            EntryColumn::Feed if columns.feed > 0 => {
-                let feed = app.engine.feeds.get(&feed);
-                let name = feed.map_or("", |feed| feed.record.shown_title());
-                let name = format!(" {}", cells::fit(name, columns.feed.saturating_sub(1)));
-                spans.push(Span::styled(name, theme::DIM));
-            }
-            EntryColumn::Date | EntryColumn::Feed => {}
-        }
-    }
-    Line::from(spans)
-}
-
-/// Returns the title of an entry with its labels, followed by a star if the entry is starred.
-fn titled(app: &App, row: &Row, room: usize, style: Style) -> Vec<Span<'static>> {
-    let title = if row.title.is_empty() { "(no title)" } else { &row.title };
-    let labels = entry_filters::labels(&app.engine, &row.ruled).flat_map(|label| [" #", label]);
-    let labels = cells::cut(&labels.collect::<String>(), room / 3);
-    let star = if row.flags.is_starred() { "★" } else { " " };
-    let room = room.saturating_sub(STAR_CELLS).saturating_sub(cells::width(&labels));
-    let mut spans = theme::with_hits(&cells::fit(title, room), style, &app.ui.marks);
-    spans.push(Span::styled(labels, theme::KEY));
-    spans.push(Span::styled(format!(" {star}"), theme::STAR));
-    spans
-}
-
-/// Formats the publication time of an entry: only the time of day in lists with day headings, or else the date.
-fn dated(app: &App, row: &Row) -> String {
-    let form = match app.ui.list.order {
-        RowOrder::BestFirst => "%Y-%m-%d",
-        RowOrder::NewestFirst | RowOrder::OldestFirst => "%H:%M",
-    };
-    row.listed.with_timezone(&app.engine.zone).format(form).to_string()
-}
-
-/// Returns the width of the column with the feed names, for a list of the given width. Returns 0 if the titles need all the room;
-/// the border then shows the feed of the selected entry.
-fn name_cells(width: usize) -> usize {
-    let share = width.saturating_mul(3) / 10;
-    if width < ROOMY_CELLS { 0 } else { share.min(NAME_CELLS_MAX).saturating_add(1) }
-}
-
-/// The widths of a row's columns in cells, each including the gap beside it. A column with a width of 0 is not shown.
-struct RowColumns {
-    date: usize,
-    title: usize,
-    feed: usize,
-}
-
-impl RowColumns {
-    /// Computes the widths of the columns. The title gets the room that the other columns leave. If this is too little, the column
-    /// with the times is left out, provided that the list has day headings.
-    fn new(app: &App, width: usize) -> Self {
-        let wanted = |column| app.ui.settings.columns.contains(&column);
-        let one_feed = is_of_one_feed(app) || !wanted(EntryColumn::Feed);
-        let feed = if one_feed { 0 } else { name_cells(width) };
-        let rest = width.saturating_sub(MARK_CELLS).saturating_sub(feed);
-        let ranked = app.ui.list.order == RowOrder::BestFirst;
-        let date = if ranked { DATE_CELLS } else { TIME_CELLS };
-        let fits = ranked || rest.saturating_sub(date) >= TITLE_COLUMN_MIN;
-        let date = if wanted(EntryColumn::Date) && fits { date } else { 0 };
-        Self { date, title: rest.saturating_sub(date), feed }
-    }
 }

@@ -4,6 +4,7 @@ pub(super) mod attention;
 pub(super) mod enclosure_list;
 pub(super) mod entries;
 pub mod entry_lines;
+mod entry_row;
 pub mod entry_text;
 pub(super) mod feeds;
 pub(super) mod feeds_in_words;

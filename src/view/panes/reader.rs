@@ -29,7 +29,8 @@ pub(in crate::view) fn draw(
     app: &App,
     now: DateTime<Utc>,
 ) -> Rect {
-    let inside = pane::bordered(frame, area, "Reader", app.ui.focus == Pane::Reader);
+    let place = app.ui.shown_reader().and_then(|reader| position(app, reader)).unwrap_or_default();
+    let inside = pane::counted(frame, area, "Reader", &place, app.ui.focus == Pane::Reader);
     let inside = column(app, inside);
     if let Some(gap) = selected_gap(app, now) {
         let said = gap_explained::explain_gap(&gap, app.engine.zone).join("\n\n");
@@ -50,6 +51,29 @@ pub(in crate::view) fn draw(
     pane::put(frame, &lines, head);
     draw_text(frame, text, app, reader);
     text
+}
+
+/// Formats which part of the text has been shown, in percent. Returns `None` if the whole text is visible.
+fn position(app: &App, reader: &Reader) -> Option<String> {
+    let lines = reader.rendered.as_ref()?.lines.len();
+    let rows = usize::from(app.ui.viewport.reader_rows);
+    let shown = reader.scroll.saturating_add(rows).min(lines);
+    (lines > rows)
+        .then(|| format!("{} %", shown.saturating_mul(100).checked_div(lines).unwrap_or(0)))
+}
+
+/// Draws the mark on the right border that shows which part of a long text is visible.
+pub(in crate::view) fn draw_mark(frame: &mut Frame<'_>, area: Rect, app: &App) {
+    let Some(reader) = app.ui.shown_reader() else { return };
+    let lines = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
+    let rows = usize::from(app.ui.viewport.reader_rows);
+    if lines > rows {
+        // The mark is at the bottom as soon as the last line is visible.
+        let places = lines.saturating_sub(rows).saturating_add(1).max(usize::from(area.height));
+        let end = lines.saturating_sub(rows).max(1);
+        let place = reader.scroll.saturating_mul(places.saturating_sub(1)) / end;
+        pane::position_mark(frame, area, place, places);
+    }
 }
 
 /// Returns the area for the text: a column in the middle of the pane, with margins on both sides.

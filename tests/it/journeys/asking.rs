@@ -247,10 +247,12 @@ fn narrow_screen_full_screen_key_says_text_is_alone() {
 fn a_message_of_two_lines_leaves_the_panes_a_lower_border() {
     let mut world = world();
     world.resize(60, 20);
-    world.press("L");
+    world.press(":layout two<enter>");
+    world.resize(50, 20);
+    world.press(":layout two<enter>");
     let screen = world.draw();
     let lines: Vec<&str> = screen.lines().collect();
-    let told = lines.iter().position(|line| line.contains("layout: ")).unwrap();
+    let told = lines.iter().position(|line| line.contains("layout two: ")).unwrap();
     assert!(told < 18, "it has two lines: {screen}");
     assert!(lines[told - 1].starts_with('└') && lines[told - 1].ends_with('┘'), "{screen}");
 }

@@ -36,7 +36,7 @@ fn marked_feeds_are_removed_together_and_restored_by_undo() {
     let mut world = world();
     world.press("jjjjjx");
     assert_eq!(world.app.ui.marked.feeds.len(), 3, "a tag marks its feeds");
-    assert!(world.draw().contains("✓    Feed 1"), "{}", world.draw());
+    assert!(world.draw().contains("✓  Feed 1"), "{}", world.draw());
     world.press("Gx");
     assert!(bottom(&mut world).starts_with("4 feeds marked · D t r"), "{}", bottom(&mut world));
     world.press("D");

@@ -156,7 +156,7 @@ fn plan_starts_with_a_sentence_and_folded_steps() {
     world.press("w");
     let screen = world.draw();
     assert!(screen.contains("Why at this time") && screen.contains("w folds"), "{screen}");
-    assert!(screen.contains("not all poll at once"), "{screen}");
+    assert!(screen.contains("so that readers do not all"), "{screen}");
     world.press("w");
     assert!(!world.draw().contains("Why at this time"));
     world.press("qw");

@@ -202,18 +202,18 @@ fn search_is_saved_renamed_removed_and_restored() {
     assert_eq!(world.titles(), ["Frost report", "Vespers", "Grafting wax"], "newest first");
     assert!(world.app.ui.search.is_none());
     let screen = world.draw();
-    assert!(screen.contains("⌕ frost                    3"), "{screen}");
+    assert!(screen.contains("⌕ frost              3"), "{screen}");
     world.press("<enter>");
-    assert!(world.draw().contains("⌕ frost                    2"), "one was read");
+    assert!(world.draw().contains("⌕ frost              2"), "one was read");
     world.restart();
     world.press("jjjjj");
-    assert!(world.draw().contains("⌕ frost                    2"), "kept across a restart");
+    assert!(world.draw().contains("⌕ frost              2"), "kept across a restart");
     world.press("e<c-u>Cold nights<enter>");
-    assert!(world.draw().contains("⌕ Cold nights              2"));
+    assert!(world.draw().contains("⌕ Cold nights        2"));
     world.press("D");
     assert!(!world.draw().contains("Cold nights"));
     world.press("u");
-    assert!(world.draw().contains("⌕ Cold nights              2"));
+    assert!(world.draw().contains("⌕ Cold nights        2"));
     world.press("u");
     assert!(world.draw().contains("⌕ frost"), "the name is undone too");
     assert_eq!(world.reload().engine.saved_searches, world.app.engine.saved_searches);
@@ -237,6 +237,5 @@ fn results_show_their_day_in_narrow_lists_too() {
     let mut world = orchard();
     world.resize(60, 20);
     world.press("/frost<enter>");
-    let day = world.now.format("%Y-%m-%d").to_string();
-    assert!(world.draw().contains(&day), "{}", world.draw());
+    assert!(world.draw().contains("1 Mar"), "{}", world.draw());
 }

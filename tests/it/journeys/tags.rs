@@ -54,11 +54,11 @@ fn tags_form_a_tree_with_counts_and_feeds_under_each_tag() {
     let trimmed: Vec<&str> =
         tree.iter().map(|row| row.trim_end_matches(char::is_numeric)).collect();
     assert!(trimmed[0].starts_with(" ▾ garden"), "{tree:?}");
-    assert!(tree[1].starts_with("     Ash"), "{tree:?}");
+    assert!(tree[1].starts_with("   Ash"), "{tree:?}");
     assert!(tree[2].starts_with("   ▾ trees"), "{tree:?}");
-    assert!(tree[3].starts_with("       Birch"), "{tree:?}");
+    assert!(tree[3].starts_with("     Birch"), "{tree:?}");
     assert!(tree[4].starts_with(" ▾ sound"), "{tree:?}");
-    assert!(tree[5].starts_with("     Ash"), "{tree:?}");
+    assert!(tree[5].starts_with("   Ash"), "{tree:?}");
     assert!(tree[6].starts_with("   Cedar"), "{tree:?}");
     select(&mut world, "garden");
     assert_eq!(world.titles().len(), 3, "its list includes the tags below it");

@@ -219,15 +219,36 @@ fn question_is_shown_on_the_bottom_line() {
 }
 
 #[test]
-fn demo_names_are_not_cut_at_140_columns() {
-    let mut world = crate::support::demo_world::demo_world(140, 42);
-    world.rest();
-    let screen = world.draw();
-    for feed in world.app.engine.feeds.values() {
-        let title = feed.record.shown_title();
-        let of_pane = |line: &str| line.chars().take(52).collect::<String>();
-        assert!(screen.lines().any(|line| of_pane(line).contains(title)), "{title}: {screen}");
+fn titles_of_the_demo_have_40_cells_from_100_columns_on() {
+    for columns in [100, 110, 120, 139, 140, 170, 200] {
+        let mut world = crate::support::demo_world::demo_world(columns, 42);
+        world.rest();
+        for keys in ["", "<end>"] {
+            world.press(keys);
+            let screen = world.draw();
+            let list = &world.app.ui.list;
+            let mut seen = 0;
+            for row in list.rows.iter().skip(list.top).take(8) {
+                let begin: String = row.title.chars().take(39).collect();
+                assert!(screen.contains(&begin), "{columns}: {begin}\n{screen}");
+                seen += 1;
+            }
+            assert!(seen > 5, "{screen}");
+        }
     }
+}
+
+#[test]
+fn no_column_jumps_when_the_screen_gets_a_column_narrower() {
+    let place = |columns| {
+        let mut world = full(columns, 30);
+        let screen = world.draw();
+        let border = screen.lines().next().unwrap();
+        let feeds = border.chars().skip(1).position(|char| char == '┬').unwrap();
+        let row = screen.lines().find(|line| line.contains("Frost report")).unwrap();
+        (feeds, row.chars().collect::<String>().find("Frost report"))
+    };
+    assert_eq!(place(100), place(99));
 }
 
 #[test]

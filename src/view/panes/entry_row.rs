@@ -1,0 +1,191 @@
+//! One row of the entry list: an entry with its title, date, feed, labels and star.
+
+use chrono::{DateTime, Utc};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::engine::entries::entry_filters;
+use crate::engine::entries::rows::Row;
+use crate::ui::app::App;
+use crate::ui::settings::EntryColumn;
+use crate::view::{cells, theme, when};
+use backissue_core::history::FeedKey;
+
+/// Symbol of feeds and entries that the user marked so that one action applies to all of them.
+pub(in crate::view) const MARKED_SIGN: &str = "✓";
+/// Width of the margin before an entry, in which such a mark is shown, in cells.
+const MARGIN_CELLS: usize = 2;
+/// Width of a star, in cells.
+const STAR_CELLS: usize = 2;
+/// Width of a time of day and the gap after it, in cells.
+const TIME_CELLS: usize = 6;
+/// Width of a date with its year and the gap after it, in cells.
+const DATE_CELLS: usize = 12;
+/// Width of a date as in [`DATE_CELLS`] in a narrow list, in which a date of another year has no day.
+const SHORT_DATE_CELLS: usize = 9;
+/// Minimum width of a list in which each date has its day, in cells.
+const LONG_DATES_FROM: usize = 56;
+/// Minimum width of the column with title and star, in cells. If the column would be narrower, the time is left out, because the
+/// list has day headings.
+const TITLE_COLUMN_MIN: usize = 32;
+/// Minimum width of a list that has a column with feed names, in cells.
+const NAMES_FROM: usize = 64;
+
+/// Returns the lines of an entry in a list of the given width in cells.
+pub(super) fn row_lines(
+    app: &App,
+    row: &Row,
+    feed: FeedKey,
+    width: usize,
+    now: DateTime<Utc>,
+) -> Vec<Line<'static>> {
+    if app.ui.appearance.plain {
+        return vec![row_words(app, row, feed, width)];
+    }
+    let style = if row.flags.is_unread() { theme::UNREAD } else { theme::DIM };
+    let chosen = row.key.entry().is_some_and(|key| app.ui.marked.entries.contains(&key));
+    let margin = if chosen { MARKED_SIGN } else { "" };
+    let margin = Span::styled(cells::fit(margin, MARGIN_CELLS), theme::KEY);
+    if app.ui.row_shape().lines > 1 {
+        return two_lines(app, row, feed, width, now, (margin, style));
+    }
+    let columns = RowColumns::new(app, width);
+    let mut spans = vec![margin];
+    for column in &app.ui.settings.columns {
+        match column {
+            EntryColumn::Date if columns.date > 0 => {
+                let date = dated(app, row, width, now);
+                spans.push(Span::styled(cells::fit(&date, columns.date), theme::DIM));
+            }
+            EntryColumn::Title => {
+                spans.extend(titled(app, row, columns.title, style, &labels(app, row)));
+            }
+            EntryColumn::Feed if columns.feed > 0 => {
+                let name = cells::fit(feed_name(app, feed), columns.feed.saturating_sub(1));
+                spans.push(Span::styled(format!(" {name}"), theme::DIM));
+            }
+            EntryColumn::Date | EntryColumn::Feed => {}
+        }
+    }
+    vec![Line::from(spans)]
+}
+
+/// Returns an entry as two lines: the title, and below it the feed, the date and the labels.
+fn two_lines(
+    app: &App,
+    row: &Row,
+    feed: FeedKey,
+    width: usize,
+    now: DateTime<Utc>,
+    (margin, style): (Span<'static>, Style),
+) -> Vec<Line<'static>> {
+    let mut title = vec![margin];
+    title.extend(titled(app, row, width.saturating_sub(MARGIN_CELLS), style, ""));
+    let wanted = |column| app.ui.settings.columns.contains(&column);
+    let date = Some(dated(app, row, width, now)).filter(|_| wanted(EntryColumn::Date));
+    let one_feed = app.ui.is_list_of_one_feed();
+    let from = if one_feed { row.author.as_deref() } else { Some(feed_name(app, feed)) };
+    let from = from.filter(|_| one_feed || wanted(EntryColumn::Feed));
+    let labels = labels(app, row);
+    // The date comes first where the name is the less important part, and is never cut.
+    let rest = date.as_ref().map_or(0, |date| cells::width(date).saturating_add(3));
+    let room = width.saturating_sub(MARGIN_CELLS).saturating_sub(rest);
+    let room = room.saturating_sub(cells::width(&labels));
+    let from = from.map(|from| cells::cut(from, room));
+    let parts = if one_feed { [date, from] } else { [from, date] };
+    let below = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let below = format!("{}{below}", " ".repeat(MARGIN_CELLS));
+    let room = width.saturating_sub(cells::width(&below));
+    let below = Line::from(vec![
+        Span::styled(below, theme::DIM),
+        Span::styled(cells::fit(&labels, room), theme::KEY),
+    ]);
+    vec![Line::from(title), below]
+}
+
+/// Returns the name of the feed of an entry.
+fn feed_name(app: &App, feed: FeedKey) -> &str {
+    app.engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title())
+}
+
+/// Describes an entry in words for the plain screen: its marks, its title and, in a list of several feeds, its feed.
+fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
+    let title = if row.title.is_empty() { "no title" } else { &row.title };
+    let feed = Some(feed_name(app, feed)).filter(|_| !app.ui.is_list_of_one_feed());
+    let chosen = row.key.entry().is_some_and(|key| app.ui.marked.entries.contains(&key));
+    let parts = [
+        chosen.then_some("marked"),
+        row.flags.is_unread().then_some("unread"),
+        row.flags.is_starred().then_some("starred"),
+        Some(title),
+        feed,
+    ];
+    let words = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    Line::from(theme::with_hits(&cells::fit(&words, width), theme::TEXT, &app.ui.marks))
+}
+
+/// Returns the labels of an entry, each with a space before it.
+fn labels(app: &App, row: &Row) -> String {
+    entry_filters::labels(&app.engine, &row.ruled).flat_map(|label| [" #", label]).collect()
+}
+
+/// Returns the title of an entry with its labels, followed by a star if the entry is starred.
+fn titled(app: &App, row: &Row, room: usize, style: Style, labels: &str) -> Vec<Span<'static>> {
+    let title = if row.title.is_empty() { "(no title)" } else { &row.title };
+    let labels = cells::cut(labels, room / 3);
+    let star = if row.flags.is_starred() { "★" } else { " " };
+    let room = room.saturating_sub(STAR_CELLS).saturating_sub(cells::width(&labels));
+    let mut spans = theme::with_hits(&cells::fit(title, room), style, &app.ui.marks);
+    spans.push(Span::styled(labels, theme::KEY));
+    spans.push(Span::styled(format!(" {star}"), theme::STAR));
+    spans
+}
+
+/// Formats the publication time of an entry: the time of day in lists with day headings, or else the date.
+fn dated(app: &App, row: &Row, width: usize, now: DateTime<Utc>) -> String {
+    let zone = app.engine.zone;
+    if app.ui.row_shape().has_headings {
+        return row.listed.with_timezone(&zone).format("%H:%M").to_string();
+    }
+    when::date(row.listed, now, zone, has_long_dates(app, width))
+}
+
+/// Checks whether each date in the list has its day, even if it is of another year.
+fn has_long_dates(app: &App, width: usize) -> bool {
+    width >= LONG_DATES_FROM || app.ui.row_shape().lines > 1
+}
+
+/// Checks whether the rows of a list of the given width in cells show the names of the feeds. If they do not, the border shows the
+/// feed of the selected entry.
+pub(super) fn has_names(app: &App, width: usize) -> bool {
+    let wanted = app.ui.settings.columns.contains(&EntryColumn::Feed);
+    wanted && (app.ui.row_shape().lines > 1 || RowColumns::new(app, width).feed > 0)
+}
+
+/// The widths of a row's columns in cells, each including the gap beside it. A column with a width of 0 is not shown.
+struct RowColumns {
+    date: usize,
+    title: usize,
+    feed: usize,
+}
+
+impl RowColumns {
+    /// Computes the widths of the columns. The title gets the room that the other columns leave. If this is too little, the column
+    /// with the times is left out, provided that the list has day headings.
+    fn new(app: &App, width: usize) -> Self {
+        let wanted = |column| app.ui.settings.columns.contains(&column);
+        let named = wanted(EntryColumn::Feed) && !app.ui.is_list_of_one_feed();
+        let cells = if named && width >= NAMES_FROM { app.ui.pane_layout().names } else { 0 };
+        let feed = if cells == 0 { 0 } else { usize::from(cells).saturating_add(1) };
+        let rest = width.saturating_sub(MARGIN_CELLS).saturating_sub(feed);
+        let has_headings = app.ui.row_shape().has_headings;
+        let date = match (has_headings, has_long_dates(app, width)) {
+            (true, _) => TIME_CELLS,
+            (false, true) => DATE_CELLS,
+            (false, false) => SHORT_DATE_CELLS,
+        };
+        let fits = !has_headings || rest.saturating_sub(date) >= TITLE_COLUMN_MIN;
+        let date = if wanted(EntryColumn::Date) && fits { date } else { 0 };
+        Self { date, title: rest.saturating_sub(date), feed }
+    }
+}
