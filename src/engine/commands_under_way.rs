@@ -31,7 +31,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
             MarkedEntries::These(keys) | MarkedEntries::Listed(keys) => {
                 Some(keys.iter().map(|key| key.feed).collect())
             }
-            MarkedEntries::ListNumber(_) => None,
+            MarkedEntries::ListNumber(..) => None,
         },
         Job::ReadNodes(_)
         | Job::SaveState(..)

@@ -10,7 +10,7 @@ use super::change::MarkChange;
 use super::effect::Effect;
 use super::entries::full_text::FullText;
 use super::entries::loaded_entry::ReadingPosition;
-use super::entries::rows::RowsWanted;
+use super::entries::rows::{ListPart, RowsWanted};
 use super::feeds::addition::Subscribe;
 use super::feeds::chosen_settings::Chosen;
 use super::poll::manual_poll::PollRequest;
@@ -75,8 +75,8 @@ pub enum Request {
     DismissGap(FeedKey, GapKey),
     /// Set or clear a mark on entries.
     Mark(MarkChange),
-    /// Mark all entries read in the list with this number.
-    MarkListRead(u64),
+    /// Mark entries of the list with this number as read.
+    MarkListRead(u64, ListPart),
     /// Save a filter and apply it. A filter without a number is new.
     SaveFilter(Box<EntryFilter>),
     /// Remove the filter with this number and show the entries that it hid.

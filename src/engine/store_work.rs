@@ -14,7 +14,7 @@ use super::change::undo_stack::StepChanges;
 use super::entries::filter_work::{FilterCount, FilterWork, Filtered};
 use super::entries::full_text::FullText;
 use super::entries::loaded_entry::{LoadedEntry, ReadingPosition};
-use super::entries::rows::{RowsLoaded, RowsWanted};
+use super::entries::rows::{ListPart, RowsLoaded, RowsWanted};
 use super::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use super::poll::poll_log::PollLogEntry;
 use super::saved_searches::SavedSearch;
@@ -121,8 +121,8 @@ pub enum Job {
 pub enum MarkedEntries {
     /// The entries with these keys.
     These(Vec<EntryKey>),
-    /// All entries in the list with this number when the job starts.
-    ListNumber(u64),
+    /// The entries in a part of the list with this number when the job starts.
+    ListNumber(u64, ListPart),
     /// The entries that were in a list when the job started. Replaces [`Self::ListNumber`].
     Listed(Vec<EntryKey>),
 }
@@ -350,7 +350,8 @@ impl Job {
             | Self::SaveFilters(_)
             | Self::SaveSearches(_) => JobSubject::Change,
             Self::Mark {
-                entries: MarkedEntries::ListNumber(_) | MarkedEntries::Listed(_), ..
+                entries: MarkedEntries::ListNumber(..) | MarkedEntries::Listed(_),
+                ..
             } => JobSubject::ListMark,
             Self::Filter(work) => JobSubject::Filter(work.filter()),
             Self::SaveState(..)

@@ -129,7 +129,7 @@ fn requested(
         Request::MoreHistory(feed, gap) => history_requests::more(engine, now, feed, gap),
         Request::DismissGap(feed, gap) => history_requests::dismiss(engine, feed, gap),
         Request::Mark(mark) => marks::set(engine, mark),
-        Request::MarkListRead(list) => marks::mark_list_read(engine, list),
+        Request::MarkListRead(list, part) => marks::mark_list_read(engine, list, part),
         Request::SaveFilter(filter) => entry_filters::save(engine, *filter)?,
         Request::RemoveFilter(id) => entry_filters::remove(engine, id),
         Request::SaveSearches(list) => save_searches::save(engine, list),

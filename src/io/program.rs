@@ -9,12 +9,18 @@ use crate::engine::state::Engine;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::input::{Reconfigured, ScreenInput};
+use crate::ui::reader::marking_read::due;
 use crate::ui::update::update;
 
 /// A program for the main loop.
 pub trait Program {
     /// Handles an input. Returns the effects to perform.
     fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect>;
+
+    /// Returns the time at which the program needs a tick, if nothing happens before.
+    fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        self.engine().next_wake(now)
+    }
 
     /// Returns the engine.
     fn engine(&self) -> &Engine;
@@ -26,6 +32,11 @@ pub trait Program {
 impl Program for App {
     fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
         update(self, now, input)
+    }
+
+    fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        let engine = self.engine.next_wake(now);
+        due(self).map_or(engine, |due| due.min(engine))
     }
 
     fn engine(&self) -> &Engine {

@@ -282,7 +282,7 @@ impl<P: Program> Runtime<P> {
     /// Waits for the next input or visit, or for the time of the next tick.
     pub(super) async fn next(&mut self) -> Happening {
         let now = clock::precise_now();
-        let pause = self.program.engine().next_wake(now).signed_duration_since(now);
+        let pause = self.program.next_wake(now).signed_duration_since(now);
         let pause = pause.to_std().unwrap_or(Duration::ZERO).max(Duration::from_millis(1));
         let rest = self.memory.due().map(|due| due.saturating_duration_since(clock::instant()));
         let pause = rest.map_or(pause, |rest| rest.min(pause));

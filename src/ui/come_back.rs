@@ -36,6 +36,8 @@ pub fn place_of(app: &App) -> ScreenPlace {
         order: ui.feeds.order,
         show: ui.show,
         layout: ui.layout,
+        orders: ui.orders.clone(),
+        hides_read_feeds: ui.hides_read_feeds,
         theme: ui.theme.clone(),
         is_zoomed: ui.zoomed,
     }
@@ -43,7 +45,9 @@ pub fn place_of(app: &App) -> ScreenPlace {
 
 /// Opens the saved list and entry. A list or entry that no longer exists is skipped.
 pub fn come_back(app: &mut App, now: DateTime<Utc>, place: ScreenPlace) -> Vec<ScreenEffect> {
-    let ScreenPlace { list, entry, is_open, focus, order, show, layout, theme, is_zoomed } = place;
+    let ScreenPlace { list, entry, is_open, focus, order, show, layout, .. } = place;
+    (app.ui.orders, app.ui.hides_read_feeds) = (place.orders, place.hides_read_feeds);
+    let (theme, is_zoomed) = (place.theme, place.is_zoomed);
     // A theme whose file is gone is ignored.
     app.ui.theme = theme.filter(|name| app.ui.appearance.choose(name).is_ok());
     (app.ui.show, app.ui.layout, app.ui.zoomed) = (show, layout, is_zoomed);

@@ -126,7 +126,10 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
         }
         Event::Updated { feed, entries, poll: _ } => return show_update(app, now, feed, entries),
         Event::ListsChanged => return refresh_open_list(app, now),
-        Event::CountersChanged => return counts::count_all(app, now),
+        Event::CountersChanged => {
+            app.ui.feeds.stale = true;
+            return counts::count_all(app, now);
+        }
         Event::MarksChanged(changed) => shown_marks::show_marks(app, &changed),
         Event::FiltersChanged => app.ui.ahead.forget(),
         Event::SearchesPutBack => {

@@ -8,7 +8,7 @@ use super::keys::key::Key;
 use super::overlays::prompt::Prompt;
 use super::panes::entry_list::{Listing, RowShape};
 use super::scroll_list::ScrollList;
-use super::settings::{LayoutChoice, ScreenSettings};
+use super::settings::{LayoutChoice, ScreenSettings, ShownFeeds};
 use super::state::asked_polls::AskedPolls;
 use super::state::counted::Counted;
 use super::state::feeds_pane::{FeedsPane, FeedsRow};
@@ -20,7 +20,8 @@ use super::state::pictures::Pictures;
 use super::state::plan_pane::PlanPane;
 use super::state::read_ahead::Ahead;
 use super::state::reader::Reader;
-use super::state::screen_place::ScreenPlace;
+use super::state::reading::{Find, ReadLater};
+use super::state::screen_place::{PlaceList, ScreenPlace};
 use super::state::search::Search;
 use super::theme::appearance::Appearance;
 use crate::engine::entries::loaded_entry::ReadingPosition;
@@ -68,6 +69,10 @@ pub struct Ui {
     pub marked: MarkedRows,
     /// List and entry to restore when the screen starts.
     pub returns_to: Option<Box<ScreenPlace>>,
+    /// Orders that the user chose for lists. Other lists have the newest entry first.
+    pub orders: Vec<(PlaceList, RowOrder)>,
+    /// `true` if feeds without unread entries are hidden, as the user chose with a key. `None` uses the configured setting.
+    pub hides_read_feeds: Option<bool>,
     /// Name of the theme that the user chose with a key. `None` uses the configured theme.
     pub theme: Option<String>,
     /// `true` if the terminal reported a light background, `false` if it reported a dark one.
@@ -93,13 +98,20 @@ pub struct Ui {
     /// State of the pictures in the open entry.
     pub pictures: Pictures,
     /// External commands, each with the entry that must be read from the store before the command can start.
-    pub pipes: Vec<(EntryKey, ExternalCommand)>,
+    /// If the user chose a link of its text, the command receives this link.
+    pub pipes: Vec<(EntryKey, ExternalCommand, Option<String>)>,
+    /// Link of the text for the command that is being typed.
+    pub piped_link: Option<String>,
+    /// The text that is being found in the open entry.
+    pub find: Option<Find>,
     /// Number of the last requested filter preview.
     pub filter_previews: u64,
     /// Entry that is being read from the store for display.
     pub opening: Option<EntryKey>,
     /// Entries that were read from the store before the user opens them.
     pub ahead: Ahead,
+    /// Open entry that is marked as read later.
+    pub read_later: Option<ReadLater>,
     /// Entry that the user closed last, with its reading position, which may not be saved in the store yet.
     pub left: Option<(EntryKey, Option<ReadingPosition>)>,
     /// The open search. `None` if no search is open.
@@ -197,9 +209,21 @@ impl Ui {
         let one_feed = self.is_list_of_one_feed();
         let plain = self.appearance.plain;
         RowShape {
-            has_headings: self.list.order != RowOrder::BestFirst && (plain || !one_feed),
+            has_headings: self.list.order.is_by_date() && (plain || !one_feed),
             lines: if plain { 1 } else { usize::from(self.pane_layout().lines) },
         }
+    }
+
+    /// Returns the order of the entries in the list of the selected row.
+    pub fn chosen_order(&self) -> RowOrder {
+        let list = self.feeds.selected_row().map(PlaceList::of).unwrap_or_default();
+        let chosen = self.orders.iter().find(|(other, _)| *other == list);
+        chosen.map_or(RowOrder::NewestFirst, |(_, order)| *order)
+    }
+
+    /// Checks whether feeds without unread entries are hidden.
+    pub fn hides_read_feeds(&self) -> bool {
+        self.hides_read_feeds.unwrap_or(self.settings.feeds == ShownFeeds::Unread)
     }
 
     /// Returns the layout that the user wants: the one chosen with a key or, if none was chosen, the configured one.
@@ -234,7 +258,10 @@ impl Ui {
     pub fn covers_panes(&self) -> bool {
         let mut over = self.beneath.iter().chain(&self.overlay);
         over.any(|overlay| {
-            !matches!(overlay, Overlay::Prompt(_) | Overlay::Question(_) | Overlay::Looking(_))
+            !matches!(
+                overlay,
+                Overlay::Prompt(_) | Overlay::Question(_) | Overlay::Looking(_) | Overlay::Hints(_)
+            )
         })
     }
 

@@ -1,5 +1,6 @@
 //! Settings of the screen: `[ui]` and `[keys]` in the configuration file.
 
+use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use super::keys::key_bindings::Keymap;
@@ -31,6 +32,12 @@ pub struct ScreenSettings {
     pub feeds_width: Option<u16>,
     /// Columns of the entry list, from left to right.
     pub columns: Vec<EntryColumn>,
+    /// When an entry is marked as read.
+    pub mark_read: MarkRead,
+    /// Feeds that the subscriptions pane shows.
+    pub feeds: ShownFeeds,
+    /// How the subscriptions pane shows the numbers of unread entries.
+    pub counts: CountStyle,
     /// `true` if the bottom line shows the most important keys of the current context.
     pub hints: bool,
     /// `true` to restore the last list and entry when the program starts.
@@ -53,6 +60,72 @@ pub enum LayoutChoice {
     Two,
     /// One pane at a time.
     One,
+}
+
+/// The setting for the feeds that the subscriptions pane shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ShownFeeds {
+    /// All feeds.
+    #[default]
+    All,
+    /// Feeds with unread entries.
+    Unread,
+}
+
+/// The setting for how the subscriptions pane shows numbers of unread entries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CountStyle {
+    /// As numbers.
+    #[default]
+    Number,
+    /// As a dot if there are any.
+    Dot,
+    /// Not at all.
+    None,
+}
+
+/// The setting for when an entry is marked as read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum MarkRead {
+    /// When it is opened.
+    #[default]
+    Open,
+    /// When it is closed, or another entry is opened.
+    Leave,
+    /// When it is opened, or the selection moves down over it in the list.
+    Scroll,
+    /// When it was open for this time.
+    After(TimeDelta),
+    /// Only by a key.
+    Never,
+}
+
+/// Maximum time after which an open entry is marked as read, in seconds.
+const MARK_READ_SECONDS_MAX: i64 = 3600;
+
+impl TryFrom<String> for MarkRead {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        match text.as_str() {
+            "open" => return Ok(Self::Open),
+            "leave" => return Ok(Self::Leave),
+            "scroll" => return Ok(Self::Scroll),
+            "never" => return Ok(Self::Never),
+            _ => {}
+        }
+        let seconds = text.strip_suffix('s').and_then(|number| number.parse::<i64>().ok());
+        let seconds = seconds.filter(|seconds| (1..=MARK_READ_SECONDS_MAX).contains(seconds));
+        let delay = seconds.and_then(TimeDelta::try_seconds);
+        delay.map(Self::After).ok_or_else(|| {
+            format!(
+                "'{text}' is not a time to mark entries as read: \"open\", \"leave\", \"scroll\", \"never\", or seconds such as \"2s\""
+            )
+        })
+    }
 }
 
 /// A column of the entry list.
@@ -98,6 +171,9 @@ impl Default for ScreenSettings {
             layout: LayoutChoice::default(),
             feeds_width: None,
             columns: vec![EntryColumn::Date, EntryColumn::Title, EntryColumn::Feed],
+            mark_read: MarkRead::default(),
+            feeds: ShownFeeds::default(),
+            counts: CountStyle::default(),
             hints: true,
             restore: true,
             keys: Keymap::default(),

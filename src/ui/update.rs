@@ -10,7 +10,7 @@ use super::input::ScreenInput;
 use super::keys::{key_input, mouse};
 use super::overlays::{feed_choice, filter_dialog, plan_pane, prompt_input, timetable_pane};
 use super::panes::{counts, feeds_pane, gap_list, load_rows, tour};
-use super::reader::{lay_out, open_entry, pictures, pipe, reading_position};
+use super::reader::{lay_out, marking_read, open_entry, pictures, pipe, reading_position};
 use super::reconfigure;
 use super::state::layout::Viewport;
 use super::theme::choose_theme;
@@ -25,6 +25,7 @@ pub fn update(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
     let left = reading_position::save_left(app, open, &effects);
     // The reading position is saved first, because no effect is performed after the one that ends the program.
     effects.splice(0..0, left);
+    effects.extend(marking_read::follow_reading(app, now));
     effects.extend(gap_list::follow_gaps(app, now));
     effects.extend(pictures::follow_pictures(app, now));
     tour::follow_tour(app);

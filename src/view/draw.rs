@@ -17,7 +17,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Flex, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
-use super::overlays::{choice, edit, filters, help, palette, plan, removed, timetable};
+use super::overlays::{choice, edit, filters, help, palette, pick_list, plan, removed, timetable};
 use super::panes::{entries, feeds, hint_line, hyperlinks, pictures, reader, status, welcome};
 use super::{clusters, dressing, pane, plain};
 use crate::ui::app::App;
@@ -122,6 +122,7 @@ fn draw_overlay(
         Overlay::Palette(palette) => {
             scrolled(palette::draw(frame, panes, palette, &app.ui.settings.keys))
         }
+        Overlay::Pick(picks) => scrolled(pick_list::draw(frame, panes, picks)),
         Overlay::Plan(shown) => {
             let (plan_lines, rows) = plan::draw(frame, beside, app, shown, now);
             Viewport { plan_lines, overlay_rows: rows.height, ..scrolled((rows, 0)) }
@@ -135,7 +136,10 @@ fn draw_overlay(
         Overlay::FilterList(list) => scrolled(filters::draw_list(frame, panes, app, *list, now)),
         Overlay::Removed(list) => scrolled(removed::draw(frame, panes, app, *list, now)),
         // Input lines, questions and address lookups are drawn in the bottom line.
-        Overlay::Prompt(_) | Overlay::Question(_) | Overlay::Looking(_) => viewport,
+        // Hints are drawn in the text.
+        Overlay::Prompt(_) | Overlay::Question(_) | Overlay::Looking(_) | Overlay::Hints(_) => {
+            viewport
+        }
     }
 }
 

@@ -133,7 +133,7 @@ pub(super) fn told(span: &StyledSpan) -> String {
 /// already set the cursor.
 pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
     let place = match &app.ui.overlay {
-        Some(Overlay::Prompt(_) | Overlay::Palette(_)) => return,
+        Some(Overlay::Prompt(_) | Overlay::Palette(_) | Overlay::Pick(_)) => return,
         Some(Overlay::Edit(edited)) => {
             if edited.form.typed_line().is_some() {
                 return;
@@ -156,6 +156,7 @@ pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
             | Overlay::FilterList(_)
             | Overlay::Removed(_)
             | Overlay::Question(_)
+            | Overlay::Hints(_)
             | Overlay::Looking(_),
         )
         | None => selected_cell(frame.buffer_mut()),

@@ -4,6 +4,8 @@
 //! encoded as an indexed colour. After drawing, [`super::dressing`] replaces the roles by the colours and text attributes of the
 //! theme. Therefore, drawing functions do not depend on the theme.
 
+use std::ops::Range;
+
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 
@@ -60,9 +62,14 @@ pub(super) const HIT: Style = text(ThemeRole::Hit);
 
 /// Splits a text into spans, so that words that match a search are highlighted.
 pub(super) fn with_hits(text: &str, style: Style, marks: &Marks) -> Vec<Span<'static>> {
+    with_ranges(text, style, &marks.hits(text))
+}
+
+/// Splits a text into spans, so that the given byte ranges, in order and without overlaps, are highlighted.
+pub(super) fn with_ranges(text: &str, style: Style, hits: &[Range<usize>]) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut at = 0;
-    for hit in marks.hits(text) {
+    for hit in hits {
         let before = text.get(at..hit.start).unwrap_or_default();
         if !before.is_empty() {
             spans.push(Span::styled(before.to_owned(), style));

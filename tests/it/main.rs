@@ -19,6 +19,7 @@ mod cli;
 mod docs;
 mod feeds;
 mod fuzzing;
+mod habits;
 mod history;
 mod http;
 mod journeys;

@@ -3,6 +3,7 @@
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::{self, Change, MarkChange};
 use crate::engine::effect::Effect;
+use crate::engine::entries::rows::ListPart;
 use crate::engine::event::{Event, MarksChanged};
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Marked, MarkedEntries};
@@ -15,10 +16,10 @@ pub fn set(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
     vec![change::write(engine, Change::Mark(mark), Some(step))]
 }
 
-/// Marks all entries as read that are in a list when the store job starts.
-pub fn mark_list_read(engine: &mut Engine, list: u64) -> Vec<Effect> {
+/// Marks the entries as read that are in a part of a list when the store job starts.
+pub fn mark_list_read(engine: &mut Engine, list: u64, part: ListPart) -> Vec<Effect> {
     engine.undo.step_begins();
-    let entries = MarkedEntries::ListNumber(list);
+    let entries = MarkedEntries::ListNumber(list, part);
     vec![Effect::store(Job::Mark { entries, flag: Flag::Read, value: true })]
 }
 

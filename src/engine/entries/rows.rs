@@ -29,15 +29,36 @@ pub struct ListQuery {
 }
 
 /// Order of the rows of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RowOrder {
     /// Newest entry first.
     #[default]
     NewestFirst,
-    /// Oldest entry first, to read a feed from its beginning.
+    /// Oldest entry first.
     OldestFirst,
+    /// By title.
+    ByTitle,
+    /// By the title of the feed, and newest first within a feed.
+    ByFeed,
+    /// By the time when the entry was first seen, newest first.
+    ByReceived,
+    /// Oldest entry first, to read a feed from its beginning.
+    FromBeginning,
     /// Best match of a search first.
     BestFirst,
+}
+
+impl RowOrder {
+    /// Checks whether the rows are ordered by their dates.
+    pub const fn is_by_date(self) -> bool {
+        matches!(self, Self::NewestFirst | Self::OldestFirst | Self::FromBeginning)
+    }
+
+    /// Checks whether the oldest row comes first.
+    pub const fn is_oldest_first(self) -> bool {
+        matches!(self, Self::OldestFirst | Self::FromBeginning)
+    }
 }
 
 /// Key of a row in a list. In the order of keys, entries come before gaps.
@@ -65,6 +86,19 @@ impl RowKey {
             Self::Gap(feed, _) => feed,
         }
     }
+}
+
+/// The part of a list that a mark is set on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListPart {
+    /// The whole list.
+    All,
+    /// The rows above this one.
+    Above(RowKey),
+    /// The rows below this one.
+    Below(RowKey),
+    /// The entries that are listed under a date before this one.
+    Before(DateTime<Utc>),
 }
 
 /// Source of the entries of a list.

@@ -41,6 +41,9 @@ pub struct FeedSettings {
     /// `true` to show entries with the text of the pages they link to.
     #[serde(skip_serializing_if = "is_default")]
     pub full_text: bool,
+    /// `true` to keep the entries of the feed out of the list of all unread entries.
+    #[serde(skip_serializing_if = "is_default")]
+    pub quiet: bool,
     /// `true` to ignore the server's cache lifetimes (SPEC B.4.2).
     pub ignore_cache_lifetime: bool,
     /// `true` to ignore the publisher's skip windows (SPEC B.5).

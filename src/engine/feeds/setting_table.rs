@@ -99,6 +99,9 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
             "FULL_TEXT",
             "Always show the full text of the pages its entries link to",
         ),
+    row("quiet", SettingKind::Switch(|feed_settings| &mut feed_settings.quiet))
+        .line(14, "keep out of All unread", no_hint)
+        .flag("quiet", "QUIET", "Keep its entries out of the list of all unread entries"),
 ];
 
 const TITLE: SettingKind = SettingKind::Text {
@@ -233,7 +236,7 @@ mod tests {
             }
         }
         let labels: Vec<_> = form_lines().iter().map(|(_, line)| line.label).collect();
-        assert_eq!((labels[0], labels[labels.len() - 1]), ("title", "always the full text"));
+        assert_eq!((labels[0], labels[labels.len() - 1]), ("title", "keep out of All unread"));
     }
 
     #[test]

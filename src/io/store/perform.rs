@@ -19,9 +19,11 @@ impl Store {
     /// A mark on a list is one on the entries that the list holds now: another list may be open when it is written.
     pub fn fix_list(&mut self, work: &mut StoreWork) {
         if let Job::Mark { entries, .. } = &mut work.job
-            && let MarkedEntries::ListNumber(list) = entries
+            && let MarkedEntries::ListNumber(list, part) = entries
         {
-            *entries = MarkedEntries::Listed(self.listed(*list));
+            // An index that cannot be read is reported when the mark is written.
+            let listed = self.listed(*list, *part).unwrap_or_default();
+            *entries = MarkedEntries::Listed(listed);
         }
     }
 }
@@ -70,7 +72,7 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
             let (keys, whole_list) = match entries {
                 MarkedEntries::These(keys) => (keys, false),
                 MarkedEntries::Listed(keys) => (keys, true),
-                MarkedEntries::ListNumber(list) => (store.listed(list), true),
+                MarkedEntries::ListNumber(list, part) => (store.listed(list, part)?, true),
             };
             let marked = store.mark(&keys, flag, value)?;
             Some(Answer::Marked { flag, value, whole_list, marked })

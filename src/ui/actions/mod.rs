@@ -1,6 +1,7 @@
 //! Actions of the user on feeds and entries: polling, marking, unsubscribing, changing settings, importing and exporting.
 
 pub mod change_marked;
+pub mod jump;
 pub mod lists;
 pub mod marking;
 pub mod poll_answers;

@@ -10,6 +10,7 @@ use crate::ui::keys::key::{Code, Key};
 use crate::ui::overlays::feed_choice;
 use crate::ui::overlays::outcome::KeyOutcome;
 use crate::ui::panes::attention;
+use crate::ui::reader::open_pages;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Asks, Overlay, Question};
@@ -104,6 +105,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
             app.ui.uncover();
             return KeyOutcome::Done(match asks {
                 Asks::Unsubscribe(feeds) => unsubscribe(app, now, feeds),
+                Asks::OpenPages(pages) => open_pages::open_pages(app, now, pages),
                 Asks::AskPlainly(address) => feed_choice::subscribe_to(app, now, address),
             });
         }

@@ -21,6 +21,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "back",
             "close",
             "goto",
+            "jump",
         ],
     ),
     (
@@ -32,6 +33,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "next-entry",
             "previous-entry",
             "link",
+            "link-hints",
             "open-in-browser",
             "open-copies",
             "full-text",
@@ -45,8 +47,26 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "from-beginning",
         ],
     ),
-    ("Marking", &["mark", "mark-range", "toggle-read", "mark-all-read", "star", "undo", "redo"]),
-    ("Searching and filtering", &["search", "save-search", "show", "mute", "filters"]),
+    (
+        "Marking",
+        &[
+            "mark",
+            "mark-range",
+            "toggle-read",
+            "mark-all-read",
+            "mark-above-read",
+            "mark-below-read",
+            "mark-day-read",
+            "mark-week-read",
+            "star",
+            "undo",
+            "redo",
+        ],
+    ),
+    (
+        "Searching and filtering",
+        &["find", "search", "search-all", "save-search", "show", "mute", "filters"],
+    ),
     (
         "Feeds",
         &[
@@ -58,6 +78,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "attention",
             "removed",
             "sort",
+            "read-feeds",
             "import",
             "export",
         ],

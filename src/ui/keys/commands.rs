@@ -28,12 +28,15 @@ pub enum Command {
     PreviousEntry,
     ToggleRead,
     Attention,
+    Find,
     Search,
+    SearchAll,
     SaveSearch,
     Mute,
     Tags,
     Filters,
-    MarkAll,
+    /// Marks a part of the open list as read.
+    MarkList(MarkPart),
     Star,
     MarkRow,
     MarkRange,
@@ -47,6 +50,7 @@ pub enum Command {
     Pictures,
     Enclosure,
     Pipe,
+    LinkHints,
     /// Types one digit of the number of a link to open.
     Digit(char),
     CopyLink,
@@ -60,6 +64,7 @@ pub enum Command {
     Export,
     History,
     GoTo,
+    Jump,
     ReadFromBeginning,
     Poll,
     PollAll,
@@ -73,6 +78,7 @@ pub enum Command {
     Steps,
     MarkHours,
     Sort,
+    ReadFeeds,
     Show,
     Theme,
     Layout,
@@ -82,6 +88,16 @@ pub enum Command {
     Log,
     Suspend,
     Quit,
+}
+
+/// The part of the open list that is marked as read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MarkPart {
+    All,
+    Above,
+    Below,
+    /// The entries that are older than this number of days.
+    OlderThan(i64),
 }
 
 /// One row of the command table.
@@ -97,7 +113,6 @@ pub struct CommandRow {
     pub help: &'static str,
 }
 
-const FEEDS: &[Pane] = &[Pane::Feeds];
 const LISTS: &[Pane] = &[Pane::Feeds, Pane::Entries];
 const ENTRIES: &[Pane] = &[Pane::Entries, Pane::Reader];
 const READER: &[Pane] = &[Pane::Reader];
@@ -131,7 +146,11 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::ToggleRead, "toggle-read", "N").only_in(ENTRIES).help("mark read or unread"),
     command(Command::Attention, "attention", "!")
         .help("feeds that failed, moved or ended, and what you can do"),
-    command(Command::Search, "search", "/").help(
+    command(Command::Find, "find", "/")
+        .only_in(READER)
+        .help("find words in this text; n and N go to the next and previous hit"),
+    command(Command::SearchAll, "search-all", "Ctrl-f").help("search all entries, also while reading a text"),
+    command(Command::Search, "search", "/").only_in(LISTS).help(
         "search all entries as you type: words, \"phrases\", -exclusion, feed: tag: \
          title: is: after:",
     ),
@@ -143,7 +162,17 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Tags, "tags", "t").help("edit the feed's tags; on a tag: rename it"),
     command(Command::Filters, "filters", "F")
         .help("filters: hide, mark read, star or label entries automatically"),
-    command(Command::MarkAll, "mark-all-read", "A").help("mark this list read (u undoes it)"),
+    command(Command::MarkList(MarkPart::All), "mark-all-read", "A").help("mark this list read (u undoes it)"),
+    command(Command::MarkList(MarkPart::Above), "mark-above-read", "(")
+        .only_in(ENTRIES)
+        .help("mark the entries above this one read (u undoes it)"),
+    command(Command::MarkList(MarkPart::Below), "mark-below-read", ")")
+        .only_in(ENTRIES)
+        .help("mark the entries below this one read (u undoes it)"),
+    command(Command::MarkList(MarkPart::OlderThan(1)), "mark-day-read", "{")
+        .help("mark the entries of this list that are older than a day read (u undoes it)"),
+    command(Command::MarkList(MarkPart::OlderThan(7)), "mark-week-read", "}")
+        .help("mark the entries of this list that are older than a week read (u undoes it)"),
     command(Command::Star, "star", "s").only_in(ENTRIES).help("star, or remove the star"),
     command(Command::MarkRow, "mark", "x")
         .only_in(LISTS)
@@ -176,6 +205,9 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Pipe, "pipe", "|")
         .only_in(ENTRIES)
         .help("pipe the entry to a command, as text or JSON; a leading ! gives it the terminal"),
+    command(Command::LinkHints, "link-hints", "f")
+        .only_in(READER)
+        .help("show a letter on each link; the letter opens it, y before it copies it"),
     // One row for all digits. The key bindings replace the digit `1` by the digit that was typed.
     command(Command::Digit('1'), "link", "1-9")
         .only_in(READER)
@@ -205,6 +237,8 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::History, "history", "H")
         .help("fetch older entries: continue, retry or load an older page; stop if already fetching"),
     command(Command::GoTo, "goto", "@").help("go to a date: 2014, 2014-03 or 2014-03-09"),
+    command(Command::Jump, "jump", "b")
+        .help("jump to a feed, tag or list by some of its letters"),
     command(Command::ReadFromBeginning, "from-beginning", "B").help(
         "read the feed from the beginning, oldest first, where you left off; again: newest first",
     ),
@@ -222,7 +256,11 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Steps, "steps", "w").help("in a plan: show or hide the steps that led to it"),
     command(Command::MarkHours, "own-rule", "M")
         .help("in a plan: mark hours of the week and set an interval for them"),
-    command(Command::Sort, "sort", "S").only_in(FEEDS).help("sort by title, unread or next poll"),
+    command(Command::Sort, "sort", "S").help(
+        "sort the feeds by title, unread or next poll; the entries of a list by date, title, feed or arrival",
+    ),
+    command(Command::ReadFeeds, "read-feeds", "c")
+        .help("hide feeds without unread entries, or show them again"),
     command(Command::Show, "show", "f")
         .only_in(LISTS)
         .help("show all, unread, starred or hidden entries"),

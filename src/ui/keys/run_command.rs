@@ -6,7 +6,7 @@ use super::commands::Command;
 use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::external::run_external;
 use crate::engine::request::Request;
-use crate::ui::actions::{change_marked, marking, polls_by_hand, removed_feeds, unsubscribe};
+use crate::ui::actions::{change_marked, jump, marking, polls_by_hand, removed_feeds, unsubscribe};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
@@ -18,7 +18,9 @@ use crate::ui::panes::{
     attention, browsing, feeds_pane, load_rows, mark_entries, navigation, saved_searches,
     search_pane, selected_feed, tag_folds,
 };
-use crate::ui::reader::{copying, full_text, open_entry, pictures, pipe, sideways};
+use crate::ui::reader::{
+    copying, find_in_text, full_text, link_hints, open_entry, open_pages, pictures, pipe, sideways,
+};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
@@ -28,6 +30,7 @@ use backissue_core::history::{FeedKey, Flag, GapKey};
 use backissue_core::schedule::Pace;
 
 /// Carries out a command.
+#[expect(clippy::too_many_lines, reason = "a table: an arm for each command")]
 pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
     match command {
         Command::Down | Command::Up => move_by(app, now, command == Command::Down, Distance::One),
@@ -40,24 +43,26 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Enter => open_selected(app, now),
         Command::Back => navigation::go_back(app, now),
         Command::Close => close(app, now),
-        Command::NextUnread => open_entry::open_next_unread(app, now),
+        Command::NextUnread => next_unread(app, now),
         Command::PreviousUnread => open_entry::open_previous_unread(app, now),
         Command::NextEntry => open_entry::open_neighbour(app, now, true),
         Command::PreviousEntry => open_entry::open_neighbour(app, now, false),
         Command::ToggleRead => toggle_read(app, now),
         Command::Attention => navigation::open_attention(app, now),
-        Command::Search => search_pane::open_search(app),
+        Command::Find => find_in_text::open_line(app, now),
+        Command::LinkHints => link_hints::open_hints(app, now),
+        Command::Search | Command::SearchAll => search_pane::open_search(app),
         Command::SaveSearch => saved_searches::save_search(app, now),
         Command::Mute => filter_list::mute_entry(app, now),
         Command::Tags => tag_dialog::open_line(app, now),
         Command::Filters => filter_list::toggle_list(app, now),
-        Command::MarkAll => mark_entries::mark_list_read(app, now),
+        Command::MarkList(part) => mark_entries::mark_list_read(app, now, part),
         Command::Star => toggle_flag(app, now, Flag::Starred),
         Command::MarkRow | Command::MarkRange => mark_rows(app, now, command),
         Command::UnsubscribeEnded => unsubscribe::unsubscribe_ended(app, now),
         Command::Undo | Command::Redo => undo_or_redo(app, now, command),
-        Command::Open => open_entry::open_page(app, now),
-        Command::OpenCopies => open_entry::open_copies(app, now),
+        Command::Open => open_pages::open_page(app, now),
+        Command::OpenCopies => open_pages::open_copies(app, now),
         Command::FullText => full_text::toggle_text(app, now),
         Command::FullTextAlways => full_text::toggle_always(app, now),
         Command::Pictures => pictures::toggle_pictures(app, now),
@@ -72,6 +77,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Removed => removed_feeds::toggle_list(app, now),
         Command::History => load_history(app, now),
         Command::GoTo => open_prompt(app, PromptPurpose::GoTo),
+        Command::Jump => jump::open_jump(app),
         Command::Import => open_prompt(app, PromptPurpose::Import),
         Command::Export => open_prompt(app, PromptPurpose::Export),
         Command::ReadFromBeginning => browsing::turn_round(app, now),
@@ -87,6 +93,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Steps => plan_pane::fold_steps(app, now),
         Command::MarkHours => hour_selection::begin_selection(app, now),
         Command::Sort => sort_next(app, now),
+        Command::ReadFeeds => feeds_pane::toggle_read_feeds(app, now),
         Command::Show => show_next(app, now),
         Command::Theme => choose_theme::choose_next(app, now),
         Command::Layout => choose_layout::choose_next(app, now),
@@ -131,9 +138,13 @@ fn undo_or_redo(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<Scre
     app.ask(now, if undoes { Request::Undo } else { Request::Redo })
 }
 
-/// Closes the topmost overlay, search or text. If something is marked and no overlay is open, it clears the marks instead.
+/// Closes the topmost overlay, search or text, or ends finding words in a text. If something is marked and no overlay is open, it clears the marks instead.
 fn close(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.overlay.is_none() && marking::clear_marks(app, now) {
+        return Vec::new();
+    }
+    if app.ui.overlay.is_none() && app.ui.find.is_some() {
+        find_in_text::end(app, false);
         return Vec::new();
     }
     navigation::close_open(app, now)
@@ -181,8 +192,20 @@ fn go_right(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
     })
 }
 
-/// Marks the selected entry as read or unread. In the Attention list, it dismisses the selected problem.
+/// Opens the next unread entry or, while words are found in a text, shows the next hit.
+fn next_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let found = find_in_text::move_on(app, now, true);
+    found.unwrap_or_else(|| open_entry::open_next_unread(app, now))
+}
+
+/// Marks the selected entry as read or unread. In the Attention list, it dismisses the selected problem. While words are found in a
+/// text, it shows the previous hit.
 fn toggle_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if let Some(found) = find_in_text::move_on(app, now, false) {
+        return found;
+    }
+    // The user has decided about this entry, so it is not marked automatically.
+    app.ui.read_later = None;
     if attention::is_open(app) {
         let noted =
             if app.ui.focus == Pane::Feeds { None } else { change_marked::note_trouble(app, now) };
@@ -208,6 +231,9 @@ fn switch_zone(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 fn sort_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if app.ui.focus != Pane::Feeds {
+        return browsing::sort_entries(app, now);
+    }
     feeds_pane::sort_next(app, now);
     Vec::new()
 }

@@ -33,6 +33,10 @@ pub enum PromptPurpose {
     GoTo,
     /// The name of a command.
     Command,
+    /// Words to find in the open text.
+    Find,
+    /// Letters of a feed, tag or list to jump to.
+    Jump,
     /// A search query for entries.
     Search,
     /// An external command that receives the selected entry.
@@ -91,6 +95,8 @@ impl Prompt {
             PromptPurpose::Export => "Export as OPML to (Tab completes): ",
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
             PromptPurpose::Command => ":",
+            PromptPurpose::Find => "Find in this text: ",
+            PromptPurpose::Jump => "Jump to: ",
             PromptPurpose::Search => "Search: ",
             PromptPurpose::Pipe => "Pipe the entry to: ",
             PromptPurpose::Help => "Search the keys: ",

@@ -9,7 +9,7 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::panes::{browsing, saved_searches, search_pane};
-use crate::ui::reader::pipe;
+use crate::ui::reader::{find_in_text, pipe};
 use crate::ui::state::overlay::Overlay;
 
 /// Inserts pasted text into the input line.
@@ -17,6 +17,7 @@ pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEf
     if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay {
         prompt.insert(text);
     }
+    find_in_text::follow_line(app);
     search_pane::follow_line(app, now)
 }
 
@@ -35,9 +36,15 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     }
     let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay else { return Vec::new() };
     match prompt.key(key) {
-        Typed::More => search_pane::follow_line(app, now),
+        Typed::More => {
+            find_in_text::follow_line(app);
+            search_pane::follow_line(app, now)
+        }
         Typed::Cancelled => {
             app.ui.uncover();
+            if purpose == PromptPurpose::Find {
+                find_in_text::end(app, true);
+            }
             Vec::new()
         }
         Typed::Done => finish_line(app, now),
@@ -87,6 +94,9 @@ fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let PromptPurpose::Tags(feed) = prompt.purpose {
         return tag_dialog::set_tags(app, now, feed, &prompt.text);
     }
+    if prompt.purpose == PromptPurpose::Find {
+        return find_in_text::finish(app, now);
+    }
     if prompt.text.trim().is_empty() {
         return Vec::new();
     }
@@ -105,6 +115,8 @@ fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         | PromptPurpose::Tags(_)
         | PromptPurpose::Condition
         | PromptPurpose::Command
+        | PromptPurpose::Find
+        | PromptPurpose::Jump
         | PromptPurpose::Search
         | PromptPurpose::Help
         | PromptPurpose::Rule { .. } => Vec::new(),

@@ -9,11 +9,12 @@ use super::{
     edit_dialog, feed_choice, filter_dialog, filter_list, help_pane, hour_selection, palette,
     plan_pane, prompt_input, timetable_pane,
 };
-use crate::ui::actions::{removed_feeds, unsubscribe};
+use crate::ui::actions::{jump, removed_feeds, unsubscribe};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
+use crate::ui::reader::link_hints;
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::overlay::Overlay;
 
@@ -123,6 +124,18 @@ static PALETTE: OverlayRow = OverlayRow {
     ..PLAIN
 };
 
+static HINTS: OverlayRow =
+    OverlayRow { key: link_hints::press_key, beside: ClickOutside::ClosesAndClicks, ..PLAIN };
+
+static PICK: OverlayRow = OverlayRow {
+    key: jump::press_key,
+    paste: |app, _, text| Some(jump::paste_text(app, text)),
+    wheel: Wheel::Arrows,
+    click: jump::click_line,
+    beside: ClickOutside::Closes,
+    ..PLAIN
+};
+
 static PLAN: OverlayRow = OverlayRow {
     key: |app, now, key| hour_selection::press_key(app, now, key).into(),
     command: plan_pane::refuse_command,
@@ -174,6 +187,8 @@ impl Overlay {
             Self::Looking(_) => &LOOKING,
             Self::Question(_) => &QUESTION,
             Self::Palette(_) => &PALETTE,
+            Self::Hints(_) => &HINTS,
+            Self::Pick(_) => &PICK,
             Self::Plan(_) => &PLAN,
             Self::Timetable(_) => &TIMETABLE,
             Self::Edit(_) => &EDIT,

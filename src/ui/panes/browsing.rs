@@ -12,6 +12,7 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
+use crate::ui::state::screen_place::PlaceList;
 use backissue_core::feed::dates::calendar::day_start;
 use backissue_core::history::{EntryKey, Flag};
 
@@ -22,11 +23,13 @@ pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect
         app.ui.complain(now, text);
         return Vec::new();
     };
-    if app.ui.list.order == RowOrder::BestFirst {
-        app.ui.say(
-            now,
-            "results are sorted by relevance, not by date: add after:2014 or before:2014-03 to the search",
-        );
+    if !app.ui.list.order.is_by_date() {
+        let text = if app.ui.search.is_some() {
+            "results are sorted by relevance, not by date: add after:2014 or before:2014-03 to the search"
+        } else {
+            "this list is not sorted by date: S sorts it"
+        };
+        app.ui.say(now, text);
         return Vec::new();
     }
     let list = &mut app.ui.list;
@@ -35,7 +38,7 @@ pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect
     }
     app.ui.focus = Pane::Entries;
     // Select the newest row before the end of the period or, if the oldest entries come first, the first row of the period.
-    let date = if list.order == RowOrder::OldestFirst { from } else { until };
+    let date = if list.order.is_oldest_first() { from } else { until };
     list.waiting = true;
     let number = list.number;
     let rows = rows_around(app.ui.viewport.entries_rows.into());
@@ -73,7 +76,7 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.say(now, "select a feed first: B reads it from the beginning");
         return Vec::new();
     };
-    let oldest_first = app.ui.list.order == RowOrder::NewestFirst;
+    let oldest_first = app.ui.list.order != RowOrder::FromBeginning;
     app.ui.focus = Pane::Entries;
     let text = if oldest_first { "from the beginning, oldest first" } else { "newest first" };
     app.ui.say(now, text);
@@ -81,7 +84,7 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if !oldest_first {
         return effects;
     }
-    app.ui.list.order = RowOrder::OldestFirst;
+    app.ui.list.order = RowOrder::FromBeginning;
     let query = list_query::build_query(app, now);
     app.ui.list.gaps.clone_from(&query.gaps);
     effects.clear();
@@ -95,6 +98,31 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     effects
 }
 
+/// Sorts the entries of the open list in the next order, which is remembered for this list.
+pub fn sort_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let several = !app.ui.is_list_of_one_feed();
+    let (order, words) = match app.ui.list.order {
+        RowOrder::NewestFirst => (RowOrder::OldestFirst, "oldest first"),
+        RowOrder::OldestFirst => (RowOrder::ByTitle, "by title"),
+        RowOrder::ByTitle if several => (RowOrder::ByFeed, "by feed"),
+        RowOrder::ByTitle | RowOrder::ByFeed => (RowOrder::ByReceived, "by arrival, latest first"),
+        RowOrder::ByReceived | RowOrder::FromBeginning | RowOrder::BestFirst => {
+            (RowOrder::NewestFirst, "newest first")
+        }
+    };
+    app.ui.say(now, format!("entries: {words}"));
+    if app.ui.search.is_some() {
+        app.ui.list.order = order;
+        return load_rows::refresh_list(app, now);
+    }
+    let list = app.ui.feeds.selected_row().map(PlaceList::of).unwrap_or_default();
+    app.ui.orders.retain(|(other, _)| *other != list);
+    if order != RowOrder::NewestFirst {
+        app.ui.orders.push((list, order));
+    }
+    load_rows::open_list(app, now)
+}
+
 /// Counts an entry as read because it was opened while its feed is read from the beginning. Entries from the feed's history, which
 /// start out as read, are counted too.
 pub fn mark_opened(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEffect> {
@@ -106,7 +134,7 @@ pub fn mark_opened(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<Scre
 pub fn describe_progress(app: &App) -> Option<String> {
     let list = &app.ui.list;
     let total = list.total.saturating_sub(list.gaps.len());
-    (list.order == RowOrder::OldestFirst)
+    (list.order == RowOrder::FromBeginning)
         .then(|| format!("{} of {} read", group_thousands(list.opened), group_thousands(total)))
 }
 

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use super::tag_tree;
 use crate::engine::feeds::subscription::Subscription;
 use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
 use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
 use backissue_core::history::FeedKey;
 
@@ -34,6 +35,9 @@ pub fn rebuild_rows(app: &mut App) {
             let key = |key: &FeedKey| never_last(app.engine.feeds.get(key).and_then(next));
             rows.extend(list_without_tags(list_by_title(app), key));
         }
+    }
+    if app.ui.hides_read_feeds() {
+        rows.retain(|row| is_worth_showing(app, row, selected.as_ref()));
     }
     let pane = &mut app.ui.feeds;
     // A feed can have several rows, one under each of its tags. Select the row that is nearest to the previous selection.
@@ -79,6 +83,28 @@ fn list_under_tags(app: &App) -> Vec<FeedsRow> {
     rows
 }
 
+/// Checks whether a row is shown if feeds without unread entries are hidden. The selected feed stays with its tags.
+fn is_worth_showing(app: &App, row: &FeedsRow, selected: Option<&FeedsRow>) -> bool {
+    let is_selected = selected.is_some_and(|selected| is_same_row(row, selected));
+    let holds_selected = match (row.tagged_feeds(), selected.and_then(FeedsRow::feed)) {
+        (Some(feeds), Some(feed)) => feeds.contains(&feed),
+        (_, _) => false,
+    };
+    let is_list = row.feed().is_none() && row.tagged_feeds().is_none();
+    is_list || is_selected || holds_selected || count_unread(app, row) > 0
+}
+
+/// Hides feeds without unread entries, or shows them again.
+pub fn toggle_read_feeds(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let hides = !app.ui.hides_read_feeds();
+    app.ui.hides_read_feeds = Some(hides);
+    rebuild_rows(app);
+    let height = usize::from(app.ui.viewport.feeds_rows);
+    app.ui.feeds.keep_in_sight(height);
+    app.ui.say(now, if hides { "feeds with unread entries only" } else { "all feeds" });
+    Vec::new()
+}
+
 /// Switches to the next sort order: by title under tags, by number of unread entries, or by time of the next poll.
 pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
     let (order, words) = match app.ui.feeds.order {
@@ -94,17 +120,21 @@ pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
     app.ui.say(now, format!("feeds: {words}"));
 }
 
-/// Sorts the rows by time of the next poll again if plans have changed, but at most every few seconds, so that the user can follow
+/// Sorts the rows by time of the next poll again if plans have changed, and hides and shows feeds if counts have changed, but at most every few seconds, so that the user can follow
 /// the changes. The same feed stays selected.
 pub fn resort_rows(app: &mut App, now: DateTime<Utc>) {
     let pane = &app.ui.feeds;
-    if !pane.stale || pane.order != SortOrder::NextPoll || !app.ui.is_on() {
-        return;
-    }
     let lately = pane.ordered.is_some_and(|at| {
         (0..RESORT_SECONDS).contains(&now.signed_duration_since(at).num_seconds())
     });
-    if !lately {
+    if lately || !app.ui.is_on() {
+        return;
+    }
+    let hides = app.ui.hides_read_feeds();
+    let selected = pane.selected_row();
+    let hidden = |row: &FeedsRow| !is_worth_showing(app, row, selected);
+    let follows = pane.stale && (hides || pane.order == SortOrder::NextPoll);
+    if follows || (hides && pane.rows.iter().any(hidden)) {
         rebuild_rows(app);
         app.ui.feeds.ordered = Some(now);
         let height = usize::from(app.ui.viewport.feeds_rows);
@@ -142,7 +172,10 @@ fn is_same_row(a: &FeedsRow, b: &FeedsRow) -> bool {
 pub fn count_unread(app: &App, row: &FeedsRow) -> u32 {
     let of = |key: &FeedKey| app.engine.feeds.get(key).map_or(0, |feed| feed.counters.unread);
     match row {
-        FeedsRow::AllUnread => app.engine.unread(),
+        FeedsRow::AllUnread => {
+            let feeds = app.engine.feeds.values().filter(|feed| !feed.record.feed_settings.quiet);
+            feeds.fold(0, |sum, feed| sum.saturating_add(feed.counters.unread))
+        }
         FeedsRow::Today => app.ui.today.value,
         FeedsRow::Starred => app.engine.starred(),
         FeedsRow::Gaps | FeedsRow::Attention => 0,

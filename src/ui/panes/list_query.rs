@@ -30,7 +30,9 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
     };
     let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
     let query = match screen.feeds.selected_row() {
-        None | Some(FeedsRow::AllUnread) => everything(Show::Unread, None),
+        None | Some(FeedsRow::AllUnread) => {
+            ListQuery { scope: loud_feeds(app), ..everything(Show::Unread, None) }
+        }
         Some(FeedsRow::Today) => {
             everything(screen.show, Some(day_start(day_of(now, app.engine.zone), app.engine.zone)))
         }
@@ -52,6 +54,16 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
         Some(FeedsRow::Feed(key, _)) => feeds(vec![*key]),
     };
     ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
+}
+
+/// Returns the feeds in the list of all unread entries: all of them but those that the user keeps out of it.
+fn loud_feeds(app: &App) -> Scope {
+    let feeds = app.engine.feeds.values();
+    if feeds.clone().all(|feed| !feed.record.feed_settings.quiet) {
+        return Scope::Everything;
+    }
+    let feeds = feeds.filter(|feed| !feed.record.feed_settings.quiet);
+    Scope::Feeds(feeds.map(|feed| feed.key).collect())
 }
 
 /// Builds the query for the results of a search.

@@ -34,7 +34,8 @@ pub fn load_visible_rows(app: &mut App) -> Vec<ScreenEffect> {
 /// Opens the entry list of the selected row in the subscriptions pane, with its first row selected.
 pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let number = app.ui.list.number.saturating_add(1);
-    app.ui.list = Listing { number, waiting: true, fresh: true, ..Listing::default() };
+    let order = app.ui.chosen_order();
+    app.ui.list = Listing { number, order, waiting: true, fresh: true, ..Listing::default() };
     app.ui.then = None;
     app.ui.marked.entries.clear();
     forget_search(app);

@@ -1,11 +1,13 @@
 //! Sets flags of the selected entry, and marks all entries of a list as read.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::engine::change::MarkChange;
+use crate::engine::entries::rows::ListPart;
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use crate::ui::keys::commands::MarkPart;
 use backissue_core::history::Flag;
 
 /// Toggles a flag of the selected entry, such as read or starred.
@@ -20,10 +22,19 @@ pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenE
     app.ask(now, Request::Mark(MarkChange { keys: vec![key], flag, value }))
 }
 
-/// Marks all entries of the open list as read.
-pub fn mark_list_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+/// Marks entries of the open list as read: all of them, those above or below the selected one, or old ones.
+pub fn mark_list_read(app: &mut App, now: DateTime<Utc>, marked: MarkPart) -> Vec<ScreenEffect> {
     let list = &mut app.ui.list;
+    let selected = list.selected_row().map(|row| row.key);
+    let before = |days| now.checked_sub_signed(TimeDelta::days(days)).map(ListPart::Before);
+    let part = match marked {
+        MarkPart::All => Some(ListPart::All),
+        MarkPart::Above => selected.map(ListPart::Above),
+        MarkPart::Below => selected.map(ListPart::Below),
+        MarkPart::OlderThan(days) => before(days),
+    };
+    let Some(part) = part else { return Vec::new() };
     list.keep.extend(list.rows.iter().filter_map(|row| row.key.entry()));
     let number = list.number;
-    app.ask(now, Request::MarkListRead(number))
+    app.ask(now, Request::MarkListRead(number, part))
 }

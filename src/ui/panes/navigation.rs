@@ -7,6 +7,7 @@ use super::{attention, search_pane};
 use crate::engine::feeds::trouble::concerns;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use crate::ui::reader::marking_read;
 use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Arrangement, Pane};
@@ -36,7 +37,13 @@ pub fn move_in_pane(
             place.keep_in_sight(count, page.max(1));
             Vec::new()
         }
-        Pane::Entries => move_in_list(app, down, distance),
+        Pane::Entries => {
+            let before = app.ui.list.selected;
+            let mut effects = move_in_list(app, down, distance);
+            let after = app.ui.list.selected;
+            effects.extend(marking_read::mark_passed(app, now, before, after));
+            effects
+        }
         Pane::Reader => {
             if let Some(reader) = app.ui.shown_reader_mut() {
                 let lines = reader.rendered.as_ref().map_or(0, |text| text.lines.len());

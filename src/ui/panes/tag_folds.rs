@@ -81,6 +81,23 @@ pub fn is_folded(app: &App, row: &FeedsRow) -> bool {
     matches!(row, FeedsRow::Tag(tag, _) if app.ui.feeds.folded.contains(tag))
 }
 
+/// Selects a row of the subscriptions pane. A feed that is hidden, because a tag is folded or it has no unread entries, is shown.
+pub(crate) fn select_row(app: &mut App, row: &FeedsRow) -> Vec<ScreenEffect> {
+    if let Some(feed) = row.feed() {
+        let effects = select_feed(app, feed);
+        if app.ui.feeds.selected_row().and_then(FeedsRow::feed) != Some(feed) {
+            // The selected feed is shown even if it has no unread entries.
+            app.ui.feeds.rows.push(row.clone());
+            app.ui.feeds.selected = app.ui.feeds.rows.len().saturating_sub(1);
+            feeds_pane::rebuild_rows(app);
+        }
+        return effects;
+    }
+    let pane = &mut app.ui.feeds;
+    pane.selected = pane.rows.iter().position(|other| other == row).unwrap_or(pane.selected);
+    Vec::new()
+}
+
 /// Selects a feed in the subscriptions pane, and unfolds the tags that hide it.
 pub(crate) fn select_feed(app: &mut App, feed: FeedKey) -> Vec<ScreenEffect> {
     let is_it = |row: &FeedsRow| matches!(row, FeedsRow::Feed(key, _) if *key == feed);

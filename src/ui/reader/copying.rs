@@ -23,12 +23,17 @@ pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     } else {
         app.ui.list.selected_row().and_then(|row| row.link.clone())
     };
-    let link = link.map(|link| clean_link(&link)).filter(|link| !link.is_empty());
-    let Some(link) = link.filter(|link| link.len() <= COPIED_MAX) else {
+    let what = if of_feed { "copied the feed's address" } else { "copied" };
+    copy(app, now, what, &link.unwrap_or_default())
+}
+
+/// Copies a link, and says so with the given words.
+pub fn copy(app: &mut App, now: DateTime<Utc>, what: &str, link: &str) -> Vec<ScreenEffect> {
+    let link = clean_link(link);
+    if link.is_empty() || link.len() > COPIED_MAX {
         app.ui.say(now, "there is no link to copy here");
         return Vec::new();
-    };
-    let what = if of_feed { "copied the feed's address" } else { "copied" };
+    }
     app.ui.say(now, format!("{what}: {}", one_line(&link, TOLD_CELLS)));
     vec![ScreenEffect::Copy(link)]
 }

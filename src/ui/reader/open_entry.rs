@@ -1,11 +1,9 @@
-//! Opens entries in the reader, moves to the next or previous unread entry, and opens links.
+//! Opens entries in the reader, moves to the next or previous unread entry, and opens links of the text.
 
 use chrono::{DateTime, Utc};
 
 use super::lay_out::ask_lines;
-use super::{full_text, read_ahead};
-use crate::engine::backfill::gap_rows;
-use crate::engine::change::MarkChange;
+use super::{full_text, marking_read, read_ahead};
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{
     RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, SeekTarget, Show,
@@ -22,7 +20,7 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Arrangement, Pane};
 use crate::ui::state::read_ahead::AheadEntry;
 use crate::ui::state::reader::{Reader, TextSource};
-use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
+use backissue_core::history::EntryKey;
 
 /// Opens the selected entry and marks it as read. At a gap, requests the missing entries instead.
 pub fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -34,25 +32,23 @@ pub fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     open_entry(app, now, key)
 }
 
-/// Opens an entry of the open list and marks it as read.
+/// Opens an entry of the open list, and marks it as read as the settings say.
 fn open_entry(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEffect> {
     let row = app.ui.list.rows.iter().find(|row| row.key == RowKey::Entry(key));
     let unread = row.is_some_and(|row| row.flags.is_unread());
     let unopened = row.is_some_and(|row| !row.flags.was_opened());
     app.ui.focus = Pane::Reader;
+    app.ui.find = None;
     app.ui.opening = Some(key);
     let mut effects = match app.ui.ahead.take(key) {
         AheadEntry::Here(entry) => show_entry(app, now, *entry),
         AheadEntry::OnItsWay => Vec::new(),
         AheadEntry::Unknown => vec![ask_store(ScreenRequest::Entry(key))],
     };
-    if unopened && app.ui.list.order == RowOrder::OldestFirst {
+    if unopened && app.ui.list.order == RowOrder::FromBeginning {
         effects.extend(browsing::mark_opened(app, now, key));
     } else if unread {
-        effects.extend(app.ask(
-            now,
-            Request::Mark(MarkChange { keys: vec![key], flag: Flag::Read, value: true }),
-        ));
+        effects.extend(marking_read::mark_opened(app, now, key));
     }
     effects
 }
@@ -148,8 +144,13 @@ pub fn open_previous_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffe
 /// Returns the kind of entry to look for: an unopened entry if a feed is read from the beginning, or else an unread entry.
 const fn sought_kind(app: &App) -> SeekTarget {
     match app.ui.list.order {
-        RowOrder::OldestFirst => SeekTarget::Unopened,
-        RowOrder::NewestFirst | RowOrder::BestFirst => SeekTarget::Unread,
+        RowOrder::FromBeginning => SeekTarget::Unopened,
+        RowOrder::NewestFirst
+        | RowOrder::OldestFirst
+        | RowOrder::ByTitle
+        | RowOrder::ByFeed
+        | RowOrder::ByReceived
+        | RowOrder::BestFirst => SeekTarget::Unread,
     }
 }
 
@@ -285,69 +286,6 @@ pub fn open_neighbour(app: &mut App, now: DateTime<Utc>, down: bool) -> Vec<Scre
         Some(place) => open_place(app, now, place),
         None => Vec::new(),
     }
-}
-
-/// Opens the web page of the selected entry in the browser and marks the entry as read.
-pub fn open_page(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
-    if let RowKey::Gap(feed, gap) = row.key {
-        return open_missing(app, now, feed, gap);
-    }
-    let (key, link, unread) = (row.key.entry(), row.link.clone(), row.flags.is_unread());
-    let (Some(key), Some(link)) = (key, link) else {
-        app.ui.say(now, "this entry has no link");
-        return Vec::new();
-    };
-    app.ui.say(now, format!("opening {link}"));
-    let mut effects = app.ask(now, Request::Open { link, attached: false });
-    if unread {
-        effects.extend(app.ask(
-            now,
-            Request::Mark(MarkChange { keys: vec![key], flag: Flag::Read, value: true }),
-        ));
-    }
-    effects
-}
-
-/// Opens the address of the document that is missing at a gap in the browser.
-fn open_missing(
-    app: &mut App,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    gap: GapKey,
-) -> Vec<ScreenEffect> {
-    let Some(link) = missing_address(app, now, feed, gap) else {
-        app.ui.say(now, "this gap has no address");
-        return Vec::new();
-    };
-    show_in_browser(app, now, link)
-}
-
-/// Opens the Internet Archive's copies of the selected entry's page, or of a gap's address, in the browser.
-pub fn open_copies(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
-    let address = match row.key {
-        RowKey::Gap(feed, gap) => missing_address(app, now, feed, gap),
-        RowKey::Entry(_) => row.link.clone(),
-    };
-    let Some(address) = address else {
-        app.ui.say(now, "there is no address to look up here");
-        return Vec::new();
-    };
-    let base = app.engine.settings.history.internet_archive.trim_end_matches('/');
-    let link = format!("{base}/web/*/{address}");
-    show_in_browser(app, now, link)
-}
-
-/// Returns the address of the document that is missing at a gap. Returns `None` if the address is not known.
-fn missing_address(app: &App, now: DateTime<Utc>, feed: FeedKey, gap: GapKey) -> Option<String> {
-    let gap = gap_rows::shown(&app.engine, feed, gap, now)?;
-    Some(gap.edge.url).filter(|url| !url.is_empty())
-}
-
-fn show_in_browser(app: &mut App, now: DateTime<Utc>, link: String) -> Vec<ScreenEffect> {
-    app.ui.say(now, format!("opening {link}"));
-    app.ask(now, Request::Open { link, attached: false })
 }
 
 /// Switches between the reader pane alone and all panes.

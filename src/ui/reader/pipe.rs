@@ -15,6 +15,16 @@ use backissue_core::history::{EntryBody, EntryKey};
 /// Opens the input line for an external command that receives the selected entry. The line contains the last typed command, or
 /// else the configured one.
 pub fn ask_command(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    ask_command_for(app, now, None)
+}
+
+/// Opens the input line as [`ask_command`] does. If a link of the text is given, the command receives it in place of the entry's own.
+pub fn ask_command_for(
+    app: &mut App,
+    now: DateTime<Utc>,
+    link: Option<String>,
+) -> Vec<ScreenEffect> {
+    app.ui.piped_link = link;
     if selected_entry(app).is_none() {
         app.ui.say(now, "select an entry first: | passes it to a command");
         return Vec::new();
@@ -37,7 +47,7 @@ pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<Screen
         Ok(command) => {
             app.ui.piped = Some(text.trim().to_owned());
             app.ui.say(now, format!("passing the entry to {}", command.program()));
-            app.ui.pipes.push((key, command));
+            app.ui.pipes.push((key, command, app.ui.piped_link.take()));
             vec![ask_store(ScreenRequest::Entry(key))]
         }
         Err(why) => {
@@ -49,14 +59,16 @@ pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<Screen
 
 /// Starts the external command that waits for an entry. Returns `None` if no command waits for it.
 pub fn start_waiting(app: &mut App, entry: &LoadedEntry) -> Option<ScreenEffect> {
-    let place = app.ui.pipes.iter().position(|(key, _)| *key == entry.key)?;
-    let (_, command) = app.ui.pipes.remove(place);
-    Some(start_command(app, entry.clone(), command))
+    let place = app.ui.pipes.iter().position(|(key, ..)| *key == entry.key)?;
+    let (_, command, link) = app.ui.pipes.remove(place);
+    let mut entry = entry.clone();
+    entry.kept.link = link.or(entry.kept.link);
+    Some(start_command(app, entry, command))
 }
 
 /// Drops the commands that wait for an entry that could not be read. If they were kept, opening the entry later would start them.
 pub fn give_up_entry(app: &mut App, key: EntryKey) {
-    app.ui.pipes.retain(|(waiting, _)| *waiting != key);
+    app.ui.pipes.retain(|(waiting, ..)| *waiting != key);
 }
 
 fn start_command(app: &App, mut entry: LoadedEntry, command: ExternalCommand) -> ScreenEffect {

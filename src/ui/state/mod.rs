@@ -12,5 +12,6 @@ pub mod pictures;
 pub mod plan_pane;
 pub mod read_ahead;
 pub mod reader;
+pub mod reading;
 pub mod screen_place;
 pub mod search;

@@ -1,12 +1,14 @@
 //! The overlays above the panes, each with its state.
 
+use super::feeds_pane::FeedsRow;
 use super::layout::Pane;
 use super::plan_pane::PlanPane;
+use super::reading::LinkHints;
 use crate::ui::overlays::edit_form::EditForm;
 use crate::ui::overlays::filter_form::FilterForm;
 use crate::ui::overlays::prompt::Prompt;
 use crate::ui::scroll_list::ScrollList;
-use backissue_core::history::FeedKey;
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// An overlay above the panes.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +35,10 @@ pub enum Overlay {
     FilterDialog(Box<FilterForm>),
     /// The list of all filters.
     FilterList(FilterList),
+    /// Hints on the links of the open text.
+    Hints(LinkHints),
+    /// The list of feeds, tags and lists to jump to.
+    Pick(PickList),
     /// The list of feeds that were unsubscribed within the last week.
     Removed(ScrollList),
 }
@@ -57,6 +63,8 @@ impl Overlay {
             | Self::Edit(_)
             | Self::FilterDialog(_)
             | Self::FilterList(_)
+            | Self::Pick(_)
+            | Self::Hints(_)
             | Self::Removed(_) => None,
         }
     }
@@ -85,6 +93,8 @@ pub struct Question {
 pub enum Asks {
     /// Unsubscribe from these feeds.
     Unsubscribe(Vec<FeedKey>),
+    /// Open the pages of these entries in the browser.
+    OpenPages(Vec<(EntryKey, String)>),
     /// Request this address without encryption, to subscribe to it.
     AskPlainly(String),
 }
@@ -111,6 +121,30 @@ pub struct Palette {
     pub list: ScrollList,
     /// Pane that had the focus when the palette was opened.
     pub(in crate::ui) focus: Pane,
+}
+
+/// The state of a list from which the user picks an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PickList {
+    /// Input line with the typed letters.
+    pub line: Prompt,
+    /// All items.
+    pub items: Vec<PickItem>,
+    /// Indexes of the matching items, with the best match first.
+    pub found: Vec<usize>,
+    /// The selected match and the first visible one.
+    pub list: ScrollList,
+}
+
+/// An item that the user can pick.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PickItem {
+    /// Name of the item.
+    pub name: String,
+    /// What the item is, or its tags.
+    pub detail: String,
+    /// Row of the subscriptions pane that the item opens.
+    pub row: FeedsRow,
 }
 
 /// The state of the open timetable.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::feeds_pane::{FeedsRow, SortOrder};
 use super::layout::Pane;
-use crate::engine::entries::rows::Show;
+use crate::engine::entries::rows::{RowOrder, Show};
 use crate::ui::settings::LayoutChoice;
 use backissue_core::history::{EntryKey, FeedKey};
 
@@ -26,6 +26,10 @@ pub struct ScreenPlace {
     pub show: Show,
     /// Layout that the user chose with a key. `None` uses the configured layout.
     pub layout: Option<LayoutChoice>,
+    /// Orders that the user chose for lists.
+    pub orders: Vec<(PlaceList, RowOrder)>,
+    /// `true` if feeds without unread entries are hidden. `None` uses the configured setting.
+    pub hides_read_feeds: Option<bool>,
     /// Theme that the user chose with a key. `None` uses the configured theme.
     pub theme: Option<String>,
     /// `true` if the reader pane filled the screen.

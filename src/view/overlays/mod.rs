@@ -6,6 +6,7 @@ pub(super) mod filters;
 pub(super) mod form;
 pub(super) mod help;
 pub(super) mod palette;
+pub(super) mod pick_list;
 pub(super) mod plan;
 mod plan_lines;
 pub(super) mod plan_polls;

@@ -14,6 +14,7 @@ use crate::engine::feeds::trouble;
 use crate::ui::app::App;
 use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
 use crate::ui::panes::{feeds_pane, list_query, tag_folds};
+use crate::ui::settings::CountStyle;
 use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
 use crate::ui::state::layout::Pane;
 use crate::view::overlays::plan;
@@ -34,7 +35,13 @@ struct RowRoom {
 /// Returns the width of the column with the unread counts. This function adds up the counts of all feeds, so it is called once per
 /// frame instead of once per row.
 fn count_cells(app: &App) -> usize {
-    app.engine.unread().max(app.engine.starred()).to_string().len().max(COUNT_CELLS_MIN)
+    match app.ui.settings.counts {
+        CountStyle::Number => {
+            let most = app.engine.unread().max(app.engine.starred());
+            most.to_string().len().max(COUNT_CELLS_MIN)
+        }
+        CountStyle::Dot | CountStyle::None => 1,
+    }
 }
 
 /// Draws the subscriptions pane. Returns the area of its rows.
@@ -95,7 +102,7 @@ fn row_line(app: &App, row: &FeedsRow, room: RowRoom, now: DateTime<Utc>) -> Lin
             let indent = " ".repeat(tag_tree::depth(tag).saturating_mul(INDENT_CELLS));
             let name = tag.rsplit('/').next().unwrap_or_default();
             let left = format!(" {indent}{sign} {name}");
-            return counted_line(&left, unread, room.width, theme::HEADING);
+            return counted_line(&left, &count_text(app, unread), room.width, theme::HEADING);
         }
         FeedsRow::Feed(key, below) => {
             let Some(feed) = app.engine.feeds.get(key) else { return Line::default() };
@@ -103,13 +110,21 @@ fn row_line(app: &App, row: &FeedsRow, room: RowRoom, now: DateTime<Utc>) -> Lin
             return feed_line(app, feed, &indent, room, now);
         }
     };
-    counted_line(&format!(" {sign} {name}"), count, room.width, style)
+    counted_line(&format!(" {sign} {name}"), &count_text(app, count), room.width, style)
+}
+
+/// Formats a number of entries as the settings say. Nothing is shown for 0.
+fn count_text(app: &App, count: u32) -> String {
+    match (count, app.ui.settings.counts) {
+        (0, _) | (_, CountStyle::None) => String::new(),
+        (_, CountStyle::Number) => count.to_string(),
+        (_, CountStyle::Dot) => "•".to_owned(),
+    }
 }
 
 /// Returns a line with a name on the left, and a count at the right edge unless the count is 0.
-fn counted_line(left: &str, count: u32, width: usize, style: Style) -> Line<'static> {
-    let count = if count == 0 { String::new() } else { format!("{count} ") };
-    Line::styled(cells::ends(left, &count, width), style)
+fn counted_line(left: &str, count: &str, width: usize, style: Style) -> Line<'static> {
+    Line::styled(cells::ends(left, &format!("{count} "), width), style)
 }
 
 /// Returns the line of a feed: in the left margin a mark for a problem or a gap, then its name, its pace, and its unread count.
@@ -131,8 +146,8 @@ fn feed_line(
     let left = format!("{indent}{}", feed.record.shown_title());
     let pace = plan::pace_sign(feed).trim();
     let pace = if pace.is_empty() { String::new() } else { format!(" {pace}") };
-    let count = if unread == 0 { String::new() } else { unread.to_string() };
-    let pad = " ".repeat(counts.saturating_sub(count.len()));
+    let count = count_text(app, unread);
+    let pad = " ".repeat(counts.saturating_sub(cells::width(&count)));
     // The margin, and the spaces on both sides of the count.
     let fixed = counts.saturating_add(3).saturating_add(cells::width(&pace));
     Line::from(vec![

@@ -10,8 +10,10 @@ use crate::engine::backfill::gap_rows;
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::RowKey;
 use crate::ui::app::App;
-use crate::ui::reader::gap_explained;
+use crate::ui::reader::lines::{Role, StyledLine};
+use crate::ui::reader::{find_in_text, gap_explained, link_hints};
 use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::Overlay;
 use crate::ui::state::reader::{Reader, TextSource};
 use crate::view::{cells, pane, plain, theme, when};
 use backissue_core::feed::text::one_line;
@@ -137,18 +139,50 @@ fn draw_text(frame: &mut Frame<'_>, area: Rect, app: &App, reader: &Reader) {
         frame.render_widget(Paragraph::new(why).style(theme::DIM).wrap(Wrap { trim: true }), area);
         return;
     }
-    let in_words = app.ui.appearance.plain;
-    let lines = text.lines.iter().skip(reader.scroll).take(usize::from(area.height));
-    let spans = |line: &crate::ui::reader::lines::StyledLine| {
-        line.window(reader.sideways, usize::from(area.width))
-            .spans
-            .iter()
-            .flat_map(|span| {
-                let text = if in_words { plain::told(span) } else { span.text.clone() };
-                theme::with_hits(&text, theme::of_span(span), &app.ui.marks)
-            })
-            .collect::<Vec<_>>()
+    let hints = match &app.ui.overlay {
+        Some(Overlay::Hints(_)) => link_hints::labels(app),
+        Some(_) | None => Vec::new(),
     };
-    let lines: Vec<Line<'_>> = lines.map(|line| Line::from(spans(line))).collect();
+    let lines = text.lines.iter().skip(reader.scroll).take(usize::from(area.height));
+    let lines: Vec<Line<'_>> = lines
+        .map(|line| {
+            let line = line.window(reader.sideways, usize::from(area.width));
+            Line::from(line_spans(app, &line, &hints))
+        })
+        .collect();
     pane::put(frame, &lines, area);
+}
+
+/// Returns the spans of a line: with highlighted hits, or with hints in place of the numbers of links.
+fn line_spans(app: &App, line: &StyledLine, hints: &[(u16, String)]) -> Vec<Span<'static>> {
+    let in_words = app.ui.appearance.plain;
+    let found = app.ui.find.as_ref().map(|find| find_in_text::hits_in(&line.text(), &find.wanted));
+    let mut at = 0_usize;
+    let mut spans = Vec::new();
+    for span in &line.spans {
+        let style = theme::of_span(span);
+        let (from, to) = (at, at.saturating_add(span.text.len()));
+        at = to;
+        let hint = span.link.and_then(|link| hints.iter().find(|(number, _)| *number == link));
+        if let (Role::LinkNumber, Some((_, hint))) = (span.role, hint) {
+            let room = cells::width(&span.text);
+            let whole = format!("[{hint}]");
+            let shown = if cells::width(&whole) <= room { &whole } else { hint };
+            spans.push(Span::styled(cells::fit(shown, room), theme::HIT));
+            continue;
+        }
+        let text = if in_words { plain::told(span) } else { span.text.clone() };
+        match &found {
+            // A hit can extend over several spans.
+            Some(found) => {
+                let inside = found.iter().filter(|hit| hit.start < to && hit.end > from);
+                let inside = inside.map(|hit| {
+                    hit.start.saturating_sub(from)..hit.end.min(to).saturating_sub(from)
+                });
+                spans.extend(theme::with_ranges(&text, style, &inside.collect::<Vec<_>>()));
+            }
+            None => spans.extend(theme::with_hits(&text, style, &app.ui.marks)),
+        }
+    }
+    spans
 }

@@ -21,7 +21,7 @@ use crate::ui::reader::sideways;
 use crate::ui::screen::{ANSWER_STAYS, Tour};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::{Overlay, Palette};
+use crate::ui::state::overlay::{Overlay, Palette, PickList};
 use crate::view::{cells, theme, when};
 use backissue_core::feed::characters::is_hidden;
 use backissue_core::history::FeedKey;
@@ -43,8 +43,11 @@ pub(in crate::view) fn draw(
     app: &App,
     now: DateTime<Utc>,
 ) -> u16 {
-    if let Some(Overlay::Prompt(prompt) | Overlay::Palette(Palette { line: prompt, .. })) =
-        &app.ui.overlay
+    if let Some(
+        Overlay::Prompt(prompt)
+        | Overlay::Palette(Palette { line: prompt, .. })
+        | Overlay::Pick(PickList { line: prompt, .. }),
+    ) = &app.ui.overlay
     {
         let search = app.ui.search.as_ref();
         let offered = tag_dialog::offer_tags(app, prompt).join(" · ");

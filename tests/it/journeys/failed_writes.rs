@@ -136,7 +136,7 @@ fn failed_mark_all_leaves_undo_to_the_earlier_change() {
     world.failing.push(|job| {
         matches!(
             job,
-            Job::Mark { entries: MarkedEntries::ListNumber(_) | MarkedEntries::Listed(_), .. }
+            Job::Mark { entries: MarkedEntries::ListNumber(..) | MarkedEntries::Listed(_), .. }
         )
     });
     world.press("A");

@@ -269,6 +269,7 @@ fn text_is_pasted_into_the_form_and_choices_cycle() {
     // Up from the first field of the form selects the last one; then up moves through the full text, the archives and the history.
     world.tell(key(Code::Up));
     world.tell(key(Code::Up));
+    world.tell(key(Code::Up));
     world.tell(key(Code::Left));
     world.tell(key(Code::Up));
     world.tell(key(Code::Left));

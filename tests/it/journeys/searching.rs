@@ -56,9 +56,13 @@ fn escape_goes_back_to_where_one_was() {
     world.press("jjjjjj<enter>j<enter>");
     let before = world.app.ui.clone();
     assert_eq!(before.focus, Pane::Reader);
-    for keys in
-        ["/frost<esc>", "/frost<enter><enter><esc><esc>", "/<enter>", "/<esc>", "/x<back><enter>"]
-    {
+    for keys in [
+        "<c-f>frost<esc>",
+        "<c-f>frost<enter><enter><esc><esc>",
+        "<c-f><enter>",
+        "<c-f><esc>",
+        "<c-f>x<back><enter>",
+    ] {
         world.press(keys);
         let after = &world.app.ui;
         assert!(after.search.is_none() && after.overlay.is_none(), "{keys}");
@@ -222,7 +226,7 @@ fn search_is_saved_renamed_removed_and_restored() {
 #[test]
 fn back_leaves_text_results_and_list_in_order() {
     let mut world = orchard();
-    world.press("<enter><enter>/frost<enter><enter>");
+    world.press("<enter><enter><c-f>frost<enter><enter>");
     assert_eq!(world.app.ui.focus, Pane::Reader, "a result is read");
     world.press("q");
     assert_eq!((world.app.ui.focus, world.app.ui.search.is_some()), (Pane::Entries, true));

@@ -22,6 +22,8 @@ pub(in crate::io::store) struct ListedEntry {
     pub(in crate::io::store) author: Option<Box<str>>,
     /// The date it is listed under.
     pub(in crate::io::store) listed: DateTime<Utc>,
+    /// The time when it was first seen.
+    pub(in crate::io::store) first_seen: DateTime<Utc>,
 }
 
 /// The fields of a stored entry that are read for a list; the others are skipped.
@@ -46,6 +48,7 @@ impl From<StoredEntry> for ListedEntry {
             link: entry.link,
             author: entry.author,
             listed: listed(entry.published.or(entry.updated), entry.placed, entry.first_seen),
+            first_seen: entry.first_seen,
         }
     }
 }
@@ -108,7 +111,14 @@ mod tests {
 
     fn shown(title: &str) -> Vec<Option<ListedEntry>> {
         let listed = DateTime::UNIX_EPOCH;
-        vec![None, Some(ListedEntry { title: title.into(), link: None, author: None, listed })]
+        let entry = ListedEntry {
+            title: title.into(),
+            link: None,
+            author: None,
+            listed,
+            first_seen: listed,
+        };
+        vec![None, Some(entry)]
     }
 
     #[test]

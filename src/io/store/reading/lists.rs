@@ -1,11 +1,9 @@
 //! Lists of entries: their order, and the rows around a place.
 
-use std::cmp::Reverse;
-
 use chrono::{DateTime, Utc};
 
 use crate::engine::entries::rows::{
-    GapMark, ListQuery, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope,
+    ListPart, ListQuery, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope,
     Seek, Show,
 };
 use crate::io::store::error::StoreError;
@@ -34,7 +32,7 @@ impl Store {
         let rows = self.rows(&keys)?;
         let (list, total, seek) = (wanted.list, self.order.len(), wanted.seek.is_some());
         let opened = match &wanted.rebuild {
-            Some(query) if query.order == RowOrder::OldestFirst => Some(self.count_opened()?),
+            Some(query) if query.order == RowOrder::FromBeginning => Some(self.count_opened()?),
             Some(_) | None => None,
         };
         let dated = wanted.date.is_some();
@@ -51,10 +49,31 @@ impl Store {
         })
     }
 
-    /// Returns the entries of the open list, as it was built last; none if another list was opened meanwhile.
-    pub fn listed(&self, list: u64) -> Vec<EntryKey> {
-        let order = self.order.iter().filter(|_| self.list_number == list);
-        order.filter_map(|key| key.entry()).collect()
+    /// Returns the entries in a part of the open list, as it was built last; none if another list was opened meanwhile.
+    pub fn listed(&mut self, list: u64, part: ListPart) -> Result<Vec<EntryKey>, StoreError> {
+        if self.list_number != list {
+            return Ok(Vec::new());
+        }
+        let place = |row| self.order.iter().position(|&other| other == row);
+        let rows = match part {
+            ListPart::All | ListPart::Before(_) => Some(0..self.order.len()),
+            ListPart::Above(row) => place(row).map(|place| 0..place),
+            ListPart::Below(row) => {
+                place(row).map(|place| place.saturating_add(1)..self.order.len())
+            }
+        };
+        let rows = rows.and_then(|rows| self.order.get(rows)).unwrap_or_default();
+        let mut entries: Vec<EntryKey> = rows.iter().filter_map(|key| key.entry()).collect();
+        if let ListPart::Before(date) = part {
+            let mut dated = Vec::with_capacity(entries.len());
+            for key in entries {
+                if self.listed_at(RowKey::Entry(key))? < date.timestamp() {
+                    dated.push(key);
+                }
+            }
+            entries = dated;
+        }
+        Ok(entries)
     }
 
     /// Counts the entries of the list that were opened.
@@ -142,7 +161,7 @@ impl Store {
                 }
             }
         }
-        Ok(in_order(entries, query))
+        self.in_order(entries, query)
     }
 
     /// Returns the feeds of a scope that can have a row in the list; the counters exclude the others without reading
@@ -274,86 +293,5 @@ impl Store {
             sum = sum.saturating_add(u32::try_from(young.count()).unwrap_or(u32::MAX));
         }
         Ok(sum)
-    }
-}
-
-/// Entries, each with the date that it is listed under, in the order of a list by date, with its gaps among them.
-pub(super) fn in_order(mut entries: Vec<(i64, EntryKey)>, query: &ListQuery) -> Vec<RowKey> {
-    entries.sort_unstable_by_key(|&(listed, key)| place_of_entry(listed, key));
-    let mut order = with_gaps(&entries, &query.gaps);
-    if query.order == RowOrder::OldestFirst {
-        order.reverse();
-    }
-    order
-}
-
-/// The place of an entry in a list, newest first. Of one date the entry seen first stands first: feeds list their newest first. One
-/// number is compared faster than three, and there may be hundreds of thousands of them.
-fn place_of_entry(listed: i64, key: EntryKey) -> u128 {
-    let age = i64::MAX.abs_diff(listed);
-    u128::from(age) << 64 | u128::from(key.feed.0) << 32 | u128::from(key.seq)
-}
-
-/// A list of sorted entries with gaps among them; of one date a gap comes after all entries.
-fn with_gaps(entries: &[(i64, EntryKey)], gaps: &[GapMark]) -> Vec<RowKey> {
-    let mut gaps: Vec<&GapMark> = gaps.iter().collect();
-    gaps.sort_unstable_by_key(|mark| (Reverse(mark.listed.timestamp()), mark.feed, mark.gap));
-    // It stays as long as the list is shown: it takes no more room than it needs.
-    let mut order = Vec::with_capacity(entries.len().saturating_add(gaps.len()));
-    let mut rest = entries;
-    for mark in gaps {
-        let listed = mark.listed.timestamp();
-        let (before, behind) = rest.split_at(rest.partition_point(|(date, _)| *date >= listed));
-        order.extend(before.iter().map(|&(_, key)| RowKey::Entry(key)));
-        order.push(RowKey::Gap(mark.feed, mark.gap));
-        rest = behind;
-    }
-    order.extend(rest.iter().map(|&(_, key)| RowKey::Entry(key)));
-    order
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn entries_are_newest_first_and_precede_gaps() {
-        let entry = |feed, seq| EntryKey { feed: FeedKey(feed), seq };
-        let mut entries = [
-            (5, entry(2, 0)),
-            (-7, entry(1, 0)),
-            (9, entry(1, 1)),
-            (5, entry(1, 2)),
-            (5, entry(2, 1)),
-            (i64::MIN, entry(1, 3)),
-            (i64::MAX, entry(9, 9)),
-        ];
-        entries.sort_unstable_by_key(|&(listed, key)| place_of_entry(listed, key));
-        let gap = |feed, gap, listed| {
-            let listed = DateTime::from_timestamp(listed, 999).unwrap();
-            GapMark { feed: FeedKey(feed), gap: GapKey(gap), listed }
-        };
-        let gaps = [gap(2, 1, 5), gap(1, 8, 5), gap(1, 2, -100), gap(3, 3, 7)];
-        let numbers = |key: &RowKey| match *key {
-            RowKey::Entry(key) => (key.feed.0, u64::from(key.seq)),
-            RowKey::Gap(feed, gap) => (feed.0, gap.0),
-        };
-        let order: Vec<_> = with_gaps(&entries, &gaps).iter().map(numbers).collect();
-        assert_eq!(
-            order,
-            [
-                (9, 9),
-                (1, 1),
-                (3, 3),
-                (1, 2),
-                (2, 0),
-                (2, 1),
-                (1, 8),
-                (2, 1),
-                (1, 0),
-                (1, 2),
-                (1, 3)
-            ]
-        );
     }
 }

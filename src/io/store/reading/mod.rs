@@ -1,8 +1,9 @@
 //! Reads the store: subscriptions, lists, entries, searches, texts, reading positions.
 
 pub(super) mod filter_hits;
+mod list_order;
 pub(super) mod listed_entries;
-pub(super) mod lists;
+mod lists;
 pub(super) mod news;
 pub(super) mod pages;
 pub(super) mod phrases;

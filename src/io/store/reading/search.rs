@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::lists::in_order;
 use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Show};
 use crate::engine::saved_searches::SavedSearch;
 use crate::io::codec;
@@ -113,7 +112,7 @@ impl Store {
             found.truncate(RANKED_MAX);
             return Ok(found.into_iter().map(|hit| RowKey::Entry(hit.key)).collect());
         }
-        Ok(in_order(found.into_iter().map(|hit| (hit.listed, hit.key)).collect(), query))
+        self.in_order(found.into_iter().map(|hit| (hit.listed, hit.key)).collect(), query)
     }
 
     pub(super) fn unranked(
