@@ -21,6 +21,7 @@ pub fn entry(key: EntryKey, feed_title: &str, kept: &KeptEntry, flags: Flags) ->
         "id": kept.id,
         "title": kept.title,
         "link": kept.link,
+        "comments": kept.comments,
         "author": kept.author,
         "published": time(kept.published),
         "updated": time(kept.updated),

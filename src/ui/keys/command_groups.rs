@@ -36,6 +36,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "link-hints",
             "open-in-browser",
             "open-copies",
+            "open-comments",
             "full-text",
             "full-text-always",
             "pictures",

@@ -45,6 +45,7 @@ pub enum Command {
     Redo,
     Open,
     OpenCopies,
+    OpenComments,
     FullText,
     FullTextAlways,
     Pictures,
@@ -191,6 +192,9 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::OpenCopies, "open-copies", "W").only_in(ENTRIES).help(
         "look up the entry's page, or the page missing at a gap, in the Internet Archive",
     ),
+    command(Command::OpenComments, "open-comments", "C")
+        .only_in(READER)
+        .help("open the page with the comments on the entry"),
     command(Command::FullText, "full-text", "v")
         .only_in(ENTRIES)
         .help("show the full text of the linked page; again: the feed's text"),

@@ -62,6 +62,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::UnsubscribeEnded => unsubscribe::unsubscribe_ended(app, now),
         Command::Undo | Command::Redo => undo_or_redo(app, now, command),
         Command::Open => open_pages::open_page(app, now),
+        Command::OpenComments => open_pages::open_comments(app, now),
         Command::OpenCopies => open_pages::open_copies(app, now),
         Command::FullText => full_text::toggle_text(app, now),
         Command::FullTextAlways => full_text::toggle_always(app, now),

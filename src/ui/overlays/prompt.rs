@@ -18,6 +18,8 @@ pub struct Prompt {
     pub text: String,
     /// Byte offset of the cursor, on a grapheme boundary.
     pub cursor: usize,
+    /// `true` while the whole text is selected: what is typed next replaces it.
+    pub is_selected: bool,
 }
 
 /// What the text of an input line is used for.
@@ -78,13 +80,18 @@ pub enum Typed {
 impl Prompt {
     /// Creates an empty input line.
     pub const fn new(purpose: PromptPurpose) -> Self {
-        Self { purpose, text: String::new(), cursor: 0 }
+        Self { purpose, text: String::new(), cursor: 0, is_selected: false }
     }
 
     /// Creates an input line that contains a text, with the cursor at the end.
     pub const fn filled(purpose: PromptPurpose, text: String) -> Self {
         let cursor = text.len();
-        Self { purpose, text, cursor }
+        Self { purpose, text, cursor, is_selected: false }
+    }
+
+    /// Creates an input line as [`Self::filled`] does, in which typed text replaces the whole text.
+    pub fn selected(purpose: PromptPurpose, text: String) -> Self {
+        Self { is_selected: !text.is_empty(), ..Self::filled(purpose, text) }
     }
 
     /// Returns the label that is shown in front of the line.
@@ -113,6 +120,10 @@ impl Prompt {
 
     /// Inserts text at the cursor. Line breaks and characters unsafe for the screen are removed.
     pub fn insert(&mut self, text: &str) {
+        if std::mem::take(&mut self.is_selected) {
+            self.text.clear();
+            self.cursor = 0;
+        }
         let clean: String = text.chars().filter(|char| !is_hidden(*char)).collect();
         let room = LINE_MAX.saturating_sub(self.text.len());
         let clean = clean.get(..clean.floor_char_boundary(room)).unwrap_or_default();
@@ -145,6 +156,7 @@ impl Prompt {
             Key { code: Code::Delete, .. } => self.cut(self.cursor, self.following()),
             Key { code: Code::Char(char), ctrl: false } => {
                 self.insert(char.encode_utf8(&mut [0; 4]));
+                return Typed::More;
             }
             Key {
                 code:
@@ -161,6 +173,7 @@ impl Prompt {
                 ..
             } => {}
         }
+        self.is_selected = false;
         Typed::More
     }
 

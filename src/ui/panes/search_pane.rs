@@ -33,7 +33,7 @@ pub fn open_search(app: &mut App) -> Vec<ScreenEffect> {
         screen.search = Some(Box::new(Search { text, matching: None, flaw: None, before }));
     }
     screen.focus = Pane::Entries;
-    screen.open_prompt(Prompt::filled(PromptPurpose::Search, text));
+    screen.open_prompt(Prompt::selected(PromptPurpose::Search, text));
     // Pending entries are added to the index while the user types the first words.
     vec![ScreenEffect::HurryIndex]
 }

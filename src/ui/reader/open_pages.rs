@@ -97,6 +97,16 @@ fn open_missing(
     show_in_browser(app, now, link)
 }
 
+/// Opens the page with the comments on the open entry in the browser.
+pub fn open_comments(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let reader = app.ui.shown_reader();
+    let Some(link) = reader.and_then(|reader| reader.entry.kept.comments.clone()) else {
+        app.ui.say(now, "this entry names no page with comments");
+        return Vec::new();
+    };
+    show_in_browser(app, now, link)
+}
+
 /// Opens the Internet Archive's copies of the selected entry's page, or of a gap's address, in the browser.
 pub fn open_copies(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };

@@ -65,7 +65,7 @@ pub(in crate::view) fn draw(
     let lines: Vec<Line<'_>> = rows
         .map(|(place, row)| {
             let line = if app.ui.appearance.plain {
-                let words = feeds_in_words::row_words(app, row, now);
+                let words = feeds_in_words::row_words(app, row, width, now);
                 Line::styled(cells::fit(&words, width), theme::TEXT)
             } else {
                 row_line(app, row, room, now)

@@ -8,11 +8,18 @@ use crate::engine::feeds::trouble;
 use crate::ui::app::App;
 use crate::ui::panes::{feeds_pane, list_query, tag_folds};
 use crate::ui::state::feeds_pane::FeedsRow;
-use crate::view::when;
+use crate::view::cells;
 use backissue_core::schedule::Pace;
 
-/// Describes a row of the subscriptions pane in words: its name, its contents, and its problems.
-pub(in crate::view) fn row_words(app: &App, row: &FeedsRow, now: DateTime<Utc>) -> String {
+/// Describes a row of the subscriptions pane in words: its name, its contents, and its problems. A long name is cut, so that the rest
+/// fits into a row of the given width in cells.
+pub(in crate::view) fn row_words(
+    app: &App,
+    row: &FeedsRow,
+    width: usize,
+    now: DateTime<Utc>,
+) -> String {
+    let name = width / 2;
     let unread = match feeds_pane::count_unread(app, row) {
         0 => None,
         unread => Some(format!("{unread} unread")),
@@ -22,7 +29,7 @@ pub(in crate::view) fn row_words(app: &App, row: &FeedsRow, now: DateTime<Utc>) 
         count => vec![Some(name.to_owned()), Some(count.to_string())],
     };
     let parts = match row {
-        FeedsRow::AllUnread => counted("All unread", app.engine.unread()),
+        FeedsRow::AllUnread => counted("All unread", feeds_pane::count_unread(app, row)),
         FeedsRow::Today => vec![Some("Today".to_owned()), unread],
         FeedsRow::Starred => counted("Starred", feeds_pane::count_unread(app, row)),
         FeedsRow::Gaps => counted("Gaps", gap_rows::count(&app.engine, now)),
@@ -37,12 +44,13 @@ pub(in crate::view) fn row_words(app: &App, row: &FeedsRow, now: DateTime<Utc>) 
         }
         FeedsRow::Feed(key, _) => {
             let Some(feed) = app.engine.feeds.get(key) else { return String::new() };
+            let is_polled = app.engine.polls.contains_key(key);
             vec![
                 app.ui.marked.feeds.contains(key).then(|| "marked".to_owned()),
-                Some(feed.record.shown_title().to_owned()),
+                Some(cells::cut(feed.record.shown_title(), name)),
                 unread,
                 trouble_words(app, feed, now).map(str::to_owned),
-                Some(poll_words(app, feed, now)),
+                is_polled.then(|| "being polled".to_owned()),
                 pace_words(feed).map(str::to_owned),
             ]
         }
@@ -60,17 +68,6 @@ fn trouble_words(app: &App, feed: &Subscription, now: DateTime<Utc>) -> Option<&
         "…" => Some("paged"),
         _ => None,
     }
-}
-
-fn poll_words(app: &App, feed: &Subscription, now: DateTime<Utc>) -> String {
-    if app.engine.polls.contains_key(&feed.key) {
-        return "being polled".to_owned();
-    }
-    let due = feed.plan.next_poll;
-    due.map_or_else(
-        || "never polled".to_owned(),
-        |at| format!("next poll {}", when::relative(at, now)),
-    )
 }
 
 const fn pace_words(feed: &Subscription) -> Option<&'static str> {

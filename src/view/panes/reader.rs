@@ -24,6 +24,9 @@ const TITLE_LINES: usize = 4;
 /// Maximum number of lines for the feed, author and date of an entry.
 const ORIGIN_LINES: usize = 2;
 
+/// Number of cells that may be lost where the lines with feed, author and date are wrapped.
+const ORIGIN_SLACK: usize = 16;
+
 /// Draws the reader pane. Returns the area of its text.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
@@ -102,8 +105,12 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     let title = kept.title.as_deref().filter(|title| !title.is_empty()).unwrap_or("(no title)");
     let dated = when::minute(kept.listed(), app.engine.zone);
     let text = text_shown(reader);
-    let origin = [Some(feed), kept.author.as_deref(), Some(&dated), kept.foreign_origin(), text];
-    let origin = origin.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let parts = [kept.author.as_deref(), Some(&dated), kept.foreign_origin(), text];
+    let rest = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    // The name of the feed is cut before the date is lost.
+    let lines = width.saturating_mul(ORIGIN_LINES);
+    let room = lines.saturating_sub(cells::width(&rest)).saturating_sub(ORIGIN_SLACK);
+    let origin = format!("{} · {rest}", cells::cut(feed, room.max(ORIGIN_SLACK)));
     let address = one_line(kept.link.as_deref().unwrap_or_default(), width.saturating_mul(4));
     let title = cells::wrap(&format!("{star}{title}"), width, TITLE_LINES);
     let origin = cells::wrap(&origin, width, ORIGIN_LINES);
@@ -114,6 +121,11 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
         lines.push(Line::styled(cells::cut(&reason, width), theme::DIM));
     }
     lines.push(Line::styled(cells::cut(&address, width), theme::DIM));
+    if let Some(comments) = &kept.comments {
+        let address = one_line(comments, width.saturating_mul(4));
+        let told = format!("comments: {address}");
+        lines.push(Line::styled(cells::cut(&told, width), theme::DIM));
+    }
     lines.push(Line::default());
     lines
 }

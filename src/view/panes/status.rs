@@ -170,7 +170,10 @@ fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, behind: Optio
     let shown = prompt.text.get(from..).unwrap_or_default();
     let line = Line::from(vec![
         Span::styled(label.clone(), theme::KEY),
-        Span::raw(cells::cut(shown, room)),
+        Span::styled(
+            cells::cut(shown, room),
+            if prompt.is_selected { theme::SELECTED_ELSEWHERE } else { theme::TEXT },
+        ),
         behind.map(|(text, style)| Span::styled(format!("   {text}"), style)).unwrap_or_default(),
     ]);
     frame.render_widget(Paragraph::new(line), area);

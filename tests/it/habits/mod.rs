@@ -2,5 +2,6 @@
 
 mod finding;
 mod jumping;
+mod lines;
 mod marking;
 mod ordering;

@@ -99,7 +99,7 @@ fn marks_and_moves_work_in_what_was_found() {
     world.press("<enter><esc>s");
     assert_eq!(world.titles().len(), 3, "read entries stay until the list is reopened");
     assert_eq!(world.app.engine.starred(), 1);
-    world.press("/ -zebra");
+    world.press("/<end> -zebra");
     assert_eq!(world.titles().len(), 2, "asked again");
     world.press("<enter>A");
     assert_eq!(world.feed(1).counters.unread, 1);

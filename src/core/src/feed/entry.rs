@@ -11,6 +11,8 @@ pub struct Entry {
     pub title: Option<String>,
     /// URL of the entry's page, resolved.
     pub link: Option<String>,
+    /// URL of the page with the comments on the entry, resolved.
+    pub comments: Option<String>,
     /// Name of the first author.
     pub author: Option<String>,
     /// Publication time, if stated and readable.

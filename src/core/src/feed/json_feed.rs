@@ -297,6 +297,7 @@ fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entr
     Entry {
         title: read_shown_line(item, "title", TITLE_MAX),
         link,
+        comments: None,
         author: read_author(item),
         published: read_stated_date(item, "date_published", order, flaws),
         updated: read_stated_date(item, "date_modified", order, flaws),

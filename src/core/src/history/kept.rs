@@ -27,6 +27,9 @@ pub struct KeptEntry {
     pub excerpt: Option<String>,
     /// Address of the entry's web page.
     pub link: Option<String>,
+    /// Address of the page with the comments.
+    #[serde(default)]
+    pub comments: Option<String>,
     /// Author's name.
     pub author: Option<String>,
     /// Publication time stated by the publisher.
@@ -57,6 +60,7 @@ impl KeptEntry {
             title: entry.title.clone(),
             excerpt: excerpt(entry),
             link: entry.link.clone(),
+            comments: entry.comments.clone(),
             author: entry.author.clone(),
             published: entry.published,
             updated: entry.updated,

@@ -60,6 +60,7 @@ fn read_entry(entry: model::Entry) -> Entry {
         id: safe(entry.id),
         title: line(entry.title),
         link: entry.links.into_iter().next().map(|link| safe(link.href)),
+        comments: None,
         author: author(entry.authors),
         published: entry.published,
         updated: entry.updated,

@@ -117,6 +117,8 @@ pub(in crate::feed) struct EntryLinks<'t, 'a> {
     /// Link that identifies the entry if it has no ID. The choice of this link is independent of the choice of `page`, because the
     /// identities of stored entries must not change.
     pub(in crate::feed) identifying: Option<String>,
+    /// URL of the page with the comments: RSS `comments`, or an Atom link with the relation `replies` (RFC 4685).
+    pub(in crate::feed) comments: Option<String>,
     /// Links to attached files.
     pub(in crate::feed) attached: Vec<XmlElement<'t, 'a>>,
 }
@@ -134,6 +136,14 @@ pub(in crate::feed) fn read_entry_links<'t, 'a>(
             links.extend(read_link(element, document).map(|link| (element.ns(), link)));
         }
     }
+    let replies = links.iter().filter(|(_, link)| link.rel == "replies");
+    let replies = replies.filter(|(_, link)| page_rank(link) < 2).map(|(_, link)| &link.href);
+    let stated = entry.children().find(|child| child.is(Ns::Rss, "comments"));
+    let stated = stated.and_then(|stated| {
+        address::resolve_address(&stated.text(), stated.base(document).as_ref())
+    });
+    let comments = stated.or_else(|| replies.into_iter().next().cloned());
+    let comments = comments.filter(|comments| address::is_web(comments));
     links.retain(|(_, link)| link.rel == "alternate");
     // A link from the feed format itself takes precedence over a link from another vocabulary.
     links.sort_by_key(|(ns, _)| *ns != Ns::Rss);
@@ -146,7 +156,7 @@ pub(in crate::feed) fn read_entry_links<'t, 'a>(
     };
     let identifying = links.iter().find(may_be_page).or_else(|| links.first());
     let address = |found: Option<&(Ns, Link)>| found.map(|(_, link)| link.href.clone());
-    EntryLinks { page: address(page), identifying: address(identifying), attached }
+    EntryLinks { page: address(page), identifying: address(identifying), comments, attached }
 }
 
 /// Reads the archive and paging links and markers of a head section.

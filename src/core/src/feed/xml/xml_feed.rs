@@ -298,6 +298,7 @@ fn read_entry(
         summary: read_markup(&chosen, FeedField::Summary, base),
         content: read_markup(&chosen, FeedField::Content, base),
         link,
+        comments: links.comments,
         title: read_line(&chosen, FeedField::Title),
         author: read_author(&chosen),
         enclosures: read_attachments(&chosen, &links.attached, url),
