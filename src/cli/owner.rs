@@ -26,7 +26,7 @@ use crate::io::panics::catch_fault;
 use crate::io::program::Program;
 use crate::io::runtime::Runtime;
 use crate::io::signals::Stops;
-use crate::io::store::{SessionLength, Store, find_lock, own_socket};
+use crate::io::store::{SessionLength, Store, StoreError, find_lock, is_data_folder, own_socket};
 use crate::io::system::words::system_words;
 use crate::io::{clock, console};
 
@@ -56,6 +56,16 @@ pub(super) enum StoreFound {
 
 /// Opens the store, or connects to the process that has it open.
 pub(super) fn find_owner(options: &Options, stay: SessionLength) -> Result<StoreFound, Failure> {
+    let folder = session::data_dir(options)?;
+    // A folder without a store may be one that was moved while a process has it open; then no second store is created.
+    if !is_data_folder(&folder)
+        && let Ok(client) = Client::connect(&own_socket(&folder))
+    {
+        return match stay {
+            SessionLength::Short => Ok(StoreFound::Owned(client)),
+            SessionLength::Long => Err(StoreError::Gone(folder).into()),
+        };
+    }
     let open = || {
         let (store, recovered) = session::store_or_recovered(options, stay)?;
         Ok(StoreFound::Free(Box::new(store), recovered))
@@ -221,6 +231,11 @@ const fn fetches(command: &CliCommand) -> bool {
     )
 }
 
+/// Checks whether a command is refused while the data folder is gone. Others that change something are refused when they write.
+const fn needs_folder(command: &CliCommand) -> bool {
+    fetches(command) || matches!(command, CliCommand::Doctor(_))
+}
+
 /// Runs maintenance after a command that polls. All other commands end without maintenance, so that they end at once.
 fn end_well(
     done: Result<Done, Failure>,
@@ -229,6 +244,7 @@ fn end_well(
     settings: &Settings,
 ) -> Result<Done, Failure> {
     let done = done?;
+    store.check_place()?;
     if polls {
         upkeep::at_the_end(store, settings)?;
     }
@@ -261,7 +277,13 @@ fn run_for_another(
         Ok(Args { command: None, .. }) => Err(Failure::new("that is not a command")),
         Ok(Args { global, command: Some(command) }) => {
             let output = Rc::clone(output) as Rc<dyn CommandOutput>;
-            run_guarded(&CommandContext::new(global, hand, output, log), &command)
+            let checked = if needs_folder(&command) {
+                hand.look(|store| store.check_place()).map_err(Failure::from)
+            } else {
+                Ok(())
+            };
+            let desk = CommandContext::new(global, hand, output, log);
+            checked.and_then(|()| run_guarded(&desk, &command))
         }
     };
     match done {

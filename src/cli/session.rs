@@ -13,7 +13,7 @@ use crate::io::config::config_file::{self, Configured};
 use crate::io::config::{config_watch, themes};
 use crate::io::headless::Headless;
 use crate::io::http::{Http, Limits};
-use crate::io::log::{ToldTo, Untold};
+use crate::io::log::{LogFile, ToldTo, Untold};
 use crate::io::owner::client::wait_for_close;
 use crate::io::program::Program;
 use crate::io::runtime::{Runtime, StartError};
@@ -103,8 +103,8 @@ pub(super) fn config_file(options: &Options) -> Option<PathBuf> {
 
 /// Opens the log file of this process.
 pub(super) fn begin_log(options: &Options) {
-    if let Some(folder) = log::log_folder(options.data_dir.as_deref()) {
-        log::begin(folder, options.verbose);
+    if let Some(file) = LogFile::find(options.data_dir.as_deref()) {
+        log::begin(file, options.verbose);
         tracing::debug!("backissue {} starts", env!("CARGO_PKG_VERSION"));
     }
 }

@@ -60,6 +60,7 @@ fn is_due(store: &Store, texts_max: u64) -> Result<bool, Failure> {
     if store.only_reads() {
         return Ok(false);
     }
+    store.check_place()?;
     Ok(backup_is_due(store.folder(), find_today())
         || store.may_hold_too_much(texts_max)?
         || store.is_worth_compacting()?)

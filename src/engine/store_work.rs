@@ -255,7 +255,7 @@ impl Answer {
 pub struct StoreFailure {
     /// Error message.
     pub text: String,
-    /// `true` if the job failed because the disk is full. The data in the store is valid.
+    /// `true` if nothing can be written for now, because the disk is full or the data folder is gone. The data in the store is valid.
     pub no_room: bool,
 }
 

@@ -18,6 +18,15 @@ pub(super) fn create_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER).create(folder)
 }
 
+/// Creates a private folder in a folder that must exist, because a data folder that was moved must not be created again. An existing
+/// folder is not changed.
+pub(super) fn create_private_subfolder(folder: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(FOLDER).create(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        created => created,
+    }
+}
+
 /// Replaces a file with a private one, completely and durably or not at all. If the path is a symbolic link, the link remains and
 /// its target is replaced, unless the target is a device or a pipe.
 pub(super) fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {

@@ -22,7 +22,7 @@ use crate::io::owner::listener::Listener;
 use crate::io::owner::messages::OwnerKind;
 use crate::io::performing::Ending;
 use crate::io::runtime::Runtime;
-use crate::io::store::{SessionLength, Store};
+use crate::io::store::{SessionLength, Store, StoreError};
 use backissue_core::feed::text::counted_words;
 
 /// Interval between checks for store maintenance.
@@ -125,10 +125,15 @@ fn poll(
         }
         tokio::spawn(put_in_order_in_time(hand.another()));
         let mut told = 0;
+        let gone = StoreError::Gone(runtime.folder().into()).to_string();
+        let mut is_gone = false;
         let ending = runtime
             .until_ended(|program| {
                 for (level, text) in program.notices() {
-                    if level == NoticeLevel::Trouble {
+                    if text == gone {
+                        is_gone = true;
+                        hand.do_later(|host| host.end(Ending::Stop));
+                    } else if level == NoticeLevel::Trouble {
                         console::tell(&format!("backissue: {text}"));
                     }
                 }
@@ -145,6 +150,9 @@ fn poll(
         }
         finish_polls(&mut runtime).await;
         let store = runtime.stop()?;
+        if is_gone {
+            return Err(Failure::new(gone));
+        }
         Ok((ending, store, listener.ok()))
     })
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::{BaseStrategy, choose_base_strategy};
 
-use crate::io::private_files::create_private_folder;
+use crate::io::private_files::{create_private_folder, create_private_subfolder};
 use crate::io::small_files;
 
 /// Maximum size of the file, bytes; enough for some weeks with a hundred feeds.
@@ -29,11 +29,23 @@ pub fn log_folder(data: Option<&Path>) -> Option<PathBuf> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogFile {
     folder: PathBuf,
+    /// The folder is in a data folder, which is not created for a log.
+    is_in_data: bool,
 }
 
 impl LogFile {
-    pub const fn new(folder: PathBuf) -> Self {
-        Self { folder }
+    /// Returns the log of a program with this data folder, if one is given.
+    pub fn find(data: Option<&Path>) -> Option<Self> {
+        Some(Self { folder: log_folder(data)?, is_in_data: data.is_some() })
+    }
+
+    /// Creates the folder.
+    pub(super) fn create_folder(&self) -> io::Result<()> {
+        if self.is_in_data {
+            create_private_subfolder(&self.folder)
+        } else {
+            create_private_folder(&self.folder)
+        }
     }
 
     pub fn folder(&self) -> &Path {
@@ -62,7 +74,7 @@ impl LogFile {
         let open = || OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
         let mut file = match open() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                create_private_folder(&self.folder)?;
+                self.create_folder()?;
                 open()?
             }
             opened => opened?,
@@ -92,7 +104,7 @@ mod tests {
     #[test]
     fn large_log_is_rotated_once_and_both_ends_are_shown() {
         let folder = tempfile::tempdir().unwrap();
-        let log = LogFile::new(folder.path().join("log"));
+        let log = LogFile::find(Some(folder.path())).unwrap();
         let line = "x".repeat(9_999);
         for number in 0..250 {
             log.add(&format!("{number} {line}")).unwrap();

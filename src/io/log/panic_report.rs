@@ -12,7 +12,7 @@ use super::secrets::without_secrets;
 use super::subscriber::Log;
 use crate::io::clock;
 use crate::io::panics::Caught;
-use crate::io::private_files::{create_private_folder, replace_private};
+use crate::io::private_files::replace_private;
 
 /// Maximum number of reports to keep.
 const REPORTS_MAX: usize = 5;
@@ -57,7 +57,7 @@ pub fn report_panic(panic: &PanicHookInfo<'_>, caught: Caught) {
         last.join("\n"),
         Backtrace::force_capture()
     );
-    write(log.file.folder(), &place, &report).ok();
+    log.file.create_folder().and_then(|()| write(log.file.folder(), &place, &report)).ok();
 }
 
 /// Checks whether a place is in the source code of this program. Places in libraries have absolute paths.
@@ -66,7 +66,6 @@ fn is_ours(place: &str) -> bool {
 }
 
 fn write(folder: &Path, place: &str, report: &str) -> io::Result<()> {
-    create_private_folder(folder)?;
     replace_private(&folder.join(file_name(place)), report.as_bytes())?;
     for (_, old) in reports(folder).into_iter().skip(REPORTS_MAX) {
         fs::remove_file(old)?;
@@ -113,12 +112,12 @@ mod tests {
     #[test]
     fn one_report_per_location_and_few_are_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().join("log");
+        let place = folder.path();
         for number in 0..9 {
-            write(&place, &format!("src/a.rs:{number}:1"), "an earlier one").unwrap();
-            write(&place, "src/b.rs:1:1", &format!("the {number}.")).unwrap();
+            write(place, &format!("src/a.rs:{number}:1"), "an earlier one").unwrap();
+            write(place, "src/b.rs:1:1", &format!("the {number}.")).unwrap();
         }
-        let found = reports(&place);
+        let found = reports(place);
         assert_eq!(found.len(), REPORTS_MAX);
         let newest = place.join("panic-src-b-rs-1-1.txt");
         assert_eq!(fs::read_to_string(&newest).unwrap(), "the 8.");

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::{self, Write};
-use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use tokio::sync::watch;
@@ -35,9 +34,9 @@ pub(super) struct Log {
 }
 
 impl Log {
-    fn new(folder: PathBuf, in_detail: bool) -> Self {
+    fn new(file: LogFile, in_detail: bool) -> Self {
         let (last, reported) = (watch::Sender::default(), watch::Sender::default());
-        Self { file: LogFile::new(folder), in_detail, last, reported }
+        Self { file, in_detail, last, reported }
     }
 
     /// Returns the log of this process.
@@ -81,9 +80,9 @@ fn told_tail(tail: Vec<u8>, in_detail: bool) -> Vec<u8> {
     told
 }
 
-/// Opens the log of this process in a folder. `in_detail` includes details that matter only for troubleshooting.
-pub fn begin(folder: PathBuf, in_detail: bool) {
-    if LOG.set(Log::new(folder, in_detail)).is_ok() {
+/// Opens the log of this process. `in_detail` includes details that matter only for troubleshooting.
+pub fn begin(file: LogFile, in_detail: bool) {
+    if LOG.set(Log::new(file, in_detail)).is_ok() {
         let most = if in_detail { Level::DEBUG } else { Level::INFO };
         // This fails only if a subscriber is already set, and the program sets no other.
         tracing::subscriber::set_global_default(ToLog { most }).ok();
@@ -150,7 +149,7 @@ mod tests {
     #[test]
     fn log_line_is_single_bounded_and_without_secrets() {
         let folder = tempfile::tempdir().unwrap();
-        let log = Log::new(folder.path().to_owned(), false);
+        let log = Log::new(LogFile::find(Some(folder.path())).unwrap(), false);
         log.take(Level::WARN, &format!("https://me:pw@a.example/\u{1b}[2J\n{}", "x".repeat(5000)));
         let text = String::from_utf8(log.file.tail()).unwrap();
         assert_eq!(text.lines().count(), 1);

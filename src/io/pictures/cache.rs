@@ -12,7 +12,7 @@ use siphasher::sip128::SipHasher13;
 
 use crate::engine::entries::picture_fetches::PICTURE_BYTES_MAX;
 use crate::io::clock;
-use crate::io::private_files::create_private_folder;
+use crate::io::private_files::create_private_subfolder;
 use crate::io::system::words::system_words;
 
 /// Maximum size of the cache, bytes.
@@ -56,7 +56,7 @@ impl PictureCache {
     }
 
     fn write(&self, url: &str, bytes: &[u8]) -> std::io::Result<()> {
-        create_private_folder(&self.folder)?;
+        create_private_subfolder(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(url.as_bytes())?;
         file.write_all(b"\n")?;

@@ -146,6 +146,9 @@ impl CatchUp {
         if self.writer.is_empty() {
             return Ok(false);
         }
+        if !self.texts.is_in_place(self.index.data()) {
+            return Err(IndexError::gone());
+        }
         self.index.commit(std::mem::take(&mut self.writer))?;
         Ok(true)
     }

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::index_error::IndexError;
 use super::segments::{Field, IndexedEntry, Segment, merge};
 use super::writer::{REMOVED, Writer, unpack_key};
-use crate::io::private_files::create_private_folder;
+use crate::io::private_files::create_private_subfolder;
 use crate::io::store::measure_room;
 use backissue_core::history::FeedKey;
 
@@ -63,6 +63,10 @@ pub(super) type Stamps = BTreeMap<FeedKey, Vec<u32>>;
 
 impl SearchIndex {
     /// Returns the folder of the index in a data folder.
+    pub(super) fn data(&self) -> &Path {
+        self.folder.parent().unwrap_or(&self.folder)
+    }
+
     pub fn folder_in(data: &Path) -> PathBuf {
         data.join("index")
     }
@@ -108,7 +112,7 @@ impl SearchIndex {
             fs::rename(&folder, &leaving)?;
             fs::remove_dir_all(&leaving)?;
         }
-        create_private_folder(&folder)?;
+        create_private_subfolder(&folder)?;
         Self::open_there(&folder)
     }
 

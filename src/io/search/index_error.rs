@@ -18,6 +18,13 @@ pub enum IndexError {
     Unusable(String),
 }
 
+impl IndexError {
+    /// The data folder was moved, deleted or replaced.
+    pub(super) fn gone() -> Self {
+        Self::Passing("the data folder is gone".into())
+    }
+}
+
 impl From<io::Error> for IndexError {
     fn from(error: io::Error) -> Self {
         let why = system_words(&error);

@@ -143,6 +143,11 @@ impl Work {
         let mut orders = Orders::default();
         let (mut opened, mut is_rebuilt) = (None, false);
         while let Err(error) = self.work(&mut opened, std::mem::take(&mut orders)) {
+            let gone = self.check_place().err();
+            if gone.is_some() {
+                opened = None;
+            }
+            let error = gone.unwrap_or(error);
             if matches!(error, IndexError::Unusable(_)) {
                 match SearchIndex::make_empty(&self.data) {
                     Ok(index) if !is_rebuilt => (opened, is_rebuilt) = (Some(index), true),
@@ -183,8 +188,15 @@ impl Work {
         }
     }
 
+    /// An error if the data folder is not the one in which the store was opened.
+    fn check_place(&self) -> Result<(), IndexError> {
+        let is_there = self.texts.is_in_place(&self.data);
+        if is_there { Ok(()) } else { Err(IndexError::gone()) }
+    }
+
     /// An error if there is no room to write, or no file to open: it is better not tried.
     fn check_room(&self) -> Result<(), IndexError> {
+        self.check_place()?;
         if measure_room(&self.data).is_some_and(|free| free < ROOM_MIN) {
             return Err(IndexError::Passing("the disk is full".into()));
         }

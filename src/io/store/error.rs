@@ -36,6 +36,11 @@ pub enum StoreError {
         "too many files and connections are open ('ulimit -n' allows more): nothing is saved until some are closed, but you can keep reading"
     )]
     NoFiles,
+    /// The folder was moved, deleted, replaced or unmounted while the store was open.
+    #[error(
+        "the data folder {} is gone or was replaced: nothing is saved until it is back, but you can keep reading", .0.display()
+    )]
+    Gone(PathBuf),
     /// A compaction needs more room than there is.
     #[error(
         "the store was not compacted: that needs {} MB of disk space, and {} MB are free",
@@ -109,6 +114,19 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns the same error for another receiver.
+    pub(super) fn again(&self) -> Self {
+        if let Self::Gone(data) = self {
+            Self::Gone(data.clone())
+        } else if matches!(self, Self::NoRoom) {
+            Self::NoRoom
+        } else if matches!(self, Self::NoFiles) {
+            Self::NoFiles
+        } else {
+            Self::Failed(self.to_string())
+        }
+    }
+
     /// What it says in a sentence that is about a backup already.
     pub fn reason_of_backup(&self) -> String {
         if let Self::Backup(why) = self { why.clone() } else { self.to_string() }
@@ -123,6 +141,7 @@ impl From<&StoreError> for StoreFailure {
                 | StoreError::NoRoom
                 | StoreError::NoFiles
                 | StoreError::ReadOnly
+                | StoreError::Gone(_)
         );
         Self { text: error.to_string(), no_room }
     }

@@ -172,6 +172,11 @@ impl Store {
         done
     }
 
+    /// Returns an error if the data folder is no longer the one that was opened, so that changes would be lost.
+    pub fn check_place(&self) -> Result<(), StoreError> {
+        self.db.check_place()
+    }
+
     /// Makes everything written so far durable, also against a power cut.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.db.sync()

@@ -247,7 +247,8 @@ impl<'a> Working<'a> {
 
     /// Writes the backup of a day, if there is none. A failure is reported, and the backup is tried again on the next day.
     fn back_up(&mut self, today: NaiveDate) {
-        if self.backup.as_ref().is_some_and(BackingUp::is_under_way) {
+        let is_under_way = self.backup.as_ref().is_some_and(BackingUp::is_under_way);
+        if is_under_way || self.store.check_place().is_err() {
             return;
         }
         let answers = self.answers.clone();
@@ -262,7 +263,7 @@ impl<'a> Working<'a> {
     fn take(&mut self, handed: StoreMessage) {
         let mut work = match handed {
             StoreMessage::Work(work) => *work,
-            StoreMessage::Synced(synced) => return self.report(&synced),
+            StoreMessage::Synced(synced) => return self.report(synced),
             StoreMessage::Visit(visit) => {
                 self.write_group();
                 return visit(&mut self.store);
@@ -339,7 +340,7 @@ impl<'a> Working<'a> {
         self.unsynced = Some(done);
         if !self.syncing.order(self.store.db.begin_sync()) {
             let synced = self.store.sync();
-            self.report(&synced);
+            self.report(synced);
         }
     }
 
@@ -356,8 +357,9 @@ impl<'a> Working<'a> {
         Unsynced::Work { id, subject, answer }
     }
 
-    /// What was written is reported once it is durable.
-    fn report(&mut self, synced: &Result<(), StoreError>) {
+    /// What was written is reported once it is durable, in a file that is still at its place.
+    fn report(&mut self, synced: Result<(), StoreError>) {
+        let synced = &synced.and_then(|()| self.store.check_place());
         match synced {
             Ok(()) => self.store.db.was_synced(),
             // Whether it is durable is not known, so it must not be there after a restart.
@@ -370,13 +372,7 @@ impl<'a> Working<'a> {
                     Some(Stored { id, subject, result: Err(error.into()) })
                 }
                 (Unsynced::Waiting(waiting), synced) => {
-                    let synced = match synced {
-                        Ok(()) => Ok(()),
-                        Err(StoreError::NoRoom) => Err(StoreError::NoRoom),
-                        Err(StoreError::NoFiles) => Err(StoreError::NoFiles),
-                        Err(error) => Err(StoreError::Failed(error.to_string())),
-                    };
-                    waiting(synced);
+                    waiting(synced.as_ref().map_or_else(|error| Err(error.again()), |()| Ok(())));
                     None
                 }
             };

@@ -16,6 +16,7 @@ pub mod service_running;
 pub mod alone;
 pub mod damage;
 pub mod few_files;
+pub mod gone_folder;
 pub mod hand_over;
 pub mod hand_overs;
 pub mod hostile;

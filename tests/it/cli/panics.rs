@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use backissue::io::log;
+use backissue::io::log::{self, LogFile};
 use backissue::io::panics::{catch_fault, catch_panic};
 use backissue::io::terminal::guard_panics;
 use backissue_core::feed::library_panics::catch_library_panic;
@@ -20,7 +20,7 @@ const SECRET: &str = "https://me:pw,1@a.example/feed?token=abc,2";
 #[test]
 fn child_process_panics_in_every_way() {
     let Some(folder) = std::env::var_os(LOG) else { return };
-    log::begin(folder.into(), false);
+    log::begin(LogFile::find(Some(folder.as_ref())).unwrap(), false);
     guard_panics();
     tracing::warn!(target: "backissue", "asked {SECRET}");
     for _ in 0..3 {
@@ -49,7 +49,8 @@ fn faults_leave_reports_and_panics_leave_secretless_lines() {
         .output()
         .unwrap();
     assert!(ended.status.success(), "{ended:?}");
-    let reports = texts(folder.path(), "panic-");
+    let folder = folder.path().join("log");
+    let reports = texts(&folder, "panic-");
     let report = |said: &str| {
         let found = reports.iter().filter(|report| report.contains(&format!(":\n{said}")));
         let found: Vec<_> = found.collect();
@@ -65,7 +66,7 @@ fn faults_leave_reports_and_panics_leave_secretless_lines() {
     assert!(report("uncaught [2J").contains("in the thread 'store'"));
     report("of the first thread");
     assert_eq!(reports.len(), 3, "library panics are expected: {reports:#?}");
-    let [log] = texts(folder.path(), "backissue.log").try_into().unwrap();
+    let [log] = texts(&folder, "backissue.log").try_into().unwrap();
     for (said, lines) in
         [("caught at", 3), ("a library panicked", 2), ("uncaught", 1), ("of the first thread", 1)]
     {

@@ -3,6 +3,7 @@
 pub(crate) mod damage;
 mod damages;
 mod full_disk;
+mod gone_folder;
 mod keeping;
 mod marking;
 mod no_room;

@@ -120,10 +120,16 @@ impl Working {
         }
     }
 
-    pub(super) fn perform(&mut self, job: Job) -> Result<Answer, StoreFailure> {
+    /// Hands in a job without waiting for its answer.
+    pub(super) fn begin(&mut self, job: Job) -> JobId {
         self.jobs += 1;
         let id = JobId(self.jobs);
         self.thread.hand(StoreWork { id, job, change: None });
+        id
+    }
+
+    pub(super) fn perform(&mut self, job: Job) -> Result<Answer, StoreFailure> {
+        let id = self.begin(job);
         while let Some(input) = self.answers.blocking_recv() {
             if let Input::Trouble(told) = &input {
                 self.told.push(told.clone());

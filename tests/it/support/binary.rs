@@ -116,6 +116,12 @@ impl Program {
         bare(self.folder.path()).args(self.place()).args(args).spawn().unwrap()
     }
 
+    /// Starts a command with a folder for sockets of this session (`XDG_RUNTIME_DIR`).
+    pub(crate) fn start_in_session(&self, session: &Path, args: &[&str]) -> Child {
+        let mut command = bare(self.folder.path());
+        command.env("XDG_RUNTIME_DIR", session).args(self.place()).args(args).spawn().unwrap()
+    }
+
     /// Starts the program with its screen in a terminal, with this installation's data folder and configuration.
     pub(crate) fn start_reader(&self) -> Session {
         let place = self.place();

@@ -14,8 +14,9 @@ use sled::{Db, Mode};
 
 use super::frame::{CHANGE, FrameBuilder};
 use super::pack_file::{Pack, Scanned};
+use super::pack_place::PackPlace;
 use super::table::{Batch, Stored, Table, TableName, read_at};
-use crate::io::private_files::create_private_folder;
+use crate::io::private_files::create_private_subfolder;
 use crate::io::store::error::{StoreError, catch_sled_panic};
 use crate::io::store::sleepy_threads::{SessionLength, open_database};
 
@@ -106,7 +107,8 @@ impl Database {
         match open_noted(Some(pack.number), &index, stay) {
             Some((db, end)) if end == pack.end => {
                 let mut database = Self::with(pack, &index, db)?;
-                (database.is_noted, database.is_wrong, database.pack.synced) = (true, false, end);
+                (database.is_noted, database.is_wrong) = (true, false);
+                database.pack.note_synced(end);
                 return Ok(database);
             }
             Some((_, end)) if end > pack.end => {
@@ -116,7 +118,7 @@ impl Database {
             Some(_) | None => {}
         }
         remove_index(&index)?;
-        create_private_folder(&index)?;
+        create_private_subfolder(&index)?;
         File::create(index.join(OF_PACK))?;
         let (mut database, scanned) = Self::fill(pack, &index, stay)?;
         if !scanned.is_sound() {
@@ -211,6 +213,7 @@ impl Database {
         if self.only_reads() {
             return Err(StoreError::ReadOnly);
         }
+        self.check_place()?;
         if self.is_wrong {
             return Err(StoreError::Failed("the last write failed".into()));
         }
@@ -277,13 +280,14 @@ impl Database {
     pub(in crate::io::store) fn sync(&mut self) -> Result<(), StoreError> {
         if self.pack.synced < self.pack.end && !self.only_reads() {
             // An error is reported once: it must not be forgotten.
-            if let Err(error) = self.pack.file.sync_data() {
+            let synced = self.pack.file.sync_data().map_err(StoreError::from);
+            if let Err(error) = synced.and_then(|()| self.check_place()) {
                 self.give_up_unsynced();
-                return Err(error.into());
+                return Err(error);
             }
             // The error of a sync under way may be known to the other thread alone.
             if self.ordered.is_none() {
-                self.pack.synced = self.pack.end;
+                self.pack.note_synced(self.pack.end);
             }
         }
         Ok(())
@@ -297,7 +301,7 @@ impl Database {
 
     /// Takes note that the sync that was begun is done.
     pub(in crate::io::store) fn was_synced(&mut self) {
-        self.pack.synced = self.pack.synced.max(self.ordered.take().unwrap_or(0));
+        self.pack.note_synced(self.pack.synced.max(self.ordered.take().unwrap_or(0)));
     }
 
     /// Removes everything that was not synced from the pack; sled's files are filled again when they are opened next.
@@ -315,6 +319,16 @@ impl Database {
     /// Returns whether the database must be opened again before anything can be written.
     pub(in crate::io::store) const fn is_wrong(&self) -> bool {
         self.is_wrong
+    }
+
+    /// Looks at the path of the pack.
+    pub(in crate::io::store) fn place(&self) -> PackPlace {
+        self.pack.place()
+    }
+
+    /// Returns an error if the pack is no longer where it was opened, so that what is written to it would be lost.
+    pub(in crate::io::store) fn check_place(&self) -> Result<(), StoreError> {
+        if self.only_reads { Ok(()) } else { self.pack.check_place() }
     }
 
     /// Looks at the whole pack.
@@ -347,7 +361,8 @@ impl Database {
 
     /// Notes in sled that it holds all of the pack, if it does.
     fn close(&mut self) -> Result<(), StoreError> {
-        if self.only_reads() {
+        // What is at the path now may be another store. The index of this one is filled again when it is opened next.
+        if self.only_reads() || self.check_place().is_err() {
             return Ok(());
         }
         if self.is_wrong {

@@ -5,10 +5,11 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::frame::{Change, FrameBuilder, HEAD, Head, MAGIC, changes, random};
+use super::pack_place::SyncedEnd;
 use super::table::TableName;
 
 /// Bytes that are read at once in the search for the next frame after a damaged part.
@@ -19,6 +20,8 @@ const SEARCHED: usize = 1024 * 1024;
 pub(super) struct Pack {
     /// The file, which readers share.
     pub(super) file: Arc<File>,
+    /// The path at which it was opened.
+    pub(super) path: PathBuf,
     /// Random number of the pack. Each frame has it.
     pub(super) number: u64,
     /// Whether the number was read from a frame, so that frames with other numbers are not of this pack.
@@ -27,6 +30,8 @@ pub(super) struct Pack {
     pub(super) end: u64,
     /// Bytes that are known to be synced.
     pub(super) synced: u64,
+    /// What is there, to recognise the pack.
+    pub(super) synced_end: SyncedEnd,
 }
 
 /// The place and length in the pack of each record's value, in bytes.
@@ -55,19 +60,23 @@ impl Pack {
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create_new(true).mode(0o600).open(path)?;
-        Ok(Self { file: Arc::new(file), number: random(), is_known: false, end: 0, synced: 0 })
+        Ok(Self::with(file, path, 0))
     }
 
     /// Opens a pack. Nothing but its first frame is read. If it has none, its number is a new one.
     pub(super) fn open(path: &Path, writable: bool) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(writable).open(path)?;
         let end = file.metadata()?.len();
-        let mut pack =
-            Self { file: Arc::new(file), number: random(), is_known: false, end, synced: 0 };
+        let mut pack = Self::with(file, path, end);
         if let Some((_, head, _)) = pack.next_frame(0, end)? {
             (pack.number, pack.is_known) = (head.pack, true);
         }
         Ok(pack)
+    }
+
+    fn with(file: File, path: &Path, end: u64) -> Self {
+        let (file, path, synced_end) = (Arc::new(file), path.into(), SyncedEnd::default());
+        Self { file, path, number: random(), is_known: false, end, synced: 0, synced_end }
     }
 
     /// Appends a frame. Returns the places of its values in the pack. After an error nothing of the frame is left.

@@ -187,7 +187,7 @@ fn place_of(bytes: &[u8]) -> Option<(u64, u32)> {
 pub(in crate::io::store) struct Table {
     name: TableName,
     pub(super) tree: Tree,
-    pub(super) pack: Arc<File>,
+    pub(in crate::io::store) pack: Arc<File>,
 }
 
 /// A record with its key.

@@ -4,11 +4,14 @@
 //! again. While the store is opened again it waits.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use tokio::sync::watch;
 
 use crate::io::store::chunks;
 use crate::io::store::handle::{Store, TextTables};
+use crate::io::store::pack::database::PACK;
+use crate::io::store::pack::pack_place::is_at;
 use crate::io::store::record_keys::{feed_bytes, feed_of};
 use backissue_core::history::{EntryBody, FeedKey, IndexRow, KeptEntry};
 
@@ -36,6 +39,11 @@ impl Texts {
     /// The tables, for one reading.
     pub(in crate::io::store) fn tables(&self) -> Option<TextTables> {
         self.0.borrow().clone()
+    }
+
+    /// Returns whether the store's file is still in this data folder. While the store is opened again, it is.
+    pub fn is_in_place(&self, data: &Path) -> bool {
+        self.tables().is_none_or(|tables| is_at(&tables.index.pack, &data.join(PACK)))
     }
 
     /// Returns all feeds, including those that were unsubscribed and can be restored.

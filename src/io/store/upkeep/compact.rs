@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::disk_room::FREE_MIN;
-use crate::io::private_files::create_private_folder;
+use crate::io::private_files::create_private_subfolder;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
@@ -54,6 +54,7 @@ impl Store {
         mut progress: impl FnMut(usize, usize),
     ) -> Result<Compacted, StoreError> {
         self.check_room_to_compact()?;
+        self.check_place()?;
         if self.db.is_wrong() {
             return Err(StoreError::Failed("the last write failed".into()));
         }
@@ -134,7 +135,7 @@ pub(super) fn replace_pack(mut new_pack: NewPack, aside: Option<&str>) -> Result
     let moved = if pack.exists() { Some((&pack, PACK)) } else { Some((&index, INDEX)) };
     let moved = moved.filter(|(from, _)| from.exists());
     if let (Some(aside), Some((from, name))) = (aside.map(|name| data.join(name)), moved) {
-        create_private_folder(&aside)?;
+        create_private_subfolder(&aside)?;
         fs::rename(from, aside.join(name))?;
         sync_folder(&aside)?;
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use chrono::{Datelike, NaiveDate};
 
 use super::backup::{BackupSource, Extent};
-use crate::io::private_files::create_private_folder;
+use crate::io::private_files::create_private_subfolder;
 use crate::io::store::error::StoreError;
 use crate::io::system::words::system_words;
 
@@ -76,7 +76,7 @@ pub(in crate::io::store) fn write(
             system_words(&error)
         ))
     };
-    create_private_folder(&folder(data)).map_err(cannot)?;
+    create_private_subfolder(&folder(data)).map_err(cannot)?;
     remove_unfinished(data);
     let mut file = tempfile::NamedTempFile::new_in(folder(data)).map_err(cannot)?;
     source.write(&mut file, None, Extent::WithoutTexts, goes_on)?;

@@ -69,6 +69,7 @@ impl Store {
     }
 
     pub fn back_up_daily(&self, today: NaiveDate) -> Result<(), StoreError> {
+        self.check_place()?;
         if !daily_backup::backup_is_due(&self.data, today) {
             return Ok(());
         }

@@ -1,5 +1,5 @@
-//! Opens the store again while the program runs: after a write or a sync that failed, and when a data folder that could not be
-//! written can be written again.
+//! Opens the store again while the program runs: after a write or a sync that failed, when a data folder that could not be written
+//! can be written again, and when one that was gone is back.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,6 +9,8 @@ use super::reading_copy::is_writable;
 use crate::io::clock;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use crate::io::store::pack::PackPlace;
+use crate::io::store::pack::database::PACK;
 use crate::io::store::sleepy_threads::SessionLength;
 use crate::io::system::words::is_out_of_files_now;
 
@@ -24,7 +26,11 @@ impl Store {
         if self.only_reads() {
             return has_room() && is_writable(&self.data);
         }
-        self.db.is_wrong() && has_room()
+        match self.db.place() {
+            PackPlace::Here => self.db.is_wrong() && has_room(),
+            PackPlace::Returned => has_room(),
+            PackPlace::Gone => false,
+        }
     }
 
     /// Closes the files and opens them again. The open list stays; records are read again. Other threads that read wait meanwhile.
@@ -51,7 +57,8 @@ impl Store {
 
     fn open_again(self) -> Result<(Self, Option<String>), StoreError> {
         let (stay, data) = (self.stay, self.data.clone());
-        if self.only_reads() {
+        // A folder that is back has another lock file.
+        if self.only_reads() || self.check_place().is_err() {
             drop(self);
             return open_patiently(&data, stay);
         }
@@ -68,10 +75,17 @@ impl Store {
 /// Opens a store, and waits for it while another process has it or the system refuses what is temporary.
 fn open_patiently(data: &Path, stay: SessionLength) -> Result<(Store, Option<String>), StoreError> {
     let mut tries = 0;
+    let open = || {
+        if !data.join(PACK).exists() {
+            return Err(StoreError::Gone(data.into()));
+        }
+        Store::open_or_recover(data, clock::precise_now(), stay)
+    };
     loop {
-        match Store::open_or_recover(data, clock::precise_now(), stay) {
+        match open() {
             Err(
                 StoreError::InUse { .. }
+                | StoreError::Gone(_)
                 | StoreError::NoRoom
                 | StoreError::NoFiles
                 | StoreError::Folder { .. }
