@@ -34,7 +34,7 @@ use session::Failure;
 use crate::io::log::ToldTo;
 use crate::io::signals::Stops;
 use crate::io::system::{limits, memory};
-use crate::io::{console, terminal};
+use crate::io::{clock, console, terminal};
 use backissue_core::feed::logins::without_logins;
 
 /// The outcome of a successful command.
@@ -56,10 +56,23 @@ impl Done {
     }
 }
 
+/// Environment variables that name a folder or file. If one is empty, the usual place is not used instead: it was probably meant to be
+/// set.
+const EMPTY_REFUSED: [&str; 2] = ["BACKISSUE_DATA_DIR", "BACKISSUE_CONFIG"];
+
 /// Runs the program and returns its exit status: 0 for success, 1 with failures, 2 if nothing could be done, 3 if the store
 /// is in use (UX 4).
 pub fn main() -> ExitCode {
     terminal::guard_panics();
+    if let Some(name) = EMPTY_REFUSED
+        .iter()
+        .find(|name| std::env::var_os(name).is_some_and(|value| value.is_empty()))
+    {
+        console::tell(&format!(
+            "backissue: the environment variable {name} is empty: give it a value or unset it"
+        ));
+        return ExitCode::from(2);
+    }
     let typed = command().try_get_matches();
     let args = match typed.and_then(|matches| Args::from_arg_matches(&matches)) {
         Ok(args) => args,
@@ -97,6 +110,7 @@ fn refuse_arguments(error: &clap::Error) -> ExitCode {
 
 fn run(args: Args) -> Result<Done, Failure> {
     let options = args.global;
+    clock::check().map_err(Failure::new)?;
     memory::check_room().map_err(Failure::new)?;
     limits::allow_many_files().map_err(Failure::new)?;
     limits::check_threads().map_err(Failure::new)?;

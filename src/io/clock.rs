@@ -9,10 +9,27 @@ pub fn now() -> DateTime<Utc> {
     now.with_nanosecond(0).unwrap_or(now)
 }
 
-/// Returns the precise wall-clock time, for pauses between requests.
+/// Returns the precise wall-clock time, for pauses between requests. It may be before 1970 on a machine whose clock was never set.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
 pub fn precise_now() -> DateTime<Utc> {
-    Utc::now()
+    // `Utc::now` panics before 1970.
+    std::time::SystemTime::now().into()
+}
+
+/// Checks that the clock can be used. The error is a sentence.
+pub fn check() -> Result<(), String> {
+    check_time(precise_now())
+}
+
+/// The store's database and other libraries cannot handle times before 1970.
+fn check_time(now: DateTime<Utc>) -> Result<(), String> {
+    if now >= DateTime::UNIX_EPOCH {
+        return Ok(());
+    }
+    let day = now.format("%Y-%m-%d");
+    Err(format!(
+        "the clock of this computer shows {day}, before 1970: set it, then start backissue again"
+    ))
 }
 
 /// Returns the time of the monotonic clock, for measuring durations.
@@ -119,6 +136,14 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn a_clock_before_1970_is_refused() {
+        let before = std::time::UNIX_EPOCH - Duration::from_secs(1);
+        let told = check_time(before.into()).unwrap_err();
+        assert!(told.contains("1969-12-31"), "{told}");
+        assert_eq!(check_time(std::time::UNIX_EPOCH.into()), Ok(()));
+    }
 
     #[test]
     fn wall_clock_ahead_means_sleep_and_behind_means_set() {

@@ -3,7 +3,9 @@
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use super::store::PACK;
 
 /// Permissions of a private folder and of a private file.
 const FOLDER: u32 = 0o700;
@@ -25,6 +27,43 @@ pub(super) fn create_private_subfolder(folder: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         created => created,
     }
+}
+
+/// Creates an empty private folder in a folder that must exist. If there is one, everything in it is removed, in the order of names; a
+/// link to a folder remains.
+pub(super) fn create_empty_subfolder(folder: &Path) -> io::Result<()> {
+    if fs::metadata(folder).is_ok_and(|found| !found.is_dir()) {
+        fs::remove_file(folder)?;
+    }
+    create_private_subfolder(folder)?;
+    let found = fs::read_dir(folder)?.map(|file| Ok(file?.path()));
+    let mut paths = found.collect::<io::Result<Vec<_>>>()?;
+    paths.sort();
+    for path in paths {
+        if fs::symlink_metadata(&path)?.is_dir() {
+            fs::remove_dir_all(path)?;
+        } else {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns why a symbolic link makes a data folder unusable. A link to another disk that is not mounted must not be replaced, nor may
+/// the link be replaced with which the file of the store itself was moved to another disk.
+pub(super) fn find_bad_link(data: &Path) -> Option<String> {
+    let inside = OWN_FOLDERS.map(|name| data.join(name));
+    for path in inside.iter().map(PathBuf::as_path).chain([data]) {
+        let target = fs::read_link(path).ok().filter(|_| !path.exists());
+        if let Some(target) = target {
+            let (path, target) = (path.display(), target.display());
+            return Some(format!("{path} is a link to {target}, which does not exist"));
+        }
+    }
+    let pack = data.join(PACK);
+    fs::read_link(&pack)
+        .ok()
+        .map(|_| format!("{} is a link; link the whole folder instead", pack.display()))
 }
 
 /// Replaces a file with a private one, completely and durably or not at all. If the path is a symbolic link, the link remains and
@@ -55,7 +94,7 @@ pub(super) fn make_private(path: &Path, mode: u32) {
 /// programs may use it.
 pub(super) fn make_data_private(data: &Path) {
     make_private(&data.join("lock"), FILE);
-    make_private(&data.join("store.pack"), FILE);
+    make_private(&data.join(PACK), FILE);
     for found in fs::read_dir(data).into_iter().flatten().flatten() {
         let name = found.file_name();
         let is_ours = OWN_FOLDERS.iter().any(|own| name.to_string_lossy().starts_with(own));

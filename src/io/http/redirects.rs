@@ -13,6 +13,9 @@ use crate::engine::poll::fetch::{Answer, AnswerBody, FetchFailure, FetchRequest,
 use backissue_core::feed::{Kind, NewLocation};
 use backissue_core::schedule::WaitHeader;
 
+/// Maximum length of the address of a redirect, bytes.
+const LOCATION_BYTES_MAX: usize = 8_192;
+
 /// The redirects of one fetch so far.
 #[derive(Debug)]
 pub(super) struct RedirectPath {
@@ -142,6 +145,12 @@ fn location_text(bytes: &[u8]) -> String {
 
 /// Resolves the target of a redirect, without its fragment; only http and https are allowed.
 fn resolve_target(from: &Url, location: &str) -> Result<Url, FetchFailure> {
+    if location.len() > LOCATION_BYTES_MAX {
+        return Err(FetchFailure::Redirect(format!(
+            "its address has {} bytes, which is too long",
+            location.len()
+        )));
+    }
     let mut to = from.join(location.trim()).map_err(|_| unreadable_address())?;
     to.set_fragment(None);
     if matches!(to.scheme(), "http" | "https") {
@@ -205,6 +214,8 @@ mod tests {
         check(from, "//b.example/f", Ok("https://b.example/f"));
         check(from, "HTTP://b.example", Ok("http://b.example/"));
         check(from, "http://", Err("bad redirect: its address is not valid"));
+        let long = Err("bad redirect: its address has 100000 bytes, which is too long");
+        check(from, &"a".repeat(100_000), long);
         check(from, "file:///etc/hostname", Err("bad redirect: it leads to a 'file:' address"));
         check(from, "gopher://b.example", Err("bad redirect: it leads to a 'gopher:' address"));
     }

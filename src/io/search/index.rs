@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::index_error::IndexError;
 use super::segments::{Field, IndexedEntry, Segment, merge};
 use super::writer::{REMOVED, Writer, unpack_key};
-use crate::io::private_files::create_private_subfolder;
+use crate::io::private_files::create_empty_subfolder;
 use crate::io::store::measure_room;
 use backissue_core::history::FeedKey;
 
@@ -20,8 +20,6 @@ use backissue_core::history::FeedKey;
 const ENDING: &str = "words";
 /// End of the name of a segment that is being written. The name begins with a dot.
 const UNFINISHED: &str = ".tmp";
-/// Name of an index in the data folder while it is removed.
-const LEAVING: &str = "index-leaving";
 /// Number of segments of about the same size that are merged.
 const MERGED: usize = 6;
 /// Bytes that must stay free beside what a merge writes: the store may need them meanwhile.
@@ -74,7 +72,6 @@ impl SearchIndex {
     /// Opens the index in a data folder. One that is missing, damaged, or of another version is replaced by an empty
     /// one; one that the system has no file or no room to open is left alone.
     pub fn open(data: &Path) -> Result<Self, IndexError> {
-        fs::remove_dir_all(data.join(LEAVING)).ok();
         let folder = Self::folder_in(data);
         remove_unfinished(&folder);
         match Self::open_there(&folder) {
@@ -103,16 +100,8 @@ impl SearchIndex {
 
     /// Replaces the index by an empty one.
     pub fn make_empty(data: &Path) -> Result<Self, IndexError> {
-        let (folder, leaving) = (Self::folder_in(data), data.join(LEAVING));
-        let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
-        if is_there(&leaving) {
-            fs::remove_dir_all(&leaving)?;
-        }
-        if is_there(&folder) {
-            fs::rename(&folder, &leaving)?;
-            fs::remove_dir_all(&leaving)?;
-        }
-        create_private_subfolder(&folder)?;
+        let folder = Self::folder_in(data);
+        create_empty_subfolder(&folder)?;
         Self::open_there(&folder)
     }
 
@@ -379,18 +368,5 @@ mod tests {
         assert!(found(&read, "frost") == [0] && unfinished.exists());
         let again = SearchIndex::open(data.path()).unwrap();
         assert!(found(&again, "frost") == [0] && !unfinished.exists() && of_system.exists());
-    }
-
-    #[test]
-    fn interrupted_removal_of_an_index_goes_on() {
-        let data = tempfile::tempdir().unwrap();
-        let (folder, leaving) = (SearchIndex::folder_in(data.path()), data.path().join(LEAVING));
-        for make in [SearchIndex::open, SearchIndex::make_empty] {
-            drop(SearchIndex::make_empty(data.path()).unwrap());
-            fs::rename(&folder, &leaving).unwrap();
-            assert_eq!(SearchIndex::damage(data.path()), None);
-            drop(make(data.path()).unwrap());
-            assert!(folder.exists() && !leaving.exists());
-        }
     }
 }

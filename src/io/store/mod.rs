@@ -49,4 +49,5 @@ pub use error::StoreError;
 pub(super) use error::catch_sled_panic;
 pub use folder_lock::{find_lock, is_data_folder, own_socket, owner_socket};
 pub use handle::Store;
+pub(super) use pack::database::PACK;
 pub use sleepy_threads::SessionLength;

@@ -21,7 +21,7 @@ use super::upkeep::daily_backup;
 use super::upkeep::free_room::measure_room;
 use super::writing::group::Group;
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::io::private_files::{create_private_folder, make_data_private};
+use crate::io::private_files::{create_private_folder, find_bad_link, make_data_private};
 use crate::io::system::words::system_words;
 
 /// The key of the salt that spreads the polls of this installation (SPEC A.7).
@@ -46,6 +46,9 @@ impl Store {
                 folder: folder.into(),
                 why: "it is not a folder".into(),
             });
+        }
+        if let Some(why) = find_bad_link(folder) {
+            return Err(StoreError::Folder { folder: folder.into(), why });
         }
         create_private_folder(folder).map_err(cannot)?;
         Self::open_locked(folder, lock_folder(folder)?, stay)

@@ -25,6 +25,7 @@ pub mod lint;
 pub mod logins;
 pub mod many_hands;
 pub mod odd_files;
+pub mod odd_folders;
 pub mod owner;
 pub mod panics;
 pub mod planned_documents;

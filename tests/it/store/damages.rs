@@ -280,7 +280,7 @@ fn compare(
 }
 
 /// Prints a line, even if the test harness captures output.
-pub(super) fn say(line: std::fmt::Arguments<'_>) {
+pub(crate) fn say(line: std::fmt::Arguments<'_>) {
     let mut out = std::io::stdout().lock();
     out.write_fmt(line).and_then(|()| out.write_all(b"\n")).unwrap();
 }

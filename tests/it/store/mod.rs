@@ -1,7 +1,7 @@
 //! Tests of the store; each uses a temporary folder.
 
 pub(crate) mod damage;
-mod damages;
+pub(crate) mod damages;
 mod full_disk;
 mod gone_folder;
 mod keeping;

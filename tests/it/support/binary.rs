@@ -116,6 +116,12 @@ impl Program {
         bare(self.folder.path()).args(self.place()).args(args).spawn().unwrap()
     }
 
+    /// Runs the binary with exactly these arguments and additional environment variables.
+    pub(crate) fn run_in(&self, environment: &[(&str, &str)], args: &[&str]) -> Ended {
+        let mut command = bare(self.folder.path());
+        ended(command.envs(environment.iter().copied()).args(args).spawn().unwrap(), b"")
+    }
+
     /// Starts a command with a folder for sockets of this session (`XDG_RUNTIME_DIR`).
     pub(crate) fn start_in_session(&self, session: &Path, args: &[&str]) -> Child {
         let mut command = bare(self.folder.path());

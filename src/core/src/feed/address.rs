@@ -10,7 +10,8 @@ use super::characters::{is_bidi_control, is_invisible};
 const ADDRESS_BYTES_MAX: usize = 8_192;
 
 /// Cleans the URL `written` and resolves it against `base`. Cleaning removes surrounding white space and quotes, line breaks with
-/// their indentation, control characters and invisible characters. An absolute URL is not normalised. An empty URL gives `None`.
+/// their indentation, control characters and invisible characters. An absolute URL is not normalised, but for a host in another
+/// script ([`with_ascii_host`]). An empty URL gives `None`.
 pub(super) fn resolve_address(written: &str, base: Option<&Url>) -> Option<String> {
     if written.len() > ADDRESS_BYTES_MAX {
         return None;
@@ -20,10 +21,21 @@ pub(super) fn resolve_address(written: &str, base: Option<&Url>) -> Option<Strin
         return None;
     }
     if has_scheme(&clean) {
-        return Some(clean.into_owned());
+        return Some(with_ascii_host(clean.into_owned()));
     }
     let joined = base.and_then(|base| base.join(&clean).ok());
     Some(joined.map_or_else(|| clean.into_owned(), String::from))
+}
+
+/// Returns a web URL with its host in ASCII (Punycode), because letters of other scripts can look like those of a familiar name.
+/// Returns other URLs unchanged.
+pub(super) fn with_ascii_host(address: String) -> String {
+    let after = address.split_once("://").map_or("", |(_, after)| after);
+    let host = after.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    if host.is_ascii() || !is_web(&address) {
+        return address;
+    }
+    Url::parse(&address).map_or(address, String::from)
 }
 
 fn clean_address(written: &str) -> Cow<'_, str> {
@@ -116,6 +128,8 @@ mod tests {
         check("/x?y=1", Some("https://a.example/x?y=1"));
         check("//b.example", Some("https://b.example/"));
         check("HTTP://B.example", Some("HTTP://B.example"));
+        check("https://b.example/ж?ж", Some("https://b.example/ж?ж"));
+        check("https://b.exаmple/", Some("https://b.xn--exmple-4nf/"));
         check("http://b.exa\n\tmple/", Some("http://b.example/"));
         check(
             "\n  http://b.example/long/\r\n  path?x=1 2\n",

@@ -16,12 +16,12 @@ use super::frame::{CHANGE, FrameBuilder};
 use super::pack_file::{Pack, Scanned};
 use super::pack_place::PackPlace;
 use super::table::{Batch, Stored, Table, TableName, read_at};
-use crate::io::private_files::create_private_subfolder;
+use crate::io::private_files::create_empty_subfolder;
 use crate::io::store::error::{StoreError, catch_sled_panic};
 use crate::io::store::sleepy_threads::{SessionLength, open_database};
 
 /// Name of the pack in a data folder.
-pub(in crate::io::store) const PACK: &str = "store.pack";
+pub(in crate::io) const PACK: &str = "store.pack";
 /// Name of the folder of sled's files in a data folder.
 pub(in crate::io::store) const INDEX: &str = "store";
 /// Size of sled's page cache on disk, in bytes; in memory, its pages take twice that.
@@ -117,8 +117,7 @@ impl Database {
             // The last session did not end as it should.
             Some(_) | None => {}
         }
-        remove_index(&index)?;
-        create_private_subfolder(&index)?;
+        create_empty_subfolder(&index)?;
         File::create(index.join(OF_PACK))?;
         let (mut database, scanned) = Self::fill(pack, &index, stay)?;
         if !scanned.is_sound() {
@@ -418,14 +417,6 @@ fn is_locked(error: &io::Error) -> bool {
 /// Returns whether sled's files belong to a pack. Otherwise they are the store of an older development version.
 pub(in crate::io::store) fn is_of_pack(index: &Path) -> bool {
     index.join(OF_PACK).exists()
-}
-
-/// Removes sled's files.
-pub(in crate::io::store) fn remove_index(index: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(index) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
 }
 
 /// Makes the names of the files in a folder durable.

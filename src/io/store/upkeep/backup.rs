@@ -6,7 +6,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 use super::compact::{NewPack, finish_replacement, replace_pack};
-use crate::io::private_files::create_private_folder;
+use crate::io::private_files::{create_private_folder, find_bad_link};
 use crate::io::store::error::StoreError;
 use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
@@ -141,6 +141,9 @@ impl Store {
     pub fn restore_backup(data: &Path, from: impl Read, aside: &str) -> Result<Backup, StoreError> {
         let folder =
             |why: io::Error| StoreError::Folder { folder: data.into(), why: system_words(&why) };
+        if let Some(why) = find_bad_link(data) {
+            return Err(StoreError::Folder { folder: data.into(), why });
+        }
         create_private_folder(data).map_err(folder)?;
         let held = lock_folder(data)?;
         finish_replacement(data)?;

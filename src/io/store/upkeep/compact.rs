@@ -6,11 +6,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::disk_room::FREE_MIN;
-use crate::io::private_files::create_private_subfolder;
+use crate::io::private_files::{create_empty_subfolder, create_private_subfolder};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
-use crate::io::store::pack::database::{INDEX, PACK, remove_index, sync_folder};
+use crate::io::store::pack::database::{INDEX, PACK, sync_folder};
 use crate::io::store::pack::rewrite::{FrameWriter, read_frames};
 
 /// Name of a new pack in the data folder, until it takes the place of the old one.
@@ -141,7 +141,7 @@ pub(super) fn replace_pack(mut new_pack: NewPack, aside: Option<&str>) -> Result
     }
     fs::rename(&new, &pack)?;
     sync_folder(&data)?;
-    remove_index(&index)?;
+    create_empty_subfolder(&index)?;
     Ok(file.metadata()?.len())
 }
 

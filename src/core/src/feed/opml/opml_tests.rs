@@ -16,6 +16,18 @@ fn urls(opml: &Opml) -> Vec<&str> {
 }
 
 #[test]
+fn a_feed_with_a_title_of_a_megabyte_is_read() {
+    let long = "x".repeat(1_000_000);
+    let text = format!(
+        "<opml><body><outline text=\"{long}\" xmlUrl=\"https://a.example/\"/><outline text=\"{long}\"><outline text=\"b\" xmlUrl=\"https://b.example/\"/></outline></body></opml>"
+    );
+    let read = read_opml(text.as_bytes()).unwrap();
+    assert_eq!(read.outlines.len(), 2, "{:?}", read.flaws);
+    assert_eq!(read.outlines[0].title.as_ref().map(String::len), Some(502), "cut, and …");
+    assert!(read.flaws.is_empty(), "{:?}", read.flaws);
+}
+
+#[test]
 fn opml_list_is_read() {
     let opml = read_opml(
         b"<?xml version='1.0' encoding='utf-8'?><!-- x --><opml version='1.1'><head><title>My &amp; \

@@ -5,7 +5,7 @@
 
 use memchr::{memchr, memchr2, memmem};
 
-/// Maximum distance from the opening to the closing quote of an attribute value, in bytes. A longer value is cut.
+/// Maximum length of an attribute value that contains `<`, in bytes. In a longer one the closing quote is assumed to be missing.
 const ATTRIBUTE_BYTES_MAX: usize = 64 << 10;
 /// Maximum number of attributes read per element.
 const ATTRIBUTES_MAX: usize = 64;
@@ -225,7 +225,11 @@ fn read_attribute(text: &str) -> Option<((&str, &str), &str)> {
 /// quote, this quote is assumed to be missing, and the value ends at the first `>` or `<`.
 fn read_quoted_value(text: &str, quote: char) -> (&str, &str) {
     let window = text.as_bytes().get(..ATTRIBUTE_BYTES_MAX).unwrap_or(text.as_bytes());
-    let close = memchr(u8::try_from(quote).unwrap_or(b'"'), window);
+    let quote = u8::try_from(quote).unwrap_or(b'"');
+    let close = memchr(quote, window).or_else(|| {
+        let next = memchr2(quote, b'<', text.as_bytes())?;
+        (text.as_bytes().get(next) == Some(&quote)).then_some(next)
+    });
     let body = close.and_then(|at| text.get(..at));
     let closed = body.filter(|body| {
         !memchr(b'>', body.as_bytes())

@@ -369,7 +369,8 @@ fn read_markup<'t, 'a>(
 /// marked as not permanent.
 fn permanent_link(id: XmlElement<'_, '_>) -> Option<String> {
     let is_permanent = id.is(Ns::Atom, "id") || is_permanent_guid(id);
-    id.line().filter(|address| is_permanent && address::is_web(address))
+    let id = id.line().filter(|address| is_permanent && address::is_web(address));
+    id.map(address::with_ascii_host)
 }
 
 /// Checks whether an element is a `guid` that is declared to be a URL: its attribute `isPermaLink` is `true` or missing (RSS 2.0).
