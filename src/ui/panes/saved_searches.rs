@@ -13,6 +13,7 @@ use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
+use backissue_core::search::parse;
 
 /// Maximum number of saved searches.
 const SEARCHES_MAX: usize = 100;
@@ -29,10 +30,9 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let name: String = text.chars().take(NAME_CHARS_MAX).collect();
     // If the last word is incomplete, the open search also finds entries with longer words that begin with it. A `*` is added so
     // that the saved search finds the same entries.
-    let search = app.ui.search.as_ref();
-    let typed = search.and_then(|search| search.matching.as_ref()?.terms.last());
-    let open = typed.is_some_and(|term| term.prefix) && text.ends_with(char::is_alphanumeric);
-    let text = if open { format!("{text}*") } else { text };
+    let typed = app.ui.search.as_ref().map(|search| parse(&search.text, true, app.engine.zone));
+    let unfinished = typed.is_some_and(|typed| typed.is_ok_and(|query| query.unfinished));
+    let text = if unfinished { format!("{text}*") } else { text };
     let known = app.engine.saved_searches.iter().find(|search| search.text == text);
     if let Some(known) = known {
         let said = format!("this search is already saved as '{}'", known.name);
