@@ -204,6 +204,8 @@ pub struct NotifySettings {
     pub desktop: DesktopNotes,
     /// `true` to ring the terminal's bell for new entries as well.
     pub bell: bool,
+    /// Query of the entries to notify of; all if it is empty.
+    pub only: String,
 }
 
 /// Escape sequence that the terminal turns into a desktop notification.

@@ -20,6 +20,7 @@ use crate::io::system::words::system_words;
 use crate::ui::settings::{EntryColumn, ScreenSettings};
 use backissue_core::feed::text::one_line;
 use backissue_core::schedule::Pace;
+use backissue_core::search::parse as parse_query;
 
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 /// Maximum length of an error message about the configuration file, in characters.
@@ -199,6 +200,8 @@ impl ConfigDocument {
         }
         settings.commands = self.commands.into_settings()?;
         settings.notify = self.notify;
+        parse_query(&settings.notify.only, false, chrono_tz::Tz::UTC)
+            .map_err(|flaw| format!("[notify] only: {flaw}"))?;
         Ok((settings, screen))
     }
 }

@@ -11,6 +11,7 @@ use super::fold::{folded, is_dense};
 use super::name_test::{NameKind, NamePattern, NameTest};
 use super::query::Query;
 use super::query_flaw::{FlawKind, Position, QueryFlaw};
+use super::query_value::{Form, Value};
 use super::text_test::{Term, TextField, TextTest};
 use super::when::When;
 use super::words::WordScanner;
@@ -21,8 +22,6 @@ const PARTS_MAX: usize = 64;
 const DEPTH_MAX: usize = 16;
 /// Words between parts that are not searched for.
 pub(super) const OPERATORS: [&str; 3] = ["OR", "AND", "NOT"];
-/// Characters around phrases.
-pub(super) const QUOTES: [char; 3] = ['"', '“', '”'];
 
 /// Parses a query. `typing` is true while the user is typing: the last word then matches as a prefix, and what is missing at the end is
 /// no error.
@@ -48,40 +47,23 @@ fn position(text: &str, range: &Range<usize>) -> Position {
 }
 
 /// A flaw and its bytes in the query.
-type Flawed = (Range<usize>, FlawKind);
+pub(super) type Flawed = (Range<usize>, FlawKind);
 
-struct Parser<'t> {
-    text: &'t str,
+pub(super) struct Parser<'t> {
+    pub(super) text: &'t str,
     /// Bytes that were read.
-    at: usize,
-    depth: usize,
+    pub(super) at: usize,
+    pub(super) depth: usize,
     parts: usize,
     /// Whether the part is negated, so that no longer words may be excluded with it.
     excluded: bool,
     unfinished: bool,
-    typing: bool,
+    pub(super) typing: bool,
     zone: Tz,
 }
 
-/// The value of a part as typed.
-struct Value<'t> {
-    text: &'t str,
-    form: Form,
-    /// Bytes of the whole value in the query.
-    range: Range<usize>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Bare,
-    Quoted,
-    /// Between asterisks.
-    Part,
-    Regex,
-}
-
 impl<'t> Parser<'t> {
-    fn rest(&self) -> &'t str {
+    pub(super) fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
@@ -89,7 +71,7 @@ impl<'t> Parser<'t> {
         self.at = self.text.len().saturating_sub(self.rest().trim_start().len());
     }
 
-    fn skip(&mut self, bytes: usize) -> Range<usize> {
+    pub(super) fn skip(&mut self, bytes: usize) -> Range<usize> {
         let from = self.at;
         self.at = from.saturating_add(bytes).min(self.text.len());
         from..self.at
@@ -305,87 +287,6 @@ impl<'t> Parser<'t> {
             ),
         };
         Ok(Some(Condition::Leaf(leaf)))
-    }
-
-    /// Reads a value: words in quotation marks, a part of a word between asterisks, a regular expression, or one word.
-    fn value(&mut self) -> Result<Value<'t>, Flawed> {
-        let from = self.at;
-        if self.rest().starts_with('/') {
-            return self.regex();
-        }
-        let starred = self.rest().strip_prefix('*').is_some_and(|rest| rest.starts_with(QUOTES));
-        if starred {
-            self.skip(1);
-        }
-        let Some(quote) = self.rest().chars().next().filter(|first| QUOTES.contains(first)) else {
-            return self.bare();
-        };
-        self.skip(quote.len_utf8());
-        let inner = self.rest();
-        // The closing quotation mark may not have been typed yet.
-        let end = inner.find(QUOTES).unwrap_or(inner.len());
-        let text = inner.get(..end).unwrap_or_default();
-        self.skip(end);
-        let closing = self.rest().chars().next().map_or(0, char::len_utf8);
-        self.skip(closing);
-        let mut form = Form::Quoted;
-        if starred {
-            form = Form::Part;
-            if self.rest().starts_with('*') {
-                self.skip(1);
-            } else if !(self.typing && self.rest().is_empty()) {
-                return Err((from..self.at, FlawKind::Asterisk));
-            }
-        }
-        Ok(Value { text, form, range: from..self.at })
-    }
-
-    fn bare(&mut self) -> Result<Value<'t>, Flawed> {
-        let (rest, mut open) = (self.rest(), 0_usize);
-        let ends = |c: char| {
-            match c {
-                '(' => open = open.saturating_add(1),
-                ')' if open == 0 => return self.depth > 0,
-                ')' => open = open.saturating_sub(1),
-                _ => return c.is_whitespace(),
-            }
-            false
-        };
-        let text = rest.get(..rest.find(ends).unwrap_or(rest.len())).unwrap_or_default();
-        let range = self.skip(text.len());
-        let Some(inner) = text.strip_prefix('*').filter(|inner| inner.contains(|c: char| c != '*'))
-        else {
-            return Ok(Value { text, form: Form::Bare, range });
-        };
-        match inner.strip_suffix('*') {
-            Some(part) => Ok(Value { text: part, form: Form::Part, range }),
-            None if self.typing && self.rest().is_empty() => {
-                Ok(Value { text: inner, form: Form::Part, range })
-            }
-            None => Err((range, FlawKind::Asterisk)),
-        }
-    }
-
-    fn regex(&mut self) -> Result<Value<'t>, Flawed> {
-        let from = self.skip(1).start;
-        let mut escaped = false;
-        let end = self.rest().find(|c: char| {
-            let closes = c == '/' && !escaped;
-            escaped = c == '\\' && !escaped;
-            closes
-        });
-        let Some(end) = end else {
-            return Err((from..self.text.len(), FlawKind::UnclosedRegex));
-        };
-        let text = self.rest().get(..end).unwrap_or_default();
-        self.skip(end.saturating_add(1));
-        let range = from..self.at;
-        if !self.rest().is_empty()
-            && !self.rest().starts_with(|c: char| c.is_whitespace() || c == ')')
-        {
-            return Err((range, FlawKind::AfterRegex));
-        }
-        Ok(Value { text, form: Form::Regex, range })
     }
 
     /// Returns the condition for a value in a field of an entry's texts; `None` if the value contains no words.

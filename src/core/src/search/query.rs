@@ -1,7 +1,8 @@
 //! A parsed query.
 
 use super::condition::{Condition, EntryState, Leaf, RowTest};
-use super::parse_query::{OPERATORS, QUOTES};
+use super::parse_query::OPERATORS;
+use super::query_value::QUOTES;
 use super::words::WordScanner;
 
 /// A parsed query.
