@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::credentials::CredentialsTable;
 use super::credentials_file;
-use super::external_commands::CommandsTable;
+use super::external_commands::{CommandTable, CommandsTable, open_rules, share_targets};
 use super::key_bindings::{self, KeysTable};
 use super::unknown_names::unknown_name;
 use crate::engine::durations::Span;
@@ -84,7 +84,8 @@ fn with_credentials(mut configured: Configured, path: &Path) -> Result<Configure
 /// Parses the text of a configuration file.
 pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
     let mut file: ConfigDocument = toml::from_str(text).map_err(|error| located(text, &error))?;
-    let (keys, notes) = key_bindings::keymap(std::mem::take(&mut file.keys), text)?;
+    let keys = std::mem::take(&mut file.keys);
+    let (keys, notes) = key_bindings::keymap(file.ui.key_preset, keys, text)?;
     let (settings, screen) = file.into_settings()?;
     Ok(Configured { settings, screen: ScreenSettings { keys, ..screen }, notes })
 }
@@ -118,6 +119,8 @@ struct ConfigDocument {
     history: HistorySettings,
     ui: ScreenSettings,
     commands: CommandsTable,
+    open: CommandTable,
+    share: CommandTable,
     keys: KeysTable,
     notify: NotifySettings,
 }
@@ -199,6 +202,8 @@ impl ConfigDocument {
             return Err("[ui] columns must include \"title\"".to_owned());
         }
         settings.commands = self.commands.into_settings()?;
+        settings.commands.rules = open_rules(self.open)?;
+        settings.commands.share = share_targets(self.share)?;
         settings.notify = self.notify;
         parse_query(&settings.notify.only, false, chrono_tz::Tz::UTC)
             .map_err(|flaw| format!("[notify] only: {flaw}"))?;
