@@ -104,9 +104,9 @@ fn main() {
     let unread = bench.runtime.program.engine.unread();
     bench.shown("all marked read", "A", |app| app.engine.unread() == 0);
     bench.shown("and undone", "u", |app| app.engine.unread() == unread);
-    let title = EntryFilter { title: word(40), ..EntryFilter::default() };
+    let title = EntryFilter { query: format!("title:{}", word(40)), ..EntryFilter::default() };
     preview("a rule's preview: by title", &texts, &title);
-    let text = EntryFilter { text: word(2_000), ..EntryFilter::default() };
+    let text = EntryFilter { query: format!("text:{}", word(2_000)), ..EntryFilter::default() };
     preview("a rule's preview: by text", &texts, &text);
     println!("{} MB resident", resident_mb());
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
 use backissue_core::history::FeedKey;
-use backissue_core::search::{Marks, Matching, parse};
+use backissue_core::search::{FeedNames, KnownNames, Marks, Matching, parse};
 use chrono_tz::Tz;
 use filled::{FEEDS, entries_wanted, fill, now, resident_mb, word};
 
@@ -66,6 +66,13 @@ fn main() {
         ("common, not another", format!("{} -{}", word(1), word(5)), false),
         ("common, unread, dated", format!("{} is:unread after:2024", word(1)), false),
         ("no words: is:unread", "is:unread".to_owned(), false),
+        ("one word or another", format!("{} OR {}", word(40), word(900)), false),
+        ("common, or another", format!("{} OR {}", word(1), word(2)), false),
+        ("not one, but another", format!("-{} {}", word(1), word(40)), false),
+        ("not a common word", format!("-{}", word(5)), false),
+        ("expression in a feed", format!("/{}.{}/ feed:7.", word(40), word(1)), false),
+        ("category, three days", "category:pruning age:<3d".to_owned(), false),
+        ("link in a feed", "link:/1$/ feed:8.".to_owned(), false),
     ] {
         measure(&mut store, what, &query, typing);
     }
@@ -73,16 +80,17 @@ fn main() {
 }
 
 fn measure(store: &mut Store, what: &str, query: &str, typing: bool) {
-    let query = parse(query, typing, now(), Tz::UTC).unwrap();
-    let matching = Matching {
-        feeds: (1..=FEEDS).map(FeedKey).collect(),
-        after: query.after.map(|at| at.timestamp()),
-        before: query.before.map(|at| at.timestamp()),
-        terms: query.terms,
-        states: query.states,
-        ..Matching::default()
-    };
-    let marks = Marks::for_terms(&matching.terms);
+    let query = parse(query, typing, Tz::UTC).unwrap();
+    let names: Vec<String> = (1..=FEEDS).map(|key| format!("feed {key}.")).collect();
+    let names = (1..=FEEDS).zip(&names).map(|(key, title)| FeedNames {
+        key: FeedKey(key),
+        title,
+        address: "",
+        tags: &[],
+    });
+    let names: Vec<FeedNames<'_>> = names.collect();
+    let matching = Matching::new(query, KnownNames { feeds: &names, labels: &[] }, now()).unwrap();
+    let marks = Marks::for_condition(&matching.condition);
     let mut taken: Vec<Duration> = Vec::new();
     let mut found = 0;
     for _ in 0..9 {

@@ -70,7 +70,7 @@ pub(super) enum CliCommand {
     Unread(UnreadArgs),
     /// List entries, newest first
     Entries(EntriesArgs),
-    /// Search all entries: words, "phrases", -exclusion, feed: tag: title: author: is: after: before:
+    /// Search all entries: words, "phrases", -exclusion, OR, feed: tag: title: is: age: and more
     Search(SearchArgs),
     /// List your filters: what they hide, mark, star or label, and how many entries they match
     #[command(alias = "rules")]
@@ -201,6 +201,9 @@ pub(super) struct EntriesArgs {
     /// Only entries that filters hide; they are normally left out
     #[arg(long, conflicts_with_all = ["unread", "starred"])]
     pub(super) hidden: bool,
+    /// Only entries that this query finds, as 'backissue search' does
+    #[arg(long, value_name = "QUERY")]
+    pub(super) search: Option<String>,
     /// Only entries since a date (2026-03-01) or time (2026-03-01T12:00:00Z)
     #[arg(long, value_name = "T")]
     pub(super) since: Option<String>,

@@ -133,6 +133,9 @@ pub(super) enum FilterChange {
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("action").required(true))]
 pub(super) struct FilterAddArgs {
+    /// Match entries that this query finds, as 'backissue search' does
+    #[arg(value_name = "QUERY")]
+    pub(super) query: Option<String>,
     /// Hide matching entries
     #[arg(long, group = "action")]
     pub(super) hide: bool,
@@ -151,13 +154,13 @@ pub(super) struct FilterAddArgs {
     /// Only entries of feeds with this tag or one below it
     #[arg(long, value_name = "T")]
     pub(super) tag: Option<String>,
-    /// Match the title: words, "a phrase" or /expression/
+    /// Match letters anywhere in the title: words, "a phrase" or /expression/
     #[arg(long, value_name = "WORDS")]
     pub(super) title: Option<String>,
-    /// Match the author's name
+    /// Match letters anywhere in the author's name
     #[arg(long, value_name = "WORDS")]
     pub(super) author: Option<String>,
-    /// Match the text
+    /// Match letters anywhere in the text
     #[arg(long, value_name = "WORDS")]
     pub(super) text: Option<String>,
     /// How long the filter applies: 7d, 2w, 6m, 1y, or its last day (2026-03-01); forever if omitted

@@ -107,8 +107,8 @@ pub enum Request {
     Open {
         /// Address to open.
         link: String,
-        /// `true` for an attached file.
-        attached: bool,
+        /// Media type of an attached file, which may be empty; `None` for other addresses.
+        attached: Option<String>,
     },
     /// Carry out several requests as one change, so that one undo reverts all of them.
     Together(Vec<Self>),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::external::external_command::ExternalCommand;
+use super::external::open_rules::OpenRule;
 use super::politeness::address_net::AddressNet;
 use backissue_core::history::walk::adaptor::INTERNET_ARCHIVE;
 use backissue_core::schedule::Pace;
@@ -194,6 +195,10 @@ pub struct CommandSettings {
     pub pipe: Option<String>,
     /// Command that is notified of new entries.
     pub on_new: Option<ExternalCommand>,
+    /// Commands that open certain addresses or files, from the section `[open]`.
+    pub rules: Vec<OpenRule>,
+    /// Names and commands of the section `[share]`.
+    pub share: Vec<(String, ExternalCommand)>,
 }
 
 /// Section `[notify]` of the configuration.
@@ -204,6 +209,8 @@ pub struct NotifySettings {
     pub desktop: DesktopNotes,
     /// `true` to ring the terminal's bell for new entries as well.
     pub bell: bool,
+    /// Query of the entries to notify of; all if it is empty.
+    pub only: String,
 }
 
 /// Escape sequence that the terminal turns into a desktop notification.

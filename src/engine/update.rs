@@ -139,8 +139,10 @@ fn requested(
         Request::FetchPicture { key, url } => picture_fetches::fetch(engine, now, key, url)?,
         Request::DropPictures => picture_fetches::drop_waiting(engine),
         Request::Learn(feed) => learn::ask(engine, feed),
-        Request::Open { link, attached: false } => vec![run_external::show(engine, link)],
-        Request::Open { link, attached: true } => vec![run_external::play(engine, link)],
+        Request::Open { link, attached: None } => vec![run_external::show(engine, link)],
+        Request::Open { link, attached: Some(media_type) } => {
+            vec![run_external::play(engine, link, &media_type)]
+        }
         Request::Together(requests) => together(engine, now, requests),
         Request::Undo => undo::undo(engine, now),
         Request::Redo => undo::redo(engine, now),

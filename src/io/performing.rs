@@ -336,10 +336,12 @@ fn read_import(path: &str) -> ScreenInput {
         .into();
     }
     match read_opml(path) {
-        Ok(read) => ScreenInput::ListRead(Box::new(ImportedList {
-            wanted: import::subscriptions_in(&read),
-            refused: read.left_out(),
-        })),
+        Ok(read) => {
+            let wanted = import::subscriptions_in(&read);
+            let (searches, mut refused) = import::searches_in(&read);
+            refused.extend(read.left_out());
+            ScreenInput::ListRead(Box::new(ImportedList { wanted, searches, refused }))
+        }
         Err(why) => Input::Trouble(why).into(),
     }
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::actions::run_own::RunningSequence;
 use super::keys::key::Key;
 use super::overlays::prompt::Prompt;
 use super::panes::entry_list::{Listing, RowShape};
+use super::reader::pipe::WaitingRun;
 use super::scroll_list::ScrollList;
 use super::settings::{LayoutChoice, ScreenSettings, ShownFeeds};
 use super::state::asked_polls::AskedPolls;
@@ -26,7 +28,6 @@ use super::state::search::Search;
 use super::theme::appearance::Appearance;
 use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::entries::rows::{RowOrder, Show};
-use crate::engine::external::external_command::ExternalCommand;
 use backissue_core::history::EntryKey;
 use backissue_core::search::Marks;
 
@@ -98,8 +99,11 @@ pub struct Ui {
     /// State of the pictures in the open entry.
     pub pictures: Pictures,
     /// External commands, each with the entry that must be read from the store before the command can start.
-    /// If the user chose a link of its text, the command receives this link.
-    pub pipes: Vec<(EntryKey, ExternalCommand, Option<String>)>,
+    pub pipes: Vec<WaitingRun>,
+    /// Own commands whose program has not ended yet.
+    pub sequences: Vec<RunningSequence>,
+    /// Number of steps that ran a program.
+    pub sequences_begun: u32,
     /// Link of the text for the command that is being typed.
     pub piped_link: Option<String>,
     /// The text that is being found in the open entry.

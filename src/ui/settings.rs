@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-use super::keys::key_bindings::Keymap;
+use super::keys::key_bindings::{KeyPreset, Keymap};
 
 /// The settings in `[ui]` and `[keys]`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -42,6 +42,9 @@ pub struct ScreenSettings {
     pub hints: bool,
     /// `true` to restore the last list and entry when the program starts.
     pub restore: bool,
+    /// Keys that apply where `[keys]` assigns no others.
+    #[serde(rename = "keys")]
+    pub key_preset: KeyPreset,
     /// Active key bindings, which are configured in the separate table `[keys]`.
     #[serde(skip)]
     pub keys: Keymap,
@@ -176,6 +179,7 @@ impl Default for ScreenSettings {
             counts: CountStyle::default(),
             hints: true,
             restore: true,
+            key_preset: KeyPreset::Default,
             keys: Keymap::default(),
         }
     }

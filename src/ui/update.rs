@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::actions::lists;
+use super::actions::{lists, run_own};
 use super::app::App;
 use super::come_back;
 use super::effect::ScreenEffect;
@@ -14,6 +14,7 @@ use super::reader::{lay_out, marking_read, open_entry, pictures, pipe, reading_p
 use super::reconfigure;
 use super::state::layout::Viewport;
 use super::theme::choose_theme;
+use crate::engine::external::external_run::RunPurpose;
 use crate::engine::input::Input;
 use crate::engine::store_work::{Answer, JobSubject, Stored};
 use backissue_core::feed::dates::calendar::{day_of, day_start};
@@ -46,6 +47,9 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
         ScreenInput::Engine(Input::Learned(feed, plan)) => {
             plan_pane::show_learned(app, feed, plan.as_ref());
             app.tell_engine(now, Input::Learned(feed, plan))
+        }
+        ScreenInput::Engine(Input::Ran(RunPurpose::Step(id), ended)) => {
+            run_own::program_ended(app, now, id, ended)
         }
         ScreenInput::Engine(input) => app.tell_engine(now, input),
         ScreenInput::PathCompleted { typed, completed } => {
@@ -128,7 +132,7 @@ fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenE
         Ok(Answer::Rows(rows)) => open_entry::show_rows(app, now, rows),
         Ok(Answer::Entry(entry)) => {
             let mut effects: Vec<ScreenEffect> =
-                pipe::start_waiting(app, &entry).into_iter().collect();
+                run_own::start_waiting(app, now, &entry).into_iter().collect();
             // If an external command was waiting for the entry, the reader pane may be waiting for it too.
             if effects.is_empty() || app.ui.opening == Some(entry.key) {
                 effects.extend(open_entry::show_entry(app, now, *entry));

@@ -17,7 +17,9 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Flex, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
-use super::overlays::{choice, edit, filters, help, palette, pick_list, plan, removed, timetable};
+use super::overlays::{
+    choice, edit, filters, help, palette, pick_list, plan, removed, share, timetable,
+};
 use super::panes::{entries, feeds, hint_line, hyperlinks, pictures, reader, status, welcome};
 use super::{clusters, dressing, pane, plain};
 use crate::ui::app::App;
@@ -135,6 +137,7 @@ fn draw_overlay(
         Overlay::FilterDialog(form) => scrolled(filters::draw(frame, panes, app, form)),
         Overlay::FilterList(list) => scrolled(filters::draw_list(frame, panes, app, *list, now)),
         Overlay::Removed(list) => scrolled(removed::draw(frame, panes, app, *list, now)),
+        Overlay::Share(list) => scrolled(share::draw(frame, panes, app, *list)),
         // Input lines, questions and address lookups are drawn in the bottom line.
         // Hints are drawn in the text.
         Overlay::Prompt(_) | Overlay::Question(_) | Overlay::Looking(_) | Overlay::Hints(_) => {

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::cli::args::EntriesArgs;
+use crate::cli::commands::search::catch_up;
 use crate::cli::context::CommandContext;
 use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
@@ -13,9 +14,12 @@ use crate::cli::{Done, json, lookup, time_args};
 use crate::engine::backfill::gap_rows;
 use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
+use crate::engine::search_query;
 use crate::engine::state::Engine;
 use crate::io::clock;
+use backissue_core::feed::logins::without_logins;
 use backissue_core::history::{EntryKey, FeedKey, Flags, Gap, KeptEntry};
+use backissue_core::search::{RowTest, When};
 
 /// Number of entries to read from the store at once. Reading several is faster, because one record of the store holds several
 /// entries.
@@ -26,10 +30,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
     let now = clock::now();
     let since = args.since.as_deref().map(time_args::parse_instant).transpose()?;
     let engine = desk.engine()?;
-    let scope = match &args.feed {
-        None => Scope::Everything,
-        Some(typed) => Scope::Feeds(vec![lookup::find_subscription(&engine, typed)?]),
-    };
+    let scope = find_scope(desk, &engine, args, since, now)?;
     let show = match (args.unread, args.starred, args.hidden) {
         (true, _, _) => Show::Unread,
         (_, true, _) => Show::Starred,
@@ -89,6 +90,32 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
         list.end();
     }
     Ok(desk.tell_left_out(left_out, "entry", "entries"))
+}
+
+/// Returns the entries to list: those of a feed, those that a query finds, or all.
+fn find_scope(
+    desk: &CommandContext,
+    engine: &Engine,
+    args: &EntriesArgs,
+    since: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+) -> Result<Scope, Failure> {
+    let feed = args.feed.as_deref().map(|typed| lookup::find_subscription(engine, typed));
+    let feed = feed.transpose()?;
+    let Some(text) = &args.search else {
+        return Ok(feed.map_or(Scope::Everything, |feed| Scope::Feeds(vec![feed])));
+    };
+    let mut matching = search_query::resolve(engine, now, text, false)
+        .map_err(|flaw| Failure::new(without_logins(&flaw.to_string())))?;
+    matching.feeds.retain(|key| feed.is_none_or(|feed| feed == *key));
+    matching.hidden |= args.hidden;
+    if let Some(since) = since {
+        matching.also(RowTest::Since(When::At(since)));
+    }
+    if matching.has_words() {
+        catch_up(desk)?;
+    }
+    Ok(Scope::Found(Box::new(matching)))
 }
 
 fn entry_line(key: EntryKey, feed: &Subscription, kept: &KeptEntry, flags: Flags) -> String {

@@ -48,7 +48,6 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &FiltersArgs) -> Result<D
 }
 
 fn in_json(engine: &Engine, rule: &EntryFilter, count: FilterCount, now: DateTime<Utc>) -> Value {
-    let given = |typed: &str| Some(typed.to_owned()).filter(|typed| !typed.is_empty());
     let (feed, tag) = match &rule.scope {
         FilterScope::Everywhere => (None, None),
         FilterScope::Feed(feed) => (Some(*feed), None),
@@ -66,9 +65,7 @@ fn in_json(engine: &Engine, rule: &EntryFilter, count: FilterCount, now: DateTim
         "label": rule.action.label(),
         "feed": feed,
         "tag": tag,
-        "title": given(&rule.title),
-        "author": given(&rule.author),
-        "text": given(&rule.text),
+        "query": rule.query,
         "until": pieces::time(rule.until),
         "over": rule.is_over(now),
         "about": entry_filters::about(engine, rule),

@@ -32,7 +32,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SearchArgs) -> Result<Do
         return Ok(print_gaps(desk, &engine, &matching, args));
     }
     let matching = Arc::new(matching);
-    if !matching.terms.is_empty()
+    if matching.has_words()
         && let Err(behind) = catch_up(desk)
     {
         if behind.loop_ended || desk.is_closed() {
@@ -43,7 +43,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SearchArgs) -> Result<Do
     }
     let wanted = Arc::clone(&matching);
     let found = desk.look(move |store| store.search(&wanted))?;
-    let marks = Arc::new(Marks::for_terms(&matching.terms));
+    let marks = Arc::new(Marks::for_condition(&matching.condition));
     let (mut list, mut left_out) = (JsonList::new(desk), 0_usize);
     for hit in found.iter().take(args.limit) {
         if desk.is_closed() {
@@ -130,9 +130,9 @@ fn print_gaps(
 ) -> Done {
     let now = clock::now();
     let mut listed = Vec::new();
-    for feed in engine.feeds.values().filter(|feed| matching.feeds.contains(&feed.key)) {
+    for feed in engine.feeds.values() {
         for (mark, gap) in gap_rows::of_feed(engine, feed, now) {
-            if matching.fits_date(mark.listed.timestamp()) {
+            if matching.fits_gap(mark.feed, mark.listed) {
                 listed.push((mark.listed, feed, gap));
             }
         }

@@ -36,10 +36,10 @@ pub fn in_query(engine: &Engine, query: &ListQuery, now: DateTime<Utc>) -> Vec<G
     let in_scope = |feed: &&Subscription| match &query.scope {
         Scope::Everything => true,
         Scope::Feeds(feeds) => feeds.contains(&feed.key),
-        Scope::Found(matching) => matching.wants_gaps() && matching.feeds.contains(&feed.key),
+        Scope::Found(matching) => matching.wants_gaps(),
     };
     let young = |mark: &GapMark| match &query.scope {
-        Scope::Found(matching) => matching.fits_date(mark.listed.timestamp()),
+        Scope::Found(matching) => matching.fits_gap(mark.feed, mark.listed),
         Scope::Everything | Scope::Feeds(_) => query.since.is_none_or(|since| mark.listed >= since),
     };
     let feeds = engine.feeds.values().filter(in_scope);

@@ -6,6 +6,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::entry_filters;
 use super::loaded_entry::LoadedEntry;
 use crate::engine::effect::Effect;
 use crate::engine::external::external_run::{ExternalRun, RunInput, RunPurpose};
@@ -16,6 +17,7 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::feed::text::one_line;
 use backissue_core::history::{Counters, FeedKey};
+use backissue_core::search::{EntryTexts, Subject, parse};
 
 /// Maximum number of new entries in one JSON document for the user's command. Further entries follow in another document.
 const TOLD_AT_ONCE: u32 = 500;
@@ -98,11 +100,12 @@ pub fn entries_read(
     entries.retain(|entry| entry.flags.is_unread() && engine.feeds.contains_key(&entry.key.feed));
     if desktop_cares(engine) {
         for entry in &entries {
+            if !is_wanted(engine, now, entry) {
+                continue;
+            }
             let count = engine.notifications.noted.entry(entry.key.feed).or_default();
             *count = count.saturating_add(1);
-        }
-        if let Some(last) = entries.last() {
-            engine.notifications.last_title = one_line(last.kept.shown_title(), TITLE_CHARS_MAX);
+            engine.notifications.last_title = one_line(entry.kept.shown_title(), TITLE_CHARS_MAX);
         }
     }
     let mut effects = Vec::new();
@@ -114,6 +117,22 @@ pub fn entries_read(
     }
     effects.extend(notify(engine, now));
     effects
+}
+
+/// Checks whether the query in the settings finds an entry. The query was checked when the settings were read.
+fn is_wanted(engine: &Engine, now: DateTime<Utc>, entry: &LoadedEntry) -> bool {
+    let Ok(query) = parse(&engine.settings.notify.only, false, engine.zone) else { return false };
+    let Some(feed) = engine.feeds.get(&entry.key.feed) else { return false };
+    let labels: Vec<String> =
+        entry_filters::labels(engine, &entry.ruled).map(str::to_owned).collect();
+    query.condition.holds(&Subject {
+        feed: feed.record.names(entry.key.feed),
+        flags: entry.flags,
+        listed: entry.kept.listed().timestamp(),
+        labels: &labels,
+        texts: &EntryTexts::new(&entry.kept, entry.body.as_ref()),
+        now,
+    })
 }
 
 /// Handles the end of the user's command, and sends the notifications that are due.

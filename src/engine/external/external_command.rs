@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::link_place::{LINK, check_link_place};
 
+/// Placeholder for the title of an entry in a command.
+const TITLE: &str = "{title}";
 /// Prefix of a command that reads an entry as JSON from standard input.
 const JSON: &str = "json:";
 
@@ -74,6 +76,30 @@ impl ExternalCommand {
         check_link_place(&self.words)
     }
 
+    /// Returns whether the command has a place for an address.
+    pub fn needs_link(&self) -> bool {
+        self.words.iter().any(|word| word.contains(LINK))
+    }
+
+    /// Checks that a step of an own command does not use an address or a title as code (SPEC G.52). The error is a sentence.
+    pub fn check_for_values(&self) -> Result<(), String> {
+        let words: Vec<String> = self.words.iter().map(|word| word.replace(TITLE, LINK)).collect();
+        let has_any = words.iter().any(|word| word.contains(LINK));
+        if has_any { check_link_place(&words) } else { Ok(()) }
+    }
+
+    /// Returns the command with the address inserted for `{link}` and the title for `{title}`. Neither is ever split into several
+    /// words. A title cannot be mistaken for an option.
+    #[must_use]
+    pub fn with_values(&self, link: &str, title: &str) -> Self {
+        let title = title.trim_start_matches(['-', ' ']);
+        let words = self.words.iter().map(|word| match word.split_once(TITLE) {
+            Some((before, after)) => format!("{before}{title}{after}"),
+            None => word.replace(LINK, link),
+        });
+        Self { words: words.collect(), ..*self }
+    }
+
     /// Returns the command with the address inserted for `{link}`, or added as the last word if there is no `{link}`. The address
     /// is never split into several words, whatever characters it contains.
     #[must_use]
@@ -117,6 +143,24 @@ mod tests {
     fn a_command_that_names_nothing_is_refused() {
         for text in ["", "  ", "!", "json:", "''", "a 'b"] {
             assert!(ExternalCommand::typed(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_step_gets_address_and_title_as_words() {
+        let link = "https://a.example/?q=a b;$(rm)";
+        for (text, title, words) in [
+            ("add {link} --title={title}", "{link} x", vec!["add", link, "--title={link} x"]),
+            ("mail -s {title} me", "--rm -x", vec!["mail", "-s", "rm -x", "me"]),
+            ("true", "x", vec!["true"]),
+        ] {
+            let command = ExternalCommand::typed(text).unwrap();
+            assert_eq!(command.check_for_values(), Ok(()));
+            assert_eq!(command.with_values(link, title).words, words);
+        }
+        for text in ["sh -c {link}", "sh -c {title}", "sh -c 'add {link}'", "{title}", "x a{title}"]
+        {
+            assert!(ExternalCommand::typed(text).unwrap().check_for_values().is_err(), "{text}");
         }
     }
 

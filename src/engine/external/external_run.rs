@@ -21,6 +21,8 @@ pub enum RunPurpose {
     Show,
     /// Pass an entry to the command and show the first line it prints.
     Pipe,
+    /// Run the program of an own command, which has this number.
+    Step(u32),
     /// Notify the command of new entries.
     News,
 }

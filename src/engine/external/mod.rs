@@ -3,4 +3,5 @@
 pub mod external_command;
 pub mod external_run;
 mod link_place;
+pub mod open_rules;
 pub mod run_external;

@@ -2,6 +2,7 @@
 
 use super::external_command::ExternalCommand;
 use super::external_run::{ExternalRun, HandedEntry, RunInput, RunPurpose};
+use super::open_rules::{command_for_link, command_for_media};
 use crate::engine::effect::Effect;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::state::Engine;
@@ -21,9 +22,14 @@ pub fn handed_entry(engine: &Engine, entry: LoadedEntry) -> HandedEntry {
 }
 
 /// Returns the effect that passes an entry to a command.
-pub fn pipe(engine: &Engine, entry: LoadedEntry, command: ExternalCommand) -> Effect {
+pub fn pipe(
+    engine: &Engine,
+    entry: LoadedEntry,
+    command: ExternalCommand,
+    purpose: RunPurpose,
+) -> Effect {
     let input = RunInput::Entry(Box::new(handed_entry(engine, entry)));
-    Effect::Run(Box::new(ExternalRun { purpose: RunPurpose::Pipe, command, input }))
+    Effect::Run(Box::new(ExternalRun { purpose, command, input }))
 }
 
 /// Returns the effect that shows the log in a pager, scrolled to the end of the log.
@@ -35,14 +41,19 @@ pub fn show_log() -> Option<Effect> {
 
 /// Returns the effect that opens an address, in the configured command or else in the browser.
 pub fn show(engine: &Engine, link: String) -> Effect {
-    started(engine.settings.commands.open.as_ref(), link)
+    let commands = &engine.settings.commands;
+    started(command_for_link(&commands.rules, &link).or(commands.open.as_ref()), link)
 }
 
-/// Returns the effect that opens an attached file: in the command for attached files, or else in the command for addresses, or
-/// else in the browser.
-pub fn play(engine: &Engine, link: String) -> Effect {
+/// Returns the effect that opens an attached file of a media type: in the command for the type or the address, or else in the command
+/// for attached files, or else in the command for addresses, or else in the browser.
+pub fn play(engine: &Engine, link: String, media_type: &str) -> Effect {
     let commands = &engine.settings.commands;
-    started(commands.enclosure.as_ref().or(commands.open.as_ref()), link)
+    let command = command_for_media(&commands.rules, media_type)
+        .or_else(|| command_for_link(&commands.rules, &link))
+        .or(commands.enclosure.as_ref())
+        .or(commands.open.as_ref());
+    started(command, link)
 }
 
 fn started(command: Option<&ExternalCommand>, link: String) -> Effect {
@@ -79,7 +90,7 @@ pub fn tell_end(engine: &mut Engine, purpose: RunPurpose, ended: Result<Option<S
             engine.say(one_line(&line, TOLD_CHARS_MAX));
         }
         (RunPurpose::Pipe, Ok(None)) => engine.say("the command has finished"),
-        (RunPurpose::Show | RunPurpose::News, Ok(_)) => {}
+        (RunPurpose::Show | RunPurpose::News | RunPurpose::Step(_), Ok(_)) => {}
     }
 }
 
@@ -107,7 +118,7 @@ mod tests {
         let link = || "https://a.example/1".to_owned();
         let shown = command(show(&engine(), link())).unwrap();
         assert!(shown.contains("firefox") && shown.contains("a.example/1"), "{shown}");
-        let played = command(play(&engine(), link())).unwrap();
+        let played = command(play(&engine(), link(), "")).unwrap();
         assert!(played.contains("mpv") && !played.contains("firefox"), "{played}");
     }
 

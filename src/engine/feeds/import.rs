@@ -17,8 +17,23 @@ use crate::engine::event::Event;
 use crate::engine::politeness::rate_limits;
 use crate::engine::state::Engine;
 use backissue_core::feed::logins::without_logins;
-use backissue_core::feed::opml::subscription_list::{Opml, OpmlFeed};
+use backissue_core::feed::opml::subscription_list::{NewsboatQuery, Opml, OpmlFeed};
 use backissue_core::history::FeedKey;
+use backissue_core::search::translate_newsboat;
+
+/// Returns the searches of newsboat in a list as names and queries, and a sentence for each that has no counterpart here.
+pub fn searches_in(read: &Opml) -> (Vec<(String, String)>, Vec<String>) {
+    let (mut searches, mut refused) = (Vec::new(), Vec::new());
+    for NewsboatQuery { name, expression, line } in &read.queries {
+        match translate_newsboat(expression) {
+            Ok(text) => searches.push((name.clone(), text)),
+            Err(why) => {
+                refused.push(format!("line {line}: the search '{name}' is left out: {why}"));
+            }
+        }
+    }
+    (searches, refused)
+}
 
 /// Returns the requests to subscribe to the feeds in an OPML document.
 pub fn subscriptions_in(read: &Opml) -> Vec<Subscribe> {

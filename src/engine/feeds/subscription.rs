@@ -15,6 +15,7 @@ use backissue_core::feed::sparse::is_default;
 use backissue_core::feed::{FeedDocument, Kind};
 use backissue_core::history::{ArchiveNode, Counters, FeedKey, GapKey, HistoryRecord, Merging};
 use backissue_core::schedule::{Decision, Facts, FeedStatus, PlanKind, SettledBy};
+use backissue_core::search::FeedNames;
 
 /// One subscription in the engine.
 #[derive(Debug, Clone, PartialEq)]
@@ -242,6 +243,11 @@ impl SubscriptionRecord {
     pub fn shown_title(&self) -> &str {
         let stated = self.own_title.as_deref().or(self.title.as_deref());
         stated.filter(|title| !title.is_empty()).unwrap_or(&self.url)
+    }
+
+    /// Returns the names by which queries refer to the feed, whose number is `key`.
+    pub fn names(&self, key: FeedKey) -> FeedNames<'_> {
+        FeedNames { key, title: self.shown_title(), address: &self.url, tags: &self.tags }
     }
 
     /// Returns the title, tags, and settings that the user chose.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::credentials::CredentialsTable;
 use super::credentials_file;
-use super::external_commands::CommandsTable;
+use super::external_commands::{CommandTable, CommandsTable, open_rules, share_targets};
 use super::key_bindings::{self, KeysTable};
 use super::unknown_names::unknown_name;
 use crate::engine::durations::Span;
@@ -20,6 +20,7 @@ use crate::io::system::words::system_words;
 use crate::ui::settings::{EntryColumn, ScreenSettings};
 use backissue_core::feed::text::one_line;
 use backissue_core::schedule::Pace;
+use backissue_core::search::parse as parse_query;
 
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 /// Maximum length of an error message about the configuration file, in characters.
@@ -83,7 +84,8 @@ fn with_credentials(mut configured: Configured, path: &Path) -> Result<Configure
 /// Parses the text of a configuration file.
 pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
     let mut file: ConfigDocument = toml::from_str(text).map_err(|error| located(text, &error))?;
-    let (keys, notes) = key_bindings::keymap(std::mem::take(&mut file.keys), text)?;
+    let keys = std::mem::take(&mut file.keys);
+    let (keys, notes) = key_bindings::keymap(file.ui.key_preset, keys, text)?;
     let (settings, screen) = file.into_settings()?;
     Ok(Configured { settings, screen: ScreenSettings { keys, ..screen }, notes })
 }
@@ -117,6 +119,8 @@ struct ConfigDocument {
     history: HistorySettings,
     ui: ScreenSettings,
     commands: CommandsTable,
+    open: CommandTable,
+    share: CommandTable,
     keys: KeysTable,
     notify: NotifySettings,
 }
@@ -198,7 +202,11 @@ impl ConfigDocument {
             return Err("[ui] columns must include \"title\"".to_owned());
         }
         settings.commands = self.commands.into_settings()?;
+        settings.commands.rules = open_rules(self.open)?;
+        settings.commands.share = share_targets(self.share)?;
         settings.notify = self.notify;
+        parse_query(&settings.notify.only, false, chrono_tz::Tz::UTC)
+            .map_err(|flaw| format!("[notify] only: {flaw}"))?;
         Ok((settings, screen))
     }
 }

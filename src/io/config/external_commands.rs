@@ -1,8 +1,11 @@
-//! Parses `[commands]` of the configuration file.
+//! Parses `[commands]`, `[open]` and `[share]` of the configuration file.
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external::open_rules::OpenRule;
 use crate::engine::settings::CommandSettings;
 
 /// The fields of `[commands]`.
@@ -17,7 +20,7 @@ pub(in crate::io) struct CommandsTable {
 
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "CommandText")]
-struct WrittenCommand(ExternalCommand);
+pub(in crate::io) struct WrittenCommand(pub(in crate::io) ExternalCommand);
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "a command must be text or a list of words, in quotes")]
@@ -56,6 +59,35 @@ impl CommandsTable {
             let checked = command.as_ref().map_or(Ok(()), ExternalCommand::check_for_links);
             checked.map_err(|why| format!("[commands] {name}: {why}"))?;
         }
-        Ok(CommandSettings { open, enclosure, pipe: self.pipe, on_new })
+        Ok(CommandSettings {
+            open,
+            enclosure,
+            pipe: self.pipe,
+            on_new,
+            ..CommandSettings::default()
+        })
     }
 }
+
+/// Reads the section `[open]`: patterns of addresses or media types, each with the command that opens them.
+pub(in crate::io) fn open_rules(table: CommandTable) -> Result<Vec<OpenRule>, String> {
+    let rule = |(pattern, WrittenCommand(command)): (String, WrittenCommand)| {
+        command.check_for_links().map_err(|why| format!("[open] {pattern}: {why}"))?;
+        OpenRule::new(&pattern, command).map_err(|why| format!("[open] {why}"))
+    };
+    table.into_iter().map(rule).collect()
+}
+
+/// Reads the section `[share]`: names of programs that receive an entry.
+pub(in crate::io) fn share_targets(
+    table: CommandTable,
+) -> Result<Vec<(String, ExternalCommand)>, String> {
+    let target = |(name, WrittenCommand(command)): (String, WrittenCommand)| {
+        command.check_for_values().map_err(|why| format!("[share] {name}: {why}"))?;
+        Ok((name, command))
+    };
+    table.into_iter().map(target).collect()
+}
+
+/// The fields of `[open]` and `[share]`.
+pub(in crate::io) type CommandTable = BTreeMap<String, WrittenCommand>;

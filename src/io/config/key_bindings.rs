@@ -1,62 +1,144 @@
-//! Parses `[keys]` of the configuration file, which assigns keys to commands.
+//! Parses `[keys]` of the configuration file, which assigns keys to commands, and own commands to keys or names.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::external_commands::WrittenCommand;
 use super::unknown_names::nearest;
-use crate::ui::keys::commands::COMMANDS;
-use crate::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
-use crate::ui::keys::key_names::sequence;
+use crate::ui::keys::commands::{COMMANDS, Command};
+use crate::ui::keys::key_bindings::{KeyPreset, Keymap, OwnKeys, place_of};
+use crate::ui::keys::key_names::{sequence, shown};
+use crate::ui::keys::own_commands::{OwnCommand, Step};
 
 /// The fields of `[keys]`.
-pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<WrittenKeys>>;
+pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<Written>>;
 
-/// The keys of one command in the file: one key sequence, or several.
+/// The value of a field: the keys of a command, or the steps of an own command.
 #[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "keys must be text like \"g d\", or several: [\"x\", \"Ctrl-x\"]")]
-pub(in crate::io) enum WrittenKeys {
-    One(String),
-    Several(Vec<String>),
+#[serde(
+    untagged,
+    expecting = "write keys like \"g d\", several keys like [\"x\", \"Ctrl-x\"], or steps like { run = [\"mpv\", \"{link}\"] }"
+)]
+pub(in crate::io) enum Written {
+    One(WrittenStep),
+    Several(Vec<WrittenStep>),
+}
+
+/// A key sequence or the name of a command, or a program to run.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(in crate::io) enum WrittenStep {
+    Text(String),
+    Run(WrittenRun),
+}
+
+/// A program to run, with what to do afterwards, and the keys if the command is bound to a name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::io) struct WrittenRun {
+    run: WrittenCommand,
+    then: Option<Box<Written>>,
+    keys: Option<String>,
 }
 
 /// Returns the effective key bindings, and a sentence for each key that is assigned to two commands. The error is a sentence with
 /// the line number.
-pub(in crate::io) fn keymap(table: KeysTable, text: &str) -> Result<(Keymap, Vec<String>), String> {
-    let mut own = table
-        .into_iter()
-        .map(|(command, keys)| read(&command, keys, text))
-        .collect::<Result<Vec<OwnKeys>, String>>()?;
+pub(in crate::io) fn keymap(
+    preset: KeyPreset,
+    table: KeysTable,
+    text: &str,
+) -> Result<(Keymap, Vec<String>), String> {
+    let (mut own, mut commands) = (Vec::new(), Vec::new());
+    for (name, value) in table {
+        let line = line_of(text, name.span().start);
+        let read = read(name.get_ref(), value.into_inner(), line, &mut commands);
+        own.push(read.map_err(|why| format!("line {line}: {why}"))?);
+    }
     own.sort_by_key(|own| own.line);
-    Ok(Keymap::new(&own))
+    Ok(Keymap::with(preset, &own, commands))
 }
 
+/// Reads a field. An own command is added to `commands`.
 fn read(
-    command: &Spanned<String>,
-    keys: Spanned<WrittenKeys>,
-    text: &str,
+    name: &str,
+    value: Written,
+    line: usize,
+    commands: &mut Vec<OwnCommand>,
 ) -> Result<OwnKeys, String> {
-    let line = line_of(text, command.span().start);
-    let wrong = |why: String| format!("line {line}: {why}");
-    let Some(place) = place_of(command.get_ref()) else {
-        let names = COMMANDS.iter().map(|row| row.name);
-        let meant = nearest(command.get_ref(), names);
-        return Err(wrong(format!(
-            "[keys] has an unknown command '{}'{meant}; ? in the reader lists them",
-            command.get_ref()
-        )));
+    let values = listed(value);
+    if let Some(place) = place_of(name) {
+        let keys = values.iter().map(|value| match value {
+            WrittenStep::Text(keys) => sequence(keys),
+            WrittenStep::Run(_) => Err("it is a command of backissue, which needs keys".to_owned()),
+        });
+        let sequences = keys.collect::<Result<_, _>>().map_err(|why| format!("{name}: {why}"))?;
+        return Ok(OwnKeys { place, sequences, line });
+    }
+    let is_name =
+        name.chars().count() > 1 && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    let unknown = || {
+        let meant = nearest(name, COMMANDS.iter().map(|row| row.name));
+        format!("[keys] has an unknown command '{name}'{meant}; ? in the reader lists them")
     };
-    let sequences = match keys.into_inner() {
-        WrittenKeys::One(keys) => vec![keys],
-        WrittenKeys::Several(keys) => keys,
-    };
-    let sequences = sequences
-        .iter()
-        .map(|keys| sequence(keys))
-        .collect::<Result<_, _>>()
-        .map_err(|why| wrong(format!("{}: {why}", command.get_ref())))?;
+    let mut keys = sequence(name).map(|keys| vec![keys]);
+    let has_steps = values.iter().any(|value| match value {
+        WrittenStep::Text(step) => place_of(step).is_some(),
+        WrittenStep::Run(_) => true,
+    });
+    if keys.is_err() && !(is_name && has_steps) {
+        return Err(unknown());
+    }
+    if let (Err(_), [WrittenStep::Run(WrittenRun { keys: Some(written), .. })]) =
+        (&keys, values.as_slice())
+    {
+        keys = Ok(vec![sequence(written).map_err(|why| format!("{name}: {why}"))?]);
+    }
+    let mut steps = Vec::new();
+    add_steps(values, &mut steps).map_err(|why| format!("{name}: {why}"))?;
+    if steps.is_empty() {
+        return Err(format!("{name}: no command is given"));
+    }
+    let place = COMMANDS.len().saturating_add(commands.len());
+    let sequences = keys.unwrap_or_default();
+    let of_keys = sequence(name).ok().map(|keys| shown(&keys));
+    commands.push(OwnCommand { name: of_keys.unwrap_or_else(|| name.to_owned()), steps });
     Ok(OwnKeys { place, sequences, line })
+}
+
+fn listed(value: Written) -> Vec<WrittenStep> {
+    match value {
+        Written::One(step) => vec![step],
+        Written::Several(steps) => steps,
+    }
+}
+
+/// Adds the steps that are written, those of `then` after the program.
+fn add_steps(written: Vec<WrittenStep>, steps: &mut Vec<Step>) -> Result<(), String> {
+    for step in written {
+        match step {
+            WrittenStep::Text(name) => {
+                let row = place_of(&name).and_then(|place| COMMANDS.get(place));
+                let row = row.filter(|row| !matches!(row.command, Command::Digit(_)));
+                let row = row.ok_or_else(|| {
+                    let meant = nearest(&name, COMMANDS.iter().map(|row| row.name));
+                    format!(
+                        "there is no command '{name}'{meant}; write a program as {{ run = [...] }}"
+                    )
+                })?;
+                steps.push(Step::Command(row.command, row.name));
+            }
+            WrittenStep::Run(WrittenRun { run: WrittenCommand(command), then, .. }) => {
+                command.check_for_values()?;
+                steps.push(Step::Run(command));
+                if let Some(then) = then {
+                    add_steps(listed(*then), steps)?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns the number of the line that contains the byte at offset `place`. The first line has number 1.

@@ -43,7 +43,7 @@ mod tests {
             (DesktopNotes::Osc777, true, false, "\x1b]777;notify;backissue;ab]0,title,c d\x07\x07"),
             (DesktopNotes::Osc9, false, true, "\x1bPtmux;\x1b\x1b]9;ab]0,title,c d\x07\x1b\\"),
         ] {
-            let settings = NotifySettings { desktop, bell };
+            let settings = NotifySettings { desktop, bell, ..NotifySettings::default() };
             assert_eq!(sequence(hostile, &settings, tmux), expected);
         }
     }

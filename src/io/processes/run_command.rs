@@ -25,6 +25,8 @@ use backissue_core::feed::text::one_line;
 
 /// Maximum running time of a command that reads entries.
 pub const TIME_MAX: Duration = Duration::from_mins(1);
+/// Maximum running time of the program of an own command, such as a player.
+const STEP_TIME_MAX: Duration = Duration::from_hours(24);
 /// Time during which a failure of a command that shows a URL is reported. A later failure means that the user closed the program.
 const WATCHED: Duration = Duration::from_secs(10);
 /// Maximum wait for the rest of the output after a command has ended.
@@ -38,6 +40,8 @@ const COMPLAINT_CHARS_MAX: usize = 200;
 pub async fn run(external: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
     match external.purpose {
         RunPurpose::Show => show(&external).await,
+        // The next step waits until the user closes the program.
+        RunPurpose::Step(_) => feed(external, STEP_TIME_MAX).await,
         RunPurpose::Pipe | RunPurpose::News => feed(external, time_max).await,
     }
 }
@@ -60,7 +64,7 @@ async fn show(external: &ExternalRun) -> Result<Option<String>, String> {
 /// continues and can still read its input.
 async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
     let program = &external.command.program().to_owned();
-    let wants_word = external.purpose == RunPurpose::Pipe;
+    let wants_word = matches!(external.purpose, RunPurpose::Pipe | RunPurpose::Step(_));
     let mut command = prepared(&external.command);
     describe(&mut command, &external.input);
     let files = async {

@@ -8,8 +8,7 @@ use super::index::{IndexState, SearchIndex, Stamps};
 use super::index_error::IndexError;
 use super::writer::Writer;
 use crate::io::store::Texts;
-use backissue_core::feed::text::strip_markup;
-use backissue_core::history::{EntryBody, EntryKey, FeedKey, IndexRow};
+use backissue_core::history::{EntryKey, FeedKey, IndexRow};
 use backissue_core::search::EntryTexts;
 
 /// Entries that are read together.
@@ -131,9 +130,7 @@ impl CatchUp {
             let Some(slot) = has.get_mut(seq as usize) else { continue };
             // An entry whose record is damaged has no words; the doctor says so.
             if let Some((kept, body)) = texts.remove(&seq) {
-                let text = body.as_ref().and_then(EntryBody::text).unwrap_or_default();
-                let text = strip_markup(text);
-                self.writer.add(key, stamp, &EntryTexts::new(&kept, &text));
+                self.writer.add(key, stamp, &EntryTexts::new(&kept, body.as_ref()));
             } else if *slot != 0 {
                 self.writer.remove(key);
             }

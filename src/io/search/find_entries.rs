@@ -1,4 +1,4 @@
-//! Finds the entries that have the words of a query.
+//! Finds the entries that can meet the condition of a query, by the words that the index knows.
 
 use roaring::RoaringBitmap;
 
@@ -7,27 +7,52 @@ use super::index_error::IndexError;
 use super::segments::{Field, Segment, SegmentError};
 use super::writer::unpack_key;
 use backissue_core::history::EntryKey;
-use backissue_core::search::{QueryField, Term};
+use backissue_core::search::{Condition, Leaf, Term, TextField, TextTest};
 
 /// Score of a term that occurs in the title.
 const TITLE_SCORE: f32 = 2.5;
 /// Score of a term that occurs elsewhere.
 const SCORE: f32 = 1.0;
-/// A shorter prefix is searched in titles and authors only: nearly every text has it.
-const PREFIX_CHARS_MIN: usize = 2;
+
+/// An entry that can meet a condition.
+#[derive(Debug)]
+pub struct Candidate<'s> {
+    pub key: EntryKey,
+    /// How well the words fit that are not excluded; 0 if there are none.
+    pub score: f32,
+    terms: &'s [TermHits<'s>],
+    ordinal: u32,
+}
+
+impl Candidate<'_> {
+    /// Returns whether the entry has a word of the condition. `None` for a phrase whose words it has, because the index knows no
+    /// positions.
+    pub fn has(&self, term: &Term) -> Option<bool> {
+        let hits = self.terms.iter().find(|hits| std::ptr::eq(hits.term, term))?;
+        let has_words =
+            hits.in_title.contains(self.ordinal) || hits.elsewhere.contains(self.ordinal);
+        (!has_words || !term.is_phrase()).then_some(has_words)
+    }
+}
+
+/// The entries of a segment that have the words of a term.
+#[derive(Debug)]
+struct TermHits<'c> {
+    term: &'c Term,
+    is_wanted: bool,
+    in_title: RoaringBitmap,
+    elsewhere: RoaringBitmap,
+}
 
 impl SearchIndex {
-    /// Calls `found` with the score of each entry that has all terms and none of the excluded ones.
-    ///
-    /// The index knows no positions: for a term of several words, the entries that have all of them are found, and none is
-    /// excluded. Whether the words follow each other must be verified.
+    /// Calls `found` with each entry that can meet a condition, as far as the index knows.
     pub fn find(
         &self,
-        terms: &[Term],
-        found: &mut dyn FnMut(EntryKey, f32),
+        condition: &Condition,
+        found: &mut dyn FnMut(&Candidate<'_>),
     ) -> Result<(), IndexError> {
         for open in self.segments() {
-            find_in(&open, terms, found)?;
+            find_in(&open, condition, found)?;
         }
         Ok(())
     }
@@ -35,29 +60,70 @@ impl SearchIndex {
 
 fn find_in(
     open: &OpenSegment,
-    terms: &[Term],
-    found: &mut dyn FnMut(EntryKey, f32),
+    condition: &Condition,
+    found: &mut dyn FnMut(&Candidate<'_>),
 ) -> Result<(), SegmentError> {
-    let mut hits = open.live.clone();
-    let mut in_titles = Vec::new();
-    for term in terms {
+    let mut terms = Vec::new();
+    for (term, is_wanted) in condition.terms() {
         let (in_title, elsewhere) = term_hits(&open.segment, term)?;
-        let all = &in_title | elsewhere;
-        if !term.excluded {
-            hits &= all;
-            in_titles.push(in_title);
-        } else if term.words.len() == 1 {
-            hits -= all;
-        }
+        terms.push(TermHits { term, is_wanted, in_title, elsewhere });
     }
-    for ordinal in hits {
+    for ordinal in bounds(condition, &terms, &open.live).possible {
         let Some(entry) = open.segment.entries().get(ordinal as usize) else { continue };
-        let scores =
-            in_titles.iter().map(|title| if title.contains(ordinal) { TITLE_SCORE } else { SCORE });
-        // Not `sum`: without scores it returns -0.
-        found(unpack_key(entry.key), scores.fold(0.0, |sum, score| sum + score));
+        let mut score = 0.0;
+        for hits in terms.iter().filter(|hits| hits.is_wanted) {
+            if hits.in_title.contains(ordinal) {
+                score += TITLE_SCORE;
+            } else if hits.elsewhere.contains(ordinal) {
+                score += SCORE;
+            }
+        }
+        found(&Candidate { key: unpack_key(entry.key), score, terms: &terms, ordinal });
     }
     Ok(())
+}
+
+/// The entries of a segment that meet a condition whatever the index does not know, and those that can meet it.
+struct Bounds {
+    certain: RoaringBitmap,
+    possible: RoaringBitmap,
+}
+
+fn bounds(condition: &Condition, terms: &[TermHits<'_>], live: &RoaringBitmap) -> Bounds {
+    let unknown = || Bounds { certain: RoaringBitmap::new(), possible: live.clone() };
+    match condition {
+        Condition::All(parts) => {
+            let mut all = Bounds { certain: live.clone(), possible: live.clone() };
+            for part in parts {
+                let part = bounds(part, terms, live);
+                all.certain &= part.certain;
+                all.possible &= part.possible;
+            }
+            all
+        }
+        Condition::Any(parts) => {
+            let mut any = Bounds { certain: RoaringBitmap::new(), possible: RoaringBitmap::new() };
+            for part in parts {
+                let part = bounds(part, terms, live);
+                any.certain |= part.certain;
+                any.possible |= part.possible;
+            }
+            any
+        }
+        Condition::Not(inner) => {
+            let inner = bounds(inner, terms, live);
+            Bounds { certain: live - inner.possible, possible: live - inner.certain }
+        }
+        Condition::Leaf(Leaf::Text(TextTest::Words(term))) => {
+            let Some(hits) = terms.iter().find(|hits| std::ptr::eq(hits.term, term)) else {
+                return unknown();
+            };
+            let possible = (&hits.in_title | &hits.elsewhere) & live;
+            let certain = if term.is_phrase() { RoaringBitmap::new() } else { possible.clone() };
+            Bounds { certain, possible }
+        }
+        Condition::Leaf(Leaf::Text(_) | Leaf::Name(_) | Leaf::Row(_)) => unknown(),
+    }
 }
 
 /// Returns the entries that have all words of a term in the title, and those that have them in another field.
@@ -65,21 +131,31 @@ fn term_hits(
     segment: &Segment,
     term: &Term,
 ) -> Result<(RoaringBitmap, RoaringBitmap), SegmentError> {
-    let short = term.prefix
-        && term.words.len() == 1
-        && term.words.iter().all(|word| word.is_ascii() && word.len() < PREFIX_CHARS_MIN);
     let mut in_title = RoaringBitmap::new();
     let mut elsewhere = RoaringBitmap::new();
-    if term.field != QueryField::Author {
-        in_title = words_hits(segment, Field::Title, term, true)?;
-    }
-    if term.field != QueryField::Title {
-        elsewhere = words_hits(segment, Field::Author, term, true)?;
-    }
-    if term.field == QueryField::Anywhere {
-        elsewhere |= words_hits(segment, Field::Text, term, !short)?;
+    for field in fields(term.field) {
+        // Nearly every text has a word with a short prefix: it is looked for elsewhere only.
+        let open = *field != Field::Text || !term.is_short_prefix();
+        let hits = words_hits(segment, *field, term, open)?;
+        if *field == Field::Title {
+            in_title = hits;
+        } else {
+            elsewhere |= hits;
+        }
     }
     Ok((in_title, elsewhere))
+}
+
+/// Returns the fields of the index that a field of the query language has; none for the link, which is not indexed.
+const fn fields(field: TextField) -> &'static [Field] {
+    match field {
+        TextField::Anywhere => &[Field::Title, Field::Author, Field::Text],
+        TextField::Title => &[Field::Title],
+        TextField::Author => &[Field::Author],
+        TextField::Category => &[Field::Category],
+        TextField::Text => &[Field::Text],
+        TextField::Link => &[],
+    }
 }
 
 /// Returns the entries that have all words of a term in a field; `open`: its last word may be a prefix there, if the term is

@@ -155,7 +155,7 @@ impl SearchIndex {
     pub fn damage(data: &Path) -> Option<String> {
         let read_all = || -> Result<(), IndexError> {
             for open in Self::open_to_read(data)?.segments() {
-                for field in [Field::Title, Field::Author, Field::Text] {
+                for field in [Field::Title, Field::Author, Field::Text, Field::Category] {
                     open.segment.prefix(field, "")?;
                 }
             }
@@ -295,7 +295,9 @@ mod tests {
             match word {
                 None => writer.remove(key),
                 Some(word) => {
-                    writer.add(key, 1, &EntryTexts { title: word, ..EntryTexts::default() });
+                    let mut texts = EntryTexts::default();
+                    texts.title = word;
+                    writer.add(key, 1, &texts);
                 }
             }
         }

@@ -13,6 +13,7 @@ mod shared_index;
 mod writer;
 
 pub use catch_up::CatchUp;
+pub use find_entries::Candidate;
 pub use index::{IndexState, SearchIndex};
 pub use index_error::IndexError;
 pub use indexer::Indexer;

@@ -6,8 +6,6 @@ use backissue_core::search::{EntryTexts, WordScanner};
 
 /// Memory of the words of a segment that is being built, in bytes. Then it is written.
 const BUILDER_BYTES: usize = 4 * 1024 * 1024;
-/// Bytes of a text that are indexed; the rest of a longer one is not.
-const TEXT_BYTES_MAX: usize = 1_000_000;
 /// Stamp of an entry that was removed. Other stamps are odd.
 pub(super) const REMOVED: u32 = 2;
 
@@ -29,8 +27,10 @@ impl Writer {
         self.builder.start_entry(pack_key(key), u64::from(stamp));
         self.add_words(Field::Title, texts.title);
         self.add_words(Field::Author, texts.author);
-        let text = texts.text.get(..texts.text.floor_char_boundary(TEXT_BYTES_MAX));
-        self.add_words(Field::Text, text.unwrap_or_default());
+        self.add_words(Field::Text, texts.text());
+        for category in texts.categories {
+            self.add_words(Field::Category, category);
+        }
     }
 
     fn add_words(&mut self, field: Field, text: &str) {

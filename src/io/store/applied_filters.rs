@@ -2,8 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::error::StoreError;
+use super::filters::saved_in;
+use super::pack::Table;
+use super::record_keys::{feed_of, number_of};
+use crate::io::{clock, codec};
 use backissue_core::filters::{Action, EntryFilter, PreparedFilters};
 use backissue_core::history::{EntryKey, FeedKey};
+use backissue_core::search::NameTest;
 
 /// The reader's filters and the entries that each of them hit.
 #[derive(Debug, Default)]
@@ -17,6 +23,19 @@ pub(super) struct AppliedFilters {
 pub(super) type NewHits = BTreeMap<u32, Vec<u32>>;
 
 impl AppliedFilters {
+    /// Reads the filters and their hits; a damaged record of hits counts as none.
+    pub(super) fn load(facts: &Table, filter_hits: &Table) -> Result<Self, StoreError> {
+        let list = saved_in(facts)?;
+        let mut hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>> = BTreeMap::new();
+        for pair in filter_hits.iter() {
+            let (key, bytes) = pair?;
+            let (Some(feed), Some(filter)) = (feed_of(&key), number_of(&key)) else { continue };
+            let seqs = codec::decode_compressed::<BTreeSet<u32>>(&bytes).unwrap_or_default();
+            hits.insert((filter, feed), seqs);
+        }
+        Ok(Self { judge: PreparedFilters::new(&list, clock::zone()), list, hits })
+    }
+
     pub(super) fn hits_of(&self, filter: u32) -> impl Iterator<Item = EntryKey> + '_ {
         let of_filter = self.hits.range((filter, FeedKey(0))..=(filter, FeedKey(u32::MAX)));
         of_filter
@@ -27,9 +46,13 @@ impl AppliedFilters {
         self.hits.get(&(filter, key.feed)).is_some_and(|seqs| seqs.contains(&key.seq))
     }
 
-    /// Whether one of these filters hit an entry.
-    pub(super) fn have_hit(&self, filters: &BTreeSet<u32>, key: EntryKey) -> bool {
-        filters.iter().any(|&filter| self.has_hit(filter, key))
+    /// Whether an entry has a label with this name.
+    pub(super) fn has_label(&self, key: EntryKey, name: &NameTest) -> bool {
+        let mut rules = self.list.iter();
+        rules.any(|filter| {
+            filter.action.label().is_some_and(|label| name.is_label(label))
+                && self.has_hit(filter.id, key)
+        })
     }
 
     /// Whether a filter other than this one hides an entry.

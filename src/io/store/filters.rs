@@ -2,20 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::io::store::pack::{Batch, TableName};
+use crate::io::store::pack::{Batch, Table, TableName};
 use chrono::{DateTime, Utc};
 
 use super::applied_filters::{AppliedFilters, NewHits};
 use super::error::StoreError;
 use super::handle::Store;
-use super::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
+use super::record_keys::{feed_bytes, numbered_key};
 use super::upkeep::check::StoreProblem;
 use super::upkeep::newest_backup::FactBack;
 use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::io::codec;
-use backissue_core::filters::{Action, EntryFilter, FilterSubject, PreparedFilters};
+use crate::io::{clock, codec};
+use backissue_core::filters::{Action, EntryFilter, PreparedFilters};
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags, Merged};
+use backissue_core::search::{EntryTexts, Subject};
 
 /// The key of the filters in the table of facts; they were once called rules.
 const FILTERS_KEY: &[u8] = b"rules";
@@ -24,26 +25,22 @@ const FOLDED_KEY: &[u8] = b"folded";
 /// The marks that filters can set.
 const FILTER_FLAGS: [Flag; 3] = [Flag::Hidden, Flag::Read, Flag::Starred];
 
+/// Returns the filters in their order; none if their record is damaged.
+pub(super) fn saved_in(facts: &Table) -> Result<Vec<EntryFilter>, StoreError> {
+    let bytes = facts.get(FILTERS_KEY)?;
+    Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+}
+
 impl Store {
-    /// Loads the filters and their hits; a damaged record of hits counts as none.
+    /// Loads the filters and their hits.
     pub(super) fn load_filters(&mut self) -> Result<(), StoreError> {
-        let filters = self.saved_filters()?;
-        let mut hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>> = BTreeMap::new();
-        for pair in self.filter_hits.iter() {
-            let (key, bytes) = pair?;
-            let (Some(feed), Some(filter)) = (feed_of(&key), number_of(&key)) else { continue };
-            let seqs = codec::decode_compressed::<BTreeSet<u32>>(&bytes).unwrap_or_default();
-            hits.insert((filter, feed), seqs);
-        }
-        self.filters =
-            AppliedFilters { judge: PreparedFilters::new(&filters), list: filters, hits };
+        self.filters = AppliedFilters::load(&self.facts, &self.filter_hits)?;
         Ok(())
     }
 
     /// Returns the reader's filters in their order; none if their record is damaged.
     pub fn saved_filters(&self) -> Result<Vec<EntryFilter>, StoreError> {
-        let bytes = self.facts.get(FILTERS_KEY)?;
-        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+        saved_in(&self.facts)
     }
 
     /// Checks the records of filters, of their hits, and of folded tags. `repair` puts the filters back as the newest
@@ -83,7 +80,7 @@ impl Store {
     /// Writes the filters; from now on they apply to new entries.
     pub fn save_filters(&mut self, filters: &[EntryFilter]) -> Result<(), StoreError> {
         self.put(TableName::Facts, FILTERS_KEY, codec::encode(&filters)?)?;
-        self.filters.judge = PreparedFilters::new(filters);
+        self.filters.judge = PreparedFilters::new(filters, clock::zone());
         self.filters.list = filters.to_vec();
         Ok(())
     }
@@ -144,14 +141,18 @@ impl Store {
         }
         let bytes = self.feeds.get(feed_bytes(feed)).ok().flatten();
         let record = bytes.and_then(|bytes| codec::decode::<SubscriptionRecord>(&bytes).ok());
-        let tags = record.map(|record| record.tags).unwrap_or_default();
-        let judge = self.filters.judge.for_feed(feed, &tags, now);
+        let record = record.unwrap_or_default();
+        let names = record.names(feed);
+        let judge = self.filters.judge.for_feed(&names, now);
         if judge.is_empty() {
             return hits;
         }
         for (&seq, entry) in merged.entries.range_mut(first_new..) {
-            let before = entry.row.flags;
-            for filter in judge.hits(&FilterSubject::new(feed, &entry.kept, entry.body.as_ref())) {
+            let (before, listed) = (entry.row.flags, entry.row.listed);
+            let texts = EntryTexts::new(&entry.kept, entry.body.as_ref());
+            let subject =
+                Subject { feed: names, flags: before, listed, labels: &[], texts: &texts, now };
+            for filter in judge.hits(&subject) {
                 entry.row.flags = filter.action.done_to(entry.row.flags);
                 hits.entry(filter.id).or_default().push(seq);
             }

@@ -11,7 +11,7 @@ use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
 use super::pack::{Database, Table};
 use super::reading::listed_entries::ListedEntryCache;
-use super::reading::phrases::VerifiedPhrases;
+use super::reading::verdicts::KnownVerdicts;
 use super::sleepy_threads::SessionLength;
 use super::upkeep::free_room::MeasureRoom;
 use super::writing::group::Group;
@@ -24,6 +24,8 @@ pub(super) type SharedTables = watch::Sender<Option<TextTables>>;
 /// The tables of rows and texts. Their clones keep the files open.
 #[derive(Debug, Clone)]
 pub(super) struct TextTables {
+    pub(super) facts: Table,
+    pub(super) filter_hits: Table,
     pub(super) feeds: Table,
     pub(super) index: Table,
     pub(super) meta: Table,
@@ -78,8 +80,8 @@ pub struct Store {
     pub(super) measure_room: MeasureRoom,
     /// The search index, once it is open.
     pub(super) search_index: SharedIndex,
-    /// Phrases that were looked for in texts.
-    pub(super) verified: VerifiedPhrases,
+    /// Tests that were made of texts.
+    pub(super) verified: KnownVerdicts,
     /// What other threads read of it.
     pub(super) shared_tables: SharedTables,
     /// How long it will be open.

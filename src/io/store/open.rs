@@ -13,7 +13,7 @@ use super::handle::{SharedTables, Store};
 use super::pack::database::{INDEX, PACK, is_of_pack};
 use super::pack::{Database, TableName};
 use super::reading::listed_entries::ListedEntryCache;
-use super::reading::phrases::VerifiedPhrases;
+use super::reading::verdicts::KnownVerdicts;
 use super::record_keys::feed_of;
 use super::sleepy_threads::SessionLength;
 use super::upkeep::compact::finish_replacement;
@@ -146,7 +146,7 @@ impl Store {
             gaps: Vec::new(),
             list_number: 0,
             search_index: SharedIndex::default(),
-            verified: VerifiedPhrases::default(),
+            verified: KnownVerdicts::default(),
             data: data.into(),
             elsewhere: None,
             measure_room,

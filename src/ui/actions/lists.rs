@@ -5,9 +5,11 @@ use chrono::{DateTime, Utc};
 use super::poll_answers;
 use crate::engine::feeds::export::subscriptions_text;
 use crate::engine::request::Request;
+use crate::engine::save_searches::with_new;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::imported_list::ImportedList;
+use backissue_core::feed::text::counted_words;
 
 /// Maximum number of rejected lines of an imported file that the message names. Further rejected lines are only counted.
 const REFUSED_NAMED: usize = 3;
@@ -26,9 +28,18 @@ pub fn export_list(app: &App, path: &str) -> Vec<ScreenEffect> {
 /// Subscribes to every feed in an imported list. The results of the first polls of these feeds are reported together when the last
 /// poll ends.
 pub fn import_list(app: &mut App, now: DateTime<Utc>, list: ImportedList) -> Vec<ScreenEffect> {
-    let ImportedList { wanted, mut refused } = list;
+    let ImportedList { wanted, searches, mut refused } = list;
     app.engine.imported = None;
-    let effects = app.ask(now, Request::Import(wanted));
+    let mut effects = app.ask(now, Request::Import(wanted));
+    let before = app.engine.saved_searches.len();
+    let list = with_new(&app.engine.saved_searches, searches);
+    let saved = match list.len().saturating_sub(before) {
+        0 => String::new(),
+        saved => {
+            effects.extend(app.ask(now, Request::SaveSearches(list)));
+            format!(", {} saved", counted_words(saved, "search", "searches"))
+        }
+    };
     let imported = app.engine.imported.clone().unwrap_or_default();
     refused.extend(imported.bad.iter().map(|(address, why)| format!("{address}: {why}")));
     let known = match imported.known.len() {
@@ -45,8 +56,8 @@ pub fn import_list(app: &mut App, now: DateTime<Utc>, list: ImportedList) -> Vec
     } else {
         format!(" · left out: {}", named.join("; "))
     };
-    let said = format!("{} added{known}{left_out}", imported.added.len());
-    let undo = if imported.added.is_empty() { "" } else { " · u undo" };
+    let said = format!("{} added{known}{saved}{left_out}", imported.added.len());
+    let undo = if imported.added.is_empty() && saved.is_empty() { "" } else { " · u undo" };
     if app.engine.is_polling_by_itself() && !app.engine.offline {
         poll_answers::wait_for_import(app, imported.added.into_iter().collect(), &said);
     }
@@ -66,16 +77,18 @@ mod tests {
         let wanted = |address: &str| Subscribe { address: address.into(), ..Subscribe::default() };
         let list = ImportedList {
             wanted: vec![wanted("https://a.example/f"), wanted("https://feed1.example/")],
+            searches: vec![("Cold".into(), "frost".into())],
             refused: (1..=5).map(|line| format!("line {line}: no address")).collect(),
         };
         import_list(&mut app, noon(), list);
         assert_eq!(
             app.ui.notice.map(|notice| notice.text).as_deref(),
             Some(
-                "1 added, 1 already subscribed · left out: line 1: no address; line 2: no address; \
+                "1 added, 1 already subscribed, 1 search saved · left out: line 1: no address; line 2: no address; \
                  line 3: no address; and 2 more ('backissue import' lists all) · u undo"
             )
         );
+        assert_eq!(app.engine.saved_searches[0].text, "frost");
         assert_eq!(app.ui.asked_polls.len(), 1, "its first poll is waited for");
     }
 }

@@ -7,4 +7,6 @@ pub mod marking;
 pub mod poll_answers;
 pub mod polls_by_hand;
 pub mod removed_feeds;
+pub mod run_own;
+pub mod share_menu;
 pub mod unsubscribe;

@@ -42,6 +42,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "pictures",
             "enclosure",
             "pipe",
+            "share",
             "copy-link",
             "scroll-right",
             "scroll-left",

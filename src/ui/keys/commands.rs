@@ -52,6 +52,7 @@ pub enum Command {
     Enclosure,
     Pipe,
     LinkHints,
+    Share,
     /// Types one digit of the number of a link to open.
     Digit(char),
     CopyLink,
@@ -89,6 +90,8 @@ pub enum Command {
     Log,
     Suspend,
     Quit,
+    /// Runs the own command with this number. It has no row in the command table.
+    Own(usize),
 }
 
 /// The part of the open list that is marked as read.
@@ -212,6 +215,9 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::LinkHints, "link-hints", "f")
         .only_in(READER)
         .help("show a letter on each link; the letter opens it, y before it copies it"),
+    command(Command::Share, "share", "Ctrl-b").only_in(ENTRIES).help(
+        "share the entry with a program of yours: a menu of those in [share]",
+    ),
     // One row for all digits. The key bindings replace the digit `1` by the digit that was typed.
     command(Command::Digit('1'), "link", "1-9")
         .only_in(READER)

@@ -1,27 +1,43 @@
 //! The active key bindings: the default keys of the command table, changed by the keys in the user's configuration.
 
-use super::commands::{COMMANDS, Command, CommandRow};
+use serde::Deserialize;
+
+use super::commands::{COMMANDS, Command};
 use super::key::{Code, Key};
-use super::key_names::shown;
+use super::key_names::{parse_key, shown};
+use super::newsboat_keys::{Here, NEWSBOAT_KEYS, NewsboatKey};
+use super::own_commands::OwnCommand;
 use crate::ui::state::layout::Pane;
 
 /// The active key bindings of all commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keymap {
     bound: Vec<Bound>,
+    own: Vec<OwnCommand>,
 }
 
-/// A key sequence and the index of its command in the command table.
+/// A key sequence and the place of its command: an index of the command table, or beyond its end one of the own commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Bound {
     keys: Vec<Key>,
     place: usize,
 }
 
+/// The keys that the program starts with, before the user's own keys.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeyPreset {
+    /// The default keys of the command table.
+    #[default]
+    Default,
+    /// The default keys of newsboat, and those of the command table that do not conflict with them.
+    Newsboat,
+}
+
 /// The keys that the user configured for one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnKeys {
-    /// Index of the command in the command table.
+    /// Index of the command in the command table, or the place of an own command.
     pub place: usize,
     /// Key sequences for the command. If empty, the command has no key.
     pub sequences: Vec<Vec<Key>>,
@@ -50,7 +66,17 @@ impl Keymap {
     /// Builds the bindings from the command table and the user's keys, and returns a sentence for each conflict. The user's keys
     /// override the default keys. If two lines of the user conflict, the first line wins.
     pub fn new(own: &[OwnKeys]) -> (Self, Vec<String>) {
+        Self::with(KeyPreset::Default, own, Vec::new())
+    }
+
+    /// Builds the bindings from the command table, a preset, the user's keys and the user's own commands; see [`Keymap::new`].
+    pub fn with(
+        preset: KeyPreset,
+        own: &[OwnKeys],
+        own_commands: Vec<OwnCommand>,
+    ) -> (Self, Vec<String>) {
         let mut clashes = Vec::new();
+        let name = |place: usize| name_of(place, &own_commands);
         let mut taken: Vec<(Bound, usize)> = Vec::new();
         for OwnKeys { place, sequences, line } in own {
             for keys in sequences {
@@ -60,28 +86,36 @@ impl Keymap {
                     clashes.push(format!(
                         "line {line}: '{}' for {} conflicts with '{}' for {} in line {first}; line {first} is used",
                         shown(keys),
-                        bound.name(),
+                        name(*place),
                         shown(&other.keys),
-                        other.name(),
+                        name(other.place),
                     ));
                 } else {
                     taken.push((bound, *line));
                 }
             }
         }
+        let (preset, freed) = preset_keys(preset);
+        let is_own = |place: usize| own.iter().any(|own| own.place == place);
+        for bound in preset.into_iter().filter(|bound| !is_own(bound.place)) {
+            if !taken.iter().any(|(other, _)| other.clashes(&bound)) {
+                taken.push((bound, PRESET_LINE));
+            }
+        }
         let mut bound: Vec<Bound> = Vec::new();
         for (place, row) in COMMANDS.iter().enumerate() {
-            if own.iter().any(|own| own.place == place) {
+            if is_own(place) {
                 continue;
             }
-            for key in row.default_keys() {
+            for key in row.default_keys().filter(|key| !freed.contains(key)) {
                 let default = Bound { keys: vec![key], place };
                 match taken.iter().find(|(other, _)| other.clashes(&default)) {
+                    Some((_, PRESET_LINE)) => {}
                     Some((other, line)) => clashes.push(format!(
                         "line {line}: '{}' for {} takes '{key}' from {}",
                         shown(&other.keys),
-                        other.name(),
-                        default.name(),
+                        name(other.place),
+                        name(place),
                     )),
                     None => bound.push(default),
                 }
@@ -95,7 +129,7 @@ impl Keymap {
             bound.extend(place.map(|place| Bound { keys: vec![key], place }));
             clashes.push(format!("'{key}' still quits: quit must have a key"));
         }
-        (Self { bound }, clashes)
+        (Self { bound, own: own_commands }, clashes)
     }
 
     /// Returns the meaning of the keys typed so far in a pane.
@@ -105,8 +139,7 @@ impl Keymap {
         {
             return Meaning::Command(Command::Digit(*digit));
         }
-        let mut here =
-            self.bound.iter().filter(|bound| bound.row().is_some_and(|row| row.works_in(pane)));
+        let mut here = self.bound.iter().filter(|bound| bound.works_in(pane));
         let Some(first) = here.find(|bound| bound.keys.starts_with(typed)) else {
             return Meaning::Nothing;
         };
@@ -124,6 +157,11 @@ impl Keymap {
             Meaning::Command(command) => Some(command),
             Meaning::Begun | Meaning::Nothing => None,
         }
+    }
+
+    /// Returns the user's own commands.
+    pub fn own_commands(&self) -> &[OwnCommand] {
+        &self.own
     }
 
     /// Formats the keys of the command at an index of the command table, for the help and the palette.
@@ -144,17 +182,51 @@ impl Keymap {
     }
 }
 
+/// Line number of the keys of a preset, which are in no line.
+const PRESET_LINE: usize = 0;
+
+/// Returns the keys that a preset adds, and the default keys that it takes from their commands without a new meaning.
+fn preset_keys(preset: KeyPreset) -> (Vec<Bound>, Vec<Key>) {
+    let (mut bound, mut freed) = (Vec::new(), Vec::new());
+    let rows: &[NewsboatKey] = match preset {
+        KeyPreset::Default => &[],
+        KeyPreset::Newsboat => &NEWSBOAT_KEYS,
+    };
+    for row in rows {
+        let Ok(key) = parse_key(row.key) else { continue };
+        match row.here {
+            Here::Command(name) => {
+                let place = place_of(name).filter(|place| {
+                    COMMANDS.get(*place).is_some_and(|row| row.default_keys().all(|own| own != key))
+                });
+                bound.extend(place.map(|place| Bound { keys: vec![key], place }));
+            }
+            Here::Nothing(_) => freed.push(key),
+            Here::Unlike(_) => {}
+        }
+    }
+    (bound, freed)
+}
+
+/// Returns the command at a place: one of the command table, or beyond its end an own command.
+pub fn command_at(place: usize) -> Option<Command> {
+    let own = || place.checked_sub(COMMANDS.len()).map(Command::Own);
+    COMMANDS.get(place).map(|row| row.command).or_else(own)
+}
+
+fn name_of(place: usize, own: &[OwnCommand]) -> String {
+    let own = || Some(own.get(place.checked_sub(COMMANDS.len())?)?.name.clone());
+    COMMANDS.get(place).map(|row| row.name.to_owned()).or_else(own).unwrap_or_default()
+}
+
 impl Bound {
-    fn row(&self) -> Option<&'static CommandRow> {
-        COMMANDS.get(self.place)
-    }
-
     fn command(&self) -> Option<Command> {
-        self.row().map(|row| row.command)
+        command_at(self.place)
     }
 
-    fn name(&self) -> &'static str {
-        self.row().map_or("", |row| row.name)
+    /// Own commands work in all panes.
+    fn works_in(&self, pane: Pane) -> bool {
+        COMMANDS.get(self.place).is_none_or(|row| row.works_in(pane))
     }
 
     /// Checks whether two bindings conflict: both work in the same pane, and one key sequence is a prefix of the other.
@@ -163,10 +235,9 @@ impl Bound {
         if self.keys.get(..length) != other.keys.get(..length) {
             return false;
         }
-        let (Some(own), Some(theirs)) = (self.row(), other.row()) else { return false };
         [Pane::Feeds, Pane::Entries, Pane::Reader]
             .into_iter()
-            .any(|pane| own.works_in(pane) && theirs.works_in(pane))
+            .any(|pane| self.works_in(pane) && other.works_in(pane))
     }
 }
 
@@ -180,6 +251,7 @@ pub fn place_of(command: &str) -> Option<usize> {
 mod tests {
     use crate::ui::keys::key_bindings::*;
     use crate::ui::keys::key_names::sequence;
+    use crate::ui::keys::own_commands::Step;
 
     fn own(lines: &[(&str, &[&str])]) -> (Keymap, Vec<String>) {
         let own: Vec<OwnKeys> = (1..)
@@ -255,6 +327,74 @@ mod tests {
         let three = Command::Digit('3');
         assert_eq!(meaning(&map, "3", Pane::Reader), Meaning::Command(three));
         assert_eq!(meaning(&map, "3", Pane::Entries), Meaning::Nothing);
+    }
+
+    #[test]
+    fn each_key_of_newsboat_does_what_its_table_says() {
+        let (map, clashes) = Keymap::with(KeyPreset::Newsboat, &[], Vec::new());
+        assert_eq!(clashes, Vec::<String>::new());
+        let (before, _) = own(&[]);
+        let panes = [Pane::Feeds, Pane::Entries, Pane::Reader];
+        for row in &NEWSBOAT_KEYS {
+            let key = parse_key(row.key).unwrap();
+            let meanings = panes.map(|pane| map.command(key, pane));
+            match row.here {
+                Here::Command("link") => {
+                    let digit = row.key.chars().next().map(Command::Digit);
+                    assert_eq!(map.command(key, Pane::Reader), digit, "{}", row.operation);
+                }
+                Here::Command(name) => {
+                    let command = COMMANDS[place_of(name).unwrap()].command;
+                    assert!(meanings.contains(&Some(command)), "{}: {meanings:?}", row.operation);
+                    let is_added =
+                        !panes.iter().any(|pane| before.command(key, *pane) == Some(command));
+                    let others = meanings.iter().flatten().filter(|other| **other != command);
+                    assert!(!is_added || others.count() == 0, "{}: {meanings:?}", row.operation);
+                }
+                Here::Nothing(why) => {
+                    assert!(!why.is_empty());
+                    assert_eq!(meanings, [None; 3], "{}", row.operation);
+                }
+                Here::Unlike(why) => {
+                    assert!(!why.is_empty());
+                    assert_eq!(meanings, panes.map(|pane| before.command(key, pane)));
+                }
+            }
+        }
+        let quit: Vec<&str> = COMMANDS
+            .iter()
+            .map(|row| row.name)
+            .filter(|name| {
+                *name != "unsubscribe"
+                    && place_of(name).is_some_and(|place| {
+                        map.keys_of(place).is_empty() && !before.keys_of(place).is_empty()
+                    })
+            })
+            .collect();
+        assert_eq!(quit, ["filters"], "only these are left without a key");
+    }
+
+    #[test]
+    fn own_keys_override_a_preset_and_own_commands_have_keys() {
+        let line = |command: &str, keys: &str, line| OwnKeys {
+            place: place_of(command).unwrap(),
+            sequences: vec![sequence(keys).unwrap()],
+            line,
+        };
+        let steps = vec![Step::Command(Command::Star, "star")];
+        let macros = vec![OwnCommand { name: ", w".into(), steps }];
+        let own = [
+            line("star", "e", 1),
+            OwnKeys { place: COMMANDS.len(), sequences: vec![sequence(", w").unwrap()], line: 2 },
+        ];
+        let (map, clashes) = Keymap::with(KeyPreset::Newsboat, &own, macros);
+        assert_eq!(clashes, ["line 1: 'e' for star takes 'e' from edit"]);
+        assert_eq!(meaning(&map, "e", Pane::Entries), Meaning::Command(Command::Star));
+        assert_eq!(meaning(&map, "Ctrl-e", Pane::Entries), Meaning::Nothing);
+        assert_eq!(meaning(&map, ",", Pane::Feeds), Meaning::Begun);
+        assert_eq!(meaning(&map, ", w", Pane::Feeds), Meaning::Command(Command::Own(0)));
+        assert_eq!(map.own_commands()[0].about(), "star");
+        assert_eq!(map.keys_of(COMMANDS.len()), ",\u{a0}w");
     }
 
     #[test]

@@ -6,7 +6,9 @@ use super::commands::Command;
 use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::external::run_external;
 use crate::engine::request::Request;
-use crate::ui::actions::{change_marked, jump, marking, polls_by_hand, removed_feeds, unsubscribe};
+use crate::ui::actions::{
+    change_marked, jump, marking, polls_by_hand, removed_feeds, run_own, share_menu, unsubscribe,
+};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
@@ -69,6 +71,8 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Pictures => pictures::toggle_pictures(app, now),
         Command::Enclosure => open_entry::open_enclosure(app, now),
         Command::Pipe => pipe::ask_command(app, now),
+        Command::Share => share_menu::toggle_menu(app, now),
+        Command::Own(number) => run_own::start(app, now, number),
         Command::Digit(digit) => open_entry::type_digit(app, now, digit),
         Command::CopyLink => copying::copy_link(app, now),
         Command::Zoom => open_entry::toggle_zoom(app, now),

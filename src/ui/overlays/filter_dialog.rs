@@ -13,6 +13,7 @@ use crate::ui::keys::key::Key;
 use crate::ui::state::overlay::Overlay;
 use backissue_core::filters::{Action, EntryFilter, FilterScope};
 use backissue_core::history::EntryKey;
+use backissue_core::search::field_query;
 
 /// Proposes a filter based on the selected entry.
 pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -31,13 +32,13 @@ pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let opened = app.ui.reader.as_ref().map(|reader| &reader.entry);
     let opened = opened.filter(|entry| row.key.entry() == Some(entry.key));
     let author = opened.and_then(|entry| entry.kept.author.clone()).or_else(|| row.author.clone());
-    let title = telling(&row.title);
-    let filter = EntryFilter {
-        scope: FilterScope::Feed(feed),
-        title: title.clone(),
-        ..EntryFilter::default()
-    };
-    open_form(app, now, filter, &Offer { feed: Some(feed), title, author })
+    let title = field_query("title", &telling(&row.title));
+    let author = author.map(|author| field_query("author", &author));
+    let offered = author.filter(|author| !author.is_empty()).or_else(|| Some(title.clone()));
+    let filter =
+        EntryFilter { scope: FilterScope::Feed(feed), query: title, ..EntryFilter::default() };
+    let query = offered.filter(|query| !query.is_empty());
+    open_form(app, now, filter, &Offer { feed: Some(feed), query })
 }
 
 /// Opens the filter dialog for an existing filter.

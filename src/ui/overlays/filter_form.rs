@@ -36,17 +36,14 @@ pub enum FilterField {
     Label,
     /// The feeds that the filter applies to.
     Scope,
-    /// A condition on the title of an entry.
-    Title,
-    /// A condition on the author of an entry.
-    Author,
-    /// A condition on the text of an entry.
-    Text,
+    /// The query that an entry must meet.
+    Query,
     /// The date when the filter expires.
     Until,
 }
 
 const ACTIONS: [&str; 4] = ["hide", "mark read", "star", "label"];
+const QUERY_HINT: &str = "anything; a query as in a search: title:wax -author:lee";
 /// Index of the action "add a label" among the choices for the action.
 const LABEL_ACTION: usize = 3;
 
@@ -57,20 +54,18 @@ impl FilterField {
             Self::Action => "action",
             Self::Label => "label",
             Self::Scope => "applies to",
-            Self::Title => "title has",
-            Self::Author => "author has",
-            Self::Text => "text has",
+            Self::Query => "matches",
             Self::Until => "until",
         }
     }
 }
 
-/// Values of the selected entry that the form suggests for the filter.
+/// What the form suggests for a filter that is made from an entry.
 #[derive(Debug, Clone, Default)]
 pub(in crate::ui) struct Offer {
     pub(in crate::ui) feed: Option<FeedKey>,
-    pub(in crate::ui) title: String,
-    pub(in crate::ui) author: Option<String>,
+    /// A query that the right arrow key inserts.
+    pub(in crate::ui) query: Option<String>,
 }
 
 impl FilterForm {
@@ -92,21 +87,13 @@ impl FilterForm {
             hint: String::new(),
             offered: None,
         };
-        let title = (!offer.title.is_empty()).then(|| offer.title.clone());
         let rows = vec![
             choice(FilterField::Action, words, action),
             choice(FilterField::Scope, names, chosen),
-            text_row(FilterField::Title, &filter.title, "anything", title),
-            text_row(FilterField::Author, &filter.author, "anybody", offer.author.clone()),
-            text_row(
-                FilterField::Text,
-                &filter.text,
-                "anything; words, \"a phrase\" or /regex/",
-                None,
-            ),
+            text_row(FilterField::Query, &filter.query, QUERY_HINT, offer.query.clone()),
             text_row(FilterField::Until, &until, "no end; 7d, 2w, 6m or a date", None),
         ];
-        // The title condition (the third line) gets the focus, because it is the first line that most users edit.
+        // The query (the third line) gets the focus, because it is the first line that most users edit.
         let form = Form::new(rows, 2);
         let (preview, asked, asked_for) = (None, 0, None);
         let mut edited = Self { before: filter, form, preview, asked, asked_for, scopes };
@@ -163,9 +150,7 @@ impl FilterForm {
                 .get(self.form.chosen(&FilterField::Scope))
                 .cloned()
                 .unwrap_or_default(),
-            title: self.form.text(&FilterField::Title).to_owned(),
-            author: self.form.text(&FilterField::Author).to_owned(),
-            text: self.form.text(&FilterField::Text).to_owned(),
+            query: self.form.text(&FilterField::Query).to_owned(),
             until: match as_before {
                 Some(until) => Some(until),
                 None => read_until(until, now, engine.zone)?,
@@ -245,7 +230,7 @@ mod tests {
         );
         assert_eq!(edited.form.selected, 0);
         edited.press(Key::code(Code::Right));
-        assert_eq!((edited.form.selected, fields(&edited).len()), (0, 6));
+        assert_eq!((edited.form.selected, fields(&edited).len()), (0, 4));
     }
 
     #[test]
@@ -257,8 +242,8 @@ mod tests {
             (Action::Label("wax".into()), FilterScope::Feed(FeedKey(1))),
             (Action::Read, FilterScope::Feed(FeedKey(9))),
         ] {
-            let (id, title) = (7, "frost".to_owned());
-            let filter = EntryFilter { id, action, scope, title, ..EntryFilter::default() };
+            let (id, query) = (7, "frost".to_owned());
+            let filter = EntryFilter { id, action, scope, query, ..EntryFilter::default() };
             let edited = FilterForm::new(&app.engine, filter.clone(), &Offer::default());
             assert_eq!(edited.read(&app.engine, noon()), Ok(filter));
         }
@@ -267,11 +252,11 @@ mod tests {
     #[test]
     fn entry_values_are_offered_and_accepted_by_arrow() {
         let app = app_with(&[("Orchard", &[])]);
-        let offer = Offer { feed: Some(FeedKey(1)), title: "Frost".into(), author: None };
+        let offer = Offer { feed: Some(FeedKey(1)), query: Some("author:lee".into()) };
         let mut edited = FilterForm::new(&app.engine, EntryFilter::default(), &offer);
         assert!(edited.read(&app.engine, noon()).is_err(), "it would hit everything");
         edited.press(Key::code(Code::Right));
         let filter = edited.read(&app.engine, noon()).unwrap();
-        assert_eq!((filter.title.as_str(), filter.scope), ("Frost", FilterScope::Everywhere));
+        assert_eq!((filter.query.as_str(), filter.scope), ("author:lee", FilterScope::Everywhere));
     }
 }

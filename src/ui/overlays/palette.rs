@@ -7,11 +7,12 @@ use nucleo_matcher::{Config, Matcher};
 use super::feed_choice;
 use super::outcome::{ClickOutcome, KeyOutcome};
 use super::prompt::{Prompt, PromptPurpose, Typed};
-use crate::ui::actions::{jump, lists};
+use crate::ui::actions::{jump, lists, share_menu};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
 use crate::ui::keys::key::{Code, Key};
+use crate::ui::keys::key_bindings::command_at;
 use crate::ui::panes::browsing;
 use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::overlay::{Overlay, Palette};
@@ -20,8 +21,9 @@ use crate::ui::theme::{choose_layout, choose_theme};
 /// Opens the palette. Until the user types something, it lists every command that works in the current context.
 pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
     let line = Prompt::new(PromptPurpose::Command);
-    let mut palette =
-        Palette { line, found: Vec::new(), list: ScrollList::default(), focus: app.ui.focus };
+    let own = app.ui.settings.keys.own_commands().to_vec();
+    let list = ScrollList::default();
+    let mut palette = Palette { line, found: Vec::new(), list, focus: app.ui.focus, own };
     palette.search();
     app.ui.lay_over(Overlay::Palette(palette));
     Vec::new()
@@ -72,9 +74,18 @@ pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutco
 }
 
 impl Palette {
-    /// Returns the command table row of the selected match.
-    pub fn selected_command(&self) -> Option<&'static CommandRow> {
-        COMMANDS.get(*self.found.get(self.list.selected)?)
+    /// Returns the command of the selected match.
+    fn selected_command(&self) -> Option<Command> {
+        command_at(*self.found.get(self.list.selected)?)
+    }
+
+    /// Returns the name and the description of the command at a place in the table, or beyond its end of an own command.
+    pub fn described(&self, place: usize) -> Option<(String, String)> {
+        if let Some(row) = COMMANDS.get(place) {
+            return Some((row.name.to_owned(), row.help.to_owned()));
+        }
+        let own = self.own.get(place.checked_sub(COMMANDS.len())?)?;
+        Some((own.name.clone(), own.about()))
     }
 
     /// Splits the typed text into a command name and an argument.
@@ -90,9 +101,12 @@ impl Palette {
         let (word, argument) = self.written();
         // If the typed word is exactly the name of a command, this command is the only match.
         let exact = offered.clone().find(|(_, row)| row.name == word);
+        let places = offered.clone().map(|(place, _)| place);
+        let own = COMMANDS.len()..COMMANDS.len().saturating_add(self.own.len());
+        let described = places.chain(own).filter_map(|place| Some((place, self.described(place)?)));
         self.found = match exact {
             Some((place, _)) if !argument.is_empty() => vec![place],
-            _ => rank_commands(offered, self.line.text.trim()),
+            _ => rank_commands(described, self.line.text.trim()),
         };
         self.list.selected = 0;
     }
@@ -100,8 +114,8 @@ impl Palette {
 
 /// Returns the indexes of the commands that match the typed text, best match first. A match in the name ranks above a match in the
 /// description.
-fn rank_commands<'b>(
-    offered: impl Iterator<Item = (usize, &'b CommandRow)>,
+fn rank_commands(
+    offered: impl Iterator<Item = (usize, (String, String))>,
     typed: &str,
 ) -> Vec<usize> {
     let pattern = Pattern::parse(typed, CaseMatching::Ignore, Normalization::Smart);
@@ -111,10 +125,10 @@ fn rank_commands<'b>(
     let mut score =
         |text: &str| pattern.score(nucleo_matcher::Utf32Str::new(text, &mut letters), &mut matcher);
     let mut scored: Vec<(u32, usize)> = offered
-        .filter_map(|(place, row)| {
-            let by_name = score(row.name).map(|score| score.saturating_add(1));
+        .filter_map(|(place, (name, help))| {
+            let by_name = score(&name).map(|score| score.saturating_add(1));
             // Fuzzy matches in a long description are meaningless, so every typed word must occur literally in the description.
-            let help = row.help.to_lowercase();
+            let help = help.to_lowercase();
             let by_help = words.iter().all(|word| help.contains(word)).then_some(1);
             by_name.max(by_help).map(|score| (score, place))
         })
@@ -127,16 +141,18 @@ fn rank_commands<'b>(
 fn run_chosen(app: &mut App, now: DateTime<Utc>) -> KeyOutcome {
     let Some(Overlay::Palette(palette)) = app.ui.overlay.take() else { return KeyOutcome::Passed };
     app.ui.uncover();
-    let Some(row) = palette.selected_command() else {
+    let Some(command) = palette.selected_command() else {
         let text = format!("no command matches '{}' · ? shows the keys", palette.line.text.trim());
         app.ui.complain(now, text);
         return KeyOutcome::Done(Vec::new());
     };
     let (word, argument) = palette.written();
-    if argument.is_empty() || word != row.name {
-        return KeyOutcome::Run(row.command);
+    match COMMANDS.iter().find(|row| row.command == command) {
+        Some(row) if !argument.is_empty() && word == row.name => {
+            KeyOutcome::Done(run_with_argument(app, now, row, argument))
+        }
+        Some(_) | None => KeyOutcome::Run(command),
     }
-    KeyOutcome::Done(run_with_argument(app, now, row, argument))
 }
 
 /// Runs a command that needs an argument, with the text that was typed after the command name.
@@ -163,6 +179,9 @@ fn run_with_argument(
     }
     if row.command == Command::Layout {
         return choose_layout::choose_layout(app, now, argument);
+    }
+    if row.command == Command::Share {
+        return share_menu::share_with(app, now, argument);
     }
     if row.command == Command::Add {
         return feed_choice::subscribe_to(app, now, argument.to_owned());

@@ -111,8 +111,8 @@ pub fn find_marks(app: &App) -> Marks {
         return Marks::default();
     };
     let text = find_search(app, *id).map_or("", |search| search.text.as_str());
-    let query = backissue_core::search::parse(text, false, DateTime::UNIX_EPOCH, app.engine.zone);
-    query.map(|query| Marks::for_terms(&query.terms)).unwrap_or_default()
+    let query = backissue_core::search::parse(text, false, app.engine.zone);
+    query.map(|query| Marks::for_condition(&query.condition)).unwrap_or_default()
 }
 
 #[cfg(test)]

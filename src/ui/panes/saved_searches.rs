@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 
 use super::{counts, list_query, load_rows};
 use crate::engine::request::Request;
+use crate::engine::save_searches::{SEARCHES_MAX, short_name, with_new};
 use crate::engine::saved_searches::SavedSearch;
 use crate::engine::search_query::resolve;
 use crate::ui::app::App;
@@ -13,11 +14,7 @@ use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
-
-/// Maximum number of saved searches.
-const SEARCHES_MAX: usize = 100;
-/// Maximum length of the name of a saved search, in characters.
-const NAME_CHARS_MAX: usize = 100;
+use backissue_core::search::parse;
 
 /// Saves the open search and selects it in the subscriptions pane.
 pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -26,13 +23,12 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.say(now, "search for something first: / opens the search");
         return Vec::new();
     };
-    let name: String = text.chars().take(NAME_CHARS_MAX).collect();
+    let name = text.clone();
     // If the last word is incomplete, the open search also finds entries with longer words that begin with it. A `*` is added so
     // that the saved search finds the same entries.
-    let search = app.ui.search.as_ref();
-    let typed = search.and_then(|search| search.matching.as_ref()?.terms.last());
-    let open = typed.is_some_and(|term| term.prefix) && text.ends_with(char::is_alphanumeric);
-    let text = if open { format!("{text}*") } else { text };
+    let typed = app.ui.search.as_ref().map(|search| parse(&search.text, true, app.engine.zone));
+    let unfinished = typed.is_some_and(|typed| typed.is_ok_and(|query| query.unfinished));
+    let text = if unfinished { format!("{text}*") } else { text };
     let known = app.engine.saved_searches.iter().find(|search| search.text == text);
     if let Some(known) = known {
         let said = format!("this search is already saved as '{}'", known.name);
@@ -47,16 +43,8 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.complain(now, format!("{SEARCHES_MAX} searches are saved: remove one first"));
         return Vec::new();
     }
-    let id = app
-        .engine
-        .saved_searches
-        .iter()
-        .map(|search| search.id)
-        .max()
-        .unwrap_or(0)
-        .saturating_add(1);
-    let mut list = app.engine.saved_searches.clone();
-    list.push(SavedSearch { id, name, text });
+    let list = with_new(&app.engine.saved_searches, [(name, text)]);
+    let id = list.last().map_or(0, |search| search.id);
     if matches!(app.ui.overlay, Some(Overlay::Prompt(_))) {
         app.ui.uncover();
     }
@@ -92,7 +80,7 @@ pub fn ask_name(app: &mut App) -> Option<Vec<ScreenEffect>> {
 pub fn rename_search(app: &mut App, now: DateTime<Utc>, id: u32, name: &str) -> Vec<ScreenEffect> {
     let mut list = app.engine.saved_searches.clone();
     let Some(search) = list.iter_mut().find(|search| search.id == id) else { return Vec::new() };
-    search.name = name.trim().chars().take(NAME_CHARS_MAX).collect();
+    search.name = short_name(name);
     change_list(app, now, list)
 }
 

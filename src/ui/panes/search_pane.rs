@@ -92,8 +92,8 @@ pub fn follow_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             if unchanged {
                 return Vec::new();
             }
-            app.ui.marks = Marks::for_terms(&matching.terms);
-            let ranked = !matching.terms.is_empty();
+            app.ui.marks = Marks::for_condition(&matching.condition);
+            let ranked = matching.has_words();
             search_for(app, now, matching, ranked)
         }
     }

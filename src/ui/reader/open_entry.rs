@@ -343,7 +343,15 @@ pub fn follow_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     };
     app.ui.say(now, format!("opening {url}"));
+    let attached = attached.then(|| media_type(app, &url));
     app.ask(now, Request::Open { link: url, attached })
+}
+
+/// Returns the media type of a file that is attached to the open entry; an empty string if the publisher states none.
+fn media_type(app: &App, link: &str) -> String {
+    let files = app.ui.shown_reader().map(|reader| reader.entry.kept.enclosures.iter());
+    let file = files.into_iter().flatten().find(|file| file.url == link);
+    file.and_then(|file| file.media_type.clone()).unwrap_or_default()
 }
 
 /// Opens the first file attached to the open entry.
@@ -361,5 +369,6 @@ pub fn open_enclosure(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let more = text.enclosures.len().saturating_sub(1);
     let others = if more > 0 { format!(" · open {more} more by number") } else { String::new() };
     app.ui.say(now, format!("opening {link}{others}"));
-    app.ask(now, Request::Open { link, attached: true })
+    let attached = Some(media_type(app, &link));
+    app.ask(now, Request::Open { link, attached })
 }

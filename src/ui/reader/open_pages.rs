@@ -46,7 +46,7 @@ pub fn open_pages(
     app.ui.marked.entries.clear();
     let (mut effects, mut keys, count) = (Vec::new(), Vec::new(), pages.len());
     for (key, link) in pages {
-        effects.extend(app.ask(now, Request::Open { link, attached: false }));
+        effects.extend(app.ask(now, Request::Open { link, attached: None }));
         let row = app.ui.list.rows.iter().find(|row| row.key == RowKey::Entry(key));
         keys.extend(row.is_some_and(|row| row.flags.is_unread()).then_some(key));
     }
@@ -73,7 +73,7 @@ pub fn open_page(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     };
     app.ui.say(now, format!("opening {link}"));
-    let mut effects = app.ask(now, Request::Open { link, attached: false });
+    let mut effects = app.ask(now, Request::Open { link, attached: None });
     if unread && app.ui.settings.mark_read != MarkRead::Never {
         effects.extend(app.ask(
             now,
@@ -131,5 +131,5 @@ fn missing_address(app: &App, now: DateTime<Utc>, feed: FeedKey, gap: GapKey) ->
 
 fn show_in_browser(app: &mut App, now: DateTime<Utc>, link: String) -> Vec<ScreenEffect> {
     app.ui.say(now, format!("opening {link}"));
-    app.ask(now, Request::Open { link, attached: false })
+    app.ask(now, Request::Open { link, attached: None })
 }

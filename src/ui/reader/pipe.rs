@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external::external_run::RunPurpose;
 use crate::engine::external::run_external;
 use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
@@ -11,6 +12,19 @@ use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::reader::TextSource;
 use backissue_core::history::{EntryBody, EntryKey};
+
+/// An external command that starts when an entry has been read from the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingRun {
+    /// Entry to read.
+    pub(in crate::ui) key: EntryKey,
+    /// Command that receives the entry.
+    pub(in crate::ui) command: ExternalCommand,
+    /// Link of its text that the command receives instead of the entry's own.
+    pub(in crate::ui) link: Option<String>,
+    /// Purpose of the run.
+    pub(in crate::ui) purpose: RunPurpose,
+}
 
 /// Opens the input line for an external command that receives the selected entry. The line contains the last typed command, or
 /// else the configured one.
@@ -47,7 +61,8 @@ pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<Screen
         Ok(command) => {
             app.ui.piped = Some(text.trim().to_owned());
             app.ui.say(now, format!("passing the entry to {}", command.program()));
-            app.ui.pipes.push((key, command, app.ui.piped_link.take()));
+            let link = app.ui.piped_link.take();
+            app.ui.pipes.push(WaitingRun { key, command, link, purpose: RunPurpose::Pipe });
             vec![ask_store(ScreenRequest::Entry(key))]
         }
         Err(why) => {
@@ -57,21 +72,25 @@ pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<Screen
     }
 }
 
-/// Starts the external command that waits for an entry. Returns `None` if no command waits for it.
-pub fn start_waiting(app: &mut App, entry: &LoadedEntry) -> Option<ScreenEffect> {
-    let place = app.ui.pipes.iter().position(|(key, ..)| *key == entry.key)?;
-    let (_, command, link) = app.ui.pipes.remove(place);
-    let mut entry = entry.clone();
-    entry.kept.link = link.or(entry.kept.link);
-    Some(start_command(app, entry, command))
+/// Removes the external command that waits for an entry. Returns `None` if no command waits for it.
+pub fn take_waiting(app: &mut App, entry: EntryKey) -> Option<WaitingRun> {
+    let place = app.ui.pipes.iter().position(|waiting| waiting.key == entry)?;
+    Some(app.ui.pipes.remove(place))
 }
 
 /// Drops the commands that wait for an entry that could not be read. If they were kept, opening the entry later would start them.
 pub fn give_up_entry(app: &mut App, key: EntryKey) {
-    app.ui.pipes.retain(|(waiting, ..)| *waiting != key);
+    app.ui.pipes.retain(|waiting| waiting.key != key);
+    app.ui.sequences.retain(|running| running.entry != key);
 }
 
-fn start_command(app: &App, mut entry: LoadedEntry, command: ExternalCommand) -> ScreenEffect {
+/// Starts an external command with an entry as its input.
+pub fn start_command(
+    app: &App,
+    mut entry: LoadedEntry,
+    command: ExternalCommand,
+    purpose: RunPurpose,
+) -> ScreenEffect {
     // If the entry is open, the command receives the text that the user sees: the feed's text or the page.
     if let Some(open) = &app.ui.reader
         && open.entry.key == entry.key
@@ -79,5 +98,5 @@ fn start_command(app: &App, mut entry: LoadedEntry, command: ExternalCommand) ->
     {
         entry.body = Some(EntryBody { summary: None, content: Some(open.markup().0.to_owned()) });
     }
-    run_external::pipe(&app.engine, entry, command).into()
+    run_external::pipe(&app.engine, entry, command, purpose).into()
 }

@@ -7,6 +7,8 @@ use crate::engine::feeds::addition::Subscribe;
 pub struct ImportedList {
     /// Feeds to subscribe to.
     pub wanted: Vec<Subscribe>,
+    /// Names and queries of searches to save.
+    pub searches: Vec<(String, String)>,
     /// Lines of the file that were rejected, each with the reason.
     pub refused: Vec<String>,
 }

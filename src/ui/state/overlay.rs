@@ -4,6 +4,7 @@ use super::feeds_pane::FeedsRow;
 use super::layout::Pane;
 use super::plan_pane::PlanPane;
 use super::reading::LinkHints;
+use crate::ui::keys::own_commands::OwnCommand;
 use crate::ui::overlays::edit_form::EditForm;
 use crate::ui::overlays::filter_form::FilterForm;
 use crate::ui::overlays::prompt::Prompt;
@@ -41,6 +42,8 @@ pub enum Overlay {
     Pick(PickList),
     /// The list of feeds that were unsubscribed within the last week.
     Removed(ScrollList),
+    /// The menu of the programs with which an entry can be shared.
+    Share(ScrollList),
 }
 
 impl Overlay {
@@ -65,7 +68,8 @@ impl Overlay {
             | Self::FilterList(_)
             | Self::Pick(_)
             | Self::Hints(_)
-            | Self::Removed(_) => None,
+            | Self::Removed(_)
+            | Self::Share(_) => None,
         }
     }
 }
@@ -121,6 +125,8 @@ pub struct Palette {
     pub list: ScrollList,
     /// Pane that had the focus when the palette was opened.
     pub(in crate::ui) focus: Pane,
+    /// The user's own commands.
+    pub(in crate::ui) own: Vec<OwnCommand>,
 }
 
 /// The state of a list from which the user picks an item.

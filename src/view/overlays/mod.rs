@@ -13,4 +13,5 @@ pub(super) mod plan_polls;
 pub(super) mod plan_rhythm;
 pub(super) mod plan_week;
 pub(super) mod removed;
+pub(super) mod share;
 pub(super) mod timetable;

@@ -5,7 +5,6 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use crate::ui::keys::commands::{COMMANDS, CommandRow};
 use crate::ui::keys::key_bindings::Keymap;
 use crate::ui::state::overlay::Palette;
 use crate::view::{cells, pane, theme};
@@ -34,7 +33,8 @@ pub(in crate::view) fn draw(
     let shown = (0_usize..).zip(&palette.found).skip(first).take(height);
     let mut lines: Vec<Line<'_>> = shown
         .filter_map(|(place, at)| {
-            Some(row(COMMANDS.get(*at)?, &keys.keys_of(*at), place == palette.list.selected, width))
+            let described = palette.described(*at)?;
+            Some(row(&described, &keys.keys_of(*at), place == palette.list.selected, width))
         })
         .collect();
     if lines.is_empty() {
@@ -44,11 +44,11 @@ pub(in crate::view) fn draw(
     (inside, u16::try_from(first).unwrap_or(u16::MAX))
 }
 
-fn row(command: &CommandRow, keys: &str, selected: bool, width: usize) -> Line<'static> {
+fn row((name, help): &(String, String), keys: &str, selected: bool, width: usize) -> Line<'static> {
     let keys = format!("{keys} ");
-    let named = format!(" {} ", cells::fit(command.name, NAME_CELLS));
+    let named = format!(" {} ", cells::fit(name, NAME_CELLS));
     let room = width.saturating_sub(cells::width(&named)).saturating_sub(cells::width(&keys) + 1);
-    let help = if room < HELP_CELLS_MIN { String::new() } else { cells::cut(command.help, room) };
+    let help = if room < HELP_CELLS_MIN { String::new() } else { cells::cut(help, room) };
     if selected {
         return Line::styled(cells::ends(&format!("{named}{help}"), &keys, width), theme::SELECTED);
     }

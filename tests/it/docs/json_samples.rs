@@ -116,7 +116,7 @@ fn stored_data_json_matches_the_samples() {
         _ => answer(403, &[], ""),
     });
     let program = Program::new();
-    let rule = EntryFilter { id: 7, title: "sponsored".into(), ..EntryFilter::default() };
+    let rule = EntryFilter { id: 7, query: "title:sponsored".into(), ..EntryFilter::default() };
     Store::open(&program.data()).unwrap().save_filters(&[rule]).unwrap();
     for path in ["/notes.xml", "/orchard.xml"] {
         program.run(&["add", &site.at(path)]).with(0);

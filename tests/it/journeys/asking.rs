@@ -95,7 +95,7 @@ fn imported_lists_first_poll_reports_at_its_end() {
         ..Default::default()
     });
     let refused = vec!["line 7: an outline without an address (Old)".to_owned()];
-    let list = ImportedList { wanted: wanted.to_vec(), refused };
+    let list = ImportedList { wanted: wanted.to_vec(), refused, ..ImportedList::default() };
     world.tell(ScreenInput::ListRead(Box::new(list)));
     assert_eq!(
         world.notice(),
@@ -117,7 +117,7 @@ fn import_and_its_tags_are_undone_and_redone_by_one_key() {
         tags: vec!["imported".into()],
         ..Default::default()
     });
-    let list = ImportedList { wanted: wanted.to_vec(), refused: Vec::new() };
+    let list = ImportedList { wanted: wanted.to_vec(), ..ImportedList::default() };
     world.tell(ScreenInput::ListRead(Box::new(list)));
     assert_eq!(world.notice(), "2 added, 1 already subscribed · u undo");
     world.press("u");

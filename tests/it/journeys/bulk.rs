@@ -166,7 +166,7 @@ fn bulk_change_is_one_undo_step_beyond_the_step_limit() {
         tags: vec!["many".into()],
         ..Default::default()
     });
-    let list = ImportedList { wanted: wanted.collect(), refused: Vec::new() };
+    let list = ImportedList { wanted: wanted.collect(), ..ImportedList::default() };
     world.tell(ScreenInput::ListRead(Box::new(list)));
     let place = world.app.ui.feeds.rows.iter().position(|row| {
         matches!(row, backissue::ui::state::feeds_pane::FeedsRow::Tag(tag, _) if tag == "many")

@@ -306,7 +306,7 @@ fn two_filters_that_fail_together_leave_none_in_the_store() {
     for _ in 0..2 {
         world.failing.push(|job| matches!(job, Job::SaveFilters(_)));
     }
-    let new = EntryFilter { title: "plum".into(), ..EntryFilter::default() };
+    let new = EntryFilter { query: "plum".into(), ..EntryFilter::default() };
     world.tell(Request::Together(vec![
         Request::RemoveFilter(kept[0].id),
         Request::SaveFilter(Box::new(new)),

@@ -263,11 +263,13 @@ impl Machine {
             Some(feed) if dice.one_in(2) => FilterScope::Feed(feed),
             Some(_) | None => FilterScope::Everywhere,
         };
-        let title = dice.pick(&["corrected", "entry 1", "press 0"]).to_string();
+        let queries =
+            ["corrected", "title:(entry 1)", "press 0 OR is:starred", "/entry [12]/ -age:<1d"];
+        let query = dice.pick(&queries).to_string();
         Request::SaveFilter(Box::new(EntryFilter {
             action,
             scope,
-            title,
+            query,
             ..EntryFilter::default()
         }))
     }

@@ -154,7 +154,7 @@ fn damaged_entry_record_does_not_block_the_list() {
 fn damaged_filter_hit_record_is_found_and_removed() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder);
-    let rule = EntryFilter { id: 1, title: "Entry".into(), ..EntryFilter::default() };
+    let rule = EntryFilter { id: 1, query: "title:*Entry*".into(), ..EntryFilter::default() };
     store.save_filters(&[rule]).unwrap();
     commit(&mut store, 1, (1..=3).map(|id| entry(id, "a text")).collect());
     assert_eq!(listed(&mut store, Show::Hidden).len(), 3);
@@ -217,8 +217,8 @@ fn damaged_pages_places_searches_and_folds_are_found() {
     }
 }
 
-fn filter(title: &str) -> EntryFilter {
-    EntryFilter { id: 1, title: title.into(), ..EntryFilter::default() }
+fn filter(query: &str) -> EntryFilter {
+    EntryFilter { id: 1, query: query.into(), ..EntryFilter::default() }
 }
 
 #[test]

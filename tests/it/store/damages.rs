@@ -108,7 +108,7 @@ fn arrange(store: &mut Store, session: u32) {
         store.save_steps(&StepChanges { kept: vec![saved], gone: Vec::new() }).unwrap();
     }
     let words = format!("words that no entry has {session}");
-    let filter = EntryFilter { id: 1, title: words.clone(), ..EntryFilter::default() };
+    let filter = EntryFilter { id: 1, query: words.clone(), ..EntryFilter::default() };
     store.save_filters(&[filter]).unwrap();
     store.save_searches(&[SavedSearch { id: 1, name: words.clone(), text: words }]).unwrap();
 }

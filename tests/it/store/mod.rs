@@ -8,6 +8,7 @@ mod keeping;
 mod marking;
 mod no_room;
 mod power_cuts;
+mod queries;
 mod record_places;
 mod recovering;
 mod rhythms;

@@ -10,7 +10,7 @@ use backissue::io::search::{CatchUp, Indexer, SearchIndex, SharedIndex};
 use backissue::io::store::Store;
 use backissue_core::feed::Entry;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
-use backissue_core::search::{Marks, Matching, parse};
+use backissue_core::search::{FeedNames, KnownNames, Marks, Matching, parse};
 use chrono_tz::Tz;
 
 use super::{FEED, at, commit, end, entry, key, open, polled};
@@ -19,16 +19,14 @@ use super::{FEED, at, commit, end, entry, key, open, polled};
 const WAIT: Duration = Duration::from_secs(30);
 
 fn matching(query: &str, typing: bool) -> Matching {
-    let query = parse(query, typing, at(0), Tz::UTC).unwrap();
-    let seconds = |at: chrono::DateTime<chrono::Utc>| at.timestamp();
-    Matching {
-        feeds: [FEED, FeedKey(2)].into(),
-        after: query.after.map(seconds),
-        before: query.before.map(seconds),
-        terms: query.terms,
-        states: query.states,
-        ..Matching::default()
-    }
+    let query = parse(query, typing, Tz::UTC).unwrap();
+    let feeds = [(FEED, "Orchard"), (FeedKey(2), "Tower")].map(|(key, title)| FeedNames {
+        key,
+        title,
+        address: "",
+        tags: &[],
+    });
+    Matching::new(query, KnownNames { feeds: &feeds, labels: &[] }, at(0)).unwrap()
 }
 
 /// Updates the search index as the program does when it starts.
@@ -92,8 +90,42 @@ fn words_phrases_fields_and_exclusion_match() {
     }
     let typed = store.search(&matching("gra", true)).unwrap();
     assert_eq!(typed.iter().map(|hit| hit.key.seq).collect::<Vec<_>>(), [1]);
-    let marks = Marks::for_terms(&matching("\"late frost\"", false).terms);
+    let marks = Marks::for_condition(&matching("\"late frost\"", false).condition);
     assert_eq!(store.snippet(key(0), &marks, 80).marked(), "The «late frost» of the tenth.");
+}
+
+#[test]
+fn operators_categories_links_and_expressions_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    let mut entries = orchard();
+    entries[0].categories = vec!["Late pruning".into(), "Weather".into()];
+    entries[4].categories = vec!["weather report".into()];
+    commit(&mut store, 1, entries);
+    catch_up(&mut store);
+    for (query, expected) in [
+        ("frost OR elan", vec![0, 2, 1]),
+        ("frost (wax OR report)", vec![0, 1]),
+        ("NOT (frost OR elan)", vec![3, 4]),
+        ("frost OR is:starred", vec![0, 1]),
+        ("category:weather", vec![0, 4]),
+        ("category:\"late pruning\"", vec![0]),
+        ("category:\"pruning weather\"", vec![]),
+        ("-category:weather frost", vec![1]),
+        ("link:/[45]$/", vec![3, 4]),
+        ("link:EXAMPLE/3", vec![2]),
+        ("/fr.st h/", vec![1]),
+        ("title:/^gr/ OR *lan*", vec![1, 2]),
+        ("-/o/ feed:orchard", vec![2, 3]),
+        ("text:frost", vec![0, 1]),
+        ("feed:tower", vec![]),
+    ] {
+        for _ in 0..2 {
+            assert_eq!(found(&mut store, query), expected, "{query}");
+        }
+    }
+    store.mark(&[key(4)], Flag::Starred, true).unwrap();
+    assert_eq!(found(&mut store, "frost OR is:starred"), [0, 1, 4]);
 }
 
 #[test]

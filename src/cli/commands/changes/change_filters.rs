@@ -16,7 +16,7 @@ use crate::io::store::Store;
 use backissue_core::feed::text::counted_words;
 use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::filters::{
-    Action, EntryFilter, FilterFlaw, FilterScope, read_until, until_text,
+    Action, EntryFilter, FilterFlaw, FilterScope, pattern_query, read_until, until_text,
 };
 
 /// Adds a filter, waits until it is applied, and prints how many entries it matches.
@@ -28,9 +28,21 @@ pub(in crate::cli) fn add(desk: &CommandContext, args: &FilterAddArgs) -> Result
         let until = read_until(until.as_deref().unwrap_or_default(), now, engine.zone);
         Ok::<_, Failure>((feed, until.map_err(Failure::new)?))
     })??;
-    let given = |text: &Option<String>| match text.as_deref().map(str::trim) {
-        Some("") => Err(Failure::new(FilterFlaw::NoWord(String::new()).to_string())),
-        text => Ok(text.unwrap_or_default().to_owned()),
+    let given = [("title", &args.title), ("author", &args.author), ("text", &args.text)];
+    let mut parts = Vec::new();
+    for (field, pattern) in given {
+        let Some(pattern) = pattern else { continue };
+        let part = pattern_query(field, pattern);
+        if part.is_empty() {
+            return Err(Failure::new(FilterFlaw::NoWord(pattern.trim().to_owned()).to_string()));
+        }
+        parts.push(part);
+    }
+    let query = match args.query.as_deref().map(str::trim) {
+        Some(query) if parts.is_empty() => query.to_owned(),
+        // The query may contain `OR`.
+        Some(query) => format!("({query}) {}", parts.join(" ")),
+        None => parts.join(" "),
     };
     let filter = EntryFilter {
         id: 0,
@@ -40,9 +52,7 @@ pub(in crate::cli) fn add(desk: &CommandContext, args: &FilterAddArgs) -> Result
             (None, Some(tag)) => FilterScope::Tag(tag.trim().to_owned()),
             (None, None) => FilterScope::Everywhere,
         },
-        title: given(&args.title)?,
-        author: given(&args.author)?,
-        text: given(&args.text)?,
+        query,
         until,
     };
     let made = desk.ask_and_inspect(Request::SaveFilter(Box::new(filter)), move |engine, _| {
@@ -97,7 +107,7 @@ fn wait_until_applied(desk: &CommandContext, id: u32) -> Result<(), Failure> {
     }
 }
 
-/// Describes a filter: its action, its conditions and its last day, as in `hide: title ~ sponsored, until 1 March 2026`.
+/// Describes a filter: its action, its conditions and its last day, as in `hide: title:sponsored, until 2026-03-01`.
 pub(in crate::cli) fn describe_filter(
     engine: &Engine,
     filter: &EntryFilter,

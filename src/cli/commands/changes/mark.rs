@@ -18,7 +18,7 @@ use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::store::MarkPlan;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
-use backissue_core::search::Matching;
+use backissue_core::search::{Matching, RowTest, When};
 
 /// Runs `backissue mark`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &MarkArgs) -> Result<Done, Failure> {
@@ -121,12 +121,12 @@ fn resolve_query(
             let tagged = find_tagged(engine, &tags)?;
             matching.feeds.retain(|feed| tagged.contains(feed));
         }
-        if let Some(before) = before.map(|before| before.timestamp()) {
-            matching.before = Some(matching.before.map_or(before, |other| other.min(before)));
+        if let Some(before) = before {
+            matching.also(RowTest::Before(When::At(before)));
         }
         Ok::<_, Failure>(matching)
     })??;
-    if !matching.terms.is_empty() {
+    if matching.has_words() {
         search::catch_up(desk)?;
     }
     Ok(matching)
@@ -146,7 +146,7 @@ fn match_search(
     if matching.wants_gaps() {
         return Err(Failure::new("a gap cannot be marked: remove 'is:gap' from the search"));
     }
-    if matching == everything && !text.trim().contains(':') {
+    if matching.condition.is_everything() {
         return Err(Failure::new(format!(
             "'{text}' contains no search word and would match every entry; --all marks them all"
         )));

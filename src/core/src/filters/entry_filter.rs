@@ -1,17 +1,20 @@
 //! A single entry filter: which entries it matches and what it does to them.
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
-use super::pattern::{FilterFlaw, Pattern};
+use super::filter_flaw::FilterFlaw;
+use super::old_pattern::pattern_query;
 use crate::history::{FeedKey, Flag, Flags};
+use crate::search::parse;
 
 /// Maximum length of a label in characters.
 const LABEL_CHARS_MAX: usize = 60;
 
-/// An entry filter. It matches entries that meet all of its conditions. A filter without conditions matches every entry.
+/// An entry filter. It matches the entries of its feeds that meet its query. An empty query matches every entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(from = "StoredFilter")]
 pub struct EntryFilter {
     /// Unique number of the filter.
     pub id: u32,
@@ -20,14 +23,35 @@ pub struct EntryFilter {
     /// The feeds that the filter applies to.
     #[serde(rename = "reach")]
     pub scope: FilterScope,
-    /// Pattern that the title of an entry must match, as typed by the user; see [`Pattern::read`].
-    pub title: String,
-    /// Pattern that the author's name must match, as typed by the user.
-    pub author: String,
-    /// Pattern that the text of an entry must match, as typed by the user.
-    pub text: String,
+    /// Query that entries must meet, as typed by the user.
+    pub query: String,
     /// Time at which the filter expires; `None` if it never does.
     pub until: Option<DateTime<Utc>>,
+}
+
+/// A filter as it is stored. Filters once had patterns for the title, the author's name and the text instead of a query.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct StoredFilter {
+    id: u32,
+    action: Action,
+    reach: FilterScope,
+    query: String,
+    title: String,
+    author: String,
+    text: String,
+    until: Option<DateTime<Utc>>,
+}
+
+impl From<StoredFilter> for EntryFilter {
+    fn from(stored: StoredFilter) -> Self {
+        let StoredFilter { id, action, reach: scope, query, title, author, text, until } = stored;
+        let patterns = [("title", title), ("author", author), ("text", text)];
+        let patterns = patterns.iter().map(|(field, pattern)| pattern_query(field, pattern));
+        let parts: Vec<String> =
+            [query].into_iter().chain(patterns).filter(|part| !part.is_empty()).collect();
+        Self { id, action, scope, query: parts.join(" "), until }
+    }
 }
 
 /// The action that a filter applies to an entry.
@@ -118,14 +142,13 @@ impl EntryFilter {
 
     /// Returns an error if the filter is invalid.
     pub fn check(&self) -> Result<(), FilterFlaw> {
-        let patterns = [&self.title, &self.author, &self.text];
-        for typed in patterns {
-            if Pattern::read(typed)?.is_any() && !typed.trim().is_empty() {
-                return Err(FilterFlaw::NoWord(typed.clone()));
-            }
+        // The zone changes nothing about whether a query is understood.
+        let condition = parse(&self.query, false, Tz::UTC).map_err(FilterFlaw::Query)?.condition;
+        let typed = self.query.trim();
+        if condition.is_everything() && !typed.is_empty() {
+            return Err(FilterFlaw::NoWord(typed.to_owned()));
         }
-        let empty = patterns.iter().all(|typed| typed.trim().is_empty());
-        if empty && self.scope == FilterScope::Everywhere {
+        if typed.is_empty() && self.scope == FilterScope::Everywhere {
             return Err(FilterFlaw::HitsAll);
         }
         match self.action.label() {
@@ -135,25 +158,16 @@ impl EntryFilter {
         }
     }
 
-    /// Describes the filter's conditions in a few words, such as `title ~ sponsored, in 'Orchard Notes'`. `feed` is the
-    /// title of the feed to which the filter is limited.
+    /// Describes the filter's conditions, such as `sponsored, in 'Orchard Notes'`. `feed` is the title of the feed to which the
+    /// filter is limited.
     pub fn describe(&self, feed: Option<&str>) -> String {
-        let condition = |name: &str, typed: &str| {
-            let typed = typed.trim();
-            (!typed.is_empty()).then(|| format!("{name} ~ {typed}"))
-        };
+        let query = Some(self.query.trim().to_owned()).filter(|query| !query.is_empty());
         let scope = match &self.scope {
             FilterScope::Everywhere => None,
             FilterScope::Feed(_) => Some(format!("in '{}'", feed.unwrap_or("a removed feed"))),
             FilterScope::Tag(tag) => Some(format!("tag {tag}")),
         };
-        let parts = [
-            condition("title", &self.title),
-            condition("author", &self.author),
-            condition("text", &self.text),
-            scope,
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        [query, scope].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -162,25 +176,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_filter_keeps_the_field_names_it_was_stored_under() {
-        let stored = r#"{"id":7,"action":{"Label":"ad"},"reach":{"Tag":"news"},"title":"sale"}"#;
+    fn a_filter_stored_with_patterns_becomes_one_with_a_query() {
+        let stored = r#"{"id":7,"action":{"Label":"ad"},"reach":{"Tag":"news"},"title":"sale now","text":"/a\\/b/"}"#;
         let filter: EntryFilter = serde_json::from_str(stored).unwrap();
         assert_eq!(filter.scope, FilterScope::Tag("news".into()));
         assert_eq!((filter.id, filter.action.label()), (7, Some("ad")));
-        assert_eq!(serde_json::to_value(&filter).unwrap()["reach"]["Tag"], "news");
+        assert_eq!(filter.query, "title:*sale* title:*now* text:/a\\/b/");
+        let json = serde_json::to_value(&filter).unwrap();
+        assert_eq!((&json["reach"]["Tag"], json.get("title")), (&"news".into(), None));
+        assert_eq!(serde_json::from_value::<EntryFilter>(json).unwrap(), filter);
     }
 
     #[test]
     fn a_filter_is_named_by_what_it_looks_for() {
         let filter = EntryFilter {
-            title: " sponsored ".into(),
+            query: " sponsored ".into(),
             scope: FilterScope::Feed(FeedKey(1)),
             ..EntryFilter::default()
         };
-        assert_eq!(filter.describe(Some("Orchard Notes")), "title ~ sponsored, in 'Orchard Notes'");
-        let filter =
-            EntryFilter { author: "Ann".into(), scope: FilterScope::Tag("a/b".into()), ..filter };
-        assert_eq!(filter.describe(None), "title ~ sponsored, author ~ Ann, tag a/b");
+        assert_eq!(filter.describe(Some("Orchard Notes")), "sponsored, in 'Orchard Notes'");
+        let filter = EntryFilter { scope: FilterScope::Tag("a/b".into()), ..filter };
+        assert_eq!(filter.describe(None), "sponsored, tag a/b");
     }
 
     #[test]
@@ -206,15 +222,14 @@ mod tests {
         assert_eq!(filter.check(), Ok(()));
         let filter = EntryFilter { action: Action::Label("  ".into()), ..filter };
         assert_eq!(filter.check(), Err(FilterFlaw::NoLabel));
-        for typed in ["\"", "\"\"", "\" \"", "“”"] {
-            let no_word = Err(FilterFlaw::NoWord(typed.into()));
-            let filter = EntryFilter { action: Action::Hide, ..filter.clone() };
-            assert_eq!(EntryFilter { title: typed.into(), ..filter.clone() }.check(), no_word);
-            assert_eq!(EntryFilter { author: typed.into(), ..filter.clone() }.check(), no_word);
-            assert_eq!(EntryFilter { text: typed.into(), ..filter }.check(), no_word);
+        for typed in ["\"", "\"\"", "\" \"", "“”", "++"] {
+            let filter =
+                EntryFilter { action: Action::Hide, query: typed.into(), ..filter.clone() };
+            assert_eq!(filter.check(), Err(FilterFlaw::NoWord(typed.into())));
         }
-        let filter = EntryFilter { text: "/(/".into(), ..filter };
-        assert!(matches!(filter.check(), Err(FilterFlaw::Regex { .. })));
+        let filter = EntryFilter { query: "a text:/(/".into(), ..filter };
+        let said = filter.check().unwrap_err().to_string();
+        assert!(said.starts_with("character 8: '/(/' is not a valid regular expression"), "{said}");
     }
 
     #[test]

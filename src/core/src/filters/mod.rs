@@ -4,13 +4,13 @@
 //! This module does not read the store. The `io` module passes entries to it and writes the results.
 
 mod entry_filter;
-mod pattern;
+mod filter_flaw;
+mod old_pattern;
 mod prepared;
-mod subject;
 mod until;
 
 pub use entry_filter::{Action, EntryFilter, FilterScope};
-pub use pattern::{FilterFlaw, Pattern};
+pub use filter_flaw::FilterFlaw;
+pub use old_pattern::pattern_query;
 pub use prepared::PreparedFilters;
-pub use subject::FilterSubject;
 pub use until::{read_until, until_text};

@@ -1,13 +1,12 @@
-//! Filters with parsed patterns, ready to match entries.
+//! Filters with parsed queries, ready to match entries.
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 
 use super::entry_filter::EntryFilter;
-use super::pattern::Pattern;
-use super::subject::FilterSubject;
-use crate::history::FeedKey;
+use crate::search::{Condition, FeedNames, Subject, parse};
 
-/// Filters with their patterns parsed, in the original order of the filters.
+/// Filters with their queries parsed, in the original order of the filters.
 #[derive(Debug, Clone, Default)]
 pub struct PreparedFilters {
     filters: Vec<Prepared>,
@@ -16,38 +15,25 @@ pub struct PreparedFilters {
 #[derive(Debug, Clone)]
 struct Prepared {
     filter: EntryFilter,
-    title: Pattern,
-    author: Pattern,
-    text: Pattern,
-}
-
-impl Prepared {
-    fn new(filter: &EntryFilter) -> Option<Self> {
-        let read = |typed: &str| Pattern::read(typed).ok();
-        let (title, author, text) =
-            (read(&filter.title)?, read(&filter.author)?, read(&filter.text)?);
-        Some(Self { filter: filter.clone(), title, author, text })
-    }
-
-    /// Checks whether an entry matches the filter. The entry's text is checked last, because preparing it takes longest.
-    fn hits(&self, entry: &FilterSubject<'_>) -> bool {
-        self.title.is_in(entry.title(), || entry.plain_title())
-            && self.author.is_in(entry.author(), || entry.plain_author())
-            && (self.text.is_any() || self.text.is_in(entry.text(), || entry.plain_text()))
-    }
+    condition: Condition,
 }
 
 impl PreparedFilters {
-    /// Parses the patterns of the filters. A filter with an invalid pattern matches nothing.
-    pub fn new(filters: &[EntryFilter]) -> Self {
-        Self { filters: filters.iter().filter_map(Prepared::new).collect() }
+    /// Parses the queries of the filters. A filter with an invalid query matches nothing.
+    pub fn new(filters: &[EntryFilter], zone: Tz) -> Self {
+        let prepared = filters.iter().filter_map(|filter| {
+            let condition = parse(&filter.query, false, zone).ok()?.condition;
+            Some(Prepared { filter: filter.clone(), condition })
+        });
+        Self { filters: prepared.collect() }
     }
 
-    /// Returns the unexpired filters that apply to a feed with these tags.
+    /// Returns the unexpired filters that apply to a feed.
     #[must_use]
-    pub fn for_feed(&self, feed: FeedKey, tags: &[String], now: DateTime<Utc>) -> Self {
-        let looks =
-            |ready: &&Prepared| !ready.filter.is_over(now) && ready.filter.scope.covers(feed, tags);
+    pub fn for_feed(&self, feed: &FeedNames<'_>, now: DateTime<Utc>) -> Self {
+        let looks = |ready: &&Prepared| {
+            !ready.filter.is_over(now) && ready.filter.scope.covers(feed.key, feed.tags)
+        };
         Self { filters: self.filters.iter().filter(looks).cloned().collect() }
     }
 
@@ -58,12 +44,27 @@ impl PreparedFilters {
 
     /// Checks whether any filter has a condition on the text of entries.
     pub fn looks_at_texts(&self) -> bool {
-        self.filters.iter().any(|ready| !ready.text.is_any())
+        self.filters.iter().any(|ready| ready.condition.looks_at_bodies())
     }
 
-    /// Returns the filters that match an entry. The filters must already be limited to the entry's feed.
-    pub fn hits(&self, entry: &FilterSubject<'_>) -> impl Iterator<Item = &EntryFilter> {
-        self.filters.iter().filter(|ready| ready.hits(entry)).map(|ready| &ready.filter)
+    /// Checks whether any filter has a condition on labels.
+    pub fn looks_at_labels(&self) -> bool {
+        self.filters.iter().any(|ready| ready.condition.looks_at_labels())
+    }
+
+    /// Returns the filters that match an entry, in their order. Each filter sees what the filters before it did to the entry. The
+    /// filters must already be limited to the entry's feed.
+    pub fn hits(&self, entry: &Subject<'_>) -> Vec<&EntryFilter> {
+        let (mut flags, mut labels) = (entry.flags, entry.labels.to_vec());
+        let mut hits = Vec::new();
+        for Prepared { filter, condition } in &self.filters {
+            if condition.holds(&Subject { flags, labels: &labels, ..*entry }) {
+                flags = filter.action.done_to(flags);
+                labels.extend(filter.action.label().map(str::to_owned));
+                hits.push(filter);
+            }
+        }
+        hits
     }
 }
 
@@ -71,53 +72,89 @@ impl PreparedFilters {
 mod tests {
     use super::*;
     use crate::feed::Entry;
-    use crate::filters::FilterScope;
+    use crate::filters::{Action, FilterScope};
     use crate::history::rank::{Position, Rank};
-    use crate::history::{EntryBody, KeptEntry};
+    use crate::history::{EntryBody, FeedKey, Flags, KeptEntry};
+    use crate::search::EntryTexts;
 
     fn at(day: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(1_700_000_000 + day * 86_400, 0).unwrap()
     }
 
-    fn kept(title: &str, author: &str) -> KeptEntry {
+    /// Returns the numbers of the filters that match an entry of a feed with the tag `garden`, listed a day ago.
+    fn hits(filters: &[EntryFilter]) -> Vec<u32> {
         let rank = Rank::new(None, None, Position::Subscription, at(0));
-        let entry =
-            Entry { title: Some(title.into()), author: Some(author.into()), ..Entry::default() };
-        KeptEntry::from_copy(&entry, at(0), rank)
-    }
-
-    fn hit(filter: EntryFilter) -> bool {
-        let kept = kept("Sponsored: ladders", "Ann Orchard");
+        let entry = Entry {
+            title: Some("Sponsored: ladders".into()),
+            author: Some("Ann Orchard".into()),
+            link: Some("https://shop.example/ladder".into()),
+            categories: vec!["Late pruning".into()],
+            ..Entry::default()
+        };
+        let kept = KeptEntry::from_copy(&entry, at(0), rank);
         let body =
             EntryBody { content: Some("<p>Buy a <b>ladder</b> now</p>".into()), summary: None };
-        let judge = PreparedFilters::new(&[filter]).for_feed(FeedKey(1), &["garden".into()], at(1));
-        let subject = FilterSubject::new(FeedKey(1), &kept, Some(&body));
-        judge.hits(&subject).next().is_some()
+        let tags = ["garden".to_owned()];
+        let feed = FeedNames {
+            key: FeedKey(1),
+            title: "Orchard Notes",
+            address: "https://orchard.example/feed",
+            tags: &tags,
+        };
+        let judge = PreparedFilters::new(filters, Tz::UTC).for_feed(&feed, at(1));
+        let texts = EntryTexts::new(&kept, Some(&body));
+        let (flags, listed) = (Flags::NEW, at(0).timestamp());
+        let subject = Subject { feed, flags, listed, labels: &[], texts: &texts, now: at(1) };
+        judge.hits(&subject).iter().map(|filter| filter.id).collect()
+    }
+
+    fn filter(query: &str) -> EntryFilter {
+        EntryFilter { query: query.into(), ..EntryFilter::default() }
     }
 
     #[test]
-    fn all_conditions_of_a_filter_must_match() {
-        let filter = |title: &str, author: &str, text: &str| EntryFilter {
-            title: title.into(),
-            author: author.into(),
-            text: text.into(),
-            ..EntryFilter::default()
-        };
-        assert!(hit(filter("sponsored", "", "")));
-        assert!(hit(filter("sponsored", "ann", "\"buy a ladder\"")));
-        assert!(!hit(filter("sponsored", "ann", "\"<b>ladder\"")), "markup is no text");
-        assert!(!hit(filter("sponsored", "bob", "")));
-        assert!(hit(filter("", "", "/\\bnow$/")));
-        assert!(!hit(filter("/(/", "", "")), "what cannot be read hits nothing");
+    fn a_filter_matches_by_its_query() {
+        for (query, hit) in [
+            ("sponsored", true),
+            ("ladders OR frost", true),
+            ("sponsor", false),
+            ("*sponsor*", true),
+            ("sponsored author:ann \"buy a ladder\"", true),
+            ("\"<b>ladder\"", false),
+            ("*\"<b>\"*", false),
+            ("sponsored author:bob", false),
+            ("text:/\\bnow$/", true),
+            ("title:/^sponsored/ -author:bob", true),
+            ("/(/", false),
+            ("link:shop.example category:pruning", true),
+            ("category:\"pruning late\"", false),
+            ("feed:orchard tag:garden is:unread", true),
+            ("-feed:orchard", false),
+            ("age:<2d", true),
+            ("age:>2d", false),
+            ("label:later", false),
+        ] {
+            assert_eq!(!hits(&[filter(query)]).is_empty(), hit, "{query}");
+        }
     }
 
     #[test]
     fn filter_applies_only_to_its_feeds_and_period() {
-        let filter = |scope, until| EntryFilter { scope, until, ..EntryFilter::default() };
-        assert!(hit(filter(FilterScope::Feed(FeedKey(1)), None)));
-        assert!(!hit(filter(FilterScope::Feed(FeedKey(2)), None)));
-        assert!(hit(filter(FilterScope::Tag("garden".into()), Some(at(2)))));
-        assert!(!hit(filter(FilterScope::Tag("garden".into()), Some(at(1)))));
-        assert!(!hit(filter(FilterScope::Tag("sound".into()), None)));
+        let hit = |scope, until| !hits(&[EntryFilter { scope, until, ..filter("") }]).is_empty();
+        assert!(hit(FilterScope::Feed(FeedKey(1)), None));
+        assert!(!hit(FilterScope::Feed(FeedKey(2)), None));
+        assert!(hit(FilterScope::Tag("garden".into()), Some(at(2))));
+        assert!(!hit(FilterScope::Tag("garden".into()), Some(at(1))));
+        assert!(!hit(FilterScope::Tag("sound".into()), None));
+    }
+
+    #[test]
+    fn a_filter_sees_what_earlier_filters_did() {
+        let first =
+            EntryFilter { id: 1, action: Action::Label("Ad".into()), ..filter("sponsored") };
+        let second = EntryFilter { id: 2, action: Action::Read, ..filter("label:ad is:unread") };
+        let third = EntryFilter { id: 3, ..filter("is:unread") };
+        assert_eq!(hits(&[first.clone(), second.clone(), third.clone()]), [1, 2]);
+        assert_eq!(hits(&[third, second, first]), [3, 1]);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::query::{QueryField, Term};
+use super::condition::Condition;
+use super::text_test::TextField;
 use super::words::WordScanner;
 
 /// Maximum number of text bytes searched for a snippet.
@@ -41,10 +42,12 @@ impl Snippet {
 }
 
 impl Marks {
-    /// Creates marks for the terms of a query, except excluded terms and terms for the author's name.
-    pub fn for_terms(terms: &[Term]) -> Self {
-        let wanted = terms.iter().filter(|term| !term.excluded && term.field != QueryField::Author);
-        Self { terms: wanted.map(|term| (term.words.clone(), term.prefix)).collect() }
+    /// Creates marks for the words of a condition, except excluded ones and those for other fields than the title and the text.
+    pub fn for_condition(condition: &Condition) -> Self {
+        let shown = [TextField::Anywhere, TextField::Title, TextField::Text];
+        let terms = condition.terms().into_iter();
+        let wanted = terms.filter(|(term, wanted)| *wanted && shown.contains(&term.field));
+        Self { terms: wanted.map(|(term, _)| (term.words.clone(), term.prefix)).collect() }
     }
 
     /// Checks whether there are no terms to mark.
@@ -126,16 +129,13 @@ fn hit(
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
     use chrono_tz::Tz;
     use proptest::prelude::*;
 
     use super::*;
 
     fn marks(query: &str) -> Marks {
-        Marks::for_terms(
-            &super::super::parse(query, true, DateTime::UNIX_EPOCH, Tz::UTC).unwrap().terms,
-        )
+        Marks::for_condition(&super::super::parse(query, true, Tz::UTC).unwrap().condition)
     }
 
     fn marked(query: &str, text: &str) -> String {
@@ -171,8 +171,8 @@ mod tests {
         fn excerpt_is_cut_between_characters(
             text in any::<String>(), word in "\\PC{0,3}", chars in 0_usize..40,
         ) {
-            if let Ok(query) = super::super::parse(&word, true, DateTime::UNIX_EPOCH, Tz::UTC) {
-                let snippet = Marks::for_terms(&query.terms).snippet(&text, chars);
+            if let Ok(query) = super::super::parse(&word, true, Tz::UTC) {
+                let snippet = Marks::for_condition(&query.condition).snippet(&text, chars);
                 prop_assert!(snippet.hits.iter().all(|hit| snippet.text.get(hit.clone()).is_some()));
                 prop_assert!(snippet.marked().chars().count() >= snippet.text.chars().count());
             }

@@ -1,80 +1,141 @@
-//! Queries in the form used by the store: terms to look up in the index, and conditions on each entry's row.
+//! Queries in the form used by the store: names of feeds and tags are looked up, and ages are counted from an instant.
 
 use std::collections::BTreeSet;
 
-use super::query::{EntryState, Term};
+use chrono::{DateTime, Utc};
+
+use super::condition::{Condition, EntryState, Leaf, RowTest};
+use super::name_test::{FeedNames, NameKind, NamePattern, NameTest};
+use super::query::Query;
+use super::query_flaw::{FlawKind, QueryFlaw};
 use crate::history::{FeedKey, Flags};
 
-/// A query in which the names of feeds and tags have been resolved.
+/// A query in which the names of feeds and tags are looked up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Matching {
-    /// Words and phrases to search for. If there are none, every entry that meets the other conditions matches.
-    pub terms: Vec<Term>,
-    /// Feeds in which to search.
+    /// What entries must meet.
+    pub condition: Condition,
+    /// Feeds that can have entries that meet the condition.
     pub feeds: BTreeSet<FeedKey>,
-    /// States that entries must have (`true`) or must not have (`false`).
-    pub states: Vec<(EntryState, bool)>,
-    /// Entries must be listed at this instant or later, in Unix seconds.
-    pub after: Option<i64>,
-    /// Entries must be listed before this instant, in Unix seconds.
-    pub before: Option<i64>,
-    /// Conditions on labels added by filters.
-    pub labels: Labels,
+    /// Whether hidden entries are found too.
+    pub hidden: bool,
 }
 
-/// Conditions on tags that may also be labels added to entries by filters.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Labels {
-    /// Feeds and filters: an entry must belong to one of the feeds, or be matched by one of the filters. `None` if every
-    /// entry qualifies.
-    pub wanted: Option<(BTreeSet<FeedKey>, BTreeSet<u32>)>,
-    /// Filters that must not match an entry.
-    pub excluded: BTreeSet<u32>,
-    /// Feeds that an entry must not belong to.
-    pub barred: BTreeSet<FeedKey>,
-}
-
-impl Labels {
-    /// Checks whether an entry of a feed meets the conditions. `hit` must return whether any of the given filters matches
-    /// the entry.
-    pub fn fit(&self, feed: FeedKey, hit: impl Fn(&BTreeSet<u32>) -> bool) -> bool {
-        let wanted = self.wanted.as_ref();
-        wanted.is_none_or(|(feeds, rules)| feeds.contains(&feed) || hit(rules))
-            && !self.barred.contains(&feed)
-            && !hit(&self.excluded)
-    }
+/// The names that a query can refer to.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownNames<'n> {
+    /// All feeds.
+    pub feeds: &'n [FeedNames<'n>],
+    /// All labels that an entry can have.
+    pub labels: &'n [String],
 }
 
 impl Matching {
-    /// Checks whether an entry's flags and date meet the conditions. Does not check the feed and the words.
-    pub fn fits(&self, flags: Flags, listed: i64) -> bool {
-        let is = |state: EntryState| match state {
-            EntryState::Unread => flags.is_unread(),
-            EntryState::Read => flags.is_read(),
-            EntryState::Starred => flags.is_starred(),
-            EntryState::Hidden => flags.is_hidden(),
-            EntryState::Gap => false,
+    /// Looks up the names in a query. Returns an error for a name that nothing has.
+    pub fn new(query: Query, names: KnownNames<'_>, now: DateTime<Utc>) -> Result<Self, QueryFlaw> {
+        let hidden = query.finds_hidden();
+        let condition = looked_up(query.condition, names, now)?;
+        let mut matching = Self { condition, feeds: BTreeSet::new(), hidden };
+        matching.limit_to(names.feeds.iter().map(|feed| feed.key));
+        Ok(matching)
+    }
+
+    /// Limits the query to these feeds, except those that cannot have a matching entry.
+    pub fn limit_to(&mut self, feeds: impl Iterator<Item = FeedKey>) {
+        let condition = &self.condition;
+        let mut possible = |key: &FeedKey| {
+            let mut known = |leaf: &Leaf| match leaf {
+                Leaf::Row(RowTest::InFeeds(feeds)) => Some(feeds.contains(key)),
+                Leaf::Row(_) | Leaf::Text(_) | Leaf::Name(_) => None,
+            };
+            condition.judge(&mut known) != Some(false)
         };
-        self.shows(flags)
-            && self.fits_date(listed)
-            && self.states.iter().all(|(state, wanted)| is(*state) == *wanted)
+        self.feeds = feeds.filter(&mut possible).collect();
     }
 
-    /// Checks whether the date under which an entry is listed meets the conditions.
-    pub fn fits_date(&self, listed: i64) -> bool {
-        self.after.is_none_or(|after| listed >= after)
-            && self.before.is_none_or(|before| listed < before)
+    /// Adds a test that entries must pass too.
+    pub fn also(&mut self, test: RowTest) {
+        let before = std::mem::take(&mut self.condition);
+        self.condition = Condition::all(vec![before, row(test)]);
     }
 
-    /// Checks whether an entry with these flags can be a search result. A hidden entry can be one only if the query searches
-    /// for hidden entries.
-    pub fn shows(&self, flags: Flags) -> bool {
-        flags.is_findable()
-            && (!flags.is_hidden() || self.states.contains(&(EntryState::Hidden, true)))
+    /// Checks whether an entry with these flags can be a search result. A hidden entry can be one only if the query asks for
+    /// hidden entries.
+    pub const fn shows(&self, flags: Flags) -> bool {
+        flags.is_findable() && (!flags.is_hidden() || self.hidden)
+    }
+
+    /// Checks whether the query has words, which the index knows.
+    pub fn has_words(&self) -> bool {
+        !self.condition.terms().is_empty()
     }
 
     /// Checks whether the query searches for gaps instead of entries.
     pub fn wants_gaps(&self) -> bool {
-        self.states.contains(&(EntryState::Gap, true))
+        let gap = Condition::Leaf(Leaf::Row(RowTest::Is(EntryState::Gap)));
+        if let Condition::All(parts) = &self.condition {
+            parts.contains(&gap)
+        } else {
+            self.condition == gap
+        }
     }
+
+    /// Checks whether a gap that is listed under a date meets the condition. Conditions on texts and marks do not apply to it.
+    pub fn fits_gap(&self, feed: FeedKey, listed: DateTime<Utc>) -> bool {
+        let mut known = |leaf: &Leaf| match leaf {
+            Leaf::Row(RowTest::Is(EntryState::Gap)) => Some(true),
+            Leaf::Row(RowTest::Is(_)) | Leaf::Text(_) | Leaf::Name(_) => None,
+            Leaf::Row(test) => Some(test.holds(feed, Flags::OLD, listed.timestamp(), listed)),
+        };
+        self.feeds.contains(&feed) && self.condition.judge(&mut known) != Some(false)
+    }
+}
+
+fn looked_up(
+    condition: Condition,
+    names: KnownNames<'_>,
+    now: DateTime<Utc>,
+) -> Result<Condition, QueryFlaw> {
+    let each = |parts: Vec<Condition>| {
+        parts.into_iter().map(|part| looked_up(part, names, now)).collect::<Result<Vec<_>, _>>()
+    };
+    Ok(match condition {
+        Condition::All(parts) => Condition::All(each(parts)?),
+        Condition::Any(parts) => Condition::Any(each(parts)?),
+        Condition::Not(inner) => Condition::Not(Box::new(looked_up(*inner, names, now)?)),
+        Condition::Leaf(Leaf::Name(test)) => named(test, names)?,
+        Condition::Leaf(Leaf::Row(RowTest::Since(when))) => row(RowTest::Since(when.fixed(now))),
+        Condition::Leaf(Leaf::Row(RowTest::Before(when))) => row(RowTest::Before(when.fixed(now))),
+        Condition::Leaf(leaf @ (Leaf::Text(_) | Leaf::Row(_))) => Condition::Leaf(leaf),
+    })
+}
+
+const fn row(test: RowTest) -> Condition {
+    Condition::Leaf(Leaf::Row(test))
+}
+
+/// Looks up a name. The test of a label stays, because only the store knows the labels of entries.
+fn named(test: NameTest, names: KnownNames<'_>) -> Result<Condition, QueryFlaw> {
+    let feeds = |fits: &dyn Fn(&FeedNames<'_>) -> bool| {
+        let fitting = names.feeds.iter().filter(|feed| fits(feed));
+        fitting.map(|feed| feed.key).collect::<BTreeSet<FeedKey>>()
+    };
+    let is_label = names.labels.iter().any(|label| test.is_label(label));
+    let (feeds, flaw): (_, fn(String) -> FlawKind) = match test.kind {
+        NameKind::Feed => (feeds(&|feed| test.is_called(feed)), FlawKind::NoFeed),
+        NameKind::Tag => (feeds(&|feed| test.is_tagged(feed)), FlawKind::NoTag),
+        NameKind::Label => (BTreeSet::new(), FlawKind::NoLabel),
+    };
+    let is_known = !feeds.is_empty() || (is_label && test.kind != NameKind::Feed);
+    if let (false, false, NamePattern::Is(name)) = (is_known, names.feeds.is_empty(), &test.pattern)
+    {
+        return Err(QueryFlaw { at: test.at, why: flaw(name.clone()) });
+    }
+    let label = (is_label && test.kind != NameKind::Feed)
+        .then(|| Condition::Leaf(Leaf::Name(NameTest { kind: NameKind::Label, ..test })));
+    let in_feeds = row(RowTest::InFeeds(feeds));
+    Ok(match label {
+        Some(label) => Condition::Any(vec![in_feeds, label]),
+        None => in_feeds,
+    })
 }

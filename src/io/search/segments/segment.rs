@@ -23,6 +23,8 @@ pub(in crate::io::search) enum Field {
     Author = 2,
     /// The text of an entry.
     Text = 3,
+    /// The categories of an entry.
+    Category = 4,
 }
 
 impl Field {

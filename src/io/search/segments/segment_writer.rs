@@ -9,7 +9,7 @@ use super::posting_list::{push_list, push_varint};
 use super::segment::IndexedEntry;
 
 /// First bytes of a segment. The last byte is the version of the format.
-pub(super) const MAGIC: [u8; 8] = *b"bi-seg\0\x01";
+pub(super) const MAGIC: [u8; 8] = *b"bi-seg\0\x02";
 /// Size of the header in bytes.
 pub(super) const HEADER_BYTES: usize = 56;
 /// Offset of the header's checksum of itself.

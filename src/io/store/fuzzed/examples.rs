@@ -87,7 +87,7 @@ fn poll(number: i64) -> Commit {
 
 /// Writes something of each kind.
 fn fill(store: &mut Store) {
-    let filter = EntryFilter { id: 3, title: "frost".to_owned(), ..EntryFilter::default() };
+    let filter = EntryFilter { id: 3, query: "frost".to_owned(), ..EntryFilter::default() };
     store.save_filters(&[filter]).unwrap();
     for number in 0..6 {
         store.commit(&poll(number)).unwrap();

@@ -38,7 +38,7 @@ impl Store {
                     flags,
                     body,
                     text_gone: false,
-                    ruled: Vec::new(),
+                    ruled: self.filters_that_hit(key),
                     place: None,
                     full: None,
                 });

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::verdicts::UnsureHit;
 use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Show};
 use crate::engine::saved_searches::SavedSearch;
 use crate::io::codec;
@@ -13,7 +14,7 @@ use crate::io::store::upkeep::check::StoreProblem;
 use crate::io::store::upkeep::newest_backup::FactBack;
 use backissue_core::feed::text::{one_line, strip_markup};
 use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flags};
-use backissue_core::search::{Marks, Matching, Snippet};
+use backissue_core::search::{Marks, Matching, Snippet, TextTest};
 
 /// The key of the saved searches in the table of facts.
 const SAVED_KEY: &[u8] = b"searches";
@@ -135,31 +136,40 @@ impl Store {
             .filter(|feed| !self.ended.contains(feed))
             .filter_map(|feed| Some((*feed, self.rows.get(feed)?.as_slice())))
             .collect();
-        let filters = &self.filters;
-        let mut found = Vec::new();
-        let mut judge = |key: EntryKey, score: f32| {
+        let tests = matching.condition.text_tests();
+        let (mut found, mut unsure) = (Vec::new(), Vec::new());
+        let mut judge = |key: EntryKey,
+                         score: f32,
+                         of_index: &dyn Fn(&TextTest) -> Option<bool>| {
             let row = rows.get(&key.feed).and_then(|rows| rows.get(key.seq as usize));
-            let fits = |row: &&backissue_core::history::IndexRow| {
-                shown(row.flags)
-                    && matching.fits(row.flags, row.listed)
-                    && matching.labels.fit(key.feed, |rules| filters.have_hit(rules, key))
+            let Some(row) = row.filter(|row| shown(row.flags) && matching.shows(row.flags)) else {
+                return;
             };
-            if let Some(row) = row.filter(fits) {
-                found.push(SearchHit { key, listed: row.listed, score });
+            let hit = SearchHit { key, listed: row.listed, score };
+            match self.judge_entry(&matching.condition, key, row, &mut |test| of_index(test)) {
+                Some(true) => found.push(hit),
+                Some(false) => {}
+                None => {
+                    let known = tests.iter().map(|test| of_index(test)).collect();
+                    unsure.push(UnsureHit { hit, row: *row, known });
+                }
             }
         };
-        if matching.terms.is_empty() {
+        if !matching.has_words() {
             for (&feed, rows) in &rows {
                 for (seq, _) in (0_u32..).zip(rows.iter()) {
-                    judge(EntryKey { feed, seq }, 0.0);
+                    judge(EntryKey { feed, seq }, 0.0, &|_| None);
                 }
             }
         } else if let Some(index) = self.search_index.get() {
-            index.find(&matching.terms, &mut judge)?;
+            index.find(&matching.condition, &mut |candidate| {
+                judge(candidate.key, candidate.score, &|test| match test {
+                    TextTest::Words(term) => candidate.has(term),
+                    TextTest::Part(..) | TextTest::Regex(..) => None,
+                });
+            })?;
         }
-        for phrase in matching.terms.iter().filter(|term| term.is_phrase()) {
-            self.verify_phrase(phrase, &mut found)?;
-        }
+        self.verify(matching, unsure, &mut found)?;
         Ok(found)
     }
 

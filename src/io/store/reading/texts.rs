@@ -27,6 +27,8 @@ impl Store {
 
     pub(in crate::io::store) fn text_tables(&self) -> TextTables {
         TextTables {
+            facts: self.facts.clone(),
+            filter_hits: self.filter_hits.clone(),
             feeds: self.feeds.clone(),
             index: self.index.clone(),
             meta: self.meta.clone(),

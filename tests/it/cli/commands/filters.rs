@@ -18,7 +18,7 @@ fn new_entries_are_filtered_and_hidden_unless_requested() {
     let program = new_program();
     let rule = EntryFilter {
         id: 7,
-        title: "sponsored".into(),
+        query: "title:sponsored".into(),
         scope: FilterScope::Tag("garden".into()),
         ..EntryFilter::default()
     };
@@ -34,10 +34,10 @@ fn new_entries_are_filtered_and_hidden_unless_requested() {
     let found = program.run(&["search", "is:hidden", "--json"]).with(0).json();
     assert_eq!(each(found.as_array().unwrap(), "title"), ["Sponsored: ladders"]);
     let rules = program.run(&["rules", "--json"]).with(0).json();
-    assert_eq!(rules[0]["about"], "title ~ sponsored, tag garden");
+    assert_eq!(rules[0]["about"], "title:sponsored, tag garden");
     assert_eq!((&rules[0]["hits"], &rules[0]["hidden"]), (&1.into(), &1.into()));
     let text = program.run(&["filters"]).with(0).out;
-    assert!(text.contains("hide: title ~ sponsored, tag garden"), "{text}");
+    assert!(text.contains("hide: title:sponsored, tag garden"), "{text}");
 }
 
 #[test]
@@ -46,16 +46,16 @@ fn cli_filter_applies_at_once_and_is_undone() {
     let args = ["filters", "add", "--hide", "--tag", "garden", "--title", "/frost [12]$/"];
     assert_eq!(
         program.run(&args).with(0).out,
-        "filter 1: hide: title ~ /frost [12]$/, tag garden; matches 2 entries · 'backissue undo' reverts it\n"
+        "filter 1: hide: title:/frost [12]$/, tag garden; matches 2 entries · 'backissue undo' reverts it\n"
     );
     assert_eq!(program.run(&["unread"]).with(0).out, "5\n");
     let args = ["filters", "add", "--label", "#cold", "--feed", "harbour", "--until", "2w"];
     let told = program.run(&args).with(0).out;
     assert!(told.contains("label #cold") && told.contains("matches 3 entries"), "{told}");
     let listed = program.run(&["filters"]).with(0).out;
-    assert!(listed.starts_with("    1      2 matched     2 hidden  hide: title ~"), "{listed}");
+    assert!(listed.starts_with("    1      2 matched     2 hidden  hide: title:/"), "{listed}");
     let told = program.run(&["filters", "remove", "1"]).with(0).out;
-    assert!(told.starts_with("filter 1 was removed: hide: title ~"), "{told}");
+    assert!(told.starts_with("filter 1 was removed: hide: title:/"), "{told}");
     assert_eq!(program.run(&["unread"]).with(0).out, "7\n");
     program.run(&["undo"]).with(0);
     assert_eq!(program.run(&["unread"]).with(0).out, "5\n");
@@ -71,6 +71,8 @@ fn invalid_filter_is_refused_in_one_sentence() {
     for (args, part) in [
         (&["add", "--star"][..], "every entry"),
         (&["add", "--star", "--title", "/(/"], "unclosed group"),
+        (&["add", "--star", "--title", "\"\""], "contains no word"),
+        (&["add", "--star", "wax titel:frost"], "character 5: there is no field 'titel:'"),
         (&["add", "--star", "--feed", "moon"], "no subscription is called 'moon'"),
         (&["add", "--star", "--title", "wax", "--until", "soon"], "soon"),
         (&["remove", "9"], "there is no filter 9"),

@@ -23,7 +23,8 @@ pub fn read_list(bytes: &[u8]) -> Result<Opml, String> {
             let text = text.trim_start_matches('"');
             ["query:", "exec:", "filter:", "$("].iter().any(|begin| text.starts_with(begin))
         };
-        return if !read.outlines.is_empty() || read.bad.iter().any(|bad| is_newsboat(&bad.text)) {
+        let has_any = !read.outlines.is_empty() || !read.queries.is_empty();
+        return if has_any || read.bad.iter().any(|bad| is_newsboat(&bad.text)) {
             Ok(read)
         } else {
             Err("it contains no feed: use OPML or a list of addresses, one per line".to_owned())

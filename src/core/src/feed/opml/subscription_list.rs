@@ -33,6 +33,8 @@ pub struct Opml {
     pub title: Option<String>,
     /// Feeds in document order, without duplicate URLs.
     pub outlines: Vec<OpmlFeed>,
+    /// Feeds of newsboat that are made by a search in the other feeds.
+    pub queries: Vec<NewsboatQuery>,
     /// Outlines that should be feeds but have no usable URL.
     pub bad: Vec<BadOutline>,
     /// Parts of the document that were repaired or skipped, in line order.
@@ -68,6 +70,16 @@ pub struct OpmlFeed {
     pub tags: Vec<String>,
     /// Values of the attributes in this program's namespace, by name without prefix. See [`is_setting_name`].
     pub settings: BTreeMap<String, String>,
+}
+
+/// A feed of newsboat that is made by a search in the other feeds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewsboatQuery {
+    pub name: String,
+    /// Filter expression of newsboat.
+    pub expression: String,
+    /// Number of the line, from 1.
+    pub line: usize,
 }
 
 /// A part of a subscription list that should be a feed but was skipped.

@@ -1,0 +1,377 @@
+//! The parser of the query language. Its grammar is in `docs/search.md`.
+
+use std::ops::Range;
+
+use chrono_tz::Tz;
+
+use super::condition::{Condition, Leaf, RowTest};
+use super::entry_regex::EntryRegex;
+use super::fields::{Field, FieldKind, find_field, find_state};
+use super::fold::{folded, is_dense};
+use super::name_test::{NameKind, NamePattern, NameTest};
+use super::query::Query;
+use super::query_flaw::{FlawKind, Position, QueryFlaw};
+use super::query_value::{Form, Value};
+use super::text_test::{Term, TextField, TextTest};
+use super::when::When;
+use super::words::WordScanner;
+
+/// Maximum number of parts in a query.
+const PARTS_MAX: usize = 64;
+/// Maximum depth of nested parentheses.
+const DEPTH_MAX: usize = 16;
+/// Words between parts that are not searched for.
+pub(super) const OPERATORS: [&str; 3] = ["OR", "AND", "NOT"];
+
+/// Parses a query. `typing` is true while the user is typing: the last word then matches as a prefix, and what is missing at the end is
+/// no error.
+pub fn parse(text: &str, typing: bool, zone: Tz) -> Result<Query, QueryFlaw> {
+    let mut parser = Parser {
+        text,
+        at: 0,
+        depth: 0,
+        parts: 0,
+        excluded: false,
+        unfinished: false,
+        typing,
+        zone,
+    };
+    let read = parser.options(TextField::Anywhere);
+    let condition = read.map_err(|(range, why)| QueryFlaw { at: position(text, &range), why })?;
+    Ok(Query { condition: condition.unwrap_or_default(), unfinished: parser.unfinished })
+}
+
+fn position(text: &str, range: &Range<usize>) -> Position {
+    let chars = |end: usize| text.get(..end).map_or(0, |before| before.chars().count());
+    Position { from: chars(range.start), to: chars(range.end) }
+}
+
+/// A flaw and its bytes in the query.
+pub(super) type Flawed = (Range<usize>, FlawKind);
+
+pub(super) struct Parser<'t> {
+    pub(super) text: &'t str,
+    /// Bytes that were read.
+    pub(super) at: usize,
+    pub(super) depth: usize,
+    parts: usize,
+    /// Whether the part is negated, so that no longer words may be excluded with it.
+    excluded: bool,
+    unfinished: bool,
+    pub(super) typing: bool,
+    zone: Tz,
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn skip_blanks(&mut self) {
+        self.at = self.text.len().saturating_sub(self.rest().trim_start().len());
+    }
+
+    pub(super) fn skip(&mut self, bytes: usize) -> Range<usize> {
+        let from = self.at;
+        self.at = from.saturating_add(bytes).min(self.text.len());
+        from..self.at
+    }
+
+    /// Checks whether a sequence of parts ends here.
+    fn is_end(&mut self) -> bool {
+        self.skip_blanks();
+        self.rest().is_empty() || (self.depth > 0 && self.rest().starts_with(')'))
+    }
+
+    /// Returns whether an operator comes next.
+    fn is_next(&self, word: &str) -> bool {
+        let behind = self.rest().strip_prefix(word);
+        behind.is_some_and(|rest| {
+            rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || "()".contains(c))
+        })
+    }
+
+    /// Reads an operator if it comes next, and checks that an operand follows. Returns `Some(false)` if the user has yet to type it.
+    fn operator(&mut self, word: &'static str) -> Result<Option<bool>, Flawed> {
+        if !self.is_next(word) {
+            return Ok(None);
+        }
+        let range = self.skip(word.len());
+        let (ends, missing) = (self.is_end(), self.rest().is_empty());
+        if missing && self.typing {
+            return Ok(Some(false));
+        }
+        if ends || self.is_next("OR") || self.is_next("AND") {
+            return Err((range, FlawKind::NothingAfter(word)));
+        }
+        Ok(Some(true))
+    }
+
+    /// Reads sequences between `OR`s. `None` if there are no conditions.
+    fn options(&mut self, field: TextField) -> Result<Option<Condition>, Flawed> {
+        let mut options = Vec::new();
+        loop {
+            let begins = self.at;
+            let sequence = self.sequence(field)?;
+            if self.is_end() && options.is_empty() {
+                return Ok(sequence);
+            }
+            if sequence.is_none() && !self.typing {
+                let typed = self.text.get(begins..self.at).unwrap_or_default();
+                let blanks = typed.len().saturating_sub(typed.trim_start().len());
+                let word = FlawKind::NoWord(typed.trim().to_owned());
+                let from = begins.saturating_add(blanks);
+                return Err((from..from.saturating_add(typed.trim().len()), word));
+            }
+            options.extend(sequence);
+            if self.operator("OR")? != Some(true) {
+                return Ok(Condition::any(options));
+            }
+        }
+    }
+
+    /// Reads parts until an `OR` or an end. An entry must match all parts. Of several feeds, and of several tags, it must match one.
+    fn sequence(&mut self, field: TextField) -> Result<Option<Condition>, Flawed> {
+        let (mut all, mut feeds, mut tags) = (Vec::new(), Vec::new(), Vec::new());
+        let mut is_first = true;
+        while !self.is_end() {
+            for word in ["OR", "AND"] {
+                if is_first && self.is_next(word) {
+                    return Err((self.skip(word.len()), FlawKind::NothingBefore(word)));
+                }
+            }
+            if self.is_next("OR") || self.operator("AND")? == Some(false) {
+                break;
+            }
+            is_first = false;
+            let is_group = self.rest().starts_with('(');
+            match self.part(field)? {
+                None => {}
+                Some(part) if !is_group && is_name(&part, NameKind::Feed) => feeds.push(part),
+                Some(part) if !is_group && is_name(&part, NameKind::Tag) => tags.push(part),
+                Some(part) => all.push(part),
+            }
+        }
+        all.extend(Condition::any(feeds));
+        all.extend(Condition::any(tags));
+        Ok((!all.is_empty()).then(|| Condition::all(all)))
+    }
+
+    /// Reads one part: an excluded part, parentheses, or a value with or without a field. `None` if it contains no words.
+    fn part(&mut self, field: TextField) -> Result<Option<Condition>, Flawed> {
+        self.parts = self.parts.saturating_add(1);
+        if self.parts > PARTS_MAX {
+            return Err((self.at..self.text.len(), FlawKind::Long(PARTS_MAX)));
+        }
+        match self.operator("NOT")? {
+            Some(true) => return self.negated(field),
+            Some(false) => return Ok(None),
+            None => {}
+        }
+        let is_minus = self.rest().strip_prefix('-').is_some_and(|rest| {
+            !rest.is_empty() && !rest.starts_with(|c: char| c.is_whitespace() || c == '-')
+        });
+        if is_minus {
+            self.skip(1);
+            return self.negated(field);
+        }
+        if self.rest().starts_with('(') {
+            return self.group(field);
+        }
+        if self.rest().starts_with(')') {
+            return Err((self.skip(1), FlawKind::Unopened));
+        }
+        match self.field()? {
+            None => {
+                let value = self.value()?;
+                self.text_condition(field, &value)
+            }
+            Some((range, known)) => self.of_field(range, known),
+        }
+    }
+
+    fn negated(&mut self, field: TextField) -> Result<Option<Condition>, Flawed> {
+        let before = std::mem::replace(&mut self.excluded, true);
+        let part = self.part(field)?;
+        self.excluded = before;
+        Ok(part.map(Condition::negated))
+    }
+
+    fn group(&mut self, field: TextField) -> Result<Option<Condition>, Flawed> {
+        let open = self.skip(1);
+        if self.depth >= DEPTH_MAX {
+            return Err((open, FlawKind::Deep(DEPTH_MAX)));
+        }
+        self.depth = self.depth.saturating_add(1);
+        let inner = if self.is_end() { None } else { self.options(field)? };
+        self.skip_blanks();
+        self.depth = self.depth.saturating_sub(1);
+        if self.rest().starts_with(')') {
+            self.skip(1);
+            if inner.is_none() {
+                return Err((open.start..self.at, FlawKind::EmptyGroup));
+            }
+        } else if !self.typing {
+            return Err((open, FlawKind::Unclosed));
+        }
+        Ok(inner)
+    }
+
+    /// Reads the name of a field and its colon if they come next. An address, a time or a path (`a::b`) has no field.
+    fn field(&mut self) -> Result<Option<(Range<usize>, &'static Field)>, Flawed> {
+        let Some((name, value)) = self.rest().split_once(':') else { return Ok(None) };
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic());
+        if !is_name || value.starts_with("//") || value.starts_with(':') {
+            return Ok(None);
+        }
+        let range = self.at..self.at.saturating_add(name.len()).saturating_add(1);
+        match find_field(name) {
+            Ok(field) => {
+                self.at = range.end;
+                Ok(Some((range, field)))
+            }
+            Err(_) if value.starts_with('/') => Ok(None),
+            Err(nearest) => Err((range, FlawKind::Field { name: name.to_owned(), nearest })),
+        }
+    }
+
+    /// Reads what follows the name of a field.
+    fn of_field(
+        &mut self,
+        name: Range<usize>,
+        field: &'static Field,
+    ) -> Result<Option<Condition>, Flawed> {
+        if self.rest().starts_with('(') {
+            return match field.kind {
+                FieldKind::Text(of) => self.group(of),
+                FieldKind::Name(_)
+                | FieldKind::Is
+                | FieldKind::After
+                | FieldKind::Before
+                | FieldKind::Age => Err((name, FlawKind::GroupedField(field.name))),
+            };
+        }
+        let value = self.value()?;
+        if value.text.trim().is_empty() {
+            return Err((name, FlawKind::NoValue(field.name)));
+        }
+        if value.form == Form::Regex
+            && !matches!(field.kind, FieldKind::Text(_) | FieldKind::Name(_))
+        {
+            return Err((value.range, FlawKind::FieldRegex(field.name)));
+        }
+        let typed = value.text.trim();
+        let range = value.range.clone();
+        let date = || {
+            When::typed(typed, self.zone)
+                .ok_or_else(|| (range.clone(), FlawKind::Date(typed.to_owned())))
+        };
+        let leaf = match field.kind {
+            FieldKind::Text(of) => return self.text_condition(of, &value),
+            FieldKind::Name(kind) => {
+                let pattern = match value.form {
+                    Form::Regex => NamePattern::Regex(compile(typed, &range)?),
+                    Form::Bare | Form::Quoted | Form::Part => NamePattern::Is(typed.to_lowercase()),
+                };
+                let at = position(self.text, &(name.start..range.end));
+                Leaf::Name(NameTest { kind, pattern, at })
+            }
+            FieldKind::Is => Leaf::Row(RowTest::Is(find_state(typed).map_err(|nearest| {
+                (range.clone(), FlawKind::State { word: typed.to_owned(), nearest })
+            })?)),
+            FieldKind::After => Leaf::Row(RowTest::Since(date()?)),
+            FieldKind::Before => Leaf::Row(RowTest::Before(date()?)),
+            FieldKind::Age => Leaf::Row(
+                age(typed, self.zone)
+                    .ok_or_else(|| (range.clone(), FlawKind::Age(typed.to_owned())))?,
+            ),
+        };
+        Ok(Some(Condition::Leaf(leaf)))
+    }
+
+    /// Returns the condition for a value in a field of an entry's texts; `None` if the value contains no words.
+    fn text_condition(
+        &mut self,
+        field: TextField,
+        value: &Value<'_>,
+    ) -> Result<Option<Condition>, Flawed> {
+        let part = |text: &str| {
+            let part = folded(text.trim());
+            (!part.is_empty()).then_some(TextTest::Part(field, part))
+        };
+        let test = match value.form {
+            Form::Regex if value.text.is_empty() => None,
+            Form::Regex => Some(TextTest::Regex(field, compile(value.text, &value.range)?)),
+            Form::Part => part(value.text),
+            Form::Bare | Form::Quoted if field == TextField::Link => {
+                part(value.text.trim_end_matches('*'))
+            }
+            Form::Bare | Form::Quoted => self.term(field, value).map(TextTest::Words),
+        };
+        Ok(test.map(|test| Condition::Leaf(Leaf::Text(test))))
+    }
+
+    /// Returns the words of a value as a term; `None` if it contains no words.
+    fn term(&mut self, field: TextField, value: &Value<'_>) -> Option<Term> {
+        let (mut scanner, mut folded, mut words) =
+            (WordScanner::new(value.text), String::new(), Vec::new());
+        let mut end = 0;
+        while let Some(word) = scanner.next_into(&mut folded) {
+            words.push(folded.clone());
+            end = word.to;
+        }
+        let bare = value.form == Form::Bare;
+        let behind = value.text.get(end..).unwrap_or_default();
+        let last = self.rest().is_empty();
+        let open = self.typing && last && bare && behind.is_empty() && !self.excluded;
+        // In scripts without spaces, the text may continue after the typed characters. The pairs of typed characters already
+        // match its beginning, so the last word, which is a single character, is dropped.
+        let dense = words.len() > 1 && words.last().is_some_and(|last| ends_run(value.text, last));
+        if dense {
+            words.pop();
+        }
+        let single = words.len() == 1 && words.first().is_some_and(|word| is_one_dense(word));
+        let prefix = (open || (behind == "*" && bare) || single) && !dense;
+        self.unfinished |= open && prefix && !words.is_empty();
+        (!words.is_empty()).then_some(Term { field, words, prefix })
+    }
+}
+
+fn is_name(part: &Condition, kind: NameKind) -> bool {
+    matches!(part, Condition::Leaf(Leaf::Name(name)) if name.kind == kind)
+}
+
+/// Compiles the regular expression of a value.
+fn compile(expression: &str, range: &Range<usize>) -> Result<EntryRegex, Flawed> {
+    let plain = expression.replace("\\/", "/");
+    EntryRegex::compile(&plain)
+        .map_err(|why| (range.clone(), FlawKind::Regex { expression: expression.to_owned(), why }))
+}
+
+/// Parses an age, such as `<3d` for entries younger than three days.
+fn age(typed: &str, zone: Tz) -> Option<RowTest> {
+    let (younger, period) = match typed.strip_prefix('<') {
+        Some(period) => (true, period),
+        None => (false, typed.strip_prefix('>')?),
+    };
+    match When::typed(period.trim(), zone)? {
+        When::At(_) => None,
+        ago @ When::Ago(_) if younger => Some(RowTest::Since(ago)),
+        ago @ When::Ago(_) => Some(RowTest::Before(ago)),
+    }
+}
+
+/// Checks whether the last word of a text is a single character that ends a run of two or more characters of a script
+/// without spaces.
+fn ends_run(text: &str, last: &str) -> bool {
+    is_one_dense(last) && text.trim_end_matches('*').chars().rev().take(2).all(is_dense)
+}
+
+fn is_one_dense(word: &str) -> bool {
+    let mut chars = word.chars();
+    chars.next().is_some_and(is_dense) && chars.next().is_none()
+}
+
+#[cfg(test)]
+#[path = "parse_query_tests.rs"]
+mod tests;

@@ -1,0 +1,154 @@
+//! Tests of the texts of an entry: words and phrases, parts of words, and regular expressions.
+
+use super::entry_regex::EntryRegex;
+use super::entry_texts::EntryTexts;
+use super::fold::folded;
+use super::words::WordScanner;
+
+/// A shorter prefix matches in titles and authors only: nearly every text has a word that begins with it.
+const PREFIX_CHARS_MIN: usize = 2;
+
+/// A test of the texts in one field of an entry: what must occur there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextTest {
+    /// A word or a phrase.
+    Words(Term),
+    /// A text in folded form that may begin and end inside a word.
+    Part(TextField, String),
+    /// A regular expression.
+    Regex(TextField, EntryRegex),
+}
+
+/// A word or a phrase.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Term {
+    /// Field in which the term must occur.
+    pub field: TextField,
+    /// Consecutive words of the term, in folded form; never empty.
+    pub words: Vec<String>,
+    /// Whether a word that begins with the last word of the term also matches.
+    pub prefix: bool,
+}
+
+/// The texts of an entry in which something must occur.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TextField {
+    /// The title, the author's name or the text.
+    Anywhere,
+    Title,
+    /// The author's name.
+    Author,
+    /// The address of the entry's page.
+    Link,
+    /// The categories that the publisher gave the entry.
+    Category,
+    /// The text of the entry.
+    Text,
+}
+
+impl TextField {
+    /// Checks whether the field includes the text of the entry.
+    pub const fn has_body(self) -> bool {
+        matches!(self, Self::Anywhere | Self::Text)
+    }
+}
+
+impl TextTest {
+    /// Returns the field in which something must occur.
+    pub const fn field(&self) -> TextField {
+        match self {
+            Self::Words(term) => term.field,
+            Self::Part(field, _) | Self::Regex(field, _) => *field,
+        }
+    }
+
+    /// A rough measure of the time that the test takes.
+    pub(super) const fn cost(&self) -> usize {
+        if self.field().has_body() { 4 } else { 2 }
+    }
+
+    /// Checks whether the pattern occurs in an entry.
+    pub fn holds(&self, entry: &EntryTexts<'_>) -> bool {
+        match self {
+            Self::Words(term) => term.occurs_in(entry),
+            Self::Part(field, part) => occurs(entry, *field, |text| match text {
+                FieldText::Short(text) => folded(text).contains(part.as_str()),
+                FieldText::Body => entry.folded_line().contains(part.as_str()),
+            }),
+            Self::Regex(field, regex) => occurs(entry, *field, |text| match text {
+                FieldText::Short(text) => regex.is_in(text),
+                FieldText::Body => regex.is_in(entry.line()),
+            }),
+        }
+    }
+}
+
+/// One of the texts of a field. The body is prepared only if it is needed.
+#[derive(Clone, Copy)]
+enum FieldText<'e> {
+    Short(&'e str),
+    Body,
+}
+
+/// Checks whether one of the texts in a field is accepted by `is_in`. The body comes last, because preparing it takes longest.
+fn occurs(
+    entry: &EntryTexts<'_>,
+    field: TextField,
+    mut is_in: impl FnMut(FieldText<'_>) -> bool,
+) -> bool {
+    match field {
+        TextField::Title => is_in(FieldText::Short(entry.title)),
+        TextField::Author => is_in(FieldText::Short(entry.author)),
+        TextField::Link => is_in(FieldText::Short(entry.link)),
+        TextField::Category => entry.categories.iter().any(|one| is_in(FieldText::Short(one))),
+        TextField::Text => is_in(FieldText::Body),
+        TextField::Anywhere => {
+            is_in(FieldText::Short(entry.title))
+                || is_in(FieldText::Short(entry.author))
+                || is_in(FieldText::Body)
+        }
+    }
+}
+
+impl Term {
+    /// Returns whether the term consists of several words, so that an index of words alone cannot answer it.
+    pub const fn is_phrase(&self) -> bool {
+        self.words.len() > 1
+    }
+
+    /// Returns whether the term is the beginning of a word that is too short to be looked for in texts.
+    pub fn is_short_prefix(&self) -> bool {
+        let is_short = |word: &String| word.is_ascii() && word.len() < PREFIX_CHARS_MIN;
+        self.prefix && self.words.len() == 1 && self.words.iter().all(is_short)
+    }
+
+    fn occurs_in(&self, entry: &EntryTexts<'_>) -> bool {
+        occurs(entry, self.field, |text| match text {
+            FieldText::Short(text) => self.occurs_in_text(text, self.prefix),
+            FieldText::Body => {
+                self.occurs_in_text(entry.text(), self.prefix && !self.is_short_prefix())
+            }
+        })
+    }
+
+    fn occurs_in_text(&self, text: &str, prefix: bool) -> bool {
+        let (mut scanner, mut word) = (WordScanner::new(text), String::new());
+        // For each occurrence that has begun, how many of its words have been found.
+        let mut begun: Vec<usize> = Vec::new();
+        while scanner.next_into(&mut word).is_some() {
+            begun.push(0);
+            begun.retain_mut(|found| {
+                let is_next = self.words.get(*found).is_some_and(|wanted| {
+                    let is_last = found.saturating_add(1) == self.words.len();
+                    *wanted == word || (is_last && prefix && word.starts_with(wanted.as_str()))
+                });
+                *found = found.saturating_add(1);
+                is_next
+            });
+            if begun.first().is_some_and(|found| *found == self.words.len()) {
+                return true;
+            }
+        }
+        false
+    }
+}

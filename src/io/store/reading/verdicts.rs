@@ -1,0 +1,152 @@
+//! Checks what the index cannot answer: the texts of entries say whether the words of a phrase follow each other, and whether a part of a
+//! word, a link or a regular expression matches.
+
+use std::collections::BTreeMap;
+
+use chrono::DateTime;
+
+use super::search::SearchHit;
+use crate::io::store::chunks::{kept_in, read_in};
+use crate::io::store::error::StoreError;
+use crate::io::store::handle::Store;
+use backissue_core::history::{EntryKey, IndexRow};
+use backissue_core::search::{Condition, EntryTexts, Leaf, Matching, TextTest};
+
+/// Entries whose texts are read together.
+const SLICE: usize = 128;
+/// Maximum number of verdicts that are remembered, about 50 bytes each.
+const VERDICTS_MAX: usize = 100_000;
+
+/// Whether a test holds for entries, each with the content that was read.
+type Verdicts = BTreeMap<EntryKey, (u64, bool)>;
+
+/// Verdicts on the tests that were made last, the newest at the end: an open list and the counts of saved searches ask for the same
+/// ones again and again.
+#[derive(Debug, Default)]
+pub(in crate::io::store) struct KnownVerdicts(Vec<(TextTest, Verdicts)>);
+
+impl KnownVerdicts {
+    /// Removes the verdicts on a test, which must be put back.
+    fn take(&mut self, test: &TextTest) -> Verdicts {
+        let place = self.0.iter().position(|(known, _)| known == test);
+        place.map(|place| self.0.remove(place).1).unwrap_or_default()
+    }
+
+    fn put(&mut self, test: TextTest, verdicts: Verdicts) {
+        self.0.retain(|(known, _)| *known != test);
+        self.0.push((test, verdicts));
+        while self.0.len() > 1
+            && self.0.iter().map(|(_, of)| of.len()).sum::<usize>() > VERDICTS_MAX
+        {
+            self.0.remove(0);
+        }
+    }
+}
+
+/// An entry for which the index does not decide whether it meets a condition.
+#[derive(Debug, Clone)]
+pub(super) struct UnsureHit {
+    pub(super) hit: SearchHit,
+    pub(super) row: IndexRow,
+    /// What is known of each text test of the condition, in their order.
+    pub(super) known: Vec<Option<bool>>,
+}
+
+impl Store {
+    /// Returns whether an entry meets a condition, given what is known of its text tests.
+    pub(super) fn judge_entry(
+        &self,
+        condition: &Condition,
+        key: EntryKey,
+        row: &IndexRow,
+        known: &mut dyn FnMut(&TextTest) -> Option<bool>,
+    ) -> Option<bool> {
+        condition.judge(&mut |leaf| match leaf {
+            Leaf::Text(test) => known(test),
+            Leaf::Name(test) => Some(self.filters.has_label(key, test)),
+            // Ages were replaced by instants when the query was prepared.
+            Leaf::Row(test) => {
+                Some(test.holds(key.feed, row.flags, row.listed, DateTime::UNIX_EPOCH))
+            }
+        })
+    }
+
+    /// Reads the texts of entries that are unsure, and adds those that meet the condition to `found`.
+    pub(super) fn verify(
+        &mut self,
+        matching: &Matching,
+        mut unsure: Vec<UnsureHit>,
+        found: &mut Vec<SearchHit>,
+    ) -> Result<(), StoreError> {
+        let tests = matching.condition.text_tests();
+        let mut verdicts: Vec<Verdicts> =
+            tests.iter().map(|test| self.verified.take(test)).collect();
+        // Neighbours share records.
+        unsure.sort_unstable_by_key(|entry| entry.hit.key);
+        let mut to_read = Vec::new();
+        for mut entry in unsure {
+            for (known, of_test) in entry.known.iter_mut().zip(&verdicts) {
+                let read = of_test.get(&entry.hit.key);
+                let verdict = read.filter(|(content, _)| *content == entry.row.content);
+                *known = known.or_else(|| verdict.map(|(_, holds)| *holds));
+            }
+            let mut known = |test: &TextTest| known_of(&tests, &entry.known, test);
+            match self.judge_entry(&matching.condition, entry.hit.key, &entry.row, &mut known) {
+                Some(true) => found.push(entry.hit),
+                Some(false) => {}
+                None => to_read.push(entry),
+            }
+        }
+        for of_feed in to_read.chunk_by(|one, other| one.hit.key.feed == other.hit.key.feed) {
+            for slice in of_feed.chunks(SLICE) {
+                self.read_verdicts(matching, &tests, slice, &mut verdicts, found);
+            }
+        }
+        for (test, verdicts) in tests.into_iter().zip(verdicts) {
+            self.verified.put(test.clone(), verdicts);
+        }
+        Ok(())
+    }
+
+    /// Judges entries of one feed by their texts. One that cannot be read is not found.
+    fn read_verdicts(
+        &self,
+        matching: &Matching,
+        tests: &[&TextTest],
+        entries: &[UnsureHit],
+        verdicts: &mut [Verdicts],
+        found: &mut Vec<SearchHit>,
+    ) {
+        let Some(first) = entries.first() else { return };
+        let (feed, seqs) = (first.hit.key.feed, entries.iter().map(|entry| entry.hit.key.seq));
+        let read = if matching.condition.looks_at_bodies() {
+            read_in(&self.meta, &self.bodies, feed, seqs)
+        } else {
+            kept_in(&self.meta, feed, seqs)
+        };
+        for entry in entries {
+            let key = entry.hit.key;
+            let Some((kept, body)) = read.get(&key.seq) else { continue };
+            let words = EntryTexts::new(kept, body.as_ref());
+            let mut known = |test: &TextTest| {
+                let before = known_of(tests, &entry.known, test);
+                before.or_else(|| {
+                    let holds = test.holds(&words);
+                    let place = tests.iter().position(|other| std::ptr::eq(*other, test));
+                    if let Some(of_test) = place.and_then(|place| verdicts.get_mut(place)) {
+                        of_test.insert(key, (entry.row.content, holds));
+                    }
+                    Some(holds)
+                })
+            };
+            if self.judge_entry(&matching.condition, key, &entry.row, &mut known) == Some(true) {
+                found.push(entry.hit);
+            }
+        }
+    }
+}
+
+fn known_of(tests: &[&TextTest], known: &[Option<bool>], test: &TextTest) -> Option<bool> {
+    let place = tests.iter().position(|other| std::ptr::eq(*other, test))?;
+    known.get(place).copied().flatten()
+}

@@ -1,0 +1,151 @@
+//! Runs own commands step by step. A step that runs a program waits until the program ends; if it fails, the steps after it are left out.
+
+use std::collections::VecDeque;
+
+use chrono::{DateTime, Utc};
+
+use crate::engine::entries::loaded_entry::LoadedEntry;
+use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external::external_run::RunPurpose;
+use crate::engine::external::run_external::is_web_address;
+use crate::engine::request::ScreenRequest;
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, ask_store};
+use crate::ui::keys::own_commands::{OwnCommand, Step};
+use crate::ui::keys::run_command::run_command;
+use crate::ui::reader::pipe::{WaitingRun, start_command, take_waiting};
+use backissue_core::feed::text::one_line;
+use backissue_core::history::EntryKey;
+
+/// Maximum number of characters of a program's output in a message.
+const TOLD_CHARS_MAX: usize = 300;
+
+/// An own command whose program is running, or waits for its entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningSequence {
+    /// Number by which the end of the program finds the sequence.
+    pub(in crate::ui) id: u32,
+    name: String,
+    /// The entry for which the program runs.
+    pub(in crate::ui) entry: EntryKey,
+    /// The steps after it.
+    rest: VecDeque<Step>,
+}
+
+/// Starts an own command.
+pub fn start(app: &mut App, now: DateTime<Utc>, number: usize) -> Vec<ScreenEffect> {
+    let command = app.ui.settings.keys.own_commands().get(number).cloned();
+    command.map(|command| run_steps(app, now, command)).unwrap_or_default()
+}
+
+/// Runs the steps of a command.
+pub fn run_steps(app: &mut App, now: DateTime<Utc>, command: OwnCommand) -> Vec<ScreenEffect> {
+    go_on(app, now, &command.name, command.steps.into())
+}
+
+/// Runs steps up to the first program, which is started when its entry is read.
+fn go_on(
+    app: &mut App,
+    now: DateTime<Utc>,
+    name: &str,
+    mut rest: VecDeque<Step>,
+) -> Vec<ScreenEffect> {
+    let mut effects = Vec::new();
+    while let Some(step) = rest.pop_front() {
+        match step {
+            Step::Command(command, _) => effects.extend(run_command(app, now, command)),
+            Step::Run(command) => {
+                let Some(key) = selected_entry(app) else {
+                    app.ui.complain(now, format!("'{name}' needs an entry: select one first"));
+                    return effects;
+                };
+                app.ui.sequences_begun = app.ui.sequences_begun.wrapping_add(1);
+                let id = app.ui.sequences_begun;
+                let running = RunningSequence { id, name: name.to_owned(), entry: key, rest };
+                app.ui.sequences.push(running);
+                let purpose = RunPurpose::Step(id);
+                app.ui.pipes.push(WaitingRun { key, command, link: None, purpose });
+                effects.push(ask_store(ScreenRequest::Entry(key)));
+                return effects;
+            }
+        }
+    }
+    effects
+}
+
+fn selected_entry(app: &App) -> Option<EntryKey> {
+    app.ui.list.selected_row()?.key.entry()
+}
+
+/// Starts the program that waits for an entry. Returns `None` if none waits for it.
+pub fn start_waiting(
+    app: &mut App,
+    now: DateTime<Utc>,
+    entry: &LoadedEntry,
+) -> Option<ScreenEffect> {
+    let WaitingRun { command, link, purpose, .. } = take_waiting(app, entry.key)?;
+    if let RunPurpose::Step(id) = purpose {
+        return start_program(app, now, entry, &command, id);
+    }
+    let mut entry = entry.clone();
+    entry.kept.link = link.or(entry.kept.link);
+    Some(start_command(app, entry, command, purpose))
+}
+
+/// Starts the program of a step, now that its entry is read. Stops the sequence if the program needs an address that the entry lacks.
+fn start_program(
+    app: &mut App,
+    now: DateTime<Utc>,
+    entry: &LoadedEntry,
+    command: &ExternalCommand,
+    id: u32,
+) -> Option<ScreenEffect> {
+    let link = entry.kept.link.as_deref().filter(|link| is_web_address(link));
+    if link.is_none() && command.needs_link() {
+        let name = stopped(app, id).map(|running| running.name).unwrap_or_default();
+        app.ui.complain(now, format!("'{name}' stopped: this entry has no web address"));
+        return None;
+    }
+    let title = one_line(entry.kept.shown_title(), TOLD_CHARS_MAX);
+    let command = command.with_values(link.unwrap_or_default(), &title);
+    Some(start_command(app, entry.clone(), command, RunPurpose::Step(id)))
+}
+
+/// Removes a sequence that does not go on.
+fn stopped(app: &mut App, id: u32) -> Option<RunningSequence> {
+    let place = app.ui.sequences.iter().position(|running| running.id == id)?;
+    Some(app.ui.sequences.remove(place))
+}
+
+/// Goes on with a sequence after its program ended, or stops it if the program failed.
+pub fn program_ended(
+    app: &mut App,
+    now: DateTime<Utc>,
+    id: u32,
+    ended: Result<Option<String>, String>,
+) -> Vec<ScreenEffect> {
+    let Some(RunningSequence { name, entry, rest, .. }) = stopped(app, id) else {
+        return Vec::new();
+    };
+    match ended {
+        Err(why) => {
+            let why = one_line(&why, TOLD_CHARS_MAX);
+            app.ui.complain(now, format!("'{name}' stopped: {why}"));
+            return Vec::new();
+        }
+        Ok(line) => {
+            let done =
+                line.map_or_else(|| "done".to_owned(), |line| one_line(&line, TOLD_CHARS_MAX));
+            app.ui.say(now, format!("{name}: {done}"));
+        }
+    }
+    // A command acts on the selected entry: it must still be the one that the program got.
+    if rest.front().is_some_and(|step| matches!(step, Step::Command(..)))
+        && selected_entry(app) != Some(entry)
+    {
+        let left = OwnCommand { name: name.clone(), steps: rest.into() }.about();
+        app.ui.complain(now, format!("'{name}' stopped before {left}: another entry is selected"));
+        return Vec::new();
+    }
+    go_on(app, now, &name, rest)
+}
