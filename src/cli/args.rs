@@ -100,7 +100,7 @@ pub(super) enum CliCommand {
     Set(SetArgs),
     /// Resume polling a feed that ended
     Resume(FeedNamed),
-    /// Accept or refuse a feed's new address
+    /// Accept or refuse a feed's new address, or read the feed from another address
     Move(MoveArgs),
     /// Show how a feed document is parsed
     Parse(ParseArgs),

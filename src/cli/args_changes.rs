@@ -73,18 +73,32 @@ pub(super) struct MoveArgs {
     /// A feed: its number, address, or part of its title
     #[arg(value_name = "FEED")]
     pub(super) feed: String,
-    /// Use the new address from now on, or keep the current one
-    #[arg(value_name = "ANSWER")]
+    /// 'accept' or 'refuse' the address that the feed announced, or another address to read it from
+    #[arg(value_name = "ANSWER", value_parser = MoveAnswer::of)]
     pub(super) answer: MoveAnswer,
 }
 
-/// The answers that `backissue move` accepts for a feed that announced a new address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// The ways in which `backissue move` changes the address of a feed.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum MoveAnswer {
-    /// Use the new address.
+    /// Use the announced address.
     Accept,
     /// Keep the current address.
     Refuse,
+    /// Use this address, if a feed is found there.
+    To(String),
+}
+
+impl MoveAnswer {
+    /// Parses the argument. An address contains a dot, a colon or a slash, which tells it from a mistyped word.
+    fn of(typed: &str) -> Result<Self, String> {
+        match typed {
+            "accept" => Ok(Self::Accept),
+            "refuse" => Ok(Self::Refuse),
+            address if address.contains(['.', ':', '/']) => Ok(Self::To(address.to_owned())),
+            _ => Err("write 'accept', 'refuse' or an address".to_owned()),
+        }
+    }
 }
 
 /// The arguments of `backissue unread`.

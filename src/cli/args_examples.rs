@@ -82,7 +82,11 @@ const EXAMPLES: [(&str, &str); 35] = [
     ),
     ("subscribe-again", "backissue subscribe-again orchard"),
     ("resume", "backissue resume orchard"),
-    ("move", "backissue move orchard accept\nbackissue move 7 refuse"),
+    (
+        "move",
+        "backissue move orchard accept\nbackissue move 7 refuse\n\
+         backissue move orchard https://site.example/new.xml",
+    ),
     (
         "parse",
         "backissue parse feed.xml\ncurl -s https://site.example/feed.xml | backissue parse - --json",

@@ -6,11 +6,16 @@ use clap::{Arg, ArgAction, ArgMatches, Command, Error};
 use crate::engine::feeds::setting_row::{FeedSettingRow, SettingFlag};
 use crate::engine::feeds::setting_table::FEED_SETTINGS;
 
+/// Name of the flag for the address, which is not in the table of settings, because a new address is requested first.
+const ADDRESS: &str = "address";
+
 /// The arguments of `backissue set`.
 #[derive(Debug, Clone)]
 pub(super) struct SetArgs {
     /// The number, address or part of a title that names the feed, as the user typed it.
     pub(super) feed: String,
+    /// The address to read the feed from.
+    pub(super) address: Option<String>,
     /// The settings named on the command line, each with its values.
     pub(super) settings: Vec<(&'static FeedSettingRow, Vec<String>)>,
 }
@@ -28,7 +33,10 @@ impl clap::Args for SetArgs {
             .value_name("FEED")
             .required(true)
             .help("A feed: its number, address, or part of its title");
-        command.arg(feed).args(list_flags().into_iter().map(|(row, flag)| {
+        let address = Arg::new(ADDRESS).long(ADDRESS).value_name("URL").help(
+            "Read the feed from this address, if a feed is found there; entries and marks stay",
+        );
+        command.arg(feed).arg(address).args(list_flags().into_iter().map(|(row, flag)| {
             let action = if row.is_repeated { ArgAction::Append } else { ArgAction::Set };
             let arg = Arg::new(row.name)
                 .long(flag.long)
@@ -54,7 +62,8 @@ impl clap::FromArgMatches for SetArgs {
         let given = |(row, _): (&'static FeedSettingRow, _)| {
             Some((row, matches.get_many::<String>(row.name)?.cloned().collect()))
         };
-        Ok(Self { feed, settings: list_flags().into_iter().filter_map(given).collect() })
+        let address = matches.get_one::<String>(ADDRESS).cloned();
+        Ok(Self { feed, address, settings: list_flags().into_iter().filter_map(given).collect() })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

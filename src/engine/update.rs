@@ -115,7 +115,7 @@ fn requested(
         Request::ImportFile(path) => vec![Effect::ReadImport(path)],
         Request::Preview { addition, url } => feed_preview::select(engine, now, addition, url),
         Request::Choose { addition, url } => subscribe::choose(engine, now, addition, url),
-        Request::TakeFirstFeed(addition) => subscribe::take_first(engine, now, addition),
+        Request::TakeFirstFeed(addition) => feed_preview::take_first(engine, now, addition),
         Request::Unsubscribe(feed) if !engine.feeds.contains_key(&feed) => {
             return Err("that subscription no longer exists".to_owned());
         }

@@ -224,13 +224,15 @@ fn offer_plain(app: &mut App, addition: u32) {
     if matches!(app.ui.overlay, Some(Overlay::Looking(waited)) if waited == addition) {
         app.ui.uncover();
     }
-    let plain = app.engine.additions.get(&addition).and_then(|addition| addition.plain.clone());
-    if let Some(plain) = plain.filter(|_| app.ui.overlay.is_none()) {
+    let addition = app.engine.additions.get(&addition);
+    let plain =
+        addition.and_then(|addition| Some((addition.plain.clone()?, addition.wanted.moves)));
+    if let Some((plain, moves)) = plain.filter(|_| app.ui.overlay.is_none()) {
         let text = format!(
             "{} has no secure connection: over http, others could read or change what you see. Use http? y/n",
             site_of(&plain)
         );
-        app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::AskPlainly(plain) }));
+        app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::AskPlainly(plain, moves) }));
     }
 }
 

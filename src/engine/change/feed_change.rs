@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::feeds::subscription::{
-    ArchiveAddress, FeedState, FormerAddress, Obstacle, ProposedMove, Subscription,
+    ArchiveAddress, FeedState, FormerAddress, NamedBy, Obstacle, ProposedMove, Subscription,
     SubscriptionRecord,
 };
 use crate::engine::settings::HistoryMode;
@@ -139,6 +139,7 @@ feed_change! {
     record {
         url: String,
         former: Vec<FormerAddress>,
+        named_by: Option<NamedBy>,
         declined: Option<String>,
         own_title: Option<String>,
         tags: Vec<String>,

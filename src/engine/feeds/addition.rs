@@ -33,6 +33,8 @@ pub struct Subscribe {
     pub unasked: bool,
     /// `true` to let the user choose if a page names several feeds; `false` takes the first one.
     pub choose: bool,
+    /// Feed whose address to change to the found address; `None` adds a subscription.
+    pub moves: Option<FeedKey>,
 }
 
 /// A subscription that is being added.
@@ -113,6 +115,8 @@ pub struct Added {
     pub feed: FeedKey,
     /// `true` if the feed was already subscribed.
     pub known: bool,
+    /// Sentence about the change if the address of a feed was changed.
+    pub moved: Option<String>,
 }
 
 /// Previews of the feeds that a page names.

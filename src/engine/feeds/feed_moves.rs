@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
-use super::subscription::{ProposedMove, Subscription, SubscriptionRecord};
+use super::subscription::{FeedState, NamedBy, ProposedMove, Subscription, SubscriptionRecord};
 use super::{feed_settings, unsubscribe};
 use crate::engine::backfill::history_requests::write_record;
 use crate::engine::change::feed_change::{Direction, FeedChange, FeedParts};
@@ -18,9 +18,10 @@ use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::{drop_fetches, rate_limits};
 use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::redirects::replace_address;
-use crate::engine::poll::{manual_poll, plans};
+use crate::engine::poll::{manual_poll, plans, stop_polls};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use backissue_core::feed::FeedDocument;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::FeedStatus;
 
@@ -35,22 +36,88 @@ pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
     if let Some(into) = into {
         return merge(engine, now, feed, into);
     }
-    let mut effects = changed(engine, now, feed, |subscription| {
-        let Subscription { record, state, history, .. } = subscription;
+    let mut effects = change_address(engine, now, feed, |subscription| {
+        let Subscription { record, state, .. } = subscription;
         replace_address(record, state, now, proposed.to.clone(), proposed.public);
-        state.archive = None;
         if state.facts.standing == FeedStatus::Archive {
             state.facts.standing = FeedStatus::Active;
         }
-        // The document at the new address may not continue where the document at the former address ended.
-        Arc::make_mut(history).forget_windows();
         format!("'{}' is now read from {}", record.shown_title(), record.url)
     });
-    let dropped = drop_fetches::drop_walk(engine, feed);
-    effects.extend(dropped.or_else(|| write_record(engine, feed)));
     // Poll now, because nothing has been read from the new address yet.
     effects.extend(manual_poll::poll_now(engine, now, feed));
     effects
+}
+
+/// Changes the address of a feed to `to`, which the user chose. `document` is the feed at that address, and `named_by` the document
+/// that named the address. Entries, marks and settings stay. Returns a sentence about the change. The error is a sentence with the
+/// reason that the address is not used.
+pub(super) fn move_to(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    (to, named_by): (&str, Option<NamedBy>),
+    document: &FeedDocument,
+) -> Result<(String, Vec<Effect>), String> {
+    let mut effects = stop_polls::stop(engine, now, vec![feed]);
+    let subscription = engine.feeds.get(&feed).ok_or("that subscription no longer exists")?;
+    let title = subscription.record.shown_title();
+    match subscribed_as(engine, to).and_then(|key| engine.feeds.get(&key)) {
+        Some(other) if other.key == feed => {
+            return Err(format!("'{title}' already has the address {to}"));
+        }
+        Some(other) => {
+            let other = other.record.shown_title();
+            return Err(format!(
+                "'{other}' already has the address {to}: unsubscribe from one of the two feeds"
+            ));
+        }
+        None if engine.polls.contains_key(&feed) => {
+            return Err(format!("'{title}' is being polled: try again in a moment"));
+        }
+        None => {}
+    }
+    let is_other = !subscription.history.windows.shares(document)
+        && subscription.state.facts.last_ok.is_some();
+    let doubt = if is_other { "; it has none of the newest entries that you have" } else { "" };
+    let text = format!("'{title}' is now read from {to}{doubt}");
+    effects.extend(change_address(engine, now, feed, |subscription| {
+        let Subscription { record, state, .. } = subscription;
+        replace_address(record, state, now, to.to_owned(), false);
+        if let Some(former) = record.former.last_mut() {
+            former.by_user = true;
+        }
+        record.named_by = named_by;
+        start_afresh(state);
+        text.clone()
+    }));
+    Ok((text, effects))
+}
+
+/// Changes the address of a feed and ends the walk through the archives at its former address.
+fn change_address(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    change: impl FnOnce(&mut Subscription) -> String,
+) -> Vec<Effect> {
+    let mut effects = changed(engine, now, feed, |subscription| {
+        let text = change(subscription);
+        subscription.state.archive = None;
+        // The document at the new address may not continue where the document at the former address ended.
+        Arc::make_mut(&mut subscription.history).forget_windows();
+        text
+    });
+    let dropped = drop_fetches::drop_walk(engine, feed);
+    effects.extend(dropped.or_else(|| write_record(engine, feed)));
+    effects
+}
+
+/// Removes the failures of a feed from its state, and that it ended.
+pub(super) fn start_afresh(state: &mut FeedState) {
+    let facts = &mut state.facts;
+    (facts.standing, facts.failures, facts.failure) = (FeedStatus::Active, 0, None);
+    (state.failing_since, state.trouble, state.obstacle) = (None, None, None);
 }
 
 /// Merges the subscription `from` into the subscription `into`, which already has the new address, and removes `from`.
@@ -120,10 +187,10 @@ pub fn put_back(
 ) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     let until_now = FeedParts::of(subscription);
-    let SubscriptionRecord { url, former, declined, feed_settings, .. } = before;
+    let SubscriptionRecord { url, former, declined, named_by, feed_settings, .. } = before;
     let record = &mut subscription.record;
     let from = std::mem::replace(&mut record.url, url);
-    (record.former, record.declined) = (former, declined);
+    (record.former, record.declined, record.named_by) = (former, declined, named_by);
     record.feed_settings.allow_insecure = feed_settings.allow_insecure;
     subscription.state.proposed = proposed;
     tell_move(engine, feed, from);
@@ -248,7 +315,12 @@ mod tests {
 
     fn saved(feed: u32, url: &str, former: Option<&str>) -> SavedSubscription {
         let until = DateTime::UNIX_EPOCH;
-        let former = former.map(|url| FormerAddress { url: url.into(), until, public: true });
+        let former = former.map(|url| FormerAddress {
+            url: url.into(),
+            until,
+            public: true,
+            by_user: false,
+        });
         let former = former.into_iter().collect();
         SavedSubscription {
             key: FeedKey(feed),

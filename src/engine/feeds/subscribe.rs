@@ -9,9 +9,9 @@ use super::addition::{Added, Addition, Previews, Subscribe};
 use super::addresses::{address_of, subscribed_as};
 use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::discovery::{Found, feed_in, follow_page, found, names_no_feed};
-use super::feed_preview;
 use super::subscription::{NamedBy, Subscription, SubscriptionRecord};
 use super::typed_logins::take_login;
+use super::{feed_moves, feed_preview};
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
@@ -172,9 +172,9 @@ pub fn fetched(
         Corrected::GoBy(asked, fetched) => (asked, *fetched),
         Corrected::Judge(current) => {
             let (url, answer) = (current.address().to_owned(), current.answer().clone());
-            let (added, mut effects) =
+            let (ended, mut effects) =
                 subscribe_to(engine, now, &addition, &url, answer, Some(*current));
-            addition.ended = Some(Ok(added));
+            addition.ended = Some(ended);
             engine.additions.insert(id, addition);
             effects.extend(start_fetches::start(engine, now));
             return effects;
@@ -188,8 +188,8 @@ pub fn fetched(
     };
     let subscribed = match found(&fetched) {
         Found::Feed(_) => {
-            let (added, effects) = subscribe_to(engine, now, &addition, &asked, fetched, None);
-            addition.ended = Some(Ok(added));
+            let (ended, effects) = subscribe_to(engine, now, &addition, &asked, fetched, None);
+            addition.ended = Some(ended);
             Ok(effects)
         }
         Found::Page(page) => {
@@ -263,19 +263,6 @@ pub fn choose(
     start_fetches::start(engine, now)
 }
 
-/// Requests the feeds that a page names in order and subscribes to the first readable feed, if no user can choose.
-pub fn take_first(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
-    let Some(addition) = engine.additions.get(&id) else { return Vec::new() };
-    let mut named = addition.found.iter().map(|candidate| candidate.url.clone());
-    let first = named.next();
-    let others: VecDeque<String> = named.collect();
-    let effects = choose(engine, now, id, first);
-    if let Some(addition) = engine.additions.get_mut(&id).filter(|open| open.ended.is_none()) {
-        addition.to_try = others;
-    }
-    effects
-}
-
 /// Drops all other addresses to try and requests this address.
 fn ask(engine: &mut Engine, addition: &mut Addition, url: String) {
     addition.to_try = VecDeque::from([url]);
@@ -297,6 +284,10 @@ fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<
             Some(plain) => text = format!("{text}; its unencrypted address is {plain}"),
             None => {}
         }
+        if let Some(feed) = addition.wanted.moves.and_then(|feed| engine.feeds.get(&feed)) {
+            let Subscription { record, .. } = feed;
+            text = format!("{text}; '{}' stays at {}", record.shown_title(), record.url);
+        }
         engine.complain(text.clone());
         addition.ended = Some(Err(text));
     } else {
@@ -314,7 +305,7 @@ pub fn subscribe(
     named_by: Option<NamedBy>,
 ) -> (Added, Vec<Effect>) {
     if let Some(feed) = subscribed_as(engine, url) {
-        return (Added { feed, known: true }, Vec::new());
+        return (Added { feed, known: true, moved: None }, Vec::new());
     }
     let feed = insert(engine, now, wanted, url.to_owned(), named_by);
     engine.tell(Event::FeedsChanged);
@@ -322,10 +313,10 @@ pub fn subscribe(
     let step = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed)));
     let mut effects = vec![change::write(engine, Change::Subscribed(vec![feed], Vec::new()), step)];
     effects.extend(rate_limits::save_wait(engine, feed));
-    (Added { feed, known: false }, effects)
+    (Added { feed, known: false, moved: None }, effects)
 }
 
-/// Subscribes to a feed whose document just arrived, and stores the document. `current` is set if the document is an archive or
+/// Subscribes to a feed whose document just arrived, or changes the address of a feed to it, and stores the document. `current` is set if the document is an archive or
 /// came from an archive's `current` address, and contains both responses.
 fn subscribe_to(
     engine: &mut Engine,
@@ -334,29 +325,37 @@ fn subscribe_to(
     asked: &str,
     fetched: Fetched,
     current: Option<CurrentFound>,
-) -> (Added, Vec<Effect>) {
+) -> (Result<Added, String>, Vec<Effect>) {
     let wanted = &addition.wanted;
     let url = permanent(&fetched.hops, asked).unwrap_or(asked).to_owned();
     let by_archive = current.as_ref().and_then(CurrentFound::named_by);
     let named_by = addition.named_by(asked, &url, &fetched, by_archive);
-    let (added, mut effects) = subscribe(engine, now, wanted, &url, named_by);
-    let title = || {
-        engine
-            .feeds
-            .get(&added.feed)
-            .map(|feed| feed.record.shown_title().to_owned())
-            .unwrap_or_default()
-    };
-    if added.known {
-        let text = format!("already subscribed to '{}'", title());
-        engine.say(text);
-        return (added, effects);
-    }
     let is_whole = fetched.result.as_ref().is_ok_and(|answer| matches!(answer.status, 200 | 203));
-    let offer = feed_in(&fetched).ok().filter(|_| is_whole);
-    let offer = offer.map(|document| {
+    let document = feed_in(&fetched).ok();
+    let offer = document.filter(|_| is_whole).map(|document| {
         format!(": {}", feed_preview::preview(engine, now, &url, &fetched, document).words())
     });
+    let settled = match wanted.moves {
+        None => Ok(subscribe(engine, now, wanted, &url, named_by)),
+        Some(feed) => document.ok_or_else(|| names_no_feed(None)).and_then(|document| {
+            let (text, effects) =
+                feed_moves::move_to(engine, now, feed, (&url, named_by), document)?;
+            Ok((Added { feed, known: false, moved: Some(text) }, effects))
+        }),
+    };
+    let (added, mut effects) = match settled {
+        Ok(settled) => settled,
+        Err(why) => {
+            engine.complain(why.clone());
+            return (Err(why), Vec::new());
+        }
+    };
+    if added.known {
+        let title = engine.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
+        let text = format!("already subscribed to '{title}'");
+        engine.say(text);
+        return (Ok(added), effects);
+    }
     let (fetched, named) = match current {
         Some(CurrentFound { mut named, found, takes_over }) => {
             if takes_over {
@@ -366,13 +365,17 @@ fn subscribe_to(
         }
         None => (fetched, None),
     };
-    effects.extend(polling::first_document(engine, added.feed, fetched, named));
+    let is_new = wanted.moves.is_none();
+    let cause = if is_new { PollCause::Subscribed } else { PollCause::Asked };
+    effects.extend(polling::first_document(engine, added.feed, cause, fetched, named));
     engine.tell(Event::FeedsChanged);
-    let title = engine.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
-    let text = format!("subscribed to '{title}'{}", offer.unwrap_or_default());
-    engine.say_undoable(text);
-    engine.tell(Event::Subscribed { feed: added.feed, to_read: wanted.choose });
-    (added, effects)
+    if is_new {
+        let title = engine.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
+        let text = format!("subscribed to '{title}'{}", offer.unwrap_or_default());
+        engine.say_undoable(text);
+        engine.tell(Event::Subscribed { feed: added.feed, to_read: wanted.choose });
+    }
+    (Ok(added), effects)
 }
 
 #[cfg(test)]

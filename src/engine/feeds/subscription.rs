@@ -77,6 +77,9 @@ pub struct FormerAddress {
     pub until: DateTime<Utc>,
     /// `true` if a response from a public address named the next address (SPEC D.6).
     pub public: bool,
+    /// `true` if the user chose the next address.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub by_user: bool,
 }
 
 /// A page or response that names an address. The named address has the same restrictions as the page or response (SPEC D.6).

@@ -294,7 +294,7 @@ fn of_archive(feed: &Subscription) -> Option<Concern> {
 }
 
 fn moved(feed: &Subscription, now: DateTime<Utc>, day: Day<'_>) -> Option<Concern> {
-    let former = feed.record.former.last()?;
+    let former = feed.record.former.last().filter(|former| !former.by_user)?;
     let recent = now.signed_duration_since(former.until) < MOVE_TOLD;
     let text =
         format!("It moved on {} from {} to {}.", day(former.until), former.url, feed.record.url);
@@ -340,7 +340,7 @@ pub fn apply_answer(
     let former = record.former.last().and_then(|former| subscribed_as(engine, &former.url));
     let refused = match answer {
         TroubleAnswer::AcceptMove | TroubleAnswer::DeclineMove if state.proposed.is_none() => Some(
-            "has no proposed address to accept or refuse; to read it from another address, subscribe to that address",
+            "has no proposed address to accept or refuse; to read it from another address, name that address",
         ),
         TroubleAnswer::UndoMove if record.former.is_empty() => Some("has not moved"),
         TroubleAnswer::UndoMove if former.is_some_and(|other| other != feed) => {
@@ -387,9 +387,7 @@ fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect>
     let before = FeedParts::of(subscription);
     let Subscription { record, state, .. } = subscription;
     record.feed_settings.ignore_expired |= state.facts.hints.expired;
-    let facts = &mut state.facts;
-    (facts.standing, facts.failures, facts.failure) = (FeedStatus::Active, 0, None);
-    (state.failing_since, state.trouble, state.obstacle) = (None, None, None);
+    feed_moves::start_afresh(state);
     let text = format!("'{}' is polled again", record.shown_title());
     engine.say(text);
     let mut effects = feed_moves::save_and_show(engine, now, feed, &before, None);

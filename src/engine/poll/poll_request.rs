@@ -4,7 +4,9 @@ use chrono::{DateTime, Utc};
 
 use super::fetch::{AddressSource, FetchId, FetchRequest, RequestKind, Validators};
 use super::poll_log::PollCause;
-use crate::engine::feeds::subscription::{ArchiveAddress, Subscription, SubscriptionRecord};
+use crate::engine::feeds::subscription::{
+    ArchiveAddress, FormerAddress, Subscription, SubscriptionRecord,
+};
 use crate::engine::politeness::server_habits::Accepting;
 use backissue_core::schedule::FeedStatus;
 
@@ -91,7 +93,7 @@ pub fn request(
     let record = &subscription.record;
     let url = record.url.clone();
     // If the page that named the feed links to http, allow http, because a redirect cannot make the address less secure (SPEC D.9).
-    let is_named = record.named_by.is_some() && record.former.is_empty();
+    let is_named = record.named_by.is_some() && last_move(record).is_none();
     let allow_insecure =
         record.feed_settings.allow_insecure || (is_named && url.starts_with("http:"));
     let request = FetchRequest {
@@ -117,9 +119,14 @@ fn reads_archive_again(subscription: &Subscription) -> bool {
     state.facts.standing == FeedStatus::Archive && state.archive.as_ref().is_none_or(is_open)
 }
 
+/// Returns the last move of the feed, unless the user chose the address after it.
+fn last_move(record: &SubscriptionRecord) -> Option<&FormerAddress> {
+    record.former.last().filter(|former| !former.by_user)
+}
+
 /// Returns the origin of the stored address: the user, a document that named the address, or a move of the feed.
 fn address_source(record: &SubscriptionRecord) -> AddressSource {
-    let moved = record.former.last().map(|former| (&former.url, former.public));
+    let moved = last_move(record).map(|former| (&former.url, former.public));
     let named = record.named_by.as_ref().map(|named| (&named.url, named.public));
     moved.or(named).map_or(AddressSource::Typed, |(by, public)| AddressSource::Supplied {
         by: by.clone(),

@@ -200,11 +200,12 @@ fn told_of_address(
     cases.into_iter().find_map(|(holds, text)| holds.then_some(text))
 }
 
-/// Stores the first document of a feed that was just subscribed to. If it is a current document, `named` is the document that named
-/// it.
+/// Stores the first document of a feed that was just subscribed to or got another address. If it is a current document, `named` is
+/// the document that named it.
 pub fn first_document(
     engine: &mut Engine,
     feed: FeedKey,
+    cause: PollCause,
     fetched: Fetched,
     named: Option<NamedCurrent>,
 ) -> Vec<Effect> {
@@ -218,9 +219,9 @@ pub fn first_document(
     engine.polls.insert(feed, Poll::at(PollStage::Writing));
     engine.poll_run.begin_poll(feed);
     if named.is_some() {
-        answered(engine, feed, PollCause::Subscribed, fetched, named)
+        answered(engine, feed, cause, fetched, named)
     } else {
-        follow_or_apply(engine, feed, PollCause::Subscribed, fetched)
+        follow_or_apply(engine, feed, cause, fetched)
     }
 }
 

@@ -134,7 +134,7 @@ pub fn replace_address(
     if record.former.len() >= FORMER_MAX {
         record.former.remove(0);
     }
-    record.former.push(FormerAddress { url: from, until: now, public });
+    record.former.push(FormerAddress { url: from, until: now, public, by_user: false });
     (record.declined, state.proposed) = (None, None);
 }
 

@@ -106,7 +106,10 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
             return KeyOutcome::Done(match asks {
                 Asks::Unsubscribe(feeds) => unsubscribe(app, now, feeds),
                 Asks::OpenPages(pages) => open_pages::open_pages(app, now, pages),
-                Asks::AskPlainly(address) => feed_choice::subscribe_to(app, now, address),
+                Asks::AskPlainly(address, None) => feed_choice::subscribe_to(app, now, address),
+                Asks::AskPlainly(address, Some(feed)) => {
+                    feed_choice::move_to(app, now, feed, address)
+                }
             });
         }
         Key { code: Code::Char('n' | 'N' | 'q') | Code::Esc, ctrl: false } => {

@@ -260,7 +260,7 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::NormallyOften, "normally-often", "=")
         .help("poll the feed as often as its publisher recommends"),
     command(Command::Edit, "edit", "e")
-        .help("edit the feed: title, tags, polling, history"),
+        .help("edit the feed: address, title, tags, polling, history"),
     command(Command::Timetable, "timetable", "P").help("timetable: the next poll of every feed"),
     command(Command::Zone, "time-zone", "U").help("in a plan: switch between UTC and your time zone"),
     command(Command::Steps, "steps", "w").help("in a plan: show or hide the steps that led to it"),

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::edit_form::EditForm;
+use super::feed_choice;
 use super::form::FormOutcome;
 use crate::engine::feeds::setting_row::FeedSettingRow;
 use crate::engine::feeds::setting_table::form_lines;
@@ -49,31 +50,37 @@ pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Selects the clicked input line. The first line of the dialog is the feed's address, which cannot be selected.
+/// Selects the clicked input line.
 pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
-    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line).checked_sub(1);
-    if let (Some(Overlay::Edit(edited)), Some(place)) = (&mut app.ui.overlay, place) {
+    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
+    if let Some(Overlay::Edit(edited)) = &mut app.ui.overlay {
         edited.form.click(place);
     }
     Vec::new()
 }
 
-/// Saves the edited settings, unless an input line contains an invalid value.
+/// Saves the edited settings, unless an input line contains an invalid value. A new address is requested before it is used.
 fn save_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::Edit(edited)) = &app.ui.overlay else { return Vec::new() };
     let (feed, chosen) = (edited.feed, edited.chosen());
+    let address = edited.new_address().map(str::to_owned);
     let unchanged = chosen.as_ref().is_ok_and(|chosen| *chosen == edited.before);
     let changed = match chosen {
         Err(wrong) => Err(wrong),
         Ok(chosen) => {
             let is_min = |(setting, _): &(&FeedSettingRow, _)| setting.name == "min";
-            let place = form_lines().iter().position(is_min).unwrap_or(0);
+            let place =
+                form_lines().iter().position(is_min).map_or(0, |line| line.saturating_add(1));
             app.try_ask(now, Request::Set(feed, Box::new(chosen))).map_err(|why| (place, why))
         }
     };
     match changed {
-        Ok(effects) => {
+        Ok(mut effects) => {
             app.ui.uncover();
+            if let Some(address) = address {
+                effects.extend(feed_choice::move_to(app, now, feed, address));
+                return effects;
+            }
             let title = app.engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
             let text = if unchanged {
                 "nothing was changed".to_owned()

@@ -10,13 +10,16 @@ use crate::engine::settings::Settings;
 use backissue_core::feed::Zone;
 use backissue_core::history::FeedKey;
 
+/// Label of the first line of the form, which contains the address of the feed.
+const ADDRESS: &str = "address";
+
 /// The form in which the user edits the settings of a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditForm {
     /// The feed whose settings are edited.
     pub feed: FeedKey,
-    /// The address of the feed, which is read-only.
-    pub address: String,
+    /// The address of the feed when the form was opened.
+    address: String,
     /// The input lines of the form, each identified by its label.
     pub form: Form<&'static str>,
     /// Time zone of interval rules that do not specify one.
@@ -34,17 +37,32 @@ impl EditForm {
     ) -> Self {
         let title = record.title.as_deref().unwrap_or(&record.url);
         let before = record.chosen();
+        let address = FormRow {
+            field: ADDRESS,
+            value: FormValue::Line(Prompt::filled(
+                PromptPurpose::Field(ADDRESS),
+                record.url.clone(),
+            )),
+            hint: "unchanged".into(),
+            offered: None,
+        };
         let lines = form_lines().into_iter();
         let rows = lines
-            .map(|(setting, line)| form_row(setting, line, &before, (line.hint)(settings, title)))
-            .collect();
-        Self { feed, address: record.url.clone(), form: Form::new(rows, 0), zone, before }
+            .map(|(setting, line)| form_row(setting, line, &before, (line.hint)(settings, title)));
+        let rows = std::iter::once(address).chain(rows).collect();
+        Self { feed, address: record.url.clone(), form: Form::new(rows, 1), zone, before }
+    }
+
+    /// Returns the typed address if it differs from the address of the feed.
+    pub(in crate::ui) fn new_address(&self) -> Option<&str> {
+        Some(self.form.text(&ADDRESS)).filter(|text| !text.is_empty() && *text != self.address)
     }
 
     /// Returns the edited settings. If a line is invalid, the error is the index of this line and a sentence about it.
     pub(in crate::ui) fn chosen(&self) -> Result<Chosen, (usize, String)> {
         let mut chosen = self.before.clone();
-        for (place, (row, (setting, _))) in self.form.rows.iter().zip(form_lines()).enumerate() {
+        let rows = self.form.rows.iter().enumerate().skip(1);
+        for ((place, row), (setting, _)) in rows.zip(form_lines()) {
             let text = match &row.value {
                 FormValue::Line(prompt) => prompt.text.trim(),
                 FormValue::Choice { chosen, .. } => {

@@ -11,12 +11,27 @@ use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Choice, Overlay};
+use backissue_core::history::FeedKey;
 
 /// Subscribes to a typed address. While the address is looked up, keys do not reach the panes.
 pub fn subscribe_to(app: &mut App, now: DateTime<Utc>, address: String) -> Vec<ScreenEffect> {
+    look_up(app, now, Subscribe { address, ..Subscribe::default() })
+}
+
+/// Changes the address of a feed to a typed address, once a feed is found there.
+pub fn move_to(
+    app: &mut App,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    address: String,
+) -> Vec<ScreenEffect> {
+    look_up(app, now, Subscribe { address, moves: Some(feed), ..Subscribe::default() })
+}
+
+fn look_up(app: &mut App, now: DateTime<Utc>, wanted: Subscribe) -> Vec<ScreenEffect> {
     let id = app.engine.next_addition();
-    let subscribe = Subscribe { id, address, choose: true, ..Subscribe::default() };
-    let effects = app.ask(now, Request::Subscribe(Box::new(subscribe)));
+    let wanted = Subscribe { id, choose: true, ..wanted };
+    let effects = app.ask(now, Request::Subscribe(Box::new(wanted)));
     wait_for(app, id);
     effects
 }
@@ -46,7 +61,7 @@ pub fn press_waiting_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutc
         Some(Command::Back | Command::Close) => {
             app.ui.uncover();
             let effects = app.ask(now, Request::Choose { addition, url: None });
-            app.ui.say(now, "cancelled: nothing was added");
+            app.ui.say(now, "cancelled: nothing was changed");
             KeyOutcome::Done(effects)
         }
         Some(_) | None => KeyOutcome::Done(Vec::new()),

@@ -99,8 +99,8 @@ pub enum Asks {
     Unsubscribe(Vec<FeedKey>),
     /// Open the pages of these entries in the browser.
     OpenPages(Vec<(EntryKey, String)>),
-    /// Request this address without encryption, to subscribe to it.
-    AskPlainly(String),
+    /// Request this address without encryption, to subscribe to it or to change the address of a feed to it.
+    AskPlainly(String, Option<FeedKey>),
 }
 
 /// The state of the open help.

@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::form::{self, FormLook};
+use super::form;
 use crate::ui::overlays::edit_form::EditForm;
 use crate::view::{cells, pane, theme};
 
@@ -18,7 +18,7 @@ const BOTTOM_LINES: u16 = 2;
 
 /// Draws the dialog over the panes. Returns the area of its input lines and the index of the first visible line.
 pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, edited: &EditForm) -> (Rect, u16) {
-    let rows = u16::try_from(edited.form.rows.len()).unwrap_or(u16::MAX).saturating_add(1);
+    let rows = u16::try_from(edited.form.rows.len()).unwrap_or(u16::MAX);
     let height = rows.saturating_add(BOTTOM_LINES).saturating_add(2);
     let place = pane::centred(frame, area, COLUMNS_MAX, height);
     let form = &edited.form;
@@ -35,10 +35,7 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, edited: &EditForm
 fn draw_fields(frame: &mut Frame<'_>, area: Rect, edited: &EditForm) -> usize {
     let (long, short) = LABEL_CELLS;
     let label_cells = if area.width >= 60 { long } else { short };
-    let address = format!("{}{}", form::label("address", label_cells), edited.address);
-    let address = cells::cut(&address, usize::from(area.width));
-    let look = FormLook { label_cells, above: vec![Line::styled(address, theme::DIM)] };
-    form::draw(frame, area, &edited.form, |label| label, look)
+    form::draw(frame, area, &edited.form, |label| label, label_cells)
 }
 
 fn draw_bottom(frame: &mut Frame<'_>, area: Rect, edited: &EditForm) {

@@ -6,7 +6,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::form::{self, FormLook};
+use super::form;
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::filter_work::{FilterPreview, PREVIEW_TITLES};
 use crate::ui::app::App;
@@ -42,8 +42,7 @@ pub(in crate::view) fn draw(
     let inside = pane::counted(frame, place, title, &at, true);
     let [above, below] =
         Layout::vertical([Constraint::Length(fields), Constraint::Min(2)]).areas(inside);
-    let look = FormLook { label_cells: LABEL_CELLS, above: Vec::new() };
-    let top = form::draw(frame, above, &edited.form, |field| field.label(), look);
+    let top = form::draw(frame, above, &edited.form, |field| field.label(), LABEL_CELLS);
     let width = usize::from(below.width);
     let height = usize::from(below.height);
     let lines = match (&edited.form.problem, &edited.preview) {

@@ -9,29 +9,18 @@ use crate::ui::overlays::form::{Form, FormValue};
 use crate::ui::overlays::prompt::Prompt;
 use crate::view::{cells, theme};
 
-/// Properties of a form that differ between the two dialogs.
-#[derive(Debug)]
-pub(super) struct FormLook {
-    /// Width of the label of an input line, in cells.
-    pub(super) label_cells: usize,
-    /// Lines above the form that scroll together with it.
-    pub(super) above: Vec<Line<'static>>,
-}
-
-/// Draws the input lines of a form, scrolled so that the focused line is visible. Returns the index of the first visible line,
-/// where the lines above the form are counted too.
+/// Draws the input lines of a form, scrolled so that the focused line is visible. `label_cells` is the width of the labels. Returns
+/// the index of the first visible line.
 pub(super) fn draw<F>(
     frame: &mut Frame<'_>,
     area: Rect,
     form: &Form<F>,
     label_of: impl Fn(&F) -> &str,
-    look: FormLook,
+    label_cells: usize,
 ) -> usize {
-    let FormLook { label_cells, above } = look;
     let room = usize::from(area.width).saturating_sub(label_cells.saturating_add(2));
     let height = usize::from(area.height);
-    let at = form.selected.saturating_add(above.len());
-    let top = at.saturating_add(1).saturating_sub(height);
+    let top = form.selected.saturating_add(1).saturating_sub(height);
     let rows = form.rows.iter().enumerate().map(|(place, row)| {
         let selected = place == form.selected;
         let style = if selected { theme::KEY } else { theme::TEXT };
@@ -39,13 +28,15 @@ pub(super) fn draw<F>(
         spans.extend(value_spans(&row.value, &row.hint, selected, room));
         Line::from(spans)
     });
-    let seen: Vec<Line<'_>> = above.into_iter().chain(rows).skip(top).take(height).collect();
+    let seen: Vec<Line<'_>> = rows.skip(top).take(height).collect();
     frame.render_widget(Paragraph::new(seen), area);
     if let Some(prompt) = form.typed_line() {
         let (_, column) = seen_part(prompt, room);
         let column = label_cells.saturating_add(2).saturating_add(column);
         let x = area.x.saturating_add(u16::try_from(column).unwrap_or(u16::MAX));
-        let y = area.y.saturating_add(u16::try_from(at.saturating_sub(top)).unwrap_or(u16::MAX));
+        let y = area
+            .y
+            .saturating_add(u16::try_from(form.selected.saturating_sub(top)).unwrap_or(u16::MAX));
         let last = (area.right().saturating_sub(1), area.bottom().saturating_sub(1));
         frame.set_cursor_position(Position::new(x.min(last.0), y.min(last.1)));
     }

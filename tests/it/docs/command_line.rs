@@ -46,6 +46,7 @@ const COMMANDS: [(&str, &[&str]); 34] = [
             "--learn",
             "--rule",
             "--full-text",
+            "--address",
         ],
     ),
     ("history", &["FEED", "--continue", "--retry", "--reread", "--json"]),

@@ -1,5 +1,6 @@
 //! Reading habits that people bring from other readers, as settings and keys.
 
+mod feed_care;
 mod finding;
 mod jumping;
 mod lines;

@@ -157,7 +157,7 @@ fn keys_during_an_address_lookup_reach_nothing_below() {
     backissue::ui::update::update(&mut world.app, world.now, ScreenInput::Key(key));
     world.press("<esc>");
     assert!(world.app.ui.overlay.is_none());
-    assert_eq!(world.notice(), "cancelled: nothing was added");
+    assert_eq!(world.notice(), "cancelled: nothing was changed");
     world.tell(Request::Unsubscribe(FeedKey(3)));
 }
 
@@ -262,9 +262,9 @@ fn form_taller_than_the_screen_shows_its_selected_line() {
     let mut world = world();
     world.resize(40, 12);
     world.press("Ge");
-    assert!(world.draw().contains(" 1/14 ┘"), "{}", world.draw());
+    assert!(world.draw().contains(" 2/15 ┘"), "{}", world.draw());
     world.press("<down>");
-    assert!(world.draw().contains(" 2/14 ┘"), "{}", world.draw());
+    assert!(world.draw().contains(" 3/15 ┘"), "{}", world.draw());
     world.resize(100, 30);
-    assert!(!world.draw().contains("/14"), "{}", world.draw());
+    assert!(!world.draw().contains("/15"), "{}", world.draw());
 }

@@ -176,6 +176,7 @@ fn failed_move_answer_keeps_address_and_question() {
             url: "https://former.example/feed".into(),
             until: world.now,
             public: true,
+            by_user: false,
         };
         let to = "https://elsewhere.example/feed".to_owned();
         let subscription = world.app.engine.feeds.get_mut(&FeedKey(1)).unwrap();

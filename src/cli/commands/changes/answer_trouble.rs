@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::move_feed;
 use crate::cli::args_changes::{FeedNamed, MoveAnswer, MoveArgs};
 use crate::cli::commands::poll;
 use crate::cli::context::{CommandContext, sentences};
@@ -22,9 +23,10 @@ pub(in crate::cli) fn resume(desk: &CommandContext, args: &FeedNamed) -> Result<
 /// Runs `backissue move`.
 pub(in crate::cli) fn answer_move(desk: &CommandContext, args: &MoveArgs) -> Result<Done, Failure> {
     let feed = find(desk, &args.feed)?;
-    let done = match args.answer {
+    let done = match &args.answer {
         MoveAnswer::Accept => answer(desk, feed, TroubleAnswer::AcceptMove),
         MoveAnswer::Refuse => answer(desk, feed, TroubleAnswer::DeclineMove),
+        MoveAnswer::To(address) => return move_feed::run(desk, feed, address),
     }?;
     let is_open = desk.inspect(move |engine| {
         engine.feeds.get(&feed).is_some_and(|feed| feed.state.proposed.is_some())

@@ -3,6 +3,7 @@
 pub(in crate::cli) mod answer_trouble;
 pub(in crate::cli) mod change_filters;
 pub(in crate::cli) mod mark;
+mod move_feed;
 pub(in crate::cli) mod open;
 pub(in crate::cli) mod set;
 pub(in crate::cli) mod undo;

@@ -1,5 +1,6 @@
 //! `backissue set`: changes the settings of a feed and recalculates the time of its next poll at once.
 
+use super::move_feed;
 use crate::cli::args_set::SetArgs;
 use crate::cli::commands::plan;
 use crate::cli::context::CommandContext;
@@ -19,12 +20,18 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SetArgs) -> Result<Done,
     let now = clock::now();
     let engine = desk.engine()?;
     let feed = lookup::find_subscription(&engine, &args.feed)?;
-    if args.settings.is_empty() {
+    if args.settings.is_empty() && args.address.is_none() {
         let sentence = "nothing to set: name a setting, such as --pace more or --min 30m";
         return Err(Failure::new(sentence));
     }
     let zone = learn::zone_of(engine.zone);
     set_all(args, &mut Chosen::default(), &zone)?;
+    // The address comes first, because it may fail; then nothing is changed.
+    let moved = args.address.as_ref().map(|address| move_feed::run(desk, feed, address));
+    let moved = moved.transpose()?.unwrap_or(Done::All);
+    if args.settings.is_empty() {
+        return Ok(moved);
+    }
     let args = args.clone();
     // Only the named settings change, starting from the current values, so that concurrent changes to other settings survive.
     let change = move |engine: &Engine| {
@@ -46,7 +53,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SetArgs) -> Result<Done,
     for change in changes {
         desk.put(&format!("changed: {change}"));
     }
-    Ok(Done::All)
+    Ok(moved)
 }
 
 /// Applies the settings named on the command line to `chosen`. The error explains which value is invalid.

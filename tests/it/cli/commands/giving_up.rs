@@ -109,3 +109,33 @@ fn proposed_move_is_accepted_or_refused_and_undone() {
     assert_eq!(each(&feeds(&program), "url"), [site.at("/old")]);
     program.run(&["move", "1", "perhaps"]).with(2);
 }
+
+#[test]
+fn address_is_changed_by_move_and_by_set() {
+    let site = Site::start(|request| match request.path() {
+        "/old" => answer(200, &[], rss("Orchard", "a", 2)),
+        "/new" => answer(200, &[], rss("Orchard", "a", 3)),
+        _ => answer(404, &[], ""),
+    });
+    let program = new_program();
+    program.run(&["add", &site.at("/old")]).with(0);
+    program.run(&["mark", "read", "--all"]).with(0);
+    let sentence = program.run(&["move", "1", &site.at("/none")]).refused(2);
+    assert!(sentence.contains("answered 404") && sentence.contains("stays at"), "{sentence}");
+    let sentence = program.run(&["set", "1", "--address", &site.at("/none"), "--pace", "more"]);
+    let sentence = sentence.refused(2);
+    assert!(sentence.contains("stays at"), "{sentence}");
+    assert_eq!(feeds(&program)[0]["pace"], "normal", "nothing was changed");
+    let told = program.run(&["move", "1", &site.at("/new")]).with(0).out;
+    let first = format!("'Orchard' is now read from {} · 'backissue undo'", site.at("/new"));
+    assert!(told.starts_with(&first) && told.contains("Orchard: 1 new, 0 edited"), "{told}");
+    assert_eq!(
+        (&feeds(&program)[0]["total"], &feeds(&program)[0]["unread"]),
+        (&3.into(), &1.into())
+    );
+    program.run(&["undo"]).with(0);
+    assert_eq!(each(&feeds(&program), "url"), [site.at("/old")]);
+    let told = program.run(&["set", "1", "--address", &site.at("/new"), "--pace", "more"]).with(0);
+    assert!(told.out.contains("is now read from") && told.out.contains("pace: "), "{told:?}");
+    assert_eq!(each(&feeds(&program), "url"), [site.at("/new")]);
+}

@@ -1,0 +1,3 @@
+//! Journeys around the care of feeds: their addresses, their problems and what they are silent about.
+
+mod moving;
