@@ -1,4 +1,4 @@
-//! Proposes words for a new filter from the title of an entry.
+//! Proposes words for a new filter from the title of an entry, and turns reasons into sentences.
 
 /// Maximum number of words to propose.
 const TELLING_WORDS: usize = 3;
@@ -31,6 +31,14 @@ fn is_mark(char: char) -> bool {
     !char.is_alphanumeric()
 }
 
+/// Returns a sentence fragment as a sentence, with a capital letter and an end mark.
+pub(super) fn sentence(why: &str) -> String {
+    let mut chars = why.chars();
+    let first = chars.next().map(|char| char.to_uppercase().to_string());
+    let end = if why.ends_with(['.', '?', '!']) { "" } else { "." };
+    format!("{}{}{end}", first.unwrap_or_default(), chars.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use crate::engine::wording::*;
@@ -46,6 +54,17 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(telling(title), expected, "{title}");
+        }
+    }
+
+    #[test]
+    fn sentence_gets_exactly_one_end_mark() {
+        for (why, expected) in [
+            ("is this a captive portal?", "Is this a captive portal?"),
+            ("answered 503", "Answered 503."),
+            ("ünder way", "Ünder way."),
+        ] {
+            assert_eq!(sentence(why), expected);
         }
     }
 }

@@ -29,6 +29,9 @@ pub(super) fn classify_page(
     kept: Option<&FullText>,
 ) -> Result<FullText, String> {
     let answer = fetched.result.map_err(|failure| failure.to_string())?;
+    if let Some(wall) = answer.bot_wall() {
+        return Err(format!("the server answered {}", wall.words(&status_words(answer.status))));
+    }
     match (answer.status, answer.body) {
         (304, _) => {
             let kept = kept.cloned().ok_or("the server says that nothing has changed")?;

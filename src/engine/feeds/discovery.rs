@@ -41,6 +41,9 @@ pub(super) fn found(fetched: &Fetched) -> Found<'_> {
         Ok(answer) if !(200..300).contains(&answer.status) => {
             return Found::Nothing(format!("it answered {}", answer_words(answer)));
         }
+        Ok(answer) if answer.bot_wall().is_some() => {
+            return Found::Nothing(format!("it answered {}", answer_words(answer)));
+        }
         Ok(answer) => answer,
     };
     match &answer.body {

@@ -14,6 +14,7 @@ use crate::engine::poll::poll_log::PollLogEntry;
 use backissue_core::feed::sparse::is_default;
 use backissue_core::feed::{FeedDocument, Kind};
 use backissue_core::history::{ArchiveNode, Counters, FeedKey, GapKey, HistoryRecord, Merging};
+use backissue_core::schedule::learning::UsualGap;
 use backissue_core::schedule::{Decision, Facts, FeedStatus, PlanKind, SettledBy};
 use backissue_core::search::FeedNames;
 
@@ -138,6 +139,9 @@ pub struct FeedState {
     /// Time at which the user dismissed the feed from the Attention list.
     #[serde(skip_serializing_if = "is_default")]
     pub noted: Option<DateTime<Utc>>,
+    /// Usual time between publications, and the last publication; `None` if too little is known.
+    #[serde(skip_serializing_if = "is_default")]
+    pub usual_gap: Option<UsualGap>,
     /// Number of polls so far, which determines the position of the next line in the poll log.
     #[serde(skip_serializing_if = "is_default")]
     pub polls: u32,
@@ -152,6 +156,8 @@ pub enum Obstacle {
     Blocked,
     /// A login page responds instead of the feed.
     LoginPage,
+    /// A service that keeps programs away from the site responds instead of the feed.
+    BotWall,
 }
 
 /// A move that the user must confirm.

@@ -1,6 +1,6 @@
 //! Problems of feeds: a sentence that describes each problem, and the remedies that the user can choose.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Datelike, TimeDelta, Utc};
 
 use super::addresses::subscribed_as;
 use super::feed_moves;
@@ -13,11 +13,16 @@ use crate::engine::poll::manual_poll;
 use crate::engine::request::TroubleAnswer;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use crate::engine::wording::sentence;
 use backissue_core::history::{FeedKey, HistoryStatus};
 use backissue_core::schedule::FeedStatus;
 
 /// Time for which a move of a feed is listed as a problem.
 const MOVE_TOLD: TimeDelta = TimeDelta::days(30);
+
+/// What the user can do about a bot wall.
+const PAST_WALLS: &str = "backissue does not try to get past that: ask the publisher to let feed readers in, or give the feed \
+                          another address.";
 
 /// Key that marks a concern about the store instead of a feed. No feed has this number.
 pub const STORE: FeedKey = FeedKey(0);
@@ -88,7 +93,7 @@ pub fn mark(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> &'stati
     match untold(engine, feed, now).map(|concern| concern.state) {
         _ if feed.is_gone() => "†",
         None if long => "!",
-        None => history_mark(engine, feed),
+        None | Some("silent") => history_mark(engine, feed),
         Some("dead" | "finished") => "†",
         Some("moved") => "→",
         Some("failing" | "captive portal") if !long => "·",
@@ -143,7 +148,7 @@ fn untold(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<Co
 }
 
 /// Quickly checks that a feed has no problem, which is true for most feeds.
-const fn is_well(feed: &Subscription) -> bool {
+fn is_well(feed: &Subscription) -> bool {
     let state = &feed.state;
     matches!(state.facts.standing, FeedStatus::Active)
         && state.facts.failures == 0
@@ -152,6 +157,7 @@ const fn is_well(feed: &Subscription) -> bool {
         && state.archive.is_none()
         && feed.record.former.is_empty()
         && !state.facts.hints.expired
+        && silent_from(feed).is_none()
 }
 
 /// Returns the problem of a feed, if it has one.
@@ -163,6 +169,7 @@ pub fn concern(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Opti
         .or_else(|| failing(feed, &day))
         .or_else(|| of_archive(feed))
         .or_else(|| moved(feed, now, &day))
+        .or_else(|| silent(engine, feed, now))
 }
 
 /// A function that formats the day of a time.
@@ -247,6 +254,10 @@ fn hindered(feed: &Subscription) -> Option<Concern> {
         Obstacle::Insecure => ("insecure redirect", Remedy::AllowInsecure, failing_since(feed)),
         Obstacle::Blocked => ("blocked", Remedy::Retry, failing_since(feed)),
         Obstacle::LoginPage => ("captive portal", Remedy::Retry, last_try(feed)),
+        Obstacle::BotWall => {
+            let text = format!("{} {PAST_WALLS}", sentence(why(feed)));
+            return Some(describe(feed, "bot wall", Remedy::Retry, failing_since(feed), text));
+        }
     };
     Some(describe(feed, state, remedy, since, sentence(why(feed))))
 }
@@ -301,11 +312,18 @@ fn moved(feed: &Subscription, now: DateTime<Utc>, day: Day<'_>) -> Option<Concer
     recent.then(|| describe(feed, "moved", Remedy::UndoMove, former.until, text))
 }
 
-fn sentence(why: &str) -> String {
-    let mut chars = why.chars();
-    let first = chars.next().map(|char| char.to_uppercase().to_string());
-    let end = if why.ends_with(['.', '?', '!']) { "" } else { "." };
-    format!("{}{}{end}", first.unwrap_or_default(), chars.as_str())
+/// Returns the time since which a feed counts as silent, because it usually publishes much more often.
+fn silent_from(feed: &Subscription) -> Option<DateTime<Utc>> {
+    feed.state.usual_gap?.silent_from(feed.state.facts.last_ok?)
+}
+
+/// Returns the problem of a feed that can be read but has published nothing for much longer than usual.
+fn silent(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<Concern> {
+    let (from, gap) = (silent_from(feed)?, feed.state.usual_gap?);
+    let [last, now] = [gap.last(), now].map(|at| at.with_timezone(&engine.zone));
+    let month = last.format(if last.year() == now.year() { "%B" } else { "%B %Y" });
+    let text = format!("It usually posts {}, but has been silent since {month}.", gap.words());
+    Some(describe(feed, "silent", Remedy::Know, from, text))
 }
 
 /// Returns the user's answer that applies a remedy.
@@ -409,20 +427,4 @@ fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let state = subscription.state.clone();
     engine.say(text);
     vec![Effect::store(Job::SaveState(feed, state))]
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::engine::feeds::trouble::*;
-
-    #[test]
-    fn sentence_gets_exactly_one_end_mark() {
-        for (why, expected) in [
-            ("is this a captive portal?", "Is this a captive portal?"),
-            ("answered 503", "Answered 503."),
-            ("ünder way", "Ünder way."),
-        ] {
-            assert_eq!(sentence(why), expected);
-        }
-    }
 }

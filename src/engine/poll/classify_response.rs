@@ -59,6 +59,14 @@ fn obstacle_of(class: FailureClass) -> Option<Obstacle> {
 }
 
 fn classify_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) -> Verdict {
+    if let Some(wall) = answer.bot_wall() {
+        let failure = match answer.status {
+            200..=299 => schedule::PollFailure::Unreadable,
+            status => schedule::PollFailure::Status(status),
+        };
+        let why = format!("answered {}", wall.words(&status_words(answer.status)));
+        return Verdict::Failed(Trouble { failure, why, obstacle: Some(Obstacle::BotWall) });
+    }
     match answer.status {
         200 | 203 => classify_body(answer, hops, sent),
         204 | 205 => unreadable("the response is empty"),
@@ -215,9 +223,12 @@ pub fn not_a_feed(document: &FeedDocument) -> String {
         .map_or_else(|| "not a feed".into(), |flaw| format!("not a feed ({})", flaw.reason))
 }
 
-/// Returns the status of a response in words. For a 401, adds the kinds of login that the server accepts if backissue supports none
+/// Returns the status of a response in words. Names the bot wall that answered. For a 401, adds the kinds of login that the server accepts if backissue supports none
 /// of them.
 pub fn answer_words(answer: &Answer) -> String {
+    if let Some(wall) = answer.bot_wall() {
+        return wall.words(&status_words(answer.status));
+    }
     let challenges = answer.headers.www_authenticate.as_deref().filter(|_| answer.status == 401);
     match challenges.and_then(unsupported_logins) {
         Some(kinds) => format!(

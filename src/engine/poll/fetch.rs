@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::engine::politeness::bot_walls::{self, BotWall};
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::discover::candidates::Candidate;
 use backissue_core::feed::discover::page_feeds::PageLeads;
@@ -147,6 +148,24 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Returns the bot wall that answered instead of the site: the response is no feed and has the marks of one.
+    pub fn bot_wall(&self) -> Option<BotWall> {
+        let title = match &self.body {
+            AnswerBody::Document(document) if document.kind.is_feed() => return None,
+            AnswerBody::Article(Ok(_)) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
+                return None;
+            }
+            AnswerBody::Page { title, .. } => title.as_deref(),
+            AnswerBody::Document(_)
+            | AnswerBody::Article(Err(_))
+            | AnswerBody::Empty
+            | AnswerBody::Unread => None,
+        };
+        let is_plain = matches!(self.status, 304 | 401 | 404 | 407 | 410 | 511);
+        let named = self.headers.wall.or_else(|| bot_walls::named_by_title(title?));
+        named.filter(|_| !is_plain)
+    }
+
     /// Returns the response without its body.
     #[must_use]
     pub fn head(&self) -> Self {
@@ -186,6 +205,8 @@ pub struct AnswerHeaders {
     pub www_authenticate: Option<String>,
     /// `Link`, with several headers joined by commas.
     pub link: Option<String>,
+    /// Bot wall that left its mark in the headers.
+    pub wall: Option<BotWall>,
 }
 
 impl AnswerHeaders {

@@ -20,7 +20,7 @@ use crate::engine::store_work::Job;
 use backissue_core::feed::Zone;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::learning::{
-    LearnTerms, LearnedPlan, LearnedRecord, PRICE_MINUTES, Publications,
+    LearnTerms, LearnedPlan, LearnedRecord, PRICE_MINUTES, Publications, UsualGap,
 };
 use backissue_core::schedule::{self, FeedStatus, Learned};
 
@@ -99,6 +99,10 @@ pub fn record_read(
 
 /// Called after a poll whose result is durable: queues the feed for learning if that is due. Polls go first ([`start_waiting`]).
 pub fn polled(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, news: News) {
+    let gap = engine.feeds.get_mut(&feed).and_then(|feed| feed.state.usual_gap.as_mut());
+    if let Some(gap) = gap.filter(|_| news.new > 0) {
+        gap.note_publication(now);
+    }
     if is_due(engine, now, feed) || (news.new > 0 && is_surprised(engine, now, feed)) {
         engine.learning.enqueue(feed);
     }
@@ -177,9 +181,14 @@ pub fn loaded(
     feed: FeedKey,
     publications: Option<Arc<Publications>>,
 ) -> Vec<Effect> {
-    let (Some(publications), Some(subscription)) = (publications, engine.feeds.get(&feed)) else {
+    let (Some(publications), Some(subscription)) = (publications, engine.feeds.get_mut(&feed))
+    else {
         return ended(engine, feed);
     };
+    // The next poll writes the gap with the other parts of the state.
+    let state = &mut subscription.state;
+    state.usual_gap = UsualGap::learned(state.usual_gap, &publications);
+    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
     let learned = subscription.state.facts.learned.as_ref();
     let plan = learned.and_then(|learned| learned.plan.clone());
     let current = plan.is_some() && !is_due(engine, now, feed);

@@ -316,7 +316,7 @@ fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> Answer {
         url: url.to_string(),
         public: arrived.public,
         received: clock::now(),
-        headers: answer_headers(arrived.response.headers()),
+        headers: answer_headers(arrived.response.status(), arrived.response.headers()),
         body: AnswerBody::Unread,
     }
 }

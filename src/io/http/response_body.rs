@@ -1,8 +1,10 @@
 //! Reads a response: its relevant headers, and the body according to the kind of document (SPEC D.1).
 
+use reqwest::StatusCode;
 use reqwest::header::{self, HeaderMap, HeaderName};
 use url::Url;
 
+use crate::engine::politeness::bot_walls;
 use crate::engine::poll::fetch::{AnswerBody, AnswerHeaders};
 use backissue_core::feed::discover::candidates::Candidate;
 use backissue_core::feed::discover::header_links::{feeds_in_link_header, refresh_address};
@@ -14,7 +16,7 @@ const IM: HeaderName = HeaderName::from_static("im");
 /// The response header with the entity tag of the version that a delta is based on (RFC 3229 §10.5.1).
 const DELTA_BASE: HeaderName = HeaderName::from_static("delta-base");
 
-pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
+pub(super) fn answer_headers(status: StatusCode, headers: &HeaderMap) -> AnswerHeaders {
     let bytes = |name: HeaderName| headers.get(name).map(|value| value.as_bytes().to_vec());
     AnswerHeaders {
         etag: bytes(header::ETAG),
@@ -29,6 +31,9 @@ pub(super) fn answer_headers(headers: &HeaderMap) -> AnswerHeaders {
         delta_base: joined_header(headers, &DELTA_BASE),
         www_authenticate: joined_header(headers, &header::WWW_AUTHENTICATE),
         link: joined_header(headers, &header::LINK),
+        wall: bot_walls::named_by_headers(status.as_u16(), |name| {
+            joined_header(headers, &HeaderName::from_static(name))
+        }),
     }
 }
 

@@ -1,3 +1,5 @@
 //! Journeys around the care of feeds: their addresses, their problems and what they are silent about.
 
+mod bot_walls;
 mod moving;
+mod silence;

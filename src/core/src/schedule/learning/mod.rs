@@ -16,6 +16,7 @@ mod report;
 mod stamp_times;
 mod stamp_zone;
 mod step_runs;
+mod usual_gap;
 mod week_bins;
 
 pub use clocks::{CLOCKS, PublicationClock, Shares};
@@ -29,3 +30,4 @@ pub use publications::{Fetch, PUBLICATIONS_MAX, Publications, Stamp, WINDOW_MINU
 pub use rectangles::{Marking, Rectangle, rectangles};
 pub use report::{LearnedRhythm, PaceCost, PostsWords};
 pub use stamp_zone::StampZone;
+pub use usual_gap::UsualGap;
