@@ -155,8 +155,8 @@ pub const COMMANDS: &[CommandRow] = &[
         .help("find words in this text; n and N go to the next and previous hit"),
     command(Command::SearchAll, "search-all", "Ctrl-f").help("search all entries, also while reading a text"),
     command(Command::Search, "search", "/").only_in(LISTS).help(
-        "search all entries as you type: words, \"phrases\", -exclusion, feed: tag: \
-         title: is: after:",
+        "search all entries as you type: words, \"phrases\", -exclusion, OR, feed: tag: \
+         title: is: age:",
     ),
     command(Command::SaveSearch, "save-search", "Ctrl-s")
         .help("save the open search as a list; e renames the list, D removes it"),

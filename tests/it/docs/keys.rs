@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use backissue::ui::keys::commands::{COMMANDS, CommandRow};
 use backissue::ui::keys::key_bindings::Keymap;
+use backissue::ui::keys::newsboat_keys::{Here, NEWSBOAT_KEYS};
+use backissue_core::search::{FIELDS, parse};
+use chrono_tz::Tz;
 
 use super::pages::{between, cells, check_part, page};
 
@@ -40,4 +43,29 @@ fn the_keys_of_the_first_hour_are_keys_of_the_program() {
         writeln!(table, "| {keys} | {} |", row.help).unwrap();
     }
     check_part("README.md", "first keys", &table);
+}
+
+#[test]
+fn the_keys_of_newsboat_are_documented() {
+    let mut table = "| newsboat | key | here |\n| --- | --- | --- |\n".to_owned();
+    for row in &NEWSBOAT_KEYS {
+        let here = match row.here {
+            Here::Command(name) => format!("`{name}`"),
+            Here::Unlike(reason) => reason.to_owned(),
+            Here::Nothing(reason) => format!("nothing; {reason}"),
+        };
+        let key = row.key.replace('|', "\\|");
+        writeln!(table, "| `{}` | {key} | {here} |", row.operation).unwrap();
+    }
+    check_part("docs/newsboat.md", "newsboat keys", &table);
+}
+
+#[test]
+fn the_fields_of_queries_are_documented() {
+    let mut table = "| field | matches | example |\n| --- | --- | --- |\n".to_owned();
+    for field in &FIELDS {
+        writeln!(table, "| `{}:` | {} | `{}` |", field.name, field.matches, field.example).unwrap();
+        assert!(parse(field.example, false, Tz::UTC).is_ok(), "{}", field.example);
+    }
+    check_part("docs/search.md", "fields", &table);
 }

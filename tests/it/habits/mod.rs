@@ -6,3 +6,4 @@ mod jumping;
 mod lines;
 mod marking;
 mod ordering;
+mod own_commands;

@@ -17,6 +17,7 @@ use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Job, StoreFailure, StoreWork, Stored};
 use backissue::engine::update::update as engine_update;
 use backissue::io::pictures;
+use backissue::io::processes::run_command;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::{Store, mended_unseen};
 use backissue::ui::app::App;
@@ -56,6 +57,10 @@ pub struct World {
     pub hurried: u32,
     /// External commands that the program started.
     pub ran: Vec<ExternalRun>,
+    /// Whether external commands are really started. Otherwise each of them succeeds.
+    pub starts_programs: bool,
+    /// Whether external commands go on until the test ends them.
+    pub holds_programs: bool,
     /// Desktop notifications that the program sent.
     pub notes: Vec<String>,
     pub quit: bool,
@@ -87,6 +92,8 @@ impl World {
             requests: Vec::new(),
             opened: Vec::new(),
             ran: Vec::new(),
+            starts_programs: false,
+            holds_programs: false,
             notes: Vec::new(),
             copied: Vec::new(),
             suspended: 0,
@@ -272,8 +279,12 @@ impl World {
             Effect::Store(work) => self.perform_work(*work),
             Effect::Run(run) => {
                 let purpose = run.purpose;
-                self.ran.push(*run);
-                Some(Input::Ran(purpose, Ok(None)))
+                self.ran.push((*run).clone());
+                if self.holds_programs {
+                    return None;
+                }
+                let ended = if self.starts_programs { run_for_real(*run) } else { Ok(None) };
+                Some(Input::Ran(purpose, ended))
             }
             Effect::Notify(text, _) => {
                 self.notes.push(text);
@@ -428,4 +439,9 @@ impl World {
     pub fn notice(&self) -> &str {
         self.app.ui.notice.as_ref().map_or("", |notice| notice.text.as_str())
     }
+}
+
+fn run_for_real(run: ExternalRun) -> Result<Option<String>, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(run_command::run(run, run_command::TIME_MAX))
 }
