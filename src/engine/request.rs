@@ -79,6 +79,15 @@ pub enum Request {
     MarkListRead(u64, ListPart),
     /// Save a filter and apply it. A filter without a number is new.
     SaveFilter(Box<EntryFilter>),
+    /// Set a label on entries by hand, or remove it.
+    Label {
+        /// Name of the label.
+        name: String,
+        /// The entries.
+        keys: Vec<EntryKey>,
+        /// `true` to set the label, `false` to remove it.
+        set: bool,
+    },
     /// Remove the filter with this number and show the entries that it hid.
     RemoveFilter(u32),
     /// Replace the saved searches.

@@ -131,6 +131,7 @@ fn requested(
         Request::Mark(mark) => marks::set(engine, mark),
         Request::MarkListRead(list, part) => marks::mark_list_read(engine, list, part),
         Request::SaveFilter(filter) => entry_filters::save(engine, *filter)?,
+        Request::Label { name, keys, set } => entry_filters::label(engine, &name, keys, set)?,
         Request::RemoveFilter(id) => entry_filters::remove(engine, id),
         Request::SaveSearches(list) => save_searches::save(engine, list),
         Request::FetchPage { key, url, kept } => {

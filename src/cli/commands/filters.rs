@@ -49,7 +49,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &FiltersArgs) -> Result<D
 
 fn in_json(engine: &Engine, rule: &EntryFilter, count: FilterCount, now: DateTime<Utc>) -> Value {
     let (feed, tag) = match &rule.scope {
-        FilterScope::Everywhere => (None, None),
+        FilterScope::Everywhere | FilterScope::ByHand => (None, None),
         FilterScope::Feed(feed) => (Some(*feed), None),
         FilterScope::Tag(tag) => (None, Some(tag)),
     };
@@ -65,6 +65,7 @@ fn in_json(engine: &Engine, rule: &EntryFilter, count: FilterCount, now: DateTim
         "label": rule.action.label(),
         "feed": feed,
         "tag": tag,
+        "by_hand": rule.scope == FilterScope::ByHand,
         "query": rule.query,
         "until": pieces::time(rule.until),
         "over": rule.is_over(now),

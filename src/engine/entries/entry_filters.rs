@@ -23,12 +23,12 @@ pub const FILTERS_MAX: usize = 200;
 pub fn about(engine: &Engine, filter: &EntryFilter) -> String {
     let feed = match filter.scope {
         FilterScope::Feed(feed) => engine.feeds.get(&feed),
-        FilterScope::Everywhere | FilterScope::Tag(_) => None,
+        FilterScope::Everywhere | FilterScope::Tag(_) | FilterScope::ByHand => None,
     };
     filter.describe(feed.map(|feed| feed.record.shown_title()))
 }
 
-/// Describes the effects of filters on an entry, such as `marked read by filter 'title ~ sponsored'`.
+/// Describes the effects of filters on an entry, but not the labels that the user set by hand, such as `marked read by filter 'title ~ sponsored'`.
 pub fn reasons(engine: &Engine, entry: &LoadedEntry) -> Vec<String> {
     let holds = |action: &Action| match action {
         Action::Hide => entry.flags.is_hidden(),
@@ -37,7 +37,8 @@ pub fn reasons(engine: &Engine, entry: &LoadedEntry) -> Vec<String> {
         Action::Label(_) => true,
     };
     let filters = entry.ruled.iter().filter_map(|&id| engine.filters.get(id));
-    let done = filters.filter(|filter| holds(&filter.action));
+    let done =
+        filters.filter(|filter| filter.scope != FilterScope::ByHand && holds(&filter.action));
     done.map(|filter| {
         format!("{} by filter '{}'", filter.action.done_words(), about(engine, filter))
     })
@@ -47,6 +48,12 @@ pub fn reasons(engine: &Engine, entry: &LoadedEntry) -> Vec<String> {
 /// Returns the labels that filters gave to an entry.
 pub fn labels<'m>(engine: &'m Engine, ruled: &'m [u32]) -> impl Iterator<Item = &'m str> {
     ruled.iter().filter_map(|&id| engine.filters.get(id)?.action.label())
+}
+
+/// Returns the labels of an entry that the user set by hand.
+pub fn labels_by_hand<'m>(engine: &'m Engine, ruled: &'m [u32]) -> impl Iterator<Item = &'m str> {
+    let filters = ruled.iter().filter_map(|&id| engine.filters.get(id));
+    filters.filter(|filter| filter.scope == FilterScope::ByHand).filter_map(|it| it.action.label())
 }
 
 /// Saves a filter and applies it to stored entries. A filter with the number of a saved filter replaces that filter. The error is a
@@ -61,13 +68,7 @@ pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>,
         }
         kept.clone_from(&filter);
     } else {
-        if list.len() >= FILTERS_MAX {
-            return Err(format!("{FILTERS_MAX} filters are already saved: remove one first"));
-        }
-        // If the removal of a filter is not written yet, the filter may be restored, so its number is still in use.
-        let leaving = engine.filters.pending.iter().map(|pending| pending.filter);
-        let taken = list.iter().map(|filter| filter.id).chain(leaving).max();
-        filter.id = taken.unwrap_or(0).saturating_add(1);
+        filter.id = free_number(engine)?;
         list.push(filter.clone());
     }
     let before = std::mem::replace(&mut engine.filters.list, list);
@@ -77,6 +78,52 @@ pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>,
     engine.undo.step_begins();
     engine.say("looking for matching entries …");
     Ok(vec![change::write(engine, Change::Filters(change), None)])
+}
+
+/// Sets a label on entries by hand, or removes it. A new label is a filter that matches only the entries that the user chooses. The
+/// error is a sentence.
+pub fn label(
+    engine: &mut Engine,
+    name: &str,
+    keys: Vec<EntryKey>,
+    set: bool,
+) -> Result<Vec<Effect>, String> {
+    let known =
+        engine.filters.list.iter().find(|filter| {
+            filter.scope == FilterScope::ByHand && filter.action.label() == Some(name)
+        });
+    let before = engine.filters.list.clone();
+    let mut effects = Vec::new();
+    let id = if let Some(known) = known {
+        known.id
+    } else {
+        let action = Action::Label(name.to_owned());
+        let id = free_number(engine)?;
+        let filter =
+            EntryFilter { id, action, scope: FilterScope::ByHand, ..EntryFilter::default() };
+        filter.check().map_err(|flaw| flaw.to_string())?;
+        engine.filters.list.push(filter);
+        let change = ListChange::new(before.clone(), &engine.filters.list);
+        effects.push(change::write(engine, Change::Filters(change), None));
+        id
+    };
+    engine.filters.pending.push(Pending { filter: id, before, look_for: None });
+    engine.undo.step_begins();
+    let work = FilterWork::Label { filter: id, keys, set };
+    effects.push(Effect::store(Job::Filter(Box::new(work))));
+    Ok(effects)
+}
+
+/// Returns a number for a new filter. The error is a sentence.
+fn free_number(engine: &Engine) -> Result<u32, String> {
+    let list = &engine.filters.list;
+    if list.len() >= FILTERS_MAX {
+        return Err(format!("{FILTERS_MAX} filters are already saved: remove one first"));
+    }
+    // If the removal of a filter is not written yet, the filter may be restored, so its number is still in use.
+    let leaving = engine.filters.pending.iter().map(|pending| pending.filter);
+    let taken = list.iter().map(|filter| filter.id).chain(leaving).max();
+    Ok(taken.unwrap_or(0).saturating_add(1))
 }
 
 /// Removes a filter and shows the entries that it hid.
@@ -165,6 +212,12 @@ fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String 
             ),
         };
     };
+    if let (FilterScope::ByHand, Some(label)) = (&filter.scope, filter.action.label()) {
+        let (before, after) = (changes.before.len(), changes.after.len());
+        let what = if after < before { "removed from" } else { "set on" };
+        let entries = counted_words(before.abs_diff(after), "entry", "entries");
+        return format!("#{label} {what} {entries}");
+    }
     let done = match filter.action {
         Action::Hide => count(Flag::Hidden, true),
         Action::Read => count(Flag::Read, true),

@@ -91,6 +91,15 @@ pub enum FilterWork {
         /// Matching entries.
         hits: Vec<EntryKey>,
     },
+    /// Let the user's label match these entries too, or no longer.
+    Label {
+        /// Number of the filter.
+        filter: u32,
+        /// Entries that are labelled, or no longer labelled.
+        keys: Vec<EntryKey>,
+        /// `true` to set the label, `false` to remove it.
+        set: bool,
+    },
     /// Undo or redo changes that a filter made to entries.
     Replay {
         /// Changes to undo or redo.
@@ -104,7 +113,7 @@ impl FilterWork {
     /// Returns the number of the filter.
     pub const fn filter(&self) -> u32 {
         match self {
-            Self::Apply { filter, .. } => *filter,
+            Self::Apply { filter, .. } | Self::Label { filter, .. } => *filter,
             Self::Replay { changes, .. } => changes.filter,
         }
     }

@@ -215,6 +215,12 @@ impl Store {
                 let wanted = self.wanted_by(filter, &before, &after, action)?;
                 (after, wanted)
             }
+            FilterWork::Label { keys, set, .. } => {
+                let keys: BTreeSet<EntryKey> = keys.iter().copied().collect();
+                let after = if *set { &before | &keys } else { &before - &keys };
+                // A label sets no marks.
+                (after, BTreeMap::new())
+            }
             FilterWork::Replay { changes, forward } => self.replayed(changes, *forward, &before)?,
         };
         let changes = FilterChanges {

@@ -1,9 +1,10 @@
-//! A list from which the user picks an item by typing some of its letters: the feeds, tags and lists to jump to.
+//! A list from which the user picks an item by typing some of its letters: the feeds, tags and lists to jump to, or labels.
 
 use chrono::{DateTime, Utc};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
+use super::labels;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
@@ -13,14 +14,17 @@ use crate::ui::panes::{list_query, load_rows, tag_folds};
 use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::{Overlay, PickItem, PickList};
+use crate::ui::state::overlay::{Overlay, PickItem, PickList, PickTarget};
+
+/// What the list says of a label that does not exist yet.
+const NEW_LABEL: &str = "new label";
 
 /// Opens the list of all feeds, tags and lists, from which the user jumps to one.
 pub fn open_jump(app: &mut App) -> Vec<ScreenEffect> {
     let items = jump_items(app);
     let line = Prompt::new(PromptPurpose::Jump);
     let mut picks = PickList { line, items, found: Vec::new(), list: ScrollList::default() };
-    picks.search();
+    search(&mut picks);
     app.ui.lay_over(Overlay::Pick(picks));
     Vec::new()
 }
@@ -39,7 +43,7 @@ fn jump_items(app: &App) -> Vec<PickItem> {
         .map(|feed| PickItem {
             name: feed.record.shown_title().to_owned(),
             detail: feed.record.tags.join(", "),
-            row: FeedsRow::Feed(feed.key, 0),
+            target: PickTarget::Row(FeedsRow::Feed(feed.key, 0)),
         })
         .collect();
     items.sort_by_cached_key(|item| item.name.to_lowercase());
@@ -54,7 +58,8 @@ fn jump_items(app: &App) -> Vec<PickItem> {
             FeedsRow::Tag(tag, _) => (tag.as_str(), "tag"),
             FeedsRow::Feed(..) => return None,
         };
-        Some(PickItem { name: name.to_owned(), detail: detail.to_owned(), row: row.clone() })
+        let (name, detail) = (name.to_owned(), detail.to_owned());
+        Some(PickItem { name, detail, target: PickTarget::Row(row.clone()) })
     }));
     items
 }
@@ -72,7 +77,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
         }
         Key { code: Code::Backspace, .. } if picks.line.text.is_empty() => app.ui.uncover(),
         _ => match picks.line.key(key) {
-            Typed::More => picks.search(),
+            Typed::More => search(picks),
             Typed::Cancelled => app.ui.uncover(),
             Typed::Done => return KeyOutcome::Done(take_picked(app, now)),
         },
@@ -84,7 +89,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
 pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::Pick(picks)) = &mut app.ui.overlay {
         picks.line.insert(text);
-        picks.search();
+        search(picks);
     }
     Vec::new()
 }
@@ -119,7 +124,11 @@ fn open_item(
         app.ui.complain(now, format!("no feed, tag or list matches '{}'", typed.trim()));
         return Vec::new();
     };
-    let mut effects = tag_folds::select_row(app, &item.row);
+    let row = match &item.target {
+        PickTarget::Row(row) => row,
+        PickTarget::Label(name) => return labels::toggle_label(app, now, name),
+    };
+    let mut effects = tag_folds::select_row(app, row);
     effects.extend(load_rows::open_list(app, now));
     app.ui.focus = Pane::Entries;
     effects
@@ -130,11 +139,20 @@ impl PickList {
     pub fn selected_item(&self) -> Option<&PickItem> {
         self.items.get(*self.found.get(self.list.selected)?)
     }
+}
 
-    fn search(&mut self) {
-        self.found = rank(&self.items, self.line.text.trim());
-        self.list = ScrollList::default();
+/// Finds the items that match the typed letters. A label that does not exist yet is offered as a new one.
+pub(super) fn search(picks: &mut PickList) {
+    picks.items.retain(|item| item.detail != NEW_LABEL);
+    let typed = picks.line.text.trim().to_owned();
+    picks.found = rank(&picks.items, &typed);
+    let is_new = !typed.is_empty() && picks.items.iter().all(|item| item.name != typed);
+    if picks.line.purpose == PromptPurpose::Label && is_new {
+        let target = PickTarget::Label(typed.clone());
+        picks.items.push(PickItem { name: typed, detail: NEW_LABEL.to_owned(), target });
+        picks.found.push(picks.items.len().saturating_sub(1));
     }
+    picks.list = ScrollList::default();
 }
 
 /// Returns the indexes of the items whose name matches the typed text, best match first.

@@ -2,6 +2,7 @@
 
 pub mod change_marked;
 pub mod jump;
+pub mod labels;
 pub mod lists;
 pub mod marking;
 pub mod poll_answers;

@@ -61,6 +61,8 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "mark-day-read",
             "mark-week-read",
             "star",
+            "label",
+            "read-later",
             "undo",
             "redo",
         ],

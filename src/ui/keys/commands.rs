@@ -38,6 +38,8 @@ pub enum Command {
     /// Marks a part of the open list as read.
     MarkList(MarkPart),
     Star,
+    Label,
+    ReadLater,
     MarkRow,
     MarkRange,
     UnsubscribeEnded,
@@ -178,6 +180,12 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::MarkList(MarkPart::OlderThan(7)), "mark-week-read", "}")
         .help("mark the entries of this list that are older than a week read (u undoes it)"),
     command(Command::Star, "star", "s").only_in(ENTRIES).help("star, or remove the star"),
+    command(Command::Label, "label", "#")
+        .only_in(ENTRIES)
+        .help("label the entry, or the marked entries; again: remove the label"),
+    command(Command::ReadLater, "read-later", "d")
+        .only_in(ENTRIES)
+        .help("label the entry #later, or remove this label; 'label:later' finds them"),
     command(Command::MarkRow, "mark", "x")
         .only_in(LISTS)
         .help("mark the row; the next action applies to all marked rows; Esc removes all marks"),

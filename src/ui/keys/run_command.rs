@@ -7,7 +7,8 @@ use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::external::run_external;
 use crate::engine::request::Request;
 use crate::ui::actions::{
-    change_marked, jump, marking, polls_by_hand, removed_feeds, run_own, share_menu, unsubscribe,
+    change_marked, jump, labels, marking, polls_by_hand, removed_feeds, run_own, share_menu,
+    unsubscribe,
 };
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -59,6 +60,8 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Tags => tag_dialog::open_line(app, now),
         Command::Filters => filter_list::toggle_list(app, now),
         Command::MarkList(part) => mark_entries::mark_list_read(app, now, part),
+        Command::Label => labels::open_labels(app, now),
+        Command::ReadLater => labels::toggle_later(app, now),
         Command::Star => toggle_flag(app, now, Flag::Starred),
         Command::MarkRow | Command::MarkRange => mark_rows(app, now, command),
         Command::UnsubscribeEnded => unsubscribe::unsubscribe_ended(app, now),

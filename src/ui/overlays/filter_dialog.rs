@@ -44,6 +44,10 @@ pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// Opens the filter dialog for an existing filter.
 pub fn edit_filter(app: &mut App, now: DateTime<Utc>, id: u32) -> Vec<ScreenEffect> {
     let Some(filter) = app.engine.filters.get(id).cloned() else { return Vec::new() };
+    if filter.scope == FilterScope::ByHand {
+        app.ui.say(now, "# sets this label on entries; D removes it from all of them");
+        return Vec::new();
+    }
     open_form(app, now, filter, &Offer::default())
 }
 

@@ -199,6 +199,7 @@ fn list_scopes(engine: &Engine, filter: &EntryFilter, feed: Option<FeedKey>) -> 
 fn scope_words(engine: &Engine, scope: &FilterScope) -> String {
     match scope {
         FilterScope::Everywhere => "all feeds".into(),
+        FilterScope::ByHand => "entries labelled by hand".into(),
         FilterScope::Tag(tag) => format!("feeds with the tag {tag}"),
         FilterScope::Feed(feed) => {
             let title = engine.feeds.get(feed).map(|feed| feed.record.shown_title());

@@ -7,7 +7,7 @@ use nucleo_matcher::{Config, Matcher};
 use super::feed_choice;
 use super::outcome::{ClickOutcome, KeyOutcome};
 use super::prompt::{Prompt, PromptPurpose, Typed};
-use crate::ui::actions::{jump, lists, share_menu};
+use crate::ui::actions::{jump, labels, lists, share_menu};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
@@ -164,6 +164,9 @@ fn run_with_argument(
 ) -> Vec<ScreenEffect> {
     if row.command == Command::GoTo {
         return browsing::go_to(app, now, argument);
+    }
+    if row.command == Command::Label {
+        return labels::toggle_label(app, now, argument);
     }
     if row.command == Command::Jump {
         return jump::jump_to(app, now, argument);

@@ -37,6 +37,8 @@ pub enum PromptPurpose {
     Command,
     /// Words to find in the open text.
     Find,
+    /// A label for entries.
+    Label,
     /// Letters of a feed, tag or list to jump to.
     Jump,
     /// A search query for entries.
@@ -103,6 +105,7 @@ impl Prompt {
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
             PromptPurpose::Command => ":",
             PromptPurpose::Find => "Find in this text: ",
+            PromptPurpose::Label => "Label: ",
             PromptPurpose::Jump => "Jump to: ",
             PromptPurpose::Search => "Search: ",
             PromptPurpose::Pipe => "Pipe the entry to: ",

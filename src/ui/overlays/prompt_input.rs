@@ -117,6 +117,7 @@ fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         | PromptPurpose::Command
         | PromptPurpose::Find
         | PromptPurpose::Jump
+        | PromptPurpose::Label
         | PromptPurpose::Search
         | PromptPurpose::Help
         | PromptPurpose::Rule { .. } => Vec::new(),

@@ -38,7 +38,7 @@ pub enum Overlay {
     FilterList(FilterList),
     /// Hints on the links of the open text.
     Hints(LinkHints),
-    /// The list of feeds, tags and lists to jump to.
+    /// A list to pick from: feeds, tags and lists to jump to, or labels.
     Pick(PickList),
     /// The list of feeds that were unsubscribed within the last week.
     Removed(ScrollList),
@@ -149,8 +149,17 @@ pub struct PickItem {
     pub name: String,
     /// What the item is, or its tags.
     pub detail: String,
-    /// Row of the subscriptions pane that the item opens.
-    pub row: FeedsRow,
+    /// What happens if the user picks the item.
+    pub target: PickTarget,
+}
+
+/// What happens if the user picks an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PickTarget {
+    /// The list of this row of the subscriptions pane is opened.
+    Row(FeedsRow),
+    /// This label is set on entries, or removed.
+    Label(String),
 }
 
 /// The state of the open timetable.

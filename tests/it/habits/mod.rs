@@ -3,6 +3,7 @@
 mod feed_care;
 mod finding;
 mod jumping;
+mod labelling;
 mod lines;
 mod marking;
 mod ordering;

@@ -77,6 +77,8 @@ pub enum FilterScope {
     Feed(FeedKey),
     /// The feeds with this tag or with a tag below it.
     Tag(String),
+    /// No feed: the user chooses each entry. Such a filter is a label that is set by hand.
+    ByHand,
 }
 
 impl Action {
@@ -125,6 +127,7 @@ impl FilterScope {
     pub fn covers(&self, feed: FeedKey, tags: &[String]) -> bool {
         match self {
             Self::Everywhere => true,
+            Self::ByHand => false,
             Self::Feed(only) => *only == feed,
             Self::Tag(wanted) => tags.iter().any(|tag| {
                 let below = tag.strip_prefix(wanted.as_str());
@@ -166,6 +169,7 @@ impl EntryFilter {
             FilterScope::Everywhere => None,
             FilterScope::Feed(_) => Some(format!("in '{}'", feed.unwrap_or("a removed feed"))),
             FilterScope::Tag(tag) => Some(format!("tag {tag}")),
+            FilterScope::ByHand => Some("by hand".to_owned()),
         };
         [query, scope].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
