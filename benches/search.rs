@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
 use backissue_core::history::FeedKey;
-use backissue_core::search::{FeedNames, KnownNames, Marks, Matching, parse};
+use backissue_core::search::{FeedNames, KnownNames, Marks, Matching, Query, parse};
 use chrono_tz::Tz;
 use filled::{FEEDS, entries_wanted, fill, now, resident_mb, word};
 
@@ -76,11 +76,51 @@ fn main() {
     ] {
         measure(&mut store, what, &query, typing);
     }
+    type_queries(
+        &mut store,
+        &[
+            format!("{} OR {}", word(40), word(900)),
+            format!("-{} {}", word(1), word(40)),
+            format!("/{}.{}/ feed:7.", word(40), word(1)),
+            "category:pruning age:<3d".to_owned(),
+            format!("title:({} OR {}) is:unread", word(3), word(70)),
+        ],
+    );
     println!("after the queries: {} MB resident", resident_mb());
 }
 
-fn measure(store: &mut Store, what: &str, query: &str, typing: bool) {
-    let query = parse(query, typing, Tz::UTC).unwrap();
+/// Types queries key by key, and prints how long the answers took.
+fn type_queries(store: &mut Store, queries: &[String]) {
+    let mut taken: Vec<(Duration, String)> = Vec::new();
+    for query in queries {
+        for end in 1..=query.len() {
+            let typed = &query[..end];
+            let Ok(query) = parse(typed, true, Tz::UTC) else { continue };
+            let Some(mut matching) = matching(query) else { continue };
+            matching.texts_max = matching.reads_texts().then_some(200);
+            let began = Instant::now();
+            for hit in store.search(&matching).unwrap().iter().take(40) {
+                store.entry(hit.key).unwrap();
+            }
+            taken.push((began.elapsed(), typed.to_owned()));
+        }
+    }
+    taken.sort();
+    let at = |share: usize| taken[(taken.len() * share / 100).min(taken.len() - 1)].0;
+    let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
+    println!(
+        "{} keys typed: median {:.1} ms, 90 % under {:.1} ms, 99 % under {:.1} ms",
+        taken.len(),
+        milliseconds(at(50)),
+        milliseconds(at(90)),
+        milliseconds(at(99)),
+    );
+    for (time, typed) in taken.iter().rev().take(5) {
+        println!("  {:>6.1} ms  {typed}", milliseconds(*time));
+    }
+}
+
+fn matching(query: Query) -> Option<Matching> {
     let names: Vec<String> = (1..=FEEDS).map(|key| format!("feed {key}.")).collect();
     let names = (1..=FEEDS).zip(&names).map(|(key, title)| FeedNames {
         key: FeedKey(key),
@@ -89,7 +129,11 @@ fn measure(store: &mut Store, what: &str, query: &str, typing: bool) {
         tags: &[],
     });
     let names: Vec<FeedNames<'_>> = names.collect();
-    let matching = Matching::new(query, KnownNames { feeds: &names, labels: &[] }, now()).unwrap();
+    Matching::new(query, KnownNames { feeds: &names, labels: &[] }, now()).ok()
+}
+
+fn measure(store: &mut Store, what: &str, query: &str, typing: bool) {
+    let matching = matching(parse(query, typing, Tz::UTC).unwrap()).unwrap();
     let marks = Marks::for_condition(&matching.condition);
     let mut taken: Vec<Duration> = Vec::new();
     let mut found = 0;

@@ -52,6 +52,11 @@ fn entry(chance: &mut Chance, number: u32) -> Entry {
         title: Some(title.join(" ")),
         published: now().checked_sub_signed(chrono::TimeDelta::hours(i64::from(number) * 30)),
         content: Some(text),
+        categories: if number.is_multiple_of(20) {
+            vec!["Late pruning".to_owned()]
+        } else {
+            Vec::new()
+        },
         ..Entry::default()
     }
 }

@@ -236,9 +236,11 @@ All words must occur. Case and accents are ignored; a word ending in * matches l
   'late frost'         both words
   '\"late frost\"'       exact phrase
   'frost -apple'       without the second; put -- before an argument that starts with -
-  title:frost author:lee feed:orchard tag:garden
-  is:unread is:read is:starred is:gap
-  after:2014 before:2014-03-05 after:7d";
+  'frost OR hail'      one of them; parentheses group
+  '*ros*' '/fr.st/'    letters inside words; a regular expression
+  title: author: text: link: category: feed: tag: label:
+  is:unread is:read is:starred is:hidden is:gap
+  'age:<3d' after:2014 before:2014-03-05 after:7d";
 
 /// The arguments of `backissue show`.
 #[derive(Debug, clap::Args)]

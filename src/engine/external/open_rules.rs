@@ -68,13 +68,13 @@ fn host_and_path(link: &str) -> Option<(String, String)> {
     Some((url.host_str()?.trim_end_matches('.').to_owned(), format!("{}{query}", url.path())))
 }
 
-/// Returns the program for an address: that of the longest pattern that fits.
+/// Returns the program for an address. The longest pattern that fits decides.
 pub fn command_for_link<'r>(rules: &'r [OpenRule], link: &str) -> Option<&'r ExternalCommand> {
     let fitting = rules.iter().filter_map(|rule| Some((rule.fit_of_link(link)?, rule)));
     fitting.max_by_key(|(fit, _)| *fit).map(|(_, rule)| &rule.command)
 }
 
-/// Returns the program for a media type: that of the longest pattern that fits.
+/// Returns the program for a media type. The longest pattern that fits decides.
 pub fn command_for_media<'r>(
     rules: &'r [OpenRule],
     media_type: &str,

@@ -19,7 +19,7 @@ pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<Written>>;
 #[derive(Debug, Deserialize)]
 #[serde(
     untagged,
-    expecting = "write keys like \"g d\", several keys like [\"x\", \"Ctrl-x\"], or steps like { run = [\"mpv\", \"{link}\"] }"
+    expecting = "keys must be text like \"g d\", several: [\"x\", \"Ctrl-x\"], or steps: { run = [\"mpv\", \"{link}\"] }"
 )]
 pub(in crate::io) enum Written {
     One(WrittenStep),

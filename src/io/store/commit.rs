@@ -124,7 +124,7 @@ impl Store {
         let counters = self.counters_of(feed)?;
         let mut merged = merge_as(document, merging, tombstones, &known, counters);
         let now = merging.place.fetched_at;
-        let hits = self.apply_filters(feed, &mut merged, counters.next_seq, now);
+        let hits = self.apply_filters(feed, document, &mut merged, counters.next_seq, now);
         Ok((merged, hits))
     }
 

@@ -14,6 +14,7 @@ use super::upkeep::newest_backup::FactBack;
 use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::io::{clock, codec};
+use backissue_core::feed::FeedDocument;
 use backissue_core::filters::{Action, EntryFilter, PreparedFilters};
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 use backissue_core::search::{EntryTexts, Subject};
@@ -131,6 +132,7 @@ impl Store {
     pub(super) fn apply_filters(
         &self,
         feed: FeedKey,
+        document: &FeedDocument,
         merged: &mut Merged,
         first_new: u32,
         now: DateTime<Utc>,
@@ -141,7 +143,9 @@ impl Store {
         }
         let bytes = self.feeds.get(feed_bytes(feed)).ok().flatten();
         let record = bytes.and_then(|bytes| codec::decode::<SubscriptionRecord>(&bytes).ok());
-        let record = record.unwrap_or_default();
+        let mut record = record.unwrap_or_default();
+        // The record of a new subscription has no title yet.
+        record.title = record.title.or_else(|| document.head.title.clone());
         let names = record.names(feed);
         let judge = self.filters.judge.for_feed(&names, now);
         if judge.is_empty() {

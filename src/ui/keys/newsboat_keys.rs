@@ -35,7 +35,7 @@ const fn nothing(operation: &'static str, key: &'static str, reason: &'static st
 const NO_DIALOGS: &str = "there are no dialogs to switch between: the panes are always there";
 const NO_DELETING: &str = "entries are never deleted: `m` hides entries like the selected one";
 const BY_NUMBER: &str = "there are no numbers in lists: `b` jumps to a feed by its name";
-const ONE_LIST: &str = "`n` goes on with the next feed by itself; the key moves in the list";
+const ONE_LIST: &str = "`n` continues with the next feed; the key moves in the list";
 
 /// All default keys of newsboat, in the order of its manual.
 pub const NEWSBOAT_KEYS: [NewsboatKey; 76] = [
@@ -100,7 +100,7 @@ pub const NEWSBOAT_KEYS: [NewsboatKey; 76] = [
     unlike("clear-filter", "Ctrl-f", "`Esc` closes a search; the key searches all entries"),
     same("bookmark", "Ctrl-b", "share"),
     same("edit-flags", "Ctrl-e", "star"),
-    unlike("next-unread-feed", "Ctrl-n", "`n` goes on with the next feed by itself"),
+    unlike("next-unread-feed", "Ctrl-n", "`n` continues with the next feed"),
     unlike("prev-unread-feed", "Ctrl-p", "`p` goes back; the key opens the palette"),
     unlike("next-feed", "j", ONE_LIST),
     unlike("prev-feed", "k", ONE_LIST),

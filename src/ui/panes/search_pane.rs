@@ -18,6 +18,9 @@ use crate::ui::state::overlay::Overlay;
 use crate::ui::state::search::{Search, ViewBeforeSearch};
 use backissue_core::search::{Marks, Matching};
 
+/// Maximum number of entries whose texts are read after each key while a query is typed.
+const TYPED_TEXTS_MAX: usize = 200;
+
 /// Opens a new search or, if a search is already open, its input line.
 pub fn open_search(app: &mut App) -> Vec<ScreenEffect> {
     let screen = &mut app.ui;
@@ -54,11 +57,22 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Scre
         Key { code: Code::Char('s'), ctrl: true } => Some(saved_searches::save_search(app, now)),
         Key { code: Code::Enter, .. } => {
             app.ui.uncover();
-            let search = app.ui.search.as_ref();
-            let empty = search.is_none_or(|search| search.matching.is_none());
-            Some(if empty { leave_search(app, now) } else { Vec::new() })
+            Some(end_typing(app, now))
         }
         _ => None,
+    }
+}
+
+/// Ends the typing of a query. If it was answered only in part, it is now answered whole.
+fn end_typing(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let matching = app.ui.search.as_ref().and_then(|search| search.matching.clone());
+    match matching {
+        None => leave_search(app, now),
+        Some(matching) if matching.texts_max.is_some() => {
+            let ranked = matching.has_words();
+            search_for(app, now, Matching { texts_max: None, ..matching }, ranked)
+        }
+        Some(_) => Vec::new(),
     }
 }
 
@@ -86,7 +100,8 @@ pub fn follow_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             let (list, marks) = (search.before.list.clone(), search.before.marks.clone());
             put_back(app, now, list, marks)
         }
-        Ok(matching) => {
+        Ok(mut matching) => {
+            matching.texts_max = matching.reads_texts().then_some(TYPED_TEXTS_MAX);
             let unchanged = search.matching.as_ref() == Some(&matching);
             search.flaw = None;
             if unchanged {

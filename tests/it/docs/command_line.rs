@@ -13,7 +13,10 @@ const COMMANDS: [(&str, &[&str]); 34] = [
     ("import", &["FILE"]),
     ("export", &["FILE", "--force"]),
     ("feeds", &["WORDS", "--tag", "--unread", "--failing", "--json"]),
-    ("entries", &["FEED", "--unread", "--starred", "--hidden", "--since", "--limit", "--json"]),
+    (
+        "entries",
+        &["FEED", "--unread", "--starred", "--hidden", "--search", "--since", "--limit", "--json"],
+    ),
     ("unsubscribe", &["FEED"]),
     ("subscribe-again", &["FEED"]),
     ("unread", &["FEED", "--json"]),

@@ -45,7 +45,7 @@ fn is_read(world: &mut World, seq: u32) -> bool {
 #[test]
 fn a_key_runs_commands_one_after_the_other() {
     let (folder, mut world) = (tempfile::tempdir().unwrap(), two_feeds());
-    let text = "[keys]\nfirst = \"Home\"\n\"g b\" = [\"open-in-browser\", \"next-unread\"]\nlater = [\"star\", \"undo\", \"star\"]";
+    let text = "[keys]\nfirst = \"Home\"\n\"g b\" = [\"open-in-browser\", \"next-unread\"]\nkeep-it = [\"star\", \"undo\", \"star\"]";
     configure(&mut world, folder.path(), text).unwrap();
     world.press("<enter>");
     assert!(!is_read(&mut world, 0));
@@ -53,7 +53,7 @@ fn a_key_runs_commands_one_after_the_other() {
     assert_eq!(world.opened, ["https://site.example/n2"]);
     assert!(is_read(&mut world, 0), "opening it marked it read");
     assert_eq!(world.app.ui.list.selected_row().unwrap().title, "Ladders");
-    world.press(":later<enter>");
+    world.press(":keep-it<enter>");
     let starred = EntryKey { feed: FeedKey(1), seq: 1 };
     assert!(world.store.entry(starred).unwrap().unwrap().1.is_starred());
     world.press(":ladder");
@@ -198,7 +198,7 @@ fn wrong_own_commands_are_refused_with_their_line() {
         ("[keys]\n\"g b\" = []", "no command is given"),
         ("[keys]\nstar = { run = \"mpv\" }", "star: it is a command of backissue"),
         ("[keys]\n\"g b\" = { run = [\"sh\", \"-c\", \"{link}\"] }", "must not be the code"),
-        ("[keys]\n\"g b\" = { run = \"mpv\", than = \"star\" }", "write keys like"),
+        ("[keys]\n\"g b\" = { run = \"mpv\", than = \"star\" }", "keys must be text"),
         ("[share]\nx = \"sh -c {title}\"", "[share] x: {link} must not be the code"),
         ("[open]\n\"*.example\" = \"mpv\"", "[open] '*.example' is neither a site"),
         ("[open]\n\"a.example\" = \"sh -c\"", "[open] a.example: {link} must not be the code"),

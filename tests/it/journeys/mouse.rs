@@ -242,7 +242,7 @@ fn wheel_moves_the_selection_in_filter_lists_and_dialogs() {
     assert_eq!(selected(&world), 0);
     world.press("<enter>");
     let before = selected(&world);
-    act(&mut world, Gesture::WheelDown, "title has");
+    act(&mut world, Gesture::WheelDown, "matches");
     assert_eq!(selected(&world), before + 1);
     assert_eq!((world.app.ui.list.top, world.app.ui.list.selected), listed, "the pane stays");
 }

@@ -8,6 +8,7 @@ use super::condition::{Condition, EntryState, Leaf, RowTest};
 use super::name_test::{FeedNames, NameKind, NamePattern, NameTest};
 use super::query::Query;
 use super::query_flaw::{FlawKind, QueryFlaw};
+use super::text_test::TextTest;
 use crate::history::{FeedKey, Flags};
 
 /// A query in which the names of feeds and tags are looked up.
@@ -19,6 +20,8 @@ pub struct Matching {
     pub feeds: BTreeSet<FeedKey>,
     /// Whether hidden entries are found too.
     pub hidden: bool,
+    /// Maximum number of entries whose texts are read for it, the newest ones; `None` reads as many as necessary.
+    pub texts_max: Option<usize>,
 }
 
 /// The names that a query can refer to.
@@ -35,7 +38,7 @@ impl Matching {
     pub fn new(query: Query, names: KnownNames<'_>, now: DateTime<Utc>) -> Result<Self, QueryFlaw> {
         let hidden = query.finds_hidden();
         let condition = looked_up(query.condition, names, now)?;
-        let mut matching = Self { condition, feeds: BTreeSet::new(), hidden };
+        let mut matching = Self { condition, feeds: BTreeSet::new(), hidden, texts_max: None };
         matching.limit_to(names.feeds.iter().map(|feed| feed.key));
         Ok(matching)
     }
@@ -68,6 +71,13 @@ impl Matching {
     /// Checks whether the query has words, which the index knows.
     pub fn has_words(&self) -> bool {
         !self.condition.terms().is_empty()
+    }
+
+    /// Checks whether the query has phrases, parts of words, links or regular expressions, for which the texts of entries must be
+    /// read.
+    pub fn reads_texts(&self) -> bool {
+        let is_word = |test: &&TextTest| matches!(test, TextTest::Words(term) if !term.is_phrase());
+        !self.condition.text_tests().iter().all(is_word)
     }
 
     /// Checks whether the query searches for gaps instead of entries.

@@ -97,6 +97,11 @@ impl Store {
                 None => to_read.push(entry),
             }
         }
+        if let Some(max) = matching.texts_max.filter(|max| *max < to_read.len()) {
+            to_read.select_nth_unstable_by_key(max, |entry| std::cmp::Reverse(entry.row.listed));
+            to_read.truncate(max);
+            to_read.sort_unstable_by_key(|entry| entry.hit.key);
+        }
         for of_feed in to_read.chunk_by(|one, other| one.hit.key.feed == other.hit.key.feed) {
             for slice in of_feed.chunks(SLICE) {
                 self.read_verdicts(matching, &tests, slice, &mut verdicts, found);

@@ -18,7 +18,7 @@ fn new_entries_are_filtered_and_hidden_unless_requested() {
     let program = new_program();
     let rule = EntryFilter {
         id: 7,
-        query: "title:sponsored".into(),
+        query: "title:sponsored feed:orchard".into(),
         scope: FilterScope::Tag("garden".into()),
         ..EntryFilter::default()
     };
@@ -30,14 +30,20 @@ fn new_entries_are_filtered_and_hidden_unless_requested() {
     assert!(shown[0].get("hidden").is_none());
     let hidden = entries(&program, &["--hidden"]);
     assert_eq!(each(&hidden, "title"), ["Sponsored: ladders"]);
+    let found = entries(&program, &["--search", "wax OR ladders"]);
+    assert_eq!(each(&found, "title"), ["Grafting wax"]);
+    let found = entries(&program, &["--hidden", "--search", "wax OR ladders"]);
+    assert_eq!(each(&found, "title"), ["Sponsored: ladders"]);
+    let wrong = program.run(&["entries", "--search", "wax titel:x"]).refused(2);
+    assert!(wrong.contains("character 5: there is no field 'titel:'"), "{wrong}");
     assert_eq!(hidden[0]["hidden"], true);
     let found = program.run(&["search", "is:hidden", "--json"]).with(0).json();
     assert_eq!(each(found.as_array().unwrap(), "title"), ["Sponsored: ladders"]);
     let rules = program.run(&["rules", "--json"]).with(0).json();
-    assert_eq!(rules[0]["about"], "title:sponsored, tag garden");
+    assert_eq!(rules[0]["about"], "title:sponsored feed:orchard, tag garden");
     assert_eq!((&rules[0]["hits"], &rules[0]["hidden"]), (&1.into(), &1.into()));
     let text = program.run(&["filters"]).with(0).out;
-    assert!(text.contains("hide: title:sponsored, tag garden"), "{text}");
+    assert!(text.contains("hide: title:sponsored feed:orchard, tag garden"), "{text}");
 }
 
 #[test]
