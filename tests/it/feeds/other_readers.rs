@@ -1,4 +1,4 @@
-//! Files of other feed readers. `newsboat-cache.db` was written by SQLite 3.40 with the schema of newsboat 2.30, in pages of 512 bytes,
+//! Files of other feed readers. `newsboat-cache.db` was written by `SQLite` 3.40 with the schema of newsboat 2.30, in pages of 512 bytes,
 //! its first row before newsboat's later columns were added.
 
 use backissue_core::other_readers::newsboat;
