@@ -30,7 +30,7 @@ const FLOORS: [&[&str]; 10] = [
     &["feed"],
     &["history", "schedule"],
     &["lint", "search", "simulate"],
-    &["filters"],
+    &["filters", "other_readers"],
     &["demo"],
     &["engine"],
     &["ui"],
@@ -39,8 +39,18 @@ const FLOORS: [&[&str]; 10] = [
     &["cli"],
 ];
 /// Rooms whose code must not use I/O, clocks or the environment.
-const PURE: [&str; 11] = [
-    "feed", "history", "schedule", "lint", "search", "simulate", "filters", "demo", "engine", "ui",
+const PURE: [&str; 12] = [
+    "feed",
+    "history",
+    "schedule",
+    "lint",
+    "search",
+    "simulate",
+    "filters",
+    "other_readers",
+    "demo",
+    "engine",
+    "ui",
     "view",
 ];
 /// Names of libraries and functions that only the rooms `io` and `cli` may use.

@@ -142,9 +142,22 @@ pub(super) struct AddArgs {
 /// The arguments of `backissue import`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ImportArgs {
-    /// An OPML file, or - for standard input
-    #[arg(value_name = "FILE")]
-    pub(super) file: String,
+    /// An OPML file, or - for standard input; with --from, the folder of that reader's files
+    #[arg(value_name = "FILE", required_unless_present = "from")]
+    pub(super) file: Option<String>,
+    /// Import from another reader, with the entries that were read or starred there
+    #[arg(long, value_name = "READER")]
+    pub(super) from: Option<OtherReader>,
+    /// Only print what would be imported
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// Another feed reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum OtherReader {
+    /// Subscriptions, titles and tags of the urls file, and what its cache says of entries
+    Newsboat,
 }
 
 /// The arguments of `backissue export`.

@@ -24,7 +24,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
     match job {
         Job::Commit(commit) => Some(BTreeSet::from([commit.feed])),
         Job::KeepHistory(commit) => Some(BTreeSet::from([commit.feed])),
-        Job::Restore(feed, _) => Some(BTreeSet::from([*feed])),
+        Job::Restore(feed, _) | Job::NoteElsewhere(feed, ..) => Some(BTreeSet::from([*feed])),
         Job::SaveRecords(records) => Some(records.iter().map(|(feed, _)| *feed).collect()),
         Job::Absorb { from, into, .. } => Some(BTreeSet::from([*from, *into])),
         Job::Mark { entries, .. } => match entries {

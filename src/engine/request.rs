@@ -1,7 +1,7 @@
 //! Requests of a user as plain data. A request has the same form whether it comes from a key, the palette, a subcommand, or another
 //! process.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
@@ -18,6 +18,7 @@ use super::saved_searches::SavedSearch;
 use super::store_work::Job;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, FeedKey, GapKey};
+use backissue_core::other_readers::elsewhere::ElsewhereEntry;
 use backissue_core::schedule::Pace;
 use backissue_core::search::Matching;
 
@@ -32,6 +33,8 @@ pub enum Request {
     Subscribe(Box<Subscribe>),
     /// Subscribe to many addresses without requesting them first.
     Import(Vec<Subscribe>),
+    /// Take over which entries were read or starred in another reader, by the address of the feed.
+    NoteElsewhere(BTreeMap<String, Vec<ElsewhereEntry>>),
     /// Subscribe to all feeds in the OPML file at this path.
     ImportFile(String),
     /// Preview one of the feeds that a page names, while a subscription is being added.

@@ -10,6 +10,7 @@ use chrono_tz::Tz;
 use super::backfill::walk_stage::Backfill;
 use super::change::PendingChange;
 use super::change::undo_stack::{SavedStep, UndoStack};
+use super::entries::elsewhere::ElsewhereNoted;
 use super::entries::filter_work::Filters;
 use super::entries::full_text::FullText;
 use super::entries::notification_queue::Notifications;
@@ -73,6 +74,8 @@ pub struct Engine {
     pub typed_logins: TypedLogins,
     /// Result of the last import.
     pub imported: Option<Imported>,
+    /// Result of the last import of what another reader knew of entries.
+    pub elsewhere: ElsewhereNoted,
     /// Report on data recovered from damaged store files, until the user has seen it.
     pub mended: Option<String>,
     /// Time until which automatic polls pause because the disk is full; set after the user was notified.
@@ -135,6 +138,7 @@ impl Engine {
             additions: BTreeMap::new(),
             typed_logins: TypedLogins::default(),
             imported: None,
+            elsewhere: ElsewhereNoted::default(),
             mended: None,
             room_awaited: None,
             not_saved: None,

@@ -8,6 +8,7 @@ use super::backfill::{gap_rows, walks};
 use super::change::{Change, PendingChange, failed_write, undo};
 use super::commands_under_way::written_feeds;
 use super::effect::Effect;
+use super::entries::elsewhere;
 use super::entries::{entry_filters, marks, notifications, withdrawn};
 use super::event::Event;
 use super::poll::poll_stage::{News, Poll};
@@ -182,6 +183,7 @@ const fn is_written(answer: &Answer) -> bool {
             | Answer::Marked { .. }
             | Answer::FiltersSaved
             | Answer::SearchesSaved
+            | Answer::ElsewhereNoted(..)
     )
 }
 
@@ -219,6 +221,10 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         Answer::Marked { flag, value, whole_list, marked } => {
             let undo_waits = marks::marked(engine, flag, value, whole_list, marked);
             if undo_waits { undo::undo(engine, now) } else { Vec::new() }
+        }
+        Answer::ElsewhereNoted(feed, counts) => {
+            elsewhere::noted(engine, feed, counts);
+            Vec::new()
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
         Answer::Learned(feed, record) => {

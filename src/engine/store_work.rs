@@ -11,6 +11,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use super::change::PendingChange;
 use super::change::undo_stack::StepChanges;
+use super::entries::elsewhere::{Elsewhere, ElsewhereNoted};
 use super::entries::filter_work::{FilterCount, FilterWork, Filtered};
 use super::entries::full_text::FullText;
 use super::entries::loaded_entry::{LoadedEntry, ReadingPosition};
@@ -108,6 +109,8 @@ pub enum Job {
     SaveFolded(BTreeSet<String>),
     /// Records that the user has seen the report on recovered data.
     NoteMended,
+    /// Notes what another reader knew of the entries of a feed. Answered with [`Answer::ElsewhereNoted`].
+    NoteElsewhere(FeedKey, DateTime<Utc>, Box<Elsewhere>),
     /// Writes new undo steps and removes dropped ones.
     SaveSteps(StepChanges),
     /// Deletes all data of these feeds, except feeds that are subscribed to again.
@@ -225,6 +228,8 @@ pub enum Answer {
     SearchesSaved,
     /// Number of unread entries that match each saved search, by the number of the search.
     SearchesCounted(BTreeMap<u32, u32>),
+    /// What another reader knew of the entries of a feed is durable.
+    ElsewhereNoted(FeedKey, ElsewhereNoted),
     /// The filters are durable.
     FiltersSaved,
     /// The changes that a filter made to entries are durable.
@@ -242,6 +247,7 @@ impl Answer {
         }
         let (Self::HistoryKept { feed, .. }
         | Self::Restored(feed, _)
+        | Self::ElsewhereNoted(feed, _)
         | Self::Absorbed { into: feed, .. }) = self
         else {
             return None;
@@ -347,6 +353,7 @@ impl Job {
             Self::ReadNewEntries(_) => JobSubject::NewEntries,
             Self::Mark { entries: MarkedEntries::These(_), .. }
             | Self::Restore(..)
+            | Self::NoteElsewhere(..)
             | Self::SaveFilters(_)
             | Self::SaveSearches(_) => JobSubject::Change,
             Self::Mark {

@@ -2,6 +2,7 @@
 
 use crate::cli::Done;
 use crate::cli::args::ImportArgs;
+use crate::cli::commands::import_from;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::engine::feeds::import::{searches_in, subscriptions_in};
@@ -16,15 +17,39 @@ const NEXT: &str = "; 'backissue poll' fetches what is due, 'backissue undo' rev
 
 /// Runs `backissue import`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Done, Failure> {
-    let file = without_logins(&args.file);
-    let cannot = |why: String| Failure::new(format!("'{file}' cannot be imported: {why}"));
-    let bytes = desk.read_file(&args.file).map_err(cannot)?;
-    let read = read_list(&bytes).map_err(cannot)?;
+    if let Some(reader) = args.from {
+        return import_from::run(desk, args, reader);
+    }
+    let path = args.file.as_deref().unwrap_or("-");
+    let file = without_logins(path);
+    let bytes = desk
+        .read_file(path)
+        .map_err(|why| Failure::new(format!("'{file}' cannot be imported: {why}")))?;
+    import_list(desk, &file, &bytes, args.dry_run)
+}
+
+/// Imports a subscription list that was read from a file with this name.
+pub(in crate::cli) fn import_list(
+    desk: &CommandContext,
+    file: &str,
+    bytes: &[u8],
+    dry_run: bool,
+) -> Result<Done, Failure> {
+    let read = read_list(bytes)
+        .map_err(|why| Failure::new(format!("'{file}' cannot be imported: {why}")))?;
     for left_out in read.left_out() {
         desk.tell(&left_out);
     }
     for flaw in &read.flaws {
         desk.tell(&format!("line {}: {}", flaw.line, flaw.reason));
+    }
+    if dry_run {
+        desk.put(&format!(
+            "{} would be imported, {} could not be read",
+            counted_words(read.outlines.len(), "subscription", "subscriptions"),
+            read.bad.len()
+        ));
+        return Ok(Done::All);
     }
     let (searches, refused) = searches_in(&read);
     for sentence in &refused {

@@ -13,6 +13,7 @@ pub(super) mod filters;
 pub(super) mod generated;
 pub(super) mod history;
 pub(super) mod import;
+pub(super) mod import_from;
 pub(super) mod plan;
 pub(super) mod poll;
 pub(super) mod screen;

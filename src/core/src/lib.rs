@@ -12,6 +12,7 @@
 //! | [`search`] | splitting text into words, the query language, the positions of hits |
 //! | [`simulate`] | polling strategies, run on recorded publication times and scored |
 //! | [`filters`] | the user's filters: which entries they match and what they do to them |
+//! | [`other_readers`] | files of other feed readers: which entries were read or starred there |
 //!
 //! # Read a document and plan its next poll
 //!
@@ -107,6 +108,7 @@ pub mod feed;
 pub mod filters;
 pub mod history;
 pub mod lint;
+pub mod other_readers;
 pub mod schedule;
 pub mod search;
 pub mod simulate;

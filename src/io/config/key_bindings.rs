@@ -22,8 +22,9 @@ pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<Written>>;
     expecting = "keys must be text like \"g d\", several: [\"x\", \"Ctrl-x\"], or steps: { run = [\"mpv\", \"{link}\"] }"
 )]
 pub(in crate::io) enum Written {
-    One(WrittenStep),
+    // Several steps are tried first, because a list of texts could also be read as the fields of a program to run.
     Several(Vec<WrittenStep>),
+    One(WrittenStep),
 }
 
 /// A key sequence or the name of a command, or a program to run.

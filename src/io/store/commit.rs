@@ -26,7 +26,7 @@ const FORMER_MAX: usize = 2_000;
 
 /// What is written in the same transaction as the entries.
 #[derive(Default)]
-struct CommitParts<'a> {
+pub(super) struct CommitParts<'a> {
     record: Option<&'a SubscriptionRecord>,
     state: Option<&'a FeedState>,
     /// The number of the poll, and its line of the poll log.
@@ -39,6 +39,15 @@ struct CommitParts<'a> {
     rhythm: Option<Batch>,
     /// New entries that filters hit.
     hits: NewHits,
+    /// Entries that another reader knew, without those that were met.
+    elsewhere: Option<Batch>,
+}
+
+impl CommitParts<'_> {
+    /// What is written of an import from another reader.
+    pub(super) fn of_import(hits: NewHits, elsewhere: Batch) -> Self {
+        Self { hits, elsewhere: Some(elsewhere), ..Self::default() }
+    }
 }
 
 impl Store {
@@ -60,6 +69,7 @@ impl Store {
                 self.merge(feed, document, &merging, &tombstones.unwrap_or_default())?
             }
         };
+        let elsewhere = self.apply_elsewhere(feed, &mut merged, commit.fetched_at)?;
         let rhythm = self.rhythm_batch(commit, &merged)?;
         let mut flags = BTreeMap::new();
         if let Some(document) = commit.document.as_deref().filter(|_| commit.complete) {
@@ -89,23 +99,29 @@ impl Store {
             flags,
             rhythm,
             hits,
+            elsewhere,
         };
         self.write(feed, merged, beside)
     }
 
     /// Writes what an archive or a page changed, all or none of it: entries, counters, the record, the archives.
     pub fn keep_history(&mut self, commit: &HistoryCommit) -> Result<Merged, StoreError> {
-        let (merged, hits) = match &commit.document {
+        let (mut merged, hits) = match &commit.document {
             None => (self.nothing_merged(commit.feed)?, NewHits::new()),
             Some((document, merging)) => {
                 self.merge(commit.feed, document, merging, &commit.record.tombstones)?
             }
         };
+        let now = commit.document.as_ref().map(|(_, merging)| merging.place.fetched_at);
+        let elsewhere = match now {
+            Some(now) => self.apply_elsewhere(commit.feed, &mut merged, now)?,
+            None => None,
+        };
         let (history, nodes) = (Some(&*commit.record), commit.nodes.as_slice());
         self.write(
             commit.feed,
             merged,
-            CommitParts { history, nodes, hits, ..CommitParts::default() },
+            CommitParts { history, nodes, hits, elsewhere, ..CommitParts::default() },
         )
     }
 
@@ -113,7 +129,7 @@ impl Store {
         Ok(Merged { counters: self.counters_of(feed)?, ..Merged::default() })
     }
 
-    fn merge(
+    pub(super) fn merge(
         &mut self,
         feed: FeedKey,
         document: &FeedDocument,
@@ -199,7 +215,7 @@ impl Store {
         Ok(rows)
     }
 
-    fn write(
+    pub(super) fn write(
         &mut self,
         feed: FeedKey,
         mut merged: Merged,
@@ -274,6 +290,9 @@ impl Store {
         }
         if let Some(rhythm) = &beside.rhythm {
             batches.push((TableName::Rhythms, rhythm.clone()));
+        }
+        if let Some(elsewhere) = &beside.elsewhere {
+            batches.push((TableName::Elsewhere, elsewhere.clone()));
         }
         if !beside.hits.is_empty() {
             batches.push((TableName::FilterHits, self.hits_batch(feed, &beside.hits)?));

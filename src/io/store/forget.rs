@@ -13,7 +13,7 @@ use backissue_core::history::FeedKey;
 const REMOVED_TOGETHER: usize = 20_000;
 
 /// Tables in which something is stored by feed, but for texts.
-const TABLES_OF_FEEDS: [TableName; 12] = [
+const TABLES_OF_FEEDS: [TableName; 13] = [
     TableName::Feeds,
     TableName::State,
     TableName::Counters,
@@ -26,6 +26,7 @@ const TABLES_OF_FEEDS: [TableName; 12] = [
     TableName::Rhythms,
     TableName::Places,
     TableName::FilterHits,
+    TableName::Elsewhere,
 ];
 
 impl Store {

@@ -121,6 +121,9 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
             store.save_folded(&folded)?;
             None
         }
+        Job::NoteElsewhere(feed, now, known) => {
+            Some(Answer::ElsewhereNoted(feed, store.note_elsewhere(feed, &known, now)?))
+        }
         Job::SaveSteps(steps) => {
             store.save_steps(&steps)?;
             None

@@ -4,8 +4,6 @@
 use std::os::unix::fs::symlink;
 
 use crate::support::binary::{BINARY, Program};
-use crate::support::documents::rss;
-use crate::support::site::{Site, answer};
 
 /// Replaces a file by a link to an endless device, or by a pipe without a writer.
 fn in_place_of(program: &Program, name: &str, device: bool) {
@@ -74,18 +72,6 @@ fn wrongly_typed_value_is_reported_in_a_short_line() {
         let refused = program.run(&["config"]).with(2).err;
         assert!(refused.contains(told) && refused.len() < 600, "{told}: {} bytes", refused.len());
     }
-}
-
-#[test]
-fn dangling_index_link_is_replaced() {
-    let site = Site::start(|_| answer(200, &[], rss("T", "word", 1)));
-    let program = Program::new();
-    program.run(&["add", &site.at("/f")]).with(0);
-    let index = program.data().join("index");
-    std::fs::remove_dir_all(&index).ok();
-    symlink("/nowhere/index", &index).unwrap();
-    assert!(program.run(&["search", "word"]).with(0).out.contains("word"));
-    program.run(&["doctor"]).with(0);
 }
 
 #[test]

@@ -87,6 +87,8 @@ tables! {
     Undo = 16, "undo";
     /// The configuration, in a backup.
     Configuration = 17, "configuration";
+    /// Entries that another reader knew as read or starred, until they are met.
+    Elsewhere = 18, "elsewhere";
 }
 
 /// Changes of a table, in order. The last change of a record wins.

@@ -20,6 +20,7 @@ use crate::io::store::record_keys::{feed_bytes, feed_of, number_of};
 use backissue_core::feed::identity::identity_hash;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, IndexRow, KeptEntry};
+use backissue_core::other_readers::elsewhere::SeenElsewhere;
 
 /// How a record is read: by its key and its bytes.
 type ReadRecord = fn(&[u8], &[u8]) -> Result<(), CodecError>;
@@ -49,12 +50,13 @@ const TIMES: &str = "earlier poll times are used";
 const LOG: &str = "the other records are kept";
 const RHYTHM: &str = "its rhythm is learned again";
 const HISTORY: &str = "the feed is polled again, its archives are kept";
+const AGAIN: &str = "import it again";
 const MARKS: &str = "it is rebuilt from the entries";
 
 impl Store {
     /// The records that can be dropped. Marks come last: they are compared with the entries.
-    fn droppable() -> [Droppable; 9] {
-        let kinds: [(TableName, &'static str, ReadRecord, bool, &'static str); 9] = [
+    fn droppable() -> [Droppable; 10] {
+        let kinds: [(TableName, &'static str, ReadRecord, bool, &'static str); 10] = [
             (TableName::State, "the state", read::<FeedState>, false, POLLED),
             (TableName::Times, "the record of the last polls", read::<PollTimes>, false, TIMES),
             (
@@ -67,6 +69,13 @@ impl Store {
             (TableName::Bodies, "a record of texts", read_texts, false, POLLED),
             (TableName::Polls, "a record of the poll log", read_log, false, LOG),
             (TableName::Rhythms, "a record of publication times", read_any, true, RHYTHM),
+            (
+                TableName::Elsewhere,
+                "the state in another reader",
+                read::<SeenElsewhere>,
+                true,
+                AGAIN,
+            ),
             (TableName::History, "the history", read::<HistoryRecord>, true, HISTORY),
             (TableName::Nodes, "a record of an archive", read::<ArchiveNode>, true, POLLED),
             (TableName::Index, "a record of marks", read_rows, true, MARKS),

@@ -1,4 +1,5 @@
 //! Writing: transactions, and what is gathered for one.
 
+mod elsewhere;
 pub(in crate::io::store) mod group;
 pub(in crate::io::store) mod transaction;

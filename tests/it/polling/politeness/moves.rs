@@ -36,7 +36,7 @@ fn attend(world: &mut World) {
     assert!(backissue::ui::panes::attention::is_open(&world.app));
 }
 
-const NO_MOVE: &str = "'Orchard' has no proposed address to accept or refuse; to read it from another address, subscribe to that address";
+const NO_MOVE: &str = "'Orchard' has no proposed address to accept or refuse; to read it from another address, name that address";
 
 #[test]
 fn stored_address_follows_leading_permanent_redirects() {

@@ -43,6 +43,8 @@ fn kept_state(state: &FeedState) -> FeedState {
     let mut state = state.clone();
     state.facts.settings = ScheduleSettings::default();
     state.facts.learned = None;
+    // The next poll writes the usual gap.
+    state.usual_gap = None;
     state
 }
 

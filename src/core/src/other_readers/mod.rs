@@ -1,0 +1,5 @@
+//! Reads the files of other feed readers: which entries were read or starred there.
+
+pub mod elsewhere;
+pub mod newsboat;
+pub mod sqlite;

@@ -1,0 +1,104 @@
+//! What another reader knew of entries: it is applied to those that are here, and kept for those that are met later.
+
+use chrono::{DateTime, Utc};
+
+use crate::engine::entries::elsewhere::{Elsewhere, ElsewhereNoted};
+use crate::io::codec;
+use crate::io::store::commit::CommitParts;
+use crate::io::store::error::StoreError;
+use crate::io::store::handle::Store;
+use crate::io::store::pack::{Batch, TableName};
+use crate::io::store::record_keys::feed_bytes;
+use backissue_core::feed::FeedDocument;
+use backissue_core::history::rank::Position;
+use backissue_core::history::{DocumentPlace, FeedKey, Merged, MergedEntry, Merging, Tombstones};
+use backissue_core::other_readers::elsewhere::SeenElsewhere;
+
+impl Store {
+    /// Notes what another reader knew of the entries of a feed. Those that are here get their marks now; starred ones that are not, and
+    /// whose texts are given, are added.
+    pub(in crate::io::store) fn note_elsewhere(
+        &mut self,
+        feed: FeedKey,
+        noted: &Elsewhere,
+        now: DateTime<Utc>,
+    ) -> Result<ElsewhereNoted, StoreError> {
+        let mut seen = noted.seen.clone();
+        let known = self.find_known(feed, |row| row.flags.is_live())?;
+        let here = known.values().flatten().map(|known| (known.seq, &known.kept));
+        let found = seen.take(here);
+        let mut result = ElsewhereNoted { met: found.len(), ..ElsewhereNoted::default() };
+        let place = DocumentPlace { position: Position::Page, fetched_at: now };
+        let entries = noted.entries.iter().filter(|entry| seen.waits_for(entry)).cloned().collect();
+        let document = FeedDocument { entries, ..FeedDocument::default() };
+        let tombstones = Tombstones::default();
+        let (mut merged, hits) = self.merge(feed, &document, &Merging::at(place), &tombstones)?;
+        result.added = merged.new as usize;
+        for entry in known.into_values().flatten() {
+            let Some(flags) = found.get(&entry.seq) else { continue };
+            let kept = MergedEntry { row: entry.row, kept: entry.kept, body: None };
+            let merged_entry = merged.entries.entry(entry.seq).or_insert(kept);
+            let before = merged_entry.row.flags;
+            merged_entry.row.flags = flags.added_to(before);
+            merged.counters.shift(Some(before), Some(merged_entry.row.flags));
+        }
+        let added = merged.entries.iter().map(|(seq, entry)| (*seq, &entry.kept));
+        let flags = seen.take(added);
+        for (seq, flags) in flags {
+            let Some(entry) = merged.entries.get_mut(&seq) else { continue };
+            let before = entry.row.flags;
+            entry.row.flags = flags.added_to(before);
+            merged.counters.shift(Some(before), Some(entry.row.flags));
+        }
+        result.later = seen.len();
+        if let Some(mut earlier) = self.elsewhere(feed)? {
+            earlier.extend(seen);
+            seen = earlier;
+        }
+        let parts = CommitParts::of_import(hits, elsewhere_batch(feed, &seen)?);
+        let written = self.write(feed, merged, parts)?;
+        result.counters = written.counters;
+        Ok(result)
+    }
+
+    /// Sets the flags of new entries of a document that another reader knew. Returns what is to be written of the others.
+    pub(in crate::io::store) fn apply_elsewhere(
+        &mut self,
+        feed: FeedKey,
+        merged: &mut Merged,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Batch>, StoreError> {
+        // A damaged record must not keep a feed from being polled; the doctor finds it.
+        let Ok(Some(mut seen)) = self.elsewhere(feed) else { return Ok(None) };
+        let first_new = self.counters_of(feed)?.next_seq;
+        let new = merged.entries.range(first_new..).map(|(seq, entry)| (*seq, &entry.kept));
+        let found = seen.take(new);
+        for (seq, flags) in &found {
+            let Some(entry) = merged.entries.get_mut(seq) else { continue };
+            let before = entry.row.flags;
+            entry.row.flags = flags.added_to(before);
+            merged.counters.shift(Some(before), Some(entry.row.flags));
+        }
+        if seen.is_outdated(now) {
+            seen = SeenElsewhere::default();
+        } else if found.is_empty() {
+            return Ok(None);
+        }
+        elsewhere_batch(feed, &seen).map(Some)
+    }
+
+    fn elsewhere(&self, feed: FeedKey) -> Result<Option<SeenElsewhere>, StoreError> {
+        let bytes = self.db.table(TableName::Elsewhere).get(feed_bytes(feed))?;
+        Ok(bytes.map(|bytes| codec::decode(&bytes)).transpose()?)
+    }
+}
+
+fn elsewhere_batch(feed: FeedKey, seen: &SeenElsewhere) -> Result<Batch, StoreError> {
+    let mut batch = Batch::default();
+    if seen.is_empty() {
+        batch.remove(feed_bytes(feed));
+    } else {
+        batch.insert(feed_bytes(feed), codec::encode(seen)?);
+    }
+    Ok(batch)
+}
