@@ -38,7 +38,7 @@ fn the_demo_is_read_from_start_to_end() {
     session.press("\r");
     session.until("the text of an entry", |screen| {
         // The pane with the entry shows the title, source and address, then an empty line and the text.
-        screen.contents().contains("http://127.0.0.1:") && words(screen, 5, 71..119) > 3
+        screen.contents().contains("http://127.0.0.1:") && words(screen, 16, 30..110) > 3
     });
     session.press("?");
     session.until_it_says("half a page down");
@@ -152,8 +152,8 @@ fn search_is_typed_saved_and_opened() {
     session.until_it_says("⌕ what a sleep");
     session.until("the entry in its list", |screen| words(screen, 2, 33..68) > 1);
     session.press("\r");
-    session.until("its text", |screen| words(screen, 5, 71..119) > 3);
-    session.press("/titel:x");
+    session.until("its text", |screen| words(screen, 16, 30..110) > 3);
+    session.press("\x06titel:x");
     session.until_it_says("did you mean 'title:'?");
     session.press("\x1b");
     session.until("the list again", |screen| !screen.contents().contains("did you mean 'title:'"));

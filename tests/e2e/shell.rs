@@ -122,7 +122,7 @@ fn title_mouse_and_clipboard_are_the_terminals() {
     session.press("\x1b[<0;40;3M\x1b[<0;40;3m");
     session.until_quiet();
     session.press("\x1b[<0;40;3M\x1b[<0;40;3m");
-    session.until("its text", |screen| words(screen, 8, 71..119) > 3);
+    session.until("its text", |screen| words(screen, 16, 30..110) > 3);
     session.press("y");
     session.until_it_says("copied: http://127.0.0.1:");
     assert!(
@@ -151,7 +151,7 @@ fn links_and_plain_words_are_written_as_configured() {
     session.until_quiet();
     // Select the last feed, which has every kind of content; its first entry has many links.
     session.press("Gl");
-    session.until_it_says("no older entries");
+    session.until_it_says("Tables: the honest and the wide");
     session.until_quiet();
     session.press("\r");
     session.until_it_says("this publisher[1]");
