@@ -46,7 +46,7 @@ fn labels_are_made_picked_by_letters_and_set_on_marked_entries() {
 }
 
 #[test]
-fn a_label_takes_no_entry_by_itself_and_is_removed_with_the_filters() {
+fn a_label_takes_no_entry_and_is_removed_with_the_filters() {
     let mut world = two_feeds();
     world.press("<enter>d");
     world.press("F");
