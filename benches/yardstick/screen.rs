@@ -13,10 +13,9 @@ use super::usage::Threads;
 
 const COLUMNS: u16 = 120;
 const ROWS: u16 = 36;
-/// Minimum number of rows with text in each pane of a complete screen.
-const FILLED_ROWS: usize = 20;
-/// Screen columns of the feed list and of the entry list.
-const PANES: [std::ops::Range<u16>; 2] = [1..29, 31..69];
+/// Screen columns of the feed list and of the entry list, each with the minimum number of its rows that have text on a complete
+/// screen: the entry list has the upper third, above the text.
+const PANES: [(std::ops::Range<u16>, usize); 2] = [(1..25, 20), (29..118, 8)];
 /// Maximum time to wait for the screen to change.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -68,7 +67,11 @@ impl Screen {
         let keys = pair.master.take_writer().unwrap();
         let mut screen = Self { _master: pair.master, child, keys, output, shown };
         let complete = loop {
-            let (at, piece) = screen.output.recv_timeout(PATIENCE).expect("a screen");
+            // The screen has a clock, so silence alone does not show that it will never be complete.
+            let left = PATIENCE.saturating_sub(began.elapsed());
+            let (at, piece) = screen.output.recv_timeout(left).unwrap_or_else(|error| {
+                panic!("no complete screen: {error}:\n{}", screen.shown.screen().contents())
+            });
             screen.shown.process(&piece);
             if screen.is_complete() {
                 break at;
@@ -89,12 +92,12 @@ impl Screen {
 
     fn is_complete(&self) -> bool {
         let screen = self.shown.screen();
-        let filled = |columns: std::ops::Range<u16>| {
+        let filled = |(columns, rows): (std::ops::Range<u16>, usize)| {
             let has_text = |row: &u16| {
                 let mut cells = columns.clone().filter_map(|column| screen.cell(*row, column));
                 cells.any(|cell| !cell.contents().trim().is_empty())
             };
-            (1..ROWS - 2).filter(has_text).count() >= FILLED_ROWS
+            (1..ROWS - 2).filter(has_text).count() >= rows
         };
         PANES.into_iter().all(filled)
     }
