@@ -2,4 +2,5 @@
 
 mod bot_walls;
 mod moving;
+mod notifying;
 mod silence;
