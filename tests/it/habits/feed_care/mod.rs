@@ -1,5 +1,6 @@
 //! Journeys around the care of feeds: their addresses, their problems and what they are silent about.
 
+mod attention;
 mod bot_walls;
 mod moving;
 mod notifying;
