@@ -5,4 +5,5 @@ mod bot_walls;
 mod handles;
 mod moving;
 mod notifying;
+mod seen_and_heard;
 mod silence;
