@@ -132,6 +132,13 @@ impl EntryBody {
         self.content.as_deref().filter(|text| !text.trim().is_empty()).or(self.summary.as_deref())
     }
 
+    /// Adds the markup of the page that the entry links to, so that searches find its words too.
+    #[must_use]
+    pub fn with_page(self, markup: &str) -> Self {
+        let content = format!("{} {markup}", self.text().unwrap_or_default());
+        Self { content: Some(content), ..self }
+    }
+
     /// Returns the length of the summary and the content together, in bytes.
     pub fn len(&self) -> usize {
         self.summary.as_ref().map_or(0, String::len) + self.content.as_ref().map_or(0, String::len)
