@@ -1,17 +1,25 @@
-//! Hints about the keys for entries whose text is little more than a picture, and for attached sound and video.
+//! Hints about the keys for edited entries, for entries whose text is little more than a picture, and for attached sound and video.
 
 use super::lines::{Rendered, Role};
 use super::picture_places::cannot_be_shown;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;
-use crate::ui::state::reader::Reader;
+use crate::ui::state::reader::{Reader, TextSource};
 use backissue_core::feed::Enclosure;
 
 /// Maximum length, in characters, of a text beside pictures that are the point of the entry, as in a comic.
 const CAPTION_CHARS_MAX: usize = 300;
 
+/// Returns a hint about the key that shows what the publisher changed. Returns `None` if the entry was not edited.
+pub fn of_edit(app: &App, reader: &Reader) -> Option<String> {
+    let previous = reader.entry.body.as_ref()?.previous.as_ref()?;
+    let at = previous.at.with_timezone(&app.engine.zone).format("%-d %B %Y %H:%M");
+    let what = if reader.source == TextSource::Changes { "the text" } else { "what changed" };
+    Some(format!("edited {at} · {} shows {what}", key(app, "changes")?))
+}
+
 /// Returns a hint about the key with which the user sees or hears what the entry is about. Returns `None` if its text is enough.
-pub fn hint(app: &App, reader: &Reader) -> Option<String> {
+pub fn of_media(app: &App, reader: &Reader) -> Option<String> {
     let is_hidden = !app.ui.pictures.on && cannot_be_shown(app).is_none();
     if is_hidden && reader.rendered.as_ref().is_some_and(is_picture) {
         return Some(format!("{} shows the picture", key(app, "pictures")?));

@@ -96,7 +96,8 @@ pub fn start_command(
         && open.entry.key == entry.key
         && open.source == TextSource::Page
     {
-        entry.body = Some(EntryBody { summary: None, content: Some(open.markup().0.to_owned()) });
+        entry.body =
+            Some(EntryBody { content: Some(open.markup().0.to_owned()), ..EntryBody::default() });
     }
     run_external::pipe(&app.engine, entry, command, purpose).into()
 }

@@ -129,8 +129,9 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
         let told = format!("comments: {address}");
         lines.push(Line::styled(cells::cut(&told, width), theme::DIM));
     }
-    let hint = media_hints::hint(app, reader);
-    lines.extend(hint.map(|hint| Line::styled(cells::cut(&hint, width), theme::DIM)));
+    let hints = [media_hints::of_edit(app, reader), media_hints::of_media(app, reader)];
+    let hints = hints.into_iter().flatten();
+    lines.extend(hints.map(|hint| Line::styled(cells::cut(&hint, width), theme::DIM)));
     lines.push(Line::default());
     lines
 }
@@ -140,6 +141,7 @@ fn text_shown(reader: &Reader) -> Option<&'static str> {
     match (reader.source, &reader.entry.full) {
         (TextSource::Page, _) => Some("full text"),
         (TextSource::Waiting, _) => Some("fetching full text"),
+        (TextSource::Changes, _) => Some("what changed"),
         (TextSource::Feed, Some(full)) if full.failed.is_none() => Some("the feed's text"),
         (TextSource::Feed, Some(_) | None) => None,
     }

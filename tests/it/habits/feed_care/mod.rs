@@ -2,6 +2,7 @@
 
 mod attention;
 mod bot_walls;
+mod edits;
 mod handles;
 mod moving;
 mod notifying;
