@@ -45,14 +45,25 @@ pub(super) fn find_feeds<'r>(
     typed: &[String],
     among: LookupScope,
 ) -> Result<Vec<FeedKey>, Failure> {
-    let mut found = Vec::with_capacity(typed.len());
+    let (found, mut unknown) = find_each(records, typed, among);
+    if unknown.is_empty() { Ok(found) } else { Err(unknown.swap_remove(0)) }
+}
+
+/// Looks up each name. Returns the found feeds, without duplicates, and an error for each other name.
+pub(super) fn find_each<'r>(
+    records: &(impl Iterator<Item = (FeedKey, &'r SubscriptionRecord)> + Clone),
+    typed: &[String],
+    among: LookupScope,
+) -> (Vec<FeedKey>, Vec<Failure>) {
+    let (mut found, mut unknown) = (Vec::with_capacity(typed.len()), Vec::new());
     for typed in typed {
-        let feed = find_feed(records.clone(), typed, among)?;
-        if !found.contains(&feed) {
-            found.push(feed);
+        match find_feed(records.clone(), typed, among) {
+            Ok(feed) if found.contains(&feed) => {}
+            Ok(feed) => found.push(feed),
+            Err(why) => unknown.push(why),
         }
     }
-    Ok(found)
+    (found, unknown)
 }
 
 /// Returns the feed that `typed` names.

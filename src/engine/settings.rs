@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::entries::quiet_hours::QuietHours;
 use super::external::external_command::ExternalCommand;
 use super::external::open_rules::OpenRule;
 use super::politeness::address_net::AddressNet;
@@ -209,8 +210,10 @@ pub struct NotifySettings {
     pub desktop: DesktopNotes,
     /// `true` to ring the terminal's bell for new entries as well.
     pub bell: bool,
-    /// Query of the entries to notify of; all if it is empty.
+    /// Query of the entries to notify of, or the name of a saved search; all if it is empty.
     pub only: String,
+    /// Hours of the day without notifications.
+    pub quiet: Option<QuietHours>,
 }
 
 /// Escape sequence that the terminal turns into a desktop notification.

@@ -312,6 +312,11 @@ impl JobSubject {
 }
 
 impl Job {
+    /// Returns the feed of the entry whose page the job saves, which has more words to find then.
+    pub const fn paged_feed(&self) -> Option<FeedKey> {
+        if let Self::SaveFullText(key, _) = self { Some(key.feed) } else { None }
+    }
+
     /// Checks whether the job only reads from the store.
     pub const fn only_reads(&self) -> bool {
         matches!(

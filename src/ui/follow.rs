@@ -215,6 +215,8 @@ fn choose_feed(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEf
     if app.ui.overlay.is_some() {
         return app.ask(now, Request::TakeFirstFeed(addition));
     }
+    // The message that the address is being looked up is over.
+    app.ui.notice = None;
     app.ui.overlay = Some(Overlay::Choice(Choice { addition, list: ScrollList::default() }));
     Vec::new()
 }

@@ -219,7 +219,9 @@ fn draw_panes(frame: &mut Frame<'_>, area: Rect, app: &App, now: DateTime<Utc>) 
     }
     if let Some(area) = places.entries {
         let rows = if attention::is_open(app) {
-            super::panes::attention::draw(frame, area, app, now)
+            let seen = super::panes::attention::draw(frame, area, app, now);
+            (viewport.attention_top, viewport.attention_extra) = (seen.top, seen.extra);
+            seen.rows
         } else {
             entries::draw(frame, area, app, now)
         };

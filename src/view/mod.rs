@@ -20,4 +20,4 @@ mod when;
 
 pub use draw::draw;
 pub use sentence::draw_sentence;
-pub use when::{minute, relative, span_words};
+pub use when::{coming, minute, relative, span_words};

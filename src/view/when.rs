@@ -27,6 +27,11 @@ pub fn relative(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     }
 }
 
+/// Formats the time of the next poll relative to the current time: `in 12m`, or `now` if the poll is due.
+pub fn coming(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    relative(at.max(now), now)
+}
+
 /// Formats a time in the given time zone, with date and minute.
 pub fn minute(at: DateTime<Utc>, zone: Tz) -> String {
     at.with_timezone(&zone).format("%a %-d %b %Y %H:%M").to_string()
@@ -64,6 +69,13 @@ pub(super) fn day(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn overdue_poll_is_due_now() {
+        let at = |seconds| DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(seconds);
+        assert_eq!(coming(at(8), at(10)), "now");
+        assert_eq!(coming(at(130), at(10)), "in 2m");
+    }
 
     #[test]
     fn day_headings_show_the_year_only_if_it_differs() {

@@ -272,7 +272,7 @@ fn added_words(engine: &Engine, addition: &Addition, added: &Added) -> String {
 
 /// Describes the next poll, the interval, and what determined it.
 fn next_words(feed: &Subscription) -> Option<String> {
-    let next = view::relative(feed.plan.next_poll?, clock::now());
+    let next = view::coming(feed.plan.next_poll?, clock::now());
     let why = plans::settled_words(feed.plan.settled_by);
     let placed = schedule::places_polls(&feed.state.facts);
     let every = feed

@@ -193,7 +193,7 @@ impl Wanted {
 }
 
 fn feed_line(feed: &Subscription, now: DateTime<Utc>) -> String {
-    let next = feed.plan.next_poll.map_or_else(|| "never".to_owned(), |at| view::relative(at, now));
+    let next = feed.plan.next_poll.map_or_else(|| "never".to_owned(), |at| view::coming(at, now));
     let trouble = feed.state.trouble.as_deref().map(|why| format!("  ({why})")).unwrap_or_default();
     let tags = feed.record.tags.iter().flat_map(|tag| ["  #", tag]).collect::<String>();
     format!(

@@ -11,5 +11,6 @@ pub mod notification_queue;
 pub mod notifications;
 pub mod page_fetches;
 pub mod picture_fetches;
+pub mod quiet_hours;
 pub mod rows;
 pub mod withdrawn;

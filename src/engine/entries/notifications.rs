@@ -98,7 +98,8 @@ pub fn entries_read(
 ) -> Vec<Effect> {
     engine.notifications.under_way = false;
     entries.retain(|entry| entry.flags.is_unread() && engine.feeds.contains_key(&entry.key.feed));
-    if desktop_cares(engine) {
+    let quiet = engine.settings.notify.quiet;
+    if desktop_cares(engine) && !quiet.is_some_and(|hours| hours.contain(now, engine.zone)) {
         for entry in &entries {
             if !is_wanted(engine, now, entry) {
                 continue;
@@ -119,9 +120,13 @@ pub fn entries_read(
     effects
 }
 
-/// Checks whether the query in the settings finds an entry. The query was checked when the settings were read.
+/// Checks whether the query in the settings finds an entry. If the query is the name of a saved search, that search applies. The
+/// query was checked when the settings were read.
 fn is_wanted(engine: &Engine, now: DateTime<Utc>, entry: &LoadedEntry) -> bool {
-    let Ok(query) = parse(&engine.settings.notify.only, false, engine.zone) else { return false };
+    let only = engine.settings.notify.only.trim();
+    let named = engine.saved_searches.iter().find(|saved| saved.name == only);
+    let only = named.map_or(only, |saved| &saved.text);
+    let Ok(query) = parse(only, false, engine.zone) else { return false };
     let Some(feed) = engine.feeds.get(&entry.key.feed) else { return false };
     let labels: Vec<String> =
         entry_filters::labels(engine, &entry.ruled).map(str::to_owned).collect();

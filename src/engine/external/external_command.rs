@@ -12,6 +12,9 @@ const TITLE: &str = "{title}";
 /// Prefix of a command that reads an entry as JSON from standard input.
 const JSON: &str = "json:";
 
+/// Words by which a shell connects programs and files.
+const SHELL_WORDS: [&str; 7] = ["|", "<", "&", "&&", "||", ";", "&>"];
+
 /// Programs that need the terminal even without a leading `!`.
 const ON_TERMINAL: [&str; 20] = [
     "less", "more", "most", "vi", "vim", "view", "nvim", "nano", "micro", "hx", "kak", "joe",
@@ -35,6 +38,24 @@ impl ExternalCommand {
         let words =
             shell_words::split(text).map_err(|_| format!("a quote in '{text}' is not closed"))?;
         Self::listed(words)
+    }
+
+    /// Parses a command as the user types it at a prompt, and refuses the words by which a shell connects programs and files, because
+    /// the program would get them as arguments. The error is a sentence that shows what to type.
+    pub fn typed_at_prompt(text: &str) -> Result<Self, String> {
+        let command = Self::typed(text)?;
+        // A word within quotes was meant as it is.
+        let is_bare = |word: &&String| text.split_whitespace().any(|bare| bare == word.as_str());
+        let is_of_shell = |word: &&String| {
+            SHELL_WORDS.contains(&word.as_str()) || word.starts_with('>') || word.starts_with("2>")
+        };
+        match command.words.iter().find(|word| is_of_shell(word) && is_bare(word)) {
+            Some(word) => Err(format!(
+                "no shell runs the command, so '{word}' would be an argument: type sh -c '{}'",
+                text.trim()
+            )),
+            None => Ok(command),
+        }
     }
 
     /// Parses a command from a list of words. The error is a sentence.
@@ -120,6 +141,24 @@ mod tests {
     fn typed(text: &str) -> (Vec<String>, bool, bool) {
         let command = ExternalCommand::typed(text).unwrap();
         (command.words, command.on_terminal, command.json)
+    }
+
+    #[test]
+    fn words_of_a_shell_are_refused_at_the_prompt() {
+        for (text, word) in [
+            ("cat > file", ">"),
+            ("a >>b", ">>b"),
+            ("a | b", "|"),
+            ("a 2>&1", "2>&1"),
+            ("a && b", "&&"),
+        ] {
+            let why = ExternalCommand::typed_at_prompt(text).unwrap_err();
+            assert!(why.starts_with(&format!("no shell runs the command, so '{word}'")), "{why}");
+            assert!(why.ends_with(&format!("type sh -c '{text}'")), "{why}");
+        }
+        for text in ["sh -c 'cat > file'", "grep '>' x", "grep \"a | b\"", "mail -s a&b"] {
+            assert!(ExternalCommand::typed_at_prompt(text).is_ok(), "{text}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chosen_settings::FeedSettings;
 use super::subscription::NamedBy;
-use crate::engine::poll::fetch::{AddressSource, FailureClass, FetchFailure, Fetched};
+use crate::engine::poll::fetch::{AddressSource, CONNECTING, FailureClass, FetchFailure, Fetched};
 use crate::engine::settings::Credentials;
 use backissue_core::feed::discover::candidates::Candidate;
 use backissue_core::feed::text::counted_words;
@@ -188,11 +188,16 @@ pub struct Imported {
 }
 
 /// Returns the requested address with `http:`, if the user typed no scheme and the host was reached but did not respond over https.
+/// If the user typed a port where nothing answers, http would lead to the same port.
 fn plain_address(typed: &str, asked: &str, fetched: &Fetched) -> Option<String> {
     let is_reachable = matches!(&fetched.result, Err(failure)
         if failure.class() == FailureClass::Unanswered
             || matches!(failure, FetchFailure::Timeout { .. }));
+    let has_port = url::Url::parse(asked).is_ok_and(|url| url.port().is_some());
+    let is_closed = matches!(&fetched.result, Err(FetchFailure::Connect(_)))
+        || matches!(&fetched.result, Err(FetchFailure::Timeout { phase, .. }) if *phase == CONNECTING);
     let rest = asked.strip_prefix("https://")?;
+    let is_reachable = is_reachable && !(has_port && is_closed);
     (is_reachable && !typed.contains("://")).then(|| format!("http://{rest}"))
 }
 
@@ -252,5 +257,9 @@ mod tests {
         ] {
             assert_eq!(plain_address(typed, asked, fetched), expected, "{typed}");
         }
+        let asked = "https://a.example:8080/x";
+        assert_eq!(plain_address("a.example:8080/x", asked, &refused), None, "the same port");
+        let plain = Some("http://a.example:8080/x".to_owned());
+        assert_eq!(plain_address("a.example:8080/x", asked, &untrusted), plain);
     }
 }

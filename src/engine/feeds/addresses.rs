@@ -8,8 +8,11 @@ use backissue_core::history::FeedKey;
 pub fn address_of(typed: &str) -> Result<String, String> {
     let typed = typed.trim();
     let typed = typed.strip_prefix("feed:").map_or(typed, |rest| rest.trim_start_matches("//"));
-    let with_scheme =
-        if typed.contains("://") { typed.to_owned() } else { format!("https://{typed}") };
+    let with_scheme = if typed.contains("://") {
+        typed.to_owned()
+    } else {
+        profile_of_handle(typed).unwrap_or_else(|| format!("https://{typed}"))
+    };
     let wrong = |why: &str| {
         format!(
             "'{}' is not the address of a site or feed ({why}); it should look like https://site.example/",
@@ -37,6 +40,14 @@ pub fn address_of(typed: &str) -> Result<String, String> {
         Some(_) => Ok(url.into()),
         None => Err(wrong("there is no host name")),
     }
+}
+
+/// Returns the address of the profile of a handle as Mastodon writes it, `@user@host`. Without this, the user would count as a login.
+fn profile_of_handle(typed: &str) -> Option<String> {
+    let (user, host) = typed.strip_prefix('@')?.split_once('@')?;
+    let is_user = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    let is_handle = !user.is_empty() && user.chars().all(is_user) && !host.contains(['@', '/']);
+    is_handle.then(|| format!("https://{host}/@{user}"))
 }
 
 /// Checks whether an address may contain a login after its host.
@@ -76,6 +87,10 @@ mod tests {
         );
         assert_eq!(address_of("http://localhost:8080/x"), Ok("http://localhost:8080/x".into()));
         assert_eq!(address_of("127.0.0.1:8080"), Ok("https://127.0.0.1:8080/".into()));
+        let profile = Ok("https://social.example/@ada.l".into());
+        assert_eq!(address_of("social.example/@ada.l"), profile);
+        assert_eq!(address_of(" @ada.l@social.example "), profile);
+        assert_eq!(address_of("@a:b@social.example"), Ok("https://%40a:b@social.example/".into()));
     }
 
     #[test]

@@ -30,12 +30,14 @@ impl std::fmt::Debug for CatchUp {
     }
 }
 
-/// Returns the stamp of an entry's content; 0: it is not to be indexed.
-fn stamp(row: &IndexRow) -> u32 {
+/// Returns the stamp of an entry's content; 0: it is not to be indexed. `page` is the length of the record of its page, if that was
+/// fetched: another page has another length.
+fn stamp(row: &IndexRow, page: Option<&u64>) -> u32 {
     if !row.flags.is_findable() {
         return 0;
     }
-    let folded = row.content ^ (row.content >> 32);
+    // The lowest bit is always set, so the length begins at the next one.
+    let folded = row.content ^ (row.content >> 32) ^ page.map_or(0, |length| length << 1);
     u32::try_from(folded & u64::from(u32::MAX)).unwrap_or_default() | 1
 }
 
@@ -64,8 +66,8 @@ impl CatchUp {
             return state;
         }
         let has = self.has.get(&feed).map_or(&[][..], Vec::as_slice);
-        for (place, row) in self.texts.rows(feed).iter().enumerate() {
-            let (wanted, got) = (stamp(row), has.get(place).copied().unwrap_or(0));
+        for (place, wanted) in self.stamps(feed).into_iter().enumerate() {
+            let got = has.get(place).copied().unwrap_or(0);
             if wanted != got {
                 state.missing = state.missing.saturating_add(1);
             } else if got != 0 {
@@ -73,6 +75,13 @@ impl CatchUp {
             }
         }
         state
+    }
+
+    /// Returns the stamps of the entries of a feed as they are in the store.
+    fn stamps(&self, feed: FeedKey) -> Vec<u32> {
+        let pages = self.texts.pages(feed);
+        let rows = self.texts.rows(feed);
+        (0_u32..).zip(&rows).map(|(seq, row)| stamp(row, pages.get(&seq))).collect()
     }
 
     /// Updates everything. `go_on` receives the number of finished entries and returns whether to continue. Returns
@@ -96,8 +105,7 @@ impl CatchUp {
         done: &mut usize,
         go_on: &mut dyn FnMut(usize) -> bool,
     ) -> Result<bool, IndexError> {
-        let rows = if self.texts.has(feed) { self.texts.rows(feed) } else { Vec::new() };
-        let wanted: Vec<u32> = rows.iter().map(stamp).collect();
+        let wanted = if self.texts.has(feed) { self.stamps(feed) } else { Vec::new() };
         let has = self.has.entry(feed).or_default();
         has.resize(has.len().max(wanted.len()), 0);
         let want = |place: usize| wanted.get(place).copied().unwrap_or(0);
@@ -125,12 +133,16 @@ impl CatchUp {
         let has = self.has.entry(feed).or_default();
         let added = changes.iter().filter(|(_, stamp)| *stamp != 0).map(|(seq, _)| *seq);
         let mut texts = self.texts.read(feed, added);
+        let pages = self.texts.pages(feed);
         for &(seq, stamp) in changes {
             let key = EntryKey { feed, seq };
             let Some(slot) = has.get_mut(seq as usize) else { continue };
             // An entry whose record is damaged has no words; the doctor says so.
             if let Some((kept, body)) = texts.remove(&seq) {
-                self.writer.add(key, stamp, &EntryTexts::new(&kept, body.as_ref()));
+                let page = pages.contains_key(&seq).then(|| self.texts.page(key)).flatten();
+                let whole = page.map(|page| body.clone().unwrap_or_default().with_page(&page));
+                let words = EntryTexts::new(&kept, whole.as_ref().or(body.as_ref()));
+                self.writer.add(key, stamp, &words);
             } else if *slot != 0 {
                 self.writer.remove(key);
             }

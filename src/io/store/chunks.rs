@@ -250,7 +250,7 @@ impl Store {
     pub(super) fn text_records(
         &self,
     ) -> impl Iterator<Item = Result<(TextRecord, u64), StoreError>> {
-        self.bodies.lengths().filter_map(|pair| {
+        self.bodies.lengths([]).filter_map(|pair| {
             let (key, length) = match pair {
                 Ok(pair) => pair,
                 Err(error) => return Some(Err(error)),

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::{DateTime, Utc};
+
 use crate::io::store::pack::{Batch, TableName};
 
 use super::super::codec;
 use super::applied_filters::NewHits;
+use super::chunks::read_in;
 use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::feed_bytes;
@@ -14,6 +17,7 @@ use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::store_work::Marked;
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::identity::identity_hash;
+use backissue_core::history::edits::keep_previous;
 use backissue_core::history::merge::{has_renamed, identities};
 use backissue_core::history::rank::Position;
 use backissue_core::history::{
@@ -66,7 +70,10 @@ impl Store {
                 let windows = commit.history.as_ref().map(|record| record.windows.past.as_slice());
                 let recent = windows.unwrap_or_default().iter().flatten().copied().collect();
                 let merging = Merging { recent, ..Merging::at(place) };
-                self.merge(feed, document, &merging, &tombstones.unwrap_or_default())?
+                let tombstones = tombstones.unwrap_or_default();
+                let (mut merged, hits) = self.merge(feed, document, &merging, &tombstones)?;
+                self.keep_previous(feed, &mut merged, commit.fetched_at);
+                (merged, hits)
             }
         };
         let elsewhere = self.apply_elsewhere(feed, &mut merged, commit.fetched_at)?;
@@ -123,6 +130,19 @@ impl Store {
             merged,
             CommitParts { history, nodes, hits, elsewhere, ..CommitParts::default() },
         )
+    }
+
+    /// Keeps the texts of the entries that a poll found edited.
+    fn keep_previous(&self, feed: FeedKey, merged: &mut Merged, at: DateTime<Utc>) {
+        let first_new = merged.counters.next_seq.saturating_sub(merged.new);
+        let known = merged.entries.range(..first_new);
+        let edited: Vec<u32> =
+            known.filter(|(_, entry)| entry.body.is_some()).map(|(&seq, _)| seq).collect();
+        for (seq, (kept, body)) in read_in(&self.meta, &self.bodies, feed, edited.into_iter()) {
+            if let (Some(entry), Some(body)) = (merged.entries.get_mut(&seq), body) {
+                keep_previous(entry, &kept, body, at);
+            }
+        }
     }
 
     fn nothing_merged(&self, feed: FeedKey) -> Result<Merged, StoreError> {

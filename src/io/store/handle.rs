@@ -30,6 +30,7 @@ pub(super) struct TextTables {
     pub(super) index: Table,
     pub(super) meta: Table,
     pub(super) bodies: Table,
+    pub(super) pages: Table,
 }
 
 /// The open store. One thread owns it; see [`super::store_thread::StoreThread`].

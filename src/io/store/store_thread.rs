@@ -287,8 +287,12 @@ impl<'a> Working<'a> {
             if self.store.needs_group(&work.job) {
                 self.write_group();
             }
+            let paged = work.job.paged_feed();
             if let Some(answer) = self.store.perform(work) {
                 self.answer(answer);
+            }
+            if let Some(feed) = paged {
+                self.indexer.changed(feed);
             }
         }
     }

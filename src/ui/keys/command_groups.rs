@@ -38,6 +38,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "open-copies",
             "open-comments",
             "full-text",
+            "changes",
             "full-text-always",
             "pictures",
             "enclosure",

@@ -50,6 +50,8 @@ pub enum Command {
     OpenComments,
     FullText,
     FullTextAlways,
+    /// Shows what the publisher changed in the open entry.
+    Changes,
     Pictures,
     Enclosure,
     Pipe,
@@ -211,6 +213,9 @@ pub const COMMANDS: &[CommandRow] = &[
         .help("show the full text of the linked page; again: the feed's text"),
     command(Command::FullTextAlways, "full-text-always", "V")
         .help("turn full text on or off for all entries of this feed (u undoes it)"),
+    command(Command::Changes, "changes", "~")
+        .only_in(READER)
+        .help("show what the publisher changed in an edited entry; again: the text"),
     command(Command::Pictures, "pictures", "I")
         .only_in(ENTRIES)
         .help("show or hide pictures in the text; they are fetched only while shown"),

@@ -243,11 +243,10 @@ fn click_attention(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<Screen
     let had_keys = app.ui.focus == Pane::Entries;
     app.ui.focus = Pane::Entries;
     let count = trouble::concerns(&app.engine, now).len();
-    let place = app.ui.attention.top.saturating_add(line / attention::ROW_LINES);
+    let (place, on_remedy) = attention::problem_at(app, line);
     if place >= count {
         return Vec::new();
     }
-    let on_remedy = line % attention::ROW_LINES == attention::ROW_LINES.saturating_sub(1);
     if app.ui.attention.click(place, count) && on_remedy && had_keys {
         return run_command(app, now, Command::Enter);
     }

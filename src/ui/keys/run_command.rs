@@ -71,6 +71,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::OpenCopies => open_pages::open_copies(app, now),
         Command::FullText => full_text::toggle_text(app, now),
         Command::FullTextAlways => full_text::toggle_always(app, now),
+        Command::Changes => full_text::toggle_changes(app, now),
         Command::Pictures => pictures::toggle_pictures(app, now),
         Command::Enclosure => open_entry::open_enclosure(app, now),
         Command::Pipe => pipe::ask_command(app, now),

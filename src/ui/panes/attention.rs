@@ -9,12 +9,29 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 
-/// Number of screen lines for each problem: the title, three lines for the reason, and the remedy.
-pub const ROW_LINES: usize = 5;
+/// Number of screen lines for the reason of a problem, unless it is selected and its reason is longer.
+pub const REASON_LINES: usize = 3;
+/// Number of screen lines for each problem: the title, the lines for the reason, and the remedy.
+pub const ROW_LINES: usize = REASON_LINES + 2;
 
 /// Checks whether the Attention list is open.
 pub fn is_open(app: &App) -> bool {
     app.ui.search.is_none() && matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Attention))
+}
+
+/// Returns the index of the problem at a visible line of the list, and whether the line is the last one of the problem, which names
+/// the remedy.
+pub fn problem_at(app: &App, line: usize) -> (usize, bool) {
+    let viewport = app.ui.viewport;
+    let [top, extra] = [viewport.attention_top, viewport.attention_extra].map(usize::from);
+    let above = app.ui.attention.selected.saturating_sub(top).saturating_mul(ROW_LINES);
+    let end = above.saturating_add(ROW_LINES).saturating_add(extra);
+    if (above..end).contains(&line) {
+        return (app.ui.attention.selected, line.saturating_add(1) == end);
+    }
+    let line = if line < end { line } else { line.saturating_sub(extra) };
+    let is_remedy = line % ROW_LINES == ROW_LINES.saturating_sub(1);
+    (top.saturating_add(line / ROW_LINES), is_remedy)
 }
 
 /// Returns the selected problem. Returns `None` if the Attention list is not open or the subscriptions pane has the focus.

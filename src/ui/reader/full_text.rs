@@ -7,11 +7,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::lay_out;
 use super::page_text::ASKING;
+use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::panes::selected_feed;
 use crate::ui::state::reader::TextSource;
+use backissue_core::history::edits::changes_markup;
 
 /// Minimum time between a failed request for a page and the next automatic request for the same page.
 const PAUSE: TimeDelta = TimeDelta::hours(24);
@@ -23,7 +25,7 @@ pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     };
     match reader.source {
-        TextSource::Page => {
+        TextSource::Page | TextSource::Changes => {
             reader.show(TextSource::Feed);
             app.ui.say(now, "showing the feed's text");
             lay_out::ask_lines(app)
@@ -39,6 +41,27 @@ pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             lay_out::ask_lines(app)
         }
     }
+}
+
+/// Switches the open entry between the feed's text and what its publisher changed in it.
+pub fn toggle_changes(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(reader) = app.ui.shown_reader_mut() else {
+        app.ui.say(now, "open an entry first");
+        return Vec::new();
+    };
+    if reader.source == TextSource::Changes {
+        reader.show(TextSource::Feed);
+        return lay_out::ask_lines(app);
+    }
+    let LoadedEntry { kept, body, .. } = &reader.entry;
+    let previous = body.as_ref().and_then(|body| Some((body.previous.as_ref()?, body.text()?)));
+    let Some((previous, text)) = previous else {
+        app.ui.say(now, "the publisher has not edited this entry since it was fetched");
+        return Vec::new();
+    };
+    reader.changes = changes_markup(previous, kept.title.as_deref(), text);
+    reader.show(TextSource::Changes);
+    lay_out::ask_lines(app)
 }
 
 /// Switches the full-text setting of the open entry's feed or, if no entry is open, of the selected feed: whether its entries

@@ -3,7 +3,6 @@
 use super::{picture_places, reading_position};
 use crate::ui::app::App;
 use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
-use crate::ui::state::reader::TextSource;
 
 /// Requests the layout of the open entry's text, unless it has already been laid out for the width of the pane.
 pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
@@ -30,8 +29,7 @@ pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
 pub fn show_lines(app: &mut App, made: RenderedEntry) {
     let rows = usize::from(app.ui.viewport.reader_rows);
     let Some(reader) = &mut app.ui.reader else { return };
-    let of_page = |source| source == TextSource::Page;
-    let other = reader.entry.key != made.key || of_page(reader.source) != of_page(made.source);
+    let other = reader.entry.key != made.key || !reader.source.is_same_text(made.source);
     if other || reader.width != made.width {
         return;
     }

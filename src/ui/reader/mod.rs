@@ -8,6 +8,7 @@ pub mod lay_out;
 pub mod lines;
 pub mod link_hints;
 pub mod marking_read;
+pub mod media_hints;
 pub mod open_entry;
 pub mod open_pages;
 pub mod page_text;

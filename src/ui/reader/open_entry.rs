@@ -68,6 +68,7 @@ pub fn show_entry(app: &mut App, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<
     app.ui.reader = Some(Reader {
         entry,
         source: TextSource::Feed,
+        changes: String::new(),
         rendered: None,
         width: 0,
         scroll: 0,

@@ -40,7 +40,7 @@ pub fn show_page(
             TextSource::Waiting if failed.is_none() => reader.show(TextSource::Page),
             TextSource::Waiting => reader.source = TextSource::Feed,
             // The user switched back to the feed's text before the page arrived, so the feed's text stays visible.
-            TextSource::Feed | TextSource::Page => {}
+            TextSource::Feed | TextSource::Page | TextSource::Changes => {}
         }
         failed.map(|why| format!("no full text: {why}"))
     });

@@ -57,7 +57,7 @@ fn selected_entry(app: &App) -> Option<EntryKey> {
 /// Parses the typed command, and requests the selected entry for it from the store.
 pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     let Some(key) = selected_entry(app) else { return Vec::new() };
-    match ExternalCommand::typed(text) {
+    match ExternalCommand::typed_at_prompt(text) {
         Ok(command) => {
             app.ui.piped = Some(text.trim().to_owned());
             app.ui.say(now, format!("passing the entry to {}", command.program()));
@@ -96,7 +96,8 @@ pub fn start_command(
         && open.entry.key == entry.key
         && open.source == TextSource::Page
     {
-        entry.body = Some(EntryBody { summary: None, content: Some(open.markup().0.to_owned()) });
+        entry.body =
+            Some(EntryBody { content: Some(open.markup().0.to_owned()), ..EntryBody::default() });
     }
     run_external::pipe(&app.engine, entry, command, purpose).into()
 }

@@ -22,6 +22,10 @@ pub struct Viewport {
     pub feeds_rows: u16,
     /// Number of visible rows in the entries pane.
     pub entries_rows: u16,
+    /// Index of the first visible problem in the Attention list.
+    pub attention_top: u16,
+    /// Number of additional lines that the reason of the selected problem takes in the Attention list.
+    pub attention_extra: u16,
     /// Number of visible lines of the text in the reader pane.
     pub reader_rows: u16,
     /// Width of the text in the reader pane, in columns.

@@ -12,6 +12,8 @@ pub struct Reader {
     pub entry: LoadedEntry,
     /// Which text of the entry is shown.
     pub source: TextSource,
+    /// Markup of the changes of an edited entry, while they are shown.
+    pub changes: String,
     /// The laid-out lines of the text. `None` while they are being laid out.
     pub rendered: Option<Rendered>,
     /// Width in columns for which the text was laid out.
@@ -38,6 +40,20 @@ pub enum TextSource {
     Waiting,
     /// The text of the entry's page.
     Page,
+    /// What the publisher changed in the text from the feed.
+    Changes,
+}
+
+impl TextSource {
+    /// Checks whether two sources show the same text.
+    pub(in crate::ui) const fn is_same_text(self, other: Self) -> bool {
+        matches!(
+            (self, other),
+            (Self::Feed | Self::Waiting, Self::Feed | Self::Waiting)
+                | (Self::Page, Self::Page)
+                | (Self::Changes, Self::Changes)
+        )
+    }
 }
 
 impl Reader {
@@ -51,13 +67,18 @@ impl Reader {
         if let Some(full) = self.page().filter(|_| self.source == TextSource::Page) {
             return (&full.html, Some(&full.url));
         }
-        let text = self.entry.body.as_ref().and_then(|body| body.text());
+        let text = match self.source {
+            TextSource::Changes => Some(self.changes.as_str()),
+            TextSource::Feed | TextSource::Waiting | TextSource::Page => {
+                self.entry.body.as_ref().and_then(|body| body.text())
+            }
+        };
         (text.unwrap_or_default(), self.entry.kept.link.as_deref())
     }
 
     /// Shows another text of the entry from the beginning.
     pub(in crate::ui) fn show(&mut self, source: TextSource) {
-        if (self.source == TextSource::Page) != (source == TextSource::Page) {
+        if !self.source.is_same_text(source) {
             (self.rendered, self.width) = (None, 0);
             (self.scroll, self.sideways) = (0, 0);
             self.entry.place = None;

@@ -15,6 +15,9 @@ pub(super) struct Picture {
     /// URL of the picture. `None` if the URL is not safe to open.
     pub url: Option<Url>,
     pub alt: String,
+    /// Title of the picture, which browsers show under the mouse; empty if it says no more than the alternative text. Comics often
+    /// have their last joke there.
+    pub title: String,
     /// `true` if the picture is a symbol within a sentence, such as a smiley. Its alternative text is then shown as part of the
     /// sentence.
     pub sign: bool,
@@ -35,6 +38,8 @@ pub(super) fn picture(tag: &Tag, links: &NumberedLinks) -> Option<Picture> {
         .find_map(|source| links.resolve(source, &["http", "https"]));
     let alt = tag.attribute("alt").or_else(|| tag.attribute("title")).unwrap_or_default();
     let alt = one_line(alt, ALT_CHARS_MAX);
+    let title = one_line(tag.attribute("title").unwrap_or_default(), ALT_CHARS_MAX);
+    let title = if alt.contains(&title) { String::new() } else { title };
     let class = tag.attribute("class").unwrap_or_default();
     let emoji = ["emoji", "smiley", "emoticon"].iter().any(|word| class.contains(word));
     let sign = !alt.is_empty() && (emoji || !alt.contains(|c: char| c.is_alphanumeric()));
@@ -43,7 +48,7 @@ pub(super) fn picture(tag: &Tag, links: &NumberedLinks) -> Option<Picture> {
         said.strip_suffix("px").unwrap_or(said).parse::<u32>().ok()
     };
     let declared = side("width").zip(side("height"));
-    (url.is_some() || !alt.is_empty()).then_some(Picture { url, alt, sign, declared })
+    (url.is_some() || !alt.is_empty()).then_some(Picture { url, alt, title, sign, declared })
 }
 
 impl Picture {

@@ -31,6 +31,9 @@ impl BodyReader {
         if let Some(link) = link {
             self.flow.number(link);
         }
+        if !picture.title.is_empty() {
+            self.flow.text(&format!(" ({})", picture.title));
+        }
     }
 
     /// Adds the placeholder line of an embedded page or player. If elements inside the player may specify its address, the line is

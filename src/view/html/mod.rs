@@ -33,3 +33,4 @@ mod tests;
 
 pub use model::Column;
 pub use render::render;
+pub(super) use wrap::is_leftward;

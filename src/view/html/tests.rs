@@ -275,6 +275,16 @@ fn wide_signs_are_measured() {
 }
 
 #[test]
+fn title_of_a_picture_follows_its_label() {
+    let image = |rest: &str| format!("<p><img src=https://a.example/x.png {rest}></p>");
+    let titled = image("alt=Chart title='The last joke'");
+    check(&titled, 40, &["[image: Chart][1] (The last joke)"]);
+    check(&image("alt='A chart' title=chart"), 40, &["[image: A chart][1]"]);
+    check(&image("alt=Chart title=Chart"), 40, &["[image: Chart][1]"]);
+    check(&image("title=Chart"), 40, &["[image: Chart][1]"]);
+}
+
+#[test]
 fn right_to_left_text_starts_at_the_right_edge() {
     check(
         "<p>שלום עולם ומלואו</p><p>and RSS</p>",

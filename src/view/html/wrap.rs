@@ -96,8 +96,12 @@ pub(super) fn reads_leftwards(runs: &[TextRun]) -> bool {
     // Labels of links and pictures are generated, so they are not considered.
     let ours = |role| matches!(role, Role::LinkNumber | Role::Image | Role::Embed);
     let of_text = runs.iter().filter(|run| !ours(run.look.role));
-    let mut letters = of_text.flat_map(|run| run.text.chars()).filter(|c| c.is_alphabetic());
-    letters.next().is_some_and(|letter| {
+    is_leftward(of_text.flat_map(|run| run.text.chars()))
+}
+
+/// Checks whether a text is right-to-left. Its first letter decides.
+pub(in crate::view) fn is_leftward(mut text: impl Iterator<Item = char>) -> bool {
+    text.find(|c| c.is_alphabetic()).is_some_and(|letter| {
         // These code point ranges contain Hebrew, Arabic, Syriac, Thaana, N'Ko and other right-to-left scripts (Unicode,
         // DerivedBidiClass).
         matches!(letter, '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFF}'

@@ -1,4 +1,4 @@
-//! The Attention list: feeds with problems, with five lines for each feed.
+//! The Attention list: feeds with problems, with five lines for each feed, and more for a long reason of the selected one.
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -10,20 +10,33 @@ use super::entries::enter_sign;
 use super::entry_row::MARKED_SIGN;
 use crate::engine::feeds::trouble::{self, Concern, Remedy};
 use crate::ui::app::App;
-use crate::ui::panes::attention::ROW_LINES;
+use crate::ui::panes::attention::{REASON_LINES, ROW_LINES};
 use crate::ui::state::layout::Pane;
 use crate::view::{cells, pane, theme};
 
 /// Minimum width of the list in cells, so that it shows an additional key for each feed.
 const ROOMY_CELLS: usize = 52;
 
-/// Draws the Attention list in the entries pane. Returns the area of its rows.
+/// Maximum number of lines for the reason of the selected problem.
+const REASON_LINES_MAX: usize = 12;
+
+/// What the pane shows of the list.
+pub(in crate::view) struct VisibleProblems {
+    /// Area of the rows.
+    pub(in crate::view) rows: Rect,
+    /// Index of the first visible problem.
+    pub(in crate::view) top: u16,
+    /// Number of additional lines for the reason of the selected problem.
+    pub(in crate::view) extra: u16,
+}
+
+/// Draws the Attention list in the entries pane. The reason of the selected problem is shown whole.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
     app: &App,
     now: DateTime<Utc>,
-) -> Rect {
+) -> VisibleProblems {
     let focused = app.ui.focus == Pane::Entries;
     let concerns = trouble::concerns(&app.engine, now);
     let place = app.ui.attention.selected.min(concerns.len().saturating_sub(1));
@@ -36,18 +49,35 @@ pub(in crate::view) fn draw(
     if concerns.is_empty() {
         let text = "Nothing needs attention: every feed answers.";
         frame.render_widget(Paragraph::new(text).style(theme::DIM), inside);
-        return inside;
+        return VisibleProblems { rows: inside, top: 0, extra: 0 };
     }
-    let shown = usize::from(inside.height).div_ceil(ROW_LINES);
-    let top = app.ui.attention.top.min(place);
+    let (width, height) = (usize::from(inside.width), usize::from(inside.height));
+    let reason = concerns.get(place).map_or(0, |concern| reason_lines(concern, width, true).len());
+    let extra = reason.saturating_sub(REASON_LINES);
+    let fits = |top: usize| {
+        let rows = place.saturating_sub(top).saturating_add(1);
+        rows.saturating_mul(ROW_LINES).saturating_add(extra) <= height
+    };
+    // Rows above the selected one scroll away if its reason needs their room.
+    let top = (app.ui.attention.top.min(place)..place).find(|top| fits(*top)).unwrap_or(place);
+    let shown = height.div_ceil(ROW_LINES);
     let rows = concerns.iter().enumerate().skip(top).take(shown);
     let mut lines = Vec::new();
     for (number, concern) in rows {
         let selected = (number == place).then_some(focused);
-        lines.extend(row(app, concern, usize::from(inside.width), selected));
+        lines.extend(row(app, concern, width, selected));
     }
     frame.render_widget(Paragraph::new(lines), inside);
-    inside
+    let short = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+    VisibleProblems { rows: inside, top: short(top), extra: short(extra) }
+}
+
+/// Returns the lines of the reason of a problem: at least three, and more if it is selected and they do not suffice.
+fn reason_lines(concern: &Concern, width: usize, selected: bool) -> Vec<String> {
+    let most = if selected { REASON_LINES_MAX } else { REASON_LINES };
+    let mut lines = cells::wrap(&concern.sentence, width.saturating_sub(3), most);
+    lines.resize(lines.len().max(REASON_LINES), String::new());
+    lines
 }
 
 /// Returns the lines for one feed with a problem. `selected` is `None` if the feed is not selected; if it is selected, the value is
@@ -64,9 +94,8 @@ fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Ve
         Some(false) => Line::styled(head, theme::HEADING).patch_style(theme::SELECTED_ELSEWHERE),
         None => Line::styled(head, theme::HEADING),
     };
-    let mut reason = cells::wrap(&concern.sentence, width.saturating_sub(3), 3).into_iter();
-    let mut reason_line =
-        || Line::styled(format!("   {}", reason.next().unwrap_or_default()), theme::TEXT);
+    let reason = reason_lines(concern, width, selected.is_some());
+    let reason = reason.into_iter().map(|line| Line::styled(format!("   {line}"), theme::TEXT));
     let remedy = if selected.is_some() {
         let (does, notes) = (concern.remedy.words(), concern.remedy.noting());
         let enter = enter_sign(app);
@@ -81,5 +110,5 @@ fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Ve
         format!("   {}", concern.remedy.words())
     };
     let remedy = Line::styled(cells::cut(&remedy, width), theme::DIM);
-    vec![head, reason_line(), reason_line(), reason_line(), remedy]
+    std::iter::once(head).chain(reason).chain([remedy]).collect()
 }

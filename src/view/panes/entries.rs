@@ -180,7 +180,7 @@ fn nothing(app: &App, now: DateTime<Utc>) -> String {
         && feed.counters.total == 0
         && let Some(why) = &feed.state.trouble
     {
-        let next = feed.plan.next_poll.map(|at| format!(" Next try {}.", when::relative(at, now)));
+        let next = feed.plan.next_poll.map(|at| format!(" Next try {}.", when::coming(at, now)));
         return format!(
             "The feed could not be read yet: {why}.{} r tries now.",
             next.unwrap_or_default()

@@ -13,6 +13,8 @@ use backissue_core::history::FeedKey;
 
 /// Symbol of feeds and entries that the user marked so that one action applies to all of them.
 pub(in crate::view) const MARKED_SIGN: &str = "✓";
+/// Sign of an entry that its publisher edited.
+const EDITED_SIGN: &str = "±";
 /// Width of the margin before an entry, in which such a mark is shown, in cells.
 const MARGIN_CELLS: usize = 2;
 /// Width of a star, in cells.
@@ -117,6 +119,7 @@ fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static>
         chosen.then_some("marked"),
         row.flags.is_unread().then_some("unread"),
         row.flags.is_starred().then_some("starred"),
+        row.flags.is_edited().then_some("edited"),
         Some(title),
         feed,
     ];
@@ -124,9 +127,11 @@ fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static>
     Line::from(theme::with_hits(&cells::fit(&words, width), theme::TEXT, &app.ui.marks))
 }
 
-/// Returns the labels of an entry, each with a space before it.
+/// Returns the sign of an edited entry and the labels of an entry, each with a space before it.
 fn labels(app: &App, row: &Row) -> String {
-    entry_filters::labels(&app.engine, &row.ruled).flat_map(|label| [" #", label]).collect()
+    let edited = [EDITED_SIGN].into_iter().filter(|_| row.flags.is_edited());
+    let labels = entry_filters::labels(&app.engine, &row.ruled);
+    edited.map(|sign| [" ", sign]).chain(labels.map(|label| [" #", label])).flatten().collect()
 }
 
 /// Returns the title of an entry with its labels, followed by a star if the entry is starred.

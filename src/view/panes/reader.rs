@@ -11,11 +11,11 @@ use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::RowKey;
 use crate::ui::app::App;
 use crate::ui::reader::lines::{Role, StyledLine};
-use crate::ui::reader::{find_in_text, gap_explained, link_hints};
+use crate::ui::reader::{find_in_text, gap_explained, link_hints, media_hints};
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::reader::{Reader, TextSource};
-use crate::view::{cells, pane, plain, theme, when};
+use crate::view::{cells, html, pane, plain, theme, when};
 use backissue_core::feed::text::one_line;
 use backissue_core::history::Gap;
 
@@ -112,10 +112,13 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     let room = lines.saturating_sub(cells::width(&rest)).saturating_sub(ORIGIN_SLACK);
     let origin = format!("{} · {rest}", cells::cut(feed, room.max(ORIGIN_SLACK)));
     let address = one_line(kept.link.as_deref().unwrap_or_default(), width.saturating_mul(4));
+    let is_leftward = html::is_leftward(title.chars());
     let title = cells::wrap(&format!("{star}{title}"), width, TITLE_LINES);
+    // Like the text below it, a right-to-left title starts at the right edge.
+    let placed = |line: String| if is_leftward { cells::ends("", &line, width) } else { line };
     let origin = cells::wrap(&origin, width, ORIGIN_LINES);
     let mut lines: Vec<Line<'static>> = Vec::new();
-    lines.extend(title.into_iter().map(|line| Line::styled(line, theme::TITLE)));
+    lines.extend(title.into_iter().map(|line| Line::styled(placed(line), theme::TITLE)));
     lines.extend(origin.into_iter().map(|line| Line::styled(line, theme::DIM)));
     for reason in entry_filters::reasons(&app.engine, &reader.entry) {
         lines.push(Line::styled(cells::cut(&reason, width), theme::DIM));
@@ -126,6 +129,9 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
         let told = format!("comments: {address}");
         lines.push(Line::styled(cells::cut(&told, width), theme::DIM));
     }
+    let hints = [media_hints::of_edit(app, reader), media_hints::of_media(app, reader)];
+    let hints = hints.into_iter().flatten();
+    lines.extend(hints.map(|hint| Line::styled(cells::cut(&hint, width), theme::DIM)));
     lines.push(Line::default());
     lines
 }
@@ -135,6 +141,7 @@ fn text_shown(reader: &Reader) -> Option<&'static str> {
     match (reader.source, &reader.entry.full) {
         (TextSource::Page, _) => Some("full text"),
         (TextSource::Waiting, _) => Some("fetching full text"),
+        (TextSource::Changes, _) => Some("what changed"),
         (TextSource::Feed, Some(full)) if full.failed.is_none() => Some("the feed's text"),
         (TextSource::Feed, Some(_) | None) => None,
     }

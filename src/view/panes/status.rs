@@ -9,7 +9,8 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use crate::engine::backfill::walks;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::politeness::host_queue::{WaitsFor, site_of};
+use crate::engine::feeds::trouble;
+use crate::engine::politeness::host_queue::{WaitsFor, is_loopback, site_of};
 use crate::engine::poll::plans::settled_words;
 use crate::engine::poll::poll_stage::PollStage;
 use crate::ui::app::App;
@@ -183,23 +184,31 @@ fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, behind: Optio
     frame.set_cursor_position(Position::new(column.min(area.right().saturating_sub(1)), area.y));
 }
 
-/// Describes the progress of polls, the next poll, and the number of feeds that need the user's attention.
+/// Describes what needs the user's attention, the progress of polls, and the next poll.
 fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     let mut parts = Vec::new();
+    let concerns = trouble::count(&app.engine, now);
+    if concerns > 0 {
+        parts.push(format!("{concerns} in Attention"));
+    }
     if let Some(since) = app.engine.reachability.offline_since {
         let since = since.with_timezone(&app.engine.zone).format("%H:%M");
-        let what = if app.engine.reachability.wants_sign_in {
-            "the network requires a sign-in"
-        } else {
-            "no network"
+        let is_here = |feed: &Subscription| is_loopback(&feed.record.url);
+        let what = match app.engine.reachability.wants_sign_in {
+            true => "the network requires a sign-in",
+            // Feeds on this machine are still polled.
+            false if app.engine.feeds.values().any(is_here) => "no network beyond this machine",
+            false => "no network",
         };
         parts.push(format!("{what} since {since}, retrying every minute"));
     }
-    let looking = app.engine.additions.values().filter(|addition| addition.ended.is_none());
-    parts.extend(
-        looking
-            .map(|addition| format!("looking for a feed at {} …", addition.wanted.address.trim())),
-    );
+    // While the user chooses between feeds, nothing is looked for.
+    let is_open = |id: &u32| matches!(&app.ui.overlay, Some(Overlay::Choice(choice)) if choice.addition == *id);
+    let additions = app.engine.additions.iter();
+    let looking = additions.filter(|(id, addition)| addition.ended.is_none() && !is_open(id));
+    parts.extend(looking.map(|(_, addition)| {
+        format!("looking for a feed at {} …", addition.wanted.address.trim())
+    }));
     parts.extend(selected_trouble(app, room));
     parts.extend(back_fills(app, room));
     if app.engine.polls.is_empty() {
@@ -207,11 +216,6 @@ fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     } else {
         parts.extend(selected_wait(app, now, room));
         parts.extend(poll_progress(app));
-    }
-    let failing =
-        app.engine.feeds.values().filter(|feed| feed.is_failing() && !feed.is_gone()).count();
-    if failing > 0 {
-        parts.push(format!("{failing} failing"));
     }
     parts.join(" · ")
 }
@@ -302,5 +306,5 @@ fn next_poll(app: &App, now: DateTime<Utc>) -> Option<String> {
     let (_, key) = app.engine.timetable.iter().next()?;
     let feed = app.engine.feeds.get(key).filter(|_| planned(app) != Some(*key))?;
     let why = settled_words(feed.plan.settled_by);
-    Some(format!("next check: {} {} ({why})", feed.record.shown_title(), when::relative(at, now)))
+    Some(format!("next check: {} {} ({why})", feed.record.shown_title(), when::coming(at, now)))
 }

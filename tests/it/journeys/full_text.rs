@@ -233,3 +233,22 @@ fn page_request_accepts_html_and_honours_its_encoding() {
         assert!(text.contains("The wäx is warmed"), "{text}");
     });
 }
+
+#[test]
+fn search_finds_words_of_a_fetched_page() {
+    let mut world = world();
+    world.serve(PAGE, &page("wax"));
+    let found = |world: &mut World, words: &str| {
+        world.press(&format!("<esc><esc>/{words}<enter>"));
+        let found = world.app.ui.list.rows.len();
+        world.press("<esc>");
+        found
+    };
+    assert_eq!(found(&mut world, "flame"), 0);
+    world.press("<enter><enter>v");
+    assert!(world.draw().contains("open flame"), "{}", world.draw());
+    assert_eq!(found(&mut world, "flame"), 1);
+    assert_eq!(found(&mut world, "\"over an open flame\""), 1);
+    assert_eq!(found(&mut world, "\"open over flame\""), 0);
+    assert_eq!(found(&mut world, "teaser flame"), 1, "the words of the feed stay");
+}

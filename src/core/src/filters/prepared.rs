@@ -92,8 +92,10 @@ mod tests {
             ..Entry::default()
         };
         let kept = KeptEntry::from_copy(&entry, at(0), rank);
-        let body =
-            EntryBody { content: Some("<p>Buy a <b>ladder</b> now</p>".into()), summary: None };
+        let body = EntryBody {
+            content: Some("<p>Buy a <b>ladder</b> now</p>".into()),
+            ..EntryBody::default()
+        };
         let tags = ["garden".to_owned()];
         let feed = FeedNames {
             key: FeedKey(1),

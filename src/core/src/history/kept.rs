@@ -119,12 +119,26 @@ pub struct EntryBody {
     pub summary: Option<String>,
     /// Full content.
     pub content: Option<String>,
+    /// Title and text before the last edit; `None` if the publisher did not edit them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Box<PreviousText>>,
+}
+
+/// The title and text that an entry had before its publisher edited it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreviousText {
+    /// Title as plain text.
+    pub title: Option<String>,
+    /// Text with the publisher's markup.
+    pub text: String,
+    /// Time of the poll that found the edit.
+    pub at: DateTime<Utc>,
 }
 
 impl EntryBody {
     /// Creates the body from one copy of the entry.
     pub fn from_copy(entry: &Entry) -> Self {
-        Self { summary: entry.summary.clone(), content: entry.content.clone() }
+        Self { summary: entry.summary.clone(), content: entry.content.clone(), previous: None }
     }
 
     /// Returns the text to display: the content, or the summary if the content is blank.
@@ -132,9 +146,18 @@ impl EntryBody {
         self.content.as_deref().filter(|text| !text.trim().is_empty()).or(self.summary.as_deref())
     }
 
-    /// Returns the length of the summary and the content together, in bytes.
+    /// Adds the markup of the page that the entry links to, so that searches find its words too.
+    #[must_use]
+    pub fn with_page(self, markup: &str) -> Self {
+        let content = format!("{} {markup}", self.text().unwrap_or_default());
+        Self { content: Some(content), ..self }
+    }
+
+    /// Returns the length of all texts together, in bytes.
     pub fn len(&self) -> usize {
-        self.summary.as_ref().map_or(0, String::len) + self.content.as_ref().map_or(0, String::len)
+        let previous = self.previous.as_ref().map(|previous| &previous.text);
+        let texts = [self.summary.as_ref(), self.content.as_ref(), previous];
+        texts.into_iter().flatten().map(String::len).sum()
     }
 
     /// Checks whether summary and content are both missing or empty.

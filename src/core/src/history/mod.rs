@@ -38,6 +38,7 @@ pub mod address;
 pub mod complete;
 pub mod completeness;
 pub mod counters;
+pub mod edits;
 pub mod gap;
 mod gap_wording;
 pub mod kept;

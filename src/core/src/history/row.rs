@@ -45,6 +45,7 @@ impl Flags {
     const DELETED: u8 = 1 << 3;
     const FROM_HISTORY: u8 = 1 << 4;
     const HIDDEN: u8 = 1 << 5;
+    const EDITED: u8 = 1 << 6;
 
     /// Flags of a new entry: unread and not starred.
     pub const NEW: Self = Self(0);
@@ -86,6 +87,17 @@ impl Flags {
     /// Checks whether the publisher deleted the entry (RFC 6721).
     pub const fn is_deleted(self) -> bool {
         self.has(Self::DELETED)
+    }
+
+    /// Checks whether the publisher edited the entry and its previous text is kept.
+    pub const fn is_edited(self) -> bool {
+        self.has(Self::EDITED)
+    }
+
+    /// Returns the flags with the edited flag set to `value`.
+    #[must_use]
+    pub const fn edited(self, value: bool) -> Self {
+        self.set(Self::EDITED, value)
     }
 
     /// Returns the flags with the withdrawn flag set to `value`.

@@ -349,7 +349,7 @@ impl Database {
     pub(in crate::io::store) fn pack_bytes(&self) -> Result<(u64, u64), StoreError> {
         let mut live = 0_u64;
         for table in &self.tables {
-            for record in table.lengths() {
+            for record in table.lengths([]) {
                 let (key, length) = record?;
                 let in_directory = CHANGE.saturating_add(key.len()) as u64;
                 live = live.saturating_add(length).saturating_add(in_directory);

@@ -264,11 +264,12 @@ impl Table {
         self.tree.scan_prefix(prefix).keys().map(|key| Ok(key?))
     }
 
-    /// Returns the keys with the lengths of the values, in bytes, without reading these.
+    /// Returns the keys that begin with a prefix, with the lengths of the values in bytes, without reading these.
     pub(in crate::io::store) fn lengths(
         &self,
+        prefix: impl AsRef<[u8]>,
     ) -> impl Iterator<Item = Result<(IVec, u64), StoreError>> {
-        self.tree.iter().map(|pair| {
+        self.tree.scan_prefix(prefix).map(|pair| {
             let (key, bytes) = pair?;
             let inline = bytes.len().saturating_sub(1) as u64;
             let length = place_of(&bytes).map_or(inline, |(_, length)| length.into());

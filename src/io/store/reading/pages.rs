@@ -8,6 +8,7 @@ use crate::engine::entries::full_text::FullText;
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use crate::io::store::reading::verdicts::KnownVerdicts;
 use crate::io::store::record_keys::TextRecord;
 use crate::io::store::record_keys::{feed_of, number_of, numbered_key};
 use crate::io::store::upkeep::check::StoreProblem;
@@ -27,6 +28,8 @@ impl Store {
     /// Writes the article of the page that an entry links to.
     pub fn save_full_text(&mut self, key: EntryKey, full: &FullText) -> Result<(), StoreError> {
         self.put(TableName::Pages, page_key(key), codec::encode_compressed(full)?)?;
+        // They were made without the words of the page.
+        self.verified = KnownVerdicts::default();
         Ok(())
     }
 

@@ -8,12 +8,14 @@ use std::path::Path;
 
 use tokio::sync::watch;
 
+use crate::engine::entries::full_text::FullText;
+use crate::io::codec;
 use crate::io::store::chunks;
 use crate::io::store::handle::{Store, TextTables};
 use crate::io::store::pack::database::PACK;
 use crate::io::store::pack::pack_place::is_at;
-use crate::io::store::record_keys::{feed_bytes, feed_of};
-use backissue_core::history::{EntryBody, FeedKey, IndexRow, KeptEntry};
+use crate::io::store::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
+use backissue_core::history::{EntryBody, EntryKey, FeedKey, IndexRow, KeptEntry};
 
 /// A read-only view of the store's records.
 #[derive(Debug, Clone)]
@@ -33,6 +35,7 @@ impl Store {
             index: self.index.clone(),
             meta: self.meta.clone(),
             bodies: self.bodies.clone(),
+            pages: self.pages.clone(),
         }
     }
 }
@@ -73,5 +76,20 @@ impl Texts {
     ) -> BTreeMap<u32, (KeptEntry, Option<EntryBody>)> {
         let Some(tables) = self.tables() else { return BTreeMap::new() };
         chunks::read_in(&tables.meta, &tables.bodies, feed, seqs)
+    }
+
+    /// Returns the entries of a feed with an article of the page that they link to, by number, with the lengths of the records.
+    pub fn pages(&self, feed: FeedKey) -> BTreeMap<u32, u64> {
+        let Some(tables) = self.tables() else { return BTreeMap::new() };
+        let lengths = tables.pages.lengths(feed_bytes(feed));
+        lengths
+            .filter_map(|pair| pair.ok().and_then(|(key, length)| Some((number_of(&key)?, length))))
+            .collect()
+    }
+
+    /// Returns the markup of the article of the page that an entry links to.
+    pub fn page(&self, key: EntryKey) -> Option<String> {
+        let bytes = self.tables()?.pages.get(numbered_key(key.feed, key.seq)).ok()??;
+        Some(codec::decode_compressed::<FullText>(&bytes).ok()?.html)
     }
 }

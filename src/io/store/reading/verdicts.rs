@@ -124,7 +124,8 @@ impl Store {
     ) {
         let Some(first) = entries.first() else { return };
         let (feed, seqs) = (first.hit.key.feed, entries.iter().map(|entry| entry.hit.key.seq));
-        let read = if matching.condition.looks_at_bodies() {
+        let is_whole = matching.condition.looks_at_bodies();
+        let read = if is_whole {
             read_in(&self.meta, &self.bodies, feed, seqs)
         } else {
             kept_in(&self.meta, feed, seqs)
@@ -132,7 +133,9 @@ impl Store {
         for entry in entries {
             let key = entry.hit.key;
             let Some((kept, body)) = read.get(&key.seq) else { continue };
-            let words = EntryTexts::new(kept, body.as_ref());
+            let page = is_whole.then(|| self.full_text(key).ok().flatten()).flatten();
+            let whole = page.map(|page| body.clone().unwrap_or_default().with_page(&page.html));
+            let words = EntryTexts::new(kept, whole.as_ref().or(body.as_ref()));
             let mut known = |test: &TextTest| {
                 let before = known_of(tests, &entry.known, test);
                 before.or_else(|| {

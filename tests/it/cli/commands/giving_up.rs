@@ -13,9 +13,15 @@ use crate::support::site::{Site, answer};
 fn feeds_are_removed_together_and_restored_one_by_one() {
     let (_site, program) = two_feeds();
     program.run(&["mark", "read", "1.0"]).with(0);
-    let sentence = program.run(&["unsubscribe", "orchard", "moon"]).refused(2);
-    assert!(sentence.contains("'moon'"), "{sentence}");
+    let told = program.run(&["unsubscribe", "moon", "sun"]).with(2);
+    assert!(told.err.contains("'moon'") && told.err.contains("'sun'"), "{told:?}");
     assert_eq!(feeds(&program).len(), 2, "nothing was done");
+    let told = program.run(&["unsubscribe", "moon", "orchard", "sun"]).with(1);
+    assert!(told.out.starts_with("unsubscribed from 'Orchard'"), "{told:?}");
+    assert!(told.err.contains("'moon'") && told.err.contains("'sun'"), "{told:?}");
+    assert_eq!(each(&feeds(&program), "title"), ["Harbour"]);
+    let told = program.run(&["subscribe-again", "orchard", "moon"]).with(1);
+    assert!(told.out.starts_with("subscribed again") && told.err.contains("'moon'"), "{told:?}");
     let told = program.run(&["unsubscribe", "orchard", "2", "1"]).with(0).out;
     let hint = "· 'backissue undo' reverts it";
     assert_eq!(

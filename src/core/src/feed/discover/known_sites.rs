@@ -218,10 +218,8 @@ fn mastodon_profile(page: &SitePage<'_>) -> Option<String> {
         Some((name, host)) => (name, host.to_owned()),
         None => (name, format!("{}{port}", page.host)),
     };
-    let is_account =
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let address = web_url(&format!("https://{host}/"))?;
-    is_account.then(|| format!("{address}@{name}.rss"))
+    is_name(name).then(|| format!("{address}@{name}.rss"))
 }
 
 /// Checks whether a text can be an account name.
@@ -275,6 +273,10 @@ mod tests {
             ("https://reddit.com/u/name", "https://www.reddit.com/user/name/.rss"),
             ("https://social.example/@name", "https://social.example/@name.rss"),
             ("https://social.example/@name@other.example", "https://other.example/@name.rss"),
+            (
+                "https://social.example/@first.last-name",
+                "https://social.example/@first.last-name.rss",
+            ),
             (
                 "https://bsky.app/profile/name.bsky.social",
                 "https://bsky.app/profile/name.bsky.social/rss",

@@ -205,6 +205,9 @@ impl LearnedRhythm {
         }
         let PostsWords { plain, usual } = self.posts_words();
         let times = self.times_words();
+        let named = real(i64::try_from(self.named_times().len().min(TIMES_NAMED)).unwrap_or(1));
+        // The named times cannot be all of a feed that posts much more often.
+        let is_part = self.rate_per_week / 7.0 >= named * 2.0;
         let habit = if self.whole_days && !watched {
             let often = self.rate_words();
             format!(
@@ -212,6 +215,8 @@ impl LearnedRhythm {
             )
         } else if times.is_empty() {
             format!("it {plain} {}, at no set time", self.rate_words())
+        } else if is_part {
+            format!("it {plain} {}, most often {times}", self.rate_words())
         } else {
             format!("it {usual} {times}")
         };

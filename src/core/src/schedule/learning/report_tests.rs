@@ -101,6 +101,17 @@ fn without_a_fixed_time_the_frequency_is_named() {
 }
 
 #[test]
+fn busy_feed_has_its_times_beside_its_frequency() {
+    let peaks = vec![peak(PeakDays::Working, "09:00", 9.0), peak(PeakDays::Working, "11:00", 8.0)];
+    let said = rhythm(280, 2 * WEEK, peaks.clone()).sentence();
+    let expected =
+        "it seems to post about 20 times a day, most often on working days around 09:00 and 11:00";
+    assert!(said.contains(expected), "{said}");
+    let said = rhythm(42, 2 * WEEK, peaks).sentence();
+    assert!(said.contains("it seems to post on working days around 09:00 and 11:00"), "{said}");
+}
+
+#[test]
 fn saved_delay_is_named_only_after_seen_arrivals() {
     let dated = |arrivals| {
         let peaks = vec![peak(PeakDays::Working, "09:00", 9.0)];

@@ -1,0 +1,111 @@
+//! Entries that their publishers edit: the text before the edit, and what changed.
+
+mod changes;
+
+pub use changes::changes_markup;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::kept::{EntryBody, KeptEntry, PreviousText};
+use super::merge::MergedEntry;
+use crate::feed::text::strip_markup;
+
+/// Time for which later edits are compared with the text before the first one: publishers often edit several times in a row.
+const ONE_EDIT: TimeDelta = TimeDelta::days(7);
+/// Maximum length of a text that is kept, in bytes.
+const TEXT_BYTES_MAX: usize = 200_000;
+
+/// Keeps the text that an entry had in the store before an edit that was fetched at `at`, if a reader would see a difference.
+pub fn keep_previous(
+    entry: &mut MergedEntry,
+    kept: &KeptEntry,
+    mut body: EntryBody,
+    at: DateTime<Utc>,
+) {
+    let Some(now) = &mut entry.body else { return };
+    let earlier = body.previous.take();
+    let earlier = earlier.filter(|previous| at.signed_duration_since(previous.at) < ONE_EDIT);
+    let previous = earlier.unwrap_or_else(|| {
+        let text = body.text().unwrap_or_default().to_owned();
+        Box::new(PreviousText { title: kept.title.clone(), text, at })
+    });
+    let differs = !is_same(previous.title.as_deref(), entry.kept.title.as_deref())
+        || !is_same(Some(&strip_markup(&previous.text)), now.text().map(strip_markup).as_deref());
+    let is_kept = differs && previous.text.len() <= TEXT_BYTES_MAX;
+    entry.row.flags = entry.row.flags.edited(is_kept);
+    now.previous = is_kept.then_some(previous);
+}
+
+/// Checks whether two texts have the same words.
+fn is_same(one: Option<&str>, other: Option<&str>) -> bool {
+    let [one, other] = [one, other].map(Option::unwrap_or_default);
+    one.split_whitespace().eq(other.split_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feed::Entry;
+    use crate::history::rank::{Position, Rank};
+    use crate::history::row::{Flags, IndexRow};
+
+    fn at(days: i64) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + TimeDelta::days(days)
+    }
+
+    /// Returns an entry as a poll merges it, with this title and text.
+    fn merged(title: &str, text: &str) -> MergedEntry {
+        let entry = Entry {
+            title: Some(title.to_owned()),
+            content: Some(text.to_owned()),
+            ..Entry::default()
+        };
+        let rank = Rank {
+            entry_time: None,
+            document_time: None,
+            position: Position::Subscription,
+            fetched_at: at(0),
+        };
+        MergedEntry {
+            row: IndexRow { identity: 1, content: 2, listed: 3, flags: Flags::NEW },
+            kept: KeptEntry::from_copy(&entry, at(0), rank),
+            body: Some(EntryBody::from_copy(&entry)),
+        }
+    }
+
+    /// Edits an entry, and returns the edited one with its previous text.
+    fn edit(
+        before: &MergedEntry,
+        title: &str,
+        text: &str,
+        day: i64,
+    ) -> (MergedEntry, Option<String>) {
+        let mut now = merged(title, text);
+        keep_previous(&mut now, &before.kept, before.body.clone().unwrap(), at(day));
+        let previous = now.body.as_ref().and_then(|body| body.previous.as_ref());
+        let previous = previous.map(|previous| previous.text.clone());
+        assert_eq!(now.row.flags.is_edited(), previous.is_some());
+        (now, previous)
+    }
+
+    #[test]
+    fn only_a_visible_edit_keeps_the_text_before_it() {
+        let first = merged("Wax", "<p>Warm it.</p>");
+        assert_eq!(edit(&first, "Wax", "<div>Warm  it.</div>", 1).1, None, "only the markup");
+        let previous = Some("<p>Warm it.</p>".to_owned());
+        assert_eq!(edit(&first, "Wax", "<p>Melt it.</p>", 1).1, previous);
+        assert_eq!(edit(&first, "Waxes", "<p>Warm it.</p>", 1).1, previous, "the title");
+        let long = merged("Wax", &"x ".repeat(TEXT_BYTES_MAX));
+        assert_eq!(edit(&long, "Wax", "y", 1).1, None, "too long to keep");
+    }
+
+    #[test]
+    fn edits_of_one_week_are_compared_with_the_first_text() {
+        let first = merged("Wax", "one");
+        let (second, _) = edit(&first, "Wax", "two", 1);
+        let (third, previous) = edit(&second, "Wax", "three", 2);
+        assert_eq!(previous.as_deref(), Some("one"));
+        assert_eq!(edit(&third, "Wax", "one", 3).1, None, "the edits were taken back");
+        assert_eq!(edit(&third, "Wax", "four", 8).1.as_deref(), Some("three"));
+    }
+}
