@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::actions::run_own::RunningSequence;
 use super::keys::key::Key;
 use super::overlays::prompt::Prompt;
 use super::panes::entry_list::{Listing, RowShape};
-use super::reader::pipe::WaitingRun;
 use super::scroll_list::ScrollList;
 use super::settings::{LayoutChoice, ScreenSettings, ShownFeeds};
 use super::state::asked_polls::AskedPolls;
@@ -23,6 +21,7 @@ use super::state::plan_pane::PlanPane;
 use super::state::read_ahead::Ahead;
 use super::state::reader::Reader;
 use super::state::reading::{Find, ReadLater};
+use super::state::running::{RunningSequence, WaitingRun};
 use super::state::screen_place::{PlaceList, ScreenPlace};
 use super::state::search::Search;
 use super::theme::appearance::Appearance;

@@ -7,6 +7,7 @@ use super::app::App;
 use super::come_back;
 use super::effect::ScreenEffect;
 use super::input::ScreenInput;
+use super::keys::run_command::run_command;
 use super::keys::{key_input, mouse};
 use super::overlays::{feed_choice, filter_dialog, plan_pane, prompt_input, timetable_pane};
 use super::panes::{counts, feeds_pane, gap_list, load_rows, tour};
@@ -49,7 +50,7 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
             app.tell_engine(now, Input::Learned(feed, plan))
         }
         ScreenInput::Engine(Input::Ran(RunPurpose::Step(id), ended)) => {
-            run_own::program_ended(app, now, id, ended)
+            run_own::program_ended(app, now, id, ended, run_command)
         }
         ScreenInput::Engine(input) => app.tell_engine(now, input),
         ScreenInput::PathCompleted { typed, completed } => {

@@ -1,8 +1,6 @@
 //! A list from which the user picks an item by typing some of its letters: the feeds, tags and lists to jump to, or labels.
 
 use chrono::{DateTime, Utc};
-use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use super::labels;
 use crate::ui::app::App;
@@ -14,17 +12,15 @@ use crate::ui::panes::{list_query, load_rows, tag_folds};
 use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::{Overlay, PickItem, PickList, PickTarget};
-
-/// What the list says of a label that does not exist yet.
-const NEW_LABEL: &str = "new label";
+use crate::ui::state::overlay::Overlay;
+use crate::ui::state::pick_list::{PickItem, PickList, PickTarget, rank};
 
 /// Opens the list of all feeds, tags and lists, from which the user jumps to one.
 pub fn open_jump(app: &mut App) -> Vec<ScreenEffect> {
     let items = jump_items(app);
     let line = Prompt::new(PromptPurpose::Jump);
     let mut picks = PickList { line, items, found: Vec::new(), list: ScrollList::default() };
-    search(&mut picks);
+    picks.search();
     app.ui.lay_over(Overlay::Pick(picks));
     Vec::new()
 }
@@ -77,7 +73,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
         }
         Key { code: Code::Backspace, .. } if picks.line.text.is_empty() => app.ui.uncover(),
         _ => match picks.line.key(key) {
-            Typed::More => search(picks),
+            Typed::More => picks.search(),
             Typed::Cancelled => app.ui.uncover(),
             Typed::Done => return KeyOutcome::Done(take_picked(app, now)),
         },
@@ -89,7 +85,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
 pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::Pick(picks)) = &mut app.ui.overlay {
         picks.line.insert(text);
-        search(picks);
+        picks.search();
     }
     Vec::new()
 }
@@ -132,41 +128,4 @@ fn open_item(
     effects.extend(load_rows::open_list(app, now));
     app.ui.focus = Pane::Entries;
     effects
-}
-
-impl PickList {
-    /// Returns the selected item.
-    pub fn selected_item(&self) -> Option<&PickItem> {
-        self.items.get(*self.found.get(self.list.selected)?)
-    }
-}
-
-/// Finds the items that match the typed letters. A label that does not exist yet is offered as a new one.
-pub(super) fn search(picks: &mut PickList) {
-    picks.items.retain(|item| item.detail != NEW_LABEL);
-    let typed = picks.line.text.trim().to_owned();
-    picks.found = rank(&picks.items, &typed);
-    let is_new = !typed.is_empty() && picks.items.iter().all(|item| item.name != typed);
-    if picks.line.purpose == PromptPurpose::Label && is_new {
-        let target = PickTarget::Label(typed.clone());
-        picks.items.push(PickItem { name: typed, detail: NEW_LABEL.to_owned(), target });
-        picks.found.push(picks.items.len().saturating_sub(1));
-    }
-    picks.list = ScrollList::default();
-}
-
-/// Returns the indexes of the items whose name matches the typed text, best match first.
-fn rank(items: &[PickItem], typed: &str) -> Vec<usize> {
-    let pattern = Pattern::parse(typed, CaseMatching::Ignore, Normalization::Smart);
-    let mut matcher = Matcher::new(Config::DEFAULT);
-    let mut letters = Vec::new();
-    let mut scored: Vec<(u32, usize)> = (0..)
-        .zip(items)
-        .filter_map(|(place, item)| {
-            let name = Utf32Str::new(&item.name, &mut letters);
-            Some((pattern.score(name, &mut matcher)?, place))
-        })
-        .collect();
-    scored.sort_by_key(|&(score, place)| (std::cmp::Reverse(score), place));
-    scored.into_iter().map(|(_, place)| place).collect()
 }

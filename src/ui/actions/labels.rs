@@ -9,7 +9,8 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::{Overlay, PickItem, PickList, PickTarget};
+use crate::ui::state::overlay::Overlay;
+use crate::ui::state::pick_list::{PickItem, PickList, PickTarget};
 use backissue_core::feed::text::one_line;
 use backissue_core::filters::FilterScope;
 use backissue_core::history::EntryKey;
@@ -38,7 +39,7 @@ pub fn open_labels(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     items.sort_by_cached_key(|item| item.name.to_lowercase());
     let line = Prompt::new(PromptPurpose::Label);
     let mut picks = PickList { line, items, found: Vec::new(), list: ScrollList::default() };
-    super::jump::search(&mut picks);
+    picks.search();
     app.ui.lay_over(Overlay::Pick(picks));
     Vec::new()
 }

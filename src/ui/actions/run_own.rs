@@ -11,36 +11,30 @@ use crate::engine::external::run_external::is_web_address;
 use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
+use crate::ui::keys::commands::Command;
 use crate::ui::keys::own_commands::{OwnCommand, Step};
-use crate::ui::keys::run_command::run_command;
-use crate::ui::reader::pipe::{WaitingRun, start_command, take_waiting};
+use crate::ui::reader::pipe::{start_command, take_waiting};
+use crate::ui::state::running::{RunningSequence, WaitingRun};
 use backissue_core::feed::text::one_line;
 use backissue_core::history::EntryKey;
 
 /// Maximum number of characters of a program's output in a message.
 const TOLD_CHARS_MAX: usize = 300;
 
-/// An own command whose program is running, or waits for its entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunningSequence {
-    /// Number by which the end of the program finds the sequence.
-    pub(in crate::ui) id: u32,
-    name: String,
-    /// The entry for which the program runs.
-    pub(in crate::ui) entry: EntryKey,
-    /// The steps after it.
-    rest: VecDeque<Step>,
-}
+/// Carries out a command of the program. The table of all commands names this file, so it is handed in.
+type CommandRunner = fn(&mut App, DateTime<Utc>, Command) -> Vec<ScreenEffect>;
 
 /// Starts an own command.
-pub fn start(app: &mut App, now: DateTime<Utc>, number: usize) -> Vec<ScreenEffect> {
+pub fn start(
+    app: &mut App,
+    now: DateTime<Utc>,
+    number: usize,
+    run: CommandRunner,
+) -> Vec<ScreenEffect> {
     let command = app.ui.settings.keys.own_commands().get(number).cloned();
-    command.map(|command| run_steps(app, now, command)).unwrap_or_default()
-}
-
-/// Runs the steps of a command.
-pub fn run_steps(app: &mut App, now: DateTime<Utc>, command: OwnCommand) -> Vec<ScreenEffect> {
-    go_on(app, now, &command.name, command.steps.into())
+    command
+        .map(|OwnCommand { name, steps }| go_on(app, now, &name, steps.into(), run))
+        .unwrap_or_default()
 }
 
 /// Runs steps up to the first program, which is started when its entry is read.
@@ -49,28 +43,39 @@ fn go_on(
     now: DateTime<Utc>,
     name: &str,
     mut rest: VecDeque<Step>,
+    run: CommandRunner,
 ) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     while let Some(step) = rest.pop_front() {
         match step {
-            Step::Command(command, _) => effects.extend(run_command(app, now, command)),
+            Step::Command(command, _) => effects.extend(run(app, now, command)),
             Step::Run(command) => {
-                let Some(key) = selected_entry(app) else {
-                    app.ui.complain(now, format!("'{name}' needs an entry: select one first"));
-                    return effects;
-                };
-                app.ui.sequences_begun = app.ui.sequences_begun.wrapping_add(1);
-                let id = app.ui.sequences_begun;
-                let running = RunningSequence { id, name: name.to_owned(), entry: key, rest };
-                app.ui.sequences.push(running);
-                let purpose = RunPurpose::Step(id);
-                app.ui.pipes.push(WaitingRun { key, command, link: None, purpose });
-                effects.push(ask_store(ScreenRequest::Entry(key)));
+                effects.extend(run_program(app, now, name, command, rest));
                 return effects;
             }
         }
     }
     effects
+}
+
+/// Runs a program on the selected entry, which is first read from the store. The steps after it wait for its end.
+pub fn run_program(
+    app: &mut App,
+    now: DateTime<Utc>,
+    name: &str,
+    command: ExternalCommand,
+    rest: VecDeque<Step>,
+) -> Vec<ScreenEffect> {
+    let Some(key) = selected_entry(app) else {
+        app.ui.complain(now, format!("'{name}' needs an entry: select one first"));
+        return Vec::new();
+    };
+    app.ui.sequences_begun = app.ui.sequences_begun.wrapping_add(1);
+    let id = app.ui.sequences_begun;
+    app.ui.sequences.push(RunningSequence { id, name: name.to_owned(), entry: key, rest });
+    let purpose = RunPurpose::Step(id);
+    app.ui.pipes.push(WaitingRun { key, command, link: None, purpose });
+    vec![ask_store(ScreenRequest::Entry(key))]
 }
 
 fn selected_entry(app: &App) -> Option<EntryKey> {
@@ -123,6 +128,7 @@ pub fn program_ended(
     now: DateTime<Utc>,
     id: u32,
     ended: Result<Option<String>, String>,
+    run: CommandRunner,
 ) -> Vec<ScreenEffect> {
     let Some(RunningSequence { name, entry, rest, .. }) = stopped(app, id) else {
         return Vec::new();
@@ -147,5 +153,5 @@ pub fn program_ended(
         app.ui.complain(now, format!("'{name}' stopped before {left}: another entry is selected"));
         return Vec::new();
     }
-    go_on(app, now, &name, rest)
+    go_on(app, now, &name, rest, run)
 }

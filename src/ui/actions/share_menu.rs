@@ -1,5 +1,7 @@
 //! The menu of the programs in `[share]`, which receive the selected entry.
 
+use std::collections::VecDeque;
+
 use chrono::{DateTime, Utc};
 
 use super::run_own;
@@ -7,7 +9,6 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
-use crate::ui::keys::own_commands::{OwnCommand, Step};
 use crate::ui::overlays::outcome::{ClickOutcome, KeyOutcome};
 use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::layout::Pane;
@@ -74,5 +75,5 @@ pub fn share_with(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEf
         return Vec::new();
     };
     app.ui.say(now, format!("sharing with {name} …"));
-    run_own::run_steps(app, now, OwnCommand { name, steps: vec![Step::Run(command)] })
+    run_own::run_program(app, now, &name, command, VecDeque::new())
 }

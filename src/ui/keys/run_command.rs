@@ -76,7 +76,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Enclosure => open_entry::open_enclosure(app, now),
         Command::Pipe => pipe::ask_command(app, now),
         Command::Share => share_menu::toggle_menu(app, now),
-        Command::Own(number) => run_own::start(app, now, number),
+        Command::Own(number) => run_own::start(app, now, number, run_command),
         Command::Digit(digit) => open_entry::type_digit(app, now, digit),
         Command::CopyLink => copying::copy_link(app, now),
         Command::Zoom => open_entry::toggle_zoom(app, now),

@@ -11,20 +11,8 @@ use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::reader::TextSource;
+use crate::ui::state::running::WaitingRun;
 use backissue_core::history::{EntryBody, EntryKey};
-
-/// An external command that starts when an entry has been read from the store.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WaitingRun {
-    /// Entry to read.
-    pub(in crate::ui) key: EntryKey,
-    /// Command that receives the entry.
-    pub(in crate::ui) command: ExternalCommand,
-    /// Link of its text that the command receives instead of the entry's own.
-    pub(in crate::ui) link: Option<String>,
-    /// Purpose of the run.
-    pub(in crate::ui) purpose: RunPurpose,
-}
 
 /// Opens the input line for an external command that receives the selected entry. The line contains the last typed command, or
 /// else the configured one.

@@ -1,7 +1,7 @@
 //! The overlays above the panes, each with its state.
 
-use super::feeds_pane::FeedsRow;
 use super::layout::Pane;
+use super::pick_list::PickList;
 use super::plan_pane::PlanPane;
 use super::reading::LinkHints;
 use crate::ui::keys::own_commands::OwnCommand;
@@ -127,39 +127,6 @@ pub struct Palette {
     pub(in crate::ui) focus: Pane,
     /// The user's own commands.
     pub(in crate::ui) own: Vec<OwnCommand>,
-}
-
-/// The state of a list from which the user picks an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PickList {
-    /// Input line with the typed letters.
-    pub line: Prompt,
-    /// All items.
-    pub items: Vec<PickItem>,
-    /// Indexes of the matching items, with the best match first.
-    pub found: Vec<usize>,
-    /// The selected match and the first visible one.
-    pub list: ScrollList,
-}
-
-/// An item that the user can pick.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PickItem {
-    /// Name of the item.
-    pub name: String,
-    /// What the item is, or its tags.
-    pub detail: String,
-    /// What happens if the user picks the item.
-    pub target: PickTarget,
-}
-
-/// What happens if the user picks an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PickTarget {
-    /// The list of this row of the subscriptions pane is opened.
-    Row(FeedsRow),
-    /// This label is set on entries, or removed.
-    Label(String),
 }
 
 /// The state of the open timetable.

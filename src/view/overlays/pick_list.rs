@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use crate::ui::state::overlay::{PickItem, PickList};
+use crate::ui::state::pick_list::{PickItem, PickList};
 use crate::view::{cells, pane, theme};
 
 /// Maximum width of the list, in cells.

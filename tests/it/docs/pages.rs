@@ -53,7 +53,10 @@ fn part<'p>(page: &'p str, name: &str) -> Option<&'p str> {
 pub(super) fn check_part(path: &str, name: &str, expected: &str) {
     if std::env::var("BACKISSUE_DOCS").is_ok_and(|wish| wish == "write") {
         let text = page(path);
-        fs::write(root().join(path), text.replace(between(&text, name), expected)).unwrap();
+        let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+        let (before, rest) = text.split_once(&open).unwrap_or_else(|| panic!("no part '{name}'"));
+        let (_, after) = rest.split_once(&close).unwrap_or_else(|| panic!("no end of '{name}'"));
+        fs::write(root().join(path), [before, &open, expected, &close, after].concat()).unwrap();
     }
     let text = page(path);
     let kept = between(&text, name);

@@ -29,7 +29,7 @@ fn edited_entry_is_marked_and_shows_what_changed() {
     assert!(lines.lines().any(|line| line.contains("Wax") && line.contains('±')), "{lines}");
     world.press("<enter>");
     assert!(
-        world.draw().contains("edited 2 March 2026 10:12 · ~ shows what changed"),
+        world.draw().contains("edited 2 March 2026 10:18 · ~ shows what changed"),
         "{}",
         world.draw()
     );
@@ -40,6 +40,6 @@ fn edited_entry_is_marked_and_shows_what_changed() {
     world.press("~");
     assert!(world.draw().contains("Melt the wax slowly."), "{}", world.draw());
     world.reopen();
-    world.press("<enter><enter>~");
+    world.press("bNotes<enter><enter>~");
     assert!(world.draw().contains("[-Warm-]"), "it is stored: {}", world.draw());
 }

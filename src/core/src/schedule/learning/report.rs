@@ -207,7 +207,7 @@ impl LearnedRhythm {
         let times = self.times_words();
         let named = real(i64::try_from(self.named_times().len().min(TIMES_NAMED)).unwrap_or(1));
         // The named times cannot be all of a feed that posts much more often.
-        let is_part = self.rate_per_week / 7.0 >= named * 2.0;
+        let is_part = self.rate_per_week / 7.0 >= named * 5.0;
         let habit = if self.whole_days && !watched {
             let often = self.rate_words();
             format!(

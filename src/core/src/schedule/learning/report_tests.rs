@@ -55,7 +55,7 @@ fn little_data_is_reported_as_tentative() {
         (29, 6 * WEEK, false),
         (30, 3 * WEEK - 1, false),
         (30, 3 * WEEK, true),
-        (500, 2 * WEEK, false),
+        (60, 2 * WEEK, false),
     ] {
         let rhythm = rhythm(publications, minutes, peaks());
         let said = rhythm.sentence();
