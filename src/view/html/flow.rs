@@ -4,7 +4,7 @@ use super::elements::Format;
 use super::language::Language;
 use super::links::{NumberedLinks, bare_urls};
 use super::model::{Look, Role, Style, TextRun};
-use backissue_core::feed::characters::{Shift, is_hidden};
+use backissue_core::feed::characters::{FlagTags, Shift, is_hidden};
 
 /// The format of the text that follows, as set by the open elements.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,13 +54,16 @@ impl Flow {
         if self.state.preformatted {
             let at_start_tag = std::mem::take(&mut self.at_start_tag);
             let text = text.strip_prefix('\n').filter(|_| at_start_tag).unwrap_or(text);
-            let kept = |c: &char| matches!(c, '\n' | '\t') || !is_hidden(*c);
+            let mut flags = FlagTags::default();
+            let kept = |c: &char| flags.admits(*c) || matches!(c, '\n' | '\t') || !is_hidden(*c);
             let kept: String = text.chars().filter(kept).collect();
             return self.push(&kept, self.look());
         }
         let mut kept = String::with_capacity(text.len());
         let mut blank = self.last().is_none_or(|c| matches!(c, ' ' | '\n'));
+        let mut flags = FlagTags::default();
         for c in text.chars() {
+            let is_flag = flags.admits(c);
             match c {
                 ' ' | '\t' | '\n' | '\r' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
                     if !blank {
@@ -70,7 +73,7 @@ impl Flow {
                 }
                 // A zero-width space allows a line break. It is kept for the layout and is not drawn.
                 '\u{200B}' => kept.push(c),
-                c if is_hidden(c) => {}
+                c if is_hidden(c) && !is_flag => {}
                 c => {
                     kept.push(c);
                     blank = false;

@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 pub(super) use crate::ui::reader::lines::cells;
-use backissue_core::feed::characters::is_hidden;
+use backissue_core::feed::characters::{FlagTags, is_hidden};
 
 use super::model::{Look, Role, StyledLine, TextRun};
 
@@ -223,7 +223,8 @@ fn draw(line: &mut StyledLine, atom: &Atom<'_>) {
     if text.is_empty() {
         return;
     }
-    let shown = text.chars().filter(|&c| !is_hidden(c));
+    let mut flags = FlagTags::default();
+    let shown = text.chars().filter(|&c| flags.admits(c) || !is_hidden(c));
     let same = |span: &&mut super::model::StyledSpan| {
         let look = Look { role: span.role, style: span.style, link: span.link, image: span.image };
         look == atom.look

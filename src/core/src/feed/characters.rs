@@ -53,6 +53,28 @@ pub(super) const fn is_invisible(c: char) -> bool {
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Tells the tag characters that make a black flag the flag of a part of a country, such as Wales, from those that hide text.
+#[derive(Debug, Default)]
+pub struct FlagTags {
+    /// Number of tag characters that may still follow: six letters and digits of the code, and its end.
+    left: u8,
+}
+
+impl FlagTags {
+    /// Checks whether the next character of a text is part of such a flag, behind the black flag.
+    pub const fn admits(&mut self, c: char) -> bool {
+        let admitted = self.left > 0
+            && matches!(c, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}' | '\u{e007f}');
+        self.left = match c {
+            '\u{1f3f4}' => 7,
+            '\u{e007f}' => 0,
+            _ if admitted => self.left.saturating_sub(1),
+            _ => 0,
+        };
+        admitted
+    }
+}
+
 pub(super) const fn is_mark(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'

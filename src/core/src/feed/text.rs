@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::characters::{Shift, is_bidi_control, is_harmless, is_invisible, is_joiner, is_mark};
+use super::characters::{
+    FlagTags, Shift, is_bidi_control, is_harmless, is_invisible, is_joiner, is_mark,
+};
 use super::content::absolute_addresses::attribute;
 use super::content::markup_starts::{MarkupStarts, Place};
 use super::xml::references::{push_resolved, resolve, windows_1252};
@@ -91,10 +93,14 @@ struct Filter {
     /// Whether an invisible joining character may follow, because the last character was visible.
     visible: bool,
     marks: usize,
+    flags: FlagTags,
 }
 
 impl Filter {
     fn admits(&mut self, c: char) -> bool {
+        if self.flags.admits(c) {
+            return true;
+        }
         if c.is_control() || is_bidi_control(c) || is_invisible(c) {
             return false;
         }
@@ -338,6 +344,16 @@ mod tests {
         assert_eq!(one_line("abc def", 4), "abc…");
         assert_eq!(one_line(&"x".repeat(10_000), TITLE_MAX).chars().count(), TITLE_MAX);
         assert_eq!(one_line("x", 0), "…");
+    }
+
+    #[test]
+    fn flags_of_parts_of_countries_keep_their_tag_characters() {
+        let wales = "\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}";
+        check(&format!("{wales} Rain"), &format!("{wales} Rain"));
+        check("Rain\u{e0067}\u{e0062}", "Rain");
+        check(&format!("{wales}\u{e0067} Rain"), &format!("{wales} Rain"));
+        let long = format!("\u{1f3f4}{}", "\u{e0061}".repeat(20));
+        check(&long, &format!("\u{1f3f4}{}", "\u{e0061}".repeat(7)));
     }
 
     #[test]
