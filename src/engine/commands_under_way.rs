@@ -6,7 +6,7 @@ use super::state::Engine;
 use super::store_work::{Job, MarkedEntries};
 use backissue_core::history::FeedKey;
 
-/// Checks whether a poll, a walk through archives, learning, or a write is in progress for any of these feeds. Ignores all other
+/// Checks whether a poll, a request for a page, a walk through archives, learning, or a write is in progress for any of these feeds. Ignores all other
 /// feeds and work that concerns no feed; for the whole engine, see [`Engine::is_at_rest`].
 pub fn is_under_way(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
     is_polling(engine, feeds) || feeds.iter().any(|feed| engine.learning.is_under_way(*feed))
@@ -16,7 +16,10 @@ pub fn is_under_way(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
 pub fn is_polling(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
     let asked =
         |feed: &FeedKey| engine.polls.contains_key(feed) || engine.backfills.contains_key(feed);
-    feeds.iter().any(asked) || engine.writes.values().any(|written| !written.is_disjoint(feeds))
+    let paged = engine.pages.keys().any(|key| feeds.contains(&key.feed));
+    paged
+        || feeds.iter().any(asked)
+        || engine.writes.values().any(|written| !written.is_disjoint(feeds))
 }
 
 /// Returns the feeds that a store job changes. Returns `None` if the job only reads or if no command waits for the end of the job.
@@ -24,6 +27,8 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
     match job {
         Job::Commit(commit) => Some(BTreeSet::from([commit.feed])),
         Job::KeepHistory(commit) => Some(BTreeSet::from([commit.feed])),
+        // It writes nothing, but leads to requests for pages, for which commands wait.
+        Job::ReadWithoutPage(feed, _) => Some(BTreeSet::from([*feed])),
         Job::Restore(feed, _) | Job::NoteElsewhere(feed, ..) => Some(BTreeSet::from([*feed])),
         Job::SaveRecords(records) => Some(records.iter().map(|(feed, _)| *feed).collect()),
         Job::Absorb { from, into, .. } => Some(BTreeSet::from([*from, *into])),

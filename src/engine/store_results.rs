@@ -9,7 +9,7 @@ use super::change::{Change, PendingChange, failed_write, undo};
 use super::commands_under_way::written_feeds;
 use super::effect::Effect;
 use super::entries::elsewhere;
-use super::entries::{entry_filters, marks, notifications, withdrawn};
+use super::entries::{entry_filters, marks, notifications, texts_ahead, withdrawn};
 use super::event::Event;
 use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, polling, stop_polls};
@@ -227,6 +227,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             Vec::new()
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
+        Answer::WithoutPage(feed, links) => texts_ahead::queue_pages(engine, now, feed, links),
         Answer::Learned(feed, record) => {
             learn::record_read(engine, now, feed, record);
             Vec::new()
@@ -274,6 +275,7 @@ fn committed(
     withdrawn::withdrawn(engine, feed, withdrawn);
     let mut effects = polling::committed(engine, now, feed, counters, news);
     learn::polled(engine, now, feed, news);
+    effects.extend(texts_ahead::look_for_pages(engine, now, feed));
     effects.extend(notifications::notify(engine, now));
     updated(engine, feed, changed, true);
     effects

@@ -81,6 +81,9 @@ pub enum Job {
     ReadEntry(EntryKey),
     /// Reads new entries, given by ranges of entry numbers, after all pending writes. Answered with [`Answer::NewEntries`].
     ReadNewEntries(Vec<(FeedKey, Range<u32>)>),
+    /// Reads which of a feed's newest entries are unread and have no stored page, among at most this number of entries, after all
+    /// pending writes. Answered with [`Answer::WithoutPage`].
+    ReadWithoutPage(FeedKey, u32),
     /// Writes the reading position in an entry. `None` stands for the beginning or the end of the entry.
     SaveReadingPosition(EntryKey, Option<ReadingPosition>),
     /// Writes the text of the page that an entry links to.
@@ -216,6 +219,8 @@ pub enum Answer {
     Entry(Box<LoadedEntry>),
     /// New entries with their texts.
     NewEntries(Vec<LoadedEntry>),
+    /// Unread entries of a feed without a stored page, newest first, with the addresses of their pages.
+    WithoutPage(FeedKey, Vec<(EntryKey, String)>),
     /// The log lines of a feed's last polls, newest first.
     Polls(FeedKey, Vec<PollLogEntry>),
     /// The publication times of a feed.
@@ -328,6 +333,7 @@ impl Job {
                 | Self::ReadLearned(_)
                 | Self::ReadNodes(_)
                 | Self::ReadNewEntries(_)
+                | Self::ReadWithoutPage(..)
                 | Self::CountToday(_)
                 | Self::CountSearches(_)
                 | Self::CountFilters
@@ -341,7 +347,10 @@ impl Job {
             self,
             Self::SaveLearned(..) | Self::SaveReadingPosition(..) | Self::SaveFullText(..)
         );
-        let is_behind_writes = matches!(self, Self::ReadNodes(_) | Self::ReadNewEntries(_));
+        let is_behind_writes = matches!(
+            self,
+            Self::ReadNodes(_) | Self::ReadNewEntries(_) | Self::ReadWithoutPage(..)
+        );
         is_small || (self.only_reads() && !is_behind_writes)
     }
 
@@ -376,6 +385,7 @@ impl Job {
             | Self::SaveSteps(_)
             | Self::ForgetFeeds(_) => JobSubject::Keeping,
             Self::ReadPolls(_)
+            | Self::ReadWithoutPage(..)
             | Self::ReadLearned(_)
             | Self::CountToday(_)
             | Self::CountSearches(_)

@@ -25,7 +25,7 @@ use crate::engine::request::{Request, ScreenRequest};
 use crate::engine::state::Engine;
 use crate::engine::store_results;
 use crate::engine::update::{Output, update};
-use backissue_core::history::FeedKey;
+use backissue_core::history::{EntryKey, FeedKey, Flag};
 
 impl App {
     /// Creates a screen for an engine.
@@ -52,6 +52,7 @@ impl App {
         now: DateTime<Utc>,
         request: Request,
     ) -> Result<Vec<ScreenEffect>, String> {
+        let request = self.with_the_same_articles(request);
         let Output { mut events, effects } = update(&mut self.engine, now, Input::Request(request));
         let refused = events.iter().position(|event| matches!(event, Event::Refused(_)));
         let refused = refused.map(|place| events.remove(place));
@@ -59,6 +60,22 @@ impl App {
         match refused {
             Some(Event::Refused(why)) => Err(why),
             Some(_) | None => Ok(effects),
+        }
+    }
+
+    /// Marks entries that are the same article and have no row together with the one that has.
+    fn with_the_same_articles(&self, request: Request) -> Request {
+        match request {
+            Request::Mark(mut mark) if mark.flag == Flag::Read => {
+                let rows = &self.ui.list.rows;
+                let is_marked = |key: EntryKey| mark.keys.contains(&key);
+                let rows = rows.iter().filter(|row| !row.also.is_empty());
+                let rows = rows.filter(|row| row.key.entry().is_some_and(is_marked));
+                let also: Vec<EntryKey> = rows.flat_map(|row| row.also.iter().copied()).collect();
+                mark.keys.extend(also);
+                Request::Mark(mark)
+            }
+            request => request,
         }
     }
 

@@ -52,6 +52,7 @@ pub(in crate::ui) fn fill_list(app: &mut App, count: u32) {
         link: None,
         author: None,
         ruled: Vec::new(),
+        also: Vec::new(),
     };
     let list = &mut app.ui.list;
     list.rows = (0..count).map(row).collect();

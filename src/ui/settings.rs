@@ -38,6 +38,8 @@ pub struct ScreenSettings {
     pub feeds: ShownFeeds,
     /// How the subscriptions pane shows the numbers of unread entries.
     pub counts: CountStyle,
+    /// `true` to show entries of several feeds that are the same article as one row.
+    pub join: bool,
     /// `true` if the bottom line shows the most important keys of the current context.
     pub hints: bool,
     /// `true` to restore the last list and entry when the program starts.
@@ -177,6 +179,7 @@ impl Default for ScreenSettings {
             mark_read: MarkRead::default(),
             feeds: ShownFeeds::default(),
             counts: CountStyle::default(),
+            join: false,
             hints: true,
             restore: true,
             key_preset: KeyPreset::Default,

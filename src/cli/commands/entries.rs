@@ -44,6 +44,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
         keep: BTreeSet::new(),
         gaps: Vec::new(),
         order: RowOrder::NewestFirst,
+        join: None,
     };
     let query = ListQuery { gaps: gap_rows::in_query(&engine, &query, now), ..query };
     let rows = desk.look(move |store| store.ordered(&query))?;

@@ -12,6 +12,7 @@ use crate::cli::context::CommandContext;
 use crate::cli::publisher::parse;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
+use crate::engine::entries::texts_ahead;
 use crate::engine::poll::{learn, plans};
 use crate::engine::settings::ONLY_BY_HAND;
 use crate::engine::state::Engine;
@@ -73,6 +74,9 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &PlanArgs) -> Result<Done
     desk.put(&plan_words(&engine, feed, now));
     if !engine.settings.poll.automatic {
         desk.put(ONLY_BY_HAND);
+    }
+    if let Some(used) = texts_ahead::used_words(&engine, feed, now) {
+        desk.put(&format!("full texts are fetched ahead after each poll: {used}"));
     }
     if let Some(plan) = &learned {
         let why = learn::why_not_followed(&engine, feed, plan);

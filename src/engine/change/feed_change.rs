@@ -156,6 +156,7 @@ feed_change! {
         rules: Vec<IntervalRule>,
         archives: Option<Adaptor>,
         full_text: bool,
+        text_ahead: bool,
         quiet: bool,
         ignore_cache_lifetime: bool,
         ignore_skips: bool,

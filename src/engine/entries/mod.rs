@@ -13,4 +13,5 @@ pub mod page_fetches;
 pub mod picture_fetches;
 pub mod quiet_hours;
 pub mod rows;
+pub mod texts_ahead;
 pub mod withdrawn;

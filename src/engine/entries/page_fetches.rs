@@ -1,7 +1,7 @@
 //! Fetches the pages that entries link to, with the same limits and pauses as for feeds.
 //!
-//! A page is fetched when the user requests it, or opens an entry of a feed that is set to show pages. The page is fetched once,
-//! and again only if the entry was edited since. The request waits in the queue of the page's site.
+//! A page is fetched when the user requests it, or opens an entry of a feed that is set to show pages, or ahead of that
+//! ([`super::texts_ahead`]). The page is fetched once, and again only if the entry was edited since. The request waits in the queue of the page's site.
 
 use chrono::{DateTime, Utc};
 
@@ -26,19 +26,44 @@ pub fn fetch_page(
     url: String,
     kept: Option<Box<FullText>>,
 ) -> Result<Vec<Effect>, String> {
+    let is_queued = queue_page(engine, now, key, url, kept, PollCause::Asked)?;
+    Ok(if is_queued { start_fetches::start(engine, now) } else { Vec::new() })
+}
+
+/// Like [`fetch_page`], but starts no request. Returns `false` if the page was queued already.
+pub(super) fn queue_page(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    key: EntryKey,
+    url: String,
+    kept: Option<Box<FullText>>,
+    cause: PollCause,
+) -> Result<bool, String> {
     if engine.offline {
         return Err("offline: the full text cannot be fetched".to_owned());
     }
     if engine.pages.contains_key(&key) {
-        return Ok(Vec::new());
+        if cause == PollCause::Asked {
+            put_first(engine, key);
+        }
+        return Ok(false);
     }
     if let Some(why) = rate_limits::left_alone(engine, now, &url) {
         return Err(format!("no full text: {why}"));
     }
     engine.pages.insert(key, kept.map(|kept| *kept));
-    let waiting = Waiting { url, purpose: Purpose::FullText(key), cause: PollCause::Asked };
+    let waiting = Waiting { url, purpose: Purpose::FullText(key), cause };
     engine.host_queue.enqueue(waiting, &engine.settings.network);
-    Ok(start_fetches::start(engine, now))
+    Ok(true)
+}
+
+/// Lets a page that is to be fetched ahead wait with the requests of the user.
+fn put_first(engine: &mut Engine, key: EntryKey) {
+    let is_meant = |waiting: &Waiting| waiting.purpose == Purpose::FullText(key);
+    for waiting in engine.host_queue.take_waiting(is_meant) {
+        let waiting = Waiting { cause: PollCause::Asked, ..waiting };
+        engine.host_queue.enqueue(waiting, &engine.settings.network);
+    }
 }
 
 /// Handles the result of the request for a page.

@@ -1,6 +1,6 @@
 //! Lists of entries as the store returns them: the query of a list, and the rows of a part of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,8 @@ pub struct ListQuery {
     pub gaps: Vec<GapMark>,
     /// Order of the rows.
     pub order: RowOrder,
+    /// Tags of the feeds, if the entries that are the same article are shown as one row; `None` shows each entry.
+    pub join: Option<BTreeMap<FeedKey, Vec<String>>>,
 }
 
 /// Order of the rows of a list.
@@ -156,6 +158,8 @@ pub struct Row {
     pub author: Option<String>,
     /// Numbers of the user's filters that match the entry.
     pub ruled: Vec<u32>,
+    /// Entries of other feeds that are the same article and have no row.
+    pub also: Vec<EntryKey>,
 }
 
 /// A request for rows of a list.

@@ -41,6 +41,9 @@ pub struct FeedSettings {
     /// `true` to show entries with the text of the pages they link to.
     #[serde(skip_serializing_if = "is_default")]
     pub full_text: bool,
+    /// `true` to fetch these texts before the user opens the entries. Without `full_text`, it has no effect.
+    #[serde(skip_serializing_if = "is_default")]
+    pub text_ahead: bool,
     /// `true` to keep the entries of the feed out of the list of all unread entries.
     #[serde(skip_serializing_if = "is_default")]
     pub quiet: bool,

@@ -92,13 +92,14 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
             "IGNORE_SKIPS",
             "Poll even in the hours and on the days the publisher asks to skip",
         ),
-    row("full-text", SettingKind::Switch(|feed_settings| &mut feed_settings.full_text))
+    row("full-text", FULL_TEXT)
         .line(13, "always the full text", no_hint)
         .flag(
             "full-text",
             "FULL_TEXT",
-            "Always show the full text of the pages its entries link to",
-        ),
+            "Always show the full text of the pages its entries link to: fetched when you open them, or ahead",
+        )
+        .words(&["on", "ahead", "off"]),
     row("quiet", SettingKind::Switch(|feed_settings| &mut feed_settings.quiet))
         .line(14, "keep out of All unread", no_hint)
         .flag("quiet", "QUIET", "Keep its entries out of the list of all unread entries"),
@@ -144,6 +145,19 @@ const LEARN: SettingKind = SettingKind::Words {
     get: |feed_settings| feed_settings.learn.map_or("", |learn| if learn { "on" } else { "off" }),
     set: |feed_settings, word| {
         feed_settings.learn = ["on", "off"].contains(&word).then(|| word == "on");
+    },
+};
+
+const FULL_TEXT: SettingKind = SettingKind::Words {
+    words: &[("", "no"), ("on", "yes"), ("ahead", "yes, fetched ahead")],
+    get: |feed_settings| match (feed_settings.full_text, feed_settings.text_ahead) {
+        (true, true) => "ahead",
+        (true, false) => "on",
+        (false, _) => "",
+    },
+    set: |feed_settings, word| {
+        feed_settings.full_text = ["on", "ahead"].contains(&word);
+        feed_settings.text_ahead = word == "ahead";
     },
 };
 

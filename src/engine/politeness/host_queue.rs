@@ -48,7 +48,7 @@ struct Site {
     waiting: VecDeque<Waiting>,
     /// Waiting requests for pictures, which are sent after those in `waiting`.
     pictures: VecDeque<Waiting>,
-    /// Waiting requests for archives, which are sent after all other requests.
+    /// Waiting requests for archives and for pages to be fetched ahead, which are sent after all other requests.
     archives: VecDeque<Waiting>,
     in_flight: usize,
     /// Earliest time of the next request to the site; `None` means at once.
@@ -139,6 +139,8 @@ impl HostQueue {
         site.unspaced = !settings.space_loopback && site.local;
         let queue = match waiting.purpose {
             Purpose::Archive(_) => &mut site.archives,
+            // A page that nobody waits for.
+            Purpose::FullText(_) if waiting.cause == PollCause::Due => &mut site.archives,
             Purpose::Picture(_) => &mut site.pictures,
             Purpose::Poll(_) | Purpose::FullText(_) | Purpose::Discover(_) => &mut site.waiting,
         };

@@ -16,7 +16,7 @@ use super::sleepy_threads::SessionLength;
 use super::upkeep::free_room::MeasureRoom;
 use super::writing::group::Group;
 use crate::engine::entries::rows::{GapMark, RowKey};
-use backissue_core::history::{FeedKey, IndexRow};
+use backissue_core::history::{EntryKey, FeedKey, IndexRow};
 
 /// The tables of rows and texts; `None` while the store is closed.
 pub(super) type SharedTables = watch::Sender<Option<TextTables>>;
@@ -68,6 +68,8 @@ pub struct Store {
     pub(super) ended: BTreeSet<FeedKey>,
     /// The rows of the open list, in order.
     pub(super) order: Vec<RowKey>,
+    /// Entries without a row in the open list, because the entry that is the key is the same article.
+    pub(super) joined: BTreeMap<EntryKey, Vec<EntryKey>>,
     /// The gaps in the open list.
     pub(super) gaps: Vec<GapMark>,
     /// The number of the open list.

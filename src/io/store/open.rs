@@ -143,6 +143,7 @@ impl Store {
             shown: ListedEntryCache::default(),
             ended: BTreeSet::new(),
             order: Vec::new(),
+            joined: BTreeMap::new(),
             gaps: Vec::new(),
             list_number: 0,
             search_index: SharedIndex::default(),

@@ -99,6 +99,9 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
             Some(Answer::SearchesSaved)
         }
         Job::ReadNewEntries(ranges) => Some(Answer::NewEntries(store.news(&ranges)?)),
+        Job::ReadWithoutPage(feed, among) => {
+            Some(Answer::WithoutPage(feed, store.without_page(feed, among)?))
+        }
         Job::SaveFullText(key, full) => {
             store.save_full_text(key, &full)?;
             None

@@ -212,7 +212,7 @@ pub const COMMANDS: &[CommandRow] = &[
         .only_in(ENTRIES)
         .help("show the full text of the linked page; again: the feed's text"),
     command(Command::FullTextAlways, "full-text-always", "V")
-        .help("turn full text on or off for all entries of this feed (u undoes it)"),
+        .help("full text for all entries of this feed: on, then fetched ahead, then off (u undoes it)"),
     command(Command::Changes, "changes", "~")
         .only_in(READER)
         .help("show what the publisher changed in an edited entry; again: the text"),

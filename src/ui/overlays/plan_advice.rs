@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
+use crate::engine::entries::texts_ahead;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::poll_stage::PollStage;
@@ -57,6 +58,10 @@ pub fn list_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -
             .push(Advice::now("D", "unsubscribes (in the feed list); its entries stay until then"));
         return advice;
     }
+    let ahead = texts_ahead::used_words(&app.engine, subscription.key, now);
+    advice.extend(
+        ahead.map(|used| Advice::now("V", format!("stops fetching full texts ahead ({used})"))),
+    );
     advice.extend(find_remedy(subscription.plan.settled_by).map(|text| Advice::now("e", text)));
     if facts.settings.fixed_seconds.is_some() && subscription.plan.settled_by != SettledBy::Fixed {
         advice.extend(find_remedy(SettledBy::Fixed).map(|text| Advice::now("e", text)));

@@ -19,6 +19,7 @@ fn row(seq: u32, day: i64) -> Row {
         link: None,
         author: None,
         ruled: Vec::new(),
+        also: Vec::new(),
     }
 }
 

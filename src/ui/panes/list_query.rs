@@ -1,6 +1,6 @@
 //! The query for the rows of the open list: the entries of the selected row in the subscriptions pane or of the open search.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
@@ -27,6 +27,7 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
         keep: screen.list.keep.clone(),
         gaps: Vec::new(),
         order: screen.list.order,
+        join: tags_to_join(app),
     };
     let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
     let query = match screen.feeds.selected_row() {
@@ -66,6 +67,13 @@ fn loud_feeds(app: &App) -> Scope {
     Scope::Feeds(feeds.map(|feed| feed.key).collect())
 }
 
+/// Returns the tags of all feeds, if entries that are the same article are to be shown as one row.
+fn tags_to_join(app: &App) -> Option<BTreeMap<FeedKey, Vec<String>>> {
+    let feeds = app.engine.feeds.values();
+    let tags = || feeds.map(|feed| (feed.key, feed.record.tags.clone())).collect();
+    app.ui.settings.join.then(tags)
+}
+
 /// Builds the query for the results of a search.
 pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) -> ListQuery {
     let list = &app.ui.list;
@@ -76,6 +84,7 @@ pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) ->
         keep: list.keep.clone(),
         gaps: Vec::new(),
         order: list.order,
+        join: tags_to_join(app),
     };
     ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
 }

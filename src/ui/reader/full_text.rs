@@ -64,8 +64,8 @@ pub fn toggle_changes(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     lay_out::ask_lines(app)
 }
 
-/// Switches the full-text setting of the open entry's feed or, if no entry is open, of the selected feed: whether its entries
-/// always show the text of their pages.
+/// Switches the full-text setting of the open entry's feed or, if no entry is open, of the selected feed: off, whether its entries
+/// always show the text of their pages, and whether these are fetched ahead.
 pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let feed = match &app.ui.reader {
         Some(reader) => Some(reader.entry.key.feed),
@@ -79,11 +79,20 @@ pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     };
     let title = subscription.record.shown_title().to_owned();
     let mut chosen = subscription.record.chosen();
-    chosen.feed_settings.full_text = !chosen.feed_settings.full_text;
-    let on = chosen.feed_settings.full_text;
+    let settings = &mut chosen.feed_settings;
+    (settings.full_text, settings.text_ahead) = match (settings.full_text, settings.text_ahead) {
+        (false, _) => (true, false),
+        (true, false) => (true, true),
+        (true, true) => (false, false),
+    };
+    let (on, ahead) = (settings.full_text, settings.text_ahead);
     match app.try_ask(now, Request::Set(feed, Box::new(chosen))) {
         Ok(mut effects) => {
-            let what = if on { "always shows the full text" } else { "shows the feed's own text" };
+            let what = match (on, ahead) {
+                (_, true) => "fetches full texts ahead, from its next poll on",
+                (true, false) => "always shows the full text; V again fetches it ahead",
+                (false, false) => "shows the feed's own text",
+            };
             app.ui.say(now, format!("'{title}' {what} · u undo"));
             if on {
                 effects.extend(show_if_wanted(app, now));

@@ -17,6 +17,8 @@ pub(in crate::view) const MARKED_SIGN: &str = "✓";
 const EDITED_SIGN: &str = "±";
 /// Width of the margin before an entry, in which such a mark is shown, in cells.
 const MARGIN_CELLS: usize = 2;
+/// Width of the number of further feeds with the same article, in cells.
+const JOINED_CELLS: usize = 3;
 /// Width of a star, in cells.
 const STAR_CELLS: usize = 2;
 /// Width of a time of day and the gap after it, in cells.
@@ -63,7 +65,7 @@ pub(super) fn row_lines(
                 spans.extend(titled(app, row, columns.title, style, &labels(app, row)));
             }
             EntryColumn::Feed if columns.feed > 0 => {
-                let name = cells::fit(feed_name(app, feed), columns.feed.saturating_sub(1));
+                let name = feed_names(app, row, feed, columns.feed.saturating_sub(1));
                 spans.push(Span::styled(format!(" {name}"), theme::DIM));
             }
             EntryColumn::Date | EntryColumn::Feed => {}
@@ -93,7 +95,10 @@ fn two_lines(
     let rest = date.as_ref().map_or(0, |date| cells::width(date).saturating_add(3));
     let room = width.saturating_sub(MARGIN_CELLS).saturating_sub(rest);
     let room = room.saturating_sub(cells::width(&labels));
-    let from = from.map(|from| cells::cut(from, room));
+    let from = from.map(|from| match row.also.len() {
+        0 => cells::cut(from, room),
+        more => format!("{} +{more}", cells::cut(from, room.saturating_sub(JOINED_CELLS))),
+    });
     let parts = if one_feed { [date, from] } else { [from, date] };
     let below = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let below = format!("{}{below}", " ".repeat(MARGIN_CELLS));
@@ -105,15 +110,34 @@ fn two_lines(
     vec![Line::from(title), below]
 }
 
+/// Names the other feeds that have the article of a row. Returns `None` if there are none.
+pub(super) fn same_articles(app: &App, row: &Row) -> Option<String> {
+    let names = row.also.iter().map(|key| feed_name(app, key.feed)).collect::<Vec<_>>();
+    (!names.is_empty()).then(|| format!("also in {}", names.join(", ")))
+}
+
 /// Returns the name of the feed of an entry.
 fn feed_name(app: &App, feed: FeedKey) -> &str {
     app.engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title())
+}
+
+/// Returns the name of the feed of a row, and how many more feeds have the same article, in exactly this number of cells.
+fn feed_names(app: &App, row: &Row, feed: FeedKey, room: usize) -> String {
+    let name = feed_name(app, feed);
+    match row.also.len() {
+        0 => cells::fit(name, room),
+        more => {
+            let name = cells::cut(name, room.saturating_sub(JOINED_CELLS));
+            cells::fit(&format!("{name} +{more}"), room)
+        }
+    }
 }
 
 /// Describes an entry in words for the plain screen: its marks, its title and, in a list of several feeds, its feed.
 fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static> {
     let title = if row.title.is_empty() { "no title" } else { &row.title };
     let feed = Some(feed_name(app, feed)).filter(|_| !app.ui.is_list_of_one_feed());
+    let also = same_articles(app, row);
     let chosen = row.key.entry().is_some_and(|key| app.ui.marked.entries.contains(&key));
     let parts = [
         chosen.then_some("marked"),
@@ -122,6 +146,7 @@ fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static>
         row.flags.is_edited().then_some("edited"),
         Some(title),
         feed,
+        also.as_deref(),
     ];
     let words = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     Line::from(theme::with_hits(&cells::fit(&words, width), theme::TEXT, &app.ui.marks))

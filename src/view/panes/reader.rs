@@ -6,6 +6,7 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
+use super::entry_row;
 use crate::engine::backfill::gap_rows;
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::RowKey;
@@ -123,6 +124,9 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     for reason in entry_filters::reasons(&app.engine, &reader.entry) {
         lines.push(Line::styled(cells::cut(&reason, width), theme::DIM));
     }
+    let row = app.ui.list.rows.iter().find(|row| row.key.entry() == Some(reader.entry.key));
+    let also = row.and_then(|row| entry_row::same_articles(app, row));
+    lines.extend(also.map(|also| Line::styled(cells::cut(&also, width), theme::DIM)));
     lines.push(Line::styled(cells::cut(&address, width), theme::DIM));
     if let Some(comments) = &kept.comments {
         let address = one_line(comments, width.saturating_mul(4));

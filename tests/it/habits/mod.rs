@@ -2,6 +2,7 @@
 
 mod feed_care;
 mod finding;
+mod joining;
 mod jumping;
 mod labelling;
 mod lines;

@@ -103,7 +103,10 @@ fn full_text_setting_of_a_feed_can_be_undone() {
     world.refuse("https://site.example/n1", 403, AnswerHeaders::default());
     world.press("<enter><enter>V");
     assert!(world.draw().contains("The wax is warmed"));
-    assert_eq!(world.notice(), "'Notes' always shows the full text · u undo");
+    assert_eq!(
+        world.notice(),
+        "'Notes' always shows the full text; V again fetches it ahead · u undo"
+    );
     world.pass(TimeDelta::seconds(2));
     world.press("J");
     world.pass(TimeDelta::seconds(2));
@@ -117,7 +120,7 @@ fn full_text_setting_of_a_feed_can_be_undone() {
     assert!(!world.feed(1).record.feed_settings.full_text);
     world.press("V");
     assert!(world.draw().contains("The wax is warmed"));
-    world.press("V");
+    world.press("VV");
     assert!(world.draw().contains("teaser"), "the feed's own text, as it says");
 }
 

@@ -141,6 +141,7 @@ fn five_thousand_entries_of_one_document_are_kept_in_order() {
         keep: Default::default(),
         gaps: Vec::new(),
         order: Default::default(),
+        join: None,
     };
     let wanted = RowsWanted {
         rebuild: Some(query),

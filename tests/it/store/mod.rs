@@ -123,6 +123,7 @@ fn listed(store: &mut Store, show: Show) -> Vec<EntryKey> {
         keep: Default::default(),
         gaps: Vec::new(),
         order: Default::default(),
+        join: None,
     };
     store.ordered(&query).unwrap().into_iter().filter_map(RowKey::entry).collect()
 }

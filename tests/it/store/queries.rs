@@ -218,6 +218,7 @@ fn listed(store: &mut Store, matching: &Matching, order: RowOrder) -> BTreeSet<E
         keep: BTreeSet::new(),
         gaps: Vec::new(),
         order,
+        join: None,
     };
     store.ordered(&query).unwrap().into_iter().filter_map(RowKey::entry).collect()
 }

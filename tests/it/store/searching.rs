@@ -353,6 +353,7 @@ fn search_result_list_keeps_entries_read_in_it() {
         keep: keep.iter().copied().collect(),
         gaps: Vec::new(),
         order,
+        join: None,
     };
     let seqs = |store: &mut Store, query: &ListQuery| -> Vec<u32> {
         let rows = store.ordered(query).unwrap();

@@ -7,6 +7,10 @@ use crate::engine::entries::rows::{GapMark, ListQuery, RowKey, RowOrder};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use backissue_core::history::{EntryKey, FeedKey};
+use backissue_core::search::SameArticles;
+
+/// Maximum number of rows of a list in which the same articles are joined: their titles and addresses are read.
+const JOINED_MAX: usize = 20_000;
 
 impl Store {
     /// Returns entries, each with the date that it is listed under, in the order of a list, with its gaps among them. If the list is
@@ -55,6 +59,44 @@ impl Store {
         }
         let gaps = query.gaps.iter().map(|mark| RowKey::Gap(mark.feed, mark.gap));
         Ok(entries.into_iter().map(|(_, key)| RowKey::Entry(key)).chain(gaps).collect())
+    }
+}
+
+impl Store {
+    /// Takes entries that are the same article as an earlier one of the open list out of its order, and returns them by the entry
+    /// that remains. Lists of more than [`JOINED_MAX`] rows stay as they are.
+    pub(super) fn join(
+        &mut self,
+        tags: Option<&BTreeMap<FeedKey, Vec<String>>>,
+    ) -> Result<BTreeMap<EntryKey, Vec<EntryKey>>, StoreError> {
+        let mut joined: BTreeMap<EntryKey, Vec<EntryKey>> = BTreeMap::new();
+        let Some(tags) = tags.filter(|_| self.order.len() <= JOINED_MAX) else { return Ok(joined) };
+        let mut same = SameArticles::new(tags);
+        let mut order = Vec::with_capacity(self.order.len());
+        for row in std::mem::take(&mut self.order) {
+            let Some(key) = row.entry() else {
+                order.push(row);
+                continue;
+            };
+            let entry = self.listed_entry(key)?;
+            let shown = entry.and_then(|entry| {
+                same.take(key, entry.link.as_deref(), &entry.title, entry.listed.timestamp())
+            });
+            match shown {
+                Some(shown) => joined.entry(shown).or_default().push(key),
+                None => order.push(row),
+            }
+        }
+        self.order = order;
+        Ok(joined)
+    }
+
+    /// Returns the row that shows an entry of the open list: its own, or the row of the same article.
+    pub(super) fn shown_as(&self, row: RowKey) -> RowKey {
+        let shown = row.entry().and_then(|key| {
+            self.joined.iter().find_map(|(shown, also)| also.contains(&key).then_some(*shown))
+        });
+        shown.map_or(row, RowKey::Entry)
     }
 }
 

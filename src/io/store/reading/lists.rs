@@ -15,6 +15,7 @@ impl Store {
     pub fn rows_wanted(&mut self, wanted: &RowsWanted) -> Result<RowsLoaded, StoreError> {
         if let Some(query) = &wanted.rebuild {
             self.order = self.ordered(query)?;
+            self.joined = self.join(query.join.as_ref())?;
             self.gaps.clone_from(&query.gaps);
             self.list_number = wanted.list;
         }
@@ -22,7 +23,8 @@ impl Store {
             (Some(seek), _) => self.find_next(seek)?,
             (None, Some(date)) => self.place_of(date)?,
             (None, None) => {
-                wanted.around.and_then(|key| self.order.iter().position(|&other| other == key))
+                let wanted = wanted.around.map(|key| self.shown_as(key));
+                wanted.and_then(|key| self.order.iter().position(|&other| other == key))
             }
         };
         let count = wanted.rows.min(ROWS_AT_ONCE_MAX);
@@ -64,6 +66,9 @@ impl Store {
         };
         let rows = rows.and_then(|rows| self.order.get(rows)).unwrap_or_default();
         let mut entries: Vec<EntryKey> = rows.iter().filter_map(|key| key.entry()).collect();
+        let joined = entries.iter().filter_map(|key| self.joined.get(key)).flatten().copied();
+        let joined: Vec<EntryKey> = joined.collect();
+        entries.extend(joined);
         if let ListPart::Before(date) = part {
             let mut dated = Vec::with_capacity(entries.len());
             for key in entries {
@@ -210,6 +215,7 @@ impl Store {
 
     fn row(&mut self, key: EntryKey) -> Result<Row, StoreError> {
         let (flags, ruled) = (self.flags(key)?, self.filters_that_hit(key));
+        let also = self.joined.get(&key).cloned().unwrap_or_default();
         let key = RowKey::Entry(key);
         // An entry whose record is lost still has its row: nothing vanishes silently.
         let lost = Row {
@@ -220,6 +226,7 @@ impl Store {
             link: None,
             author: None,
             ruled: Vec::new(),
+            also: Vec::new(),
         };
         let entry = match key.entry() {
             Some(key) => self.listed_entry(key)?,
@@ -233,6 +240,7 @@ impl Store {
             link: shown.link.as_deref().map(str::to_owned),
             author: shown.author.as_deref().map(str::to_owned),
             ruled,
+            also,
         }))
     }
 
@@ -247,6 +255,7 @@ impl Store {
             link: None,
             author: None,
             ruled: Vec::new(),
+            also: Vec::new(),
         })
     }
 

@@ -33,6 +33,30 @@ impl Store {
         Ok(())
     }
 
+    /// Returns the unread ones among the `among` newest entries of a feed that have the address of a page, and no stored page. A
+    /// page that could not be fetched counts as stored.
+    pub fn without_page(
+        &mut self,
+        feed: FeedKey,
+        among: u32,
+    ) -> Result<Vec<(EntryKey, String)>, StoreError> {
+        let rows = self.rows_of(feed)?.iter();
+        let mut newest: Vec<(u32, i64)> = (0..).zip(rows.map(|row| row.listed)).collect();
+        newest.sort_by_key(|(_, listed)| std::cmp::Reverse(*listed));
+        newest.truncate(usize::try_from(among).unwrap_or(usize::MAX));
+        let newest = newest.into_iter().map(|(seq, _)| EntryKey { feed, seq });
+        let mut found = Vec::new();
+        for (key, kept, flags) in self.entries(&newest.collect::<Vec<_>>())? {
+            let link = kept.link.filter(|link| link.starts_with("http"));
+            if let Some(link) = link.filter(|_| flags.is_unread())
+                && !self.pages.contains_key(page_key(key))?
+            {
+                found.push((key, link));
+            }
+        }
+        Ok(found)
+    }
+
     /// Returns the records with their sizes in bytes.
     pub(in crate::io::store) fn page_records(
         &self,

@@ -8,3 +8,4 @@ mod moving;
 mod notifying;
 mod seen_and_heard;
 mod silence;
+mod texts_ahead;
