@@ -27,9 +27,10 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
     match job {
         Job::Commit(commit) => Some(BTreeSet::from([commit.feed])),
         Job::KeepHistory(commit) => Some(BTreeSet::from([commit.feed])),
-        // It writes nothing, but leads to requests for pages, for which commands wait.
-        Job::ReadWithoutPage(feed, _) => Some(BTreeSet::from([*feed])),
-        Job::Restore(feed, _) | Job::NoteElsewhere(feed, ..) => Some(BTreeSet::from([*feed])),
+        // The last of these writes nothing, but leads to requests for pages, for which commands wait.
+        Job::Restore(feed, _) | Job::NoteElsewhere(feed, ..) | Job::ReadWithoutPage(feed, _) => {
+            Some(BTreeSet::from([*feed]))
+        }
         Job::SaveRecords(records) => Some(records.iter().map(|(feed, _)| *feed).collect()),
         Job::Absorb { from, into, .. } => Some(BTreeSet::from([*from, *into])),
         Job::Mark { entries, .. } => match entries {

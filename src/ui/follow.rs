@@ -64,19 +64,17 @@ impl App {
     }
 
     /// Marks entries that are the same article and have no row together with the one that has.
-    fn with_the_same_articles(&self, request: Request) -> Request {
-        match request {
-            Request::Mark(mut mark) if mark.flag == Flag::Read => {
-                let rows = &self.ui.list.rows;
-                let is_marked = |key: EntryKey| mark.keys.contains(&key);
-                let rows = rows.iter().filter(|row| !row.also.is_empty());
-                let rows = rows.filter(|row| row.key.entry().is_some_and(is_marked));
-                let also: Vec<EntryKey> = rows.flat_map(|row| row.also.iter().copied()).collect();
-                mark.keys.extend(also);
-                Request::Mark(mark)
-            }
-            request => request,
+    fn with_the_same_articles(&self, mut request: Request) -> Request {
+        if let Request::Mark(mark) = &mut request
+            && mark.flag == Flag::Read
+        {
+            let rows = self.ui.list.rows.iter().filter(|row| !row.also.is_empty());
+            let rows =
+                rows.filter(|row| row.key.entry().is_some_and(|key| mark.keys.contains(&key)));
+            let also: Vec<EntryKey> = rows.flat_map(|row| row.also.iter().copied()).collect();
+            mark.keys.extend(also);
         }
+        request
     }
 
     /// Passes an input to the engine, then updates the screen for the resulting events.
