@@ -149,7 +149,7 @@ const LEARN: SettingKind = SettingKind::Words {
 };
 
 const FULL_TEXT: SettingKind = SettingKind::Words {
-    words: &[("", "no"), ("on", "yes"), ("ahead", "yes, fetched ahead")],
+    words: &[("", "off"), ("on", "on"), ("ahead", "on, fetched ahead")],
     get: |feed_settings| match (feed_settings.full_text, feed_settings.text_ahead) {
         (true, true) => "ahead",
         (true, false) => "on",
@@ -318,6 +318,7 @@ mod tests {
         assert_eq!(set("title", &[" "]), Ok("the publisher's".into()));
         assert_eq!(set("learn", &["auto"]), Ok("as configured".into()));
         assert_eq!(set("full-text", &["off"]), Ok("off".into()));
+        assert_eq!(set("full-text", &["ahead"]), Ok("ahead".into()));
     }
 
     #[test]

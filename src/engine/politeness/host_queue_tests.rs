@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::settings::Settings;
-use backissue_core::history::FeedKey;
+use backissue_core::history::{EntryKey, FeedKey};
 
 fn at(ms: i64) -> DateTime<Utc> {
     DateTime::from_timestamp_millis(1_700_000_000_000 + ms).unwrap()
@@ -157,24 +157,29 @@ fn waiting_feed_reports_its_reason() {
 fn pictures_wait_for_documents_but_precede_archives() {
     let settings = Settings::default().network;
     let mut traffic = HostQueue::default();
-    let key = backissue_core::history::EntryKey { feed: FeedKey(9), seq: 1 };
+    let key = EntryKey { feed: FeedKey(9), seq: 1 };
     let purposes = [
         Purpose::Archive(FeedKey(3)),
         Purpose::Picture(key),
         Purpose::Poll(FeedKey(1)),
         Purpose::FullText(key),
     ];
+    let page_ahead = Purpose::FullText(EntryKey { seq: 2, ..key });
     for purpose in purposes.clone() {
-        traffic.enqueue(Waiting { purpose, ..waiting("https://a.example/", 0) }, &settings);
+        let cause = PollCause::Asked;
+        let waiting = waiting("https://a.example/", 0);
+        traffic.enqueue(Waiting { purpose, cause, ..waiting }, &settings);
     }
+    let ahead = Waiting { purpose: page_ahead.clone(), ..waiting("https://a.example/", 0) };
+    traffic.enqueue(Waiting { cause: PollCause::Due, ..ahead }, &settings);
     let mut order = Vec::new();
-    for second in 0..4 {
+    for second in 0..5 {
         let started = traffic.start(at(second * 5000), &settings);
         traffic.end(started[0].0, at(second * 5000), &settings).unwrap();
         order.push(started[0].1.purpose.clone());
     }
     let [archive, picture, poll, page] = purposes;
-    assert_eq!(order, [poll, page, picture.clone(), archive]);
+    assert_eq!(order, [poll, page, picture.clone(), archive, page_ahead]);
     traffic.enqueue(Waiting { purpose: picture, ..waiting("https://a.example/", 0) }, &settings);
     assert_eq!(traffic.drop_waiting(|purpose| matches!(purpose, Purpose::Picture(_))), 1);
     assert_eq!(traffic.next_start(&settings), None);
