@@ -34,6 +34,12 @@ fn entries(program: &Program, args: &[&str]) -> Vec<Value> {
     program.run(&all).with(0).json().as_array().unwrap().clone()
 }
 
+/// Returns the numbers in a row of the table at the end of an import.
+fn row(out: &str, what: &str) -> Vec<String> {
+    let row = out.lines().find_map(|line| line.strip_prefix(what)).unwrap();
+    row.split_whitespace().take(2).map(str::to_owned).collect()
+}
+
 fn ids(entries: &[Value], flag: &str) -> Vec<String> {
     let with = entries.iter().filter(|it| it[flag] == true);
     let mut ids: Vec<String> = with.map(|it| it["id"].as_str().unwrap().to_owned()).collect();
@@ -54,16 +60,24 @@ fn newsboat_marks_count_before_and_after_the_first_poll() {
                 program.run(&["add", &site.at("/feed.xml")]).with(0);
             }
             let dry = program.run(&["import", "--from", "newsboat", "--dry-run", folder]).with(0);
-            assert!(dry.out.contains("1 subscription would be imported"), "{}", dry.out);
-            assert!(dry.out.contains("62 entries there: 33 read, 2 flagged"), "{}", dry.out);
+            assert!(
+                dry.out.contains("1 subscription and 1 search would be imported"),
+                "{}",
+                dry.out
+            );
+            assert_eq!(row(&dry.out, "read entries"), ["33", "33"], "{}", dry.out);
+            assert_eq!(row(&dry.out, "saved searches"), ["1", "1"], "{}", dry.out);
             assert_eq!(entries(&program, &["--starred"]).len(), 0);
             let done = program.run(&["import", "--from", "newsboat", folder]).with(0);
             assert!(done.out.contains("1 search saved"), "{done:?}");
             // Ten even numbers, the first one, and the one that was deleted; those that are not in the feed wait.
-            let (here, later) = if is_polled { (12, 20) } else { (0, 31) };
-            let told = format!("{here} marked here, ");
-            assert!(done.out.contains(&told), "{done:?}");
-            assert!(done.out.contains(&format!("{later} waiting")), "{done:?}");
+            let told = if is_polled {
+                "13 marked; 20 wait for later polls"
+            } else {
+                "2 marked; 31 wait for later polls"
+            };
+            assert!(done.out.contains(told), "{done:?}");
+            assert_eq!(row(&done.out, "starred entries"), ["2", "2"], "{done:?}");
             program.run(&["poll", "--all"]).with(0);
             let all = entries(&program, &[]);
             let mut read: Vec<String> = (2..=20).step_by(2).map(|n| format!("e-{n}")).collect();
@@ -83,6 +97,59 @@ fn newsboat_marks_count_before_and_after_the_first_poll() {
             program.run(&["doctor"]).with(0);
         }
     }
+}
+
+#[test]
+fn one_undo_takes_back_all_of_an_import() {
+    let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 20)));
+    let program = Program::new();
+    let folder = program.path("newsboat");
+    newsboat(&folder, &site.at("/feed.xml"));
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    let before = entries(&program, &[]);
+    program.run(&["import", "--from", "newsboat", folder.to_str().unwrap()]).with(0);
+    assert_ne!(ids(&entries(&program, &[]), "read"), ids(&before, "read"));
+    program.run(&["undo"]).with(0);
+    let after = entries(&program, &[]);
+    let kept = |flag| ids(&after, flag).into_iter().filter(|id| !id.starts_with("gone"));
+    for flag in ["read", "starred"] {
+        assert_eq!(kept(flag).collect::<Vec<_>>(), ids(&before, flag), "{flag}");
+    }
+    let feed = &program.run(&["feeds", "--json"]).with(0).json()[0];
+    assert_eq!(feed["tags"], Value::Array(Vec::new()));
+    assert!(program.run(&["undo"]).out.contains("unsubscribed"), "the import was one step");
+}
+
+#[test]
+fn the_table_says_what_was_not_taken() {
+    let program = Program::new();
+    let folder = program.path("newsboat");
+    newsboat(&folder, "http://127.0.0.1:12345/feed.xml");
+    let urls = "http://127.0.0.1:1/a \"~One\" news\nhttp://127.0.0.1:1/b ! news\nexec:ls\n\
+                \"query:Old:unread_count > 3\"\nhttp://127.0.0.1:1/c\n";
+    fs::write(folder.join("urls"), urls).unwrap();
+    program.run(&["add", "--no-poll", "http://127.0.0.1:1/a"]).with(0);
+    for dry in [true, false] {
+        let args = ["import", "--from", "newsboat", folder.to_str().unwrap(), "--dry-run"];
+        let done = program.run(&args[..if dry { 5 } else { 4 }]).with(if dry { 0 } else { 1 });
+        for (what, numbers) in [
+            ("feeds", ["4", "3"]),
+            ("titles", ["1", "0"]),
+            ("tags", ["1", "1"]),
+            ("hidden feeds", ["1", "1"]),
+            ("read entries", ["33", "0"]),
+            ("starred entries", ["2", "0"]),
+            ("saved searches", ["1", "0"]),
+        ] {
+            assert_eq!(row(&done.out, what), numbers, "{done:?}");
+        }
+        assert!(done.out.contains("33 in feeds you are not subscribed to"), "{done:?}");
+        assert!(done.err.contains("line 4: the search 'Old' is left out"), "{done:?}");
+        assert!(done.err.contains("line 3: backissue cannot subscribe to the output"), "{done:?}");
+    }
+    let list = program.run(&["export"]).with(0).out;
+    let quiet: Vec<&str> = list.lines().filter(|line| line.contains("bi:quiet=\"on\"")).collect();
+    assert!(quiet.len() == 1 && quiet[0].contains("http://127.0.0.1:1/b"), "{list}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Reads the files of other feed readers: which entries were read or starred there.
 
 pub mod elsewhere;
+pub mod library;
 pub mod newsboat;
 pub mod sqlite;

@@ -1,0 +1,6 @@
+//! Moving in from other readers and moving out.
+
+pub(in crate::cli) mod export;
+pub(in crate::cli) mod import;
+mod report;
+mod sources;
