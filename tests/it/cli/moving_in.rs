@@ -153,6 +153,49 @@ fn the_table_says_what_was_not_taken() {
 }
 
 #[test]
+fn killfile_and_keys_of_newsboat_are_taken_over() {
+    let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 20)));
+    let program = Program::new();
+    let folder = program.path("newsboat");
+    newsboat(&folder, &site.at("/feed.xml"));
+    let config = format!(
+        "browser \"firefox '%u'\"\nignore-article * \"title =~ \\\"7$\\\"\"\n\
+         ignore-article {} \"title =~ \\\"8$\\\"\"\n\
+         ignore-article https://gone.example/ \"title =~ \\\"8$\\\"\"\n\
+         highlight articlelist \"9$\" red\nignore-article * \"guid = \\\"x\\\"\"\n\
+         define-filter Young \"age < 3\"\nbind-key ^R reload-all\nbind-key X delete-article\n\
+         color background white black\n",
+        site.at("/feed.xml")
+    );
+    fs::write(folder.join("config"), config).unwrap();
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    let done = program.run(&["import", "--from", "newsboat", folder.to_str().unwrap()]).with(0);
+    for (what, numbers) in
+        [("filters", ["5", "3"]), ("saved searches", ["2", "2"]), ("keys", ["2", "1"])]
+    {
+        assert_eq!(row(&done.out, what), numbers, "{done:?}");
+    }
+    for line in ["open = \"firefox {link}\"", "keys = \"newsboat\"", "\"Ctrl-r\" = [\"poll-all\"]"]
+    {
+        assert!(done.out.lines().any(|it| it == line), "{line} {done:?}");
+    }
+    assert!(done.out.contains("1 other setting of newsboat"), "{done:?}");
+    for part in ["config, line 6: ignore-article: queries here", "config, line 9: key 'X': delete"]
+    {
+        assert!(done.err.contains(part), "{part} {done:?}");
+    }
+    let hidden = entries(&program, &["--hidden"]);
+    let titles: Vec<&str> = hidden.iter().map(|it| it["title"].as_str().unwrap()).collect();
+    assert!(titles.len() == 4 && titles.iter().all(|it| it.ends_with(['7', '8'])), "{titles:?}");
+    let labelled = entries(&program, &["--search", "label:highlight-red"]);
+    assert_eq!(labelled.len(), 2);
+    program.run(&["undo"]).with(0);
+    assert_eq!(entries(&program, &["--hidden"]).len(), 0);
+    let filters = program.run(&["filters", "--json"]).with(0).json();
+    assert_eq!(filters.as_array().map(Vec::len), Some(0), "{filters}");
+}
+
+#[test]
 fn folders_that_are_not_of_newsboat_are_named() {
     let program = Program::new();
     let folder = program.path("newsboat");

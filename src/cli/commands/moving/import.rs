@@ -1,5 +1,6 @@
 //! `backissue import`: adds subscriptions from lists and from the files of other readers, without any request.
 
+use super::newsboat_config::ConfigTaken;
 use super::{report, sources};
 use crate::cli::Done;
 use crate::cli::args::ImportArgs;
@@ -27,22 +28,25 @@ pub(super) struct Source {
 /// Runs `backissue import`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Done, Failure> {
     let Source { library, is_reader } = sources::find(desk, args)?;
-    let Library { list: read, entries: known } = library;
+    let Library { list: read, entries: known, config } = library;
     for left_out in read.left_out() {
         desk.tell(&left_out);
     }
     for flaw in &read.flaws {
         desk.tell(&format!("line {}: {}", flaw.line, flaw.reason));
     }
-    let (searches, refused) = searches_in(&read);
+    let (mut searches, refused) = searches_in(&read);
     for sentence in &refused {
         desk.tell(sentence);
     }
+    let config = ConfigTaken::of(desk, config);
+    searches.extend(config.searches.iter().cloned());
     let is_cut = read.broken.is_some();
     let bad = read.bad.len();
-    let left_out = (bad, refused.len());
+    let left_out = report::LeftOut { feeds: bad, searches: refused.len(), config: &config };
     let subscriptions = subscriptions_in(&read);
-    let moved = MoveIn { subscriptions, searches, known, ..MoveIn::default() };
+    let filters = config.filters.clone();
+    let moved = MoveIn { subscriptions, searches, filters, known };
     let (all, moved) = desk.inspect(move |engine| (forecast(engine, &moved), moved))?;
     if args.dry_run {
         desk.put(&format!(
@@ -51,7 +55,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Do
             bad.saturating_add(refused.len())
         ));
         if is_reader {
-            report::print(desk, &all, None, left_out);
+            report::print(desk, &all, None, &left_out);
         }
         return Ok(Done::All);
     }
@@ -69,7 +73,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Do
     ));
     if is_reader {
         let noted = desk.inspect(|engine| engine.elsewhere.clone())?;
-        report::print(desk, &all, Some(&noted), left_out);
+        report::print(desk, &all, Some(&noted), &left_out);
     }
     let nothing = imported.added.is_empty() && imported.known.is_empty() && saved.is_empty();
     let whole = bad == 0 && !is_cut && !is_login_lost;

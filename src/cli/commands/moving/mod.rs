@@ -2,5 +2,6 @@
 
 pub(in crate::cli) mod export;
 pub(in crate::cli) mod import;
+mod newsboat_config;
 mod report;
 mod sources;

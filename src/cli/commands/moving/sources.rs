@@ -13,6 +13,7 @@ use backissue_core::feed::opml::read_list;
 use backissue_core::other_readers::elsewhere::KnownEntries;
 use backissue_core::other_readers::library::Library;
 use backissue_core::other_readers::newsboat;
+use backissue_core::other_readers::newsboat_config::{NewsboatConfig, read_config};
 
 /// Reads what is to be imported.
 pub(super) fn find(desk: &CommandContext, args: &ImportArgs) -> Result<Source, Failure> {
@@ -62,7 +63,11 @@ fn read_newsboat(desk: &CommandContext, args: &ImportArgs) -> Result<Library, Fa
         desk.tell("no cache.db was found beside the urls file: every entry will be unread");
         KnownEntries::new()
     };
-    Ok(Library { list, entries })
+    let config = match find("config") {
+        Some(path) => read_config(&String::from_utf8_lossy(&read(desk, &path)?)),
+        None => NewsboatConfig::default(),
+    };
+    Ok(Library { list, entries, config })
 }
 
 /// Returns the folders in which newsboat looks for its files.

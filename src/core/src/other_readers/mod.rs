@@ -3,4 +3,5 @@
 pub mod elsewhere;
 pub mod library;
 pub mod newsboat;
+pub mod newsboat_config;
 pub mod sqlite;
