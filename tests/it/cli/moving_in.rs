@@ -19,14 +19,18 @@ fn newsboat(folder: &Path, feed: &str) {
     let query = "\"query:Unread:unread = \\\"yes\\\"\"";
     fs::write(folder.join("urls"), format!("{feed} garden/fruit \"~My orchard\"\n{query}\n"))
         .unwrap();
-    // An address of the same length can be written over the one in the file.
-    let mut cache = CACHE.to_vec();
-    let places: Vec<usize> = memchr::memmem::find_iter(CACHE, PLACEHOLDER).collect();
-    assert!(feed.len() == PLACEHOLDER.len() && places.len() == 61, "{feed}");
+    fs::write(folder.join("cache.db"), with_address(CACHE, feed)).unwrap();
+}
+
+/// Returns a database with an address in place of the placeholder, which has the same length.
+fn with_address(database: &[u8], feed: &str) -> Vec<u8> {
+    let mut changed = database.to_vec();
+    let places: Vec<usize> = memchr::memmem::find_iter(database, PLACEHOLDER).collect();
+    assert!(feed.len() == PLACEHOLDER.len() && !places.is_empty(), "{feed}");
     for place in places {
-        cache[place..place + feed.len()].copy_from_slice(feed.as_bytes());
+        changed[place..place + feed.len()].copy_from_slice(feed.as_bytes());
     }
-    fs::write(folder.join("cache.db"), cache).unwrap();
+    changed
 }
 
 fn entries(program: &Program, args: &[&str]) -> Vec<Value> {
@@ -193,6 +197,46 @@ fn killfile_and_keys_of_newsboat_are_taken_over() {
     assert_eq!(entries(&program, &["--hidden"]).len(), 0);
     let filters = program.run(&["filters", "--json"]).with(0).json();
     assert_eq!(filters.as_array().map(Vec::len), Some(0), "{filters}");
+}
+
+#[test]
+fn files_of_other_readers_are_recognised_and_imported() {
+    let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 20)));
+    for (name, bytes) in [
+        ("newsraft.sqlite3", &include_bytes!("../fixtures/readers/newsraft.db")[..]),
+        ("database.sqlite", include_bytes!("../fixtures/readers/news-flash.db")),
+        ("liferea.db", include_bytes!("../fixtures/readers/liferea.db")),
+        ("database.db", include_bytes!("../fixtures/readers/rssguard.db")),
+    ] {
+        let program = Program::new();
+        let folder = program.path("other");
+        fs::create_dir(&folder).unwrap();
+        let file = folder.join(name);
+        fs::write(&file, with_address(bytes, &site.at("/feed.xml"))).unwrap();
+        fs::write(folder.join(format!("{name}-wal")), "x").unwrap();
+        let done = program.run(&["import", file.to_str().unwrap()]).with(0);
+        assert!(done.err.contains("end the other reader"), "{done:?}");
+        assert_eq!(row(&done.out, "read entries"), ["3", "3"], "{done:?}");
+        program.run(&["poll", "--all"]).with(0);
+        let all = entries(&program, &[]);
+        assert_eq!(
+            (all.len(), ids(&all, "read")),
+            (21, vec!["e-1".into(), "e-3".into(), "gone-1".into()])
+        );
+        assert_eq!(ids(&all, "starred"), ["e-3", "gone-1"], "{name}");
+        // The folder is recognised by its files.
+        let again = program.run(&["import", folder.to_str().unwrap()]).with(0);
+        assert!(again.out.contains("0 added, 1 already subscribed"), "{again:?}");
+    }
+    let program = Program::new();
+    let file = program.path("starred.json");
+    let list = r#"{"id":"user/1/state/com.google/starred","items":[{"title":"Gone","content":{"content":"Kept text"},
+        "alternate":[{"href":"http://127.0.0.1:1/gone"}],"origin":{"streamId":"feed/http://127.0.0.1:1/feed"}}]}"#;
+    fs::write(&file, list).unwrap();
+    let file = file.to_str().unwrap();
+    program.run(&["import", "--from", "freshrss", file]).with(0);
+    assert_eq!(ids(&entries(&program, &["--starred"]), "starred"), ["http://127.0.0.1:1/gone"]);
+    program.run(&["import", "--from", "miniflux"]).refused(2);
 }
 
 #[test]
