@@ -236,6 +236,8 @@ fn files_of_other_readers_are_recognised_and_imported() {
     let file = file.to_str().unwrap();
     program.run(&["import", "--from", "freshrss", file]).with(0);
     assert_eq!(ids(&entries(&program, &["--starred"]), "starred"), ["http://127.0.0.1:1/gone"]);
+    let feed = &program.run(&["feeds", "--json"]).with(0).json()[0];
+    assert_eq!(feed["unread"], 1, "it was not read there");
     program.run(&["import", "--from", "miniflux"]).refused(2);
 }
 

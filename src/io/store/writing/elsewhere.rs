@@ -55,7 +55,9 @@ impl Store {
         for (seq, flags) in flags {
             let Some(entry) = merged.entries.get_mut(&seq) else { continue };
             let before = entry.row.flags;
-            entry.row.flags = flags.added_to(before);
+            let after = flags.added_to(before);
+            // An added entry counts as history, and so as read, but the other reader knew better.
+            entry.row.flags = if flags.is_read { after } else { after.with(Flag::Read, false) };
             merged.counters.shift(Some(before), Some(entry.row.flags));
             count(&mut result, flags);
         }
