@@ -142,7 +142,7 @@ pub(super) struct AddArgs {
 /// The arguments of `backissue import`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ImportArgs {
-    /// An OPML file, or - for standard input; with --from, the folder of that reader's files
+    /// A list, a file or the folder of another reader, or - for standard input
     #[arg(value_name = "FILE", required_unless_present = "from")]
     pub(super) file: Option<String>,
     /// Import from another reader, with the entries that were read or starred there
@@ -156,8 +156,24 @@ pub(super) struct ImportArgs {
 /// Another feed reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum OtherReader {
-    /// Subscriptions, titles and tags of the urls file, and what its cache says of entries
+    /// The folder with urls, cache.db and config
     Newsboat,
+    /// newsraft.sqlite3, and the file feeds beside it
+    Newsraft,
+    /// database.sqlite; also of Newsflash
+    Eilmeldung,
+    /// `feedr_data.json`
+    Feedr,
+    /// liferea.db
+    Liferea,
+    /// database.db of RSS Guard
+    Rssguard,
+    /// An exported OPML file, starred.json or another list of entries
+    Freshrss,
+    /// An exported OPML file
+    Miniflux,
+    /// An exported OPML file
+    Netnewswire,
 }
 
 /// The arguments of `backissue export`.

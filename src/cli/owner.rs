@@ -306,8 +306,8 @@ fn run_guarded(desk: &CommandContext, command: &CliCommand) -> Result<Done, Fail
 fn run_at(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> {
     match command {
         CliCommand::Add(args) => commands::add::run(desk, args),
-        CliCommand::Import(args) => commands::import::run(desk, args),
-        CliCommand::Export(args) => commands::export::run(desk, args),
+        CliCommand::Import(args) => commands::moving::import::run(desk, args),
+        CliCommand::Export(args) => commands::moving::export::run(desk, args),
         CliCommand::Feeds(args) => commands::feeds::run(desk, args),
         CliCommand::Entries(args) => commands::entries::run(desk, args),
         CliCommand::Search(args) => commands::search::run(desk, args),

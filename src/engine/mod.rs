@@ -16,6 +16,7 @@ pub mod event_json;
 pub mod external;
 pub mod feeds;
 pub mod input;
+pub mod moving;
 pub mod politeness;
 pub mod poll;
 pub mod reconfigure;
@@ -28,6 +29,5 @@ pub mod start;
 pub mod state;
 pub mod store_results;
 pub mod store_work;
-
 pub mod update;
 pub mod wording;

@@ -1,7 +1,7 @@
 //! Requests of a user as plain data. A request has the same form whether it comes from a key, the palette, a subcommand, or another
 //! process.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
@@ -13,12 +13,12 @@ use super::entries::loaded_entry::ReadingPosition;
 use super::entries::rows::{ListPart, RowsWanted};
 use super::feeds::addition::Subscribe;
 use super::feeds::chosen_settings::Chosen;
+use super::moving::move_in::MoveIn;
 use super::poll::manual_poll::PollRequest;
 use super::saved_searches::SavedSearch;
 use super::store_work::Job;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, FeedKey, GapKey};
-use backissue_core::other_readers::elsewhere::ElsewhereEntry;
 use backissue_core::schedule::Pace;
 use backissue_core::search::Matching;
 
@@ -33,8 +33,8 @@ pub enum Request {
     Subscribe(Box<Subscribe>),
     /// Subscribe to many addresses without requesting them first.
     Import(Vec<Subscribe>),
-    /// Take over which entries were read or starred in another reader, by the address of the feed.
-    NoteElsewhere(BTreeMap<String, Vec<ElsewhereEntry>>),
+    /// Take over everything from another reader, as one change.
+    MoveIn(Box<MoveIn>),
     /// Subscribe to all feeds in the OPML file at this path.
     ImportFile(String),
     /// Preview one of the feeds that a page names, while a subscription is being added.

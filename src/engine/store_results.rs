@@ -8,9 +8,9 @@ use super::backfill::{gap_rows, walks};
 use super::change::{Change, PendingChange, failed_write, undo};
 use super::commands_under_way::written_feeds;
 use super::effect::Effect;
-use super::entries::elsewhere;
 use super::entries::{entry_filters, marks, notifications, texts_ahead, withdrawn};
 use super::event::Event;
+use super::moving::elsewhere;
 use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, polling, stop_polls};
 use super::state::Engine;
@@ -223,8 +223,8 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             if undo_waits { undo::undo(engine, now) } else { Vec::new() }
         }
         Answer::ElsewhereNoted(feed, counts) => {
-            elsewhere::noted(engine, feed, counts);
-            Vec::new()
+            let undo_waits = elsewhere::noted(engine, feed, &counts);
+            if undo_waits { undo::undo(engine, now) } else { Vec::new() }
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
         Answer::WithoutPage(feed, links) => texts_ahead::queue_pages(engine, now, feed, links),

@@ -11,12 +11,12 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use super::change::PendingChange;
 use super::change::undo_stack::StepChanges;
-use super::entries::elsewhere::{Elsewhere, ElsewhereNoted};
 use super::entries::filter_work::{FilterCount, FilterWork, Filtered};
 use super::entries::full_text::FullText;
 use super::entries::loaded_entry::{LoadedEntry, ReadingPosition};
 use super::entries::rows::{ListPart, RowsLoaded, RowsWanted};
 use super::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
+use super::moving::elsewhere::{Elsewhere, ElsewhereNoted};
 use super::poll::poll_log::PollLogEntry;
 use super::saved_searches::SavedSearch;
 use backissue_core::filters::EntryFilter;
@@ -234,7 +234,7 @@ pub enum Answer {
     /// Number of unread entries that match each saved search, by the number of the search.
     SearchesCounted(BTreeMap<u32, u32>),
     /// What another reader knew of the entries of a feed is durable.
-    ElsewhereNoted(FeedKey, ElsewhereNoted),
+    ElsewhereNoted(FeedKey, Box<ElsewhereNoted>),
     /// The filters are durable.
     FiltersSaved,
     /// The changes that a filter made to entries are durable.
@@ -367,13 +367,13 @@ impl Job {
             Self::ReadNewEntries(_) => JobSubject::NewEntries,
             Self::Mark { entries: MarkedEntries::These(_), .. }
             | Self::Restore(..)
-            | Self::NoteElsewhere(..)
             | Self::SaveFilters(_)
             | Self::SaveSearches(_) => JobSubject::Change,
             Self::Mark {
                 entries: MarkedEntries::ListNumber(..) | MarkedEntries::Listed(_),
                 ..
-            } => JobSubject::ListMark,
+            }
+            | Self::NoteElsewhere(..) => JobSubject::ListMark,
             Self::Filter(work) => JobSubject::Filter(work.filter()),
             Self::SaveState(..)
             | Self::SaveTry(..)

@@ -7,9 +7,7 @@ use chrono::{DateTime, Utc};
 use super::backfill::{history_requests, walks};
 use super::change::undo;
 use super::effect::Effect;
-use super::entries::{
-    elsewhere, entry_filters, marks, notifications, page_fetches, picture_fetches,
-};
+use super::entries::{entry_filters, marks, notifications, page_fetches, picture_fetches};
 use super::event::Event;
 use super::external::external_run::RunPurpose;
 use super::external::run_external;
@@ -17,6 +15,7 @@ use super::feeds::{
     feed_preview, feed_settings, import, subscribe, tags, trouble, typed_logins, unsubscribe,
 };
 use super::input::Input;
+use super::moving::move_in;
 use super::politeness::rate_limits;
 use super::poll::fetch::{FetchId, Fetched, Purpose};
 use super::poll::{learn, manual_poll, polling, start_fetches, stop_polls};
@@ -114,7 +113,7 @@ fn requested(
         Request::StopPolls(feeds) => stop_polls::stop(engine, now, feeds),
         Request::Subscribe(wanted) => subscribe::add(engine, now, *wanted),
         Request::Import(wanted) => import::import(engine, now, wanted),
-        Request::NoteElsewhere(known) => elsewhere::note(engine, now, known),
+        Request::MoveIn(moved) => move_in::move_in(engine, now, *moved),
         Request::ImportFile(path) => vec![Effect::ReadImport(path)],
         Request::Preview { addition, url } => feed_preview::select(engine, now, addition, url),
         Request::Choose { addition, url } => subscribe::choose(engine, now, addition, url),

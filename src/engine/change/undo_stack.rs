@@ -46,6 +46,8 @@ pub struct UndoStack {
     renewed: Vec<ChangeId>,
     /// Steps collected so far for a combined step; `None` if no combined step was started.
     together: Option<Vec<Step>>,
+    /// Id of the combined step that [`UndoStack::join`] adds to.
+    joined: Option<ChangeId>,
 }
 
 /// A step that can be undone.
@@ -208,6 +210,28 @@ impl UndoStack {
             self.keep(Step::Together(steps));
         }
         count
+    }
+
+    /// Adds the combined step, if there is one, and lets [`Self::join`] add to it what becomes known later.
+    pub fn end_together_open(&mut self) {
+        let steps = self.together.take().unwrap_or_default();
+        let single = |step| if let Step::Together(steps) = step { steps } else { vec![step] };
+        let steps: Vec<Step> = steps.into_iter().flat_map(single).collect();
+        self.joined = (!steps.is_empty()).then(|| self.keep(Step::Together(steps)));
+    }
+
+    /// Adds a step to the combined step that was ended with [`Self::end_together_open`].
+    pub fn join(&mut self, step: Step) {
+        let open = self.steps.iter_mut().find(|known| Some(known.id) == self.joined);
+        if let Some(KnownStep { id, at, step: Step::Together(steps) }) = open {
+            steps.push(step);
+            if at.is_some() {
+                self.renewed.push(*id);
+            }
+        } else {
+            self.undone.clear();
+            self.joined = Some(self.keep(Step::Together(vec![step])));
+        }
     }
 
     /// Drops the step of a change whose write failed.

@@ -74,10 +74,34 @@ pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>,
     let before = std::mem::replace(&mut engine.filters.list, list);
     let id = filter.id;
     let change = ListChange::new(before.clone(), &engine.filters.list);
-    engine.filters.pending.push(Pending { filter: id, before, look_for: Some(filter) });
+    engine.filters.pending.push(Pending {
+        filter: id,
+        before,
+        look_for: Some(filter),
+        is_moved: false,
+    });
     engine.undo.step_begins();
     engine.say("looking for matching entries …");
     Ok(vec![change::write(engine, Change::Filters(change), None)])
+}
+
+/// Saves the filters of another reader and applies them to stored entries. Filters beyond the maximum are left out.
+pub fn save_moved(engine: &mut Engine, filters: Vec<EntryFilter>) -> Vec<Effect> {
+    let before = engine.filters.list.clone();
+    for mut filter in filters {
+        let Ok(id) = free_number(engine) else { break };
+        filter.id = id;
+        engine.filters.list.push(filter.clone());
+        // Undo restores this list, in whichever order the filters end.
+        let (before, look_for) = (before.clone(), Some(filter));
+        engine.filters.pending.push(Pending { filter: id, before, look_for, is_moved: true });
+        engine.undo.step_begins();
+    }
+    if engine.filters.list.len() == before.len() {
+        return Vec::new();
+    }
+    let change = ListChange::new(before, &engine.filters.list);
+    vec![change::write(engine, Change::Filters(change), None)]
 }
 
 /// Sets a label on entries by hand, or removes it. A new label is a filter that matches only the entries that the user chooses. The
@@ -107,7 +131,7 @@ pub fn label(
         effects.push(change::write(engine, Change::Filters(change), None));
         id
     };
-    engine.filters.pending.push(Pending { filter: id, before, look_for: None });
+    engine.filters.pending.push(Pending { filter: id, before, look_for: None, is_moved: false });
     engine.undo.step_begins();
     let work = FilterWork::Label { filter: id, keys, set };
     effects.push(Effect::store(Job::Filter(Box::new(work))));
@@ -133,7 +157,7 @@ pub fn remove(engine: &mut Engine, id: u32) -> Vec<Effect> {
     list.retain(|filter| filter.id != id);
     let before = std::mem::replace(&mut engine.filters.list, list);
     let change = ListChange::new(before.clone(), &engine.filters.list);
-    engine.filters.pending.push(Pending { filter: id, before, look_for: None });
+    engine.filters.pending.push(Pending { filter: id, before, look_for: None, is_moved: false });
     engine.undo.step_begins();
     let work = FilterWork::Apply { filter: id, action: filter.action, hits: Vec::new() };
     vec![
@@ -185,9 +209,14 @@ pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) 
     if let Some(place) = place {
         let pending = engine.filters.pending.remove(place);
         let text = words(engine, &pending, &changes);
-        engine.say_undoable(text);
         let changes = Box::new(changes);
-        engine.undo.push(Step::Filters { before: pending.before, changes, forward: false });
+        let step = Step::Filters { before: pending.before, changes, forward: false };
+        if pending.is_moved {
+            engine.undo.join(step);
+        } else {
+            engine.say_undoable(text);
+            engine.undo.push(step);
+        }
         undo_waits = engine.undo.step_is_known();
     }
     engine.tell(Event::CountersChanged);

@@ -23,6 +23,11 @@ pub struct Filters {
 }
 
 impl Filters {
+    /// Checks whether a change of any filter is in progress.
+    pub const fn is_any_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
     /// Checks whether a change of this filter is in progress.
     pub fn is_pending(&self, id: u32) -> bool {
         self.pending.iter().any(|pending| pending.filter == id)
@@ -45,6 +50,8 @@ pub(super) struct Pending {
     pub(super) before: Vec<EntryFilter>,
     /// New filter to apply to stored entries as soon as the filter is written.
     pub(super) look_for: Option<EntryFilter>,
+    /// The change is part of taking over everything from another reader.
+    pub(super) is_moved: bool,
 }
 
 /// Preview of the entries that a filter would match.

@@ -1,6 +1,5 @@
 //! Entries: lists, marks, filters, withdrawals, notifications, pictures, and the text of linked pages.
 
-pub mod elsewhere;
 pub mod entry_filters;
 pub mod entry_json;
 pub mod filter_work;

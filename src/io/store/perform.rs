@@ -125,7 +125,7 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
             None
         }
         Job::NoteElsewhere(feed, now, known) => {
-            Some(Answer::ElsewhereNoted(feed, store.note_elsewhere(feed, &known, now)?))
+            Some(Answer::ElsewhereNoted(feed, Box::new(store.note_elsewhere(feed, &known, now)?)))
         }
         Job::SaveSteps(steps) => {
             store.save_steps(&steps)?;

@@ -7,6 +7,7 @@ pub mod key_bindings;
 pub mod key_input;
 pub mod key_names;
 pub mod mouse;
+pub mod newsboat_bindings;
 pub mod newsboat_keys;
 pub mod own_commands;
 pub mod run_command;

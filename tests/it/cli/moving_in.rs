@@ -19,19 +19,29 @@ fn newsboat(folder: &Path, feed: &str) {
     let query = "\"query:Unread:unread = \\\"yes\\\"\"";
     fs::write(folder.join("urls"), format!("{feed} garden/fruit \"~My orchard\"\n{query}\n"))
         .unwrap();
-    // An address of the same length can be written over the one in the file.
-    let mut cache = CACHE.to_vec();
-    let places: Vec<usize> = memchr::memmem::find_iter(CACHE, PLACEHOLDER).collect();
-    assert!(feed.len() == PLACEHOLDER.len() && places.len() == 61, "{feed}");
+    fs::write(folder.join("cache.db"), with_address(CACHE, feed)).unwrap();
+}
+
+/// Returns a database with an address in place of the placeholder, which has the same length.
+fn with_address(database: &[u8], feed: &str) -> Vec<u8> {
+    let mut changed = database.to_vec();
+    let places: Vec<usize> = memchr::memmem::find_iter(database, PLACEHOLDER).collect();
+    assert!(feed.len() == PLACEHOLDER.len() && !places.is_empty(), "{feed}");
     for place in places {
-        cache[place..place + feed.len()].copy_from_slice(feed.as_bytes());
+        changed[place..place + feed.len()].copy_from_slice(feed.as_bytes());
     }
-    fs::write(folder.join("cache.db"), cache).unwrap();
+    changed
 }
 
 fn entries(program: &Program, args: &[&str]) -> Vec<Value> {
     let all = [&["entries", "--json", "--limit", "500"], args].concat();
     program.run(&all).with(0).json().as_array().unwrap().clone()
+}
+
+/// Returns the numbers in a row of the table at the end of an import.
+fn row(out: &str, what: &str) -> Vec<String> {
+    let row = out.lines().find_map(|line| line.strip_prefix(what)).unwrap();
+    row.split_whitespace().take(2).map(str::to_owned).collect()
 }
 
 fn ids(entries: &[Value], flag: &str) -> Vec<String> {
@@ -54,16 +64,24 @@ fn newsboat_marks_count_before_and_after_the_first_poll() {
                 program.run(&["add", &site.at("/feed.xml")]).with(0);
             }
             let dry = program.run(&["import", "--from", "newsboat", "--dry-run", folder]).with(0);
-            assert!(dry.out.contains("1 subscription would be imported"), "{}", dry.out);
-            assert!(dry.out.contains("62 entries there: 33 read, 2 flagged"), "{}", dry.out);
+            assert!(
+                dry.out.contains("1 subscription and 1 search would be imported"),
+                "{}",
+                dry.out
+            );
+            assert_eq!(row(&dry.out, "read entries"), ["33", "33"], "{}", dry.out);
+            assert_eq!(row(&dry.out, "saved searches"), ["1", "1"], "{}", dry.out);
             assert_eq!(entries(&program, &["--starred"]).len(), 0);
             let done = program.run(&["import", "--from", "newsboat", folder]).with(0);
             assert!(done.out.contains("1 search saved"), "{done:?}");
             // Ten even numbers, the first one, and the one that was deleted; those that are not in the feed wait.
-            let (here, later) = if is_polled { (12, 20) } else { (0, 31) };
-            let told = format!("{here} marked here, ");
-            assert!(done.out.contains(&told), "{done:?}");
-            assert!(done.out.contains(&format!("{later} waiting")), "{done:?}");
+            let told = if is_polled {
+                "13 marked; 20 wait for later polls"
+            } else {
+                "2 marked; 31 wait for later polls"
+            };
+            assert!(done.out.contains(told), "{done:?}");
+            assert_eq!(row(&done.out, "starred entries"), ["2", "2"], "{done:?}");
             program.run(&["poll", "--all"]).with(0);
             let all = entries(&program, &[]);
             let mut read: Vec<String> = (2..=20).step_by(2).map(|n| format!("e-{n}")).collect();
@@ -83,6 +101,144 @@ fn newsboat_marks_count_before_and_after_the_first_poll() {
             program.run(&["doctor"]).with(0);
         }
     }
+}
+
+#[test]
+fn one_undo_takes_back_all_of_an_import() {
+    let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 20)));
+    let program = Program::new();
+    let folder = program.path("newsboat");
+    newsboat(&folder, &site.at("/feed.xml"));
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    let before = entries(&program, &[]);
+    program.run(&["import", "--from", "newsboat", folder.to_str().unwrap()]).with(0);
+    assert_ne!(ids(&entries(&program, &[]), "read"), ids(&before, "read"));
+    program.run(&["undo"]).with(0);
+    let after = entries(&program, &[]);
+    let kept = |flag| ids(&after, flag).into_iter().filter(|id| !id.starts_with("gone"));
+    for flag in ["read", "starred"] {
+        assert_eq!(kept(flag).collect::<Vec<_>>(), ids(&before, flag), "{flag}");
+    }
+    let feed = &program.run(&["feeds", "--json"]).with(0).json()[0];
+    assert_eq!(feed["tags"], Value::Array(Vec::new()));
+    assert!(program.run(&["undo"]).out.contains("unsubscribed"), "the import was one step");
+}
+
+#[test]
+fn the_table_says_what_was_not_taken() {
+    let program = Program::new();
+    let folder = program.path("newsboat");
+    newsboat(&folder, "http://127.0.0.1:12345/feed.xml");
+    let urls = "http://127.0.0.1:1/a \"~One\" news\nhttp://127.0.0.1:1/b ! news\nexec:ls\n\
+                \"query:Old:unread_count > 3\"\nhttp://127.0.0.1:1/c\n";
+    fs::write(folder.join("urls"), urls).unwrap();
+    program.run(&["add", "--no-poll", "http://127.0.0.1:1/a"]).with(0);
+    for dry in [true, false] {
+        let args = ["import", "--from", "newsboat", folder.to_str().unwrap(), "--dry-run"];
+        let done = program.run(&args[..if dry { 5 } else { 4 }]).with(if dry { 0 } else { 1 });
+        for (what, numbers) in [
+            ("feeds", ["4", "3"]),
+            ("titles", ["1", "0"]),
+            ("tags", ["1", "1"]),
+            ("hidden feeds", ["1", "1"]),
+            ("read entries", ["33", "0"]),
+            ("starred entries", ["2", "0"]),
+            ("saved searches", ["1", "0"]),
+        ] {
+            assert_eq!(row(&done.out, what), numbers, "{done:?}");
+        }
+        assert!(done.out.contains("33 in feeds you are not subscribed to"), "{done:?}");
+        assert!(done.err.contains("line 4: the search 'Old' is left out"), "{done:?}");
+        assert!(done.err.contains("line 3: backissue cannot subscribe to the output"), "{done:?}");
+    }
+    let list = program.run(&["export"]).with(0).out;
+    let quiet: Vec<&str> = list.lines().filter(|line| line.contains("bi:quiet=\"on\"")).collect();
+    assert!(quiet.len() == 1 && quiet[0].contains("http://127.0.0.1:1/b"), "{list}");
+}
+
+#[test]
+fn killfile_and_keys_of_newsboat_are_taken_over() {
+    let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 20)));
+    let program = Program::new();
+    let folder = program.path("newsboat");
+    newsboat(&folder, &site.at("/feed.xml"));
+    let config = format!(
+        "browser \"firefox '%u'\"\nignore-article * \"title =~ \\\"7$\\\"\"\n\
+         ignore-article {} \"title =~ \\\"8$\\\"\"\n\
+         ignore-article https://gone.example/ \"title =~ \\\"8$\\\"\"\n\
+         highlight articlelist \"9$\" red\nignore-article * \"guid = \\\"x\\\"\"\n\
+         define-filter Young \"age < 3\"\nbind-key ^R reload-all\nbind-key X delete-article\n\
+         color background white black\n",
+        site.at("/feed.xml")
+    );
+    fs::write(folder.join("config"), config).unwrap();
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    let done = program.run(&["import", "--from", "newsboat", folder.to_str().unwrap()]).with(0);
+    for (what, numbers) in
+        [("filters", ["5", "3"]), ("saved searches", ["2", "2"]), ("keys", ["2", "1"])]
+    {
+        assert_eq!(row(&done.out, what), numbers, "{done:?}");
+    }
+    for line in ["open = \"firefox {link}\"", "keys = \"newsboat\"", "\"Ctrl-r\" = [\"poll-all\"]"]
+    {
+        assert!(done.out.lines().any(|it| it == line), "{line} {done:?}");
+    }
+    assert!(done.out.contains("1 other setting of newsboat"), "{done:?}");
+    for part in ["config, line 6: ignore-article: queries here", "config, line 9: key 'X': delete"]
+    {
+        assert!(done.err.contains(part), "{part} {done:?}");
+    }
+    let hidden = entries(&program, &["--hidden"]);
+    let titles: Vec<&str> = hidden.iter().map(|it| it["title"].as_str().unwrap()).collect();
+    assert!(titles.len() == 4 && titles.iter().all(|it| it.ends_with(['7', '8'])), "{titles:?}");
+    let labelled = entries(&program, &["--search", "label:highlight-red"]);
+    assert_eq!(labelled.len(), 2);
+    program.run(&["undo"]).with(0);
+    assert_eq!(entries(&program, &["--hidden"]).len(), 0);
+    let filters = program.run(&["filters", "--json"]).with(0).json();
+    assert_eq!(filters.as_array().map(Vec::len), Some(0), "{filters}");
+}
+
+#[test]
+fn files_of_other_readers_are_recognised_and_imported() {
+    let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 20)));
+    for (name, bytes) in [
+        ("newsraft.sqlite3", &include_bytes!("../fixtures/readers/newsraft.db")[..]),
+        ("database.sqlite", include_bytes!("../fixtures/readers/news-flash.db")),
+        ("liferea.db", include_bytes!("../fixtures/readers/liferea.db")),
+        ("database.db", include_bytes!("../fixtures/readers/rssguard.db")),
+    ] {
+        let program = Program::new();
+        let folder = program.path("other");
+        fs::create_dir(&folder).unwrap();
+        let file = folder.join(name);
+        fs::write(&file, with_address(bytes, &site.at("/feed.xml"))).unwrap();
+        fs::write(folder.join(format!("{name}-wal")), "x").unwrap();
+        let done = program.run(&["import", file.to_str().unwrap()]).with(0);
+        assert!(done.err.contains("end the other reader"), "{done:?}");
+        assert_eq!(row(&done.out, "read entries"), ["3", "3"], "{done:?}");
+        program.run(&["poll", "--all"]).with(0);
+        let all = entries(&program, &[]);
+        assert_eq!(
+            (all.len(), ids(&all, "read")),
+            (21, vec!["e-1".into(), "e-3".into(), "gone-1".into()])
+        );
+        assert_eq!(ids(&all, "starred"), ["e-3", "gone-1"], "{name}");
+        // The folder is recognised by its files.
+        let again = program.run(&["import", folder.to_str().unwrap()]).with(0);
+        assert!(again.out.contains("0 added, 1 already subscribed"), "{again:?}");
+    }
+    let program = Program::new();
+    let file = program.path("starred.json");
+    let list = r#"{"id":"user/1/state/com.google/starred","items":[{"title":"Gone","content":{"content":"Kept text"},
+        "alternate":[{"href":"http://127.0.0.1:1/gone"}],"origin":{"streamId":"feed/http://127.0.0.1:1/feed"}}]}"#;
+    fs::write(&file, list).unwrap();
+    let file = file.to_str().unwrap();
+    program.run(&["import", "--from", "freshrss", file]).with(0);
+    assert_eq!(ids(&entries(&program, &["--starred"]), "starred"), ["http://127.0.0.1:1/gone"]);
+    let feed = &program.run(&["feeds", "--json"]).with(0).json()[0];
+    assert_eq!(feed["unread"], 1, "it was not read there");
+    program.run(&["import", "--from", "miniflux"]).refused(2);
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Files of other feed readers. `newsboat-cache.db` was written by `SQLite` 3.40 with the schema of newsboat 2.30, in pages of 512 bytes,
-//! its first row before newsboat's later columns were added.
+//! its first row before newsboat's later columns were added. The files in `readers/` have the tables of the readers: of newsraft's
+//! `src/db.c`, of the migrations of news-flash 4.0, of Liferea's `src/db.c` and of RSS Guard's `db_init.sql`.
 
+use backissue_core::other_readers::library::Library;
 use backissue_core::other_readers::newsboat;
+use backissue_core::other_readers::recognise::read;
 use backissue_core::other_readers::sqlite::{Sqlite, Value};
 
 const CACHE: &[u8] = include_bytes!("../fixtures/newsboat-cache.db");
@@ -50,4 +53,80 @@ fn damaged_databases_end_with_an_error_or_fewer_rows() {
         refused += usize::from(newsboat::read_cache(&CACHE[..at]).is_err());
     }
     assert!(refused > CACHE.len() / 7, "each one that is cut off: {refused}");
+}
+
+/// Returns the titles and tags of the feed, and the ids of read and of starred entries.
+fn told(library: &Library) -> (Option<String>, Vec<String>, Vec<&str>, Vec<&str>) {
+    let [feed] = library.list.outlines.as_slice() else { panic!("{:?}", library.list) };
+    assert_eq!((feed.xml_url.as_str(), library.entries.len()), (FEED, 1));
+    let entries = &library.entries[FEED];
+    let read = entries.iter().filter(|it| it.is_read).map(|it| it.entry.id.as_str());
+    let starred = entries.iter().filter(|it| it.is_starred);
+    for entry in starred.clone() {
+        assert_eq!(entry.entry.content.as_deref(), Some("<p>Kept text</p>"));
+    }
+    let starred = starred.map(|it| it.entry.id.as_str());
+    (feed.title.clone(), feed.tags.clone(), read.collect(), starred.collect())
+}
+
+#[test]
+fn databases_of_other_readers_are_recognised() {
+    let named = (Some("My orchard".to_owned()), vec!["Garden/Fruit".to_owned()]);
+    for (reader, bytes, (title, tags)) in [
+        ("newsraft", &include_bytes!("../fixtures/readers/newsraft.db")[..], Default::default()),
+        ("news-flash", include_bytes!("../fixtures/readers/news-flash.db"), named.clone()),
+        ("liferea", include_bytes!("../fixtures/readers/liferea.db"), named.clone()),
+        ("rssguard", include_bytes!("../fixtures/readers/rssguard.db"), named),
+    ] {
+        let library = read(bytes).unwrap().unwrap();
+        let (read, starred) = (vec!["e-1", "e-3", "gone-1"], vec!["e-3", "gone-1"]);
+        assert_eq!(told(&library), (title, tags, read, starred), "{reader}");
+        let first = library.entries[FEED].iter().find(|it| it.entry.id == "e-1").unwrap();
+        assert_eq!(first.entry.content, None, "{reader}: texts of starred ones alone");
+        assert_eq!(first.entry.published.unwrap().timestamp() / 10, 170_000_000, "{reader}");
+    }
+}
+
+#[test]
+fn lists_of_google_reader_are_recognised_by_their_form() {
+    let item = |guid: &str, more: &str| {
+        format!(
+            r#"{{"id":"tag:google.com,2005:reader/item/1","guid":"{guid}","title":"T","published":1700000000,
+            "canonical":[{{"href":"http://127.0.0.1/{guid}"}}],"content":{{"content":"<p>Kept text</p>"}},
+            "origin":{{"streamId":"feed/12","title":"Orchard","feedUrl":"{FEED}"}},"categories":[{more}]}}"#
+        )
+    };
+    let freshrss = format!(
+        r#"{{"id":"user/me/state/org.freshrss/starred","items":[{},{}]}}"#,
+        item("e-1", r#""user/-/state/com.google/starred""#),
+        item("e-2", r#""user/-/state/com.google/read""#)
+    );
+    let library = read(freshrss.as_bytes()).unwrap().unwrap();
+    let title = Some("Orchard".to_owned());
+    assert_eq!(told(&library), (title.clone(), vec![], vec!["e-2"], vec!["e-1", "e-2"]));
+    let takeout = freshrss.replace("org.freshrss", "com.google").replace("feed/12", "x");
+    let library = read(takeout.as_bytes()).unwrap().unwrap();
+    assert_eq!(told(&library).3, ["e-1", "e-2"]);
+    for (text, part) in [
+        ("{", "it is JSON, but neither"),
+        (r#"{"items":3}"#, "it is JSON, but neither"),
+        (r#"{"version":"https://jsonfeed.org/version/1.1"}"#, "it is JSON, but neither"),
+    ] {
+        assert!(read(text.as_bytes()).unwrap_err().contains(part), "{text}");
+    }
+    assert_eq!(read(b"https://a.example/feed"), Ok(None));
+    assert_eq!(read(br#"{"items":[3,{"origin":[]},null]}"#), Ok(Some(Library::default())));
+}
+
+#[test]
+fn the_file_of_feedr_is_recognised() {
+    let text = format!(
+        r#"{{"bookmarks":["{FEED}","https://b.example/feed"],"read_items":["http://127.0.0.1/1"],
+        "categories":[{{"id":"1","name":"Fruit","feeds":["{FEED}"],"expanded":true}}]}}"#
+    );
+    let library = read(text.as_bytes()).unwrap().unwrap();
+    assert_eq!(library.list.outlines.len(), 2);
+    assert_eq!(library.list.outlines[0].tags, ["Fruit"]);
+    let entries = &library.entries[FEED];
+    assert!(entries.len() == 1 && entries[0].is_read, "{entries:?}");
 }

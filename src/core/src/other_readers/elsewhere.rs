@@ -24,6 +24,9 @@ pub struct ElsewhereEntry {
     pub is_starred: bool,
 }
 
+/// What is known of entries, by the address of the feed.
+pub type KnownEntries = BTreeMap<String, Vec<ElsewhereEntry>>;
+
 /// Entries of a feed that another reader knew as read or starred.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenElsewhere {
@@ -67,9 +70,10 @@ impl SeenElsewhere {
         self.entries.iter().any(|waiting| waiting.marks == marks)
     }
 
-    /// Returns the number of entries that are waited for.
-    pub const fn len(&self) -> usize {
-        self.entries.len()
+    /// Returns the numbers of read and of starred entries that are waited for.
+    pub fn counts(&self) -> (usize, usize) {
+        let count = |is: fn(&SeenEntry) -> bool| self.entries.iter().filter(|it| is(it)).count();
+        (count(|it| it.is_read), count(|it| it.is_starred))
     }
 
     /// Returns whether no entry is waited for.
@@ -126,8 +130,10 @@ impl SeenElsewhere {
 /// What another reader says about an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeenFlags {
-    is_read: bool,
-    is_starred: bool,
+    /// It was read.
+    pub is_read: bool,
+    /// It was starred.
+    pub is_starred: bool,
 }
 
 impl SeenFlags {
@@ -203,7 +209,7 @@ mod tests {
         let found = seen.take((0..).zip(&met));
         let starred: Vec<_> = found.iter().map(|(seq, flags)| (*seq, flags.is_starred)).collect();
         assert_eq!(starred, [(0, true), (1, false), (2, false)]);
-        assert_eq!(seen.len(), 1, "the fourth is waited for");
+        assert_eq!(seen.counts(), (1, 0), "the fourth is waited for");
         assert!(seen.take((0..).zip(&met)).is_empty(), "each is found once");
         let flags = found[&0].added_to(Flags::NEW);
         assert!(flags.was_opened() && flags.is_starred());
@@ -217,7 +223,7 @@ mod tests {
         assert!(seen.is_empty());
         seen.extend(SeenElsewhere::new(&[known("1", "", "", 0, false)], at(1)));
         seen.extend(SeenElsewhere::new(&[known("1", "", "", 0, true)], at(2)));
-        assert_eq!(seen.len(), 1);
+        assert_eq!(seen.counts(), (1, 1));
         let found = seen.take([(7, &kept("1", "", "", 0))].into_iter());
         assert!(found[&7].is_starred);
     }

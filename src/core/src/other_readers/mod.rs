@@ -1,5 +1,14 @@
-//! Reads the files of other feed readers: which entries were read or starred there.
+//! Reads the files of other feed readers: subscriptions, and which entries were read or starred there.
 
+mod build;
 pub mod elsewhere;
+mod json_files;
+pub mod library;
+mod liferea;
+mod news_flash;
 pub mod newsboat;
+pub mod newsboat_config;
+mod newsraft;
+pub mod recognise;
+mod rssguard;
 pub mod sqlite;

@@ -85,6 +85,16 @@ impl<'b> Sqlite<'b> {
         bytes.starts_with(b"SQLite format 3\0")
     }
 
+    /// Checks whether there are tables with these names.
+    pub fn has_tables(&self, wanted: &[&str]) -> Result<bool, Fault> {
+        for table in wanted {
+            if self.read(table, &[])?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Reads these columns of all rows of a table. A column that the table does not have is [`Value::Null`]. Returns `None` if there is
     /// no such table.
     pub fn read(&self, table: &str, columns: &[&str]) -> Result<Option<Vec<Vec<Value>>>, Fault> {
@@ -232,6 +242,7 @@ struct Column {
 
 /// Reads the columns in the statement that created a table.
 fn columns_in(sql: &str) -> Vec<Column> {
+    let sql = without_comments(sql);
     let inside = sql.split_once('(').map_or("", |(_, inside)| inside);
     let (mut parts, mut depth, mut quote) = (vec![String::new()], 0_usize, None);
     for char in inside.chars() {
@@ -256,11 +267,30 @@ fn columns_in(sql: &str) -> Vec<Column> {
         let first = part.split_whitespace().next()?;
         let is_constraint = CONSTRAINTS.iter().any(|word| first.eq_ignore_ascii_case(word));
         let name = first.trim_matches(['"', '`', '[', ']', '\'']).to_owned();
-        let kind = part.to_ascii_uppercase();
-        let is_number = kind.contains(" INTEGER PRIMARY KEY");
+        let kind: Vec<&str> = part.split_whitespace().skip(1).collect();
+        let kind = kind.join(" ").to_ascii_uppercase();
+        let is_number = kind.starts_with("INTEGER PRIMARY KEY")
+            || kind.starts_with("INTEGER NOT NULL PRIMARY KEY");
         (!is_constraint).then_some(Column { name, is_number })
     };
     parts.iter().filter_map(column).collect()
+}
+
+/// Removes comments, which can contain commas.
+fn without_comments(sql: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), sql);
+    while let Some(place) = rest.find(['/', '-']) {
+        let (before, at) = rest.split_at(place);
+        kept.push_str(before);
+        let comment = [("/*", "*/"), ("--", "\n")].iter().find(|(begin, _)| at.starts_with(begin));
+        rest = if let Some((_, end)) = comment {
+            at.split_once(end).map_or("", |(_, behind)| behind)
+        } else {
+            kept.extend(at.chars().next());
+            at.get(1..).unwrap_or_default()
+        };
+    }
+    kept + rest
 }
 
 /// Reads a number of one to nine bytes. Returns the bytes after it.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::engine::entries::elsewhere::{Elsewhere, ElsewhereNoted};
+use crate::engine::moving::elsewhere::{Elsewhere, ElsewhereNoted};
 use crate::io::codec;
 use crate::io::store::commit::CommitParts;
 use crate::io::store::error::StoreError;
@@ -11,8 +11,10 @@ use crate::io::store::pack::{Batch, TableName};
 use crate::io::store::record_keys::feed_bytes;
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::rank::Position;
-use backissue_core::history::{DocumentPlace, FeedKey, Merged, MergedEntry, Merging, Tombstones};
-use backissue_core::other_readers::elsewhere::SeenElsewhere;
+use backissue_core::history::{
+    DocumentPlace, FeedKey, Flag, Flags, Merged, MergedEntry, Merging, Tombstones,
+};
+use backissue_core::other_readers::elsewhere::{SeenElsewhere, SeenFlags};
 
 impl Store {
     /// Notes what another reader knew of the entries of a feed. Those that are here get their marks now; starred ones that are not, and
@@ -27,7 +29,7 @@ impl Store {
         let known = self.find_known(feed, |row| row.flags.is_live())?;
         let here = known.values().flatten().map(|known| (known.seq, &known.kept));
         let found = seen.take(here);
-        let mut result = ElsewhereNoted { met: found.len(), ..ElsewhereNoted::default() };
+        let mut result = ElsewhereNoted::default();
         let place = DocumentPlace { position: Position::Page, fetched_at: now };
         let entries = noted.entries.iter().filter(|entry| seen.waits_for(entry)).cloned().collect();
         let document = FeedDocument { entries, ..FeedDocument::default() };
@@ -39,18 +41,27 @@ impl Store {
             let kept = MergedEntry { row: entry.row, kept: entry.kept, body: None };
             let merged_entry = merged.entries.entry(entry.seq).or_insert(kept);
             let before = merged_entry.row.flags;
-            merged_entry.row.flags = flags.added_to(before);
-            merged.counters.shift(Some(before), Some(merged_entry.row.flags));
+            let after = flags.added_to(before);
+            merged_entry.row.flags = after;
+            merged.counters.shift(Some(before), Some(after));
+            count(&mut result, *flags);
+            let is_new = |is: fn(Flags) -> bool| is(after) && !is(before);
+            let read = is_new(Flags::is_read).then_some(Flag::Read);
+            let starred = is_new(Flags::is_starred).then_some(Flag::Starred);
+            result.marked.insert(entry.seq, read.into_iter().chain(starred).collect());
         }
         let added = merged.entries.iter().map(|(seq, entry)| (*seq, &entry.kept));
         let flags = seen.take(added);
         for (seq, flags) in flags {
             let Some(entry) = merged.entries.get_mut(&seq) else { continue };
             let before = entry.row.flags;
-            entry.row.flags = flags.added_to(before);
+            let after = flags.added_to(before);
+            // An added entry counts as history, and so as read, but the other reader knew better.
+            entry.row.flags = if flags.is_read { after } else { after.with(Flag::Read, false) };
             merged.counters.shift(Some(before), Some(entry.row.flags));
+            count(&mut result, flags);
         }
-        result.later = seen.len();
+        (result.read.later, result.starred.later) = seen.counts();
         if let Some(mut earlier) = self.elsewhere(feed)? {
             earlier.extend(seen);
             seen = earlier;
@@ -90,6 +101,15 @@ impl Store {
     fn elsewhere(&self, feed: FeedKey) -> Result<Option<SeenElsewhere>, StoreError> {
         let bytes = self.db.table(TableName::Elsewhere).get(feed_bytes(feed))?;
         Ok(bytes.map(|bytes| codec::decode(&bytes)).transpose()?)
+    }
+}
+
+/// Counts an entry that is here.
+fn count(result: &mut ElsewhereNoted, flags: SeenFlags) {
+    for (taken, is_marked) in
+        [(&mut result.read, flags.is_read), (&mut result.starred, flags.is_starred)]
+    {
+        taken.here = taken.here.saturating_add(usize::from(is_marked));
     }
 }
 

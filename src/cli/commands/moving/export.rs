@@ -1,8 +1,8 @@
 //! `backissue export`: writes all subscriptions as OPML 2.0.
 
-use super::feeds::tell_lost;
 use crate::cli::Done;
 use crate::cli::args::ExportArgs;
+use crate::cli::commands::feeds::tell_lost;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::engine::feeds::export::subscriptions_text;

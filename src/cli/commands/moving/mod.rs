@@ -1,0 +1,7 @@
+//! Moving in from other readers and moving out.
+
+pub(in crate::cli) mod export;
+pub(in crate::cli) mod import;
+mod newsboat_config;
+mod report;
+mod sources;

@@ -1,0 +1,88 @@
+//! Helpers for the readers of databases: rows by name, entries, and folders as tags.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+
+use super::elsewhere::ElsewhereEntry;
+use super::library::Library;
+use super::sqlite::{Sqlite, Value};
+use crate::feed::Entry;
+use crate::feed::opml::subscription_list::{OpmlFeed, normal_tags};
+
+/// Maximum number of nested folders.
+const DEPTH_MAX: usize = 32;
+
+/// Reads columns of a table. A table that is missing has no rows.
+pub(super) fn rows<const N: usize>(
+    database: &Sqlite<'_>,
+    table: &str,
+    columns: [&str; N],
+) -> Result<Vec<[Value; N]>, String> {
+    let rows = database.read(table, &columns)?.unwrap_or_default();
+    Ok(rows.into_iter().filter_map(|row| row.try_into().ok()).collect())
+}
+
+/// Returns a text, also if the database keeps it as a number.
+pub(super) fn text(value: &Value) -> String {
+    match value {
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => text.trim().to_owned(),
+        Value::Null => String::new(),
+    }
+}
+
+/// Returns a text that is not empty.
+pub(super) fn some(text: &str) -> Option<String> {
+    Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Whether a number is 1.
+pub(super) fn is_set(value: &Value) -> bool {
+    value.integer() == Some(1)
+}
+
+/// Returns the time of a number of seconds.
+pub(super) fn seconds(value: &Value) -> Option<DateTime<Utc>> {
+    let seconds = value.integer().filter(|seconds| *seconds != 0)?;
+    DateTime::from_timestamp(seconds, 0)
+}
+
+/// Folders by their number or name: the title of each, and the folder that contains it.
+pub(super) type Folders = BTreeMap<String, (String, String)>;
+
+/// Returns the titles of a folder and of those around it as one tag.
+pub(super) fn folder_tag(folders: &Folders, folder: &str) -> String {
+    let (mut parts, mut place) = (Vec::new(), folder);
+    while let Some((title, parent)) = folders.get(place).filter(|_| parts.len() < DEPTH_MAX) {
+        parts.insert(0, title.replace('/', " "));
+        place = parent;
+    }
+    parts.join("/")
+}
+
+impl Library {
+    /// Adds a feed, unless its address is empty or known.
+    pub(super) fn add_feed(&mut self, address: &str, title: Option<String>, tags: &[String]) {
+        let is_known = self.list.outlines.iter().any(|feed| feed.xml_url == address);
+        if !address.is_empty() && !is_known {
+            let tags = normal_tags(tags.iter().map(String::as_str));
+            let xml_url = address.to_owned();
+            self.list.outlines.push(OpmlFeed { xml_url, title, tags, ..OpmlFeed::default() });
+        }
+    }
+
+    /// Adds what is known of an entry. An entry without id is identified by its link. Only starred entries keep their text.
+    pub(super) fn add_entry(&mut self, address: &str, mut entry: ElsewhereEntry) {
+        if address.is_empty() {
+            return;
+        }
+        let Entry { id, link, content, .. } = &mut entry.entry;
+        if id.is_empty() {
+            *id = link.clone().unwrap_or_default();
+        }
+        content.take_if(|_| !entry.is_starred);
+        self.entries.entry(address.to_owned()).or_default().push(entry);
+    }
+}

@@ -1,0 +1,36 @@
+//! What the files of another feed reader contain, in one form for all readers.
+
+use super::elsewhere::KnownEntries;
+use super::newsboat_config::NewsboatConfig;
+use crate::feed::opml::subscription_list::Opml;
+
+/// What was found in the files of another reader.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Library {
+    /// Subscriptions and searches.
+    pub list: Opml,
+    /// What is known of entries, by the address of the feed.
+    pub entries: KnownEntries,
+    /// The configuration of newsboat.
+    pub config: NewsboatConfig,
+}
+
+/// A filter of another reader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedRule {
+    /// What the filter does.
+    pub effect: RuleEffect,
+    /// Address of the feed to which the filter is limited.
+    pub feed: Option<String>,
+    /// Query that entries must meet.
+    pub query: String,
+}
+
+/// What a filter of another reader does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RuleEffect {
+    /// It hides the entry.
+    Hide,
+    /// It gives the entry this label.
+    Label(String),
+}

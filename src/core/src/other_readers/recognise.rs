@@ -1,0 +1,41 @@
+//! Recognises the file of another reader by its content.
+
+use super::library::Library;
+use super::sqlite::Sqlite;
+use super::{json_files, liferea, news_flash, newsboat, newsraft, rssguard};
+
+/// Reads the file of another reader: a database by its tables, JSON by its form. Returns `None` if it is neither. The error is a
+/// fragment of a sentence.
+pub fn read(bytes: &[u8]) -> Result<Option<Library>, String> {
+    if Sqlite::is_database(bytes) {
+        return read_database(bytes).map(Some);
+    }
+    let text = bytes.trim_ascii_start();
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    if !text.starts_with(b"{") {
+        return Ok(None);
+    }
+    let why = "it is JSON, but neither a list of entries (FreshRSS, Google Takeout) nor the file of feedr";
+    json_files::read(text).map(Some).ok_or_else(|| why.to_owned())
+}
+
+/// Reads a database. The cache of newsboat has no subscriptions: they are in its `urls` file.
+fn read_database(bytes: &[u8]) -> Result<Library, String> {
+    let database = Sqlite::open(bytes)?;
+    if database.has_tables(&["rss_item", "rss_feed"])? {
+        return Ok(Library { entries: newsboat::read_cache(bytes)?, ..Library::default() });
+    }
+    if database.has_tables(&["articles", "feed_mapping"])? {
+        return news_flash::read(&database);
+    }
+    if database.has_tables(&["node", "subscription", "items"])? {
+        return liferea::read(&database);
+    }
+    if database.has_tables(&["Feeds", "Messages"])? {
+        return rssguard::read(&database);
+    }
+    if database.has_tables(&["feeds", "items"])? {
+        return newsraft::read(&database);
+    }
+    Err("it is a database of no reader that is known here".to_owned())
+}

@@ -1,0 +1,88 @@
+//! What taking over from another reader would add, counted before anything is changed.
+
+use std::collections::BTreeSet;
+
+use super::move_in::MoveIn;
+use crate::engine::feeds::addresses::{address_of, comparable};
+use crate::engine::save_searches::with_new;
+use crate::engine::state::Engine;
+
+/// Numbers of things that were found and of those that would be taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Number of things in the files of the other reader.
+    pub found: usize,
+    /// Number of things that would be taken, or that are here already.
+    pub taken: usize,
+}
+
+impl Count {
+    fn add(&mut self, found: bool, taken: bool) {
+        self.found = self.found.saturating_add(usize::from(found));
+        self.taken = self.taken.saturating_add(usize::from(found && taken));
+    }
+}
+
+/// What taking over from another reader would add.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Forecast {
+    /// Feeds.
+    pub feeds: Count,
+    /// Number of the feeds that are already subscribed to. They only get new tags.
+    pub subscribed: usize,
+    /// Titles that the user chose.
+    pub titles: Count,
+    /// Different tags.
+    pub tags: Count,
+    /// Feeds that are hidden there, and quiet here.
+    pub hidden: Count,
+    /// Entries that were read.
+    pub read: Count,
+    /// Entries that were starred.
+    pub starred: Count,
+    /// Searches.
+    pub searches: Count,
+    /// Filters.
+    pub filters: Count,
+}
+
+/// Counts what taking over from another reader would add.
+pub fn forecast(engine: &Engine, moved: &MoveIn) -> Forecast {
+    let here: BTreeSet<String> =
+        engine.feeds.values().map(|feed| comparable(&feed.record.url)).collect();
+    let mut after = here.clone();
+    let mut all = Forecast::default();
+    let (mut tags, mut tags_taken) = (BTreeSet::new(), BTreeSet::new());
+    for asked in &moved.subscriptions {
+        let url = address_of(&asked.address).ok().map(|url| comparable(&url));
+        let is_new = url.as_ref().is_some_and(|url| after.insert(url.clone()));
+        let is_valid = url.is_some();
+        all.feeds.add(true, is_valid);
+        all.subscribed =
+            all.subscribed.saturating_add(usize::from(url.is_some_and(|url| here.contains(&url))));
+        all.titles.add(asked.title.is_some(), is_new);
+        all.hidden.add(asked.feed_settings.quiet, is_new);
+        tags.extend(&asked.tags);
+        if is_valid {
+            tags_taken.extend(&asked.tags);
+        }
+    }
+    all.tags = Count { found: tags.len(), taken: tags_taken.len() };
+    let is_subscribed =
+        |address: &String| address_of(address).is_ok_and(|url| after.contains(&comparable(&url)));
+    for (address, entries) in &moved.known {
+        let is_here = is_subscribed(address);
+        for entry in entries {
+            all.read.add(entry.is_read, is_here);
+            all.starred.add(entry.is_starred, is_here);
+        }
+    }
+    let list = with_new(&engine.saved_searches, moved.searches.iter().cloned());
+    for (_, query) in &moved.searches {
+        all.searches.add(true, list.iter().any(|search| search.text == *query));
+    }
+    for filter in &moved.filters {
+        all.filters.add(true, filter.feed.as_ref().is_none_or(is_subscribed));
+    }
+    all
+}

@@ -1,0 +1,78 @@
+//! Takes over everything from another reader as one change, so that one undo reverts all of it.
+
+use chrono::{DateTime, Utc};
+
+use super::elsewhere;
+use crate::engine::effect::Effect;
+use crate::engine::entries::entry_filters;
+use crate::engine::feeds::addition::Subscribe;
+use crate::engine::feeds::addresses::{address_of, comparable};
+use crate::engine::feeds::import;
+use crate::engine::save_searches::{self, with_new};
+use crate::engine::state::Engine;
+use backissue_core::filters::{Action, EntryFilter, FilterScope};
+use backissue_core::history::FeedKey;
+use backissue_core::other_readers::elsewhere::KnownEntries;
+
+/// What is taken over from another reader.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MoveIn {
+    /// Subscriptions to add. Feeds that are already subscribed to only get new tags.
+    pub subscriptions: Vec<Subscribe>,
+    /// Searches to save, each as its name and query.
+    pub searches: Vec<(String, String)>,
+    /// Filters to add.
+    pub filters: Vec<MovedFilter>,
+    /// What is known of entries.
+    pub known: KnownEntries,
+}
+
+/// A filter of another reader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedFilter {
+    /// What the filter does.
+    pub action: Action,
+    /// Address of the feed to which the filter is limited.
+    pub feed: Option<String>,
+    /// Query that entries must meet.
+    pub query: String,
+}
+
+/// Takes over everything. Polls nothing.
+pub fn move_in(engine: &mut Engine, now: DateTime<Utc>, moved: MoveIn) -> Vec<Effect> {
+    let MoveIn { subscriptions, searches, filters, known } = moved;
+    engine.undo.begin_together();
+    let mut effects = import::import(engine, now, subscriptions);
+    let list = with_new(&engine.saved_searches, searches);
+    if list.len() > engine.saved_searches.len() {
+        effects.extend(save_searches::save(engine, list));
+    }
+    let filters = filters_here(engine, filters);
+    effects.extend(entry_filters::save_moved(engine, filters));
+    effects.extend(elsewhere::note(engine, now, known));
+    engine.undo.end_together_open();
+    effects
+}
+
+/// Returns the valid filters that are not here yet, without those of feeds that are not subscribed to.
+fn filters_here(engine: &Engine, filters: Vec<MovedFilter>) -> Vec<EntryFilter> {
+    let here = filters.into_iter().filter_map(|MovedFilter { action, feed, query }| {
+        let scope = match feed {
+            Some(address) => FilterScope::Feed(feed_at(engine, &address)?),
+            None => FilterScope::Everywhere,
+        };
+        Some(EntryFilter { action, scope, query, ..EntryFilter::default() })
+    });
+    let is_known = |filter: &EntryFilter| {
+        let same = |kept: &EntryFilter| EntryFilter { id: filter.id, ..kept.clone() } == *filter;
+        engine.filters.list.iter().any(same)
+    };
+    here.filter(|filter| !is_known(filter) && filter.check().is_ok()).collect()
+}
+
+/// Returns the feed with this address, if it is subscribed to.
+fn feed_at(engine: &Engine, address: &str) -> Option<FeedKey> {
+    let wanted = comparable(&address_of(address).ok()?);
+    let mut feeds = engine.feeds.values();
+    feeds.find(|feed| comparable(&feed.record.url) == wanted).map(|feed| feed.key)
+}
