@@ -25,6 +25,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
         Job::Commit(commit) => Some(BTreeSet::from([commit.feed])),
         Job::KeepHistory(commit) => Some(BTreeSet::from([commit.feed])),
         Job::Restore(feed, _) | Job::NoteElsewhere(feed, ..) => Some(BTreeSet::from([*feed])),
+        Job::Sync(sync) => Some(BTreeSet::from([sync.feed])),
         Job::SaveRecords(records) => Some(records.iter().map(|(feed, _)| *feed).collect()),
         Job::Absorb { from, into, .. } => Some(BTreeSet::from([*from, *into])),
         Job::Mark { entries, .. } => match entries {

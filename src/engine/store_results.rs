@@ -9,7 +9,7 @@ use super::change::{Change, PendingChange, failed_write, undo};
 use super::commands_under_way::written_feeds;
 use super::effect::Effect;
 use super::entries::elsewhere;
-use super::entries::{entry_filters, marks, notifications, withdrawn};
+use super::entries::{account_sync, entry_filters, marks, notifications, withdrawn};
 use super::event::Event;
 use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, polling, stop_polls};
@@ -184,6 +184,7 @@ const fn is_written(answer: &Answer) -> bool {
             | Answer::FiltersSaved
             | Answer::SearchesSaved
             | Answer::ElsewhereNoted(..)
+            | Answer::Synced(..)
     )
 }
 
@@ -224,6 +225,10 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         }
         Answer::ElsewhereNoted(feed, counts) => {
             elsewhere::noted(engine, feed, counts);
+            Vec::new()
+        }
+        Answer::Synced(feed, synced) => {
+            account_sync::written(engine, feed, synced);
             Vec::new()
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),

@@ -8,7 +8,7 @@ use super::backfill::{history_requests, walks};
 use super::change::undo;
 use super::effect::Effect;
 use super::entries::{
-    elsewhere, entry_filters, marks, notifications, page_fetches, picture_fetches,
+    account_sync, elsewhere, entry_filters, marks, notifications, page_fetches, picture_fetches,
 };
 use super::event::Event;
 use super::external::external_run::RunPurpose;
@@ -115,6 +115,7 @@ fn requested(
         Request::Subscribe(wanted) => subscribe::add(engine, now, *wanted),
         Request::Import(wanted) => import::import(engine, now, wanted),
         Request::NoteElsewhere(known) => elsewhere::note(engine, now, known),
+        Request::Sync(syncs) => account_sync::write(engine, syncs),
         Request::ImportFile(path) => vec![Effect::ReadImport(path)],
         Request::Preview { addition, url } => feed_preview::select(engine, now, addition, url),
         Request::Choose { addition, url } => subscribe::choose(engine, now, addition, url),

@@ -81,6 +81,9 @@ pub struct ScheduleSettings {
     pub ignore_skips: bool,
     /// Keep polling although the publisher marked the feed as ended (SPEC G.40).
     pub ignore_expired: bool,
+    /// The server of an account polls the feed, and its entries come from there.
+    #[serde(skip_serializing_if = "is_default")]
+    pub by_server: bool,
 }
 
 impl Default for ScheduleSettings {
@@ -95,6 +98,7 @@ impl Default for ScheduleSettings {
             ignore_cache_lifetime: false,
             ignore_skips: false,
             ignore_expired: false,
+            by_server: false,
         }
     }
 }
