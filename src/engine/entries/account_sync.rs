@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use backissue_core::accounts::subscriptions::AgreedFeed;
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::feed::Entry;
 use backissue_core::history::{Counters, FeedKey};
@@ -45,18 +45,6 @@ impl FeedSync {
             sending: BTreeMap::new(),
         }
     }
-}
-
-/// A subscription as both sides had it when they were equal.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct AgreedFeed {
-    /// Stream of its entries on the server. Empty: the server does not have the subscription.
-    pub stream: String,
-    /// Its title.
-    pub title: String,
-    /// Its folder there, and its first tag here.
-    pub folder: Option<String>,
 }
 
 /// What the store did.

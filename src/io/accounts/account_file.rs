@@ -12,8 +12,7 @@ use crate::io::small_files;
 use crate::io::system::words::system_words;
 
 const NAME: &str = "accounts.toml";
-const HEAD: &str =
-    "# Accounts on servers. backissue writes this file with 'backissue account'; keep it private.\n\n";
+const HEAD: &str = "# Accounts on servers. backissue writes this file with 'backissue account'; keep it private.\n\n";
 const BYTES_MAX: u64 = 1024 * 1024;
 /// Longest password that a command may print, in bytes.
 const PASSWORD_MAX: usize = 4_096;
@@ -54,8 +53,7 @@ impl Account {
                 format!("the account '{}' has no password: add it again", self.name)
             });
         };
-        let cannot =
-            |why: &str| format!("the password command of account '{}' {why}", self.name);
+        let cannot = |why: &str| format!("the password command of account '{}' {why}", self.name);
         let words = shell_words::split(command).map_err(|_| cannot("has unbalanced quotes"))?;
         let Some((program, arguments)) = words.split_first() else {
             return Err(cannot("is empty"));

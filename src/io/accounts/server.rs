@@ -10,13 +10,9 @@ use crate::engine::poll::fetch::FetchFailure;
 use crate::io::http::Http;
 use crate::io::http::api_calls::{ApiAnswer, ApiRequest};
 use backissue_core::accounts::ItemId;
-use backissue_core::accounts::answers::{
-    self, AnswerFault, GatheredIds, RemoteFeed, RemoteItem,
-};
+use backissue_core::accounts::answers::{self, AnswerFault, GatheredIds, RemoteFeed, RemoteItem};
 use backissue_core::accounts::dialect::{Dialect, bases};
-use backissue_core::accounts::greader::{
-    self, ApiCall, IdsWanted, MarkAction, SubscriptionEdit,
-};
+use backissue_core::accounts::greader::{self, ApiCall, IdsWanted, MarkAction, SubscriptionEdit};
 use backissue_core::feed::text::one_line;
 
 /// Number of ids that a sync asks for first, to see whether there is anything new.
@@ -81,7 +77,10 @@ impl Server {
     /// Creates the client of an account.
     pub fn new(http: Arc<Http>, runtime: Handle, account: Account) -> Result<Self, SyncFailure> {
         let base = Url::parse(&account.api).map_err(|error| {
-            SyncFailure::other(format!("the address of account '{}' is wrong: {error}", account.name))
+            SyncFailure::other(format!(
+                "the address of account '{}' is wrong: {error}",
+                account.name
+            ))
         })?;
         let dialect = Dialect::of(&base);
         let (token, usage) = (None, Usage::default());
@@ -197,7 +196,7 @@ impl Server {
     /// Returns the subscriptions.
     pub fn subscriptions(&mut self) -> Result<Vec<RemoteFeed>, SyncFailure> {
         let body = self.ask(&|_| greader::subscriptions(), false)?;
-        self.read(answers::read_subscriptions(&body))
+        self.read(answers::read_subscriptions(&body, self.dialect.widens_titles))
     }
 
     /// Returns all ids of a stream. With `known`, stops at the first page without an unknown id; the first page is short then.
@@ -211,8 +210,7 @@ impl Server {
         let mut count = if known.is_some() { NEWEST } else { self.dialect.ids_a_page };
         loop {
             let (before, continuation) = (gathered.ids.len(), gathered.continuation.clone());
-            let wanted =
-                IdsWanted { stream, unread, count, continuation: continuation.as_deref() };
+            let wanted = IdsWanted { stream, unread, count, continuation: continuation.as_deref() };
             let body = self.ask(&|_| greader::item_ids(&wanted), false)?;
             self.read(gathered.add(&body))?;
             let page = gathered.ids.get(before..).unwrap_or_default();
@@ -280,7 +278,7 @@ impl Server {
             }
             429 => (pause(), "asks for fewer requests".to_owned()),
             503 => (pause(), "is down for maintenance, or its API is switched off".to_owned()),
-            300..400 => {
+            300..=399 => {
                 let to = answer.location.as_deref().unwrap_or("another address");
                 let why = format!(
                     "redirects to {}: if it moved, add the account with its new address",

@@ -208,8 +208,8 @@ struct CategoryAnswer {
     label: Option<String>,
 }
 
-/// Reads the subscriptions. Subscriptions without an http address are left out.
-pub fn read_subscriptions(bytes: &[u8]) -> Result<Vec<RemoteFeed>, AnswerFault> {
+/// Reads the subscriptions. Subscriptions without an http address are left out. `widened`: see [`read_items`].
+pub fn read_subscriptions(bytes: &[u8], widened: bool) -> Result<Vec<RemoteFeed>, AnswerFault> {
     let answer: SubscriptionsAnswer = read_json(bytes)?;
     let feed = |it: SubscriptionAnswer| {
         let named = it.url.or_else(|| it.id.strip_prefix("feed/").map(str::to_owned));
@@ -218,9 +218,10 @@ pub fn read_subscriptions(bytes: &[u8]) -> Result<Vec<RemoteFeed>, AnswerFault> 
             let name = one_line(&it.label.or(in_id)?, NAME_MAX);
             (!name.is_empty()).then_some(name)
         };
+        let title = it.title.unwrap_or_default();
         Some(RemoteFeed {
             url: web_address(&named?)?,
-            title: one_line(&it.title.unwrap_or_default(), TITLE_MAX),
+            title: one_line(&if widened { narrowed(&title) } else { title }, NAME_MAX),
             folders: it.categories.into_iter().take(FOLDERS_MAX).filter_map(folder).collect(),
             site: it.site.as_deref().and_then(web_address),
             stream: Some(it.id).filter(|id| id.len() <= TOKEN_MAX)?,
@@ -339,15 +340,15 @@ fn limited(text: &str) -> String {
     safe_text(text.get(..end).unwrap_or_default()).into_owned()
 }
 
+/// Returns a text with the usual forms of the characters that are special in HTML.
 fn narrowed(text: &str) -> String {
-    text.chars()
-        .map(|char| match char {
-            '\u{ff06}' => '&',
-            '\u{ff1c}' => '<',
-            '\u{ff1e}' => '>',
-            other => other,
-        })
-        .collect()
+    let narrow = |char| match char {
+        '\u{ff06}' => '&',
+        '\u{ff1c}' => '<',
+        '\u{ff1e}' => '>',
+        other => other,
+    };
+    text.chars().map(narrow).collect()
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ fn unusable_lists_are_refused() {
     for wrong in ["{\"itemRefs\":7}", "{\"itemRefs\":[", "\u{0}", "null"] {
         assert!(GatheredIds::default().add(wrong.as_bytes()).is_err(), "{wrong}");
         assert!(read_items(wrong.as_bytes(), true).is_err(), "{wrong}");
-        assert!(read_subscriptions(wrong.as_bytes()).is_err(), "{wrong}");
+        assert!(read_subscriptions(wrong.as_bytes(), true).is_err(), "{wrong}");
     }
     assert!(
         GatheredIds::default().add(br#"{"itemRefs":null}"#).is_ok(),
@@ -92,12 +92,12 @@ fn unusable_lists_are_refused() {
 #[test]
 fn subscriptions_are_read_with_their_folders() {
     let body = r#"{"subscriptions":[
-        {"id":"feed/4","title":"A\u001b & b","categories":[{"id":"user/-/label/News","label":"News"}],
+        {"id":"feed/4","title":"A\u001b \uff06 b","categories":[{"id":"user/-/label/News","label":"News"}],
          "url":"https://a.example/feed","htmlUrl":"https://a.example/","iconUrl":"x"},
         {"id":"feed/https://b.example/feed","title":"B","categories":[{"id":"user/1005/label/C/D"}]},
         {"id":"feed/5","title":"C","url":"file:///etc/passwd"},
         {"id":"feed/6","title":"D"}]}"#;
-    let read = read_subscriptions(body.as_bytes()).unwrap();
+    let read = read_subscriptions(body.as_bytes(), true).unwrap();
     let shown: Vec<_> = read
         .iter()
         .map(|feed| {

@@ -10,6 +10,7 @@ pub mod item_id;
 pub mod marks;
 #[cfg(test)]
 mod merge_tests;
+pub mod subscriptions;
 
 pub use item_id::ItemId;
 pub use marks::Marks;

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::entries::account_sync::{AgreedFeed, FeedSync, FeedSynced};
+use crate::engine::entries::account_sync::{FeedSync, FeedSynced};
 use crate::io::codec;
 use crate::io::store::commit::CommitParts;
 use crate::io::store::error::StoreError;
@@ -12,6 +13,7 @@ use crate::io::store::handle::Store;
 use crate::io::store::pack::{Batch, TableName};
 use crate::io::store::record_keys::feed_bytes;
 use backissue_core::accounts::marks::KnownMarks;
+use backissue_core::accounts::subscriptions::AgreedFeed;
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::merge::known_copies;
@@ -19,6 +21,53 @@ use backissue_core::history::rank::Position;
 use backissue_core::history::{
     DocumentPlace, FeedKey, Flag, Flags, Known, Merging, Tombstones, merge_as,
 };
+
+/// Key of the states of accounts among the facts.
+const STATES_KEY: &[u8] = b"accounts";
+/// Maximum number of log lines of an account.
+const LOG_MAX: usize = 200;
+/// Maximum number of ids that are remembered as unusable.
+const SKIPPED_MAX: usize = 20_000;
+
+/// What is remembered of an account between syncs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccountState {
+    /// Time of the last sync that compared everything.
+    pub whole_at: Option<DateTime<Utc>>,
+    /// Entries that the server lists and does not give, or whose feed it does not list. They are requested once a day.
+    pub skipped: BTreeSet<ItemId>,
+    /// The last syncs, oldest first.
+    pub log: Vec<SyncLine>,
+}
+
+/// A line of the log of syncs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SyncLine {
+    /// Time of its end.
+    pub at: DateTime<Utc>,
+    /// Duration in milliseconds.
+    pub ms: u64,
+    /// Number of requests.
+    pub requests: u32,
+    /// Bytes of bodies sent.
+    pub sent_bytes: u64,
+    /// Bytes of bodies received.
+    pub received_bytes: u64,
+    /// Entries that were added.
+    pub new: u32,
+    /// Marks that changed here.
+    pub marked: u32,
+    /// Marks that were sent.
+    pub sent: u32,
+    /// Marks that the server did not take although it said so.
+    pub untaken: u32,
+    /// A change of a subscription that the server refused, a sentence.
+    pub refused: Option<String>,
+    /// Why it ended early, a sentence.
+    pub failure: Option<String>,
+}
 
 /// A feed of an account.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,6 +126,31 @@ impl Store {
             Some((id, item.marks(row.flags)))
         });
         Ok((synced.agreed, marks.collect()))
+    }
+
+    /// Returns what is remembered of each account, by name.
+    pub fn account_states(&self) -> Result<BTreeMap<String, AccountState>, StoreError> {
+        let bytes = self.facts.get(STATES_KEY)?;
+        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+
+    /// Changes what is remembered of an account. `None` forgets it.
+    pub fn change_account_state(
+        &mut self,
+        name: &str,
+        change: impl FnOnce(&mut AccountState) -> Option<()>,
+    ) -> Result<(), StoreError> {
+        let mut states = self.account_states()?;
+        let mut state = states.remove(name).unwrap_or_default();
+        if change(&mut state).is_some() {
+            let old = state.log.len().saturating_sub(LOG_MAX);
+            state.log.drain(..old);
+            while state.skipped.len() > SKIPPED_MAX {
+                state.skipped.pop_first();
+            }
+            states.insert(name.to_owned(), state);
+        }
+        self.put(TableName::Facts, STATES_KEY, codec::encode(&states)?)
     }
 
     fn synced_feed(&self, feed: FeedKey) -> Result<SyncedFeed, StoreError> {
@@ -180,8 +254,6 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use chrono::{DateTime, Utc};
-
     use super::*;
     use backissue_core::feed::Entry;
     use backissue_core::history::EntryKey;

@@ -1,0 +1,1 @@
+//! Syncs accounts while the program runs.
