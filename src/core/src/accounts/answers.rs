@@ -308,7 +308,9 @@ fn read_item(item: ItemAnswer, widened: bool) -> Option<RemoteItem> {
     let id = ItemId::read(&item.id)?;
     let line = |text: Option<String>, max| {
         let text = text?;
-        let line = if widened { one_line(&narrowed(&text), max) } else { plain_line(&text, max) };
+        // Character references are resolved first: what is narrowed afterwards is no markup.
+        let line = plain_line(&text, max);
+        let line = if widened { narrowed(&line) } else { line };
         (!line.is_empty()).then_some(line)
     };
     let href = |link: &LinkAnswer| web_address(link.href.as_deref().or(link.url.as_deref())?);

@@ -72,7 +72,7 @@ pub struct SyncLine {
 /// A feed of an account.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct SyncedFeed {
+pub(in crate::io::store) struct SyncedFeed {
     /// The subscription as both sides had it last.
     pub agreed: AgreedFeed,
     items: BTreeMap<ItemId, SyncedItem>,
