@@ -84,7 +84,7 @@ pub(super) enum CliCommand {
     Mark(MarkArgs),
     /// Undo the last change, including one made in the reader
     Undo,
-    /// Sync feeds, entries and marks with a server, such as FreshRSS or Miniflux
+    /// Sync feeds, entries and marks with a server that other readers use, too
     Account(AccountArgs),
     /// Poll feeds now: those that are due, or those you name
     #[command(alias = "refresh")]

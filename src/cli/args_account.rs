@@ -32,7 +32,7 @@ pub(super) enum AccountAction {
 /// The arguments of `backissue account add`.
 #[derive(Debug, clap::Args)]
 pub(super) struct AccountAddArgs {
-    /// Address of the server, such as https://rss.example or https://rss.example/api/greader.php
+    /// Address of the server, such as rss.example or rss.example/api/greader.php
     #[arg(value_name = "ADDRESS")]
     pub(super) address: String,
     /// Name of the user on the server

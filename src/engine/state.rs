@@ -77,6 +77,8 @@ pub struct Engine {
     pub imported: Option<Imported>,
     /// Result of the last import of what another reader knew of entries.
     pub elsewhere: ElsewhereNoted,
+    /// Number of times that the user polled everything, which also syncs accounts.
+    pub syncs_asked: u32,
     /// Entries and marks that syncs brought since the program started. The counters in it are not used.
     pub synced: FeedSynced,
     /// Report on data recovered from damaged store files, until the user has seen it.
@@ -142,6 +144,7 @@ impl Engine {
             typed_logins: TypedLogins::default(),
             imported: None,
             elsewhere: ElsewhereNoted::default(),
+            syncs_asked: 0,
             synced: FeedSynced::default(),
             mended: None,
             room_awaited: None,

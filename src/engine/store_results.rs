@@ -188,6 +188,7 @@ const fn is_written(answer: &Answer) -> bool {
     )
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of answer")]
 fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effect> {
     match answer {
         Answer::Committed { feed, counters, new, edited, withdrawn } => {
@@ -229,7 +230,8 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         }
         Answer::Synced(feed, synced) => {
             account_sync::written(engine, feed, synced);
-            Vec::new()
+            let news = News { new: synced.new, edited: 0, withdrawn: 0 };
+            tell_synced(engine, now, feed, synced.counters, news)
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
         Answer::Learned(feed, record) => {
@@ -282,6 +284,18 @@ fn committed(
     effects.extend(notifications::notify(engine, now));
     updated(engine, feed, changed, true);
     effects
+}
+
+fn tell_synced(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    counters: Counters,
+    news: News,
+) -> Vec<Effect> {
+    let first = counters.total == news.new;
+    notifications::note_new_entries(engine, now, feed, counters, news, first);
+    notifications::notify(engine, now)
 }
 
 fn updated(engine: &mut Engine, feed: FeedKey, entries: bool, poll: bool) {

@@ -365,6 +365,10 @@ impl<P: Program> Host for Runtime<P> {
         self.program.engine()
     }
 
+    fn complain(&mut self, why: String) {
+        self.ending = self.tell_alone(Input::Trouble(why)).or(self.ending);
+    }
+
     fn http(&mut self) -> Result<Arc<Http>, String> {
         self.performer.http()
     }

@@ -49,6 +49,7 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Ve
     engine.host_queue.not_before = None;
     let confirmed = engine.confirming.take();
     let all = request.feeds.is_none();
+    engine.syncs_asked = engine.syncs_asked.wrapping_add(u32::from(all));
     // A command that polls everything ends with its polls: learning is left to a process that lasts, or that polls what is due.
     engine.learning.is_left = all && request.kind != PollKind::Due && !engine.polls_by_itself;
     let feeds = request.feeds.clone().unwrap_or_else(|| engine.feeds.keys().copied().collect());
@@ -101,6 +102,9 @@ fn refusal(
     }
     if engine.polls.contains_key(&feed) {
         return no("it is being polled");
+    }
+    if all && subscription.record.feed_settings.is_polled_by_server() {
+        return no("the server of its account polls it");
     }
     let spared = engine.settings.network.space_loopback || !is_loopback(&subscription.record.url);
     let left = |until: DateTime<Utc>| schedule::duration_words((until - now).num_seconds().max(1));

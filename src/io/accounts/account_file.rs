@@ -160,7 +160,7 @@ mod tests {
         let mode = std::fs::metadata(file.path()).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o600);
         let read = file.read().unwrap();
-        assert_eq!(read, [Account { login: Some("ann/1".into()), ..typed.clone() }]);
+        assert_eq!(read, [Account { login: Some("ann/1".into()), ..typed }]);
         assert!(!format!("{read:?}").contains("\"b\""), "a password is never shown");
         for (password, command, expected) in [
             (None, Some("echo 'my secret'"), Ok("my secret")),

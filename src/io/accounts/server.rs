@@ -1,6 +1,8 @@
 //! The requests of a sync to the server of one account, and what its answers mean.
 
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use url::Url;
@@ -15,6 +17,8 @@ use backissue_core::accounts::dialect::{Dialect, bases};
 use backissue_core::accounts::greader::{self, ApiCall, IdsWanted, MarkAction, SubscriptionEdit};
 use backissue_core::feed::text::one_line;
 
+/// Interval between checks whether the sync was cancelled.
+const CANCEL_LOOK: Duration = Duration::from_millis(100);
 /// Number of ids that a sync asks for first, to see whether there is anything new.
 const NEWEST: u32 = 100;
 
@@ -45,6 +49,12 @@ impl SyncFailure {
     pub fn other(text: impl Into<String>) -> Self {
         Self { text: text.into(), kind: FailureKind::Other }
     }
+
+    /// Creates the failure of a sync that was interrupted.
+    pub fn cancelled() -> Self {
+        let text = "the sync was interrupted; the next one continues from here".to_owned();
+        Self { text, kind: FailureKind::Cancelled }
+    }
 }
 
 /// Requests and bytes of a sync.
@@ -59,7 +69,6 @@ pub struct Usage {
 }
 
 /// The server of an account.
-#[derive(Debug)]
 pub struct Server {
     http: Arc<Http>,
     runtime: Handle,
@@ -71,6 +80,13 @@ pub struct Server {
     pub login_changed: bool,
     /// Requests and bytes so far.
     pub usage: Usage,
+    is_cancelled: Box<dyn Fn() -> bool + Send>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_tuple("Server").field(&self.account).finish()
+    }
 }
 
 impl Server {
@@ -84,7 +100,24 @@ impl Server {
         })?;
         let dialect = Dialect::of(&base);
         let (token, usage) = (None, Usage::default());
-        Ok(Self { http, runtime, account, base, dialect, token, login_changed: false, usage })
+        let is_cancelled = Box::new(|| false);
+        Ok(Self {
+            http,
+            runtime,
+            account,
+            base,
+            dialect,
+            token,
+            login_changed: false,
+            usage,
+            is_cancelled,
+        })
+    }
+
+    /// Ends requests when this function returns `true`.
+    #[must_use]
+    pub fn cancelled_by(self, is_cancelled: impl Fn() -> bool + Send + 'static) -> Self {
+        Self { is_cancelled: Box::new(is_cancelled), ..self }
     }
 
     /// Finds the API below the address of the account and logs in. Sets the address of the account to the base that answered.
@@ -147,10 +180,27 @@ impl Server {
         self.usage.requests = self.usage.requests.saturating_add(1);
         let sent = call.form.as_ref().map_or(0, String::len);
         self.usage.sent = self.usage.sent.saturating_add(sent as u64);
-        let answer = self.runtime.block_on(self.http.call(&request));
-        let answer = answer.map_err(|failure| match &failure {
-            FetchFailure::TooLarge(_) => SyncFailure::other(TOO_LARGE),
-            _ => SyncFailure::other(format!("{}: {failure}", self.place())),
+        let (tell, answered) = channel();
+        let http = Arc::clone(&self.http);
+        // A separate task: when the program ends, it is dropped, and with it the sender.
+        self.runtime.spawn(async move {
+            tell.send(http.call(&request).await).ok();
+        });
+        let answer = loop {
+            match answered.recv_timeout(CANCEL_LOOK) {
+                Ok(answer) => break answer,
+                Err(RecvTimeoutError::Timeout) if !(self.is_cancelled)() => {}
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    return Err(SyncFailure::cancelled());
+                }
+            }
+        };
+        let answer = answer.map_err(|failure| {
+            if matches!(failure, FetchFailure::TooLarge(_)) {
+                SyncFailure::other(TOO_LARGE)
+            } else {
+                SyncFailure::other(format!("{}: {failure}", self.place()))
+            }
         })?;
         self.usage.received = self.usage.received.saturating_add(answer.wire_bytes);
         Ok(answer)

@@ -4,8 +4,10 @@
 //! by comparing ids, never by times. Marks are sent only if the server does not have them, because some servers toggle marks.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use tokio::sync::Semaphore;
 
 use super::account_file::{Account, AccountFile};
 use super::reconcile;
@@ -25,6 +27,11 @@ use backissue_core::history::FeedKey;
 /// Time after which a sync compares everything again: subscriptions, all ids, and entries that the server did not give.
 const WHOLE_AFTER: TimeDelta = TimeDelta::days(1);
 
+/// The turn to sync.
+static TURN: Semaphore = Semaphore::const_new(1);
+/// Interval between checks whether another sync has ended.
+const TURN_LOOK: Duration = Duration::from_millis(50);
+
 impl From<LoopEnded> for SyncFailure {
     fn from(ended: LoopEnded) -> Self {
         Self { text: ended.to_string(), kind: FailureKind::Cancelled }
@@ -33,9 +40,10 @@ impl From<LoopEnded> for SyncFailure {
 
 impl From<StoreError> for SyncFailure {
     fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Ended(ended) => ended.into(),
-            error => Self::other(error.to_string()),
+        if let StoreError::Ended(ended) = error {
+            ended.into()
+        } else {
+            Self::other(error.to_string())
         }
     }
 }
@@ -65,6 +73,14 @@ pub fn sync(
     wish: SyncWish,
     progress: &Progress<'_>,
 ) -> Result<SyncLine, SyncFailure> {
+    // One sync at a time: a command waits for the sync of the reader and then does its own.
+    let _turn = loop {
+        if let Ok(turn) = TURN.try_acquire() {
+            break turn;
+        }
+        check_cancelled(hand)?;
+        std::thread::sleep(TURN_LOOK);
+    };
     let accounts = file.read().map_err(SyncFailure::other)?;
     let account = accounts.into_iter().find(|account| account.name == name);
     let account = account.ok_or_else(|| {
@@ -128,6 +144,8 @@ impl<'s> Session<'s> {
             return Err(SyncFailure::other("backissue was started with --offline: no sync"));
         }
         let server = Server::new(http.map_err(SyncFailure::other)?, runtime, account)?;
+        let waiting = hand.clone();
+        let server = server.cancelled_by(move || waiting.is_cancelled());
         let state = hand.look(|store| store.account_states())?.remove(&name).unwrap_or_default();
         let at = clock::now();
         let is_due =
@@ -196,7 +214,7 @@ impl<'s> Session<'s> {
     fn fetch(&mut self, new: &[ItemId], marks: &ServerMarks) -> Result<(), SyncFailure> {
         let mut done = 0;
         for batch in new.chunks(self.server.entries_a_request()) {
-            self.check_cancelled()?;
+            check_cancelled(self.hand)?;
             (self.progress)("fetching entries", done, new.len());
             let items = self.server.items(batch)?;
             let is_unknown = |stream: &String| !self.streams.contains_key(stream);
@@ -301,7 +319,7 @@ impl<'s> Session<'s> {
         let (mut done, mut refused) = (0, None);
         'sending: for (action, ids) in &changes {
             for batch in ids.chunks(self.server.marks_a_request()) {
-                self.check_cancelled()?;
+                check_cancelled(self.hand)?;
                 (self.progress)("sending marks", done, all);
                 if let Err(failure) = self.server.mark(*action, batch) {
                     refused = Some(failure);
@@ -343,12 +361,8 @@ impl<'s> Session<'s> {
         self.line.marked = self.line.marked.saturating_add(marked);
         Ok(())
     }
+}
 
-    fn check_cancelled(&self) -> Result<(), SyncFailure> {
-        if self.hand.is_cut_short() {
-            let text = "the sync was interrupted; the next one goes on from here".to_owned();
-            return Err(SyncFailure { text, kind: FailureKind::Cancelled });
-        }
-        Ok(())
-    }
+fn check_cancelled(hand: &LoopHandle) -> Result<(), SyncFailure> {
+    if hand.is_cut_short() { Err(SyncFailure::cancelled()) } else { Ok(()) }
 }

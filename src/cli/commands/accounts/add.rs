@@ -147,15 +147,18 @@ fn hidden_keys() -> std::io::Result<String> {
             continue;
         }
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
-        match key.code {
-            KeyCode::Enter => return Ok(typed),
-            KeyCode::Esc => return Err(std::io::Error::other("cancelled")),
-            KeyCode::Char('c' | 'd') if is_control => {
-                return Err(std::io::Error::other("cancelled"));
-            }
-            KeyCode::Backspace => drop(typed.pop()),
-            KeyCode::Char(char) if !is_control => typed.push(char),
-            _ => {}
+        let code = key.code;
+        let is_cancel = is_control && matches!(code, KeyCode::Char('c' | 'd'));
+        if code == KeyCode::Enter {
+            return Ok(typed);
+        } else if code == KeyCode::Esc || is_cancel {
+            return Err(std::io::Error::other("cancelled"));
+        } else if code == KeyCode::Backspace {
+            typed.pop();
+        } else if let KeyCode::Char(char) = code
+            && !is_control
+        {
+            typed.push(char);
         }
     }
 }

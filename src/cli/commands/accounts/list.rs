@@ -27,28 +27,25 @@ pub(super) fn list(desk: &CommandContext, in_json: bool) -> Result<Done, Failure
                 .filter_map(|feed| feed.record.feed_settings.account.as_deref().filter(of));
             accounts.count()
         })?;
-        let last = states.get(&account.name).and_then(|state| state.log.last());
-        match &mut document {
-            Some(list) => list.push(&json!({
+        let newest = states.get(&account.name).and_then(|state| state.log.last());
+        if let Some(list) = &mut document {
+            list.push(&json!({
                 "name": account.name,
                 "api": account.api,
                 "user": account.user,
                 "feeds": feeds,
-                "last_sync": last.map(|line| line.at.to_rfc3339()),
-                "failure": last.and_then(|line| line.failure.clone()),
-            })),
-            None => {
-                let told = last.map_or_else(
-                    || "never synced".to_owned(),
-                    |line| {
-                        format!("{}: {}", line.at.format("%Y-%m-%d %H:%M UTC"), sync::words(line))
-                    },
-                );
-                desk.put(&format!(
-                    "{}  {} at {}  {feeds} feeds\n  {told}",
-                    account.name, account.user, account.api
-                ));
-            }
+                "last_sync": newest.map(|line| line.at.to_rfc3339()),
+                "failure": newest.and_then(|line| line.failure.clone()),
+            }));
+        } else {
+            let told = newest.map_or_else(
+                || "never synced".to_owned(),
+                |line| format!("{}: {}", line.at.format("%Y-%m-%d %H:%M UTC"), sync::words(line)),
+            );
+            desk.put(&format!(
+                "{}  {} at {}  {feeds} feeds\n  {told}",
+                account.name, account.user, account.api
+            ));
         }
     }
     if let Some(list) = document {
@@ -64,8 +61,8 @@ pub(super) fn log(desk: &CommandContext, args: &AccountLogArgs) -> Result<Done, 
     let mut document = args.json.then(|| JsonList::new(desk));
     for (name, state) in states.iter().filter(|(name, _)| wanted(name)) {
         for line in &state.log {
-            match &mut document {
-                Some(list) => list.push(&json!({
+            if let Some(list) = &mut document {
+                list.push(&json!({
                     "account": name,
                     "at": line.at.to_rfc3339(),
                     "ms": line.ms,
@@ -78,12 +75,10 @@ pub(super) fn log(desk: &CommandContext, args: &AccountLogArgs) -> Result<Done, 
                     "not_taken": line.untaken,
                     "refused": line.refused,
                     "failure": line.failure,
-                })),
-                None => desk.put(&format!(
-                    "{}  {name}: {}",
-                    line.at.format("%Y-%m-%d %H:%M:%S UTC"),
-                    sync::words(line)
-                )),
+                }));
+            } else {
+                let at = line.at.format("%Y-%m-%d %H:%M:%S UTC");
+                desk.put(&format!("{at}  {name}: {}", sync::words(line)));
             }
         }
     }

@@ -110,7 +110,7 @@ pub fn compare<K: Copy + Ord>(
         let stream = feed.agreed.stream.as_str();
         match by_stream.get(stream) {
             Some(_) if feed.is_ended => {
-                steps.push(FeedStep::RemoveThere(feed.key, stream.to_owned()))
+                steps.push(FeedStep::RemoveThere(feed.key, stream.to_owned()));
             }
             Some(there) => steps.extend(changes(feed, there)),
             None if feed.is_ended => steps.push(FeedStep::Forget(feed.key)),
@@ -165,6 +165,8 @@ fn changes<K: Copy>(
 mod tests {
     use super::*;
 
+    type Row = (Option<LocalFeed<u32>>, Option<RemoteFeed>, Vec<FeedStep<u32>>);
+
     fn remote(number: u32, title: &str, folder: &str) -> RemoteFeed {
         RemoteFeed {
             stream: format!("feed/{number}"),
@@ -193,7 +195,7 @@ mod tests {
         let ended = |feed| LocalFeed { is_ended: true, ..feed };
         let foreign = |feed| LocalFeed { in_account: false, ..feed };
         let (usual, there) = (local(1, "T", Some("F"), true), remote(1, "T", "F"));
-        let table: [(Option<LocalFeed<u32>>, Option<RemoteFeed>, Vec<FeedStep<u32>>); 14] = [
+        let table: [Row; 14] = [
             (Some(usual.clone()), Some(there.clone()), vec![]),
             (None, Some(there.clone()), vec![FeedStep::AddHere(there.clone())]),
             (Some(usual.clone()), None, vec![FeedStep::RemoveHere(1)]),
@@ -226,7 +228,7 @@ mod tests {
                 vec![FeedStep::MoveThere(1, there.clone(), None)],
             ),
             (
-                Some(usual.clone()),
+                Some(usual),
                 Some(remote(1, "T", "Uncategorized")),
                 vec![FeedStep::MoveHere(1, remote(1, "T", "Uncategorized"))],
             ),

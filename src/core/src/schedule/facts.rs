@@ -62,6 +62,7 @@ pub struct Facts {
 /// The user's settings for one feed (SPEC A.8).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct ScheduleSettings {
     /// How often to poll: more, normal or less.
     pub pace: Pace,
