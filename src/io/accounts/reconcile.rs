@@ -64,11 +64,14 @@ pub(super) fn read_streams(session: &mut Session<'_>) -> Result<bool, SyncFailur
     let feeds = local_feeds(session)?;
     let is_changed = |feed: &LocalFeed<FeedKey>| {
         let agreed = &feed.agreed;
-        let is_new = agreed.stream.is_empty() && !feed.is_ended;
-        let is_removed = !agreed.stream.is_empty() && feed.is_ended;
-        let title = feed.own_title.as_ref();
-        let is_renamed = title.is_some_and(|title| *title != agreed.title);
-        is_new || is_removed || is_renamed || (!feed.is_ended && feed.folder != agreed.folder)
+        match (agreed.stream.is_empty(), feed.is_ended) {
+            (is_unknown_there, true) => !is_unknown_there,
+            (true, false) => true,
+            (false, false) => {
+                let title = feed.own_title.as_ref();
+                title.is_some_and(|title| *title != agreed.title) || feed.folder != agreed.folder
+            }
+        }
     };
     Ok(feeds.iter().any(|feed| feed.in_account && is_changed(feed)))
 }
@@ -86,6 +89,7 @@ pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure
             |step| if let FeedStep::AddHere(feed) = step { Some(feed.clone()) } else { None },
         )
         .collect();
+    session.line.feeds = u32::try_from(steps.len()).unwrap_or(u32::MAX);
     add_here(session, added)?;
     let mut refused = None;
     let mut is_added_there = false;

@@ -5,7 +5,10 @@ use crate::cli::Done;
 use crate::cli::args_account::AccountRemoveArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
+use crate::engine::entries::account_sync::FeedSync;
 use crate::engine::request::Request;
+use crate::io::clock;
+use backissue_core::accounts::subscriptions::AgreedFeed;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 
@@ -32,6 +35,10 @@ pub(super) fn remove(desk: &CommandContext, args: &AccountRemoveArgs) -> Result<
     let keys: Vec<FeedKey> = feeds.iter().map(|(feed, _)| *feed).collect();
     let set = feeds.into_iter().map(|(feed, chosen)| Request::Set(feed, Box::new(chosen)));
     desk.change(Request::Together(set.collect()))?;
+    let (at, disconnected) = (clock::now(), keys.clone());
+    let disconnect =
+        move |feed| FeedSync { agreed: Some(AgreedFeed::default()), ..FeedSync::new(feed, at) };
+    desk.change(Request::Sync(disconnected.into_iter().map(disconnect).collect()))?;
     file.change(|accounts| accounts.retain(|account| account.name != args.name))
         .map_err(Failure::new)?;
     let name = args.name.clone();

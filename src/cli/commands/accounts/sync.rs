@@ -64,6 +64,10 @@ pub(super) fn words(line: &SyncLine) -> String {
     if line.new > 0 {
         parts.push(format!("{} new", line.new));
     }
+    if line.feeds > 0 {
+        let changes = counted_words(line.feeds, "change", "changes");
+        parts.push(format!("{changes} of subscriptions"));
+    }
     if line.marked > 0 {
         parts.push(format!("{} changed here", counted_words(line.marked, "mark", "marks")));
     }

@@ -61,6 +61,8 @@ pub struct SyncLine {
     pub marked: u32,
     /// Marks that were sent.
     pub sent: u32,
+    /// Changes of subscriptions on either side.
+    pub feeds: u32,
     /// Marks that the server did not take although it said so.
     pub untaken: u32,
     /// A change of a subscription that the server refused, a sentence.
@@ -168,6 +170,10 @@ impl Store {
         let before = self.synced_feed(feed)?;
         let mut synced = before.clone();
         synced.agreed = sync.agreed.clone().unwrap_or(synced.agreed);
+        if synced.agreed.stream != before.agreed.stream {
+            // Ids of entries end with the subscription: subscribed again, the same entries have others.
+            synced.items.clear();
+        }
         synced.items.retain(|id, _| !sync.gone.contains(id));
         let counters = self.counters_of(feed)?;
         let document = self.unknown_entries(sync, &mut synced)?;
