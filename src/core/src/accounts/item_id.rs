@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 const LONG: &str = "tag:google.com,2005:reader/item/";
 /// Number of digits of an id in the long form, for servers with numeric ids.
 const DIGITS: usize = 16;
+/// Longest decimal id in characters.
+const DECIMAL_MAX: usize = 20;
 /// Longest id in characters. The Old Reader uses 24 hexadecimal digits.
 const DIGITS_MAX: usize = 32;
 
@@ -27,7 +29,7 @@ impl ItemId {
             return is_id.then(|| Self(format!("{:0>DIGITS$}", tail.to_ascii_lowercase())));
         }
         let is_padded = text.len() == DIGITS && text.starts_with('0');
-        if !is_padded {
+        if !is_padded && text.len() <= DECIMAL_MAX {
             let signed = text.parse::<i64>().map(i64::cast_unsigned);
             if let Ok(number) = signed.or_else(|_| text.parse::<u64>()) {
                 return Some(Self(format!("{number:016x}")));
@@ -59,6 +61,7 @@ mod tests {
             ("18446744073709551615", Some("ffffffffffffffff")),
             ("ffffffffffffffff", Some("ffffffffffffffff")),
             ("5f0e1d2c3b4a596877665544", Some("5f0e1d2c3b4a596877665544")),
+            ("000000000000000000000010", Some("000000000000000000000010")),
             ("123456789012345678901234", Some("123456789012345678901234")),
             (
                 "tag:google.com,2005:reader/item/5f0e1d2c3b4a596877665544",
