@@ -140,6 +140,9 @@ pub(super) struct AddArgs {
     /// Subscribe to the address as given, without fetching it
     #[arg(long)]
     pub(super) no_poll: bool,
+    /// Subscribe on the server of this account, too
+    #[arg(long, value_name = "NAME")]
+    pub(super) account: Option<String>,
 }
 
 /// The arguments of `backissue import`.

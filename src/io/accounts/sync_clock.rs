@@ -90,7 +90,10 @@ fn watch(hand: &LoopHandle, sender: Sender<Trigger>) {
         let is_change = |event: &Event| {
             matches!(
                 event,
-                Event::MarksChanged(_) | Event::FeedListChanged | Event::FeedSettingsChanged(_)
+                Event::MarksChanged(_)
+                    | Event::SubscriptionAdded(_)
+                    | Event::FeedListChanged
+                    | Event::FeedSettingsChanged(_)
             )
         };
         let trigger = if is_asked {

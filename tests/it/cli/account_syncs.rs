@@ -1,7 +1,7 @@
 //! Accounts on servers, through the real binary and a server that behaves like each known one.
 
 use crate::support::binary::{Ended, Program};
-use crate::support::greader_double::{GreaderDouble, Habits, IdForm};
+use crate::support::greader_double::{GreaderDouble, Habits, IdForm, Item};
 
 const FRESHRSS: Habits = Habits {
     base: "/api/greader.php",
@@ -171,4 +171,47 @@ fn a_removed_account_can_leave_its_feeds() {
     program.run(&["undo"]).with(0);
     assert_eq!(marks(&program), before);
     program.run(&["account", "sync", "home"]).with(2);
+}
+
+#[test]
+fn subscriptions_go_both_ways() {
+    for habits in [FRESHRSS, BAZQUX] {
+        let (program, server) = with_account(habits);
+        let before = marks(&program);
+        program.run(&["set", "1", "--title", "Mine"]).with(0);
+        program.run(&["unsubscribe", "2"]).with(0);
+        let added = ["add", "https://3.example/feed", "--no-poll", "--account", "home"];
+        program.run(&added).with(0);
+        let titles = || -> Vec<String> {
+            server.state().feeds.values().map(|(_, title)| title.clone()).collect()
+        };
+        assert_eq!(titles(), ["Mine", "https://3.example/feed"], "{habits:?}");
+        assert_eq!(marks(&program), server.marks());
+        program.run(&["subscribe-again", "2"]).with(0);
+        sync(&program);
+        assert_eq!(titles().len(), 3, "{habits:?}: restored there, too");
+        // Subscribed again, the entries have new ids, and everything is unread there.
+        let again = server.state().feeds.iter().find(|it| it.1.0.contains("//2.")).map(|it| *it.0);
+        let again = again.unwrap();
+        for (number, ..) in before.iter().filter(|it| it.0 > 20) {
+            let item = Item { feed: again, is_read: false, is_starred: false };
+            server.state().items.insert(number + 1_000, item);
+        }
+        sync(&program);
+        sync(&program);
+        let titled = |feed: &str| titles().iter().any(|title| title == feed);
+        server.state().feeds.get_mut(&1).unwrap().1 = "Theirs".into();
+        program.run(&["account", "sync", "--whole"]).with(0);
+        assert!(program.run(&["feeds"]).out.contains("Theirs") && titled("Theirs"));
+        server.state().feeds.remove(&1);
+        server.state().items.retain(|_, item| item.feed != 1);
+        program.run(&["account", "sync", "--whole"]).with(0);
+        assert!(!program.run(&["feeds"]).out.contains("Theirs"));
+        sync(&program);
+        server.count_requests();
+        sync(&program);
+        if habits.page_max > 100 {
+            assert_eq!(server.count_requests(), 3, "{habits:?}: nothing is left to change");
+        }
+    }
 }

@@ -9,7 +9,7 @@ const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v
 /// All commands, with the arguments and flags that the help of each must name.
 const COMMANDS: [(&str, &[&str]); 35] = [
     ("demo", &[]),
-    ("add", &["URL", "--tag", "--title", "--no-poll"]),
+    ("add", &["URL", "--tag", "--title", "--no-poll", "--account"]),
     ("import", &["FILE"]),
     ("export", &["FILE", "--force"]),
     ("feeds", &["WORDS", "--tag", "--unread", "--failing", "--json"]),

@@ -209,9 +209,39 @@ fn answer(state: &mut State, habits: Habits, path: &str, form: &str, auth: &str)
             }
             (200, "OK".into())
         }
+        "/reader/api/0/subscription/edit" => edit(state, habits, &value),
         // As Miniflux answers to what it does not have.
         _ => (200, "[]".into()),
     }
+}
+
+fn edit(
+    state: &mut State,
+    habits: Habits,
+    value: &dyn Fn(&str) -> Option<String>,
+) -> (u16, String) {
+    let named = value("s").unwrap_or_default();
+    let known =
+        state.feeds.iter().find(|(number, (url, _))| stream(**number, url, habits) == named);
+    let known = known.map(|(number, _)| *number);
+    match (value("ac").as_deref(), known) {
+        (Some("subscribe"), None) => {
+            let url = named.trim_start_matches("feed/").to_owned();
+            let next = state.feeds.keys().max().map_or(1, |last| last + 1);
+            state.feeds.insert(next, (url.clone(), url));
+        }
+        (Some("unsubscribe"), Some(number)) => {
+            state.feeds.remove(&number);
+            state.items.retain(|_, item| item.feed != number);
+        }
+        (Some("edit"), Some(number)) => {
+            if let (Some(title), Some(feed)) = (value("t"), state.feeds.get_mut(&number)) {
+                feed.1 = title;
+            }
+        }
+        _ => return (400, "Bad Request!".into()),
+    }
+    (200, "OK".into())
 }
 
 fn stream(number: usize, url: &str, habits: Habits) -> String {

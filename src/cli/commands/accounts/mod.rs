@@ -30,4 +30,19 @@ fn read_accounts(desk: &CommandContext) -> Result<(AccountFile, Vec<Account>), F
     Ok((file, accounts))
 }
 
+/// Checks that there is an account of this name.
+pub(super) fn check_name(desk: &CommandContext, name: &str) -> Result<(), Failure> {
+    let (_, accounts) = read_accounts(desk)?;
+    if accounts.iter().any(|account| account.name == name) {
+        return Ok(());
+    }
+    Err(Failure::new(format!("there is no account '{name}': see 'backissue account list'")))
+}
+
+/// Syncs one account and prints a line about it.
+pub(super) fn sync_one(desk: &CommandContext, name: &str) -> Result<Done, Failure> {
+    let (file, _) = read_accounts(desk)?;
+    sync::sync_accounts(desk, &file, &[name.to_owned()], false)
+}
+
 const NO_FOLDER: &str = "there is no folder for the configuration, so no account can be stored";

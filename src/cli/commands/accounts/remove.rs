@@ -1,6 +1,6 @@
 //! `backissue account remove`.
 
-use super::read_accounts;
+use super::{check_name, read_accounts};
 use crate::cli::Done;
 use crate::cli::args_account::AccountRemoveArgs;
 use crate::cli::context::CommandContext;
@@ -14,13 +14,8 @@ use backissue_core::history::FeedKey;
 
 /// Runs `backissue account remove`. Its feeds become local ones first, so that an undo restores feeds that are polled.
 pub(super) fn remove(desk: &CommandContext, args: &AccountRemoveArgs) -> Result<Done, Failure> {
-    let (file, accounts) = read_accounts(desk)?;
-    if accounts.iter().all(|account| account.name != args.name) {
-        return Err(Failure::new(format!(
-            "there is no account '{}': see 'backissue account list'",
-            args.name
-        )));
-    }
+    check_name(desk, &args.name)?;
+    let (file, _) = read_accounts(desk)?;
     let name = args.name.clone();
     let feeds = desk.inspect(move |engine| {
         let of = engine.feeds.values();
