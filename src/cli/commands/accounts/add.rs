@@ -14,6 +14,7 @@ use crate::cli::args_account::AccountAddArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::{self, Failure, block_on};
 use crate::engine::feeds::addresses::address_of;
+use crate::engine::politeness::host_queue::is_loopback;
 use crate::io::accounts::account_file::{Account, AccountFile};
 use crate::io::accounts::server::Server;
 use crate::io::console;
@@ -34,6 +35,9 @@ pub(in crate::cli) fn log_in(options: &Options, args: &AccountAddArgs) -> Result
     }
     let url = server_address(&args.address)?;
     let name = name_of(args, &url);
+    if url.scheme() == "http" && !is_loopback(url.as_str()) {
+        console::tell("this server is not encrypted: others could read your password");
+    }
     let user = match &args.user {
         Some(user) => user.clone(),
         None => typed_line("user name: ")?,
