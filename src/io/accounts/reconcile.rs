@@ -96,7 +96,9 @@ pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure
     for step in steps {
         is_added_there |= matches!(step, FeedStep::AddThere(_));
         match take_step(session, step) {
-            Err(failure) if failure.kind == FailureKind::Other => refused = Some(failure),
+            Err(failure) if matches!(failure.kind, FailureKind::Other | FailureKind::TooMuch) => {
+                refused = Some(failure);
+            }
             taken => taken?,
         }
     }

@@ -19,6 +19,8 @@ use backissue_core::feed::text::one_line;
 
 /// Interval between checks whether the sync was cancelled.
 const CANCEL_LOOK: Duration = Duration::from_millis(100);
+/// Number of ids to ask for in one answer after a server failed at more.
+const SMALL_PAGE: u32 = 1_000;
 /// Number of ids that a sync asks for first, to see whether there is anything new.
 const NEWEST: u32 = 100;
 
@@ -38,6 +40,8 @@ pub enum FailureKind {
     Login,
     /// The server asks for a pause, of this number of seconds if it says so.
     Pause(Option<u32>),
+    /// The server failed, perhaps because the request asked for too much.
+    TooMuch,
     /// Anything else; it may pass.
     Other,
     /// The program ends or the user cancelled.
@@ -196,8 +200,17 @@ impl Server {
             }
         };
         let answer = answer.map_err(|failure| {
-            if matches!(failure, FetchFailure::TooLarge(_)) {
-                SyncFailure::other(TOO_LARGE)
+            let (is_large, is_slow) = (
+                matches!(failure, FetchFailure::TooLarge(_)),
+                matches!(failure, FetchFailure::Timeout { .. }),
+            );
+            if is_large || is_slow {
+                let text = if is_large {
+                    TOO_LARGE.to_owned()
+                } else {
+                    format!("{}: {failure}", self.place())
+                };
+                SyncFailure { text, kind: FailureKind::TooMuch }
             } else {
                 SyncFailure::other(format!("{}: {failure}", self.place()))
             }
@@ -261,7 +274,14 @@ impl Server {
         loop {
             let (before, continuation) = (gathered.ids.len(), gathered.continuation.clone());
             let wanted = IdsWanted { stream, unread, count, continuation: continuation.as_deref() };
-            let body = self.ask(&|_| greader::item_ids(&wanted), false)?;
+            let body = match self.ask(&|_| greader::item_ids(&wanted), false) {
+                Err(failure) if failure.kind == FailureKind::TooMuch && count > SMALL_PAGE => {
+                    self.dialect.ids_a_page = SMALL_PAGE;
+                    count = SMALL_PAGE;
+                    continue;
+                }
+                body => body?,
+            };
             self.read(gathered.add(&body))?;
             let page = gathered.ids.get(before..).unwrap_or_default();
             let is_known = known.is_some_and(|known| page.iter().all(known));
@@ -340,7 +360,9 @@ impl Server {
             status => {
                 let body = answer.body.get(..200).unwrap_or(&answer.body);
                 let body = one_line(&String::from_utf8_lossy(body), 80);
-                (FailureKind::Other, format!("answered {status} '{body}'"))
+                let is_fault = matches!(status, 500 | 502 | 504);
+                let kind = if is_fault { FailureKind::TooMuch } else { FailureKind::Other };
+                (kind, format!("answered {status} '{body}'"))
             }
         };
         SyncFailure { text: format!("{place} {why}"), kind }

@@ -62,7 +62,10 @@ impl Schedule {
             FailureKind::Pause(Some(seconds)) => {
                 usual.max(Duration::from_secs(seconds.into()).min(PAUSE_MAX * 3))
             }
-            FailureKind::Pause(None) | FailureKind::Other | FailureKind::Cancelled => usual,
+            FailureKind::Pause(None)
+            | FailureKind::TooMuch
+            | FailureKind::Other
+            | FailureKind::Cancelled => usual,
         };
         self.next = now + pause;
     }

@@ -110,6 +110,19 @@ fn a_server_that_says_ok_and_does_nothing_is_reported() {
 }
 
 #[test]
+fn a_server_that_fails_at_long_lists_is_asked_for_short_ones() {
+    let (program, server) = with_account(FRESHRSS);
+    server.state().ids_max = Some(1_000);
+    server.publish(1, 1_000..3_000);
+    sync(&program);
+    assert_eq!(marks(&program).len(), 1_000, "as many as the list shows");
+    let unread = program.run(&["unread"]).with(0);
+    assert_eq!(unread.out.trim(), "2029", "{unread:?}");
+    server.state().ids_max = Some(10);
+    program.run(&["account", "sync"]).with(2);
+}
+
+#[test]
 fn entries_deleted_on_the_server_stay_unread_here() {
     let (program, server) = with_account(FRESHRSS);
     server.state().items.remove(&8);

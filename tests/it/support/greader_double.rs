@@ -55,6 +55,8 @@ pub(crate) struct State {
     pub(crate) instead: BTreeMap<&'static str, (u16, String)>,
     /// Answers `OK` and does nothing.
     pub(crate) lies: bool,
+    /// Fails at lists of more ids than this.
+    pub(crate) ids_max: Option<usize>,
     /// Valid password; a change makes logins void.
     pub(crate) password: String,
 }
@@ -191,6 +193,13 @@ fn answer(state: &mut State, habits: Habits, path: &str, form: &str, auth: &str)
                 json!({ "id": stream(*number, url, habits), "url": url, "title": title, "categories": [] })
             });
             (200, json!({ "subscriptions": feeds.collect::<Vec<Value>>() }).to_string())
+        }
+        "/reader/api/0/stream/items/ids"
+            if state
+                .ids_max
+                .is_some_and(|max| value("n").unwrap().parse::<usize>().unwrap() > max) =>
+        {
+            (504, "Gateway Timeout".into())
         }
         "/reader/api/0/stream/items/ids" => (200, ids_page(state, habits, &value)),
         "/reader/api/0/stream/items/contents" => {

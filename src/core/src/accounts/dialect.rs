@@ -31,7 +31,7 @@ const USUAL: Dialect = Dialect {
 
 /// A host suffix or path suffix, and the dialect that it tells.
 const TABLE: [(&str, Dialect); 4] = [
-    ("greader.php", Dialect { name: "FreshRSS", widens_titles: true, ..USUAL }),
+    ("greader.php", Dialect { name: "FreshRSS", ids_a_page: 50_000, widens_titles: true, ..USUAL }),
     (
         "inoreader.com",
         Dialect {
