@@ -30,7 +30,7 @@ const FLOORS: [&[&str]; 10] = [
     &["feed"],
     &["history", "schedule"],
     &["lint", "search", "simulate"],
-    &["filters", "other_readers"],
+    &["filters", "other_readers", "accounts"],
     &["demo"],
     &["engine"],
     &["ui"],
@@ -39,7 +39,7 @@ const FLOORS: [&[&str]; 10] = [
     &["cli"],
 ];
 /// Rooms whose code must not use I/O, clocks or the environment.
-const PURE: [&str; 12] = [
+const PURE: [&str; 13] = [
     "feed",
     "history",
     "schedule",
@@ -48,6 +48,7 @@ const PURE: [&str; 12] = [
     "simulate",
     "filters",
     "other_readers",
+    "accounts",
     "demo",
     "engine",
     "ui",

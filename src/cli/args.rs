@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use super::args_account::AccountArgs;
 use super::args_background::{EventsArgs, ServiceArgs, WatchArgs};
 use super::args_changes::{
     FeedNamed, FeedsNamed, FiltersArgs, MarkArgs, MoveArgs, OpenArgs, UnreadArgs,
@@ -83,6 +84,8 @@ pub(super) enum CliCommand {
     Mark(MarkArgs),
     /// Undo the last change, including one made in the reader
     Undo,
+    /// Sync feeds, entries and marks with a server that other readers use, too
+    Account(AccountArgs),
     /// Poll feeds now: those that are due, or those you name
     #[command(alias = "refresh")]
     Poll(PollArgs),
@@ -137,6 +140,9 @@ pub(super) struct AddArgs {
     /// Subscribe to the address as given, without fetching it
     #[arg(long)]
     pub(super) no_poll: bool,
+    /// Subscribe on the server of this account, too
+    #[arg(long, value_name = "NAME")]
+    pub(super) account: Option<String>,
 }
 
 /// The arguments of `backissue import`.

@@ -4,8 +4,18 @@ use clap::Command;
 
 /// The name of each subcommand, and the examples that its `--help` shows. Nested subcommands are named by both words, as in
 /// `filters add`.
-const EXAMPLES: [(&str, &str); 35] = [
+const EXAMPLES: [(&str, &str); 41] = [
     ("demo", "backissue demo"),
+    ("account", "backissue account add https://rss.example --user ann\nbackissue account sync"),
+    (
+        "account add",
+        "backissue account add https://rss.example --user ann\n\
+         backissue account add https://rss.example --user ann --password-command 'pass show rss'",
+    ),
+    ("account list", "backissue account list\nbackissue account list --json"),
+    ("account remove", "backissue account remove rss.example --keep"),
+    ("account sync", "backissue account sync\nbackissue account sync rss.example --whole"),
+    ("account log", "backissue account log\nbackissue account log rss.example --json"),
     (
         "add",
         "backissue add https://site.example\n\

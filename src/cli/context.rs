@@ -118,6 +118,11 @@ impl CommandContext {
         self.output.open_link(link, command.as_ref()).map_err(Failure::new)
     }
 
+    /// Returns the handle to the loop and the store.
+    pub(in crate::cli) const fn hand(&self) -> &LoopHandle {
+        &self.hand
+    }
+
     /// Returns a copy of the engine.
     pub(in crate::cli) fn engine(&self) -> Result<Engine, Failure> {
         Ok(self.hand.visit(|host| host.engine().clone())?)

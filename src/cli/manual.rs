@@ -4,19 +4,21 @@ use crate::ui::keys::command_groups::grouped;
 use crate::ui::keys::commands::COMMANDS;
 use crate::ui::keys::key_bindings::Keymap;
 
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     (
         "~/.config/backissue/config.toml",
         "The configuration; backissue config shows its location, --print-default prints a complete one.",
     ),
+    ("~/.config/backissue/accounts.toml", "Accounts on servers, with their passwords."),
     ("~/.config/backissue/themes/", "Your own themes."),
     ("~/.local/share/backissue/", "Subscriptions, entries, marks and the search index."),
     ("~/.local/share/backissue/backups/", "Daily backups, without texts."),
 ];
 
-const ENVIRONMENT: [(&str, &str); 5] = [
+const ENVIRONMENT: [(&str, &str); 6] = [
     ("BACKISSUE_DATA_DIR", "The data folder, like --data-dir."),
     ("BACKISSUE_CONFIG", "The configuration file, like --config."),
+    ("BACKISSUE_ACCOUNT_PASSWORD", "The password for account add."),
     ("NO_COLOR", "If set and not empty, no colours are used."),
     ("COLORTERM, TERM", "The number of colours that the terminal shows."),
     ("BROWSER", "The program that opens links, if [commands] open is not set."),

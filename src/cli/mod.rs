@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 
 mod args;
+mod args_account;
 mod args_background;
 mod args_changes;
 mod args_examples;
@@ -29,6 +30,7 @@ mod time_args;
 mod upkeep;
 
 use args::{Args, CliCommand};
+use args_account::{AccountAction, AccountArgs};
 use session::Failure;
 
 use crate::io::log::ToldTo;
@@ -155,7 +157,13 @@ fn run(args: Args) -> Result<Done, Failure> {
             };
             Ok(if good { done } else { Done::WithFailures })
         }
-        Some(command) => owner::run_command(&options, command),
+        Some(command) => {
+            if let CliCommand::Account(AccountArgs { action: AccountAction::Add(args) }) = &command
+            {
+                commands::accounts::add::log_in(&options, args)?;
+            }
+            owner::run_command(&options, command)
+        }
     }
 }
 

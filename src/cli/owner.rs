@@ -228,7 +228,11 @@ const fn fetches(command: &CliCommand) -> bool {
             | CliCommand::History(_)
             | CliCommand::Resume(_)
             | CliCommand::Move(_)
-    )
+    ) || is_sync(command)
+}
+
+const fn is_sync(command: &CliCommand) -> bool {
+    if let CliCommand::Account(args) = command { args.fetches() } else { false }
 }
 
 /// Checks whether a command is refused while the data folder is gone. Others that change something are refused when they write.
@@ -328,6 +332,7 @@ fn run_at(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> 
         CliCommand::Doctor(args) => commands::doctor::run(desk, args),
         CliCommand::Events(args) => events::tell(desk, args),
         CliCommand::Simulate(args) => publisher::simulate_feed::run(desk, args),
+        CliCommand::Account(args) => commands::accounts::run(desk, args),
         CliCommand::Backup(args) => commands::backup::back_up(desk, args),
         CliCommand::Demo
         | CliCommand::Watch(_)

@@ -31,6 +31,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
         Job::Restore(feed, _) | Job::NoteElsewhere(feed, ..) | Job::ReadWithoutPage(feed, _) => {
             Some(BTreeSet::from([*feed]))
         }
+        Job::Sync(sync) => Some(BTreeSet::from([sync.feed])),
         Job::SaveRecords(records) => Some(records.iter().map(|(feed, _)| *feed).collect()),
         Job::Absorb { from, into, .. } => Some(BTreeSet::from([*from, *into])),
         Job::Mark { entries, .. } => match entries {

@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use super::backfill::history_actions::HistoryAction;
 use super::change::MarkChange;
 use super::effect::Effect;
+use super::entries::account_sync::FeedSync;
 use super::entries::full_text::FullText;
 use super::entries::loaded_entry::ReadingPosition;
 use super::entries::rows::{ListPart, RowsWanted};
@@ -35,6 +36,8 @@ pub enum Request {
     Import(Vec<Subscribe>),
     /// Take over everything from another reader, as one change.
     MoveIn(Box<MoveIn>),
+    /// Write what a sync with a server brings.
+    Sync(Vec<FeedSync>),
     /// Subscribe to all feeds in the OPML file at this path.
     ImportFile(String),
     /// Preview one of the feeds that a page names, while a subscription is being added.

@@ -24,6 +24,8 @@ pub struct Settings {
     pub commands: CommandSettings,
     /// Settings of desktop notifications.
     pub notify: NotifySettings,
+    /// Settings of accounts on servers.
+    pub sync: SyncSettings,
 }
 
 /// Message that no feed is polled automatically, because `[poll] automatic` is `false`.
@@ -216,6 +218,19 @@ pub struct NotifySettings {
     pub quiet: Option<QuietHours>,
 }
 
+/// Section `[sync]` of the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SyncSettings {
+    /// Interval between syncs of an account, in minutes.
+    pub every_minutes: u32,
+}
+
+impl Default for SyncSettings {
+    fn default() -> Self {
+        Self { every_minutes: 10 }
+    }
+}
+
 /// Escape sequence that the terminal turns into a desktop notification.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -268,6 +283,7 @@ impl Default for Settings {
             history: HistorySettings::default(),
             commands: CommandSettings::default(),
             notify: NotifySettings::default(),
+            sync: SyncSettings::default(),
         }
     }
 }

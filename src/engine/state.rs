@@ -10,6 +10,7 @@ use chrono_tz::Tz;
 use super::backfill::walk_stage::Backfill;
 use super::change::PendingChange;
 use super::change::undo_stack::{SavedStep, UndoStack};
+use super::entries::account_sync::FeedSynced;
 use super::entries::filter_work::Filters;
 use super::entries::full_text::FullText;
 use super::entries::notification_queue::Notifications;
@@ -76,6 +77,10 @@ pub struct Engine {
     pub imported: Option<Imported>,
     /// Result of the last import of what another reader knew of entries.
     pub elsewhere: ElsewhereNoted,
+    /// Number of times that the user polled everything, which also syncs accounts.
+    pub syncs_asked: u32,
+    /// Entries and marks that syncs brought since the program started. The counters in it are not used.
+    pub synced: FeedSynced,
     /// Report on data recovered from damaged store files, until the user has seen it.
     pub mended: Option<String>,
     /// Time until which automatic polls pause because the disk is full; set after the user was notified.
@@ -139,6 +144,8 @@ impl Engine {
             typed_logins: TypedLogins::default(),
             imported: None,
             elsewhere: ElsewhereNoted::default(),
+            syncs_asked: 0,
+            synced: FeedSynced::default(),
             mended: None,
             room_awaited: None,
             not_saved: None,

@@ -8,7 +8,7 @@ use super::backfill::{gap_rows, walks};
 use super::change::{Change, PendingChange, failed_write, undo};
 use super::commands_under_way::written_feeds;
 use super::effect::Effect;
-use super::entries::{entry_filters, marks, notifications, texts_ahead, withdrawn};
+use super::entries::{account_sync, entry_filters, marks, notifications, texts_ahead, withdrawn};
 use super::event::Event;
 use super::moving::elsewhere;
 use super::poll::poll_stage::{News, Poll};
@@ -184,9 +184,11 @@ const fn is_written(answer: &Answer) -> bool {
             | Answer::FiltersSaved
             | Answer::SearchesSaved
             | Answer::ElsewhereNoted(..)
+            | Answer::Synced(..)
     )
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of answer")]
 fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effect> {
     match answer {
         Answer::Committed { feed, counters, new, edited, withdrawn } => {
@@ -225,6 +227,11 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         Answer::ElsewhereNoted(feed, counts) => {
             let undo_waits = elsewhere::noted(engine, feed, &counts);
             if undo_waits { undo::undo(engine, now) } else { Vec::new() }
+        }
+        Answer::Synced(feed, synced) => {
+            account_sync::written(engine, feed, synced);
+            let news = News { new: synced.new, edited: 0, withdrawn: 0 };
+            tell_synced(engine, now, feed, synced.counters, news)
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
         Answer::WithoutPage(feed, links) => texts_ahead::queue_pages(engine, now, feed, links),
@@ -279,6 +286,18 @@ fn committed(
     effects.extend(notifications::notify(engine, now));
     updated(engine, feed, changed, true);
     effects
+}
+
+fn tell_synced(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    counters: Counters,
+    news: News,
+) -> Vec<Effect> {
+    let first = counters.total == news.new;
+    notifications::note_new_entries(engine, now, feed, counters, news, first);
+    notifications::notify(engine, now)
 }
 
 fn updated(engine: &mut Engine, feed: FeedKey, entries: bool, poll: bool) {

@@ -11,6 +11,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use super::change::PendingChange;
 use super::change::undo_stack::StepChanges;
+use super::entries::account_sync::{FeedSync, FeedSynced};
 use super::entries::filter_work::{FilterCount, FilterWork, Filtered};
 use super::entries::full_text::FullText;
 use super::entries::loaded_entry::{LoadedEntry, ReadingPosition};
@@ -114,6 +115,8 @@ pub enum Job {
     NoteMended,
     /// Notes what another reader knew of the entries of a feed. Answered with [`Answer::ElsewhereNoted`].
     NoteElsewhere(FeedKey, DateTime<Utc>, Box<Elsewhere>),
+    /// Writes what a sync with a server brings for a feed. Answered with [`Answer::Synced`].
+    Sync(Box<FeedSync>),
     /// Writes new undo steps and removes dropped ones.
     SaveSteps(StepChanges),
     /// Deletes all data of these feeds, except feeds that are subscribed to again.
@@ -235,6 +238,8 @@ pub enum Answer {
     SearchesCounted(BTreeMap<u32, u32>),
     /// What another reader knew of the entries of a feed is durable.
     ElsewhereNoted(FeedKey, Box<ElsewhereNoted>),
+    /// What a sync brought for a feed is durable.
+    Synced(FeedKey, FeedSynced),
     /// The filters are durable.
     FiltersSaved,
     /// The changes that a filter made to entries are durable.
@@ -253,6 +258,7 @@ impl Answer {
         let (Self::HistoryKept { feed, .. }
         | Self::Restored(feed, _)
         | Self::ElsewhereNoted(feed, _)
+        | Self::Synced(feed, _)
         | Self::Absorbed { into: feed, .. }) = self
         else {
             return None;
@@ -381,6 +387,7 @@ impl Job {
             | Self::SaveReadingPosition(..)
             | Self::SaveFullText(..)
             | Self::SaveFolded(_)
+            | Self::Sync(_)
             | Self::NoteMended
             | Self::SaveSteps(_)
             | Self::ForgetFeeds(_) => JobSubject::Keeping,

@@ -7,7 +7,9 @@ use chrono::{DateTime, Utc};
 use super::backfill::{history_requests, walks};
 use super::change::undo;
 use super::effect::Effect;
-use super::entries::{entry_filters, marks, notifications, page_fetches, picture_fetches};
+use super::entries::{
+    account_sync, entry_filters, marks, notifications, page_fetches, picture_fetches,
+};
 use super::event::Event;
 use super::external::external_run::RunPurpose;
 use super::external::run_external;
@@ -114,6 +116,7 @@ fn requested(
         Request::Subscribe(wanted) => subscribe::add(engine, now, *wanted),
         Request::Import(wanted) => import::import(engine, now, wanted),
         Request::MoveIn(moved) => move_in::move_in(engine, now, *moved),
+        Request::Sync(syncs) => account_sync::write(engine, syncs),
         Request::ImportFile(path) => vec![Effect::ReadImport(path)],
         Request::Preview { addition, url } => feed_preview::select(engine, now, addition, url),
         Request::Choose { addition, url } => subscribe::choose(engine, now, addition, url),

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Sender, channel};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::http::Http;
 use super::loop_ended::LoopEnded;
 use super::performing::Ending;
 use super::store::{Store, StoreError, StoreHandle};
@@ -23,6 +24,10 @@ pub trait Host {
     fn engine(&self) -> &Engine;
     /// Sends the engine a request and returns the immediate events. With `offline`, no network is used for the request.
     fn ask(&mut self, request: Request, offline: bool) -> Vec<Event>;
+    /// Shows a problem that only the user can fix, a sentence.
+    fn complain(&mut self, why: String);
+    /// Returns the HTTP client. The error is a sentence.
+    fn http(&mut self) -> Result<Arc<Http>, String>;
     /// Calls the watcher after each input until it returns `true`.
     fn watch(&mut self, watcher: Watcher);
     /// Ends the main loop.

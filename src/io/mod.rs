@@ -3,6 +3,7 @@
 //! This module decides nothing: it performs the effects that the engine requests, and sends the results to the engine as
 //! messages.
 
+pub mod accounts;
 pub mod answers;
 pub mod clock;
 mod codec;

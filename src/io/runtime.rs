@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -13,6 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::clock::{self, SleepWatch, ZoneWatch};
 use super::headless::Headless;
+use super::http::Http;
 use super::log::{log_effect, log_input};
 use super::loop_handle::{Host, LoopHandle, Visit, Watcher};
 use super::performing::{Ending, Performer};
@@ -361,6 +363,14 @@ impl<P: Program> Runtime<P> {
 impl<P: Program> Host for Runtime<P> {
     fn engine(&self) -> &Engine {
         self.program.engine()
+    }
+
+    fn complain(&mut self, why: String) {
+        self.ending = self.tell_alone(Input::Trouble(why)).or(self.ending);
+    }
+
+    fn http(&mut self) -> Result<Arc<Http>, String> {
+        self.performer.http()
     }
 
     fn ask(&mut self, request: Request, offline: bool) -> Vec<Event> {

@@ -14,6 +14,7 @@ use crate::cli::show_screen::{end_guests, finish_polls};
 use crate::cli::{Done, upkeep};
 use crate::engine::event::NoticeLevel;
 use crate::engine::poll::poll_results::PollRun;
+use crate::io::accounts::sync_clock;
 use crate::io::console;
 use crate::io::loop_ended::LoopEnded;
 use crate::io::loop_handle::LoopHandle;
@@ -124,6 +125,7 @@ fn poll(
             follow(options, hand.clone());
         }
         tokio::spawn(put_in_order_in_time(hand.another()));
+        sync_clock::start(hand.another());
         let mut told = 0;
         let gone = StoreError::Gone(runtime.folder().into()).to_string();
         let mut is_gone = false;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::history;
+use super::{accounts, history};
 use crate::cli::Done;
 use crate::cli::args::AddArgs;
 use crate::cli::context::CommandContext;
@@ -10,6 +10,7 @@ use crate::cli::session::Failure;
 use crate::engine::backfill::walks;
 use crate::engine::commands_under_way::is_under_way;
 use crate::engine::feeds::addition::{Added, Addition, Subscribe};
+use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans;
 use crate::engine::request::Request;
@@ -24,6 +25,9 @@ use backissue_core::schedule;
 
 /// Runs `backissue add`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &AddArgs) -> Result<Done, Failure> {
+    if let Some(name) = &args.account {
+        accounts::check_name(desk, name)?;
+    }
     let (mut ids, mut is_login_lost) = (Vec::new(), false);
     for address in &args.urls {
         let (id, login) = ask_for(desk, address, args)?;
@@ -60,7 +64,10 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &AddArgs) -> Result<Done,
     desk.end_progress();
     let left = if waited == Waited::Cancelled { leave(desk, &ids)? } else { Vec::new() };
     desk.wait_until_subscribed()?;
-    let done = report(desk, args, &ids, &left, &known_first)?;
+    let mut done = report(desk, args, &ids, &left, &known_first)?;
+    if let Some(name) = args.account.as_ref().filter(|_| !desk.is_closed()) {
+        done = done.and(accounts::sync_one(desk, name)?);
+    }
     Ok(if is_login_lost { Done::WithFailures } else { done })
 }
 
@@ -97,6 +104,7 @@ fn ask_for(
         title: args.title.clone(),
         tags: args.tags.clone(),
         unasked: args.no_poll,
+        feed_settings: FeedSettings { account: args.account.clone(), ..FeedSettings::default() },
         ..Subscribe::default()
     };
     desk.ask_about(

@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+pub(super) mod accounts;
 pub(super) mod add;
 pub(super) mod backup;
 pub(super) mod changes;

@@ -9,6 +9,7 @@ use crate::cli::owner::{self, StoreFound};
 use crate::cli::session::{self, Failure, block_on};
 use crate::cli::show_screen::{ScreenExit, WaitEnd, show_screen, wait_for_store};
 use crate::cli::{Done, upkeep};
+use crate::io::accounts::sync_clock;
 use crate::io::log::ToldTo;
 use crate::io::owner::client::Client;
 use crate::io::owner::listener::Listener;
@@ -182,6 +183,7 @@ fn read_feeds(
             runtime.program.ui.complain(clock::precise_now(), sentence);
         }
         session::stop_on_signals(&runtime);
+        sync_clock::start(runtime.hand());
         let listener = owner::listen(&runtime, OwnerKind::Reader);
         if let Err(why) = &listener {
             runtime.program.ui.complain(clock::precise_now(), why);

@@ -13,6 +13,7 @@
 //! | [`simulate`] | polling strategies, run on recorded publication times and scored |
 //! | [`filters`] | the user's filters: which entries they match and what they do to them |
 //! | [`other_readers`] | files of other feed readers: which entries were read or starred there |
+//! | [`accounts`] | accounts on servers: the protocol as values, and which marks to pull and to send |
 //!
 //! # Read a document and plan its next poll
 //!
@@ -104,6 +105,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod accounts;
 pub mod feed;
 pub mod filters;
 pub mod history;

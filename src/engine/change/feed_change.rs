@@ -160,6 +160,8 @@ feed_change! {
         quiet: bool,
         ignore_cache_lifetime: bool,
         ignore_skips: bool,
+        account: Option<String>,
+        polled_here: bool,
     }
     state {
         proposed: Option<ProposedMove>,

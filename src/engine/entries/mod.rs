@@ -1,5 +1,6 @@
 //! Entries: lists, marks, filters, withdrawals, notifications, pictures, and the text of linked pages.
 
+pub mod account_sync;
 pub mod entry_filters;
 pub mod entry_json;
 pub mod filter_work;

@@ -63,7 +63,7 @@ pub fn subscribed_as(engine: &Engine, url: &str) -> Option<FeedKey> {
 }
 
 /// Returns the normalized spelling of an address, for comparison with other addresses.
-pub(in crate::engine) fn comparable(url: &str) -> String {
+pub fn comparable(url: &str) -> String {
     url::Url::parse(url).map_or_else(
         |_| url.to_owned(),
         |mut url| {

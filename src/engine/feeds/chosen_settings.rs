@@ -51,6 +51,19 @@ pub struct FeedSettings {
     pub ignore_cache_lifetime: bool,
     /// `true` to ignore the publisher's skip windows (SPEC B.5).
     pub ignore_skips: bool,
+    /// Name of the account that the feed belongs to; `None` for a feed of this reader alone.
+    #[serde(skip_serializing_if = "is_default")]
+    pub account: Option<String>,
+    /// `true` to poll a feed of an account here, too, not only on its server.
+    #[serde(skip_serializing_if = "is_default")]
+    pub polled_here: bool,
+}
+
+impl FeedSettings {
+    /// Checks whether only the server of the feed's account polls the feed.
+    pub const fn is_polled_by_server(&self) -> bool {
+        self.account.is_some() && !self.polled_here
+    }
 }
 
 /// The parts of a subscription record that the user chooses.

@@ -103,6 +103,11 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
     row("quiet", SettingKind::Switch(|feed_settings| &mut feed_settings.quiet))
         .line(14, "keep out of All unread", no_hint)
         .flag("quiet", "QUIET", "Keep its entries out of the list of all unread entries"),
+    row("poll-here", SettingKind::Switch(|feed_settings| &mut feed_settings.polled_here)).flag(
+        "poll-here",
+        "POLL_HERE",
+        "Poll a feed of an account here, too, not only on its server",
+    ),
 ];
 
 const TITLE: SettingKind = SettingKind::Text {

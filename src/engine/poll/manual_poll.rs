@@ -49,9 +49,12 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Ve
     engine.host_queue.not_before = None;
     let confirmed = engine.confirming.take();
     let all = request.feeds.is_none();
+    engine.syncs_asked = engine.syncs_asked.wrapping_add(u32::from(all));
     // A command that polls everything ends with its polls: learning is left to a process that lasts, or that polls what is due.
     engine.learning.is_left = all && request.kind != PollKind::Due && !engine.polls_by_itself;
-    let feeds = request.feeds.clone().unwrap_or_else(|| engine.feeds.keys().copied().collect());
+    let polled_here = engine.feeds.values().filter(|feed| !is_left_to_server(feed));
+    let feeds = request.feeds.clone();
+    let feeds = feeds.unwrap_or_else(|| polled_here.map(|feed| feed.key).collect());
     let single = feeds.len() == 1;
     for feed in feeds {
         let refused = match refusal(engine, feed, now, request.kind, all) {
@@ -78,6 +81,11 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Ve
         poll_queue::note_result(engine, result);
     }
     start_fetches::start(engine, now)
+}
+
+/// Checks whether a poll of everything leaves a feed to the server of its account.
+fn is_left_to_server(feed: &Subscription) -> bool {
+    feed.record.feed_settings.is_polled_by_server()
 }
 
 /// Reason that a feed is not polled on request.

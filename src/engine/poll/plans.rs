@@ -114,6 +114,7 @@ fn fill_in(subscription: &mut Subscription, settings: &Settings) {
         ignore_expired: feed_settings.ignore_expired,
         ignore_cache_lifetime: feed_settings.ignore_cache_lifetime,
         ignore_skips: feed_settings.ignore_skips,
+        by_server: feed_settings.is_polled_by_server(),
     };
     subscription.state.facts.loopback = is_loopback(&subscription.record.url);
 }
@@ -142,6 +143,7 @@ pub const fn settled_words(settled: SettledBy) -> &'static str {
         SettledBy::FirstPoll => "first poll",
         SettledBy::Gone => "gone",
         SettledBy::Stopped => "stopped",
+        SettledBy::ByServer => "polled by your account's server",
         SettledBy::Paused => "paused",
         SettledBy::Expired => "finished by the publisher",
     }

@@ -123,6 +123,13 @@ struct ConfigDocument {
     share: CommandTable,
     keys: KeysTable,
     notify: NotifySettings,
+    sync: SyncTable,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct SyncTable {
+    every: Option<Span>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -204,6 +211,7 @@ impl ConfigDocument {
         settings.commands = self.commands.into_settings()?;
         settings.commands.rules = open_rules(self.open)?;
         settings.commands.share = share_targets(self.share)?;
+        set(&mut settings.sync.every_minutes, self.sync.every.map(Span::minutes));
         settings.notify = self.notify;
         parse_query(&settings.notify.only, false, chrono_tz::Tz::UTC)
             .map_err(|flaw| format!("[notify] only: {flaw}"))?;
@@ -293,6 +301,8 @@ mod tests {
             enclosure = "mpv --no-video"
             pipe = "!less"
             on_new = "sh -c 'cat >> news.json'"
+            [sync]
+            every = "30m"
             [notify]
             desktop = "osc777"
             bell = true
@@ -320,6 +330,7 @@ mod tests {
         let on_new = settings.commands.on_new.unwrap();
         assert_eq!(on_new.arguments(), ["-c", "cat >> news.json"]);
         assert_eq!((screen.images, screen.image_protocol), (true, ImageProtocol::HalfBlocks));
+        assert_eq!(settings.sync.every_minutes, 30);
         assert_eq!((settings.notify.desktop, settings.notify.bell), (DesktopNotes::Osc777, true));
         let history = &settings.history;
         assert_eq!(history.internet_archive, "http://localhost:8080");

@@ -38,8 +38,8 @@ const FILE_WAIT: Duration = Duration::from_millis(250);
 /// The HTTP client for feeds, archives, pages and pictures.
 #[derive(Debug)]
 pub struct Http {
-    clients: Clients,
-    limits: Limits,
+    pub(super) clients: Clients,
+    pub(super) limits: Limits,
     credentials: Vec<Credentials>,
     /// Limits the number of concurrent requests; further requests wait.
     requests: Semaphore,
@@ -261,7 +261,7 @@ impl Http {
 
     /// Decodes the body while it arrives, within the limits (SPEC D.8). Only one large body is handled at a time. For a large
     /// body, also returns the permit that makes other large bodies wait.
-    async fn receive_body(
+    pub(super) async fn receive_body(
         &self,
         url: &Url,
         response: &mut Response,
@@ -298,8 +298,8 @@ fn has_length(response: &Response) -> bool {
 
 /// The facts about a fetch that are reported even if it fails.
 #[derive(Debug, Default)]
-struct FetchTrace {
-    wire_bytes: u64,
+pub(super) struct FetchTrace {
+    pub(super) wire_bytes: u64,
     hops: Vec<Hop>,
     conditional: bool,
     /// Number of times that the fetch waited for a free file descriptor since this count was last read.
@@ -326,7 +326,7 @@ fn lacks_file(error: &reqwest::Error) -> bool {
     is_refused_a_file(error) || (error.is_connect() && is_out_of_files_now())
 }
 
-fn parse_url(text: &str) -> Result<Url, FetchFailure> {
+pub(super) fn parse_url(text: &str) -> Result<Url, FetchFailure> {
     let url = Url::parse(text).map_err(|error| {
         FetchFailure::Address(format!("'{}' is not an address: {error}", without_login(text)))
     })?;

@@ -4,6 +4,7 @@
 
 pub mod address_class;
 mod address_guard;
+pub mod api_calls;
 pub mod article;
 pub mod body;
 mod certificates;

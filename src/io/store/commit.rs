@@ -45,12 +45,19 @@ pub(super) struct CommitParts<'a> {
     hits: NewHits,
     /// Entries that another reader knew, without those that were met.
     elsewhere: Option<Batch>,
+    /// The state of a sync.
+    sync: Option<Batch>,
 }
 
 impl CommitParts<'_> {
     /// What is written of an import from another reader.
     pub(super) fn of_import(hits: NewHits, elsewhere: Batch) -> Self {
         Self { hits, elsewhere: Some(elsewhere), ..Self::default() }
+    }
+
+    /// What is written of a sync with a server.
+    pub(super) fn of_sync(hits: NewHits, flags: BTreeMap<u32, Flags>, sync: Batch) -> Self {
+        Self { hits, flags, sync: Some(sync), ..Self::default() }
     }
 }
 
@@ -107,6 +114,7 @@ impl Store {
             rhythm,
             hits,
             elsewhere,
+            sync: None,
         };
         self.write(feed, merged, beside)
     }
@@ -166,7 +174,7 @@ impl Store {
 
     /// Returns the entries that those of a document may be (SPEC C.5): under their own ids; if some of these are not known,
     /// also the entries of the last documents and those with the same date; and the newest others where ids do change.
-    fn find_candidates(
+    pub(super) fn find_candidates(
         &mut self,
         feed: FeedKey,
         document: &FeedDocument,
@@ -313,6 +321,9 @@ impl Store {
         }
         if let Some(elsewhere) = &beside.elsewhere {
             batches.push((TableName::Elsewhere, elsewhere.clone()));
+        }
+        if let Some(sync) = &beside.sync {
+            batches.push((TableName::Syncs, sync.clone()));
         }
         if !beside.hits.is_empty() {
             batches.push((TableName::FilterHits, self.hits_batch(feed, &beside.hits)?));

@@ -13,7 +13,7 @@ use backissue_core::history::FeedKey;
 const REMOVED_TOGETHER: usize = 20_000;
 
 /// Tables in which something is stored by feed, but for texts.
-const TABLES_OF_FEEDS: [TableName; 13] = [
+const TABLES_OF_FEEDS: [TableName; 14] = [
     TableName::Feeds,
     TableName::State,
     TableName::Counters,
@@ -27,6 +27,7 @@ const TABLES_OF_FEEDS: [TableName; 13] = [
     TableName::Places,
     TableName::FilterHits,
     TableName::Elsewhere,
+    TableName::Syncs,
 ];
 
 impl Store {

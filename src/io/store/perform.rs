@@ -127,6 +127,7 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
         Job::NoteElsewhere(feed, now, known) => {
             Some(Answer::ElsewhereNoted(feed, Box::new(store.note_elsewhere(feed, &known, now)?)))
         }
+        Job::Sync(sync) => Some(Answer::Synced(sync.feed, store.sync_feed(&sync)?)),
         Job::SaveSteps(steps) => {
             store.save_steps(&steps)?;
             None

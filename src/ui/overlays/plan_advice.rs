@@ -121,6 +121,7 @@ const fn find_remedy(settled: SettledBy) -> Option<&'static str> {
         | SettledBy::FirstPoll
         | SettledBy::Gone
         | SettledBy::Stopped
+        | SettledBy::ByServer
         | SettledBy::Paused
         | SettledBy::Expired => None,
     }

@@ -7,9 +7,9 @@ use crate::support::binary::Program;
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
 /// All commands, with the arguments and flags that the help of each must name.
-const COMMANDS: [(&str, &[&str]); 34] = [
+const COMMANDS: [(&str, &[&str]); 35] = [
     ("demo", &[]),
-    ("add", &["URL", "--tag", "--title", "--no-poll"]),
+    ("add", &["URL", "--tag", "--title", "--no-poll", "--account"]),
     ("import", &["FILE"]),
     ("export", &["FILE", "--force"]),
     ("feeds", &["WORDS", "--tag", "--unread", "--failing", "--json"]),
@@ -17,6 +17,7 @@ const COMMANDS: [(&str, &[&str]); 34] = [
         "entries",
         &["FEED", "--unread", "--starred", "--hidden", "--search", "--since", "--limit", "--json"],
     ),
+    ("account", &["add", "list", "remove", "sync", "log"]),
     ("unsubscribe", &["FEED"]),
     ("subscribe-again", &["FEED"]),
     ("unread", &["FEED", "--json"]),

@@ -6,6 +6,7 @@ pub mod broken_server;
 pub mod demo_world;
 pub mod dice;
 pub mod documents;
+pub mod greader_double;
 pub mod held_site;
 pub mod hostile_texts;
 pub mod named_keys;

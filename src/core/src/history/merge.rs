@@ -150,6 +150,18 @@ pub fn has_renamed(document: &FeedDocument, merging: &Merging, known: &Known) ->
     found.iter().any(|(at, known)| entries.get(*at).is_some_and(|entry| entry.id != known.kept.id))
 }
 
+/// Returns the ids of the document's entries that are known under any id, by the sequence number of the known entry.
+pub fn known_copies(
+    document: &FeedDocument,
+    merging: &Merging,
+    known: &Known,
+) -> BTreeMap<u32, String> {
+    let entries = one_copy_each(&document.entries);
+    let found = find_known(&entries, merging, known);
+    let id = |at: usize| entries.get(at).map(|entry| entry.id.clone());
+    found.into_iter().filter_map(|(at, known)| Some((known.seq, id(at)?))).collect()
+}
+
 /// Finds, for each entry of the document, the known entry that it is a copy of. The keys are positions in `entries`. Entries
 /// with the same id are matched first; the remaining ones match if they are the same publication under another id
 /// (SPEC C.5).

@@ -38,6 +38,7 @@ impl StatedHint {
             | SettledBy::FirstPoll
             | SettledBy::Gone
             | SettledBy::Stopped
+            | SettledBy::ByServer
             | SettledBy::Paused
             | SettledBy::Expired => "the reader's default",
         }

@@ -62,6 +62,7 @@ pub struct Facts {
 /// The user's settings for one feed (SPEC A.8).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct ScheduleSettings {
     /// How often to poll: more, normal or less.
     pub pace: Pace,
@@ -81,6 +82,9 @@ pub struct ScheduleSettings {
     pub ignore_skips: bool,
     /// Keep polling although the publisher marked the feed as ended (SPEC G.40).
     pub ignore_expired: bool,
+    /// The server of an account polls the feed, and its entries come from there.
+    #[serde(skip_serializing_if = "is_default")]
+    pub by_server: bool,
 }
 
 impl Default for ScheduleSettings {
@@ -95,6 +99,7 @@ impl Default for ScheduleSettings {
             ignore_cache_lifetime: false,
             ignore_skips: false,
             ignore_expired: false,
+            by_server: false,
         }
     }
 }

@@ -129,6 +129,8 @@ pub enum SettledBy {
     Gone,
     /// The feed redirects to an empty address.
     Stopped,
+    /// The server of an account polls the feed.
+    ByServer,
     /// The user paused the feed.
     Paused,
     /// The publisher marked a JSON feed as finished (`expired`).
@@ -160,6 +162,7 @@ impl SettledBy {
             Self::FirstPoll => "first_poll",
             Self::Gone => "gone",
             Self::Stopped => "stopped",
+            Self::ByServer => "by_server",
             Self::Paused => "paused",
             Self::Expired => "expired",
         }

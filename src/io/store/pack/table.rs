@@ -89,6 +89,8 @@ tables! {
     Configuration = 17, "configuration";
     /// Entries that another reader knew as read or starred, until they are met.
     Elsewhere = 18, "elsewhere";
+    /// Feeds of accounts as they were synced last.
+    Syncs = 19, "syncs";
 }
 
 /// Changes of a table, in order. The last change of a record wins.

@@ -22,11 +22,12 @@ pub(in crate::io::store) const TEXTS_LOST: &[u8] = b"texts_lost";
 const CONFIGURATION_KEY: &[u8] = b"config";
 /// The order in which tables are read. The store may be written meanwhile: tables that refer to records are read before those
 /// records, so that no reference leads nowhere, and subscriptions last, so that no number is reused under which there are records.
-const READ_ORDER: [TableName; 18] = [
+const READ_ORDER: [TableName; 19] = [
     TableName::Facts,
     TableName::Configuration,
     TableName::Undo,
     TableName::Elsewhere,
+    TableName::Syncs,
     TableName::History,
     TableName::Nodes,
     TableName::State,

@@ -17,6 +17,7 @@ use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
 use crate::io::store::poll_logs::LogRecord;
 use crate::io::store::record_keys::{feed_bytes, feed_of, number_of};
+use crate::io::store::writing::syncs::SyncedFeed;
 use backissue_core::feed::identity::identity_hash;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, IndexRow, KeptEntry};
@@ -55,8 +56,8 @@ const MARKS: &str = "it is rebuilt from the entries";
 
 impl Store {
     /// The records that can be dropped. Marks come last: they are compared with the entries.
-    fn droppable() -> [Droppable; 10] {
-        let kinds: [(TableName, &'static str, ReadRecord, bool, &'static str); 10] = [
+    fn droppable() -> [Droppable; 11] {
+        let kinds: [(TableName, &'static str, ReadRecord, bool, &'static str); 11] = [
             (TableName::State, "the state", read::<FeedState>, false, POLLED),
             (TableName::Times, "the record of the last polls", read::<PollTimes>, false, TIMES),
             (
@@ -76,6 +77,7 @@ impl Store {
                 true,
                 AGAIN,
             ),
+            (TableName::Syncs, "the state of a sync", read::<SyncedFeed>, true, AGAIN),
             (TableName::History, "the history", read::<HistoryRecord>, true, HISTORY),
             (TableName::Nodes, "a record of an archive", read::<ArchiveNode>, true, POLLED),
             (TableName::Index, "a record of marks", read_rows, true, MARKS),

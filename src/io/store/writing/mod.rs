@@ -2,4 +2,5 @@
 
 mod elsewhere;
 pub(in crate::io::store) mod group;
+pub(in crate::io::store) mod syncs;
 pub(in crate::io::store) mod transaction;

@@ -60,6 +60,11 @@ fn time_step(stage: PlanStage, before: Option<i64>, after: i64, reason: String) 
 /// Explains why a feed is not polled.
 pub(in crate::schedule) fn rest_step(rest: Rest) -> PlanStep {
     let sentence = match rest {
+        Rest::ByServer => {
+            let reason =
+                "the server of your account polls it, and its entries come with each sync".into();
+            return PlanStep { stage: PlanStage::Standing, before: None, after: None, reason };
+        }
         Rest::Gone => "the publisher ended this feed (410)",
         Rest::Stopped => "the feed redirects to an empty address",
         Rest::Expired => "the publisher marked this feed as finished",

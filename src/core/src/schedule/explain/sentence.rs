@@ -153,6 +153,7 @@ fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
         SettledBy::FirstPoll => "it has not been read yet".into(),
         SettledBy::Gone => "the publisher ended it".into(),
         SettledBy::Stopped => "its address leads nowhere".into(),
+        SettledBy::ByServer => "the server of your account polls it".into(),
         SettledBy::Paused => "you paused it".into(),
         SettledBy::Expired => "the publisher says that it is finished".into(),
     }

@@ -6,6 +6,7 @@ use crate::schedule::plan::{Decision, PlanKind, SettledBy};
 /// Reason why a feed is not polled automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schedule) enum Rest {
+    ByServer,
     Paused,
     Gone,
     Stopped,
@@ -14,6 +15,9 @@ pub(in crate::schedule) enum Rest {
 
 /// Returns why a feed is not polled automatically; `None` if it is polled (SPEC B.1 step 0).
 pub(in crate::schedule) fn at_rest(facts: &Facts) -> Option<Rest> {
+    if facts.settings.by_server {
+        return Some(Rest::ByServer);
+    }
     match facts.standing {
         FeedStatus::Paused => return Some(Rest::Paused),
         FeedStatus::Gone => return Some(Rest::Gone),
@@ -27,6 +31,7 @@ pub(in crate::schedule) fn at_rest(facts: &Facts) -> Option<Rest> {
 /// Returns the decision for a feed that is not polled automatically for this reason.
 pub(in crate::schedule) fn never(rest: Rest) -> Decision {
     let settled_by = match rest {
+        Rest::ByServer => SettledBy::ByServer,
         Rest::Paused => SettledBy::Paused,
         Rest::Gone => SettledBy::Gone,
         Rest::Stopped => SettledBy::Stopped,

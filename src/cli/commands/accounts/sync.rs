@@ -1,0 +1,88 @@
+//! `backissue account sync`.
+
+use super::read_accounts;
+use crate::cli::Done;
+use crate::cli::args_account::AccountSyncArgs;
+use crate::cli::context::CommandContext;
+use crate::cli::session::Failure;
+use crate::io::accounts::account_file::AccountFile;
+use crate::io::accounts::session::{SyncWish, sync};
+use crate::io::store::SyncLine;
+use backissue_core::feed::text::counted_words;
+
+/// Runs `backissue account sync`.
+pub(super) fn sync_named(desk: &CommandContext, args: &AccountSyncArgs) -> Result<Done, Failure> {
+    let (file, accounts) = read_accounts(desk)?;
+    let names = if args.names.is_empty() {
+        accounts.into_iter().map(|account| account.name).collect()
+    } else {
+        args.names.clone()
+    };
+    if names.is_empty() {
+        return Err(Failure::new("there is no account: add one with 'backissue account add'"));
+    }
+    sync_accounts(desk, &file, &names, args.whole)
+}
+
+/// Syncs these accounts and prints a line for each.
+pub(super) fn sync_accounts(
+    desk: &CommandContext,
+    file: &AccountFile,
+    names: &[String],
+    whole: bool,
+) -> Result<Done, Failure> {
+    let mut done = Done::All;
+    for name in names {
+        let progress = |what: &str, part: usize, all: usize| {
+            desk.show_progress(format!("{name}: {what}"), part as u64, all as u64);
+        };
+        let synced = sync(desk.hand(), file, name, SyncWish { whole }, &progress);
+        desk.end_progress();
+        match synced {
+            Ok(line) => {
+                desk.put(&format!("{name}: {}", words(&line)));
+                if line.untaken > 0 || line.refused.is_some() {
+                    done = Done::WithFailures;
+                }
+            }
+            Err(failure) if names.len() == 1 => return Err(Failure::new(failure.text)),
+            Err(failure) => {
+                desk.tell(&format!("backissue: {}", failure.text));
+                done = Done::WithFailures;
+            }
+        }
+    }
+    Ok(done)
+}
+
+/// Describes a sync: what it brought and what it cost.
+pub(super) fn words(line: &SyncLine) -> String {
+    let mut parts = Vec::new();
+    if let Some(failure) = &line.failure {
+        parts.push(format!("failed: {failure}"));
+    }
+    if line.new > 0 {
+        parts.push(format!("{} new", line.new));
+    }
+    if line.feeds > 0 {
+        let changes = counted_words(line.feeds, "change", "changes");
+        parts.push(format!("{changes} of subscriptions"));
+    }
+    if line.marked > 0 {
+        parts.push(format!("{} changed here", counted_words(line.marked, "mark", "marks")));
+    }
+    if line.sent > 0 {
+        parts.push(format!("{} sent", counted_words(line.sent, "mark", "marks")));
+    }
+    if line.untaken > 0 {
+        parts.push(format!("the server did not take {}; tried again next time", line.untaken));
+    }
+    parts.extend(line.refused.iter().cloned());
+    if parts.is_empty() {
+        parts.push("nothing new".to_owned());
+    }
+    let requests = counted_words(line.requests, "request", "requests");
+    let (kilobytes, seconds) = (line.received_bytes / 1000, line.ms / 1000);
+    let tenths = line.ms % 1000 / 100;
+    format!("{} ({requests}, {kilobytes} kB, {seconds}.{tenths} s)", parts.join(", "))
+}

@@ -1,0 +1,358 @@
+//! Reads answers of the Google Reader API. A success status alone proves nothing: some servers answer `[]` or a web page with it.
+
+use std::collections::BTreeSet;
+
+use chrono::DateTime;
+use serde::Deserialize;
+use serde_json::Value;
+use url::Url;
+
+use super::item_id::ItemId;
+use crate::feed::text::{NAME_MAX, TITLE_MAX, one_line, plain_line, safe_text};
+use crate::feed::{Enclosure, Entry};
+
+/// Maximum length of a token or login value, in bytes.
+const TOKEN_MAX: usize = 4_096;
+/// Maximum number of ids of one stream.
+const IDS_MAX: usize = 2_000_000;
+/// Maximum number of pages of one stream.
+const PAGES_MAX: u32 = 2_000;
+/// Maximum length of a continuation, in bytes.
+const CONTINUATION_MAX: usize = 1_024;
+/// Maximum number of subscriptions.
+const SUBSCRIPTIONS_MAX: usize = 50_000;
+/// Maximum length of the text of an entry, in bytes.
+const TEXT_MAX: usize = 4 * 1024 * 1024;
+/// Maximum number of attached files of an entry.
+const ENCLOSURES_MAX: usize = 100;
+/// Maximum number of folders of a subscription.
+const FOLDERS_MAX: usize = 100;
+
+/// Why an answer is unusable; a fragment that can follow "the server's answer".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AnswerFault {
+    /// A web page.
+    #[error("is a web page: the address is not the address of its API")]
+    WebPage,
+    /// Not the expected format.
+    #[error("cannot be read: {0}")]
+    Unreadable(String),
+    /// The server does not have the endpoint.
+    #[error("is empty: it does not offer this")]
+    NotOffered,
+    /// The body is not `OK`.
+    #[error("is not OK: {0}")]
+    NotOk(String),
+    /// More pages than any account has.
+    #[error("never ends")]
+    Endless,
+}
+
+/// Returns the beginning of an answer, for a message.
+fn beginning(bytes: &[u8]) -> String {
+    let start = bytes.get(..200).unwrap_or(bytes);
+    one_line(&String::from_utf8_lossy(start), 80)
+}
+
+fn is_web_page(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_start().starts_with(b"<")
+}
+
+fn read_json<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, AnswerFault> {
+    if is_web_page(bytes) {
+        return Err(AnswerFault::WebPage);
+    }
+    if bytes.trim_ascii() == b"[]" {
+        return Err(AnswerFault::NotOffered);
+    }
+    serde_json::from_slice(bytes).map_err(|error| AnswerFault::Unreadable(error.to_string()))
+}
+
+/// Reads the value that later requests send as the login.
+pub fn read_login(bytes: &[u8]) -> Result<String, AnswerFault> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut values = text.lines().filter_map(|line| line.trim().strip_prefix("Auth="));
+    match values.next().filter(|value| is_header_value(value)) {
+        Some(value) => Ok(value.to_owned()),
+        None if is_web_page(bytes) => Err(AnswerFault::WebPage),
+        None => Err(AnswerFault::Unreadable("it contains no login".to_owned())),
+    }
+}
+
+/// Reads the token that every POST must carry.
+pub fn read_token(bytes: &[u8]) -> Result<String, AnswerFault> {
+    let text = String::from_utf8_lossy(bytes).trim().to_owned();
+    match text.as_str() {
+        _ if is_web_page(bytes) => Err(AnswerFault::WebPage),
+        token if is_header_value(token) => Ok(text),
+        _ => Err(AnswerFault::Unreadable("it is no token".to_owned())),
+    }
+}
+
+fn is_header_value(value: &str) -> bool {
+    (1..=TOKEN_MAX).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// Checks that a change was carried out: only the body `OK` says so.
+pub fn read_ok(bytes: &[u8]) -> Result<(), AnswerFault> {
+    match bytes.trim_ascii() {
+        b"OK" => Ok(()),
+        _ if is_web_page(bytes) => Err(AnswerFault::WebPage),
+        b"[]" => Err(AnswerFault::NotOffered),
+        _ => Err(AnswerFault::NotOk(format!("'{}'", beginning(bytes)))),
+    }
+}
+
+#[derive(Deserialize)]
+struct IdsAnswer {
+    #[serde(default, rename = "itemRefs")]
+    refs: Option<Vec<IdAnswer>>,
+    continuation: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct IdAnswer {
+    id: Value,
+}
+
+/// Text of a value that some servers write as a string and others as a number.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// The ids of a stream, gathered page by page in the order of the server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GatheredIds {
+    /// The ids, each once.
+    pub ids: Vec<ItemId>,
+    /// Where the next page starts; `None` if all pages were read.
+    pub continuation: Option<String>,
+    seen: BTreeSet<ItemId>,
+    pages: u32,
+}
+
+impl GatheredIds {
+    /// Adds a page. There is another page if [`Self::continuation`] is set afterwards. A page without a new id ends the list: some
+    /// servers name a continuation after the last page, and some never stop.
+    pub fn add(&mut self, bytes: &[u8]) -> Result<(), AnswerFault> {
+        let answer: IdsAnswer = read_json(bytes)?;
+        let before = (self.ids.len(), self.continuation.take());
+        for item in answer.refs.unwrap_or_default() {
+            let text = scalar(&item.id).unwrap_or_default();
+            let id = ItemId::read(&text).ok_or_else(|| {
+                AnswerFault::Unreadable(format!("'{}' is no id", one_line(&text, 40)))
+            })?;
+            if self.seen.insert(id.clone()) {
+                self.ids.push(id);
+            }
+        }
+        self.pages = self.pages.saturating_add(1);
+        if self.ids.len() > IDS_MAX || self.pages > PAGES_MAX {
+            return Err(AnswerFault::Endless);
+        }
+        let next = answer.continuation.as_ref().and_then(scalar);
+        let next = next.filter(|next| (1..=CONTINUATION_MAX).contains(&next.len()));
+        self.continuation =
+            next.filter(|next| self.ids.len() > before.0 && before.1.as_ref() != Some(next));
+        Ok(())
+    }
+
+    /// Returns whether the list contains an id.
+    pub fn contains(&self, id: &ItemId) -> bool {
+        self.seen.contains(id)
+    }
+}
+
+/// A subscription on the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteFeed {
+    /// Stream of its entries, such as `feed/4`.
+    pub stream: String,
+    /// Address of the feed.
+    pub url: String,
+    /// Title, plain text.
+    pub title: String,
+    /// Folders.
+    pub folders: Vec<String>,
+    /// Address of the site.
+    pub site: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct SubscriptionsAnswer {
+    subscriptions: Vec<SubscriptionAnswer>,
+}
+
+#[derive(Deserialize)]
+struct SubscriptionAnswer {
+    id: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default, rename = "htmlUrl")]
+    site: Option<String>,
+    #[serde(default)]
+    categories: Vec<CategoryAnswer>,
+}
+
+#[derive(Deserialize)]
+struct CategoryAnswer {
+    #[serde(default)]
+    id: String,
+    #[serde(default)]
+    label: Option<String>,
+}
+
+/// Reads the subscriptions. Subscriptions without an http address are left out. `widened`: see [`read_items`].
+pub fn read_subscriptions(bytes: &[u8], widened: bool) -> Result<Vec<RemoteFeed>, AnswerFault> {
+    let answer: SubscriptionsAnswer = read_json(bytes)?;
+    let feed = |it: SubscriptionAnswer| {
+        let named = it.url.or_else(|| it.id.strip_prefix("feed/").map(str::to_owned));
+        let folder = |it: CategoryAnswer| {
+            let in_id = it.id.split_once("/label/").map(|(_, name)| name.to_owned());
+            let name = one_line(&it.label.or(in_id)?, NAME_MAX);
+            (!name.is_empty()).then_some(name)
+        };
+        let title = it.title.unwrap_or_default();
+        Some(RemoteFeed {
+            url: web_address(&named?)?,
+            title: one_line(&if widened { narrowed(&title) } else { title }, NAME_MAX),
+            folders: it.categories.into_iter().take(FOLDERS_MAX).filter_map(folder).collect(),
+            site: it.site.as_deref().and_then(web_address),
+            stream: Some(it.id).filter(|id| id.len() <= TOKEN_MAX)?,
+        })
+    };
+    Ok(answer.subscriptions.into_iter().take(SUBSCRIPTIONS_MAX).filter_map(feed).collect())
+}
+
+fn web_address(text: &str) -> Option<String> {
+    let url = Url::parse(text.trim()).ok()?;
+    matches!(url.scheme(), "http" | "https").then(|| url.to_string())
+}
+
+/// An entry on the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteItem {
+    /// Its id there.
+    pub id: ItemId,
+    /// Stream of its feed.
+    pub stream: String,
+    /// The entry. Its id is the long form of `id`, because the API does not give the publisher's.
+    pub entry: Entry,
+}
+
+#[derive(Deserialize)]
+struct ItemsAnswer {
+    items: Vec<ItemAnswer>,
+}
+
+#[derive(Deserialize)]
+struct ItemAnswer {
+    id: String,
+    #[serde(default)]
+    published: Option<Value>,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    author: Option<String>,
+    #[serde(default)]
+    canonical: Vec<LinkAnswer>,
+    #[serde(default)]
+    alternate: Vec<LinkAnswer>,
+    #[serde(default)]
+    enclosure: Vec<LinkAnswer>,
+    #[serde(default)]
+    origin: OriginAnswer,
+    #[serde(default)]
+    summary: Option<TextAnswer>,
+    #[serde(default)]
+    content: Option<TextAnswer>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct LinkAnswer {
+    href: Option<String>,
+    url: Option<String>,
+    #[serde(rename = "type")]
+    media_type: Option<String>,
+    length: Option<Value>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct OriginAnswer {
+    #[serde(rename = "streamId")]
+    stream: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct TextAnswer {
+    content: String,
+}
+
+/// Reads entries. Marks are never read from an entry: a publisher can write a category that looks like one. `widened` titles contain
+/// full-width forms of `&`, `<` and `>`.
+pub fn read_items(bytes: &[u8], widened: bool) -> Result<Vec<RemoteItem>, AnswerFault> {
+    let answer: ItemsAnswer = read_json(bytes)?;
+    Ok(answer.items.into_iter().filter_map(|item| read_item(item, widened)).collect())
+}
+
+fn read_item(item: ItemAnswer, widened: bool) -> Option<RemoteItem> {
+    let id = ItemId::read(&item.id)?;
+    let line = |text: Option<String>, max| {
+        let text = text?;
+        // Character references are resolved first: what is narrowed afterwards is no markup.
+        let line = plain_line(&text, max);
+        let line = if widened { narrowed(&line) } else { line };
+        (!line.is_empty()).then_some(line)
+    };
+    let href = |link: &LinkAnswer| web_address(link.href.as_deref().or(link.url.as_deref())?);
+    let enclosures = item.enclosure.iter().take(ENCLOSURES_MAX).filter_map(|link| {
+        Some(Enclosure {
+            url: href(link)?,
+            media_type: link.media_type.as_deref().map(|it| one_line(it, NAME_MAX)),
+            length: link.length.as_ref().and_then(scalar).and_then(|text| text.parse().ok()),
+            duration_seconds: None,
+        })
+    });
+    let seconds = item.published.as_ref().and_then(scalar).and_then(|text| text.parse().ok());
+    let text = item.content.or(item.summary).map(|text| text.content);
+    let entry = Entry {
+        id: id.long(),
+        title: line(item.title, TITLE_MAX),
+        author: line(item.author, NAME_MAX),
+        link: item.canonical.iter().chain(&item.alternate).find_map(href),
+        published: seconds.and_then(|seconds| DateTime::from_timestamp(seconds, 0)),
+        content: text.as_deref().map(limited).filter(|text| !text.trim().is_empty()),
+        enclosures: enclosures.collect(),
+        ..Entry::default()
+    };
+    Some(RemoteItem { id, stream: item.origin.stream, entry })
+}
+
+fn limited(text: &str) -> String {
+    let end = text.floor_char_boundary(TEXT_MAX);
+    safe_text(text.get(..end).unwrap_or_default()).into_owned()
+}
+
+/// Returns a text with the usual forms of the characters that are special in HTML.
+fn narrowed(text: &str) -> String {
+    let narrow = |char| match char {
+        '\u{ff06}' => '&',
+        '\u{ff1c}' => '<',
+        '\u{ff1e}' => '>',
+        other => other,
+    };
+    text.chars().map(narrow).collect()
+}
+
+#[cfg(test)]
+#[path = "answers_tests.rs"]
+mod tests;

@@ -1,0 +1,203 @@
+//! Merges the marks of both sides. For each entry the marks are kept on which both sides agreed last. If a mark differs from them on one
+//! side only, that side changed it, whenever that was, and the other side follows. So no clock is compared, and no mark is sent twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::greader::MarkAction;
+use super::item_id::ItemId;
+
+/// Marks of an entry that both sides have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Marks {
+    /// Whether it is read.
+    pub is_read: bool,
+    /// Whether it is starred.
+    pub is_starred: bool,
+}
+
+/// An entry as this side knows it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct KnownMarks {
+    /// Marks on which both sides agreed last.
+    pub agreed: Marks,
+    /// Marks here.
+    pub local: Marks,
+    /// Marks of which a change was sent, or was about to be sent, without a look at the server since then.
+    pub sent: Marks,
+}
+
+impl KnownMarks {
+    /// Applies the marks of the server. Marks that were changed here stay, and remain to be sent until the server has them.
+    #[must_use]
+    pub fn merged(self, remote: Marks) -> Self {
+        let read = Mark {
+            agreed: self.agreed.is_read,
+            local: self.local.is_read,
+            sent: self.sent.is_read,
+        };
+        let star = Mark {
+            agreed: self.agreed.is_starred,
+            local: self.local.is_starred,
+            sent: self.sent.is_starred,
+        };
+        let (read, star) = (read.merged(remote.is_read), star.merged(remote.is_starred));
+        Self {
+            agreed: Marks { is_read: read.agreed, is_starred: star.agreed },
+            local: Marks { is_read: read.local, is_starred: star.local },
+            sent: Marks::default(),
+        }
+    }
+
+    /// Returns the first state of an entry that both sides know, but that was never compared. What was done on one side only counts:
+    /// read on either side is read, starred on either side is starred.
+    pub const fn first(local: Marks, remote: Marks) -> Self {
+        let both = Marks {
+            is_read: local.is_read || remote.is_read,
+            is_starred: local.is_starred || remote.is_starred,
+        };
+        Self { agreed: remote, local: both, sent: Marks { is_read: false, is_starred: false } }
+    }
+
+    /// Returns the marks that differ here from what was agreed: those to send unless the server has them.
+    pub const fn changed(self) -> Marks {
+        Marks {
+            is_read: self.local.is_read != self.agreed.is_read,
+            is_starred: self.local.is_starred != self.agreed.is_starred,
+        }
+    }
+}
+
+/// One mark of an entry.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    agreed: bool,
+    local: bool,
+    sent: bool,
+}
+
+impl Mark {
+    const fn merged(self, remote: bool) -> Self {
+        let Self { agreed, local, sent } = self;
+        let is_own_change = sent && remote != agreed;
+        let (agreed, local) = if local == remote {
+            (remote, remote)
+        } else if is_own_change {
+            // What was sent arrived, and the mark was changed here again since then.
+            (remote, local)
+        } else if local == agreed {
+            (remote, remote)
+        } else {
+            (agreed, local)
+        };
+        Self { agreed, local, sent: false }
+    }
+}
+
+/// What the server says about marks: the unread and the starred entries.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerMarks {
+    /// Unread entries.
+    pub unread: BTreeSet<ItemId>,
+    /// Starred entries.
+    pub starred: BTreeSet<ItemId>,
+}
+
+impl ServerMarks {
+    /// Returns the marks of an entry that exists there.
+    pub fn of(&self, id: &ItemId) -> Marks {
+        Marks { is_read: !self.unread.contains(id), is_starred: self.starred.contains(id) }
+    }
+
+    /// Returns the entries that may no longer exist there: those that were unread or starred and are in neither list. A server lists
+    /// deleted entries as little as read ones.
+    pub fn doubtful(&self, known: &BTreeMap<ItemId, KnownMarks>) -> Vec<ItemId> {
+        let vanished = |id: &ItemId, marks: &KnownMarks| {
+            let there = self.of(id);
+            (there.is_read && !marks.agreed.is_read || !there.is_starred && marks.agreed.is_starred)
+                && !self.starred.contains(id)
+                && !self.unread.contains(id)
+        };
+        known.iter().filter(|(id, marks)| vanished(id, marks)).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Returns the changes to send: marks that were changed here and that the server does not have. Some servers toggle marks, so a
+    /// mark that is there already is never sent.
+    pub fn to_send(
+        &self,
+        known: &BTreeMap<ItemId, KnownMarks>,
+    ) -> BTreeMap<MarkAction, Vec<ItemId>> {
+        let mut changes: BTreeMap<MarkAction, Vec<ItemId>> = BTreeMap::new();
+        for (id, marks) in known {
+            let (local, differs, there) = (marks.local, marks.changed(), self.of(id));
+            let mut send = |action| changes.entry(action).or_default().push(id.clone());
+            if differs.is_read && local.is_read != there.is_read {
+                send(if local.is_read { MarkAction::Read } else { MarkAction::Unread });
+            }
+            if differs.is_starred && local.is_starred != there.is_starred {
+                send(if local.is_starred { MarkAction::Star } else { MarkAction::Unstar });
+            }
+        }
+        changes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_side_that_changed_a_mark_counts() {
+        // Agreed, here, sent, there; agreed and here after a pull.
+        for (agreed, local, sent, remote, after) in [
+            (false, false, false, false, (false, false)),
+            (false, false, false, true, (true, true)),
+            (false, true, false, false, (false, true)),
+            (false, true, true, false, (false, true)),
+            (false, true, false, true, (true, true)),
+            (false, true, true, true, (true, true)),
+            (false, false, true, true, (true, false)),
+            (true, true, false, true, (true, true)),
+            (true, true, false, false, (false, false)),
+            (true, true, true, false, (false, true)),
+            (true, false, false, true, (true, false)),
+            (true, false, false, false, (false, false)),
+        ] {
+            let marks = |value| Marks { is_read: value, is_starred: !value };
+            let sent = Marks { is_read: sent, is_starred: sent };
+            let known = KnownMarks { agreed: marks(agreed), local: marks(local), sent };
+            let (agreed, local) = (marks(after.0), marks(after.1));
+            let expected = KnownMarks { agreed, local, sent: Marks::default() };
+            assert_eq!(known.merged(marks(remote)), expected, "{known:?} {remote}");
+        }
+    }
+
+    #[test]
+    fn only_what_the_server_does_not_have_is_sent() {
+        let id = |number: u32| ItemId::read(&number.to_string()).unwrap();
+        let read = |agreed, local| KnownMarks {
+            agreed: Marks { is_read: agreed, is_starred: false },
+            local: Marks { is_read: local, is_starred: !local },
+            sent: Marks::default(),
+        };
+        let known = BTreeMap::from([
+            (id(1), read(false, true)),
+            (id(2), read(false, true)),
+            (id(3), read(true, false)),
+            (id(4), read(true, true)),
+        ]);
+        let unread = BTreeSet::from([id(1), id(4)]);
+        let server = ServerMarks { unread, starred: BTreeSet::new() };
+        let sent = server.to_send(&known);
+        assert_eq!(
+            sent,
+            BTreeMap::from([
+                (MarkAction::Read, vec![id(1)]),
+                (MarkAction::Unread, vec![id(3)]),
+                (MarkAction::Star, vec![id(3)]),
+            ])
+        );
+        assert_eq!(server.doubtful(&known), [id(2)], "it was unread and is in no list");
+    }
+}

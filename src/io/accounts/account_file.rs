@@ -1,0 +1,183 @@
+//! `accounts.toml` next to the configuration file: the accounts with their passwords. Only the user can read this file.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::settings::Settings;
+use crate::io::private_files::{create_private_folder, make_private, replace_private};
+use crate::io::small_files;
+use crate::io::system::words::system_words;
+
+const NAME: &str = "accounts.toml";
+const HEAD: &str = "# Accounts on servers. backissue writes this file with 'backissue account'; keep it private.\n\n";
+const BYTES_MAX: u64 = 1024 * 1024;
+/// Longest password that a command may print, in bytes.
+const PASSWORD_MAX: usize = 4_096;
+
+/// An account.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Account {
+    /// Name, which is unique.
+    pub name: String,
+    /// Base address of the API.
+    pub api: String,
+    /// Name of the user there.
+    pub user: String,
+    /// Password, unless a command prints it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+    /// Command that prints the password on its first line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password_command: Option<String>,
+    /// What the server gave at the last login; sent instead of the password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub login: Option<String>,
+}
+
+impl std::fmt::Debug for Account {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, api, user, .. } = self;
+        write!(formatter, "Account({name} {user} at {api})")
+    }
+}
+
+impl Account {
+    /// Returns the password. The error is a sentence without a secret.
+    pub fn password(&self) -> Result<String, String> {
+        let Some(command) = &self.password_command else {
+            return self.password.clone().ok_or_else(|| {
+                format!("the account '{}' has no password: add it again", self.name)
+            });
+        };
+        let cannot = |why: &str| format!("the password command of account '{}' {why}", self.name);
+        let words = shell_words::split(command).map_err(|_| cannot("has unbalanced quotes"))?;
+        let Some((program, arguments)) = words.split_first() else {
+            return Err(cannot("is empty"));
+        };
+        let ended = Command::new(program).args(arguments).stdin(Stdio::null()).output();
+        let ended =
+            ended.map_err(|error| cannot(&format!("cannot start: {}", system_words(&error))))?;
+        if !ended.status.success() {
+            return Err(cannot("failed"));
+        }
+        let text = String::from_utf8_lossy(&ended.stdout);
+        let first = text.lines().next().unwrap_or_default();
+        if (1..=PASSWORD_MAX).contains(&first.len()) {
+            Ok(first.to_owned())
+        } else {
+            Err(cannot("printed no password"))
+        }
+    }
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct AccountDocument {
+    account: Vec<Account>,
+}
+
+/// The file of accounts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccountFile(PathBuf);
+
+impl AccountFile {
+    /// Returns the file for these settings; `None` without a folder for the configuration.
+    pub fn of(settings: &Settings) -> Option<Self> {
+        let credentials = settings.network.credentials_file.as_deref()?;
+        Some(Self(credentials.with_file_name(NAME)))
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Reads the accounts. A missing file has none. The error is a sentence.
+    pub fn read(&self) -> Result<Vec<Account>, String> {
+        let path = self.0.display();
+        let text = match small_files::read_text(&self.0, BYTES_MAX) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            read => read.map_err(|error| {
+                format!("the file {path} cannot be read: {}", system_words(&error))
+            })?,
+        };
+        make_private(&self.0, 0o600);
+        let document: AccountDocument = toml::from_str(&text)
+            .map_err(|error| format!("the file {path} has an error: {}", error.message()))?;
+        Ok(document.account)
+    }
+
+    /// Changes the accounts and writes the file. The error is a sentence.
+    pub fn change(&self, change: impl FnOnce(&mut Vec<Account>)) -> Result<(), String> {
+        let mut account = self.read()?;
+        change(&mut account);
+        let cannot = |why: &str| format!("{} cannot be written: {why}", self.0.display());
+        let text = toml::to_string(&AccountDocument { account });
+        let text = text.map_err(|_| cannot("the accounts have no text form"))?;
+        let write = || {
+            create_private_folder(self.0.parent().unwrap_or(Path::new(".")))?;
+            replace_private(&self.0, format!("{HEAD}{text}").as_bytes())
+        };
+        write().map_err(|error| cannot(&system_words(&error)))
+    }
+
+    /// Stores the login of an account that was renewed. A failure costs another login next time.
+    pub fn keep_login(&self, name: &str, login: Option<&str>) -> Result<(), String> {
+        self.change(|accounts| {
+            for account in accounts.iter_mut().filter(|account| account.name == name) {
+                account.login = login.map(str::to_owned);
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn accounts_are_private_and_passwords_come_from_commands() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = AccountFile(folder.path().join("made/accounts.toml"));
+        assert_eq!(file.read(), Ok(Vec::new()));
+        let account = |password: Option<&str>, command: Option<&str>| Account {
+            name: "rss.example".into(),
+            api: "https://rss.example/api/greader.php".into(),
+            user: "ann".into(),
+            password: password.map(str::to_owned),
+            password_command: command.map(str::to_owned),
+            login: None,
+        };
+        let typed = account(Some("a \"b\"\n'c'"), None);
+        file.change(|accounts| accounts.push(typed.clone())).unwrap();
+        file.keep_login("rss.example", Some("ann/1")).unwrap();
+        let mode = std::fs::metadata(file.path()).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600);
+        let read = file.read().unwrap();
+        assert_eq!(read, [Account { login: Some("ann/1".into()), ..typed }]);
+        assert!(!format!("{read:?}").contains("\"b\""), "a password is never shown");
+        for (password, command, expected) in [
+            (None, Some("echo 'my secret'"), Ok("my secret")),
+            (None, Some("false"), Err("failed")),
+            (None, Some("true"), Err("printed no password")),
+            (None, Some("'"), Err("unbalanced quotes")),
+            (None, Some("/nowhere/program"), Err("cannot start")),
+            (None, None, Err("has no password")),
+            (Some("x"), None, Ok("x")),
+        ] {
+            let found = account(password, command).password();
+            match expected {
+                Ok(secret) => assert_eq!(found.as_deref(), Ok(secret)),
+                Err(why) => assert!(found.unwrap_err().contains(why), "{why}"),
+            }
+        }
+        std::fs::write(file.path(), "[[account]]\npasword = \"hunter2\"\n").unwrap();
+        assert!(!file.read().unwrap_err().contains("hunter2"));
+    }
+}

@@ -1,0 +1,265 @@
+//! The subscriptions of an account, compared with the server's and changed on either side.
+
+use std::collections::BTreeMap;
+
+use super::server::{FailureKind, SyncFailure};
+use super::session::Session;
+use crate::engine::entries::account_sync::FeedSync;
+use crate::engine::event::Event;
+use crate::engine::feeds::addition::Subscribe;
+use crate::engine::feeds::addresses::{address_of, comparable};
+use crate::engine::feeds::chosen_settings::{Chosen, FeedSettings};
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::request::Request;
+use crate::engine::state::Engine;
+use backissue_core::accounts::answers::RemoteFeed;
+use backissue_core::accounts::greader::SubscriptionEdit;
+use backissue_core::accounts::subscriptions::{
+    AgreedFeed, FeedStep, LocalFeed, compare, folder_of,
+};
+use backissue_core::history::FeedKey;
+
+fn form_of(address: &str) -> String {
+    comparable(&address_of(address).unwrap_or_else(|_| address.to_owned()))
+}
+
+/// Reads the subscriptions here, with what was agreed, and notes the feed of each stream. Subscriptions of no account are included:
+/// the server may have them, too.
+fn local_feeds(session: &mut Session<'_>) -> Result<Vec<LocalFeed<FeedKey>>, SyncFailure> {
+    let name = session.name.clone();
+    let mut feeds = session.hand.visit(move |host| {
+        let engine: &Engine = host.engine();
+        let local = |feed: &Subscription, is_ended| {
+            let account = feed.record.feed_settings.account.as_ref();
+            let in_account = account == Some(&name);
+            (in_account || account.is_none()).then(|| LocalFeed {
+                key: feed.key,
+                address: form_of(&feed.record.url),
+                own_title: feed.record.own_title.clone(),
+                folder: feed.record.tags.first().cloned(),
+                is_ended,
+                in_account,
+                agreed: AgreedFeed::default(),
+            })
+        };
+        let active = engine.feeds.values().filter_map(|feed| local(feed, false));
+        let ended = engine.ended.values().filter_map(|feed| local(feed, true));
+        active.chain(ended).collect::<Vec<LocalFeed<FeedKey>>>()
+    })?;
+    let keys: Vec<FeedKey> =
+        feeds.iter().filter(|feed| feed.in_account).map(|feed| feed.key).collect();
+    let mut agreed: BTreeMap<FeedKey, AgreedFeed> = session.hand.look(move |store| {
+        keys.into_iter().map(|feed| Ok((feed, store.synced(feed)?.0))).collect()
+    })?;
+    for feed in &mut feeds {
+        feed.agreed = agreed.remove(&feed.key).unwrap_or_default();
+    }
+    let streams = feeds.iter().filter(|feed| !feed.is_ended && !feed.agreed.stream.is_empty());
+    session.streams = streams.map(|feed| (feed.agreed.stream.clone(), feed.key)).collect();
+    Ok(feeds)
+}
+
+/// Notes the feed of each stream. Returns whether subscriptions were changed here since the last comparison.
+pub(super) fn read_streams(session: &mut Session<'_>) -> Result<bool, SyncFailure> {
+    let feeds = local_feeds(session)?;
+    let is_changed = |feed: &LocalFeed<FeedKey>| {
+        let agreed = &feed.agreed;
+        match (agreed.stream.is_empty(), feed.is_ended) {
+            (is_unknown_there, true) => !is_unknown_there,
+            (true, false) => true,
+            (false, false) => {
+                let title = feed.own_title.as_ref();
+                title.is_some_and(|title| *title != agreed.title) || feed.folder != agreed.folder
+            }
+        }
+    };
+    Ok(feeds.iter().any(|feed| feed.in_account && is_changed(feed)))
+}
+
+/// Compares the subscriptions of both sides, and changes each side.
+pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure> {
+    let remote = session.server.subscriptions()?;
+    let local = local_feeds(session)?;
+    let account = session.name.clone();
+    let steps = compare(&local, &remote, form_of)
+        .map_err(|why| SyncFailure::other(format!("the list of account '{account}' {why}")))?;
+    let added: Vec<RemoteFeed> = steps
+        .iter()
+        .filter_map(
+            |step| if let FeedStep::AddHere(feed) = step { Some(feed.clone()) } else { None },
+        )
+        .collect();
+    session.line.feeds = u32::try_from(steps.len()).unwrap_or(u32::MAX);
+    add_here(session, added)?;
+    let mut refused = None;
+    let mut is_added_there = false;
+    for step in steps {
+        is_added_there |= matches!(step, FeedStep::AddThere(_));
+        match take_step(session, step) {
+            Err(failure) if matches!(failure.kind, FailureKind::Other | FailureKind::TooMuch) => {
+                refused = Some(failure);
+            }
+            taken => taken?,
+        }
+    }
+    if is_added_there {
+        let remote = session.server.subscriptions()?;
+        let local = local_feeds(session)?;
+        for step in compare(&local, &remote, form_of).unwrap_or_default() {
+            if matches!(step, FeedStep::Connect(..)) {
+                take_step(session, step)?;
+            }
+        }
+    }
+    local_feeds(session)?;
+    // What one subscription could not get must not keep entries and marks from being synced; it is tried again tomorrow.
+    if let Some(failure) = refused {
+        tracing::warn!("account '{account}': {}", failure.text);
+        session.line.refused = Some(failure.text);
+    }
+    Ok(())
+}
+
+fn add_here(session: &mut Session<'_>, feeds: Vec<RemoteFeed>) -> Result<(), SyncFailure> {
+    if feeds.is_empty() {
+        return Ok(());
+    }
+    let subscribe = |feed: &RemoteFeed| Subscribe {
+        address: feed.url.clone(),
+        title: Some(feed.title.clone()).filter(|title| !title.is_empty()),
+        site: feed.site.clone(),
+        tags: folder_of(feed).map(str::to_owned).into_iter().collect(),
+        feed_settings: FeedSettings {
+            account: Some(session.name.clone()),
+            ..FeedSettings::default()
+        },
+        ..Subscribe::default()
+    };
+    ask(session, Request::Import(feeds.iter().map(subscribe).collect()))?;
+    let wanted: BTreeMap<String, RemoteFeed> =
+        feeds.into_iter().map(|feed| (form_of(&feed.url), feed)).collect();
+    let (name, at) = (session.name.clone(), session.at);
+    let syncs = session.hand.visit(move |host| {
+        let feeds = host.engine().feeds.values();
+        let mine = feeds.filter(|feed| feed.record.feed_settings.account.as_ref() == Some(&name));
+        let found = mine.filter_map(|feed| {
+            let agreed = AgreedFeed {
+                title: feed.record.own_title.clone().unwrap_or_default(),
+                folder: feed.record.tags.first().cloned(),
+                ..AgreedFeed::of(wanted.get(&form_of(&feed.record.url))?)
+            };
+            Some(FeedSync { agreed: Some(agreed), ..FeedSync::new(feed.key, at) })
+        });
+        found.collect::<Vec<FeedSync>>()
+    })?;
+    session.write(syncs)
+}
+
+/// Sends the engine a request and waits until the change is durable. A refusal is an error.
+fn ask(session: &Session<'_>, request: Request) -> Result<(), SyncFailure> {
+    let told = session.hand.visit(move |host| host.ask(request, false))?;
+    for event in told {
+        if let Event::Refused(why) = event {
+            return Err(SyncFailure::other(why));
+        }
+    }
+    Ok(session.hand.wait_until_durable()?)
+}
+
+/// Changes what the user chose for a feed, as if the user did.
+fn choose(
+    session: &Session<'_>,
+    key: FeedKey,
+    change: impl FnOnce(&mut Chosen) + Send + 'static,
+) -> Result<(), SyncFailure> {
+    let chosen = session.hand.visit(move |host| {
+        let feed = host.engine().feeds.get(&key)?;
+        let mut chosen = feed.record.chosen();
+        change(&mut chosen);
+        Some(chosen)
+    })?;
+    match chosen {
+        Some(chosen) => ask(session, Request::Set(key, Box::new(chosen))),
+        None => Ok(()),
+    }
+}
+
+fn agree(session: &mut Session<'_>, key: FeedKey, agreed: AgreedFeed) -> Result<(), SyncFailure> {
+    let sync = FeedSync { agreed: Some(agreed), ..FeedSync::new(key, session.at) };
+    session.write(vec![sync])
+}
+
+fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), SyncFailure> {
+    match step {
+        // They were added together.
+        FeedStep::AddHere(_) => Ok(()),
+        FeedStep::Connect(key, there) => {
+            let (name, agreed) = (session.name.clone(), AgreedFeed::of(&there));
+            let folder = agreed.folder.clone();
+            choose(session, key, move |chosen| {
+                let settings = &mut chosen.feed_settings;
+                // A feed that was polled here goes on being polled here, too.
+                settings.polled_here |= settings.account.is_none();
+                settings.account = Some(name);
+                if let Some(folder) = folder {
+                    chosen.tags.retain(|tag| *tag != folder);
+                    chosen.tags.insert(0, folder);
+                }
+            })?;
+            agree(session, key, agreed)
+        }
+        FeedStep::RemoveHere(key) => {
+            ask(session, Request::Unsubscribe(key))?;
+            agree(session, key, AgreedFeed::default())
+        }
+        FeedStep::Forget(key) => agree(session, key, AgreedFeed::default()),
+        FeedStep::AddThere(key) => {
+            let url = session.hand.visit(move |host| {
+                host.engine().feeds.get(&key).map(|feed| feed.record.url.clone())
+            })?;
+            url.map_or(Ok(()), |url| session.server.edit("", &SubscriptionEdit::Add(&url)))
+        }
+        FeedStep::RemoveThere(key, stream) => {
+            session.server.edit(&stream, &SubscriptionEdit::Remove)?;
+            agree(session, key, AgreedFeed::default())
+        }
+        FeedStep::RenameHere(key, there) => {
+            let title = there.title.clone();
+            choose(session, key, move |chosen| {
+                chosen.own_title = Some(title).filter(|title| !title.is_empty());
+            })?;
+            change_agreed(session, key, move |agreed| agreed.title = there.title)
+        }
+        FeedStep::RenameThere(key, there, title) => {
+            session.server.edit(&there.stream, &SubscriptionEdit::Rename(&title))?;
+            change_agreed(session, key, move |agreed| agreed.title = title)
+        }
+        FeedStep::MoveHere(key, there) => {
+            let to = folder_of(&there).map(str::to_owned);
+            let folder = to.clone();
+            choose(session, key, move |chosen| {
+                if !chosen.tags.is_empty() {
+                    chosen.tags.remove(0);
+                }
+                chosen.tags.retain(|tag| Some(tag) != folder.as_ref());
+                chosen.tags.splice(0..0, folder);
+            })?;
+            change_agreed(session, key, move |agreed| agreed.folder = to)
+        }
+        FeedStep::MoveThere(key, there, to) => {
+            let edit = SubscriptionEdit::Move(folder_of(&there), to.as_deref());
+            session.server.edit(&there.stream, &edit)?;
+            change_agreed(session, key, move |agreed| agreed.folder = to)
+        }
+    }
+}
+
+fn change_agreed(
+    session: &mut Session<'_>,
+    key: FeedKey,
+    change: impl FnOnce(&mut AgreedFeed),
+) -> Result<(), SyncFailure> {
+    let (mut agreed, _) = session.hand.look(move |store| store.synced(key))?;
+    change(&mut agreed);
+    agree(session, key, agreed)
+}

@@ -1,0 +1,368 @@
+//! One sync of an account: pulls what is new, merges the marks of both sides, sends the marks of this side, and checks them.
+//!
+//! Everything that arrives is written batch by batch, so that a sync that was interrupted goes on where it was. What is new is found
+//! by comparing ids, never by times. Marks are sent only if the server does not have them, because some servers toggle marks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::sync::Semaphore;
+
+use super::account_file::{Account, AccountFile};
+use super::reconcile;
+use super::server::{FailureKind, Server, SyncFailure};
+use crate::engine::entries::account_sync::FeedSync;
+use crate::engine::request::Request;
+use crate::io::clock;
+use crate::io::loop_ended::LoopEnded;
+use crate::io::loop_handle::LoopHandle;
+use crate::io::store::{AccountState, StoreError, SyncLine};
+use backissue_core::accounts::answers::GatheredIds;
+use backissue_core::accounts::greader::{MarkAction, READING_LIST, STARRED};
+use backissue_core::accounts::marks::{KnownMarks, ServerMarks};
+use backissue_core::accounts::{ItemId, Marks};
+use backissue_core::history::FeedKey;
+
+/// Time after which a sync compares everything again: subscriptions, all ids, and entries that the server did not give.
+const WHOLE_AFTER: TimeDelta = TimeDelta::days(1);
+
+/// The turn to sync.
+static TURN: Semaphore = Semaphore::const_new(1);
+/// Interval between checks whether another sync has ended.
+const TURN_LOOK: Duration = Duration::from_millis(50);
+
+impl From<LoopEnded> for SyncFailure {
+    fn from(ended: LoopEnded) -> Self {
+        Self { text: ended.to_string(), kind: FailureKind::Cancelled }
+    }
+}
+
+impl From<StoreError> for SyncFailure {
+    fn from(error: StoreError) -> Self {
+        if let StoreError::Ended(ended) = error {
+            ended.into()
+        } else {
+            Self::other(error.to_string())
+        }
+    }
+}
+
+/// How a sync is to be done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SyncWish {
+    /// `true` to compare everything, as once a day.
+    pub whole: bool,
+}
+
+/// Progress of a sync: what is done, the number that is done, and the number of all.
+pub type Progress<'p> = dyn Fn(&str, usize, usize) + 'p;
+
+/// Entries of both sides: the feed here, and the marks.
+#[derive(Debug, Default)]
+pub(super) struct KnownItems {
+    pub(super) feeds: BTreeMap<ItemId, FeedKey>,
+    pub(super) marks: BTreeMap<ItemId, KnownMarks>,
+}
+
+/// Syncs an account and writes a line to its log, also if the sync fails.
+pub fn sync(
+    hand: &LoopHandle,
+    file: &AccountFile,
+    name: &str,
+    wish: SyncWish,
+    progress: &Progress<'_>,
+) -> Result<SyncLine, SyncFailure> {
+    // One sync at a time: a command waits for the sync of the reader and then does its own.
+    let _turn = loop {
+        if let Ok(turn) = TURN.try_acquire() {
+            break turn;
+        }
+        check_cancelled(hand)?;
+        std::thread::sleep(TURN_LOOK);
+    };
+    let accounts = file.read().map_err(SyncFailure::other)?;
+    let account = accounts.into_iter().find(|account| account.name == name);
+    let account = account.ok_or_else(|| {
+        SyncFailure::other(format!("there is no account '{name}': see 'backissue account list'"))
+    })?;
+    let mut session = Session::begin(hand, account, wish, progress)?;
+    let started = clock::instant();
+    let result = session.run();
+    let usage = session.server.usage;
+    let line = SyncLine {
+        at: clock::now(),
+        ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        requests: usage.requests,
+        sent_bytes: usage.sent,
+        received_bytes: usage.received,
+        failure: result.as_ref().err().map(|failure| failure.text.clone()),
+        ..session.line
+    };
+    if session.server.login_changed {
+        let login = session.server.account().login.clone();
+        file.keep_login(name, login.as_deref()).map_err(SyncFailure::other)?;
+    }
+    let (name, kept, skipped) = (name.to_owned(), line.clone(), session.state.skipped);
+    let whole_at = session.state.whole_at;
+    hand.look(move |store| {
+        store.change_account_state(&name, |state| {
+            state.log.push(kept);
+            (state.skipped, state.whole_at) = (skipped, whole_at);
+            Some(())
+        })
+    })?;
+    result.map(|()| line)
+}
+
+/// A sync under way.
+pub(super) struct Session<'s> {
+    pub(super) hand: &'s LoopHandle,
+    pub(super) server: Server,
+    pub(super) name: String,
+    pub(super) at: DateTime<Utc>,
+    pub(super) state: AccountState,
+    pub(super) line: SyncLine,
+    whole: bool,
+    progress: &'s Progress<'s>,
+    /// Feeds here by stream.
+    pub(super) streams: BTreeMap<String, FeedKey>,
+}
+
+impl<'s> Session<'s> {
+    fn begin(
+        hand: &'s LoopHandle,
+        account: Account,
+        wish: SyncWish,
+        progress: &'s Progress<'s>,
+    ) -> Result<Self, SyncFailure> {
+        let name = account.name.clone();
+        let (http, runtime, offline) = hand.visit(|host| {
+            (host.http(), tokio::runtime::Handle::current(), host.engine().offline)
+        })?;
+        if offline {
+            return Err(SyncFailure::other("backissue was started with --offline: no sync"));
+        }
+        let server = Server::new(http.map_err(SyncFailure::other)?, runtime, account)?;
+        let waiting = hand.clone();
+        let server = server.cancelled_by(move || waiting.is_cancelled());
+        let state = hand.look(|store| store.account_states())?.remove(&name).unwrap_or_default();
+        let at = clock::now();
+        let is_due =
+            state.whole_at.is_none_or(|whole| at.signed_duration_since(whole) > WHOLE_AFTER);
+        let is_wrong = state.whole_at.is_some_and(|whole| whole > at);
+        let (line, streams) = (SyncLine::default(), BTreeMap::new());
+        let whole = wish.whole || is_due || is_wrong;
+        Ok(Self { hand, server, name, at, state, line, whole, progress, streams })
+    }
+
+    fn run(&mut self) -> Result<(), SyncFailure> {
+        let changed_here = reconcile::read_streams(self)?;
+        if self.whole || changed_here {
+            reconcile::compare_feeds(self)?;
+        }
+        if self.whole {
+            self.state.skipped.clear();
+        }
+        let known = self.known()?;
+        (self.progress)("comparing entries", 0, 0);
+        let skipped = self.state.skipped.clone();
+        let is_known = |id: &ItemId| known.marks.contains_key(id) || skipped.contains(id);
+        let known_to_stop_at: Option<&dyn Fn(&ItemId) -> bool> =
+            if self.whole { None } else { Some(&is_known) };
+        let listed = self.server.ids(READING_LIST, false, known_to_stop_at)?;
+        let marks = self.server_marks()?;
+        let mut seen = BTreeSet::new();
+        let all = listed.ids.iter().chain(&marks.unread).chain(&marks.starred);
+        let new: Vec<ItemId> = all
+            .filter(|id| !is_known(id))
+            .filter(|id| seen.insert((*id).clone()))
+            .cloned()
+            .collect();
+        self.fetch(&new, &marks)?;
+        let gone = self.find_gone(&known, &marks, self.whole.then_some(&listed))?;
+        self.apply(&known, &marks, &gone)?;
+        self.send(&marks)?;
+        if self.whole {
+            self.state.whole_at = Some(self.at);
+        }
+        Ok(())
+    }
+
+    /// Returns the entries that are on both sides, as they are now.
+    fn known(&self) -> Result<KnownItems, SyncFailure> {
+        let feeds: Vec<FeedKey> = self.streams.values().copied().collect();
+        Ok(self.hand.look(move |store| {
+            let mut known = KnownItems::default();
+            for feed in feeds {
+                for (id, marks) in store.synced(feed)?.1 {
+                    known.feeds.insert(id.clone(), feed);
+                    known.marks.insert(id, marks);
+                }
+            }
+            Ok(known)
+        })?)
+    }
+
+    fn server_marks(&mut self) -> Result<ServerMarks, SyncFailure> {
+        let unread = self.server.ids(READING_LIST, true, None)?.ids.into_iter().collect();
+        let starred = self.server.ids(STARRED, false, None)?.ids.into_iter().collect();
+        Ok(ServerMarks { unread, starred })
+    }
+
+    /// Fetches entries and writes them batch by batch.
+    fn fetch(&mut self, new: &[ItemId], marks: &ServerMarks) -> Result<(), SyncFailure> {
+        let mut done = 0;
+        for batch in new.chunks(self.server.entries_a_request()) {
+            check_cancelled(self.hand)?;
+            (self.progress)("fetching entries", done, new.len());
+            let items = self.server.items(batch)?;
+            let is_unknown = |stream: &String| !self.streams.contains_key(stream);
+            if !self.whole && items.iter().any(|item| is_unknown(&item.stream)) {
+                // A feed was added there.
+                self.whole = true;
+                reconcile::compare_feeds(self)?;
+            }
+            let mut missing: BTreeSet<ItemId> = batch.iter().cloned().collect();
+            let mut syncs: BTreeMap<FeedKey, FeedSync> = BTreeMap::new();
+            for item in items {
+                let Some(&feed) = self.streams.get(&item.stream) else { continue };
+                if !missing.remove(&item.id) {
+                    continue;
+                }
+                let sync = syncs.entry(feed).or_insert_with(|| FeedSync::new(feed, self.at));
+                sync.marks.insert(item.id.clone(), marks.of(&item.id));
+                sync.arrived.push((item.id, item.entry));
+            }
+            self.write(syncs.into_values().collect())?;
+            self.state.skipped.extend(missing);
+            done = done.saturating_add(batch.len());
+        }
+        Ok(())
+    }
+
+    /// Returns the known entries that the server no longer has.
+    fn find_gone(
+        &mut self,
+        known: &KnownItems,
+        marks: &ServerMarks,
+        all: Option<&GatheredIds>,
+    ) -> Result<BTreeSet<ItemId>, SyncFailure> {
+        let is_there = |all: &GatheredIds, id: &ItemId| {
+            all.contains(id) || marks.unread.contains(id) || marks.starred.contains(id)
+        };
+        if let Some(all) = all {
+            let gone = known.marks.keys().filter(|id| !is_there(all, id));
+            return Ok(gone.cloned().collect());
+        }
+        let doubtful = marks.doubtful(&known.marks);
+        let mut gone: BTreeSet<ItemId> = doubtful.iter().cloned().collect();
+        if doubtful.len() > self.server.entries_a_request() {
+            let all = self.server.ids(READING_LIST, false, None)?;
+            gone.retain(|id| !is_there(&all, id));
+        } else if !doubtful.is_empty() {
+            for item in self.server.items(&doubtful)? {
+                gone.remove(&item.id);
+            }
+        }
+        Ok(gone)
+    }
+
+    /// Merges the marks of the server into those here.
+    fn apply(
+        &mut self,
+        known: &KnownItems,
+        marks: &ServerMarks,
+        gone: &BTreeSet<ItemId>,
+    ) -> Result<(), SyncFailure> {
+        let mut syncs: BTreeMap<FeedKey, FeedSync> = BTreeMap::new();
+        for (id, before) in &known.marks {
+            let Some(&feed) = known.feeds.get(id) else { continue };
+            let remote = marks.of(id);
+            let is_gone = gone.contains(id);
+            // What was changed here since it was read is merged when it is written.
+            if !is_gone && before.merged(remote) == *before {
+                continue;
+            }
+            let sync = syncs.entry(feed).or_insert_with(|| FeedSync::new(feed, self.at));
+            if is_gone {
+                sync.gone.insert(id.clone());
+            } else {
+                sync.marks.insert(id.clone(), remote);
+            }
+        }
+        self.write(syncs.into_values().collect())
+    }
+
+    /// Sends the marks that were changed here, and checks that the server has them.
+    fn send(&mut self, marks: &ServerMarks) -> Result<(), SyncFailure> {
+        let known = self.known()?;
+        let changes = marks.to_send(&known.marks);
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let mut syncs: BTreeMap<FeedKey, FeedSync> = BTreeMap::new();
+        for (action, ids) in &changes {
+            for id in ids {
+                let Some(&feed) = known.feeds.get(id) else { continue };
+                let sync = syncs.entry(feed).or_insert_with(|| FeedSync::new(feed, self.at));
+                let sent: &mut Marks = sync.sending.entry(id.clone()).or_default();
+                match action {
+                    MarkAction::Read | MarkAction::Unread => sent.is_read = true,
+                    MarkAction::Star | MarkAction::Unstar => sent.is_starred = true,
+                }
+            }
+        }
+        // Written before they are sent: if this process dies, the next sync knows that the server may have them.
+        self.write(syncs.into_values().collect())?;
+        let all: usize = changes.values().map(Vec::len).sum();
+        let (mut done, mut refused) = (0, None);
+        'sending: for (action, ids) in &changes {
+            for batch in ids.chunks(self.server.marks_a_request()) {
+                check_cancelled(self.hand)?;
+                (self.progress)("sending marks", done, all);
+                if let Err(failure) = self.server.mark(*action, batch) {
+                    refused = Some(failure);
+                    break 'sending;
+                }
+                done = done.saturating_add(batch.len());
+            }
+        }
+        self.line.sent = u32::try_from(done).unwrap_or(u32::MAX);
+        if let Some(failure) = refused {
+            return Err(failure);
+        }
+        let marks = self.server_marks()?;
+        let sent: BTreeSet<&ItemId> = changes.values().flatten().collect();
+        let mut known = self.known()?;
+        known.marks.retain(|id, _| sent.contains(id));
+        self.apply(&known, &marks, &BTreeSet::new())?;
+        let untaken = marks.to_send(&self.known()?.marks);
+        let untaken = untaken.values().flatten().filter(|id| sent.contains(id)).count();
+        self.line.untaken = u32::try_from(untaken).unwrap_or(u32::MAX);
+        Ok(())
+    }
+
+    /// Writes what arrived, and waits until it is durable.
+    pub(super) fn write(&mut self, syncs: Vec<FeedSync>) -> Result<(), SyncFailure> {
+        if syncs.is_empty() {
+            return Ok(());
+        }
+        let before = self.hand.visit(move |host| {
+            let before = host.engine().synced;
+            host.ask(Request::Sync(syncs), false);
+            before
+        })?;
+        self.hand.wait_until_durable()?;
+        let after = self.hand.visit(|host| host.engine().synced)?;
+        let new = after.new.saturating_sub(before.new);
+        self.line.new = self.line.new.saturating_add(new);
+        let marked = after.marked.saturating_sub(before.marked);
+        self.line.marked = self.line.marked.saturating_add(marked);
+        Ok(())
+    }
+}
+
+fn check_cancelled(hand: &LoopHandle) -> Result<(), SyncFailure> {
+    if hand.is_cut_short() { Err(SyncFailure::cancelled()) } else { Ok(()) }
+}

@@ -1,0 +1,372 @@
+//! Syncs with servers: which entry on the server is which here, and the marks on which both sides agreed last.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::entries::account_sync::{FeedSync, FeedSynced};
+use crate::io::codec;
+use crate::io::store::commit::CommitParts;
+use crate::io::store::error::StoreError;
+use crate::io::store::handle::Store;
+use crate::io::store::pack::{Batch, TableName};
+use crate::io::store::record_keys::feed_bytes;
+use backissue_core::accounts::marks::KnownMarks;
+use backissue_core::accounts::subscriptions::AgreedFeed;
+use backissue_core::accounts::{ItemId, Marks};
+use backissue_core::feed::FeedDocument;
+use backissue_core::history::merge::known_copies;
+use backissue_core::history::rank::Position;
+use backissue_core::history::{
+    DocumentPlace, FeedKey, Flag, Flags, Known, Merging, Tombstones, merge_as,
+};
+
+/// Key of the states of accounts among the facts.
+const STATES_KEY: &[u8] = b"accounts";
+/// Maximum number of log lines of an account.
+const LOG_MAX: usize = 200;
+/// Maximum number of ids that are remembered as unusable.
+const SKIPPED_MAX: usize = 20_000;
+
+/// What is remembered of an account between syncs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccountState {
+    /// Time of the last sync that compared everything.
+    pub whole_at: Option<DateTime<Utc>>,
+    /// Entries that the server lists and does not give, or whose feed it does not list. They are requested once a day.
+    pub skipped: BTreeSet<ItemId>,
+    /// The last syncs, oldest first.
+    pub log: Vec<SyncLine>,
+}
+
+/// A line of the log of syncs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SyncLine {
+    /// Time of its end.
+    pub at: DateTime<Utc>,
+    /// Duration in milliseconds.
+    pub ms: u64,
+    /// Number of requests.
+    pub requests: u32,
+    /// Bytes of bodies sent.
+    pub sent_bytes: u64,
+    /// Bytes of bodies received.
+    pub received_bytes: u64,
+    /// Entries that were added.
+    pub new: u32,
+    /// Marks that changed here.
+    pub marked: u32,
+    /// Marks that were sent.
+    pub sent: u32,
+    /// Changes of subscriptions on either side.
+    pub feeds: u32,
+    /// Marks that the server did not take although it said so.
+    pub untaken: u32,
+    /// A change of a subscription that the server refused, a sentence.
+    pub refused: Option<String>,
+    /// Why it ended early, a sentence.
+    pub failure: Option<String>,
+}
+
+/// A feed of an account.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(in crate::io::store) struct SyncedFeed {
+    /// The subscription as both sides had it last.
+    pub agreed: AgreedFeed,
+    items: BTreeMap<ItemId, SyncedItem>,
+}
+
+/// An entry that is on both sides: its number here, and four marks as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct SyncedItem(u32, u8);
+
+const READ: u8 = 1;
+const STARRED: u8 = 1 << 1;
+const READ_SENT: u8 = 1 << 2;
+const STAR_SENT: u8 = 1 << 3;
+
+impl SyncedItem {
+    fn new(seq: u32, marks: KnownMarks) -> Self {
+        let bit = |set, bit| if set { bit } else { 0 };
+        let agreed = bit(marks.agreed.is_read, READ) | bit(marks.agreed.is_starred, STARRED);
+        let sent = bit(marks.sent.is_read, READ_SENT) | bit(marks.sent.is_starred, STAR_SENT);
+        Self(seq, agreed | sent)
+    }
+
+    fn marks(self, flags: Flags) -> KnownMarks {
+        let has = |bit: u8| self.1 & bit != 0;
+        KnownMarks {
+            agreed: Marks { is_read: has(READ), is_starred: has(STARRED) },
+            local: marks_of(flags),
+            sent: Marks { is_read: has(READ_SENT), is_starred: has(STAR_SENT) },
+        }
+    }
+}
+
+const fn marks_of(flags: Flags) -> Marks {
+    Marks { is_read: flags.is_read(), is_starred: flags.is_starred() }
+}
+
+const fn with_marks(flags: Flags, marks: Marks) -> Flags {
+    flags.with(Flag::Read, marks.is_read).with(Flag::Starred, marks.is_starred)
+}
+
+impl Store {
+    /// Returns a feed of an account as it was synced last, with the marks that its entries have now.
+    pub fn synced(
+        &mut self,
+        feed: FeedKey,
+    ) -> Result<(AgreedFeed, BTreeMap<ItemId, KnownMarks>), StoreError> {
+        let synced = self.synced_feed(feed)?;
+        let rows = self.rows_of(feed)?;
+        let marks = synced.items.into_iter().filter_map(|(id, item)| {
+            let row = rows.get(item.0 as usize)?;
+            Some((id, item.marks(row.flags)))
+        });
+        Ok((synced.agreed, marks.collect()))
+    }
+
+    /// Returns what is remembered of each account, by name.
+    pub fn account_states(&self) -> Result<BTreeMap<String, AccountState>, StoreError> {
+        let bytes = self.facts.get(STATES_KEY)?;
+        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+
+    /// Changes what is remembered of an account. `None` forgets it.
+    pub fn change_account_state(
+        &mut self,
+        name: &str,
+        change: impl FnOnce(&mut AccountState) -> Option<()>,
+    ) -> Result<(), StoreError> {
+        let mut states = self.account_states()?;
+        let mut state = states.remove(name).unwrap_or_default();
+        if change(&mut state).is_some() {
+            let old = state.log.len().saturating_sub(LOG_MAX);
+            state.log.drain(..old);
+            while state.skipped.len() > SKIPPED_MAX {
+                state.skipped.pop_first();
+            }
+            states.insert(name.to_owned(), state);
+        }
+        self.put(TableName::Facts, STATES_KEY, codec::encode(&states)?)
+    }
+
+    fn synced_feed(&self, feed: FeedKey) -> Result<SyncedFeed, StoreError> {
+        let bytes = self.db.table(TableName::Syncs).get(feed_bytes(feed))?;
+        // A damaged record is made again by the next sync: entries are found again by link, title and date.
+        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+
+    /// Writes what a sync brings for a feed, all or none of it.
+    pub(in crate::io::store) fn sync_feed(
+        &mut self,
+        sync: &FeedSync,
+    ) -> Result<FeedSynced, StoreError> {
+        let feed = sync.feed;
+        let before = self.synced_feed(feed)?;
+        let mut synced = before.clone();
+        synced.agreed = sync.agreed.clone().unwrap_or(synced.agreed);
+        if synced.agreed.stream != before.agreed.stream {
+            // Ids of entries end with the subscription: subscribed again, the same entries have others.
+            synced.items.clear();
+        }
+        synced.items.retain(|id, _| !sync.gone.contains(id));
+        let counters = self.counters_of(feed)?;
+        let document = self.unknown_entries(sync, &mut synced)?;
+        let place = DocumentPlace { position: Position::Page, fetched_at: sync.at };
+        let merging = Merging::at(place);
+        let tombstones = Tombstones::default();
+        let mut merged = merge_as(&document, &merging, &tombstones, &Known::new(), counters);
+        for (seq, entry) in &mut merged.entries {
+            let Some(id) = ItemId::read(&entry.kept.id) else { continue };
+            let remote = sync.marks.get(&id).copied().unwrap_or_default();
+            let flags = with_marks(Flags::NEW, remote);
+            merged.counters.shift(Some(entry.row.flags), Some(flags));
+            entry.row.flags = flags;
+            synced.items.insert(id, SyncedItem::new(*seq, KnownMarks::first(remote, remote)));
+        }
+        let first_new = counters.next_seq;
+        let hits = self.apply_filters(feed, &document, &mut merged, first_new, sync.at);
+        let mut flags = BTreeMap::new();
+        let rows = self.rows_of(feed)?;
+        for (id, item) in &mut synced.items {
+            let Some(row) = rows.get(item.0 as usize) else { continue };
+            let mut known = item.marks(row.flags);
+            if let Some(remote) = sync.marks.get(id) {
+                known = known.merged(*remote);
+            }
+            if let Some(sending) = sync.sending.get(id) {
+                known.sent = *sending;
+            }
+            let after = with_marks(row.flags, known.local);
+            if after != row.flags {
+                merged.counters.shift(Some(row.flags), Some(after));
+                flags.insert(item.0, after);
+            }
+            *item = SyncedItem::new(item.0, known);
+        }
+        let result = FeedSynced {
+            new: merged.new,
+            marked: u32::try_from(flags.len()).unwrap_or(u32::MAX),
+            counters: merged.counters,
+        };
+        let mut batch = Batch::default();
+        if synced != before {
+            batch.insert(feed_bytes(feed), codec::encode(&synced)?);
+        }
+        self.write(feed, merged, CommitParts::of_sync(hits, flags, batch))?;
+        Ok(result)
+    }
+
+    /// Connects the arrived entries that are here already, from a poll or an earlier sync, and returns the others.
+    fn unknown_entries(
+        &mut self,
+        sync: &FeedSync,
+        synced: &mut SyncedFeed,
+    ) -> Result<FeedDocument, StoreError> {
+        let arrived = sync.arrived.iter().filter(|(id, _)| !synced.items.contains_key(id));
+        let entries = arrived.map(|(_, entry)| entry.clone()).collect();
+        let mut document = FeedDocument { entries, ..FeedDocument::default() };
+        if document.entries.is_empty() {
+            return Ok(document);
+        }
+        let place = DocumentPlace { position: Position::Page, fetched_at: sync.at };
+        let merging = Merging::at(place);
+        let taken: BTreeSet<u32> = synced.items.values().map(|item| item.0).collect();
+        // In a first sync, every entry here came from the server.
+        if taken.len() >= self.rows_of(sync.feed)?.len() {
+            return Ok(document);
+        }
+        let mut known = self.find_candidates(sync.feed, &document, &merging)?;
+        for entries in known.values_mut() {
+            entries.retain(|entry| !taken.contains(&entry.seq));
+        }
+        let copies = known_copies(&document, &merging, &known);
+        for known in known.values().flatten() {
+            let Some(id) = copies.get(&known.seq).and_then(|id| ItemId::read(id)) else { continue };
+            // Marks here count as changes since both sides were equal. Old entries that count as read although nobody read them do not:
+            // nothing that was not read is marked there.
+            let flags = known.row.flags;
+            let agreed =
+                Marks { is_read: flags.is_read() && !flags.was_opened(), is_starred: false };
+            let item = SyncedItem::new(known.seq, KnownMarks { agreed, ..KnownMarks::default() });
+            synced.items.insert(id, item);
+        }
+        let here: BTreeSet<String> = copies.into_values().collect();
+        document.entries.retain(|entry| !here.contains(&entry.id));
+        Ok(document)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use backissue_core::feed::Entry;
+    use backissue_core::history::EntryKey;
+
+    const FEED: FeedKey = FeedKey(1);
+    const NOW: DateTime<Utc> = DateTime::from_timestamp(1_700_000_000, 0).unwrap();
+    const UNREAD: Marks = Marks { is_read: false, is_starred: false };
+    const READ_THERE: Marks = Marks { is_read: true, is_starred: false };
+    const STARRED_THERE: Marks = Marks { is_read: false, is_starred: true };
+
+    fn id(number: u32) -> ItemId {
+        ItemId::read(&number.to_string()).unwrap()
+    }
+
+    fn entry(id: &str, number: u32) -> Entry {
+        Entry {
+            id: id.into(),
+            link: Some(format!("https://a.example/{number}")),
+            title: Some(format!("Entry {number}")),
+            content: Some("text".into()),
+            published: DateTime::from_timestamp(i64::from(number) * 100, 0),
+            ..Entry::default()
+        }
+    }
+
+    fn sync(arrived: &[u32], marks: &[(u32, Marks)]) -> FeedSync {
+        let arrived = arrived.iter().map(|&number| (id(number), entry(&id(number).long(), number)));
+        let marks = marks.iter().map(|&(number, marks)| (id(number), marks)).collect();
+        FeedSync { arrived: arrived.collect(), marks, ..FeedSync::new(FEED, NOW) }
+    }
+
+    fn flags(store: &mut Store) -> Vec<(bool, bool)> {
+        let rows = store.rows_of(FEED).unwrap();
+        rows.iter().map(|row| (row.flags.is_read(), row.flags.is_starred())).collect()
+    }
+
+    fn changed(store: &mut Store) -> Vec<ItemId> {
+        let (_, marks) = store.synced(FEED).unwrap();
+        marks
+            .into_iter()
+            .filter(|(_, it)| it.changed() != Marks::default())
+            .map(|it| it.0)
+            .collect()
+    }
+
+    #[test]
+    fn entries_and_marks_of_a_server_are_written_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        let first = sync(&[1, 2, 3], &[(1, UNREAD), (2, READ_THERE), (3, STARRED_THERE)]);
+        let done = store.sync_feed(&first).unwrap();
+        assert_eq!(
+            (done.new, done.marked, done.counters.unread, done.counters.starred),
+            (3, 0, 2, 1)
+        );
+        assert_eq!(flags(&mut store), [(false, false), (true, false), (false, true)]);
+        assert_eq!(
+            store.sync_feed(&first).unwrap(),
+            FeedSynced { new: 0, ..done },
+            "it arrives again"
+        );
+        // Read here, unread there, while the third is read there.
+        store.mark(&[EntryKey { feed: FEED, seq: 0 }], Flag::Read, true).unwrap();
+        let later = sync(&[], &[(1, UNREAD), (2, UNREAD), (3, READ_THERE)]);
+        let done = store.sync_feed(&later).unwrap();
+        assert_eq!((done.marked, done.counters.unread, done.counters.starred), (2, 1, 0));
+        assert_eq!(flags(&mut store), [(true, false), (false, false), (true, false)]);
+        assert_eq!(changed(&mut store), [id(1)], "only the mark made here is to be sent");
+        drop(store);
+        let mut store = Store::open(folder.path()).unwrap();
+        assert_eq!(changed(&mut store), [id(1)], "a mark to send outlives the process");
+        let gone = FeedSync { gone: BTreeSet::from([id(1)]), ..FeedSync::new(FEED, NOW) };
+        store.sync_feed(&gone).unwrap();
+        assert_eq!(flags(&mut store).len(), 3, "an entry that is gone there stays here");
+        assert_eq!(store.synced(FEED).unwrap().1.len(), 2);
+    }
+
+    #[test]
+    fn entries_of_a_poll_are_the_same_as_those_of_the_server() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        let polled = |position| {
+            let entries = (1..=4).map(|number| entry(&format!("urn:{number}"), number)).collect();
+            let document = FeedDocument { entries, ..FeedDocument::default() };
+            (document, Merging::at(DocumentPlace { position, fetched_at: NOW }))
+        };
+        let (document, merging) = polled(Position::Page);
+        let tombstones = Tombstones::default();
+        let (merged, _) = store.merge(FEED, &document, &merging, &tombstones).unwrap();
+        store.write(FEED, merged, CommitParts::default()).unwrap();
+        // The entries are old here and count as read; one was read by the user.
+        store.mark(&[EntryKey { feed: FEED, seq: 1 }], Flag::Opened, true).unwrap();
+        let marks = [(1, UNREAD), (2, UNREAD), (3, READ_THERE), (5, UNREAD)];
+        let done = store.sync_feed(&sync(&[1, 2, 3, 5], &marks)).unwrap();
+        assert_eq!(done.new, 1, "three are here already");
+        let read: Vec<bool> = flags(&mut store).into_iter().map(|(read, _)| read).collect();
+        assert_eq!(read, [false, true, true, true, false]);
+        assert_eq!(changed(&mut store), [id(2)], "nothing that nobody read is sent as read");
+        // A later poll brings the entry that the server had first.
+        let mut document = polled(Position::Subscription).0;
+        document.entries.push(entry("urn:5", 5));
+        let place = DocumentPlace { position: Position::Subscription, fetched_at: NOW };
+        let (merged, _) = store.merge(FEED, &document, &Merging::at(place), &tombstones).unwrap();
+        assert_eq!(merged.new, 0);
+    }
+}
