@@ -11,6 +11,7 @@ use super::args_changes::{
 };
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
+use super::args_store::{BackupArgs, DoctorArgs, RestoreArgs};
 
 /// A terminal feed reader that checks each feed when its publisher recommends, fills gaps from archives, and shows why.
 ///
@@ -398,25 +399,6 @@ pub(super) struct ConfigArgs {
     pub(super) print_default: bool,
 }
 
-/// The arguments of `backissue backup`.
-#[derive(Debug, clap::Args)]
-pub(super) struct BackupArgs {
-    /// The file to write
-    #[arg(value_name = "FILE")]
-    pub(super) file: PathBuf,
-    /// Overwrite an existing file of any kind
-    #[arg(long)]
-    pub(super) force: bool,
-}
-
-/// The arguments of `backissue restore`.
-#[derive(Debug, clap::Args)]
-pub(super) struct RestoreArgs {
-    /// A file written by 'backissue backup'
-    #[arg(value_name = "FILE")]
-    pub(super) file: PathBuf,
-}
-
 /// The arguments of `backissue completions`.
 #[derive(Debug, clap::Args)]
 pub(super) struct CompletionsArgs {
@@ -437,18 +419,4 @@ pub(super) struct ManArgs {
     /// Overwrite existing files of any kind
     #[arg(long, requires = "all")]
     pub(super) force: bool,
-}
-
-/// The arguments of `backissue doctor`.
-#[derive(Debug, clap::Args)]
-pub(super) struct DoctorArgs {
-    /// Compact the store's files
-    #[arg(long)]
-    pub(super) compact: bool,
-    /// Repair what can be repaired
-    #[arg(long)]
-    pub(super) repair: bool,
-    /// Delete the damaged files that an earlier repair kept
-    #[arg(long)]
-    pub(super) discard_damaged: bool,
 }
