@@ -18,13 +18,15 @@ const BATCH: usize = 500;
 impl Store {
     /// Hands the entries of `from` to `into`. An entry that both have keeps the text of `into` and is read, or
     /// starred, if it was so in either; the others are added as they are. Fetched pages and reading positions go along
-    /// where `into` has none. Doing it again changes nothing.
+    /// where `into` has none, and so does what another reader knew of entries that are still waited for. Doing it again changes
+    /// nothing.
     pub fn absorb(&mut self, from: FeedKey, into: FeedKey) -> Result<Counters, StoreError> {
         let rows = self.rows_of(from)?.clone();
         let numbered: Vec<(u32, IndexRow)> = (0_u32..).zip(rows).collect();
         for batch in numbered.chunks(BATCH) {
             self.absorb_batch(from, into, batch)?;
         }
+        self.hand_elsewhere(from, into)?;
         self.counters_of(into)
     }
 

@@ -4,11 +4,13 @@ use backissue::engine::entries::full_text::FullText;
 use backissue::engine::entries::loaded_entry::ReadingPosition;
 use backissue::engine::entries::rows::{ListQuery, RowsWanted, Scope, Seek, Show};
 use backissue::engine::feeds::subscription::{FeedState, SubscriptionRecord};
+use backissue::engine::moving::elsewhere::Elsewhere;
 use backissue::engine::poll::fetch::Validators;
 use backissue::engine::poll::poll_log::POLL_LOG_LINES;
 use backissue::io::store::{Store, StoreError};
 use backissue::ui::panes::entry_list::WINDOW_ROWS;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
+use backissue_core::other_readers::elsewhere::{ElsewhereEntry, SeenElsewhere};
 
 use super::{FEED, at, commit, end, entry, key, listed, open, polled, record};
 
@@ -278,4 +280,21 @@ fn merged_feed_brings_pages_positions_and_dropped_texts() {
         assert_eq!(store.entry(into(3)).unwrap().unwrap().0.id, "id-3");
         assert!(store.is_text_gone(into(3)).unwrap() && !store.is_text_gone(into(2)).unwrap());
     }
+}
+
+#[test]
+fn merged_feed_waits_for_what_another_reader_knew() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    commit(&mut store, 1, vec![entry(1, "a text")]);
+    store.commit(&polled(FeedKey(2), 1, vec![entry(1, "a text")])).unwrap();
+    let known = |id| ElsewhereEntry { entry: entry(id, ""), is_read: true, is_starred: id == 6 };
+    for (feed, id) in [(FEED, 5), (FEED, 6), (FeedKey(2), 7)] {
+        let seen = SeenElsewhere::new(&[known(id)], at(1));
+        store.note_elsewhere(feed, &Elsewhere { seen, ..Elsewhere::default() }, at(1)).unwrap();
+    }
+    store.absorb(FEED, FeedKey(2)).unwrap();
+    let met = (4..=7).map(|id| entry(id, "a text")).collect();
+    let merged = store.commit(&polled(FeedKey(2), 2, met)).unwrap();
+    assert_eq!((merged.counters.total, merged.counters.unread, merged.counters.starred), (5, 2, 1));
 }

@@ -19,7 +19,7 @@ use backissue_core::other_readers::elsewhere::{SeenElsewhere, SeenFlags};
 impl Store {
     /// Notes what another reader knew of the entries of a feed. Those that are here get their marks now; starred ones that are not, and
     /// whose texts are given, are added.
-    pub(in crate::io::store) fn note_elsewhere(
+    pub fn note_elsewhere(
         &mut self,
         feed: FeedKey,
         noted: &Elsewhere,
@@ -96,6 +96,20 @@ impl Store {
             return Ok(None);
         }
         elsewhere_batch(feed, &seen).map(Some)
+    }
+
+    /// Hands what is still waited for in a feed to the feed that it is merged into.
+    pub(in crate::io::store) fn hand_elsewhere(
+        &mut self,
+        from: FeedKey,
+        into: FeedKey,
+    ) -> Result<(), StoreError> {
+        // A damaged record must not keep feeds from being merged; the doctor finds it.
+        let Ok(Some(waiting)) = self.elsewhere(from) else { return Ok(()) };
+        let mut all = self.elsewhere(into).ok().flatten().unwrap_or_default();
+        all.extend(waiting);
+        let batch = elsewhere_batch(into, &all)?;
+        self.db.commit(&[(TableName::Elsewhere, &batch)])
     }
 
     fn elsewhere(&self, feed: FeedKey) -> Result<Option<SeenElsewhere>, StoreError> {
