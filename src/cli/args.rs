@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use super::args_account::AccountArgs;
-use super::args_background::{EventsArgs, ServiceArgs, WatchArgs};
+use super::args_background::{
+    BackupArgs, DoctorArgs, EventsArgs, RestoreArgs, ServiceArgs, WatchArgs,
+};
 use super::args_changes::{
     FeedNamed, FeedsNamed, FiltersArgs, MarkArgs, MoveArgs, OpenArgs, UnreadArgs,
 };
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
-use super::args_store::{BackupArgs, DoctorArgs, RestoreArgs};
 
 /// A terminal feed reader that checks each feed when its publisher recommends, fills gaps from archives, and shows why.
 ///

@@ -13,7 +13,6 @@ mod args_changes;
 mod args_examples;
 mod args_set;
 mod args_simulate;
-mod args_store;
 mod background;
 pub mod commands;
 mod context;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use crate::cli::Done;
 use crate::cli::args::Options;
-use crate::cli::args_store::{BackupArgs, RestoreArgs};
+use crate::cli::args_background::{BackupArgs, RestoreArgs};
 use crate::cli::context::CommandContext;
 use crate::cli::owner;
 use crate::cli::session::{self, Failure};

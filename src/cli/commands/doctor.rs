@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use crate::cli::args::Options;
-use crate::cli::args_store::DoctorArgs;
+use crate::cli::args_background::DoctorArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::{self, Failure};
 use crate::cli::{Done, upkeep};
