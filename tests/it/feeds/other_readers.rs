@@ -103,7 +103,7 @@ fn lists_of_google_reader_are_recognised_by_their_form() {
     );
     let library = read(freshrss.as_bytes()).unwrap().unwrap();
     let title = Some("Orchard".to_owned());
-    assert_eq!(told(&library), (title.clone(), vec![], vec!["e-2"], vec!["e-1", "e-2"]));
+    assert_eq!(told(&library), (title, vec![], vec!["e-2"], vec!["e-1", "e-2"]));
     let takeout = freshrss.replace("org.freshrss", "com.google").replace("feed/12", "x");
     let library = read(takeout.as_bytes()).unwrap().unwrap();
     assert_eq!(told(&library).3, ["e-1", "e-2"]);
