@@ -95,6 +95,7 @@ fn would_be(all: &Forecast) -> String {
 
 /// Takes everything over and waits until it is durable. Returns what was imported, and whether a login could not be saved.
 fn move_in(desk: &CommandContext, moved: MoveIn) -> Result<(Imported, bool), Failure> {
+    let has_marks = !moved.known.is_empty();
     let request = Request::MoveIn(Box::new(moved));
     let imported = desk.ask_and_inspect(request, |engine, _| engine.imported.clone())?;
     let imported = imported.unwrap_or_default();
@@ -104,7 +105,10 @@ fn move_in(desk: &CommandContext, moved: MoveIn) -> Result<(Imported, bool), Fai
     }
     desk.wait_until_subscribed()?;
     desk.follow(|engine, _, _: &mut Vec<()>| !engine.filters.is_any_pending(), |()| {})?;
-    desk.wait_until_kept()?;
+    // A login that could not be saved is reported already, and no reason to report the import as failed.
+    if has_marks && !is_login_lost {
+        desk.wait_until_kept()?;
+    }
     for (address, why) in &imported.bad {
         desk.tell(&format!("{address}: {why}"));
     }
