@@ -15,7 +15,8 @@ pub fn read(bytes: &[u8]) -> Result<Option<Library>, String> {
     if !text.starts_with(b"{") {
         return Ok(None);
     }
-    let why = "it is JSON, but neither a list of entries (FreshRSS, Google Takeout) nor the file of feedr";
+    let why = "it is JSON, but neither a list of entries (FreshRSS, Google Takeout) nor the file of feedr; \
+               subscriptions are read from OPML or a list of addresses";
     json_files::read(text).map(Some).ok_or_else(|| why.to_owned())
 }
 
