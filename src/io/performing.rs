@@ -103,6 +103,11 @@ impl Performer {
         Ok(Arc::clone(self.http.insert(http)))
     }
 
+    /// Checks whether the open store is still in its data folder.
+    pub fn is_in_place(&self) -> bool {
+        self.texts.is_in_place(&self.folder)
+    }
+
     /// Returns the data folder.
     pub fn folder(&self) -> &Path {
         &self.folder

@@ -110,6 +110,10 @@ impl Runtime<App> {
 
     /// Saves the position on the screen for the next start. If the setting for this is off, deletes the saved position instead.
     fn keep_place(&self) {
+        // Another folder may be at the path of the data folder by now.
+        if !self.performer.is_in_place() {
+            return;
+        }
         if self.program.ui.settings.restore {
             let place = come_back::place_of(&self.program);
             // Ignore an error, because only the position on the screen is lost.

@@ -11,6 +11,7 @@ use backissue_core::history::Flag;
 
 use super::small_disk::{SmallDisk, Working};
 use super::{commit, entry, key};
+use crate::support::binary::wait_until;
 
 const ENTRIES: u32 = 6;
 
@@ -68,6 +69,8 @@ fn holds(data: &Path, starred: &[u32]) {
 fn session(data: &Path, away: impl FnOnce(), seen: impl FnOnce(), back: Option<&dyn Fn()>) {
     let mut working = Working::start_measured(data, |_| None);
     star(&mut working, 0).unwrap();
+    // The search index is opened meanwhile; it is to be in the folder that goes away.
+    wait_until("the index is open", || data.join("index").exists());
     away();
     refused(&mut working, data);
     seen();

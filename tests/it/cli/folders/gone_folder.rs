@@ -46,6 +46,22 @@ fn reader_refuses_changes_until_its_folder_is_back() {
 }
 
 #[test]
+fn nothing_is_written_into_a_folder_that_took_the_place() {
+    let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 4)));
+    let program = Program::new();
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    let mut session = program.start_reader();
+    session.until_it_says("Orchard");
+    fs::rename(program.data(), program.path("away")).unwrap();
+    fs::create_dir(program.data()).unwrap();
+    session.press("qq");
+    assert_eq!(session.ended().exit_code(), 2, "it says that the folder is gone");
+    let found = fs::read_dir(program.data()).unwrap();
+    let found: Vec<_> = found.map(|file| file.unwrap().file_name()).collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
 fn service_ends_with_a_sentence_when_its_folder_is_gone() {
     let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 4)));
     let program = Program::owned_by(StoreOwner::Nobody);
