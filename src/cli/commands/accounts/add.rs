@@ -113,7 +113,9 @@ fn typed_password() -> Result<String, Failure> {
         first_line(PASSWORD_MAX)?
     };
     if password.is_empty() {
-        return Err(Failure::new("the password is empty"));
+        return Err(Failure::new(format!(
+            "the password is empty: type it, set {VARIABLE}, or name a command with --password-command"
+        )));
     }
     Ok(password)
 }
