@@ -6,7 +6,8 @@ use super::state::Engine;
 use super::store_work::{Job, MarkedEntries};
 use backissue_core::history::FeedKey;
 
-/// Checks whether a poll, a request for a page, a walk through archives, learning, or a write is in progress for any of these feeds. Ignores all other
+/// Checks whether a poll, a request for a page, a walk through archives, learning, or a write is in progress for any of these
+/// feeds. Ignores all other
 /// feeds and work that concerns no feed; for the whole engine, see [`Engine::is_at_rest`].
 pub fn is_under_way(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
     is_polling(engine, feeds) || feeds.iter().any(|feed| engine.learning.is_under_way(*feed))

@@ -231,7 +231,10 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         Answer::Synced(feed, synced) => {
             account_sync::written(engine, feed, synced);
             let news = News { new: synced.new, edited: 0, withdrawn: 0 };
-            tell_synced(engine, now, feed, synced.counters, news)
+            let counters = synced.counters;
+            let first = counters.total == news.new;
+            notifications::note_new_entries(engine, now, feed, counters, news, first);
+            notifications::notify(engine, now)
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
         Answer::WithoutPage(feed, links) => texts_ahead::queue_pages(engine, now, feed, links),
@@ -286,18 +289,6 @@ fn committed(
     effects.extend(notifications::notify(engine, now));
     updated(engine, feed, changed, true);
     effects
-}
-
-fn tell_synced(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    counters: Counters,
-    news: News,
-) -> Vec<Effect> {
-    let first = counters.total == news.new;
-    notifications::note_new_entries(engine, now, feed, counters, news, first);
-    notifications::notify(engine, now)
 }
 
 fn updated(engine: &mut Engine, feed: FeedKey, entries: bool, poll: bool) {

@@ -1,7 +1,8 @@
 //! Fetches the pages that entries link to, with the same limits and pauses as for feeds.
 //!
 //! A page is fetched when the user requests it, or opens an entry of a feed that is set to show pages, or ahead of that
-//! ([`super::texts_ahead`]). The page is fetched once, and again only if the entry was edited since. The request waits in the queue of the page's site.
+//! ([`super::texts_ahead`]). The page is fetched once, and again only if the entry was edited since. The request waits in the queue
+//! of the page's site.
 
 use chrono::{DateTime, Utc};
 

@@ -1,8 +1,10 @@
 //! `accounts.toml` next to the configuration file: the accounts with their passwords. Only the user can read this file.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +17,9 @@ const NAME: &str = "accounts.toml";
 const HEAD: &str = "# Accounts on servers. backissue writes this file with 'backissue account'; keep it private.\n\n";
 const BYTES_MAX: u64 = 1024 * 1024;
 /// Longest password that a command may print, in bytes.
-const PASSWORD_MAX: usize = 4_096;
+const PASSWORD_MAX: u64 = 4_096;
+/// Time that a command has to print the password: it may ask the user for a passphrase.
+const PASSWORD_PATIENCE: Duration = Duration::from_mins(2);
 
 /// An account.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,19 +62,34 @@ impl Account {
         let Some((program, arguments)) = words.split_first() else {
             return Err(cannot("is empty"));
         };
-        let ended = Command::new(program).args(arguments).stdin(Stdio::null()).output();
-        let ended =
-            ended.map_err(|error| cannot(&format!("cannot start: {}", system_words(&error))))?;
-        if !ended.status.success() {
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+        let started = command.spawn();
+        let mut child =
+            started.map_err(|error| cannot(&format!("cannot start: {}", system_words(&error))))?;
+        let (tell, told) = channel();
+        if let Some(printed) = child.stdout.take() {
+            std::thread::spawn(move || {
+                let mut text = Vec::new();
+                let read = printed.take(PASSWORD_MAX + 1).read_to_end(&mut text);
+                tell.send(read.map(|_| text)).ok();
+            });
+        }
+        let Ok(printed) = told.recv_timeout(PASSWORD_PATIENCE) else {
+            child.kill().ok();
+            child.wait().ok();
+            return Err(cannot("printed nothing within two minutes"));
+        };
+        let text = printed.map_err(|error| cannot(&system_words(&error)))?;
+        if !child.wait().is_ok_and(|status| status.success()) {
             return Err(cannot("failed"));
         }
-        let text = String::from_utf8_lossy(&ended.stdout);
+        let text = String::from_utf8_lossy(&text);
         let first = text.lines().next().unwrap_or_default();
-        if (1..=PASSWORD_MAX).contains(&first.len()) {
-            Ok(first.to_owned())
-        } else {
-            Err(cannot("printed no password"))
+        if first.is_empty() || first.len() as u64 > PASSWORD_MAX {
+            return Err(cannot("printed no password"));
         }
+        Ok(first.to_owned())
     }
 }
 

@@ -96,7 +96,7 @@ pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure
     for step in steps {
         is_added_there |= matches!(step, FeedStep::AddThere(_));
         match take_step(session, step) {
-            Err(failure) if matches!(failure.kind, FailureKind::Other | FailureKind::TooMuch) => {
+            Err(failure) if failure.kind == FailureKind::Other || failure.kind.is_too_much() => {
                 refused = Some(failure);
             }
             taken => taken?,

@@ -40,12 +40,21 @@ pub enum FailureKind {
     Login,
     /// The server asks for a pause, of this number of seconds if it says so.
     Pause(Option<u32>),
-    /// The server failed, perhaps because the request asked for too much.
+    /// The server failed or is slow, perhaps because the request asked for too much.
     TooMuch,
+    /// The answer is larger than any may be.
+    TooLarge,
     /// Anything else; it may pass.
     Other,
     /// The program ends or the user cancelled.
     Cancelled,
+}
+
+impl FailureKind {
+    /// Checks whether a smaller request may succeed.
+    pub const fn is_too_much(self) -> bool {
+        matches!(self, Self::TooMuch | Self::TooLarge)
+    }
 }
 
 impl SyncFailure {
@@ -200,20 +209,14 @@ impl Server {
             }
         };
         let answer = answer.map_err(|failure| {
-            let (is_large, is_slow) = (
-                matches!(failure, FetchFailure::TooLarge(_)),
-                matches!(failure, FetchFailure::Timeout { .. }),
-            );
-            if is_large || is_slow {
-                let text = if is_large {
-                    TOO_LARGE.to_owned()
-                } else {
-                    format!("{}: {failure}", self.place())
-                };
-                SyncFailure { text, kind: FailureKind::TooMuch }
+            let kind = if matches!(failure, FetchFailure::TooLarge(_)) {
+                FailureKind::TooLarge
+            } else if matches!(failure, FetchFailure::Timeout { .. }) {
+                FailureKind::TooMuch
             } else {
-                SyncFailure::other(format!("{}: {failure}", self.place()))
-            }
+                FailureKind::Other
+            };
+            SyncFailure { text: format!("{}: {failure}", self.place()), kind }
         })?;
         self.usage.received = self.usage.received.saturating_add(answer.wire_bytes);
         Ok(answer)
@@ -275,7 +278,7 @@ impl Server {
             let (before, continuation) = (gathered.ids.len(), gathered.continuation.clone());
             let wanted = IdsWanted { stream, unread, count, continuation: continuation.as_deref() };
             let body = match self.ask(&|_| greader::item_ids(&wanted), false) {
-                Err(failure) if failure.kind == FailureKind::TooMuch && count > SMALL_PAGE => {
+                Err(failure) if failure.kind.is_too_much() && count > SMALL_PAGE => {
                     self.dialect.ids_a_page = SMALL_PAGE;
                     count = SMALL_PAGE;
                     continue;
@@ -296,7 +299,7 @@ impl Server {
     /// larger than any answer may be.
     pub fn items(&mut self, ids: &[ItemId]) -> Result<Vec<RemoteItem>, SyncFailure> {
         let body = match self.ask(&|token| greader::contents(token, ids), true) {
-            Err(failure) if failure.text == TOO_LARGE => {
+            Err(failure) if failure.kind == FailureKind::TooLarge => {
                 let (first, second) = ids.split_at(ids.len() / 2);
                 if first.is_empty() {
                     return Ok(Vec::new());
@@ -368,6 +371,3 @@ impl Server {
         SyncFailure { text: format!("{place} {why}"), kind }
     }
 }
-
-/// Marks a failure after which fewer entries are asked for.
-const TOO_LARGE: &str = "the answer is too large";

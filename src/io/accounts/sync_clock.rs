@@ -64,6 +64,7 @@ impl Schedule {
             }
             FailureKind::Pause(None)
             | FailureKind::TooMuch
+            | FailureKind::TooLarge
             | FailureKind::Other
             | FailureKind::Cancelled => usual,
         };

@@ -177,7 +177,7 @@ fn several(keys: &str) -> String {
 
 /// Writes a text as a string of TOML.
 pub fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    toml::Value::from(text).to_string()
 }
 
 #[cfg(test)]

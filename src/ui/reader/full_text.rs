@@ -53,10 +53,15 @@ pub fn toggle_changes(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         reader.show(TextSource::Feed);
         return lay_out::ask_lines(app);
     }
-    let LoadedEntry { kept, body, .. } = &reader.entry;
+    let LoadedEntry { kept, body, flags, .. } = &reader.entry;
     let previous = body.as_ref().and_then(|body| Some((body.previous.as_ref()?, body.text()?)));
     let Some((previous, text)) = previous else {
-        app.ui.say(now, "the publisher has not edited this entry since it was fetched");
+        let why = if flags.is_edited() {
+            "the text before the edit is no longer stored"
+        } else {
+            "the publisher has not edited this entry since it was fetched"
+        };
+        app.ui.say(now, why);
         return Vec::new();
     };
     reader.changes = changes_markup(previous, kept.title.as_deref(), text);

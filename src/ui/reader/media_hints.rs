@@ -1,4 +1,5 @@
-//! Hints about the keys for edited entries, for entries whose text is little more than a picture, and for attached sound and video.
+//! Hints about the keys for edited entries, for entries whose text is little more than a picture, and for attached sound and
+//! video.
 
 use super::lines::{Rendered, Role};
 use super::picture_places::cannot_be_shown;

@@ -129,7 +129,7 @@ pub enum SubscriptionEdit<'a> {
     Remove,
     /// Change the title.
     Rename(&'a str),
-    /// Move from a folder to another; `None` stands for no folder.
+    /// Move the feed from one folder to another. `None` means no folder.
     Move(Option<&'a str>, Option<&'a str>),
 }
 
