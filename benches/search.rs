@@ -22,6 +22,9 @@ use filled::{FEEDS, entries_wanted, fill, now, resident_mb, word};
 
 mod filled;
 
+/// Maximum number of texts that are read after each key, as in the reader.
+const TYPED_TEXTS_MAX: usize = 40;
+
 fn main() {
     let entries = entries_wanted();
     let folder = tempfile::tempdir().unwrap();
@@ -70,9 +73,9 @@ fn main() {
         ("common, or another", format!("{} OR {}", word(1), word(2)), false),
         ("not one, but another", format!("-{} {}", word(1), word(40)), false),
         ("not a common word", format!("-{}", word(5)), false),
-        ("expression in a feed", format!("/{}.{}/ feed:7.", word(40), word(1)), false),
+        ("expression in a feed", format!("/{}.{}/ feed:\"feed 7.\"", word(40), word(1)), false),
         ("category, three days", "category:pruning age:<3d".to_owned(), false),
-        ("link in a feed", "link:/1$/ feed:8.".to_owned(), false),
+        ("link in a feed", "link:/1$/ feed:\"feed 8.\"".to_owned(), false),
     ] {
         measure(&mut store, what, &query, typing);
     }
@@ -81,7 +84,7 @@ fn main() {
         &[
             format!("{} OR {}", word(40), word(900)),
             format!("-{} {}", word(1), word(40)),
-            format!("/{}.{}/ feed:7.", word(40), word(1)),
+            format!("/{}.{}/ feed:\"feed 7.\"", word(40), word(1)),
             "category:pruning age:<3d".to_owned(),
             format!("title:({} OR {}) is:unread", word(3), word(70)),
         ],
@@ -97,7 +100,7 @@ fn type_queries(store: &mut Store, queries: &[String]) {
             let typed = &query[..end];
             let Ok(query) = parse(typed, true, Tz::UTC) else { continue };
             let Some(mut matching) = matching(query) else { continue };
-            matching.texts_max = matching.reads_texts().then_some(200);
+            matching.texts_max = matching.reads_texts().then_some(TYPED_TEXTS_MAX);
             let began = Instant::now();
             for hit in store.search(&matching).unwrap().iter().take(40) {
                 store.entry(hit.key).unwrap();

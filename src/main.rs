@@ -17,7 +17,7 @@ fn main() -> ExitCode {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod allocator {
     /// Blocks of at least this size are allocated separately, and returned to the system when freed, bytes.
-    const OWN_BLOCK: libc::c_int = 1024 * 1024;
+    const OWN_BLOCK: libc::c_int = 512 * 1024;
     /// Free memory at the end of an arena that is returned to the system, bytes.
     const FREE_MAX: libc::c_int = 8 * 1024 * 1024;
     /// Number of arenas.

@@ -87,7 +87,7 @@ impl Store {
         let rhythm = self.rhythm_batch(commit, &merged)?;
         let mut flags = BTreeMap::new();
         if let Some(document) = commit.document.as_deref().filter(|_| commit.complete) {
-            let rows = self.rows_after(feed, &merged)?;
+            let rows = self.rows_after(feed, &merged.entries, &BTreeMap::new())?;
             let change = complete::withdraw(document, &rows, merged.counters);
             (merged.counters, merged.withdrawn, flags) =
                 (change.counters, change.withdrawn, change.flags);
@@ -226,18 +226,28 @@ impl Store {
         Ok(known)
     }
 
-    /// Returns the rows of a feed as they are after a merge.
-    fn rows_after(&mut self, feed: FeedKey, merged: &Merged) -> Result<Vec<IndexRow>, StoreError> {
+    /// Returns the rows of a feed as they are with these entries, and then these marks.
+    fn rows_after(
+        &mut self,
+        feed: FeedKey,
+        entries: &BTreeMap<u32, MergedEntry>,
+        flags: &BTreeMap<u32, Flags>,
+    ) -> Result<Vec<IndexRow>, StoreError> {
         let known = self.rows_of(feed)?;
         // They stay in memory: they take no more room than they need.
-        let last = merged.entries.keys().next_back();
+        let last = entries.keys().next_back();
         let count = last.map_or(0, |&seq| (seq as usize).saturating_add(1));
         let mut rows = Vec::with_capacity(count.max(known.len()));
         rows.extend_from_slice(known);
-        for (&seq, entry) in &merged.entries {
+        for (&seq, entry) in entries {
             match rows.get_mut(seq as usize) {
                 Some(row) => *row = entry.row,
                 None => rows.push(entry.row),
+            }
+        }
+        for (&seq, &flags) in flags {
+            if let Some(row) = rows.get_mut(seq as usize) {
+                row.flags = flags;
             }
         }
         Ok(rows)
@@ -249,16 +259,16 @@ impl Store {
         mut merged: Merged,
         beside: CommitParts<'_>,
     ) -> Result<Merged, StoreError> {
-        let mut after = self.rows_after(feed, &merged)?;
         let entries = std::mem::take(&mut merged.entries);
         let mut seqs: Vec<u32> = entries.keys().copied().collect();
-        for (&seq, &flags) in &beside.flags {
-            if let Some(row) = after.get_mut(seq as usize) {
-                row.flags = flags;
-                seqs.push(seq);
-            }
-        }
-        let before = std::mem::replace(self.rows_of(feed)?, after);
+        seqs.extend(beside.flags.keys());
+        // A feed without news keeps its rows, and they need not be read.
+        let before = if seqs.is_empty() {
+            None
+        } else {
+            let after = self.rows_after(feed, &entries, &beside.flags)?;
+            Some(std::mem::replace(self.rows_of(feed)?, after))
+        };
         let batches = self.batches(feed, &merged, entries, &seqs, &beside);
         // What filters hit is remembered, so it is written at once.
         if !beside.hits.is_empty() {
@@ -267,7 +277,7 @@ impl Store {
         let written = batches.and_then(|batches| self.apply(batches));
         if written.is_err() {
             // Nothing was written, so nothing may be remembered.
-            self.rows.insert(feed, before);
+            before.map(|before| self.rows.insert(feed, before));
         } else {
             self.hits_written(feed, beside.hits);
             if let Some(record) = beside.record {

@@ -19,7 +19,7 @@ use crate::ui::state::search::{Search, ViewBeforeSearch};
 use backissue_core::search::{Marks, Matching};
 
 /// Maximum number of entries whose texts are read after each key while a query is typed.
-const TYPED_TEXTS_MAX: usize = 200;
+const TYPED_TEXTS_MAX: usize = 40;
 
 /// Opens a new search or, if a search is already open, its input line.
 pub fn open_search(app: &mut App) -> Vec<ScreenEffect> {

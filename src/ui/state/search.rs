@@ -19,6 +19,13 @@ pub struct Search {
     pub(in crate::ui) before: ViewBeforeSearch,
 }
 
+impl Search {
+    /// Returns whether only the texts of the newest entries were read, because the query is still being typed.
+    pub fn is_answered_in_part(&self) -> bool {
+        self.matching.as_ref().is_some_and(|matching| matching.texts_max.is_some())
+    }
+}
+
 /// The list and text that were open before a search.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::ui) struct ViewBeforeSearch {

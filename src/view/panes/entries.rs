@@ -213,10 +213,11 @@ fn search_title(app: &App, search: &Search) -> String {
         0 => String::new(),
         missing => format!(" ─ {} not indexed yet", counted_words(missing, "entry", "entries")),
     };
+    let in_part = if search.is_answered_in_part() { " ─ Enter reads all texts" } else { "" };
     match &search.flaw {
         _ if search.matching.is_none() => "Search all entries".to_owned(),
         Some(_) => "Search".to_owned(),
-        None => format!("Search: {}{behind}", search.text.trim()),
+        None => format!("Search: {}{in_part}{behind}", search.text.trim()),
     }
 }
 
@@ -224,6 +225,9 @@ fn search_title(app: &App, search: &Search) -> String {
 fn nothing_found(app: &App, search: &Search) -> String {
     match (&search.flaw, app.ui.unindexed) {
         (Some(flaw), _) => flaw.clone(),
+        (None, _) if search.is_answered_in_part() => {
+            "Nothing found in the newest entries. Enter reads all texts.".to_owned()
+        }
         (None, 0) => "Nothing found. All words must match; word* matches longer words; -word, \"a phrase\", feed: tag: title: author: is: after: before: narrow the search."
             .to_owned(),
         (None, 1) => "Nothing found yet: 1 entry is not indexed yet.".to_owned(),

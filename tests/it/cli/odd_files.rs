@@ -44,6 +44,30 @@ fn irregular_other_files_do_not_prevent_reading() {
     program.run(&["doctor"]).with(0);
 }
 
+/// The file of the memory of a process is a regular file whose first byte cannot be read: reading it fails as on a broken disk.
+#[test]
+fn error_of_the_disk_is_named() {
+    let broken = "/proc/self/mem";
+    let reason = std::fs::read(broken).err().and_then(|error| error.raw_os_error());
+    if reason != Some(libc::EIO) {
+        println!("skipped: here {broken} does not fail as a broken disk does");
+        return;
+    }
+    let program = Program::new();
+    for command in [
+        &["import", broken][..],
+        &["parse", broken],
+        &["lint", broken],
+        &["restore", broken],
+        &["simulate", "--feeds", broken],
+    ] {
+        let refused = program.run(command).with(2).err;
+        assert!(refused.contains("the disk reports an error"), "{command:?}: {refused}");
+        assert!(refused.contains(broken), "{command:?}: {refused}");
+    }
+    program.run(&["feeds"]).with(0);
+}
+
 #[test]
 fn config_command_checks_network_values() {
     for (line, told) in [

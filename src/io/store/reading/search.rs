@@ -137,6 +137,7 @@ impl Store {
             .filter_map(|feed| Some((*feed, self.rows.get(feed)?.as_slice())))
             .collect();
         let tests = matching.condition.text_tests();
+        let asks_index = matching.has_words();
         let (mut found, mut unsure) = (Vec::new(), Vec::new());
         let mut judge = |key: EntryKey,
                          score: f32,
@@ -150,12 +151,16 @@ impl Store {
                 Some(true) => found.push(hit),
                 Some(false) => {}
                 None => {
-                    let known = tests.iter().map(|test| of_index(test)).collect();
+                    let known = if asks_index {
+                        tests.iter().map(|test| of_index(test)).collect()
+                    } else {
+                        Vec::new()
+                    };
                     unsure.push(UnsureHit { hit, row: *row, known });
                 }
             }
         };
-        if !matching.has_words() {
+        if !asks_index {
             for (&feed, rows) in &rows {
                 for (seq, _) in (0_u32..).zip(rows.iter()) {
                     judge(EntryKey { feed, seq }, 0.0, &|_| None);

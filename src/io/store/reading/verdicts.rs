@@ -48,8 +48,24 @@ impl KnownVerdicts {
 pub(super) struct UnsureHit {
     pub(super) hit: SearchHit,
     pub(super) row: IndexRow,
-    /// What is known of each text test of the condition, in their order.
+    /// What the index knows of each text test of the condition, in their order; empty if it was not asked.
     pub(super) known: Vec<Option<bool>>,
+}
+
+impl UnsureHit {
+    /// Returns what the index or the text said about a test, if one of them did.
+    fn known_of(
+        &self,
+        test: &TextTest,
+        tests: &[&TextTest],
+        verdicts: &[Verdicts],
+    ) -> Option<bool> {
+        let place = tests.iter().position(|other| std::ptr::eq(*other, test))?;
+        self.known.get(place).copied().flatten().or_else(|| {
+            let (content, holds) = verdicts.get(place)?.get(&self.hit.key)?;
+            (*content == self.row.content).then_some(*holds)
+        })
+    }
 }
 
 impl Store {
@@ -81,26 +97,20 @@ impl Store {
         let tests = matching.condition.text_tests();
         let mut verdicts: Vec<Verdicts> =
             tests.iter().map(|test| self.verified.take(test)).collect();
+        if let Some(max) = matching.texts_max.filter(|max| *max < unsure.len()) {
+            unsure.select_nth_unstable_by_key(max, |entry| std::cmp::Reverse(entry.hit.listed));
+            unsure.truncate(max);
+        }
         // Neighbours share records.
         unsure.sort_unstable_by_key(|entry| entry.hit.key);
         let mut to_read = Vec::new();
-        for mut entry in unsure {
-            for (known, of_test) in entry.known.iter_mut().zip(&verdicts) {
-                let read = of_test.get(&entry.hit.key);
-                let verdict = read.filter(|(content, _)| *content == entry.row.content);
-                *known = known.or_else(|| verdict.map(|(_, holds)| *holds));
-            }
-            let mut known = |test: &TextTest| known_of(&tests, &entry.known, test);
+        for entry in unsure {
+            let mut known = |test: &TextTest| entry.known_of(test, &tests, &verdicts);
             match self.judge_entry(&matching.condition, entry.hit.key, &entry.row, &mut known) {
                 Some(true) => found.push(entry.hit),
                 Some(false) => {}
                 None => to_read.push(entry),
             }
-        }
-        if let Some(max) = matching.texts_max.filter(|max| *max < to_read.len()) {
-            to_read.select_nth_unstable_by_key(max, |entry| std::cmp::Reverse(entry.row.listed));
-            to_read.truncate(max);
-            to_read.sort_unstable_by_key(|entry| entry.hit.key);
         }
         for of_feed in to_read.chunk_by(|one, other| one.hit.key.feed == other.hit.key.feed) {
             for slice in of_feed.chunks(SLICE) {
@@ -137,8 +147,7 @@ impl Store {
             let whole = page.map(|page| body.clone().unwrap_or_default().with_page(&page.html));
             let words = EntryTexts::new(kept, whole.as_ref().or(body.as_ref()));
             let mut known = |test: &TextTest| {
-                let before = known_of(tests, &entry.known, test);
-                before.or_else(|| {
+                entry.known_of(test, tests, verdicts).or_else(|| {
                     let holds = test.holds(&words);
                     let place = tests.iter().position(|other| std::ptr::eq(*other, test));
                     if let Some(of_test) = place.and_then(|place| verdicts.get_mut(place)) {
@@ -152,9 +161,4 @@ impl Store {
             }
         }
     }
-}
-
-fn known_of(tests: &[&TextTest], known: &[Option<bool>], test: &TextTest) -> Option<bool> {
-    let place = tests.iter().position(|other| std::ptr::eq(*other, test))?;
-    known.get(place).copied().flatten()
 }
