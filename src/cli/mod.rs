@@ -128,6 +128,9 @@ fn run(args: Args) -> Result<Done, Failure> {
         console::tell(&untold.sentence);
         untold.note_told();
     }
+    if args.command.as_ref().is_some_and(waits_without_store) {
+        session::end_when_stopped();
+    }
     match args.command {
         None => commands::screen::run(&options),
         Some(CliCommand::Demo) => commands::demo::run(&options),
@@ -164,6 +167,23 @@ fn run(args: Args) -> Result<Done, Failure> {
             }
             owner::run_command(&options, command)
         }
+    }
+}
+
+/// Checks whether a command first waits for files, pipes, servers or other processes, before it has the store or without it.
+fn waits_without_store(command: &CliCommand) -> bool {
+    match command {
+        CliCommand::Account(args) => matches!(args.action, AccountAction::Add(_)),
+        CliCommand::Simulate(args) => args.feed.is_none(),
+        CliCommand::Plan(args) => args.feed.is_none(),
+        command => matches!(
+            command,
+            CliCommand::Events(_)
+                | CliCommand::Parse(_)
+                | CliCommand::Lint(_)
+                | CliCommand::Restore(_)
+                | CliCommand::Service(_)
+        ),
     }
 }
 

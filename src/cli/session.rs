@@ -31,6 +31,8 @@ const BLOCKING_THREADS: usize = 48;
 
 /// Exit status after a second interrupt (128 plus the signal number).
 pub(super) const INTERRUPTED: i32 = 130;
+/// The exit status of a command that did nothing, or did not finish.
+const FAILED: i32 = 2;
 
 /// The error of a command.
 #[derive(Debug)]
@@ -238,13 +240,17 @@ pub(super) fn wait_unless_stopped(stream: UnixStream) -> Result<bool, Failure> {
     })
 }
 
-/// Ends this process at a stop signal, for work that keeps its data consistent at any moment.
+/// Ends this process at the first stop signal, for work that keeps its data consistent at any moment: it may be waiting for a
+/// pipe, a server or another program.
 pub(super) fn end_when_stopped() {
     let mut stops = Stops::of_process();
     let wait = move || {
         if let Ok(waiting) = tokio::runtime::Builder::new_current_thread().build() {
             waiting.block_on(stops.wait());
-            std::process::exit(INTERRUPTED);
+            // A password may be asked for without echo.
+            crossterm::terminal::disable_raw_mode().ok();
+            console::tell("backissue: interrupted");
+            std::process::exit(FAILED);
         }
     };
     // If no thread can be started, the work cannot be interrupted.

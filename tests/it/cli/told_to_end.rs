@@ -37,6 +37,39 @@ fn an_import_that_waits_for_its_list_ends_at_once() {
     }
 }
 
+/// Every command that can wait before it has the store, or without it, ends at the first signal.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_waiting_command_ends_at_the_first_signal() {
+    let (program, site) = (Program::new(), HeldSite::start());
+    let pipe = program.path("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let (pipe, server) = (pipe.to_str().unwrap(), site.at("/"));
+    let add = ["account", "add", &server, "--user", "u"];
+    for (args, kind) in [
+        (&["parse", pipe][..], Signal::INT),
+        (&["parse", "-"], Signal::HUP),
+        (&["lint", pipe], Signal::TERM),
+        (&["lint", &server], Signal::HUP),
+        (&["restore", pipe], Signal::INT),
+        (&["simulate", "--feeds", pipe], Signal::INT),
+        (&["simulate", "--stdio"], Signal::TERM),
+        (&["plan", "--document", pipe, "--facts", pipe], Signal::INT),
+        (&["events", "--follow"], Signal::INT),
+        (&add, Signal::INT),
+        (&[&add[..], &["--password-command", "sleep 60"]].concat(), Signal::TERM),
+    ] {
+        let mut command = program.start(args);
+        let open = command.stdin.take();
+        wait_until("it can be ended", || has_thread(&command, "stop"));
+        signal(command.id(), kind);
+        let told = ended(command, b"").with(2).err;
+        assert!(told.contains("interrupted"), "{args:?}: {told}");
+        drop(open);
+    }
+}
+
 #[test]
 fn unread_addresses_are_reported_in_one_line() {
     let (program, site) = (Program::new(), HeldSite::start());

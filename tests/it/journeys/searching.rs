@@ -167,6 +167,26 @@ fn only_an_open_or_changed_search_forces_indexing() {
 }
 
 #[test]
+fn typed_expression_is_answered_from_the_newest_texts() {
+    let numbered =
+        |number: i64| (format!("n{number}"), number, format!("<p>It rained {number}.</p>"));
+    let written: Vec<(String, i64, String)> = (1..=60).map(numbered).collect();
+    let entries: Vec<(&str, &str, i64, &str)> = written
+        .iter()
+        .map(|(id, hours, text)| (id.as_str(), "Weather", *hours, text.as_str()))
+        .collect();
+    let notes = rss("Orchard Notes", &entries);
+    let mut world = World::subscribed(120, 36, &[("https://orchard.example/feed", &notes, &[])]);
+    world.press("//ained 59/");
+    let screen = world.draw();
+    assert!(screen.contains("Enter reads all texts") && world.titles().is_empty(), "{screen}");
+    assert!(screen.contains("Nothing found in the newest entries."), "{screen}");
+    world.press("<enter>");
+    let screen = world.draw();
+    assert!(!screen.contains("reads all texts") && world.titles() == ["Weather"], "{screen}");
+}
+
+#[test]
 fn empty_search_mentions_unindexed_entries() {
     let mut world = orchard();
     world.press("/matins");
