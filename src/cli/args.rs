@@ -61,7 +61,7 @@ pub(super) enum CliCommand {
     Add(AddArgs),
     /// Import subscriptions from a file: OPML, a newsboat or newsraft urls file, or addresses
     Import(ImportArgs),
-    /// Export all subscriptions as OPML
+    /// Export all subscriptions as OPML, the state of all entries, or entries with their texts
     Export(ExportArgs),
     /// List the subscriptions
     Feeds(FeedsArgs),
@@ -190,9 +190,35 @@ pub(super) struct ExportArgs {
     /// The file to write; standard output if omitted or -
     #[arg(value_name = "FILE")]
     pub(super) file: Option<PathBuf>,
+    /// Subscriptions with the state of all entries, as JSON lines that 'backissue import' reads
+    #[arg(long, group = "what")]
+    pub(super) state: bool,
+    /// Starred entries with their texts
+    #[arg(long, groups = ["what", "chosen"])]
+    pub(super) starred: bool,
+    /// Entries that this query finds, as 'backissue search' does
+    #[arg(long, value_name = "QUERY", groups = ["what", "chosen"])]
+    pub(super) entries: Option<String>,
+    /// The entry with this number, as 'backissue entries' lists it; may be repeated
+    #[arg(long = "entry", value_name = "ENTRY", groups = ["what", "chosen"])]
+    pub(super) numbers: Vec<String>,
+    /// Format of the entries; if omitted, the end of the file's name chooses it
+    #[arg(long, value_name = "FORMAT", requires = "chosen")]
+    pub(super) format: Option<EntryFormat>,
     /// Overwrite an existing file of any kind
     #[arg(long)]
     pub(super) force: bool,
+}
+
+/// A format of exported entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum EntryFormat {
+    /// Links that browsers import (.html); the default for --starred
+    Bookmarks,
+    /// A JSON Feed with the texts (.json)
+    JsonFeed,
+    /// Texts as Markdown (.md); otherwise the default
+    Markdown,
 }
 
 /// The arguments of `backissue feeds`.

@@ -19,6 +19,7 @@ mod images;
 mod language;
 mod lines;
 mod links;
+mod markdown;
 mod media;
 mod model;
 mod open_containers;
@@ -31,6 +32,7 @@ mod wrap;
 #[cfg(test)]
 mod tests;
 
+pub use markdown::markdown;
 pub use model::Column;
 pub use render::render;
 pub(super) use wrap::is_leftward;

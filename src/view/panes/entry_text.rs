@@ -39,3 +39,18 @@ pub fn body(markup: &str, base: Option<&str>) -> String {
     }
     text
 }
+
+/// Returns an entry as Markdown: its title, feed, author, date and link, and its text.
+pub fn markdown(kept: &KeptEntry, feed: &str, markup: &str) -> String {
+    let plain = |text: &str| html::markdown(&escape_html(text), None).trim().to_owned();
+    let dated = kept.listed().format("%Y-%m-%d %H:%M UTC").to_string();
+    let about = [Some(feed), kept.author.as_deref(), Some(&dated)];
+    let about: Vec<String> = about.into_iter().flatten().map(plain).collect();
+    let link = kept.link.as_deref().map(|link| format!("<{link}>\n\n")).unwrap_or_default();
+    let body = html::markdown(markup, kept.link.as_deref());
+    format!("# {}\n\n{}\n\n{link}{body}", plain(kept.shown_title()), about.join(" · "))
+}
+
+fn escape_html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}

@@ -9,5 +9,6 @@ mod json_samples;
 mod keys;
 mod pages;
 mod references;
+mod state;
 mod words;
 mod worked_examples;

@@ -122,11 +122,13 @@ fn lists_of_google_reader_are_recognised_by_their_form() {
 fn the_file_of_feedr_is_recognised() {
     let text = format!(
         r#"{{"bookmarks":["{FEED}","https://b.example/feed"],"read_items":["http://127.0.0.1/1"],
+        "starred_items":["http://127.0.0.1/1","http://127.0.0.1/2"],
         "categories":[{{"id":"1","name":"Fruit","feeds":["{FEED}"],"expanded":true}}]}}"#
     );
     let library = read(text.as_bytes()).unwrap().unwrap();
     assert_eq!(library.list.outlines.len(), 2);
     assert_eq!(library.list.outlines[0].tags, ["Fruit"]);
     let entries = &library.entries[FEED];
-    assert!(entries.len() == 1 && entries[0].is_read, "{entries:?}");
+    let marks: Vec<_> = entries.iter().map(|it| (it.is_read, it.is_starred)).collect();
+    assert_eq!(marks, [(true, true), (false, true)], "{entries:?}");
 }
