@@ -7,6 +7,7 @@ mod conformance;
 mod dependencies;
 mod json_samples;
 mod keys;
+mod other_readers;
 mod pages;
 mod references;
 mod state;

@@ -8,6 +8,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::row;
+use crate::feeds::corpus::tell;
 use crate::support::binary::Program;
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
@@ -20,7 +21,7 @@ fn can_make() -> bool {
     let found = Command::new("python3").args(["-c", "import sqlite3"]).status();
     let is_there = found.is_ok_and(|status| status.success());
     if !is_there {
-        eprintln!("nothing is checked: python3 with sqlite3 is missing");
+        tell("nothing is checked: python3 with sqlite3 is missing");
     }
     is_there
 }
@@ -48,9 +49,9 @@ fn compare(state: &str, feeds: usize, entries: usize, has_labels: bool) -> [usiz
         let (feed, number): (usize, usize) = (feed.parse().unwrap(), number.parse().unwrap());
         let index = (feed - 1) * entries + number;
         let is_known = number <= entries;
-        let read = is_known && index % 2 == 0;
-        let starred = is_known && index % (feeds * entries / 20) == 0;
-        let labelled = is_known && has_labels && index % 9 == 0;
+        let read = is_known && index.is_multiple_of(2);
+        let starred = is_known && index.is_multiple_of(feeds * entries / 20);
+        let labelled = is_known && has_labels && index.is_multiple_of(9);
         assert_eq!((&line["read"], &line["starred"]), (&read.into(), &starred.into()), "{line}");
         assert_eq!(line.get("labels").is_some(), labelled, "{line}");
         for (count, is) in counts.iter_mut().zip([is_known, read, starred]) {
@@ -98,9 +99,9 @@ fn states_agree_with_large_databases_of_other_readers() {
             let compared = compare(&state, feeds, entries, reader == "news-flash");
             assert_eq!(compared, [all, all / 2, 20], "{reader} {is_polled}");
             let order = if is_polled { "poll, import" } else { "import, poll" };
-            println!(
+            tell(&format!(
                 "{reader}, {order}: {feeds} feeds, {compared:?} known, read, starred; import {took:?}"
-            );
+            ));
         }
     }
 }

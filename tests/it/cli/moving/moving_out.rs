@@ -256,3 +256,24 @@ fn entries_become_markdown() {
     program.run(&["export", "--entry", "nothing"]).refused(2);
     program.run(&["export", "--entries", "(title:"]).refused(2);
 }
+
+#[test]
+fn the_reader_saves_marked_entries_as_markdown() {
+    let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 3)));
+    let program = Program::new();
+    program.run(&["add", &site.at("/feed")]).with(0);
+    let file = program.path("notes.md");
+    let path = file.to_str().unwrap();
+    let mut session = program.start_reader();
+    session.until_it_says("Orchard");
+    session.press("\r");
+    session.until_it_says("e 3");
+    session.press(&format!("x:save {path}\r"));
+    session.until_it_says("1 entry written to");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.starts_with("# e 3\n\nOrchard · 2026-03-02"), "{text}");
+    assert!(text.ends_with("\n\nText of **e 3**\n"), "{text}");
+    session.press(&format!(":save {path}\r"));
+    session.until_it_says("backissue may replace");
+    session.press("q");
+}
