@@ -9,7 +9,7 @@ use super::args_background::{
     BackupArgs, DoctorArgs, EventsArgs, RestoreArgs, ServiceArgs, WatchArgs,
 };
 use super::args_changes::{
-    FeedNamed, FeedsNamed, FiltersArgs, MarkArgs, MoveArgs, OpenArgs, UnreadArgs,
+    FeedNamed, FeedsNamed, FiltersArgs, ImportArgs, MarkArgs, MoveArgs, OpenArgs, UnreadArgs,
 };
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
@@ -147,43 +147,6 @@ pub(super) struct AddArgs {
     pub(super) account: Option<String>,
 }
 
-/// The arguments of `backissue import`.
-#[derive(Debug, clap::Args)]
-pub(super) struct ImportArgs {
-    /// A list, a file or the folder of another reader, or - for standard input
-    #[arg(value_name = "FILE", required_unless_present = "from")]
-    pub(super) file: Option<String>,
-    /// Import from another reader, with the entries that were read or starred there
-    #[arg(long, value_name = "READER")]
-    pub(super) from: Option<OtherReader>,
-    /// Only print what would be imported
-    #[arg(long)]
-    pub(super) dry_run: bool,
-}
-
-/// Another feed reader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum OtherReader {
-    /// The folder with urls, cache.db and config
-    Newsboat,
-    /// newsraft.sqlite3, and the file feeds beside it
-    Newsraft,
-    /// database.sqlite; also of Newsflash
-    Eilmeldung,
-    /// `feedr_data.json`
-    Feedr,
-    /// liferea.db
-    Liferea,
-    /// database.db of RSS Guard
-    Rssguard,
-    /// An exported OPML file, starred.json or another list of entries
-    Freshrss,
-    /// An exported OPML file
-    Miniflux,
-    /// An exported OPML file
-    Netnewswire,
-}
-
 /// The arguments of `backissue export`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ExportArgs {
@@ -219,6 +182,8 @@ pub(super) enum EntryFormat {
     JsonFeed,
     /// Texts as Markdown (.md); otherwise the default
     Markdown,
+    /// A book with the texts (.epub)
+    Epub,
 }
 
 /// The arguments of `backissue feeds`.

@@ -30,7 +30,7 @@ const EXAMPLES: [(&str, &str); 41] = [
         "backissue export subscriptions.opml\n\
          backissue export --state state.jsonl\n\
          backissue export --starred starred.html\n\
-         backissue export --entries 'label:frost after:30d' frost.md",
+         backissue export --entries 'label:frost after:30d' frost.epub",
     ),
     (
         "feeds",

@@ -42,6 +42,8 @@ pub enum FileKind {
     JsonFeed,
     /// Entries, written by `backissue export` or in the reader as Markdown.
     Markdown,
+    /// Entries, written by `backissue export` as a book.
+    Epub,
     /// A backup of the store and the configuration, written by `backissue backup`.
     Backup,
     /// The polls of a simulation, written by `backissue simulate --retrievals`.
@@ -61,6 +63,8 @@ impl FileKind {
             Self::JsonFeed => text.contains("https://jsonfeed.org/version/"),
             // Notes of the user look the same.
             Self::Markdown => false,
+            // The first file in the archive, which is not compressed.
+            Self::Epub => text.contains("mimetypeapplication/epub+zip"),
             Self::Backup => is_backup(start),
             Self::Retrievals => text.starts_with("{\"name\":"),
             Self::ManualPage => text.contains(".TH "),
@@ -75,6 +79,7 @@ impl FileKind {
             Self::Bookmarks => ("list of bookmarks", "backissue export"),
             Self::JsonFeed => ("JSON Feed", "backissue export"),
             Self::Markdown => ("Markdown file that backissue may replace", "backissue export"),
+            Self::Epub => ("book", "backissue export"),
             Self::Backup => ("backup", "backissue backup"),
             Self::Retrievals => ("list of retrievals", "backissue simulate"),
             Self::ManualPage => ("manual page", "backissue man --all"),

@@ -198,7 +198,7 @@ impl MarkdownWriter<'_> {
 }
 
 /// Returns the place of what has this number, from 1.
-fn place_of(number: u16) -> Option<usize> {
+pub(super) fn place_of(number: u16) -> Option<usize> {
     usize::from(number).checked_sub(1)
 }
 

@@ -28,6 +28,7 @@ mod table;
 mod table_grid;
 mod tags;
 mod wrap;
+mod xhtml;
 
 #[cfg(test)]
 mod tests;
@@ -36,3 +37,4 @@ pub use markdown::markdown;
 pub use model::Column;
 pub use render::render;
 pub(super) use wrap::is_leftward;
+pub use xhtml::{escaped_xml, xhtml};

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use super::epub::Book;
 use super::export::{self, WritePiece, in_file};
 use crate::cli::args::{EntryFormat, ExportArgs};
 use crate::cli::commands::search::catch_up;
@@ -18,7 +19,7 @@ use crate::engine::moving::entry_formats::{
 use crate::engine::search_query;
 use crate::engine::state::Engine;
 use crate::io::clock;
-use crate::io::named_files::FileKind;
+use crate::io::named_files::{FileKind, NamedFile};
 use crate::view::panes::entry_text;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::text::counted_words;
@@ -41,12 +42,17 @@ pub(super) fn run(desk: &CommandContext, args: &ExportArgs) -> Result<Done, Fail
         EntryFormat::Bookmarks => FileKind::Bookmarks,
         EntryFormat::JsonFeed => FileKind::JsonFeed,
         EntryFormat::Markdown => FileKind::Markdown,
+        EntryFormat::Epub => FileKind::Epub,
     };
     let mut written = Written::default();
-    let path = export::write(desk, args, kind, &mut |put| {
-        written = write_entries(desk, &engine, &keys, format, put)?;
-        Ok(())
-    })?;
+    let path = if format == EntryFormat::Epub {
+        Some(write_book(desk, &engine, args, &keys, &mut written)?)
+    } else {
+        export::write(desk, args, kind, &mut |put| {
+            written = write_entries(desk, &engine, &keys, format, put)?;
+            Ok(())
+        })?
+    };
     if written.without_link > 0 {
         let entries = counted_words(written.without_link, "entry", "entries");
         desk.tell(&format!("{entries} without a web page left out"));
@@ -65,6 +71,7 @@ fn format_of(args: &ExportArgs) -> EntryFormat {
         Some("html" | "htm") => Some(EntryFormat::Bookmarks),
         Some("json") => Some(EntryFormat::JsonFeed),
         Some("md" | "markdown") => Some(EntryFormat::Markdown),
+        Some("epub") => Some(EntryFormat::Epub),
         _ if args.starred => Some(EntryFormat::Bookmarks),
         _ => None,
     };
@@ -103,6 +110,36 @@ fn find(
     Ok(rows.iter().filter_map(|row| row.entry()).collect())
 }
 
+/// Writes a book. Returns the path of the file.
+fn write_book(
+    desk: &CommandContext,
+    engine: &Engine,
+    args: &ExportArgs,
+    keys: &[EntryKey],
+    written: &mut Written,
+) -> Result<String, Failure> {
+    let path = args.file.as_deref().filter(|path| path.as_os_str() != "-");
+    let Some(path) = path.map(|path| path.to_string_lossy().into_owned()) else {
+        return Err(Failure::new("a book is a file: name one, such as 'entries.epub'"));
+    };
+    let file = NamedFile { path, kind: FileKind::Epub, force: args.force };
+    desk.write_file(&file, &mut |file| {
+        let mut book = Book::new()?;
+        for &key in keys {
+            let read = desk.look(move |store| store.read_entry(key)).map_err(in_file)?;
+            let (Ok(entry), Some(feed)) = (read, engine.feeds.get(&key.feed)) else {
+                written.left_out = written.left_out.saturating_add(1);
+                continue;
+            };
+            let markup = entry.body.as_ref().and_then(|body| body.text()).unwrap_or_default();
+            book.add(&entry.kept, feed.record.shown_title(), markup)?;
+            written.entries = written.entries.saturating_add(1);
+        }
+        book.write(file)
+    })?;
+    Ok(file.path)
+}
+
 fn write_entries(
     desk: &CommandContext,
     engine: &Engine,
@@ -113,7 +150,7 @@ fn write_entries(
     let (head, end) = match format {
         EntryFormat::Bookmarks => (BOOKMARKS_HEAD, BOOKMARKS_END),
         EntryFormat::JsonFeed => (JSON_FEED_HEAD, JSON_FEED_END),
-        EntryFormat::Markdown => ("", ""),
+        EntryFormat::Markdown | EntryFormat::Epub => ("", ""),
     };
     if !head.is_empty() {
         put(head)?;
@@ -147,6 +184,8 @@ fn write_entries(
                 let text = entry_text::markdown(&entry.kept, title, markup);
                 Some(format!("{between}{text}"))
             }
+            // It is written by `write_book`.
+            EntryFormat::Epub => None,
         };
         if let Some(text) = text {
             put(&text)?;

@@ -1,5 +1,6 @@
 //! Moving in from other readers and moving out.
 
+mod epub;
 pub(in crate::cli) mod export;
 mod export_entries;
 mod export_state;

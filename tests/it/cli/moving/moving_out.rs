@@ -277,3 +277,61 @@ fn the_reader_saves_marked_entries_as_markdown() {
     session.until_it_says("backissue may replace");
     session.press("q");
 }
+
+#[test]
+fn entries_become_a_book() {
+    let site = hostile_site();
+    let program = Program::new();
+    program.run(&["add", &site.at("/feed")]).with(0);
+    let file = program.path("book.epub");
+    let path = file.to_str().unwrap();
+    let done = program.run(&["export", "--entries", "is:unread", path]).with(0);
+    assert!(done.err.contains("2 entries written"), "{done:?}");
+    let bytes = fs::read(&file).unwrap();
+    // Its type comes first and is not compressed.
+    assert_eq!(&bytes[30..58], b"mimetypeapplication/epub+zip");
+    let chapters = memchr::memmem::find_iter(&bytes, b"entry-2.xhtml").count();
+    assert!(chapters >= 2, "a chapter of each entry, in the list of the archive too");
+    program.run(&["export", "--entries", "is:unread", path]).with(0);
+    fs::write(&file, "my notes").unwrap();
+    let why = program.run(&["export", "--entries", "is:unread", path]).refused(2);
+    assert!(why.contains("the existing file is not a book"), "{why}");
+    let why = program.run(&["export", "--starred", "--format", "epub"]).refused(2);
+    assert!(why.contains("a book is a file"), "{why}");
+}
+
+#[test]
+fn undo_removes_only_the_labels_of_the_last_import() {
+    let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 3)));
+    let program = Program::new();
+    let feed = site.at("/feed");
+    program.run(&["add", &feed]).with(0);
+    let import = |id: &str, label: &str| {
+        let file = program.path("labels.jsonl");
+        let text = format!(
+            "{{\"kind\":\"state\",\"version\":1}}\n{{\"kind\":\"entry\",\"feed\":\"{feed}\",\"id\":\"{id}\",\"labels\":[\"{label}\"]}}\n\
+             {{\"kind\":\"end\"}}\n"
+        );
+        fs::write(&file, text).unwrap();
+        program.run(&["import", file.to_str().unwrap()]).with(0);
+    };
+    let labelled = |label: &str| {
+        let found = entries(&program, &["--search", &format!("label:{label}")]);
+        found.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    import("e-1", "frost");
+    import("e-2", "frost");
+    import("e-3", "wax");
+    assert_eq!(
+        (labelled("frost"), labelled("wax")),
+        (vec!["e-2".into(), "e-1".into()], vec!["e-3".into()])
+    );
+    program.run(&["undo"]).with(0);
+    program.run(&["undo"]).with(0);
+    assert_eq!(labelled("frost"), ["e-1"]);
+    let filters = program.run(&["filters", "--json"]).with(0).json();
+    assert_eq!(filters.as_array().map(Vec::len), Some(1), "the label 'wax' is gone: {filters}");
+    // An import that brings nothing new is a step of its own, too.
+    import("e-1", "frost");
+    assert_eq!(labelled("frost"), ["e-1"]);
+}
