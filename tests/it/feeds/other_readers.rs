@@ -132,3 +132,23 @@ fn the_file_of_feedr_is_recognised() {
     let marks: Vec<_> = entries.iter().map(|it| (it.is_read, it.is_starred)).collect();
     assert_eq!(marks, [(true, true), (false, true)], "{entries:?}");
 }
+
+#[test]
+fn damaged_states_lose_the_damaged_lines_alone() {
+    let line = |kind: &str, more: &str| format!("{{\"kind\":\"{kind}\"{more}}}\n");
+    let entries: String = (1..=20)
+        .map(|id| line("entry", &format!(",\"feed\":\"{FEED}\",\"id\":\"{id}\",\"read\":true")))
+        .collect();
+    let feed = line("feed", &format!(",\"url\":\"{FEED}\""));
+    let text = [line("state", ",\"version\":1"), feed, entries, line("end", "")].concat();
+    let first = text.find('\n').unwrap();
+    for at in first + 1..text.len() {
+        for byte in [b'"', b'{', b'\n', 0x1b, b'9', 0xff] {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] = byte;
+            let library = read(&bytes).unwrap().unwrap();
+            let kept = library.entries.values().map(Vec::len).sum::<usize>();
+            assert!(kept >= 18, "{at} {byte}: {kept}");
+        }
+    }
+}

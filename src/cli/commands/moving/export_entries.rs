@@ -7,6 +7,7 @@ use super::epub::Book;
 use super::export::{self, WritePiece, in_file};
 use crate::cli::args::{EntryFormat, ExportArgs};
 use crate::cli::commands::search::catch_up;
+use crate::cli::commands::show::no_entry;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
@@ -86,7 +87,13 @@ fn find(
 ) -> Result<Vec<EntryKey>, Failure> {
     if !args.numbers.is_empty() {
         let keys = args.numbers.iter().map(|typed| typed.parse().map_err(Failure::new));
-        return keys.collect();
+        let keys: Vec<EntryKey> = keys.collect::<Result<_, Failure>>()?;
+        for &key in &keys {
+            if desk.look(move |store| store.entry(key))?.is_none() {
+                return Err(no_entry(key));
+            }
+        }
+        return Ok(keys);
     }
     let (mut scope, mut show) = (Scope::Everything, Show::Starred);
     if let Some(text) = &args.entries {

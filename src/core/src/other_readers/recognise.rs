@@ -15,8 +15,9 @@ pub fn read(bytes: &[u8]) -> Result<Option<Library>, String> {
     if !text.starts_with(b"{") {
         return Ok(None);
     }
-    if let Some(text) = std::str::from_utf8(text).ok().filter(|text| state_file::is_state(text)) {
-        return state_file::read(text).map(Some);
+    let lines = String::from_utf8_lossy(text);
+    if state_file::is_state(&lines) {
+        return state_file::read(&lines).map(Some);
     }
     let why = "it is JSON, but neither a list of entries (FreshRSS, Google Takeout) nor the file of feedr; \
                subscriptions are read from OPML or a list of addresses";

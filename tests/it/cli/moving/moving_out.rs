@@ -254,6 +254,8 @@ fn entries_become_markdown() {
         program.run(&["export", "--entries", "title:tags", notes.to_str().unwrap()]).refused(2);
     assert!(why.contains("backissue may replace") && why.contains("--force"), "{why}");
     program.run(&["export", "--entry", "nothing"]).refused(2);
+    let why = program.run(&["export", "--entry", "9.99"]).refused(2);
+    assert!(why.contains("there is no entry 9.99"), "{why}");
     program.run(&["export", "--entries", "(title:"]).refused(2);
 }
 
