@@ -142,7 +142,7 @@ fn damaged_states_lose_the_damaged_lines_alone() {
     let feed = line("feed", &format!(",\"url\":\"{FEED}\""));
     let text = [line("state", ",\"version\":1"), feed, entries, line("end", "")].concat();
     let first = text.find('\n').unwrap();
-    for at in first + 1..text.len() {
+    for at in (first + 1..text.len()).step_by(5) {
         for byte in [b'"', b'{', b'\n', 0x1b, b'9', 0xff] {
             let mut bytes = text.clone().into_bytes();
             bytes[at] = byte;
