@@ -9,7 +9,7 @@ use super::args_background::{
     BackupArgs, DoctorArgs, EventsArgs, RestoreArgs, ServiceArgs, WatchArgs,
 };
 use super::args_changes::{
-    FeedNamed, FeedsNamed, FiltersArgs, MarkArgs, MoveArgs, OpenArgs, UnreadArgs,
+    FeedNamed, FeedsNamed, FiltersArgs, ImportArgs, MarkArgs, MoveArgs, OpenArgs, UnreadArgs,
 };
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
@@ -61,7 +61,7 @@ pub(super) enum CliCommand {
     Add(AddArgs),
     /// Import subscriptions from a file: OPML, a newsboat or newsraft urls file, or addresses
     Import(ImportArgs),
-    /// Export all subscriptions as OPML
+    /// Export all subscriptions as OPML, the state of all entries, or entries with their texts
     Export(ExportArgs),
     /// List the subscriptions
     Feeds(FeedsArgs),
@@ -147,52 +147,43 @@ pub(super) struct AddArgs {
     pub(super) account: Option<String>,
 }
 
-/// The arguments of `backissue import`.
-#[derive(Debug, clap::Args)]
-pub(super) struct ImportArgs {
-    /// A list, a file or the folder of another reader, or - for standard input
-    #[arg(value_name = "FILE", required_unless_present = "from")]
-    pub(super) file: Option<String>,
-    /// Import from another reader, with the entries that were read or starred there
-    #[arg(long, value_name = "READER")]
-    pub(super) from: Option<OtherReader>,
-    /// Only print what would be imported
-    #[arg(long)]
-    pub(super) dry_run: bool,
-}
-
-/// Another feed reader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum OtherReader {
-    /// The folder with urls, cache.db and config
-    Newsboat,
-    /// newsraft.sqlite3, and the file feeds beside it
-    Newsraft,
-    /// database.sqlite; also of Newsflash
-    Eilmeldung,
-    /// `feedr_data.json`
-    Feedr,
-    /// liferea.db
-    Liferea,
-    /// database.db of RSS Guard
-    Rssguard,
-    /// An exported OPML file, starred.json or another list of entries
-    Freshrss,
-    /// An exported OPML file
-    Miniflux,
-    /// An exported OPML file
-    Netnewswire,
-}
-
 /// The arguments of `backissue export`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ExportArgs {
     /// The file to write; standard output if omitted or -
     #[arg(value_name = "FILE")]
     pub(super) file: Option<PathBuf>,
+    /// Subscriptions with the state of all entries, as JSON lines that 'backissue import' reads
+    #[arg(long, group = "what")]
+    pub(super) state: bool,
+    /// Starred entries with their texts
+    #[arg(long, groups = ["what", "chosen"])]
+    pub(super) starred: bool,
+    /// Entries that this query finds, as 'backissue search' does
+    #[arg(long, value_name = "QUERY", groups = ["what", "chosen"])]
+    pub(super) entries: Option<String>,
+    /// The entry with this number, as 'backissue entries' lists it; may be repeated
+    #[arg(long = "entry", value_name = "ENTRY", groups = ["what", "chosen"])]
+    pub(super) numbers: Vec<String>,
+    /// Format of the entries; if omitted, the end of the file's name chooses it
+    #[arg(long, value_name = "FORMAT", requires = "chosen")]
+    pub(super) format: Option<EntryFormat>,
     /// Overwrite an existing file of any kind
     #[arg(long)]
     pub(super) force: bool,
+}
+
+/// A format of exported entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum EntryFormat {
+    /// Links that browsers import (.html); the default for --starred
+    Bookmarks,
+    /// A JSON Feed with the texts (.json)
+    JsonFeed,
+    /// Texts as Markdown (.md); otherwise the default
+    Markdown,
+    /// A book with the texts (.epub)
+    Epub,
 }
 
 /// The arguments of `backissue feeds`.

@@ -189,3 +189,40 @@ pub(super) struct FilterRemoveArgs {
     #[arg(value_name = "NUMBER")]
     pub(super) number: u32,
 }
+
+/// The arguments of `backissue import`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ImportArgs {
+    /// A list, a file or the folder of another reader, or - for standard input
+    #[arg(value_name = "FILE", required_unless_present = "from")]
+    pub(super) file: Option<String>,
+    /// Import from another reader, with the entries that were read or starred there
+    #[arg(long, value_name = "READER")]
+    pub(super) from: Option<OtherReader>,
+    /// Only print what would be imported
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// Another feed reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum OtherReader {
+    /// The folder with urls, cache.db and config
+    Newsboat,
+    /// newsraft.sqlite3, and the file feeds beside it
+    Newsraft,
+    /// database.sqlite; also of Newsflash
+    Eilmeldung,
+    /// `feedr_data.json`
+    Feedr,
+    /// liferea.db
+    Liferea,
+    /// database.db of RSS Guard
+    Rssguard,
+    /// An exported OPML file, starred.json or another list of entries
+    Freshrss,
+    /// An exported OPML file
+    Miniflux,
+    /// An exported OPML file
+    Netnewswire,
+}

@@ -25,7 +25,13 @@ const EXAMPLES: [(&str, &str); 41] = [
         "import",
         "backissue import subscriptions.opml\ncurl -s https://site.example/list.opml | backissue import -",
     ),
-    ("export", "backissue export subscriptions.opml\nbackissue export | grep -c xmlUrl"),
+    (
+        "export",
+        "backissue export subscriptions.opml\n\
+         backissue export --state state.jsonl\n\
+         backissue export --starred starred.html\n\
+         backissue export --entries 'label:frost after:30d' frost.epub",
+    ),
     (
         "feeds",
         "backissue feeds orchard\n\

@@ -32,6 +32,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
         Job::Restore(feed, _) | Job::NoteElsewhere(feed, ..) | Job::ReadWithoutPage(feed, _) => {
             Some(BTreeSet::from([*feed]))
         }
+        Job::AwaitElsewhere { feed, .. } => Some(BTreeSet::from([*feed])),
         Job::Sync(sync) => Some(BTreeSet::from([sync.feed])),
         Job::SaveRecords(records) => Some(records.iter().map(|(feed, _)| *feed).collect()),
         Job::Absorb { from, into, .. } => Some(BTreeSet::from([*from, *into])),

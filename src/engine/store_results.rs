@@ -14,7 +14,7 @@ use super::moving::elsewhere;
 use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, polling, stop_polls};
 use super::state::Engine;
-use super::store_work::{Answer, JobId, JobSubject, StoreFailure, Stored};
+use super::store_work::{Answer, Job, JobId, JobSubject, StoreFailure, Stored};
 use backissue_core::history::{Counters, EntryKey, FeedKey};
 
 /// Length of the pause in automatic polls after a write failed because the disk was full.
@@ -226,7 +226,9 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         }
         Answer::ElsewhereNoted(feed, counts) => {
             let undo_waits = elsewhere::noted(engine, feed, &counts);
-            if undo_waits { undo::undo(engine, now) } else { Vec::new() }
+            let labelled = (!counts.labelled.is_empty()).then(|| Effect::store(Job::CountFilters));
+            let undone = if undo_waits { undo::undo(engine, now) } else { Vec::new() };
+            labelled.into_iter().chain(undone).collect()
         }
         Answer::Synced(feed, synced) => {
             account_sync::written(engine, feed, synced);

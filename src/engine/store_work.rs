@@ -115,6 +115,15 @@ pub enum Job {
     NoteMended,
     /// Notes what another reader knew of the entries of a feed. Answered with [`Answer::ElsewhereNoted`].
     NoteElsewhere(FeedKey, DateTime<Utc>, Box<Elsewhere>),
+    /// Waits for entries of a feed that an import noted, or stops waiting for them because the import was undone.
+    AwaitElsewhere {
+        /// The feed.
+        feed: FeedKey,
+        /// Time of the import.
+        since: DateTime<Utc>,
+        /// `true` to wait for the entries.
+        waits: bool,
+    },
     /// Writes what a sync with a server brings for a feed. Answered with [`Answer::Synced`].
     Sync(Box<FeedSync>),
     /// Writes new undo steps and removes dropped ones.
@@ -383,6 +392,7 @@ impl Job {
             Self::Filter(work) => JobSubject::Filter(work.filter()),
             Self::SaveState(..)
             | Self::SaveTry(..)
+            | Self::AwaitElsewhere { .. }
             | Self::SaveLearned(..)
             | Self::SaveReadingPosition(..)
             | Self::SaveFullText(..)

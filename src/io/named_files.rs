@@ -34,6 +34,16 @@ pub struct NamedFile {
 pub enum FileKind {
     /// A list of subscriptions, written by `backissue export`.
     Opml,
+    /// The state of all entries, written by `backissue export --state`.
+    State,
+    /// Entries, written by `backissue export` as bookmarks.
+    Bookmarks,
+    /// Entries, written by `backissue export` as a JSON Feed.
+    JsonFeed,
+    /// Entries, written by `backissue export` or in the reader as Markdown.
+    Markdown,
+    /// Entries, written by `backissue export` as a book.
+    Epub,
     /// A backup of the store and the configuration, written by `backissue backup`.
     Backup,
     /// The polls of a simulation, written by `backissue simulate --retrievals`.
@@ -48,6 +58,13 @@ impl FileKind {
         let text = String::from_utf8_lossy(start);
         match self {
             Self::Opml => text.to_ascii_lowercase().contains("<opml"),
+            Self::State => text.starts_with("{\"kind\":\"state\""),
+            Self::Bookmarks => text.starts_with("<!DOCTYPE NETSCAPE-Bookmark-file-1>"),
+            Self::JsonFeed => text.contains("https://jsonfeed.org/version/"),
+            // Notes of the user look the same.
+            Self::Markdown => false,
+            // The first file in the archive, which is not compressed.
+            Self::Epub => text.contains("mimetypeapplication/epub+zip"),
             Self::Backup => is_backup(start),
             Self::Retrievals => text.starts_with("{\"name\":"),
             Self::ManualPage => text.contains(".TH "),
@@ -58,6 +75,11 @@ impl FileKind {
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Opml => ("list of subscriptions", "backissue export"),
+            Self::State => ("state of entries", "backissue export"),
+            Self::Bookmarks => ("list of bookmarks", "backissue export"),
+            Self::JsonFeed => ("JSON Feed", "backissue export"),
+            Self::Markdown => ("Markdown file that backissue may replace", "backissue export"),
+            Self::Epub => ("book", "backissue export"),
             Self::Backup => ("backup", "backissue backup"),
             Self::Retrievals => ("list of retrievals", "backissue simulate"),
             Self::ManualPage => ("manual page", "backissue man --all"),

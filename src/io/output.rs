@@ -16,7 +16,7 @@ use crate::engine::external::external_command::ExternalCommand;
 use crate::io::system::words::system_words;
 
 /// Maximum size of a file that a command reads, bytes.
-pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub const FILE_BYTES_MAX: usize = 512 * 1024 * 1024;
 
 /// The output and the files of a command.
 pub trait CommandOutput {
@@ -140,6 +140,9 @@ fn read_unless_stopped(
 
 fn read_limited(reader: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    reader.take(FILE_BYTES_MAX as u64).read_to_end(&mut bytes)?;
+    reader.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > FILE_BYTES_MAX {
+        return Err(io::Error::other("it is larger than 512 MB"));
+    }
     Ok(bytes)
 }

@@ -1,8 +1,12 @@
-//! Paths that the user types: expands `~`, completes paths on Tab, and exports subscriptions to a file.
+//! Paths that the user types: expands `~`, completes paths on Tab, and writes subscriptions or entries to a file.
 
 use super::named_files::{self, FileKind, NamedFile};
+use super::store::Texts;
 use crate::engine::input::Input;
 use crate::ui::input::ScreenInput;
+use crate::view::panes::entry_text;
+use backissue_core::feed::text::counted_words;
+use backissue_core::history::EntryKey;
 
 /// Maximum number of names in a folder that are compared with the typed path for completion.
 const PATHS_MAX: usize = 20_000;
@@ -51,6 +55,35 @@ pub(super) fn export(path: &str, text: &str) -> ScreenInput {
     let file = NamedFile { path: expand_home(path), kind: FileKind::Opml, force: false };
     match named_files::write(&file, &mut |file| file.write_all(text.as_bytes())) {
         Ok(()) => ScreenInput::ListWritten(format!("the subscriptions were written to {path}")),
+        Err(why) => Input::Trouble(format!("'{path}' cannot be written: {why}")).into(),
+    }
+}
+
+/// Writes entries to a Markdown file, in their order. Returns an input that reports the result to the screen.
+pub(super) fn save_entries(
+    path: &str,
+    texts: &Texts,
+    entries: &[(EntryKey, String)],
+) -> ScreenInput {
+    let mut written = Vec::new();
+    for (key, feed) in entries {
+        let read = texts.read(key.feed, [key.seq].into_iter()).remove(&key.seq);
+        let Some((kept, body)) = read else {
+            let why = format!(
+                "'{path}' is not written: the record of entry {key} is lost; run 'backissue doctor'"
+            );
+            return Input::Trouble(why).into();
+        };
+        let markup = body.as_ref().and_then(|body| body.text()).unwrap_or_default();
+        written.push(entry_text::markdown(&kept, feed, markup));
+    }
+    let file = NamedFile { path: expand_home(path), kind: FileKind::Markdown, force: false };
+    let text = written.join("\n---\n\n");
+    match named_files::write(&file, &mut |file| file.write_all(text.as_bytes())) {
+        Ok(()) => {
+            let entries = counted_words(entries.len(), "entry", "entries");
+            ScreenInput::ListWritten(format!("{entries} written to {path}"))
+        }
         Err(why) => Input::Trouble(format!("'{path}' cannot be written: {why}")).into(),
     }
 }

@@ -145,6 +145,12 @@ impl Performer {
                 let failed = Input::Trouble(format!("'{path}' cannot be written")).into();
                 self.off_the_loop(move || Some(paths::export(&path, &text)), Some(failed));
             }
+            ScreenEffect::SaveEntries { path, entries } => {
+                let texts = self.texts.clone();
+                let failed = Input::Trouble(format!("'{path}' cannot be written")).into();
+                let save = move || Some(paths::save_entries(&path, &texts, &entries));
+                self.off_the_loop(save, Some(failed));
+            }
             ScreenEffect::Quit => return Some(Ending::Quit),
         }
         None

@@ -34,6 +34,13 @@ pub enum ScreenEffect {
         /// Contents of the file.
         text: String,
     },
+    /// Write entries to a file, as Markdown.
+    SaveEntries {
+        /// Path of the file as the user typed it.
+        path: String,
+        /// The entries, each with the title of its feed.
+        entries: Vec<(EntryKey, String)>,
+    },
     /// Restore the terminal and suspend the program until the shell resumes it.
     Suspend,
     /// Switch to the demo.

@@ -51,7 +51,7 @@ pub enum ScreenInput {
         /// The completed path.
         completed: String,
     },
-    /// The list of subscriptions was exported to a file. The text is a message for the user.
+    /// The list of subscriptions, or entries, were written to a file. The text is a message for the user.
     ListWritten(String),
     /// A list of subscriptions was read from a file and can be imported.
     ListRead(Box<ImportedList>),

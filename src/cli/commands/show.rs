@@ -20,9 +20,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ShowArgs) -> Result<Done
         kept.map(|(kept, _)| store.body(key).map(|body| (kept, body))).transpose()
     })?;
     let Some((kept, body)) = found else {
-        return Err(Failure::new(format!(
-            "there is no entry {key}; 'backissue entries' lists them"
-        )));
+        return Err(no_entry(key));
     };
     let markup = body.as_ref().and_then(|body| body.text()).unwrap_or_default();
     if args.html {
@@ -39,4 +37,9 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ShowArgs) -> Result<Done
     desk.put(&entry_text::head(&kept, None));
     desk.put(entry_text::body(markup, base.as_deref()).trim_end_matches('\n'));
     Ok(Done::All)
+}
+
+/// The error for a number that no entry has.
+pub(in crate::cli) fn no_entry(key: EntryKey) -> Failure {
+    Failure::new(format!("there is no entry {key}; 'backissue entries' lists them"))
 }

@@ -13,6 +13,7 @@ use crate::engine::feeds::subscription::{ProposedMove, SubscriptionRecord};
 use crate::engine::feeds::{feed_moves, feed_settings, tags, unsubscribe};
 use crate::engine::save_searches;
 use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 
@@ -91,6 +92,10 @@ fn take_back(
             let (effects, inverse) = entry_filters::take_back(engine, before, changes, forward);
             (effects, Some(inverse))
         }
+        Step::Awaited { feed, since, again } => {
+            let job = Job::AwaitElsewhere { feed, since, waits: again };
+            (vec![Effect::store(job)], Some(Step::Awaited { feed, since, again: !again }))
+        }
         Step::Withdrawn { feed, withdrawn } => {
             (withdrawn::bring_back(engine, feed, withdrawn), None)
         }
@@ -136,7 +141,9 @@ fn words_together(steps: &[Step]) -> String {
     let count = |is: fn(&Step) -> bool| steps.iter().filter(|step| is(step)).count();
     let removed = count(|step| matches!(step, Step::Resubscribed(_)));
     let brought_back = count(|step| matches!(step, Step::Unsubscribed(_)));
-    let others = steps.len().saturating_sub(removed).saturating_sub(brought_back);
+    let awaited = count(|step| matches!(step, Step::Awaited { .. }));
+    let shown = steps.len().saturating_sub(awaited);
+    let others = shown.saturating_sub(removed).saturating_sub(brought_back);
     let parts = [
         (removed, "unsubscribed from ", "feed", "feeds"),
         (brought_back, "subscribed again to ", "feed", "feeds"),

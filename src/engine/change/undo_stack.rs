@@ -139,6 +139,15 @@ pub enum Step {
         /// Filters before the change, because filters may name the tag.
         filters: Vec<EntryFilter>,
     },
+    /// Entries of a feed that another reader knew are waited for, or no longer.
+    Awaited {
+        /// The feed.
+        feed: FeedKey,
+        /// Time of the import.
+        since: DateTime<Utc>,
+        /// `true` if undoing the step waits for the entries again, `false` if it stops waiting.
+        again: bool,
+    },
     /// Steps of changes that are undone together, in the order of the changes.
     Together(Vec<Self>),
     /// The user changed the settings of a subscription.
@@ -366,6 +375,7 @@ impl Step {
             | Self::ShownAgain { .. }
             | Self::Searches { .. }
             | Self::Retagged { .. }
+            | Self::Awaited { .. }
             | Self::Changed { .. } => 0,
         }
     }

@@ -3,6 +3,8 @@
 //! A new filter is first written, and then applied to the stored entries that match it. Entries that arrive in the meantime are
 //! filtered on arrival.
 
+use std::collections::BTreeSet;
+
 use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
 use super::loaded_entry::LoadedEntry;
 use crate::engine::change::list_change::ListChange;
@@ -104,6 +106,44 @@ pub fn save_moved(engine: &mut Engine, filters: Vec<EntryFilter>) -> Vec<Effect>
     vec![change::write(engine, Change::Filters(change), None)]
 }
 
+/// Checks whether a filter is the label with this name that the user sets by hand.
+fn is_hand_label(filter: &EntryFilter, name: &str) -> bool {
+    filter.scope == FilterScope::ByHand && filter.action.label() == Some(name)
+}
+
+fn hand_label(id: u32, name: &str) -> EntryFilter {
+    let action = Action::Label(name.to_owned());
+    EntryFilter { id, action, scope: FilterScope::ByHand, ..EntryFilter::default() }
+}
+
+/// Returns how many of these labels are new and exceed the maximum number of filters.
+pub fn labels_without_room(engine: &Engine, names: &BTreeSet<&str>) -> usize {
+    let list = &engine.filters.list;
+    let new = names.iter().filter(|name| !list.iter().any(|filter| is_hand_label(filter, name)));
+    new.count().saturating_sub(FILTERS_MAX.saturating_sub(list.len()))
+}
+
+/// Saves the labels of another reader, on no entry yet. Labels beyond the maximum number of filters are left out.
+pub fn save_labels(engine: &mut Engine, names: BTreeSet<String>) -> Vec<Effect> {
+    let before = engine.filters.list.clone();
+    for name in names {
+        let is_known = engine.filters.list.iter().any(|filter| is_hand_label(filter, &name));
+        let Ok(id) = free_number(engine) else { break };
+        let filter = hand_label(id, &name);
+        if is_known || filter.check().is_err() {
+            continue;
+        }
+        engine.filters.list.push(filter);
+        let changes = Box::new(FilterChanges { filter: id, ..FilterChanges::default() });
+        engine.undo.push(Step::Filters { before: before.clone(), changes, forward: false });
+    }
+    if engine.filters.list.len() == before.len() {
+        return Vec::new();
+    }
+    let change = ListChange::new(before, &engine.filters.list);
+    vec![change::write(engine, Change::Filters(change), None)]
+}
+
 /// Sets a label on entries by hand, or removes it. A new label is a filter that matches only the entries that the user chooses. The
 /// error is a sentence.
 pub fn label(
@@ -112,19 +152,14 @@ pub fn label(
     keys: Vec<EntryKey>,
     set: bool,
 ) -> Result<Vec<Effect>, String> {
-    let known =
-        engine.filters.list.iter().find(|filter| {
-            filter.scope == FilterScope::ByHand && filter.action.label() == Some(name)
-        });
+    let known = engine.filters.list.iter().find(|filter| is_hand_label(filter, name));
     let before = engine.filters.list.clone();
     let mut effects = Vec::new();
     let id = if let Some(known) = known {
         known.id
     } else {
-        let action = Action::Label(name.to_owned());
         let id = free_number(engine)?;
-        let filter =
-            EntryFilter { id, action, scope: FilterScope::ByHand, ..EntryFilter::default() };
+        let filter = hand_label(id, name);
         filter.check().map_err(|flaw| flaw.to_string())?;
         engine.filters.list.push(filter);
         let change = ListChange::new(before.clone(), &engine.filters.list);

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::engine::change::MarkChange;
 use crate::engine::change::undo_stack::Step;
 use crate::engine::effect::Effect;
+use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::event::Event;
 use crate::engine::feeds::addresses::{address_of, comparable};
 use crate::engine::state::Engine;
@@ -18,9 +19,9 @@ use backissue_core::other_readers::elsewhere::{ElsewhereEntry, KnownEntries, See
 /// What another reader knew of the entries of a feed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Elsewhere {
-    /// The entries that were read or starred.
+    /// What is known of all entries.
     pub seen: SeenElsewhere,
-    /// Starred entries with their texts, which are added if the feed no longer has them.
+    /// Starred and labelled entries with their texts, which are added if the feed no longer has them.
     pub entries: Vec<Entry>,
 }
 
@@ -42,10 +43,14 @@ pub struct ElsewhereNoted {
     pub read: MarksTaken,
     /// Entries that were starred elsewhere.
     pub starred: MarksTaken,
-    /// Number of starred entries that were added with their texts.
+    /// Number of starred or labelled entries that were added with their texts.
     pub added: usize,
     /// Marks that entries got which were here before, for the undo.
     pub marked: BTreeMap<u32, Vec<Flag>>,
+    /// Labels that entries got, for the undo.
+    pub labelled: Vec<FilterChanges>,
+    /// Time of the import, if entries are waited for.
+    pub waits_since: Option<DateTime<Utc>>,
     /// Counters of the feed afterwards.
     pub counters: Counters,
 }
@@ -76,8 +81,11 @@ pub fn note(engine: &mut Engine, now: DateTime<Utc>, known: KnownEntries) -> Vec
             continue;
         };
         let seen = SeenElsewhere::new(&entries, now);
-        let starred = entries.into_iter().filter(|it| it.is_starred && !it.entry.id.is_empty());
-        let entries: Vec<Entry> = starred.map(|it| it.entry).collect();
+        let is_known = |entry: &Entry| {
+            !entry.id.is_empty() && (entry.title.is_some() || entry.content.is_some())
+        };
+        let kept = entries.into_iter().filter(|it| it.is_kept() && is_known(&it.entry));
+        let entries: Vec<Entry> = kept.map(|it| it.entry).collect();
         if !seen.is_empty() {
             engine.undo.step_begins();
             let job = Job::NoteElsewhere(feed, now, Box::new(Elsewhere { seen, entries }));
@@ -109,6 +117,16 @@ pub fn noted(engine: &mut Engine, feed: FeedKey, noted: &ElsewhereNoted) -> bool
             engine.undo.join(Step::Marked(MarkChange { flag, value: true, keys }));
         }
     }
+    for changes in &noted.labelled {
+        let (before, changes) = (engine.filters.list.clone(), Box::new(changes.clone()));
+        engine.undo.join(Step::Filters { before, changes, forward: false });
+    }
+    if let Some(since) = noted.waits_since {
+        engine.undo.join(Step::Awaited { feed, since, again: false });
+    }
     engine.tell(Event::Updated { feed, entries: true, poll: false });
+    if !noted.labelled.is_empty() {
+        engine.tell(Event::FiltersChanged);
+    }
     engine.undo.step_is_known()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::move_in::MoveIn;
+use crate::engine::entries::entry_filters;
 use crate::engine::feeds::addresses::{address_of, comparable};
 use crate::engine::save_searches::with_new;
 use crate::engine::state::Engine;
@@ -40,6 +41,8 @@ pub struct Forecast {
     pub read: Count,
     /// Entries that were starred.
     pub starred: Count,
+    /// Different labels of entries.
+    pub labels: Count,
     /// Searches.
     pub searches: Count,
     /// Filters.
@@ -77,6 +80,16 @@ pub fn forecast(engine: &Engine, moved: &MoveIn) -> Forecast {
             all.starred.add(entry.is_starred, is_here);
         }
     }
+    let labelled = moved.known.iter().flat_map(|(address, entries)| {
+        let is_here = is_subscribed(address);
+        entries.iter().flat_map(|entry| &entry.labels).map(move |label| (label, is_here))
+    });
+    let labels: BTreeSet<(&String, bool)> = labelled.collect();
+    let here: BTreeSet<&str> =
+        labels.iter().filter(|(_, is_here)| *is_here).map(|(label, _)| label.as_str()).collect();
+    let found: BTreeSet<&str> = labels.iter().map(|(label, _)| label.as_str()).collect();
+    let taken = here.len().saturating_sub(entry_filters::labels_without_room(engine, &here));
+    all.labels = Count { found: found.len(), taken };
     let list = with_new(&engine.saved_searches, moved.searches.iter().cloned());
     for (_, query) in &moved.searches {
         all.searches.add(true, list.iter().any(|search| search.text == *query));

@@ -1,5 +1,7 @@
 //! Takes over everything from another reader as one change, so that one undo reverts all of it.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 
 use super::elsewhere;
@@ -47,11 +49,19 @@ pub fn move_in(engine: &mut Engine, now: DateTime<Utc>, moved: MoveIn) -> Vec<Ef
     if list.len() > engine.saved_searches.len() {
         effects.extend(save_searches::save(engine, list));
     }
+    effects.extend(entry_filters::save_labels(engine, labels_here(engine, &known)));
     let filters = filters_here(engine, filters);
     effects.extend(entry_filters::save_moved(engine, filters));
     effects.extend(elsewhere::note(engine, now, known));
     engine.undo.end_together_open();
     effects
+}
+
+/// Returns the labels of entries of feeds that are subscribed to.
+pub(super) fn labels_here(engine: &Engine, known: &KnownEntries) -> BTreeSet<String> {
+    let here = known.iter().filter(|(address, _)| feed_at(engine, address).is_some());
+    here.flat_map(|(_, entries)| entries.iter().flat_map(|entry| entry.labels.iter().cloned()))
+        .collect()
 }
 
 /// Returns the valid filters that are not here yet, without those of feeds that are not subscribed to.

@@ -67,7 +67,7 @@ impl Store {
     pub fn commit(&mut self, commit: &Commit) -> Result<Merged, StoreError> {
         let feed = commit.feed;
         let tombstones = commit.history.as_ref().map(|record| record.tombstones.clone());
-        let (mut merged, hits) = match &commit.document {
+        let (mut merged, mut hits) = match &commit.document {
             None => (self.nothing_merged(feed)?, NewHits::new()),
             Some(document) => {
                 let place = DocumentPlace {
@@ -83,7 +83,7 @@ impl Store {
                 (merged, hits)
             }
         };
-        let elsewhere = self.apply_elsewhere(feed, &mut merged, commit.fetched_at)?;
+        let elsewhere = self.apply_elsewhere(feed, &mut merged, &mut hits, commit.fetched_at)?;
         let rhythm = self.rhythm_batch(commit, &merged)?;
         let mut flags = BTreeMap::new();
         if let Some(document) = commit.document.as_deref().filter(|_| commit.complete) {
@@ -121,7 +121,7 @@ impl Store {
 
     /// Writes what an archive or a page changed, all or none of it: entries, counters, the record, the archives.
     pub fn keep_history(&mut self, commit: &HistoryCommit) -> Result<Merged, StoreError> {
-        let (mut merged, hits) = match &commit.document {
+        let (mut merged, mut hits) = match &commit.document {
             None => (self.nothing_merged(commit.feed)?, NewHits::new()),
             Some((document, merging)) => {
                 self.merge(commit.feed, document, merging, &commit.record.tombstones)?
@@ -129,7 +129,7 @@ impl Store {
         };
         let now = commit.document.as_ref().map(|(_, merging)| merging.place.fetched_at);
         let elsewhere = match now {
-            Some(now) => self.apply_elsewhere(commit.feed, &mut merged, now)?,
+            Some(now) => self.apply_elsewhere(commit.feed, &mut merged, &mut hits, now)?,
             None => None,
         };
         let (history, nodes) = (Some(&*commit.record), commit.nodes.as_slice());

@@ -127,6 +127,10 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
         Job::NoteElsewhere(feed, now, known) => {
             Some(Answer::ElsewhereNoted(feed, Box::new(store.note_elsewhere(feed, &known, now)?)))
         }
+        Job::AwaitElsewhere { feed, since, waits } => {
+            store.await_elsewhere(feed, since, waits)?;
+            None
+        }
         Job::Sync(sync) => Some(Answer::Synced(sync.feed, store.sync_feed(&sync)?)),
         Job::SaveSteps(steps) => {
             store.save_steps(&steps)?;

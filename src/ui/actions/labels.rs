@@ -63,7 +63,7 @@ pub fn toggle_label(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<Scree
 }
 
 /// Returns the marked entries or, if none is marked, the selected one.
-fn chosen_entries(app: &App) -> Vec<EntryKey> {
+pub(super) fn chosen_entries(app: &App) -> Vec<EntryKey> {
     let marked = &app.ui.marked.entries;
     if app.ui.focus == Pane::Entries && !marked.is_empty() {
         return marked.iter().copied().collect();

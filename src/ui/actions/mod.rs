@@ -9,5 +9,6 @@ pub mod poll_answers;
 pub mod polls_by_hand;
 pub mod removed_feeds;
 pub mod run_own;
+pub mod save_entries;
 pub mod share_menu;
 pub mod unsubscribe;

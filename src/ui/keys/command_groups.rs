@@ -43,6 +43,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "pictures",
             "enclosure",
             "pipe",
+            "save",
             "share",
             "copy-link",
             "scroll-right",

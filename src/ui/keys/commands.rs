@@ -68,6 +68,7 @@ pub enum Command {
     Removed,
     Import,
     Export,
+    SaveEntries,
     History,
     GoTo,
     Jump,
@@ -225,6 +226,9 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Pipe, "pipe", "|")
         .only_in(ENTRIES)
         .help("pipe the entry to a command, as text or JSON; a leading ! gives it the terminal"),
+    command(Command::SaveEntries, "save", "")
+        .only_in(ENTRIES)
+        .help("save the entry, or the marked entries, as Markdown: 'save notes.md'"),
     command(Command::LinkHints, "link-hints", "f")
         .only_in(READER)
         .help("show a letter on each link; the letter opens it, y before it copies it"),

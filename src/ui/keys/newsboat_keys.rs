@@ -50,7 +50,7 @@ pub const NEWSBOAT_KEYS: [NewsboatKey; 76] = [
         "C",
         "press `A` on the list 'All unread'; the key opens the comments",
     ),
-    unlike("save", "s", "`|` passes the text to a program, such as `tee`; the key stars the entry"),
+    unlike("save", "s", "`:save` writes the entry to a file; the key stars it"),
     same("next-unread", "n", "next-unread"),
     same("prev-unread", "p", "previous-unread"),
     same("next", "J", "next-entry"),

@@ -7,8 +7,8 @@ use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::external::run_external;
 use crate::engine::request::Request;
 use crate::ui::actions::{
-    change_marked, jump, labels, marking, polls_by_hand, removed_feeds, run_own, share_menu,
-    unsubscribe,
+    change_marked, jump, labels, marking, polls_by_hand, removed_feeds, run_own, save_entries,
+    share_menu, unsubscribe,
 };
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -89,6 +89,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Jump => jump::open_jump(app),
         Command::Import => open_prompt(app, PromptPurpose::Import),
         Command::Export => open_prompt(app, PromptPurpose::Export),
+        Command::SaveEntries => save_entries::ask_path(app, now),
         Command::ReadFromBeginning => browsing::turn_round(app, now),
         Command::Poll => poll_selected(app, now),
         Command::PollAll => polls_by_hand::poll_feeds(app, now, None),

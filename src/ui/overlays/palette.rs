@@ -7,7 +7,7 @@ use nucleo_matcher::{Config, Matcher};
 use super::feed_choice;
 use super::outcome::{ClickOutcome, KeyOutcome};
 use super::prompt::{Prompt, PromptPurpose, Typed};
-use crate::ui::actions::{jump, labels, lists, share_menu};
+use crate::ui::actions::{jump, labels, lists, save_entries, share_menu};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
@@ -179,6 +179,9 @@ fn run_with_argument(
     }
     if row.command == Command::Export {
         return lists::export_list(app, argument);
+    }
+    if row.command == Command::SaveEntries {
+        return save_entries::save(app, now, argument);
     }
     if row.command == Command::Layout {
         return choose_layout::choose_layout(app, now, argument);

@@ -31,6 +31,8 @@ pub enum PromptPurpose {
     Import,
     /// The path of the file for exported subscriptions.
     Export,
+    /// The path of the file for entries.
+    Save,
     /// A date to jump to in the entry list.
     GoTo,
     /// The name of a command.
@@ -102,6 +104,7 @@ impl Prompt {
             PromptPurpose::Add => "Add (paste the address of a site or feed): ",
             PromptPurpose::Import => "Import OPML, newsboat or newsraft urls (Tab completes): ",
             PromptPurpose::Export => "Export as OPML to (Tab completes): ",
+            PromptPurpose::Save => "Save as Markdown to (Tab completes): ",
             PromptPurpose::GoTo => "Go to (2014, 2014-03, 2014-03-09): ",
             PromptPurpose::Command => ":",
             PromptPurpose::Find => "Find in this text: ",

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::prompt::{Prompt, PromptPurpose, Typed};
 use super::{feed_choice, hour_selection, tag_dialog};
-use crate::ui::actions::{change_marked, lists};
+use crate::ui::actions::{change_marked, lists, save_entries};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
@@ -61,7 +61,7 @@ fn press_own_key(
     if purpose == PromptPurpose::Search {
         return search_pane::press_key(app, now, key);
     }
-    let is_path = matches!(purpose, PromptPurpose::Import | PromptPurpose::Export);
+    let is_path = is_path(purpose);
     if is_path && key == Key::code(Code::Tab) {
         let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return None };
         return Some(vec![ScreenEffect::CompletePath(prompt.text.clone())]);
@@ -74,10 +74,15 @@ fn press_own_key(
     })
 }
 
+/// Checks whether the line is the path of a file.
+const fn is_path(purpose: PromptPurpose) -> bool {
+    matches!(purpose, PromptPurpose::Import | PromptPurpose::Export | PromptPurpose::Save)
+}
+
 /// Replaces the path in the input line by its completion, if the path is still as it was when the completion was requested.
 pub fn complete_path(app: &mut App, typed: &str, completed: &str) {
     if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay
-        && matches!(prompt.purpose, PromptPurpose::Import | PromptPurpose::Export)
+        && is_path(prompt.purpose)
         && prompt.text == typed
     {
         *prompt = Prompt::filled(prompt.purpose, completed.to_owned());
@@ -104,6 +109,7 @@ fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         PromptPurpose::Add => feed_choice::subscribe_to(app, now, prompt.text),
         PromptPurpose::Import => lists::import_file(app, now, &prompt.text),
         PromptPurpose::Export => lists::export_list(app, &prompt.text),
+        PromptPurpose::Save => save_entries::save(app, now, &prompt.text),
         PromptPurpose::Rename(id) => saved_searches::rename_search(app, now, id, &prompt.text),
         PromptPurpose::MarkedTags => change_marked::change_tags(app, now, &prompt.text),
         PromptPurpose::RenameTag => tag_dialog::rename_tag(app, now, &prompt.text),

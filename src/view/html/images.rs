@@ -99,6 +99,11 @@ const FILM_HOSTS: [&str; 6] = [
     "videopress.com",
 ];
 
+/// Returns the file name of an address for display.
+pub(super) fn file_name_of(url: &str) -> String {
+    Url::parse(url).map(|url| file_name(&url)).unwrap_or_default()
+}
+
 /// Returns the last segment of a URL's path or, if the path is empty, the host.
 fn file_name(url: &Url) -> String {
     let last = url.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty()));

@@ -19,6 +19,7 @@ mod images;
 mod language;
 mod lines;
 mod links;
+mod markdown;
 mod media;
 mod model;
 mod open_containers;
@@ -27,10 +28,13 @@ mod table;
 mod table_grid;
 mod tags;
 mod wrap;
+mod xhtml;
 
 #[cfg(test)]
 mod tests;
 
+pub use markdown::markdown;
 pub use model::Column;
 pub use render::render;
 pub(super) use wrap::is_leftward;
+pub use xhtml::{escaped_xml, xhtml};

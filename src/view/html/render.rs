@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::body_reader::read;
+use super::body_reader::{EntryBlocks, read};
 use super::colouring::colour;
 use super::elements::{HtmlElement, element};
 use super::lines::{lay_out, remark};
@@ -27,20 +27,26 @@ pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
     if column.width < 2 {
         return Rendered::default();
     }
-    let html =
-        if html.len() > MARKUP_BYTES_MAX { without_data_values(html) } else { Cow::Borrowed(html) };
-    let shown = html.get(..html.floor_char_boundary(MARKUP_BYTES_MAX)).unwrap_or_default();
-    let mut body = match as_paragraphs(shown) {
-        Some(paragraphs) => read(&paragraphs, base),
-        None => read(shown, base),
-    };
+    let (mut body, is_cut) = read_body(html, base);
     colour(&mut body.blocks);
     let mut lines = lay_out(&body.blocks, column);
-    if shown.len() < html.len() {
+    if is_cut {
         lines.push(remark("… the rest is not shown (more than 2 MB)", column.width));
     }
     let targets = body.links.into_targets();
     Rendered { lines, links: targets, images: body.images, enclosures: Vec::new() }
+}
+
+/// Reads the body of an entry, and returns whether it was too long and therefore cut.
+pub(super) fn read_body(html: &str, base: Option<&str>) -> (EntryBlocks, bool) {
+    let html =
+        if html.len() > MARKUP_BYTES_MAX { without_data_values(html) } else { Cow::Borrowed(html) };
+    let shown = html.get(..html.floor_char_boundary(MARKUP_BYTES_MAX)).unwrap_or_default();
+    let body = match as_paragraphs(shown) {
+        Some(paragraphs) => read(&paragraphs, base),
+        None => read(shown, base),
+    };
+    (body, shown.len() < html.len())
 }
 
 /// Converts plain text with paragraphs separated by empty lines to HTML. Returns `None` if the text already contains HTML

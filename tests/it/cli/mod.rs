@@ -25,7 +25,7 @@ pub mod kills;
 pub mod lint;
 pub mod logins;
 pub mod many_hands;
-pub mod moving_in;
+pub mod moving;
 pub mod odd_files;
 pub mod owner;
 pub mod panics;

@@ -69,37 +69,3 @@ fn the_fields_of_queries_are_documented() {
     }
     check_part("docs/search.md", "fields", &table);
 }
-
-/// Checks that a name in code marks on our side of the options of newsboat exists.
-fn exists(name: &str, config: &str) -> bool {
-    if let Some(field) = name.strip_prefix('[') {
-        let (section, field) = field.split_once(']').unwrap();
-        let Some((_, part)) = config.split_once(&format!("\n[{section}]\n")) else { return false };
-        let part = part.split("\n[").next().unwrap();
-        let set = format!("{} =", field.trim());
-        let is_field = |line: &str| line.trim_start_matches("# ").starts_with(&set);
-        return field.is_empty() || part.lines().any(is_field);
-    }
-    if let Some(command) = name.strip_prefix("backissue ") {
-        let help = page("docs/interface.md");
-        return help.contains(&format!("backissue {}", command.split(' ').next().unwrap()));
-    }
-    let others = ["--data-dir", "credentials.toml", "display", "!"];
-    COMMANDS.iter().any(|row| row.name == name) || others.contains(&name)
-}
-
-#[test]
-fn the_options_of_newsboat_name_what_exists_here() {
-    let (table, config) = (page("docs/newsboat.md"), format!("\n{}", page("assets/config.toml")));
-    let rows = between(&table, "newsboat options").lines().skip(2);
-    let here: Vec<String> = rows.filter_map(|row| cells(row).into_iter().nth(1)).collect();
-    assert!(here.len() > 100, "{}", here.len());
-    for cell in here {
-        for name in cell.split('`').skip(1).step_by(2) {
-            assert!(exists(name, &config), "'{name}' of '{cell}'");
-        }
-    }
-    for absent in ["[ui] nothing", "[nothing] at_all", "backissue dance", "dance"] {
-        assert!(!exists(absent, &config), "{absent}");
-    }
-}

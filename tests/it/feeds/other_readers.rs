@@ -122,11 +122,33 @@ fn lists_of_google_reader_are_recognised_by_their_form() {
 fn the_file_of_feedr_is_recognised() {
     let text = format!(
         r#"{{"bookmarks":["{FEED}","https://b.example/feed"],"read_items":["http://127.0.0.1/1"],
+        "starred_items":["http://127.0.0.1/1","http://127.0.0.1/2"],
         "categories":[{{"id":"1","name":"Fruit","feeds":["{FEED}"],"expanded":true}}]}}"#
     );
     let library = read(text.as_bytes()).unwrap().unwrap();
     assert_eq!(library.list.outlines.len(), 2);
     assert_eq!(library.list.outlines[0].tags, ["Fruit"]);
     let entries = &library.entries[FEED];
-    assert!(entries.len() == 1 && entries[0].is_read, "{entries:?}");
+    let marks: Vec<_> = entries.iter().map(|it| (it.is_read, it.is_starred)).collect();
+    assert_eq!(marks, [(true, true), (false, true)], "{entries:?}");
+}
+
+#[test]
+fn damaged_states_lose_the_damaged_lines_alone() {
+    let line = |kind: &str, more: &str| format!("{{\"kind\":\"{kind}\"{more}}}\n");
+    let entries: String = (1..=20)
+        .map(|id| line("entry", &format!(",\"feed\":\"{FEED}\",\"id\":\"{id}\",\"read\":true")))
+        .collect();
+    let feed = line("feed", &format!(",\"url\":\"{FEED}\""));
+    let text = [line("state", ",\"version\":1"), feed, entries, line("end", "")].concat();
+    let first = text.find('\n').unwrap();
+    for at in (first + 1..text.len()).step_by(5) {
+        for byte in [b'"', b'{', b'\n', 0x1b, b'9', 0xff] {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] = byte;
+            let library = read(&bytes).unwrap().unwrap();
+            let kept = library.entries.values().map(Vec::len).sum::<usize>();
+            assert!(kept >= 18, "{at} {byte}: {kept}");
+        }
+    }
 }

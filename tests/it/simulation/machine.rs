@@ -243,7 +243,8 @@ impl Machine {
             | ScreenEffect::Copy(_)
             | ScreenEffect::OpenDemo
             | ScreenEffect::CompletePath(_)
-            | ScreenEffect::Export { .. } => {}
+            | ScreenEffect::Export { .. }
+            | ScreenEffect::SaveEntries { .. } => {}
         }
         None
     }

@@ -288,7 +288,12 @@ fn merged_feed_waits_for_what_another_reader_knew() {
     let mut store = open(&folder);
     commit(&mut store, 1, vec![entry(1, "a text")]);
     store.commit(&polled(FeedKey(2), 1, vec![entry(1, "a text")])).unwrap();
-    let known = |id| ElsewhereEntry { entry: entry(id, ""), is_read: true, is_starred: id == 6 };
+    let known = |id| ElsewhereEntry {
+        entry: entry(id, ""),
+        is_read: true,
+        is_starred: id == 6,
+        ..ElsewhereEntry::default()
+    };
     for (feed, id) in [(FEED, 5), (FEED, 6), (FeedKey(2), 7)] {
         let seen = SeenElsewhere::new(&[known(id)], at(1));
         store.note_elsewhere(feed, &Elsewhere { seen, ..Elsewhere::default() }, at(1)).unwrap();

@@ -239,7 +239,8 @@ impl World {
             ScreenEffect::Engine(_)
             | ScreenEffect::OpenDemo
             | ScreenEffect::CompletePath(_)
-            | ScreenEffect::Export { .. } => None,
+            | ScreenEffect::Export { .. }
+            | ScreenEffect::SaveEntries { .. } => None,
             ScreenEffect::Render(work) => Some(rendered(&work)),
             ScreenEffect::Picture(work) => {
                 let kept = pictures::PictureCache::beside(self.store.folder());

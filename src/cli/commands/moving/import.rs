@@ -3,7 +3,7 @@
 use super::newsboat_config::ConfigTaken;
 use super::{report, sources};
 use crate::cli::Done;
-use crate::cli::args::ImportArgs;
+use crate::cli::args_changes::ImportArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::engine::feeds::addition::Imported;

@@ -72,6 +72,7 @@ pub(super) fn print(
         Row { what: "hidden feeds", count: all.hidden, note: "quiet here".to_owned() },
         Row { what: "read entries", count: all.read, note: read },
         Row { what: "starred entries", count: all.starred, note: starred },
+        Row { what: "labels", count: all.labels, note: String::new() },
         Row { what: "saved searches", count: searches, note: named(searches, "") },
         Row { what: "filters", count: filters, note: filters_note(all.filters, filters) },
         Row { what: "keys", count: config.keys, note: named(config.keys, "printed below") },

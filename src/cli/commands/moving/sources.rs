@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use etcetera::{BaseStrategy, choose_base_strategy};
 
 use super::import::Source;
-use crate::cli::args::{ImportArgs, OtherReader};
+use crate::cli::args_changes::{ImportArgs, OtherReader};
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use backissue_core::feed::logins::without_logins;

@@ -7,9 +7,12 @@ use chrono::{DateTime, Utc};
 use super::elsewhere::ElsewhereEntry;
 use super::library::Library;
 use super::sqlite::{Sqlite, Value};
-use crate::feed::Entry;
 use crate::feed::opml::subscription_list::{OpmlFeed, normal_tags};
+use crate::feed::text::{NAME_MAX, TITLE_MAX, one_line, safe_text};
+use crate::feed::{Enclosure, Entry};
 
+/// Maximum number of labels of an entry, of its categories, and of its files.
+const LIST_MAX: usize = 100;
 /// Maximum number of nested folders.
 const DEPTH_MAX: usize = 32;
 
@@ -62,6 +65,33 @@ pub(super) fn folder_tag(folders: &Folders, folder: &str) -> String {
     parts.join("/")
 }
 
+/// Removes control characters from an entry, and shortens texts that are too long.
+fn cleaned(entry: Entry) -> Entry {
+    let line = |text: Option<String>, max| text.and_then(|text| some(&one_line(&text, max)));
+    let safe = |text: String| safe_text(&text).into_owned();
+    let file = |file: Enclosure| Enclosure {
+        url: safe(file.url),
+        media_type: line(file.media_type, NAME_MAX),
+        ..file
+    };
+    Entry {
+        id: safe(entry.id),
+        title: line(entry.title, TITLE_MAX),
+        link: entry.link.map(safe),
+        author: line(entry.author, NAME_MAX),
+        content: entry.content.map(safe),
+        categories: names(entry.categories),
+        enclosures: entry.enclosures.into_iter().take(LIST_MAX).map(file).collect(),
+        ..entry
+    }
+}
+
+/// Returns names without control characters, at most [`LIST_MAX`].
+fn names(names: Vec<String>) -> Vec<String> {
+    let names = names.into_iter().take(LIST_MAX).map(|name| one_line(&name, NAME_MAX));
+    names.filter(|name| !name.is_empty()).collect()
+}
+
 impl Library {
     /// Adds a feed, unless its address is empty or known.
     pub(super) fn add_feed(&mut self, address: &str, title: Option<String>, tags: &[String]) {
@@ -69,20 +99,24 @@ impl Library {
         if !address.is_empty() && !is_known {
             let tags = normal_tags(tags.iter().map(String::as_str));
             let xml_url = address.to_owned();
+            let title = title.and_then(|title| some(&one_line(&title, TITLE_MAX)));
             self.list.outlines.push(OpmlFeed { xml_url, title, tags, ..OpmlFeed::default() });
         }
     }
 
-    /// Adds what is known of an entry. An entry without id is identified by its link. Only starred entries keep their text.
+    /// Adds what is known of an entry, without control characters. An entry without id is identified by its link. Only starred and labelled entries keep their text.
     pub(super) fn add_entry(&mut self, address: &str, mut entry: ElsewhereEntry) {
         if address.is_empty() {
             return;
         }
+        entry.entry = cleaned(entry.entry);
+        entry.labels = names(entry.labels);
+        let is_kept = entry.is_kept();
         let Entry { id, link, content, .. } = &mut entry.entry;
         if id.is_empty() {
             *id = link.clone().unwrap_or_default();
         }
-        content.take_if(|_| !entry.is_starred);
+        content.take_if(|_| !is_kept);
         self.entries.entry(address.to_owned()).or_default().push(entry);
     }
 }

@@ -22,61 +22,108 @@ pub struct ElsewhereEntry {
     pub is_read: bool,
     /// Whether it was starred or flagged there.
     pub is_starred: bool,
+    /// Its labels there.
+    pub labels: Vec<String>,
+}
+
+impl ElsewhereEntry {
+    /// Whether the user chose to keep it, so that it is added with its text if no feed has it.
+    pub const fn is_kept(&self) -> bool {
+        self.is_starred || !self.labels.is_empty()
+    }
 }
 
 /// What is known of entries, by the address of the feed.
 pub type KnownEntries = BTreeMap<String, Vec<ElsewhereEntry>>;
 
-/// Entries of a feed that another reader knew as read or starred.
+/// Entries of a feed that another reader knew.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenElsewhere {
-    /// Time of the import.
+    /// Time of the last import.
     noted_at: DateTime<Utc>,
     entries: Vec<SeenEntry>,
+    /// Imports that were undone and may be redone, as [`SeenEntry::import`]. Their entries are not waited for.
+    #[serde(default)]
+    undone: BTreeSet<i64>,
 }
 
 /// Hashes of what identifies an entry, best first: its id, its link, its title and date. 0 stands for nothing.
 type Marks = [u64; 3];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct SeenEntry {
     marks: Marks,
     is_read: bool,
     is_starred: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    labels: Vec<String>,
+    /// Time of the import, in microseconds.
+    #[serde(default)]
+    import: i64,
+}
+
+impl SeenEntry {
+    fn seen(&self) -> Seen {
+        let Self { is_read, is_starred, labels, .. } = self;
+        Seen { is_read: *is_read, is_starred: *is_starred, labels: labels.clone() }
+    }
 }
 
 impl SeenElsewhere {
-    /// Notes the entries that were read or starred. Of several copies of an entry, one that was read or starred counts.
+    /// Notes entries. Of several copies of an entry, one that was read, starred or labelled counts.
     pub fn new(entries: &[ElsewhereEntry], now: DateTime<Utc>) -> Self {
-        let noted = entries.iter().filter(|it| it.is_read || it.is_starred).map(|it| SeenEntry {
+        let noted = entries.iter().map(|it| SeenEntry {
             marks: marks_of_entry(&it.entry),
             is_read: it.is_read,
             is_starred: it.is_starred,
+            labels: it.labels.clone(),
+            import: now.timestamp_micros(),
         });
-        Self { noted_at: now, entries: noted.collect() }
+        let mut entries: Vec<SeenEntry> = noted.collect();
+        // The last copy counts.
+        entries.sort_by_key(|it| it.is_read || it.is_starred || !it.labels.is_empty());
+        Self { noted_at: now, entries, undone: BTreeSet::new() }
     }
 
     /// Adds what a later import says.
     pub fn extend(&mut self, later: Self) {
         self.noted_at = self.noted_at.max(later.noted_at);
-        let known: BTreeSet<Marks> = later.entries.iter().map(|it| it.marks).collect();
-        self.entries.retain(|it| !known.contains(&it.marks));
-        self.entries.extend(later.entries);
+        let known: BTreeMap<Marks, Seen> =
+            self.entries.iter().map(|it| (it.marks, it.seen())).collect();
+        // What is known already stays part of the earlier import, for the undo.
+        let is_new = |it: &SeenEntry| known.get(&it.marks) != Some(&it.seen());
+        self.entries.extend(later.entries.into_iter().filter(is_new));
+        self.undone.extend(later.undone);
+    }
+
+    /// Stops waiting for the entries of an import that is undone, or waits for them again.
+    pub fn set_undone(&mut self, import: DateTime<Utc>, is_undone: bool) {
+        if is_undone {
+            self.undone.insert(import.timestamp_micros());
+        } else {
+            self.undone.remove(&import.timestamp_micros());
+        }
     }
 
     /// Returns whether this entry is waited for.
     pub fn waits_for(&self, entry: &Entry) -> bool {
         let marks = marks_of_entry(entry);
-        self.entries.iter().any(|waiting| waiting.marks == marks)
+        self.waiting().any(|(_, waiting)| waiting.marks == marks)
+    }
+
+    /// Returns the entries that are waited for, with their places.
+    fn waiting(&self) -> impl Iterator<Item = (usize, &SeenEntry)> {
+        let numbered = (0..).zip(&self.entries);
+        numbered.filter(|(_, entry)| !self.undone.contains(&entry.import))
     }
 
     /// Returns the numbers of read and of starred entries that are waited for.
     pub fn counts(&self) -> (usize, usize) {
-        let count = |is: fn(&SeenEntry) -> bool| self.entries.iter().filter(|it| is(it)).count();
+        let count = |is: fn(&SeenEntry) -> bool| self.waiting().filter(|(_, it)| is(it)).count();
         (count(|it| it.is_read), count(|it| it.is_starred))
     }
 
-    /// Returns whether no entry is waited for.
+    /// Returns whether nothing is noted.
     pub const fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -86,12 +133,12 @@ impl SeenElsewhere {
         now.signed_duration_since(self.noted_at) > KEPT
     }
 
-    /// Takes the entries that were met. Returns the flags to set, by the number of the entry here. The ids of all entries are compared
-    /// first, then links, then titles with dates, so that a repeated link takes nothing from the entry whose id is known.
+    /// Takes the entries that were met. Returns what was known of them, by the number of the entry here. The ids of all entries are
+    /// compared first, then links, then titles with dates, so that a repeated link takes nothing from the entry whose id is known.
     pub fn take<'k>(
         &mut self,
         met: impl Iterator<Item = (u32, &'k KeptEntry)>,
-    ) -> BTreeMap<u32, SeenFlags> {
+    ) -> BTreeMap<u32, Seen> {
         let mut met: Vec<(u32, Marks)> = met
             .map(|(seq, kept)| {
                 let date = kept.published.or(kept.updated);
@@ -101,46 +148,47 @@ impl SeenElsewhere {
         let (mut taken, mut found) = (BTreeSet::new(), BTreeMap::new());
         for kind in 0..3 {
             let mark = |marks: &Marks| marks.get(kind).copied().filter(|mark| *mark != 0);
-            let waiting: BTreeMap<u64, usize> = (0..)
-                .zip(&self.entries)
-                .filter(|(place, _)| !taken.contains(place))
-                .filter_map(|(place, entry)| Some((mark(&entry.marks)?, place)))
+            let waiting: BTreeMap<u64, &SeenEntry> = self
+                .waiting()
+                .filter(|(_, entry)| !taken.contains(&entry.marks))
+                .filter_map(|(_, entry)| Some((mark(&entry.marks)?, entry)))
                 .collect();
             met.retain(|(seq, marks)| {
-                let place = mark(marks).and_then(|mark| waiting.get(&mark));
-                let Some(entry) = place.and_then(|&place| {
-                    taken.insert(place).then(|| self.entries.get(place)).flatten()
-                }) else {
+                let entry = mark(marks).and_then(|mark| waiting.get(&mark));
+                let Some(entry) = entry.filter(|entry| taken.insert(entry.marks)) else {
                     return true;
                 };
-                let (is_read, is_starred) = (entry.is_read, entry.is_starred);
-                found.insert(*seq, SeenFlags { is_read, is_starred });
+                found.insert(*seq, entry.seen());
                 false
             });
         }
-        let mut place = 0;
-        self.entries.retain(|_| {
-            place += 1;
-            !taken.contains(&(place - 1))
-        });
+        self.entries.retain(|entry| !taken.contains(&entry.marks));
         found
     }
 }
 
-/// What another reader says about an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SeenFlags {
+/// What another reader knew of an entry.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen {
     /// It was read.
     pub is_read: bool,
     /// It was starred.
     pub is_starred: bool,
+    /// Its labels.
+    pub labels: Vec<String>,
 }
 
-impl SeenFlags {
-    /// Adds the flags to those that the entry has here. Nothing becomes unread or loses its star.
-    pub fn added_to(self, flags: Flags) -> Flags {
+impl Seen {
+    /// Adds the marks to those that the entry has here. Nothing becomes unread or loses its star.
+    pub const fn added_to(&self, flags: Flags) -> Flags {
         let read = if self.is_read { flags.with(Flag::Read, true) } else { flags };
         if self.is_starred { read.with(Flag::Starred, true) } else { read }
+    }
+
+    /// Sets the marks on an entry that is new here. One from an archive counts as read here, but the other reader knew better.
+    pub const fn set_on_new(&self, flags: Flags) -> Flags {
+        let flags = self.added_to(flags);
+        if self.is_read { flags } else { flags.with(Flag::Read, false) }
     }
 }
 
@@ -181,7 +229,7 @@ mod tests {
             published: Some(at(seconds)),
             ..Entry::default()
         };
-        ElsewhereEntry { entry, is_read: true, is_starred: starred }
+        ElsewhereEntry { entry, is_read: true, is_starred: starred, labels: Vec::new() }
     }
 
     fn kept(id: &str, link: &str, title: &str, seconds: i64) -> KeptEntry {
@@ -217,14 +265,40 @@ mod tests {
     }
 
     #[test]
-    fn unread_entries_are_not_noted_and_a_later_import_counts() {
+    fn marked_copies_and_later_imports_count() {
         let unread = ElsewhereEntry { is_read: false, ..known("1", "", "", 0, false) };
+        let copies = [known("1", "", "", 0, false), unread.clone()];
+        let entry = kept("1", "", "", 0);
+        let met = || [(7, &entry)].into_iter();
+        assert!(SeenElsewhere::new(&copies, at(0)).take(met())[&7].is_read);
         let mut seen = SeenElsewhere::new(&[unread], at(0));
-        assert!(seen.is_empty());
+        assert_eq!(seen.counts(), (0, 0));
         seen.extend(SeenElsewhere::new(&[known("1", "", "", 0, false)], at(1)));
-        seen.extend(SeenElsewhere::new(&[known("1", "", "", 0, true)], at(2)));
-        assert_eq!(seen.counts(), (1, 1));
-        let found = seen.take([(7, &kept("1", "", "", 0))].into_iter());
-        assert!(found[&7].is_starred);
+        let labelled =
+            ElsewhereEntry { labels: vec!["later".into()], ..known("1", "", "", 0, true) };
+        seen.extend(SeenElsewhere::new(&[labelled], at(2)));
+        let mut without = seen.clone();
+        without.set_undone(at(2), true);
+        assert!(!without.take(met())[&7].is_starred, "the last import was undone");
+        let mut redone = seen.clone();
+        redone.set_undone(at(2), true);
+        redone.set_undone(at(2), false);
+        let found = redone.take(met());
+        assert!(found[&7].is_starred && found[&7].labels == ["later"]);
+        assert!(redone.is_empty(), "earlier copies are dropped");
+        let mut again = SeenElsewhere::new(&copies[..1], at(0));
+        again.extend(SeenElsewhere::new(&copies[..1], at(1)));
+        again.set_undone(at(1), true);
+        assert_eq!(again.counts(), (1, 0), "the first import still waits for it");
+    }
+
+    #[test]
+    fn new_entries_get_the_marks_of_the_other_reader() {
+        let seen = |is_read| Seen { is_read, ..Seen::default() };
+        assert!(!seen(false).set_on_new(Flags::OLD).is_read());
+        assert!(
+            seen(false).added_to(Flags::OLD).is_read()
+                && seen(true).set_on_new(Flags::NEW).is_read()
+        );
     }
 }

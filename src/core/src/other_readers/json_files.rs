@@ -1,5 +1,7 @@
-//! Reads the JSON files of other readers: lists of entries in the form of Google Reader, which other services write too, and the
-//! file of feedr.
+//! Reads JSON files: lists of entries in the form of Google Reader, which other services write too, the file of feedr, and the JSON
+//! Feed of `backissue export`.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::DateTime;
 use serde::Deserialize;
@@ -8,7 +10,8 @@ use serde_json::Value;
 use super::build::some;
 use super::elsewhere::ElsewhereEntry;
 use super::library::Library;
-use crate::feed::Entry;
+use crate::feed::opml::subscription_list::OpmlFlaw;
+use crate::feed::{Entry, Origin, parse};
 
 /// Ends of the categories by which Google Reader marks entries.
 const STARRED: &str = "/state/com.google/starred";
@@ -22,6 +25,33 @@ struct Stream {
     items: Vec<Value>,
 }
 
+/// A JSON Feed that this program exported.
+#[derive(Deserialize)]
+struct Exported {
+    items: Vec<ExportedItem>,
+}
+
+#[derive(Deserialize)]
+struct ExportedItem {
+    id: String,
+    #[serde(rename = "_backissue")]
+    own: OwnFields,
+}
+
+/// What a JSON Feed has no field for.
+#[derive(Deserialize)]
+struct OwnFields {
+    feed_url: String,
+    feed_title: Option<String>,
+    id: String,
+    #[serde(default)]
+    read: bool,
+    #[serde(default)]
+    starred: bool,
+    #[serde(default)]
+    labels: Vec<String>,
+}
+
 /// The file of feedr.
 #[derive(Deserialize)]
 struct Feedr {
@@ -29,7 +59,9 @@ struct Feedr {
     #[serde(default)]
     categories: Vec<FeedrCategory>,
     #[serde(default)]
-    read_items: Vec<String>,
+    read_items: BTreeSet<String>,
+    #[serde(default)]
+    starred_items: BTreeSet<String>,
 }
 
 #[derive(Deserialize)]
@@ -41,10 +73,37 @@ struct FeedrCategory {
 
 /// Reads a file. Returns `None` if it is of no known form.
 pub(super) fn read(bytes: &[u8]) -> Option<Library> {
+    if let Ok(Exported { items }) = serde_json::from_slice(bytes) {
+        return Some(read_exported(bytes, items));
+    }
     if let Ok(stream) = serde_json::from_slice::<Stream>(bytes) {
         return Some(read_stream(&stream));
     }
     serde_json::from_slice::<Feedr>(bytes).ok().map(|feedr| read_feedr(&feedr))
+}
+
+/// Reads a JSON Feed that this program exported. Feeds of starred and labelled entries become subscriptions.
+fn read_exported(bytes: &[u8], items: Vec<ExportedItem>) -> Library {
+    let mut library = Library::default();
+    let mut known: BTreeMap<String, OwnFields> =
+        items.into_iter().map(|ExportedItem { id, own }| (id, own)).collect();
+    let document = parse(bytes, &Origin { url: None, content_type: None });
+    let read = document.entries.len();
+    for entry in document.entries {
+        let Some(own) = known.remove(&entry.id) else { continue };
+        let OwnFields { feed_url, feed_title, id, read: is_read, starred: is_starred, labels } =
+            own;
+        let entry = ElsewhereEntry { entry: Entry { id, ..entry }, is_read, is_starred, labels };
+        if entry.is_kept() {
+            library.add_feed(&feed_url, feed_title, &[]);
+        }
+        library.add_entry(&feed_url, entry);
+    }
+    if !known.is_empty() {
+        let reason = format!("only {read} items could be read, {} are left out", known.len());
+        library.list.flaws.push(OpmlFlaw { line: 1, reason });
+    }
+    library
 }
 
 /// Feeds of entries that are starred become subscriptions, because an entry is kept with its feed.
@@ -78,7 +137,10 @@ fn read_stream(stream: &Stream) -> Library {
         if is_starred {
             library.add_feed(feed, some(text("/origin/title")), &[]);
         }
-        library.add_entry(feed, ElsewhereEntry { entry, is_read: has(READ), is_starred });
+        library.add_entry(
+            feed,
+            ElsewhereEntry { entry, is_read: has(READ), is_starred, ..ElsewhereEntry::default() },
+        );
     }
     library
 }
@@ -92,9 +154,13 @@ fn read_feedr(feedr: &Feedr) -> Library {
         let tags: Vec<String> = of_feed.map(|category| category.name.clone()).collect();
         library.add_feed(address, None, &tags);
         let site = host(address);
-        for link in feedr.read_items.iter().filter(|link| host(link) == site) {
+        let (read, starred) = (&feedr.read_items, &feedr.starred_items);
+        let links: BTreeSet<&String> = read.iter().chain(starred).collect();
+        for link in links.into_iter().filter(|link| host(link) == site) {
             let entry = Entry { link: some(link), ..Entry::default() };
-            library.add_entry(address, ElsewhereEntry { entry, is_read: true, is_starred: false });
+            let (is_read, is_starred) = (read.contains(link), starred.contains(link));
+            let seen = ElsewhereEntry { entry, is_read, is_starred, ..ElsewhereEntry::default() };
+            library.add_entry(address, seen);
         }
     }
     library

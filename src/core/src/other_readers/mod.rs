@@ -12,3 +12,4 @@ mod newsraft;
 pub mod recognise;
 mod rssguard;
 pub mod sqlite;
+pub mod state_file;

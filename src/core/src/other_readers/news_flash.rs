@@ -37,6 +37,14 @@ pub(super) fn read(database: &Sqlite<'_>) -> Result<Library, String> {
         library.add_feed(&address, some(&text(&label)), tags);
         addresses.insert(id, address);
     }
+    let mut names = BTreeMap::new();
+    for [id, label] in rows(database, "tags", ["tag_id", "label"])? {
+        names.insert(text(&id), text(&label));
+    }
+    let mut labels: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for [article, tag] in rows(database, "taggings", ["article_id", "tag_id"])? {
+        labels.entry(text(&article)).or_default().extend(names.get(&text(&tag)).cloned());
+    }
     let mut bodies = BTreeMap::new();
     for [id, html] in rows(database, "article_contents", ["article_id", "html"])? {
         bodies.insert(text(&id), text(&html));
@@ -64,11 +72,12 @@ pub(super) fn read(database: &Sqlite<'_>) -> Result<Library, String> {
             link: some(&text(&link)),
             published: time(&text(&date)).or_else(|| time(&text(&earlier))),
             content,
-            id,
+            id: id.clone(),
             ..Entry::default()
         };
+        let labels = labels.remove(&id).unwrap_or_default();
         let (is_read, is_starred) = (unread.integer() == READ, marked.integer() == MARKED);
-        library.add_entry(address, ElsewhereEntry { entry, is_read, is_starred });
+        library.add_entry(address, ElsewhereEntry { entry, is_read, is_starred, labels });
     }
     Ok(library)
 }

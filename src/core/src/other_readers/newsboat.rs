@@ -1,10 +1,9 @@
 //! Reads what newsboat knows of entries: the table `rss_item` of its `cache.db`.
 
-use std::collections::BTreeMap;
-
 use chrono::DateTime;
 
-use super::elsewhere::ElsewhereEntry;
+use super::elsewhere::{ElsewhereEntry, KnownEntries};
+use super::library::Library;
 use super::sqlite::Sqlite;
 use crate::feed::Entry;
 
@@ -15,10 +14,10 @@ const COLUMNS: [&str; 10] = [
 
 /// Reads the entries of each feed, by the address of the feed. An entry that was deleted there counts as read, and one with any flag
 /// as starred. The texts of other than starred entries are left out. The error is a fragment of a sentence.
-pub fn read_cache(bytes: &[u8]) -> Result<BTreeMap<String, Vec<ElsewhereEntry>>, String> {
+pub fn read_cache(bytes: &[u8]) -> Result<KnownEntries, String> {
     let rows = Sqlite::open(bytes)?.read("rss_item", &COLUMNS)?;
     let rows = rows.ok_or("it has no table of entries, so it is not a cache of newsboat")?;
-    let mut feeds: BTreeMap<String, Vec<ElsewhereEntry>> = BTreeMap::new();
+    let mut library = Library::default();
     for row in rows {
         let [feed, guid, url, title, author, date, unread, flags, deleted, content] =
             row.as_slice()
@@ -34,15 +33,12 @@ pub fn read_cache(bytes: &[u8]) -> Result<BTreeMap<String, Vec<ElsewhereEntry>>,
             title: owned(title.text()),
             author: owned(author.text()),
             published: date.integer().and_then(|date| DateTime::from_timestamp(date, 0)),
-            content: owned(content.text()).filter(|_| is_starred),
+            content: owned(content.text()),
             ..Entry::default()
         };
         let is_read = unread.integer() == Some(0) || deleted.integer() == Some(1);
-        feeds.entry(feed.to_owned()).or_default().push(ElsewhereEntry {
-            entry,
-            is_read,
-            is_starred,
-        });
+        let entry = ElsewhereEntry { entry, is_read, is_starred, ..ElsewhereEntry::default() };
+        library.add_entry(feed, entry);
     }
-    Ok(feeds)
+    Ok(library.entries)
 }

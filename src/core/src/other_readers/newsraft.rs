@@ -26,7 +26,10 @@ pub(super) fn read(database: &Sqlite<'_>) -> Result<Library, String> {
             ..Entry::default()
         };
         let (is_read, is_starred) = (unread.integer() == Some(0), is_set(&important));
-        library.add_entry(&text(&feed), ElsewhereEntry { entry, is_read, is_starred });
+        library.add_entry(
+            &text(&feed),
+            ElsewhereEntry { entry, is_read, is_starred, ..ElsewhereEntry::default() },
+        );
     }
     Ok(library)
 }

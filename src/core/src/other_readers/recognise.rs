@@ -2,9 +2,9 @@
 
 use super::library::Library;
 use super::sqlite::Sqlite;
-use super::{json_files, liferea, news_flash, newsboat, newsraft, rssguard};
+use super::{json_files, liferea, news_flash, newsboat, newsraft, rssguard, state_file};
 
-/// Reads the file of another reader: a database by its tables, JSON by its form. Returns `None` if it is neither. The error is a
+/// Reads the file of another reader, or of `backissue export --state`: a database by its tables, JSON by its form. Returns `None` if it is neither. The error is a
 /// fragment of a sentence.
 pub fn read(bytes: &[u8]) -> Result<Option<Library>, String> {
     if Sqlite::is_database(bytes) {
@@ -14,6 +14,10 @@ pub fn read(bytes: &[u8]) -> Result<Option<Library>, String> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     if !text.starts_with(b"{") {
         return Ok(None);
+    }
+    let lines = String::from_utf8_lossy(text);
+    if state_file::is_state(&lines) {
+        return state_file::read(&lines).map(Some);
     }
     let why = "it is JSON, but neither a list of entries (FreshRSS, Google Takeout) nor the file of feedr; \
                subscriptions are read from OPML or a list of addresses";

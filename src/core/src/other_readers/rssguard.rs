@@ -52,7 +52,10 @@ pub(super) fn read(database: &Sqlite<'_>) -> Result<Library, String> {
             ..Entry::default()
         };
         let (is_read, is_starred) = (is_set(&read) || is_set(&deleted), is_set(&important));
-        library.add_entry(address, ElsewhereEntry { entry, is_read, is_starred });
+        library.add_entry(
+            address,
+            ElsewhereEntry { entry, is_read, is_starred, ..ElsewhereEntry::default() },
+        );
     }
     Ok(library)
 }

@@ -1,20 +1,25 @@
 //! What another reader knew of entries: it is applied to those that are here, and kept for those that are met later.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 
+use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::moving::elsewhere::{Elsewhere, ElsewhereNoted};
 use crate::io::codec;
+use crate::io::store::applied_filters::NewHits;
 use crate::io::store::commit::CommitParts;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::{Batch, TableName};
 use crate::io::store::record_keys::feed_bytes;
 use backissue_core::feed::FeedDocument;
+use backissue_core::filters::FilterScope;
 use backissue_core::history::rank::Position;
 use backissue_core::history::{
-    DocumentPlace, FeedKey, Flag, Flags, Merged, MergedEntry, Merging, Tombstones,
+    DocumentPlace, EntryKey, FeedKey, Flag, Flags, Merged, MergedEntry, Merging, Tombstones,
 };
-use backissue_core::other_readers::elsewhere::{SeenElsewhere, SeenFlags};
+use backissue_core::other_readers::elsewhere::{Seen, SeenElsewhere};
 
 impl Store {
     /// Notes what another reader knew of the entries of a feed. Those that are here get their marks now; starred ones that are not, and
@@ -34,34 +39,44 @@ impl Store {
         let entries = noted.entries.iter().filter(|entry| seen.waits_for(entry)).cloned().collect();
         let document = FeedDocument { entries, ..FeedDocument::default() };
         let tombstones = Tombstones::default();
-        let (mut merged, hits) = self.merge(feed, &document, &Merging::at(place), &tombstones)?;
+        let (mut merged, mut hits) =
+            self.merge(feed, &document, &Merging::at(place), &tombstones)?;
         result.added = merged.new as usize;
+        let mut labels = NewHits::new();
         for entry in known.into_values().flatten() {
-            let Some(flags) = found.get(&entry.seq) else { continue };
+            let Some(seen) = found.get(&entry.seq) else { continue };
             let kept = MergedEntry { row: entry.row, kept: entry.kept, body: None };
             let merged_entry = merged.entries.entry(entry.seq).or_insert(kept);
             let before = merged_entry.row.flags;
-            let after = flags.added_to(before);
+            let after = seen.added_to(before);
             merged_entry.row.flags = after;
             merged.counters.shift(Some(before), Some(after));
-            count(&mut result, *flags);
+            count(&mut result, seen);
+            self.add_labels(&mut labels, EntryKey { feed, seq: entry.seq }, seen);
             let is_new = |is: fn(Flags) -> bool| is(after) && !is(before);
             let read = is_new(Flags::is_read).then_some(Flag::Read);
             let starred = is_new(Flags::is_starred).then_some(Flag::Starred);
             result.marked.insert(entry.seq, read.into_iter().chain(starred).collect());
         }
         let added = merged.entries.iter().map(|(seq, entry)| (*seq, &entry.kept));
-        let flags = seen.take(added);
-        for (seq, flags) in flags {
+        for (seq, seen) in seen.take(added) {
             let Some(entry) = merged.entries.get_mut(&seq) else { continue };
             let before = entry.row.flags;
-            let after = flags.added_to(before);
-            // An added entry counts as history, and so as read, but the other reader knew better.
-            entry.row.flags = if flags.is_read { after } else { after.with(Flag::Read, false) };
+            entry.row.flags = seen.set_on_new(before);
             merged.counters.shift(Some(before), Some(entry.row.flags));
-            count(&mut result, flags);
+            count(&mut result, &seen);
+            if seen.is_starred {
+                result.marked.insert(seq, vec![Flag::Starred]);
+            }
+            self.add_labels(&mut labels, EntryKey { feed, seq }, &seen);
         }
         (result.read.later, result.starred.later) = seen.counts();
+        result.waits_since = (!seen.is_empty()).then_some(now);
+        result.labelled =
+            labels.iter().map(|(&id, seqs)| self.hits_change(feed, id, seqs)).collect();
+        for (id, seqs) in labels {
+            hits.entry(id).or_default().extend(seqs);
+        }
         if let Some(mut earlier) = self.elsewhere(feed)? {
             earlier.extend(seen);
             seen = earlier;
@@ -77,6 +92,7 @@ impl Store {
         &mut self,
         feed: FeedKey,
         merged: &mut Merged,
+        hits: &mut NewHits,
         now: DateTime<Utc>,
     ) -> Result<Option<Batch>, StoreError> {
         // A damaged record must not keep a feed from being polled; the doctor finds it.
@@ -84,11 +100,12 @@ impl Store {
         let first_new = self.counters_of(feed)?.next_seq;
         let new = merged.entries.range(first_new..).map(|(seq, entry)| (*seq, &entry.kept));
         let found = seen.take(new);
-        for (seq, flags) in &found {
-            let Some(entry) = merged.entries.get_mut(seq) else { continue };
+        for (&seq, seen) in &found {
+            let Some(entry) = merged.entries.get_mut(&seq) else { continue };
             let before = entry.row.flags;
-            entry.row.flags = flags.added_to(before);
+            entry.row.flags = seen.set_on_new(before);
             merged.counters.shift(Some(before), Some(entry.row.flags));
+            self.add_labels(hits, EntryKey { feed, seq }, seen);
         }
         if seen.is_outdated(now) {
             seen = SeenElsewhere::default();
@@ -96,6 +113,42 @@ impl Store {
             return Ok(None);
         }
         elsewhere_batch(feed, &seen).map(Some)
+    }
+
+    /// Adds the labels of an entry that exist here and that it does not have yet.
+    fn add_labels(&self, hits: &mut NewHits, key: EntryKey, seen: &Seen) {
+        for name in &seen.labels {
+            let labels =
+                || self.filters.list.iter().filter(|it| it.action.label() == Some(name.as_str()));
+            if labels().any(|filter| self.filters.has_hit(filter.id, key)) {
+                continue;
+            }
+            if let Some(filter) = labels().find(|filter| filter.scope == FilterScope::ByHand) {
+                hits.entry(filter.id).or_default().push(key.seq);
+            }
+        }
+    }
+
+    /// Describes new hits of a label, for the undo.
+    fn hits_change(&self, feed: FeedKey, filter: u32, seqs: &[u32]) -> FilterChanges {
+        let before: BTreeSet<EntryKey> = self.filters.hits_of(filter).collect();
+        let new = seqs.iter().map(|&seq| EntryKey { feed, seq });
+        let after: BTreeSet<EntryKey> = before.iter().copied().chain(new).collect();
+        let (before, after) = (before.into_iter().collect(), after.into_iter().collect());
+        FilterChanges { filter, before, after, flags: Vec::new() }
+    }
+
+    /// Waits for the entries that an import noted, or stops waiting for them because the import was undone.
+    pub fn await_elsewhere(
+        &mut self,
+        feed: FeedKey,
+        import: DateTime<Utc>,
+        waits: bool,
+    ) -> Result<(), StoreError> {
+        let Some(mut seen) = self.elsewhere(feed)? else { return Ok(()) };
+        seen.set_undone(import, !waits);
+        let batch = elsewhere_batch(feed, &seen)?;
+        self.db.commit(&[(TableName::Elsewhere, &batch)])
     }
 
     /// Hands what is still waited for in a feed to the feed that it is merged into.
@@ -119,9 +172,9 @@ impl Store {
 }
 
 /// Counts an entry that is here.
-fn count(result: &mut ElsewhereNoted, flags: SeenFlags) {
+fn count(result: &mut ElsewhereNoted, seen: &Seen) {
     for (taken, is_marked) in
-        [(&mut result.read, flags.is_read), (&mut result.starred, flags.is_starred)]
+        [(&mut result.read, seen.is_read), (&mut result.starred, seen.is_starred)]
     {
         taken.here = taken.here.saturating_add(usize::from(is_marked));
     }

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::{entries, ids, row};
+
 use crate::support::binary::{Program, StoreOwner};
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
-const CACHE: &[u8] = include_bytes!("../fixtures/newsboat-cache.db");
+const CACHE: &[u8] = include_bytes!("../../fixtures/newsboat-cache.db");
 /// Address of the feed in the cache.
 const PLACEHOLDER: &[u8] = b"http://127.0.0.1:PPPPP/feed.xml";
 
@@ -31,24 +33,6 @@ fn with_address(database: &[u8], feed: &str) -> Vec<u8> {
         changed[place..place + feed.len()].copy_from_slice(feed.as_bytes());
     }
     changed
-}
-
-fn entries(program: &Program, args: &[&str]) -> Vec<Value> {
-    let all = [&["entries", "--json", "--limit", "500"], args].concat();
-    program.run(&all).with(0).json().as_array().unwrap().clone()
-}
-
-/// Returns the numbers in a row of the table at the end of an import.
-fn row(out: &str, what: &str) -> Vec<String> {
-    let row = out.lines().find_map(|line| line.strip_prefix(what)).unwrap();
-    row.split_whitespace().take(2).map(str::to_owned).collect()
-}
-
-fn ids(entries: &[Value], flag: &str) -> Vec<String> {
-    let with = entries.iter().filter(|it| it[flag] == true);
-    let mut ids: Vec<String> = with.map(|it| it["id"].as_str().unwrap().to_owned()).collect();
-    ids.sort();
-    ids
 }
 
 #[test]
@@ -203,10 +187,10 @@ fn killfile_and_keys_of_newsboat_are_taken_over() {
 fn files_of_other_readers_are_recognised_and_imported() {
     let site = Site::start(|_| answer(200, &[], rss("Orchard", "e", 20)));
     for (name, bytes) in [
-        ("newsraft.sqlite3", &include_bytes!("../fixtures/readers/newsraft.db")[..]),
-        ("database.sqlite", include_bytes!("../fixtures/readers/news-flash.db")),
-        ("liferea.db", include_bytes!("../fixtures/readers/liferea.db")),
-        ("database.db", include_bytes!("../fixtures/readers/rssguard.db")),
+        ("newsraft.sqlite3", &include_bytes!("../../fixtures/readers/newsraft.db")[..]),
+        ("database.sqlite", include_bytes!("../../fixtures/readers/news-flash.db")),
+        ("liferea.db", include_bytes!("../../fixtures/readers/liferea.db")),
+        ("database.db", include_bytes!("../../fixtures/readers/rssguard.db")),
     ] {
         let program = Program::new();
         let folder = program.path("other");

@@ -1,0 +1,136 @@
+//! Entries in the forms of other programs: bookmarks of browsers, and items of a JSON Feed.
+
+use std::collections::BTreeSet;
+
+use chrono::SubsecRound;
+use serde_json::{Map, Value, json};
+
+use crate::engine::entries::entry_json::time;
+use crate::engine::entries::loaded_entry::LoadedEntry;
+use crate::engine::feeds::subscription::SubscriptionRecord;
+use backissue_core::feed::Enclosure;
+use backissue_core::feed::text::{TITLE_MAX, one_line};
+
+/// First lines of a file of bookmarks.
+pub const BOOKMARKS_HEAD: &str = "<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<META HTTP-EQUIV=\"Content-Type\" CONTENT=\"text/html; charset=UTF-8\">
+<TITLE>Bookmarks</TITLE>
+<H1>Bookmarks</H1>
+<DL><p>";
+/// Last line of a file of bookmarks.
+pub const BOOKMARKS_END: &str = "</DL><p>";
+/// First lines of a JSON Feed, up to its items.
+pub const JSON_FEED_HEAD: &str = "{
+\"version\": \"https://jsonfeed.org/version/1.1\",
+\"title\": \"Entries of backissue\",
+\"items\": [";
+/// Last line of a JSON Feed.
+pub const JSON_FEED_END: &str = "]}";
+
+/// An entry to export.
+#[derive(Debug, Clone, Copy)]
+pub struct ExportedEntry<'e> {
+    /// The entry with its text.
+    pub entry: &'e LoadedEntry,
+    /// Its feed.
+    pub feed: &'e SubscriptionRecord,
+    /// Its labels.
+    pub labels: &'e [String],
+}
+
+/// Returns the lines of a bookmark. An entry without a web page has none.
+pub fn bookmark(exported: &ExportedEntry<'_>) -> Option<String> {
+    let ExportedEntry { entry, feed, labels } = exported;
+    let kept = &entry.kept;
+    let link = kept.link.as_deref()?;
+    if !["http://", "https://"].iter().any(|scheme| link.starts_with(scheme)) {
+        return None;
+    }
+    let tags = if labels.is_empty() {
+        String::new()
+    } else {
+        // A comma separates tags.
+        let labels: Vec<String> = labels.iter().map(|label| label.replace(',', " ")).collect();
+        format!(" TAGS=\"{}\"", escaped(&labels.join(",")))
+    };
+    Some(format!(
+        "    <DT><A HREF=\"{}\" ADD_DATE=\"{}\"{tags}>{}</A>\n    <DD>{}",
+        escaped(link),
+        kept.listed().timestamp().max(0),
+        escaped(kept.shown_title()),
+        escaped(feed.shown_title()),
+    ))
+}
+
+/// Returns a text on one line, without control characters, for HTML.
+fn escaped(text: &str) -> String {
+    let line = one_line(text, TITLE_MAX.saturating_mul(4));
+    let parts = line.chars().map(|char| match char {
+        '&' => "&amp;".to_owned(),
+        '<' => "&lt;".to_owned(),
+        '>' => "&gt;".to_owned(),
+        '"' => "&quot;".to_owned(),
+        char => char.to_string(),
+    });
+    parts.collect()
+}
+
+/// Returns an item of a JSON Feed. `ids` are those of earlier items: the id of an item occurs once, although two feeds may have the
+/// same.
+pub fn json_feed_item(exported: &ExportedEntry<'_>, ids: &mut BTreeSet<String>) -> Value {
+    let ExportedEntry { entry, feed, labels } = exported;
+    let kept = &entry.kept;
+    let mut id = kept.id.clone();
+    if ids.contains(&id) {
+        id = format!("{} {id}", feed.url);
+    }
+    ids.insert(id.clone());
+    let content = entry.body.as_ref().and_then(|body| body.text());
+    let time_of =
+        |at: Option<chrono::DateTime<chrono::Utc>>| time(at.map(|at| at.trunc_subsecs(0)));
+    let author = kept.author.as_ref().map(|name| json!([{ "name": name }]));
+    let fields = [
+        ("id", json!(id)),
+        ("url", json!(kept.link)),
+        ("title", json!(kept.title)),
+        ("content_html", json!(content.unwrap_or_default())),
+        ("date_published", time_of(kept.published)),
+        ("date_modified", time_of(kept.updated)),
+        ("authors", author.unwrap_or_default()),
+        ("tags", list(kept.categories.iter().map(|tag| json!(tag)))),
+        ("attachments", list(kept.enclosures.iter().map(attachment))),
+        (
+            "_backissue",
+            json!({
+                "feed_url": feed.url,
+                "feed_title": feed.shown_title(),
+                "id": kept.id,
+                "read": entry.flags.is_read(),
+                "starred": entry.flags.is_starred(),
+                "labels": labels,
+            }),
+        ),
+    ];
+    object(fields)
+}
+
+fn attachment(file: &Enclosure) -> Value {
+    object([
+        ("url", json!(file.url)),
+        ("mime_type", json!(file.media_type)),
+        ("size_in_bytes", json!(file.length)),
+        ("duration_in_seconds", json!(file.duration_seconds)),
+    ])
+}
+
+/// Returns a list, or nothing if it is empty.
+fn list(values: impl Iterator<Item = Value>) -> Value {
+    let values: Vec<Value> = values.collect();
+    if values.is_empty() { Value::Null } else { Value::Array(values) }
+}
+
+/// Returns an object of the fields that have a value.
+fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    let given = fields.into_iter().filter(|(_, value)| !value.is_null());
+    Value::Object(given.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>())
+}
