@@ -9,4 +9,5 @@ pub(super) mod external_commands;
 pub(super) mod folder_watch;
 pub(super) mod key_bindings;
 pub mod themes;
+pub(super) mod toml_errors;
 pub(super) mod unknown_names;
