@@ -173,6 +173,24 @@ pub fn label(
     Ok(effects)
 }
 
+/// Labels entries as a server has them, or removes the label, without an undo step. Only the creation of a label can be undone, because
+/// earlier steps restore lists of filters without it.
+pub fn label_synced(
+    engine: &mut Engine,
+    name: &str,
+    keys: Vec<EntryKey>,
+    set: bool,
+) -> Vec<Effect> {
+    let mut effects =
+        if set { save_labels(engine, BTreeSet::from([name.to_owned()])) } else { Vec::new() };
+    let known = engine.filters.list.iter().find(|filter| is_hand_label(filter, name));
+    effects.extend(known.map(|filter| {
+        let work = FilterWork::Label { filter: filter.id, keys, set };
+        Effect::store(Job::Filter(Box::new(work)))
+    }));
+    effects
+}
+
 /// Returns a number for a new filter. The error is a sentence.
 fn free_number(engine: &Engine) -> Result<u32, String> {
     let list = &engine.filters.list;
