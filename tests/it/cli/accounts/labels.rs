@@ -49,6 +49,13 @@ fn labels_go_both_ways_and_undo_undoes_them_there() {
     assert_eq!(there("To do"), BTreeSet::from([5, 6]), "undo undoes it there");
     program.run(&["account", "sync", "--whole"]).with(0);
     assert_eq!(labelled(&program, "Ünï/1"), BTreeSet::from([7, 25]), "a label made there is here");
+    program.run(&["undo"]).with(0);
+    program.run(&["undo"]).with(0);
+    sync(&program);
+    assert_eq!(there("Ünï/1"), BTreeSet::from([7, 25]), "what the server brought is no step");
+    assert!(!there("To do").contains(&5), "the first label was undone");
+    label(&program, 5, "To do");
+    sync(&program);
     server.state().labels.clear();
     program.run(&["account", "sync", "--whole"]).with(0);
     assert_eq!(labelled(&program, "To do"), BTreeSet::new());
