@@ -16,7 +16,9 @@ use backissue_core::accounts::answers::{
     self, AnswerFault, GatheredIds, RemoteFeed, RemoteItem, RemoteTags,
 };
 use backissue_core::accounts::dialect::{Dialect, bases};
-use backissue_core::accounts::greader::{self, ApiCall, IdsWanted, MarkAction, SubscriptionEdit};
+use backissue_core::accounts::greader::{
+    self, ApiCall, IdsWanted, MarkAction, READING_LIST, SubscriptionEdit,
+};
 use backissue_core::feed::text::one_line;
 
 /// Interval between checks whether the sync was cancelled.
@@ -284,26 +286,54 @@ impl Server {
         known: Option<&dyn Fn(&ItemId) -> bool>,
     ) -> Result<GatheredIds, SyncFailure> {
         let mut gathered = GatheredIds::default();
-        let mut count = if known.is_some() { NEWEST } else { self.dialect.ids_a_page };
-        loop {
-            let (before, continuation) = (gathered.ids.len(), gathered.continuation.clone());
-            let wanted = IdsWanted { stream, unread, count, continuation: continuation.as_deref() };
-            let body = match self.ask(&|_| greader::item_ids(&wanted), false) {
-                Err(failure) if failure.kind.is_too_much() && count > SMALL_PAGE => {
-                    self.dialect.ids_a_page = SMALL_PAGE;
-                    count = SMALL_PAGE;
-                    continue;
-                }
-                body => body?,
-            };
-            self.read(gathered.add(&body))?;
-            let page = gathered.ids.get(before..).unwrap_or_default();
-            let is_known = known.is_some_and(|known| page.iter().all(known));
-            if gathered.continuation.is_none() || is_known {
-                return Ok(gathered);
+        let first = if known.is_some() { NEWEST } else { self.dialect.ids_a_page };
+        self.page(&mut gathered, stream, unread, first)?;
+        let mut start = 0;
+        while gathered.continuation.is_some() {
+            let page = gathered.ids.get(start..).unwrap_or_default();
+            if known.is_some_and(|known| page.iter().all(known)) {
+                break;
             }
-            count = self.dialect.ids_a_page;
+            start = gathered.ids.len();
+            self.page(&mut gathered, stream, unread, self.dialect.ids_a_page)?;
         }
+        Ok(gathered)
+    }
+
+    /// Returns the unread entries; `None` if there are several pages of them and `is_as_before` of the first one.
+    pub fn unread_ids(
+        &mut self,
+        is_as_before: impl FnOnce(&[ItemId]) -> bool,
+    ) -> Result<Option<GatheredIds>, SyncFailure> {
+        let mut gathered = GatheredIds::default();
+        self.page(&mut gathered, READING_LIST, true, self.dialect.ids_a_page)?;
+        if is_as_before(&gathered.ids) && gathered.continuation.is_some() {
+            return Ok(None);
+        }
+        while gathered.continuation.is_some() {
+            self.page(&mut gathered, READING_LIST, true, self.dialect.ids_a_page)?;
+        }
+        Ok(Some(gathered))
+    }
+
+    /// Gathers the next page of a stream.
+    fn page(
+        &mut self,
+        gathered: &mut GatheredIds,
+        stream: &str,
+        unread: bool,
+        count: u32,
+    ) -> Result<(), SyncFailure> {
+        let continuation = gathered.continuation.clone();
+        let wanted = IdsWanted { stream, unread, count, continuation: continuation.as_deref() };
+        let body = match self.ask(&|_| greader::item_ids(&wanted), false) {
+            Err(failure) if failure.kind.is_too_much() && count > SMALL_PAGE => {
+                self.dialect.ids_a_page = SMALL_PAGE;
+                return self.page(gathered, stream, unread, SMALL_PAGE);
+            }
+            body => body?,
+        };
+        self.read(gathered.add(&body))
     }
 
     /// Returns entries with their texts. Those that the server does not have are left out, and so is one whose answer alone is

@@ -23,6 +23,7 @@ use backissue_core::accounts::answers::GatheredIds;
 use backissue_core::accounts::greader::{MarkAction, READING_LIST, STARRED};
 use backissue_core::accounts::marks::{KnownMarks, ServerMarks};
 use backissue_core::accounts::{ItemId, Marks};
+use backissue_core::feed::identity::identity_hash;
 use backissue_core::history::FeedKey;
 
 /// Time after which a sync compares everything again: subscriptions, all ids, and entries that the server did not give.
@@ -105,11 +106,12 @@ pub fn sync(
         file.keep_login(name, login.as_deref()).map_err(SyncFailure::other)?;
     }
     let (name, kept, skipped) = (name.to_owned(), line.clone(), session.state.skipped);
-    let whole_at = session.state.whole_at;
+    let (whole_at, unread_start) = (session.state.whole_at, session.state.unread_start);
     hand.look(move |store| {
         store.change_account_state(&name, |state| {
             state.log.push(kept);
             (state.skipped, state.whole_at) = (skipped, whole_at);
+            state.unread_start = unread_start;
             Some(())
         })
     })?;
@@ -172,7 +174,18 @@ impl<'s> Session<'s> {
         let known_to_stop_at: Option<&dyn Fn(&ItemId) -> bool> =
             if self.whole { None } else { Some(&is_known) };
         let listed = self.server.ids(READING_LIST, false, known_to_stop_at)?;
-        let marks = self.server_marks()?;
+        let unread_start = self.state.unread_start.take();
+        let has_new = listed.ids.iter().any(|id| !is_known(id));
+        let is_quiet = !self.whole && !has_new && known.marks.values().all(KnownMarks::is_settled);
+        let mut start = 0;
+        let unread = self.server.unread_ids(|page| {
+            start = hash_of(page);
+            is_quiet && unread_start == Some(start)
+        })?;
+        let Some(unread) = unread else {
+            return self.end_quietly(&known, unread_start);
+        };
+        let marks = self.with_stars(&unread)?;
         let mut seen = BTreeSet::new();
         let all = listed.ids.iter().chain(&marks.unread).chain(&marks.starred);
         let new: Vec<ItemId> = all
@@ -185,6 +198,7 @@ impl<'s> Session<'s> {
         self.apply(&known, &marks, &gone)?;
         self.send(&marks)?;
         label_sync::sync_labels(self)?;
+        self.state.unread_start = Some(start);
         if self.whole {
             self.state.whole_at = Some(self.at);
         }
@@ -206,8 +220,32 @@ impl<'s> Session<'s> {
         })?)
     }
 
+    /// Ends a sync in which the first of several pages of unread entries is as it was, and nothing is new or to be sent. The others are
+    /// compared when everything is, so that a quiet sync takes few requests also if very many entries are unread.
+    fn end_quietly(&mut self, known: &KnownItems, start: Option<u64>) -> Result<(), SyncFailure> {
+        let of_known = known.marks.iter().filter(|(_, marks)| !marks.agreed.is_read);
+        let unread = of_known.map(|(id, _)| id.clone()).collect();
+        let starred: BTreeSet<ItemId> =
+            self.server.ids(STARRED, false, None)?.ids.into_iter().collect();
+        let marks = ServerMarks { unread, starred };
+        let new: Vec<ItemId> =
+            marks.starred.iter().filter(|id| !known.marks.contains_key(*id)).cloned().collect();
+        let gone = self.find_gone(known, &marks, None)?;
+        self.apply(known, &marks, &gone)?;
+        label_sync::sync_labels(self)?;
+        // With a starred entry that is not here, the next sync reads everything.
+        let is_new = new.iter().any(|id| !self.state.skipped.contains(id));
+        self.state.unread_start = start.filter(|_| !is_new);
+        Ok(())
+    }
+
     fn server_marks(&mut self) -> Result<ServerMarks, SyncFailure> {
-        let unread = self.server.ids(READING_LIST, true, None)?.ids.into_iter().collect();
+        let unread = self.server.ids(READING_LIST, true, None)?;
+        self.with_stars(&unread)
+    }
+
+    fn with_stars(&mut self, unread: &GatheredIds) -> Result<ServerMarks, SyncFailure> {
+        let unread = unread.ids.iter().cloned().collect();
         let starred = self.server.ids(STARRED, false, None)?.ids.into_iter().collect();
         Ok(ServerMarks { unread, starred })
     }
@@ -363,6 +401,10 @@ impl<'s> Session<'s> {
         self.line.marked = self.line.marked.saturating_add(marked);
         Ok(())
     }
+}
+
+fn hash_of(ids: &[ItemId]) -> u64 {
+    identity_hash(&ids.iter().map(ItemId::long).collect::<String>())
 }
 
 pub(super) fn check_cancelled(hand: &LoopHandle) -> Result<(), SyncFailure> {

@@ -60,6 +60,11 @@ impl KnownMarks {
         Self { agreed: remote, local: both, sent: Marks { is_read: false, is_starred: false } }
     }
 
+    /// Checks whether both sides have the same marks, as far as this side knows.
+    pub fn is_settled(&self) -> bool {
+        self.local == self.agreed && self.sent == Marks::default()
+    }
+
     /// Returns the marks that differ here from what was agreed: those to send unless the server has them.
     pub const fn changed(self) -> Marks {
         Marks {

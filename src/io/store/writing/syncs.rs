@@ -39,6 +39,8 @@ pub struct AccountState {
     pub whole_at: Option<DateTime<Utc>>,
     /// Entries that the server lists and does not give, or whose feed it does not list. They are requested once a day.
     pub skipped: BTreeSet<ItemId>,
+    /// Hash of the first page of unread entries at the last sync; `None` if that sync did not end well.
+    pub unread_start: Option<u64>,
     /// The last syncs, oldest first.
     pub log: Vec<SyncLine>,
 }

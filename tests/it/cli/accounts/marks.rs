@@ -1,6 +1,6 @@
 //! Entries and marks of accounts.
 
-use super::{DIALECTS, FRESHRSS, add, here, marks, sync, with_account};
+use super::{BAZQUX, DIALECTS, FRESHRSS, add, here, marks, sync, with_account};
 
 #[test]
 fn marks_go_both_ways_with_every_kind_of_server() {
@@ -8,9 +8,7 @@ fn marks_go_both_ways_with_every_kind_of_server() {
         let (program, server) = with_account(habits);
         assert_eq!(marks(&program), server.marks(), "{habits:?}");
         sync(&program);
-        if habits.page_max > 100 {
-            assert_eq!(server.count_requests(), 3, "{habits:?}: nothing is new");
-        }
+        assert_eq!(server.count_requests(), 3, "{habits:?}: nothing is new");
         let (first, second, both) = (here(&program, 5), here(&program, 22), here(&program, 6));
         program.run(&["mark", "read", &first, &both]).with(0);
         program.run(&["mark", "starred", &second]).with(0);
@@ -123,4 +121,30 @@ fn a_removed_account_can_leave_its_feeds() {
     program.run(&["undo"]).with(0);
     assert_eq!(marks(&program), before);
     program.run(&["account", "sync", "home"]).with(2);
+}
+
+#[test]
+fn many_unread_entries_take_three_requests() {
+    let (program, server) = with_account(BAZQUX);
+    sync(&program);
+    for (what, number, is_first_page) in [("new", 29, true), ("old", 2, false)] {
+        server.state().items.get_mut(&number).unwrap().is_read = true;
+        server.count_requests();
+        sync(&program);
+        let is_read = marks(&program).into_iter().any(|it| it.0 == number && it.1);
+        assert_eq!(
+            (is_read, server.count_requests() > 3),
+            (is_first_page, is_first_page),
+            "{what}"
+        );
+        sync(&program);
+    }
+    // A mark here makes the next sync compare all entries, so that nothing is toggled.
+    program.run(&["mark", "read", &here(&program, 7)]).with(0);
+    sync(&program);
+    assert_eq!(marks(&program), server.marks());
+    server.state().items.get_mut(&3).unwrap().is_read = false;
+    server.state().items.get_mut(&2).unwrap().is_read = false;
+    program.run(&["account", "sync", "--whole"]).with(0);
+    assert_eq!(marks(&program), server.marks());
 }
