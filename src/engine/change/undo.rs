@@ -47,6 +47,11 @@ pub fn redo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     effects
 }
 
+/// Forgets the changes that can be redone, after a change without a step that they do not expect.
+pub fn forget_undone(engine: &mut Engine) {
+    engine.undo.undone.clear();
+}
+
 /// Undoes a step. Returns the step that would redo the change, if there is one.
 fn take_back(
     engine: &mut Engine,

@@ -9,7 +9,7 @@ use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
 use super::loaded_entry::LoadedEntry;
 use crate::engine::change::list_change::ListChange;
 use crate::engine::change::undo_stack::Step;
-use crate::engine::change::{self, Change, MarkChange};
+use crate::engine::change::{self, Change, MarkChange, undo};
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, MarksChanged};
 use crate::engine::state::Engine;
@@ -193,7 +193,7 @@ pub fn label_synced(
         let before = engine.filters.list.clone();
         engine.filters.list.push(filter);
         // A change that could be redone may have used the same number.
-        engine.undo.forget_undone();
+        undo::forget_undone(engine);
         let change = ListChange::new(before, &engine.filters.list);
         effects.push(change::write(engine, Change::Filters(change), None));
         id
