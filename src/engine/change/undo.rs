@@ -23,7 +23,9 @@ pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
         engine.undo.wanted = true;
         return Vec::new();
     }
-    engine.undo.forget_old(now);
+    if engine.may_forget(now) {
+        engine.undo.forget_old(now);
+    }
     let Some(step) = engine.undo.pop() else {
         engine.say("nothing to undo");
         return Vec::new();

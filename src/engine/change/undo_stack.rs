@@ -270,13 +270,17 @@ impl UndoStack {
         }
     }
 
-    /// Takes over the stored steps, oldest first. Steps that are too old are removed from the store.
-    pub fn take_saved(&mut self, saved: Vec<SavedStep>, now: DateTime<Utc>) {
+    /// Returns the time of the newest stored step.
+    pub fn newest(&self) -> Option<DateTime<Utc>> {
+        self.steps.iter().filter_map(|known| known.at).max()
+    }
+
+    /// Takes over the stored steps, oldest first.
+    pub fn take_saved(&mut self, saved: Vec<SavedStep>) {
         for SavedStep { id, at, step } in saved {
             self.last = self.last.max(id);
             self.steps.push_back(KnownStep { id, at: Some(at), step });
         }
-        self.forget_old(now);
         while self.steps.len() > UNDO_STEPS {
             self.drop_oldest();
         }
@@ -433,7 +437,8 @@ mod tests {
         let mut stack = UndoStack::default();
         let saved = |id: u64, at| SavedStep { id: ChangeId(id), at, step: marked(1) };
         let later = NOW + UNDO_KEPT;
-        stack.take_saved(vec![saved(4, NOW), saved(7, later)], later);
+        stack.take_saved(vec![saved(4, NOW), saved(7, later)]);
+        stack.forget_old(later);
         assert_eq!(ids(&stack.changes(later).unwrap()), (vec![], vec![4]));
         for _ in 0..UNDO_STEPS {
             stack.push(marked(1));

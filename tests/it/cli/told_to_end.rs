@@ -64,7 +64,9 @@ fn a_waiting_command_ends_at_the_first_signal() {
         let open = command.stdin.take();
         wait_until("it can be ended", || has_thread(&command, "stop"));
         signal(command.id(), kind);
-        let told = ended(command, b"").with(2).err;
+        let ended = command.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{args:?}: {told}");
         assert!(told.contains("interrupted"), "{args:?}: {told}");
         drop(open);
     }
