@@ -90,10 +90,12 @@ pub(super) fn read_configuration(options: &Options) -> Result<Configured, Failur
 }
 
 /// Like [`read_configuration`], and also checks the settings that only the HTTP client can validate: proxies, certificates, the
-/// user agent.
+/// user agent. Themes that cannot be used are among the notes.
 pub(super) fn check_configuration(options: &Options) -> Result<Configured, Failure> {
-    let configured = read_configuration(options)?;
+    let mut configured = read_configuration(options)?;
     Http::new(&configured.settings.network, Limits::default()).map_err(Failure::new)?;
+    let (_, troubles) = themes::appearance(&configured.screen, config_file(options).as_deref());
+    configured.notes.extend(troubles);
     Ok(configured)
 }
 

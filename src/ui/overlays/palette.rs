@@ -110,7 +110,7 @@ impl Palette {
             _ => rank_commands(described, self.line.text.trim()),
         };
         if let Some((exact, _)) = exact {
-            // Whoever types a whole name means this command, even if another one fits better.
+            // A whole name means this command, even if another one matches better.
             self.found.retain(|place| *place != exact);
             self.found.insert(0, exact);
         }

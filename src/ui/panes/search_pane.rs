@@ -60,7 +60,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Scre
     }
 }
 
-/// Ends the typing, unless something is missing in the query: what was left out while it was typed is told now.
+/// Ends the typing, unless something is missing in the query. The missing part is explained now.
 fn press_enter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let text = app.ui.search.as_ref().map(|search| search.text.clone()).unwrap_or_default();
     match resolve(&app.engine, now, &text, false) {
