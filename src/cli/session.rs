@@ -4,6 +4,8 @@
 use std::future::Future;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::Options;
 use crate::engine::input::Input;
@@ -245,10 +247,18 @@ pub(super) fn wait_unless_stopped(stream: UnixStream) -> Result<bool, Failure> {
 /// Ends this process at the first stop signal, for work that keeps its data consistent at any moment: it may be waiting for a
 /// pipe, a server or another program.
 pub(super) fn end_when_stopped() {
+    end_while(Arc::new(AtomicBool::new(true)));
+}
+
+/// Like [`end_when_stopped`], until `ends` is false.
+pub(super) fn end_while(ends: Arc<AtomicBool>) {
     let mut stops = Stops::of_process();
     let wait = move || {
         if let Ok(waiting) = tokio::runtime::Builder::new_current_thread().build() {
             waiting.block_on(stops.wait());
+            if !ends.load(Ordering::Relaxed) {
+                return;
+            }
             // A password may be asked for without echo.
             crossterm::terminal::disable_raw_mode().ok();
             console::tell("backissue: interrupted");

@@ -32,9 +32,9 @@ use backissue_core::schedule::Timetable;
 /// Maximum time between two iterations of the main loop, so that the engine notices a change of the clock.
 const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
 
-/// How long after the last known activity a process may start and still trust the clock.
+/// How far the clock may be ahead of that of a server to be trusted.
 const CLOCK_NEAR: TimeDelta = TimeDelta::days(2);
-/// How long a process that starts later runs before it trusts the clock.
+/// How long a process runs before it trusts its clock although no server agreed.
 const CLOCK_PROVEN: TimeDelta = TimeDelta::days(1);
 
 /// Number of pending store writes, mostly of documents, at which no more requests are sent.
@@ -262,15 +262,26 @@ impl Engine {
         self.last_feed = self.last_feed.max(last);
         self.ended.extend(ended.into_iter().map(|saved| (saved.key, Subscription::saved(saved))));
         self.undo.take_saved(steps);
-        let polled = self.feeds.values().filter_map(|feed| feed.state.facts.last_try);
-        let removed = self.ended.values().filter_map(|feed| feed.record.ended);
-        let newest = polled.chain(removed).chain(self.undo.newest()).max();
-        let is_near = newest.is_some_and(|newest| now.signed_duration_since(newest) < CLOCK_NEAR);
-        self.forgets_from = if is_near { Some(now) } else { now.checked_add_signed(CLOCK_PROVEN) };
+        self.forgets_from = now.checked_add_signed(CLOCK_PROVEN);
+        let dates: Vec<DateTime<Utc>> = self
+            .feeds
+            .values()
+            .filter_map(|feed| feed.state.facts.cache.and_then(|cache| cache.date))
+            .collect();
+        for date in dates {
+            self.compare_clock(date, now);
+        }
     }
 
-    /// Returns whether what is old may be deleted. A wrong clock would make everything old at once, so a process that starts long
-    /// after the last known activity first runs for a day.
+    /// Trusts the clock if a server's is near.
+    pub(super) fn compare_clock(&mut self, server: DateTime<Utc>, now: DateTime<Utc>) {
+        if now.signed_duration_since(server) < CLOCK_NEAR {
+            self.forgets_from = None;
+        }
+    }
+
+    /// Returns whether what is old may be deleted. A wrong clock would make everything old at once, so this must wait until a server
+    /// answers whose clock is near, or until the process has run for a day.
     pub(super) fn may_forget(&self, now: DateTime<Utc>) -> bool {
         self.forgets_from.is_none_or(|from| from <= now)
     }

@@ -270,11 +270,6 @@ impl UndoStack {
         }
     }
 
-    /// Returns the time of the newest stored step.
-    pub fn newest(&self) -> Option<DateTime<Utc>> {
-        self.steps.iter().filter_map(|known| known.at).max()
-    }
-
     /// Takes over the stored steps, oldest first.
     pub fn take_saved(&mut self, saved: Vec<SavedStep>) {
         for SavedStep { id, at, step } in saved {
@@ -294,6 +289,8 @@ impl UndoStack {
         for renewed in std::mem::take(&mut self.renewed) {
             let Some(known) = self.steps.iter().find(|known| known.id == renewed) else { continue };
             let Some(at) = known.at.filter(|_| known.step.entries() <= SAVED_ENTRIES_MAX) else {
+                // The stored version would undo only a part.
+                changes.gone.push(renewed);
                 continue;
             };
             changes.kept.push(SavedStep { id: renewed, at, step: known.step.clone() });
@@ -314,6 +311,11 @@ impl UndoStack {
             }
         }
         (!changes.kept.is_empty() || !changes.gone.is_empty()).then_some(changes)
+    }
+
+    /// Checks whether the change that would be undone next was made [`UNDO_KEPT`] ago or earlier.
+    pub fn is_outdated(&self, now: DateTime<Utc>) -> bool {
+        self.steps.back().is_some_and(|known| known.at.is_some_and(|at| is_over(at, now)))
     }
 
     /// Removes and returns the last step.

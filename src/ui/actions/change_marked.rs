@@ -53,7 +53,8 @@ pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffec
 
 /// Adds the typed tags, separated by commas, to the marked feeds. A tag with a leading minus is removed from the feeds instead.
 pub fn change_tags(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
-    let parts = || split_tags(typed).into_iter();
+    let parts = split_tags(typed);
+    let parts = || parts.iter().map(String::as_str);
     let gone = normal_tags(parts().filter_map(|part| part.strip_prefix('-')));
     let further = normal_tags(parts().filter(|part| !part.starts_with('-')));
     if gone.is_empty() && further.is_empty() {

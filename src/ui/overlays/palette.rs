@@ -119,7 +119,7 @@ impl Palette {
 
     /// Returns the sentence for a whole name of a command that does not work in the current pane.
     fn explain_elsewhere(&self) -> Option<String> {
-        let (word, _) = self.written();
+        let word = self.line.text.trim();
         let named = || COMMANDS.iter().filter(|row| row.name == word);
         if self.list.selected > 0 || named().any(|row| row.works_in(self.focus)) {
             return None;

@@ -71,7 +71,9 @@ pub fn offer_tags<'m>(app: &'m App, line: &Prompt) -> Vec<&'m str> {
     let Some((_, typed)) = find_typed_part(line) else { return Vec::new() };
     let typed = typed.to_lowercase();
     let has = split_tags(&line.text);
-    let fits = |tag: &&str| tag.to_lowercase().starts_with(&typed) && !has.contains(tag);
+    let fits = |tag: &&str| {
+        tag.to_lowercase().starts_with(&typed) && !has.iter().any(|other| other == tag)
+    };
     list_tags(app).into_iter().filter(fits).take(OFFERED_MAX).collect()
 }
 
@@ -85,7 +87,10 @@ pub fn complete_tag(app: &mut App) {
         let same = agreed.chars().zip(other.chars()).take_while(|(a, b)| a == b);
         same.map(|(char, _)| char).collect()
     });
-    let ends = if offered.len() == 1 { ", " } else { "" };
+    let (agreed, ends) = match offered.len() {
+        1 => (write_tags(&[agreed]), ", "),
+        _ => (agreed, ""),
+    };
     let longer = agreed.chars().count() >= typed.chars().count();
     let to = from.saturating_add(typed.len());
     if !longer {

@@ -58,7 +58,7 @@ fn a_waiting_command_ends_at_the_first_signal() {
         (&["plan", "--document", pipe, "--facts", pipe], Signal::INT),
         (&["events", "--follow"], Signal::INT),
         (&add, Signal::INT),
-        (&[&add[..], &["--password-command", "sleep 60"]].concat(), Signal::TERM),
+        (&[&add[..], &["--password-command", "sleep 2"]].concat(), Signal::TERM),
     ] {
         let mut command = program.start(args);
         let open = command.stdin.take();
