@@ -60,6 +60,8 @@ pub struct NetworkSettings {
     pub allow_addresses: Vec<AddressNet>,
     /// PEM files with certificates to trust in addition to those of the system.
     pub extra_roots: Vec<PathBuf>,
+    /// `true` to run the programs of feeds (`exec:`, `filter:`), as `[commands] allow_sources` says.
+    pub allow_sources: bool,
 }
 
 /// Section `[[network.credentials]]` of the configuration: a login and its origin.
@@ -269,6 +271,7 @@ impl Default for Settings {
                 allow_link_local: Vec::new(),
                 allow_addresses: Vec::new(),
                 extra_roots: Vec::new(),
+                allow_sources: false,
             },
             poll: PollSettings {
                 automatic: true,

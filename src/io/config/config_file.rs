@@ -176,6 +176,7 @@ impl ConfigDocument {
             self.network.allow_link_local.iter().map(|host| host_as_asked(host)).collect();
         network.allow_addresses = self.network.allow_addresses;
         network.extra_roots = self.network.extra_roots;
+        network.allow_sources = self.commands.allow_sources;
         let poll = &mut settings.poll;
         for (target, span) in [
             (&mut poll.min_minutes, self.poll.min),
@@ -301,6 +302,7 @@ mod tests {
             enclosure = "mpv --no-video"
             pipe = "!less"
             on_new = "sh -c 'cat >> news.json'"
+            allow_sources = true
             [sync]
             every = "30m"
             [notify]
@@ -327,6 +329,7 @@ mod tests {
         let poll = (settings.poll.automatic, settings.poll.failing_feeds);
         assert_eq!(poll, (false, FailingFeeds::Ignore));
         assert_eq!((settings.poll.pace, screen.text_width), (Pace::More, 72));
+        assert!(settings.network.allow_sources);
         let on_new = settings.commands.on_new.unwrap();
         assert_eq!(on_new.arguments(), ["-c", "cat >> news.json"]);
         assert_eq!((screen.images, screen.image_protocol), (true, ImageProtocol::HalfBlocks));

@@ -83,6 +83,22 @@ impl Http {
         self.fetch_traced(request, FetchTrace { keeps: true, ..FetchTrace::default() }).await
     }
 
+    /// Returns the maximum size of a decoded document, in bytes.
+    pub(in crate::io) const fn body_max(&self) -> usize {
+        self.limits.body.body_max
+    }
+
+    /// Parses a document that did not come from the network, on the threads for documents. Returns `None` if that panics.
+    pub(in crate::io) async fn read_document(
+        &self,
+        bytes: Vec<u8>,
+        url: String,
+    ) -> Option<AnswerBody> {
+        let large = bytes.len() > LARGE_BYTES;
+        let _turn = if large { self.large.acquire().await.ok() } else { None };
+        self.documents.run(move || read_body(&bytes, &url, None)).await
+    }
+
     async fn fetch_traced(
         &self,
         request: FetchRequest,

@@ -8,6 +8,7 @@ mod filters;
 mod giving_up;
 mod journey;
 mod keeping;
+mod made_feeds;
 mod marks;
 mod opening;
 mod opml;
