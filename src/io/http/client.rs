@@ -13,6 +13,7 @@ use super::body::{BodyLimits, Decoding};
 use super::clients::{ClientEnvironment, Clients, ReceivedResponse, SendError};
 use super::failures::{classify_error, is_hung_up, is_refused_a_file};
 use super::limits::Limits;
+use super::origins::OriginHeaders;
 use super::parse_threads::ParseThreads;
 use super::proxies::without_login;
 use super::redirects::{self, Redirect, RedirectLimits, RedirectPath};
@@ -41,6 +42,7 @@ pub struct Http {
     pub(super) clients: Clients,
     pub(super) limits: Limits,
     credentials: Vec<Credentials>,
+    pub(super) origins: OriginHeaders,
     /// Limits the number of concurrent requests; further requests wait.
     requests: Semaphore,
     documents: ParseThreads,
@@ -64,6 +66,7 @@ impl Http {
             clients: Clients::new(settings, &limits, around)?,
             limits,
             credentials: settings.credentials.clone(),
+            origins: OriginHeaders::new(&settings.origins),
             requests: Semaphore::new(settings.parallel.min(Semaphore::MAX_PERMITS)),
             documents: ParseThreads::for_documents(),
             pages: ParseThreads::for_pages(),
@@ -185,7 +188,7 @@ impl Http {
         let known = request.validators.as_ref();
         trace.conditional = known.is_some_and(|validators| validators.speak_for(path.at.as_str()));
         let mut headers = request_headers::headers(request, &path.at);
-        headers.extend(path.cookie().map(|cookie| (header::COOKIE, cookie.clone())));
+        self.origins.add_to(&mut headers, &path.at, path.cookie()).await?;
         let attempt = || {
             self.clients.send(&path.at, path.trust.allowed(&path.at), |client| {
                 credentials.build_request(client, &path.at).headers(headers.clone())

@@ -12,6 +12,7 @@ mod made_feeds;
 mod marks;
 mod opening;
 mod opml;
+mod origin_headers;
 mod plan;
 mod refusals;
 mod search;
