@@ -4,7 +4,7 @@ use std::fs;
 
 use super::{each, entries, feeds, new_program};
 use crate::support::binary::{Program, wait_until};
-use crate::support::documents::rss;
+use crate::support::documents::{page, rss};
 use crate::support::site::{Site, answer};
 
 const WITHOUT: &str = "[network]\nspace_loopback = false\n[poll]\nautomatic = false\n";
@@ -64,6 +64,22 @@ fn filter_passes_a_response_and_stays_at_its_address() {
     let asked = site.asked("/new");
     assert_eq!(asked.len(), 2);
     assert!(asked[1].header("if-none-match").is_some());
+}
+
+#[test]
+fn feed_of_the_web_can_become_a_filter_and_keeps_its_entries() {
+    let program = allowed();
+    let site = Site::start(|request| match request.path() {
+        "/" => answer(200, &[], page("Site", &[("/feed.xml", "Orchard")])),
+        _ => answer(200, &[], rss("Orchard", "e", 2)),
+    });
+    program.run(&["add", &site.at("/")]).with(0);
+    let address = format!("filter:sed s/Orchard/Garden/:{}", site.at("/feed.xml"));
+    program.run(&["set", "1", "--address", &address]).with(0);
+    program.run(&["poll", "--all"]).with(0);
+    let feeds = feeds(&program);
+    assert_eq!((each(&feeds, "url"), each(&feeds, "title")), (vec![&*address], vec!["Garden"]));
+    assert_eq!(entries(&program, &[]).len(), 2);
 }
 
 #[test]
