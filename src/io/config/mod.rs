@@ -8,5 +8,6 @@ pub mod default_text;
 pub(super) mod external_commands;
 pub(super) mod folder_watch;
 pub(super) mod key_bindings;
+mod origins;
 pub mod themes;
 pub(super) mod unknown_names;
