@@ -178,18 +178,15 @@ fn run(args: Args) -> Result<Done, Failure> {
 
 /// Checks whether a command first waits for files, pipes, servers or other processes, before it has the store or without it.
 fn waits_without_store(command: &CliCommand) -> bool {
-    match command {
-        CliCommand::Simulate(args) => args.feed.is_none(),
-        CliCommand::Plan(args) => args.feed.is_none(),
-        command => matches!(
-            command,
-            CliCommand::Events(_)
-                | CliCommand::Parse(_)
-                | CliCommand::Lint(_)
-                | CliCommand::Restore(_)
-                | CliCommand::Service(_)
-        ),
-    }
+    matches!(
+        command,
+        CliCommand::Events(_)
+            | CliCommand::Parse(_)
+            | CliCommand::Lint(_)
+            | CliCommand::Restore(_)
+            | CliCommand::Service(_)
+    ) || matches!(command, CliCommand::Simulate(args) if args.feed.is_none())
+        || matches!(command, CliCommand::Plan(args) if args.feed.is_none())
 }
 
 /// Returns the command line as a clap command, for the tests of `--help`.

@@ -3,6 +3,7 @@
 
 use std::os::unix::fs::symlink;
 
+use crate::feeds::corpus::tell;
 use crate::support::binary::{BINARY, Program};
 
 /// Replaces a file by a link to an endless device, or by a pipe without a writer.
@@ -50,7 +51,7 @@ fn error_of_the_disk_is_named() {
     let broken = "/proc/self/mem";
     let reason = std::fs::read(broken).err().and_then(|error| error.raw_os_error());
     if reason != Some(libc::EIO) {
-        println!("skipped: here {broken} does not fail as a broken disk does");
+        tell(&format!("skipped: here {broken} does not fail as a broken disk does"));
         return;
     }
     let program = Program::new();
