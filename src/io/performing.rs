@@ -347,6 +347,12 @@ fn read_import(path: &str) -> ScreenInput {
         )
         .into();
     }
+    if Path::new(&paths::expand_home(path)).is_dir() {
+        return Input::Trouble(format!(
+            "'{path}' is a folder; to take over the feeds and marks of another reader, run 'backissue import {path}' in another terminal"
+        ))
+        .into();
+    }
     match read_opml(path) {
         Ok(read) => {
             let wanted = import::subscriptions_in(&read);

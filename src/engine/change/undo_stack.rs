@@ -270,13 +270,12 @@ impl UndoStack {
         }
     }
 
-    /// Takes over the stored steps, oldest first. Steps that are too old are removed from the store.
-    pub fn take_saved(&mut self, saved: Vec<SavedStep>, now: DateTime<Utc>) {
+    /// Takes over the stored steps, oldest first.
+    pub fn take_saved(&mut self, saved: Vec<SavedStep>) {
         for SavedStep { id, at, step } in saved {
             self.last = self.last.max(id);
             self.steps.push_back(KnownStep { id, at: Some(at), step });
         }
-        self.forget_old(now);
         while self.steps.len() > UNDO_STEPS {
             self.drop_oldest();
         }
@@ -290,6 +289,8 @@ impl UndoStack {
         for renewed in std::mem::take(&mut self.renewed) {
             let Some(known) = self.steps.iter().find(|known| known.id == renewed) else { continue };
             let Some(at) = known.at.filter(|_| known.step.entries() <= SAVED_ENTRIES_MAX) else {
+                // The stored version would undo only a part.
+                changes.gone.push(renewed);
                 continue;
             };
             changes.kept.push(SavedStep { id: renewed, at, step: known.step.clone() });
@@ -310,6 +311,11 @@ impl UndoStack {
             }
         }
         (!changes.kept.is_empty() || !changes.gone.is_empty()).then_some(changes)
+    }
+
+    /// Checks whether the change that would be undone next was made [`UNDO_KEPT`] ago or earlier.
+    pub fn is_outdated(&self, now: DateTime<Utc>) -> bool {
+        self.steps.back().is_some_and(|known| known.at.is_some_and(|at| is_over(at, now)))
     }
 
     /// Removes and returns the last step.
@@ -433,7 +439,8 @@ mod tests {
         let mut stack = UndoStack::default();
         let saved = |id: u64, at| SavedStep { id: ChangeId(id), at, step: marked(1) };
         let later = NOW + UNDO_KEPT;
-        stack.take_saved(vec![saved(4, NOW), saved(7, later)], later);
+        stack.take_saved(vec![saved(4, NOW), saved(7, later)]);
+        stack.forget_old(later);
         assert_eq!(ids(&stack.changes(later).unwrap()), (vec![], vec![4]));
         for _ in 0..UNDO_STEPS {
             stack.push(marked(1));

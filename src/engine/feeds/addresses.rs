@@ -15,7 +15,12 @@ pub fn address_of(typed: &str) -> Result<String, String> {
 /// Parses the user's input as an address of the web. Adds `https://` to a bare host name.
 pub fn web_address(typed: &str) -> Result<String, String> {
     let typed = typed.trim();
-    let typed = typed.strip_prefix("feed:").map_or(typed, |rest| rest.trim_start_matches("//"));
+    let typed = match typed.split_at_checked(5) {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("feed:") => {
+            rest.trim_start_matches("//")
+        }
+        Some(_) | None => typed,
+    };
     let with_scheme = if typed.contains("://") {
         typed.to_owned()
     } else {
@@ -93,6 +98,7 @@ mod tests {
     fn a_bare_host_name_gets_https() {
         assert_eq!(address_of(" site.example "), Ok("https://site.example/".into()));
         assert_eq!(address_of("feed://site.example/rss"), Ok("https://site.example/rss".into()));
+        assert_eq!(address_of("FEED://site.example/rss"), Ok("https://site.example/rss".into()));
         assert_eq!(
             address_of("feed:https://site.example/rss"),
             Ok("https://site.example/rss".into())

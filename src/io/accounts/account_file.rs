@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::settings::Settings;
+use crate::io::config::toml_errors::located;
 use crate::io::private_files::{create_private_folder, make_private, replace_private};
 use crate::io::small_files;
 use crate::io::system::words::system_words;
@@ -126,7 +127,7 @@ impl AccountFile {
         };
         make_private(&self.0, 0o600);
         let document: AccountDocument = toml::from_str(&text)
-            .map_err(|error| format!("the file {path} has an error: {}", error.message()))?;
+            .map_err(|error| format!("the file {path} has an error: {}", located(&text, &error)))?;
         Ok(document.account)
     }
 
@@ -197,6 +198,7 @@ mod tests {
             }
         }
         std::fs::write(file.path(), "[[account]]\npasword = \"hunter2\"\n").unwrap();
-        assert!(!file.read().unwrap_err().contains("hunter2"));
+        let why = file.read().unwrap_err();
+        assert!(why.contains("line 2, column 1: ") && !why.contains("hunter2"), "{why}");
     }
 }

@@ -7,7 +7,7 @@ use super::session::Session;
 use crate::engine::entries::account_sync::FeedSync;
 use crate::engine::event::Event;
 use crate::engine::feeds::addition::Subscribe;
-use crate::engine::feeds::addresses::{address_of, comparable};
+use crate::engine::feeds::addresses::{address_of, comparable, subscribed_as};
 use crate::engine::feeds::chosen_settings::{Chosen, FeedSettings};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::request::Request;
@@ -196,23 +196,27 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
     match step {
         // They were added together.
         FeedStep::AddHere(_) => Ok(()),
-        FeedStep::Connect(key, there) => {
-            let (name, agreed) = (session.name.clone(), AgreedFeed::of(&there));
-            let folder = agreed.folder.clone();
-            choose(session, key, move |chosen| {
-                let settings = &mut chosen.feed_settings;
-                // A feed that was polled here goes on being polled here, too.
-                settings.polled_here |= settings.account.is_none();
-                settings.account = Some(name);
-                if let Some(folder) = folder {
-                    chosen.tags.retain(|tag| *tag != folder);
-                    chosen.tags.insert(0, folder);
-                }
+        FeedStep::Connect(key, there) => connect(session, key, &there, true),
+        FeedStep::Restore(key, there) => {
+            let is_free = session.hand.visit(move |host| {
+                let engine: &Engine = host.engine();
+                let url = engine.ended.get(&key).map(|feed| feed.record.url.as_str());
+                url.is_some_and(|url| subscribed_as(engine, url).is_none())
             })?;
-            agree(session, key, agreed)
+            if !is_free {
+                // It is a feed of another account.
+                return Ok(());
+            }
+            ask(session, Request::SubscribeAgain(key))?;
+            connect(session, key, &there, false)
         }
         FeedStep::RemoveHere(key) => {
+            let title = session.hand.visit(move |host| {
+                let feed = host.engine().feeds.get(&key)?;
+                Some(feed.record.shown_title().to_owned())
+            })?;
             ask(session, Request::Unsubscribe(key))?;
+            session.line.unsubscribed.extend(title);
             agree(session, key, AgreedFeed::default())
         }
         FeedStep::Forget(key) => agree(session, key, AgreedFeed::default()),
@@ -255,6 +259,27 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
             change_agreed(session, key, move |agreed| agreed.folder = to)
         }
     }
+}
+
+/// Makes a feed one of the account. `is_polled`: it was a feed without an account, and goes on being polled here.
+fn connect(
+    session: &mut Session<'_>,
+    key: FeedKey,
+    there: &RemoteFeed,
+    is_polled: bool,
+) -> Result<(), SyncFailure> {
+    let (name, agreed) = (session.name.clone(), AgreedFeed::of(there));
+    let folder = agreed.folder.clone();
+    choose(session, key, move |chosen| {
+        let settings = &mut chosen.feed_settings;
+        settings.polled_here |= is_polled && settings.account.is_none();
+        settings.account = Some(name);
+        if let Some(folder) = folder {
+            chosen.tags.retain(|tag| *tag != folder);
+            chosen.tags.insert(0, folder);
+        }
+    })?;
+    agree(session, key, agreed)
 }
 
 fn change_agreed(

@@ -89,6 +89,8 @@ pub struct Server {
     base: Url,
     dialect: Dialect,
     token: Option<String>,
+    /// `true` while the API is searched for.
+    is_new: bool,
     /// `true` if the login in the account was renewed and should be stored.
     pub login_changed: bool,
     /// Requests and bytes so far.
@@ -121,6 +123,7 @@ impl Server {
             base,
             dialect,
             token,
+            is_new: false,
             login_changed: false,
             usage,
             is_cancelled,
@@ -136,6 +139,7 @@ impl Server {
     /// Finds the API below the address of the account and logs in. Sets the address of the account to the base that answered.
     pub fn discover(&mut self) -> Result<(), SyncFailure> {
         let mut refused: Option<SyncFailure> = None;
+        self.is_new = true;
         for base in bases(&self.base) {
             (self.dialect, self.base) = (Dialect::of(&base), base);
             match self.login() {
@@ -330,7 +334,14 @@ impl Server {
     }
 
     fn read<T>(&self, answer: Result<T, AnswerFault>) -> Result<T, SyncFailure> {
-        answer.map_err(|fault| SyncFailure::other(format!("{}: its answer {fault}", self.place())))
+        answer.map_err(|fault| {
+            let why = if fault == AnswerFault::WebPage && self.is_new {
+                "answered with a web page: this is not the address of its API".to_owned()
+            } else {
+                fault.to_string()
+            };
+            SyncFailure::other(format!("{} {why}", self.place()))
+        })
     }
 
     /// Explains an answer without success.

@@ -10,7 +10,7 @@ use super::credentials_file;
 use super::external_commands::{CommandTable, CommandsTable, open_rules, share_targets};
 use super::key_bindings::{self, KeysTable};
 use super::origins::{OriginTable, one_each};
-use super::unknown_names::unknown_name;
+use super::toml_errors::located;
 use crate::engine::durations::Span;
 use crate::engine::politeness::address_net::AddressNet;
 use crate::engine::settings::{
@@ -20,13 +20,10 @@ use crate::io::paths::expand_home;
 use crate::io::small_files;
 use crate::io::system::words::system_words;
 use crate::ui::settings::{EntryColumn, ScreenSettings};
-use backissue_core::feed::text::one_line;
 use backissue_core::schedule::Pace;
 use backissue_core::search::parse as parse_query;
 
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
-/// Maximum length of an error message about the configuration file, in characters.
-const MESSAGE_CHARS: usize = 300;
 
 /// The contents of a configuration file.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -65,6 +62,8 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
             return with_credentials(Configured::default(), path);
         }
+        // The usual way to say that there is no configuration.
+        _ if path == Path::new("/dev/null") => String::new(),
         read => read.map_err(|error| cannot(system_words(&error)))?,
     };
     let mut configured = parse(&text)
@@ -94,27 +93,6 @@ pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
     let (keys, notes) = key_bindings::keymap(file.ui.key_preset, keys, text)?;
     let (settings, screen) = file.into_settings()?;
     Ok(Configured { settings, screen: ScreenSettings { keys, ..screen }, notes })
-}
-
-/// Formats a TOML error as one line, with its line and column.
-fn located(text: &str, error: &toml::de::Error) -> String {
-    let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
-    let message = unknown_name(&message).unwrap_or(message);
-    // Shorten and reword the message, because it repeats the whole value and uses Rust names for types.
-    let message = one_line(&in_plain_words(&message), MESSAGE_CHARS);
-    let Some(span) = error.span() else { return message };
-    let before = text.get(..span.start).unwrap_or_default();
-    let line = key_bindings::line_of(text, span.start);
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count().saturating_add(1);
-    format!("line {line}, column {column}: {message}")
-}
-
-/// Replaces the Rust name of the expected type in an error message with plain words.
-fn in_plain_words(message: &str) -> String {
-    let whole = ["usize", "u8", "u16", "u32", "u64", "i64"];
-    let plain = message.replace("wanted string or table", "expected text in quotes");
-    let Some((before, expected)) = plain.rsplit_once("expected ") else { return plain };
-    if whole.contains(&expected) { format!("{before}expected a whole number") } else { plain }
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::credentials::{CredentialsTable, origin};
 use super::origins::{OriginTable, one_each};
+use super::toml_errors::located;
 use crate::engine::settings::{Credentials, Login, Settings};
 use crate::io::private_files::{create_private_folder, make_private, replace_private};
 use crate::io::small_files;
@@ -36,7 +37,7 @@ pub(super) fn add_to(settings: &mut Settings, configuration: &Path) -> Result<()
     let path = place(configuration);
     let text = read(&path)?;
     let file: CredentialsDocument = toml::from_str(&text).map_err(|error| {
-        format!("the file {} has an error: {}", path.display(), error.message())
+        format!("the file {} has an error: {}", path.display(), located(&text, &error))
     })?;
     let network = &mut settings.network;
     for CredentialsTable(one) in file.credentials {
@@ -145,7 +146,7 @@ mod tests {
         let file = folder.path().join(NAME);
         std::fs::write(&file, "[[credentials]]\npasword = \"hunter2\"\n").unwrap();
         let why = add_to(&mut Settings::default(), &folder.path().join("config.toml")).unwrap_err();
-        assert!(why.contains("has an error") && !why.contains("hunter2"), "{why}");
+        assert!(why.contains("line 2, column 1: ") && !why.contains("hunter2"), "{why}");
         let why = keep(&file, &login("https://b.example", "hunter3")).unwrap_err();
         assert!(why.contains("https://b.example") && !why.contains("hunter"), "{why}");
         assert!(std::fs::read_to_string(&file).unwrap().ends_with("\"hunter2\"\n"));

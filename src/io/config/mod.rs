@@ -10,4 +10,5 @@ pub(super) mod folder_watch;
 pub(super) mod key_bindings;
 mod origins;
 pub mod themes;
+pub(super) mod toml_errors;
 pub(super) mod unknown_names;

@@ -13,7 +13,7 @@ pub mod reader_open;
 #[path = "commands/mod.rs"]
 pub mod service_running;
 
-pub mod account_syncs;
+pub mod accounts;
 pub mod alone;
 pub mod damage;
 pub mod few_files;

@@ -85,6 +85,15 @@ fn config_command_checks_network_values() {
 }
 
 #[test]
+fn config_command_names_a_theme_that_does_not_exist() {
+    let program = Program::new();
+    program.write("config.toml", "[ui]\ntheme = \"nope\"\n");
+    let told = program.run(&["config"]).with(1).out;
+    assert!(told.contains("nope"), "{told}");
+    assert!(program.run(&["doctor"]).with(1).out.contains("nope"));
+}
+
+#[test]
 fn wrongly_typed_value_is_reported_in_a_short_line() {
     let long = "x".repeat(900_000);
     for (text, told) in [

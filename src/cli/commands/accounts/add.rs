@@ -42,6 +42,9 @@ pub(in crate::cli) fn log_in(options: &Options, args: &AccountAddArgs) -> Result
         Some(user) => user.clone(),
         None => typed_line("user name: ")?,
     };
+    if user.trim().is_empty() {
+        return Err(Failure::new("the user name is empty: name the user with --user"));
+    }
     let accounts = file.read().map_err(Failure::new)?;
     let other = accounts.iter().find(|other| other.name == name && other.user != user);
     if let Some(other) = other {
@@ -103,10 +106,9 @@ fn name_of(args: &AccountAddArgs, url: &Url) -> String {
 
 /// Returns the password from the environment, the terminal, or standard input.
 fn typed_password() -> Result<String, Failure> {
-    if let Ok(password) = std::env::var(VARIABLE) {
-        return Ok(password);
-    }
-    let password = if std::io::stdin().is_terminal() {
+    let password = if let Ok(password) = std::env::var(VARIABLE) {
+        password
+    } else if std::io::stdin().is_terminal() {
         let hidden = hidden_line("API password: ");
         hidden.map_err(|error| Failure::new(format!("the password cannot be read: {error}")))?
     } else {

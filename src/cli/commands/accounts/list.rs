@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{read_accounts, sync};
+use super::{check_name, read_accounts, sync};
 use crate::cli::Done;
 use crate::cli::args_account::AccountLogArgs;
 use crate::cli::context::CommandContext;
@@ -56,6 +56,9 @@ pub(super) fn list(desk: &CommandContext, in_json: bool) -> Result<Done, Failure
 
 /// Runs `backissue account log`.
 pub(super) fn log(desk: &CommandContext, args: &AccountLogArgs) -> Result<Done, Failure> {
+    if let Some(name) = &args.name {
+        check_name(desk, name)?;
+    }
     let states = desk.look(|store| store.account_states())?;
     let wanted = |name: &String| args.name.as_ref().is_none_or(|wanted| wanted == name);
     let mut document = args.json.then(|| JsonList::new(desk));
@@ -73,6 +76,7 @@ pub(super) fn log(desk: &CommandContext, args: &AccountLogArgs) -> Result<Done, 
                     "changed_here": line.marked,
                     "sent": line.sent,
                     "subscriptions_changed": line.feeds,
+                    "unsubscribed": line.unsubscribed,
                     "not_taken": line.untaken,
                     "refused": line.refused,
                     "failure": line.failure,

@@ -8,6 +8,7 @@ use crate::cli::session::Failure;
 use crate::io::accounts::account_file::AccountFile;
 use crate::io::accounts::session::{SyncWish, sync};
 use crate::io::store::SyncLine;
+use backissue_core::accounts::subscriptions::named;
 use backissue_core::feed::text::counted_words;
 
 /// Runs `backissue account sync`.
@@ -67,6 +68,10 @@ pub(super) fn words(line: &SyncLine) -> String {
     if line.feeds > 0 {
         let changes = counted_words(line.feeds, "change", "changes");
         parts.push(format!("{changes} of subscriptions"));
+    }
+    if !line.unsubscribed.is_empty() {
+        let names = named(line.unsubscribed.iter().map(String::as_str));
+        parts.push(format!("unsubscribed from {names} ('backissue undo' restores)"));
     }
     if line.marked > 0 {
         parts.push(format!("{} changed here", counted_words(line.marked, "mark", "marks")));

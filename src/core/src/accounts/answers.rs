@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use chrono::DateTime;
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::error::Category;
 use url::Url;
 
 use super::item_id::ItemId;
@@ -28,23 +29,23 @@ const ENCLOSURES_MAX: usize = 100;
 /// Maximum number of folders of a subscription.
 const FOLDERS_MAX: usize = 100;
 
-/// Why an answer is unusable; a fragment that can follow "the server's answer".
+/// Why an answer is unusable; a fragment that can follow the name of the server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerFault {
     /// A web page.
-    #[error("is a web page: the address is not the address of its API")]
+    #[error("answered with a web page, perhaps a sign-in page: open its address in a browser")]
     WebPage,
     /// Not the expected format.
-    #[error("cannot be read: {0}")]
+    #[error("gave an answer that cannot be read: {0}")]
     Unreadable(String),
     /// The server does not have the endpoint.
-    #[error("is empty: it does not offer this")]
+    #[error("gave an empty answer: it does not offer this")]
     NotOffered,
     /// The body is not `OK`.
-    #[error("is not OK: {0}")]
+    #[error("gave an answer that is not OK: {0}")]
     NotOk(String),
     /// More pages than any account has.
-    #[error("never ends")]
+    #[error("gave a list that never ends")]
     Endless,
 }
 
@@ -65,7 +66,14 @@ fn read_json<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, AnswerFault> 
     if bytes.trim_ascii() == b"[]" {
         return Err(AnswerFault::NotOffered);
     }
-    serde_json::from_slice(bytes).map_err(|error| AnswerFault::Unreadable(error.to_string()))
+    serde_json::from_slice(bytes).map_err(|error| {
+        let why = match error.classify() {
+            Category::Eof => "it ends too early",
+            Category::Data => "it is JSON, but not of this API",
+            Category::Syntax | Category::Io => "it is not JSON",
+        };
+        AnswerFault::Unreadable(why.to_owned())
+    })
 }
 
 /// Reads the value that later requests send as the login.

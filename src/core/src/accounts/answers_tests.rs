@@ -2,6 +2,9 @@
 
 use super::*;
 
+const PAGE: &str =
+    "answered with a web page, perhaps a sign-in page: open its address in a browser";
+
 fn long(number: &str) -> ItemId {
     ItemId::read(number).unwrap()
 }
@@ -11,11 +14,11 @@ fn only_the_body_ok_is_a_success() {
     for (body, expected) in [
         ("OK", Ok(())),
         (" OK\n", Ok(())),
-        ("[]", Err("is empty: it does not offer this")),
-        ("", Err("is not OK: ''")),
-        ("OKAY", Err("is not OK: 'OKAY'")),
-        ("Bad\u{1b}[2J", Err("is not OK: 'Bad[2J'")),
-        (" <html>", Err("is a web page: the address is not the address of its API")),
+        ("[]", Err("gave an empty answer: it does not offer this")),
+        ("", Err("gave an answer that is not OK: ''")),
+        ("OKAY", Err("gave an answer that is not OK: 'OKAY'")),
+        ("Bad\u{1b}[2J", Err("gave an answer that is not OK: 'Bad[2J'")),
+        (" <html>", Err(PAGE)),
     ] {
         let read = read_ok(body.as_bytes()).map_err(|fault| fault.to_string());
         assert_eq!(read, expected.map_err(str::to_owned), "{body}");
@@ -71,9 +74,12 @@ fn ids_are_gathered_from_pages_until_a_page_brings_nothing() {
 #[test]
 fn unusable_lists_are_refused() {
     for (body, fault) in [
-        ("[]", "is empty: it does not offer this"),
-        ("<html>", "is a web page: the address is not the address of its API"),
-        (r#"{"itemRefs":[{"id":"x"}]}"#, "cannot be read: 'x' is no id"),
+        ("[]", "gave an empty answer: it does not offer this"),
+        ("<html>", PAGE),
+        ("{\"itemRefs\":[", "gave an answer that cannot be read: it ends too early"),
+        ("{\"itemRefs\":7}", "gave an answer that cannot be read: it is JSON, but not of this API"),
+        ("{,}", "gave an answer that cannot be read: it is not JSON"),
+        (r#"{"itemRefs":[{"id":"x"}]}"#, "gave an answer that cannot be read: 'x' is no id"),
     ] {
         let read = GatheredIds::default().add(body.as_bytes());
         assert_eq!(read.unwrap_err().to_string(), fault, "{body}");

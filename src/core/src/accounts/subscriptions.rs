@@ -8,8 +8,8 @@ use super::answers::RemoteFeed;
 
 /// Names of the folder in which servers put feeds without a folder.
 const NO_FOLDER: [&str; 2] = ["Uncategorized", "All"];
-/// If more subscriptions than this vanish at once, and more than half of them, a fault of the server is assumed.
-const VANISHED_MAX: usize = 10;
+/// Maximum number of feeds that a message names.
+const NAMED_MAX: usize = 5;
 
 /// A subscription as both sides had it when they were equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +66,8 @@ pub enum FeedStep<K> {
     AddHere(RemoteFeed),
     /// The same subscription is on both sides: connect them.
     Connect(K, RemoteFeed),
+    /// Restore a feed that was unsubscribed here and is on the server again.
+    Restore(K, RemoteFeed),
     /// Unsubscribe here, because it was unsubscribed there.
     RemoveHere(K),
     /// Neither side has it any longer.
@@ -84,8 +86,25 @@ pub enum FeedStep<K> {
     MoveThere(K, RemoteFeed, Option<String>),
 }
 
+impl<K> LocalFeed<K> {
+    fn name(&self) -> &str {
+        let names = [self.own_title.as_deref().unwrap_or_default(), &self.agreed.title];
+        names.into_iter().find(|name| !name.is_empty()).unwrap_or(&self.address)
+    }
+}
+
+/// Returns the names of feeds as words: the first five, and the number of the others.
+pub fn named<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    let (shown, others) = names.split_at(names.len().min(NAMED_MAX));
+    let shown: Vec<String> = shown.iter().map(|name| format!("'{name}'")).collect();
+    let more =
+        if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+    format!("{}{more}", shown.join(", "))
+}
+
 /// Decides what to change on which side. `address` brings addresses into the form of [`LocalFeed::address`]. The error is a fragment:
-/// the list of the server is not plausible.
+/// the server lists no subscription, or lacks more than half of those that it had. A fault of the server is more likely then.
 pub fn compare<K: Copy + Ord>(
     local: &[LocalFeed<K>],
     remote: &[RemoteFeed],
@@ -95,44 +114,69 @@ pub fn compare<K: Copy + Ord>(
         remote.iter().map(|feed| (feed.stream.as_str(), feed)).collect();
     let by_address: BTreeMap<String, &RemoteFeed> =
         remote.iter().map(|feed| (address(&feed.url), feed)).collect();
-    let connected = || local.iter().filter(|feed| !feed.agreed.stream.is_empty());
-    let vanished = connected()
-        .filter(|feed| !feed.is_ended && !by_stream.contains_key(feed.agreed.stream.as_str()))
-        .count();
-    if vanished > VANISHED_MAX && vanished.saturating_mul(2) > connected().count() {
-        return Err(format!(
-            "lacks {vanished} of the subscriptions; nothing was unsubscribed here"
-        ));
-    }
+    let is_connected = |feed: &&LocalFeed<K>| !feed.agreed.stream.is_empty();
     let mut steps = Vec::new();
     let mut taken: BTreeSet<&str> = BTreeSet::new();
-    for feed in connected() {
+    let (mut vanished, mut ended) = (Vec::new(), Vec::new());
+    for feed in local.iter().filter(is_connected) {
         let stream = feed.agreed.stream.as_str();
+        taken.insert(stream);
         match by_stream.get(stream) {
             Some(_) if feed.is_ended => {
                 steps.push(FeedStep::RemoveThere(feed.key, stream.to_owned()));
             }
             Some(there) => steps.extend(changes(feed, there)),
-            None if feed.is_ended => steps.push(FeedStep::Forget(feed.key)),
-            None => steps.push(FeedStep::RemoveHere(feed.key)),
+            None if feed.is_ended => ended.push(feed),
+            None => vanished.push(feed),
         }
-        taken.insert(stream);
     }
-    for feed in local.iter().filter(|feed| feed.agreed.stream.is_empty() && !feed.is_ended) {
-        let there = by_address.get(&feed.address);
-        let free = there.filter(|there| !taken.contains(there.stream.as_str()));
-        match free {
-            Some(there) => {
-                taken.insert(there.stream.as_str());
-                steps.push(FeedStep::Connect(feed.key, (*there).clone()));
+    let mut find = |feed: &LocalFeed<K>| {
+        let there: &RemoteFeed = by_address.get(&feed.address).copied()?;
+        taken.insert(there.stream.as_str()).then(|| there.clone())
+    };
+    let mut removed = Vec::new();
+    for feed in vanished {
+        match find(feed) {
+            // Subscribed again there, it has another stream.
+            Some(there) => steps.push(FeedStep::Connect(feed.key, there)),
+            None => removed.push(feed),
+        }
+    }
+    let active = local.iter().filter(is_connected).filter(|feed| !feed.is_ended).count();
+    if removed.len().saturating_mul(2) > active {
+        return Err(implausible(&removed, active));
+    }
+    steps.extend(removed.iter().map(|feed| FeedStep::RemoveHere(feed.key)));
+    let others = || local.iter().filter(|feed| !is_connected(feed));
+    for feed in others().filter(|feed| !feed.is_ended) {
+        match find(feed) {
+            Some(there) => steps.push(FeedStep::Connect(feed.key, there)),
+            None if feed.in_account && !by_address.contains_key(&feed.address) => {
+                steps.push(FeedStep::AddThere(feed.key));
             }
-            None if feed.in_account && there.is_none() => steps.push(FeedStep::AddThere(feed.key)),
+            None => {}
+        }
+    }
+    // The newest one first, because a feed can have been removed more than once.
+    ended.extend(others().filter(|feed| feed.is_ended));
+    for feed in ended.into_iter().rev() {
+        match find(feed) {
+            Some(there) => steps.push(FeedStep::Restore(feed.key, there)),
+            None if is_connected(&feed) => steps.push(FeedStep::Forget(feed.key)),
             None => {}
         }
     }
     let new = remote.iter().filter(|feed| taken.insert(feed.stream.as_str()));
     steps.extend(new.cloned().map(FeedStep::AddHere));
     Ok(steps)
+}
+
+fn implausible<K>(removed: &[&LocalFeed<K>], active: usize) -> String {
+    let names = named(removed.iter().map(|feed| feed.name()));
+    let count = removed.len();
+    format!(
+        "lacks {count} of {active} feeds ({names}), so nothing was unsubscribed here; if you removed them there, unsubscribe from them here, too"
+    )
 }
 
 /// Returns what changed of a subscription on one side. If both sides changed it, this side wins.
@@ -195,10 +239,10 @@ mod tests {
         let ended = |feed| LocalFeed { is_ended: true, ..feed };
         let foreign = |feed| LocalFeed { in_account: false, ..feed };
         let (usual, there) = (local(1, "T", Some("F"), true), remote(1, "T", "F"));
-        let table: [Row; 14] = [
+        let again = RemoteFeed { stream: "feed/9".into(), ..there.clone() };
+        let table: [Row; 16] = [
             (Some(usual.clone()), Some(there.clone()), vec![]),
             (None, Some(there.clone()), vec![FeedStep::AddHere(there.clone())]),
-            (Some(usual.clone()), None, vec![FeedStep::RemoveHere(1)]),
             (
                 Some(ended(usual.clone())),
                 Some(there.clone()),
@@ -228,7 +272,7 @@ mod tests {
                 vec![FeedStep::MoveThere(1, there.clone(), None)],
             ),
             (
-                Some(usual),
+                Some(usual.clone()),
                 Some(remote(1, "T", "Uncategorized")),
                 vec![FeedStep::MoveHere(1, remote(1, "T", "Uncategorized"))],
             ),
@@ -243,8 +287,15 @@ mod tests {
             (
                 Some(ended(local(1, "T", None, false))),
                 Some(there.clone()),
-                vec![FeedStep::AddHere(there)],
+                vec![FeedStep::Restore(1, there.clone())],
             ),
+            (
+                Some(foreign(ended(local(1, "T", None, false)))),
+                Some(there.clone()),
+                vec![FeedStep::Restore(1, there)],
+            ),
+            (Some(usual.clone()), Some(again.clone()), vec![FeedStep::Connect(1, again.clone())]),
+            (Some(ended(usual)), Some(again.clone()), vec![FeedStep::Restore(1, again)]),
         ];
         for (here, there, steps) in table {
             let (here, there) = (Vec::from_iter(here), Vec::from_iter(there));
@@ -254,10 +305,44 @@ mod tests {
 
     #[test]
     fn a_list_without_most_feeds_unsubscribes_nothing() {
-        let here: Vec<_> = (1..=20).map(|number| local(number, "T", Some("F"), true)).collect();
-        let there: Vec<_> = (1..=20).map(|number| remote(number, "T", "F")).collect();
-        assert!(compare(&here, &[], str::to_owned).unwrap_err().contains("lacks 20"));
-        let removed = compare(&here, &there[10..], str::to_owned).unwrap();
-        assert_eq!(removed.len(), 10);
+        for (here, there, removed) in [
+            (1, 0, None),
+            (2, 0, None),
+            (2, 1, Some(1)),
+            (3, 1, None),
+            (3, 2, Some(1)),
+            (5, 2, None),
+            (5, 3, Some(2)),
+            (20, 9, None),
+            (20, 10, Some(10)),
+            (0, 0, Some(0)),
+        ] {
+            let locals = (1..=here).map(|number| local(number, "T", Some("F"), true));
+            let there: Vec<_> = (1..=there).map(|number| remote(number, "T", "F")).collect();
+            let steps = compare(&locals.collect::<Vec<_>>(), &there, str::to_owned);
+            assert_eq!(steps.ok().map(|steps| steps.len()), removed, "{here} {}", there.len());
+        }
+        let here = [
+            local(1, "One", None, true),
+            LocalFeed { own_title: None, ..local(2, "", None, true) },
+        ];
+        let why = compare(&here, &[], str::to_owned).unwrap_err();
+        assert!(why.contains("lacks 2 of 2 feeds ('One', 'T'), so nothing"), "{why}");
+        assert_eq!(
+            named(["a", "b", "c", "d", "e", "f", "g"]),
+            "'a', 'b', 'c', 'd', 'e' and 2 more"
+        );
+    }
+
+    #[test]
+    fn the_feed_that_was_removed_last_is_restored() {
+        let ended = |number| LocalFeed {
+            address: "https://a.example/1".into(),
+            is_ended: true,
+            ..local(number, "T", None, false)
+        };
+        let there = remote(1, "T", "F");
+        let steps = compare(&[ended(3), ended(7)], std::slice::from_ref(&there), str::to_owned);
+        assert_eq!(steps, Ok(vec![FeedStep::Restore(7, there)]));
     }
 }

@@ -63,6 +63,8 @@ pub struct SyncLine {
     pub sent: u32,
     /// Changes of subscriptions on either side.
     pub feeds: u32,
+    /// Titles of the feeds that were unsubscribed here because they were unsubscribed there.
+    pub unsubscribed: Vec<String>,
     /// Marks that the server did not take although it said so.
     pub untaken: u32,
     /// A change of a subscription that the server refused, a sentence.

@@ -7,6 +7,7 @@ mod outline;
 mod read_opml;
 mod read_urls;
 pub mod subscription_list;
+pub mod tag_line;
 mod write_opml;
 
 pub use read_opml::read_opml;
