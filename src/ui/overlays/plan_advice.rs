@@ -4,7 +4,6 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use crate::engine::entries::texts_ahead;
-use crate::engine::external::feed_sources::source_words;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::poll_stage::PollStage;
@@ -53,8 +52,6 @@ pub fn page_sentence(
 /// Lists what the user can do to change the polling plan of a feed.
 pub fn list_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Advice> {
     let mut advice: Vec<Advice> = by_hand(app, subscription, now).into_iter().collect();
-    let source = source_words(&subscription.record.url);
-    advice.extend(source.map(|text| Advice::now("", text)));
     let facts = &subscription.state.facts;
     if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
         advice
