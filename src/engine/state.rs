@@ -32,7 +32,7 @@ use backissue_core::schedule::Timetable;
 /// Maximum time between two iterations of the main loop, so that the engine notices a change of the clock.
 const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
 
-/// How far the clock may be ahead of that of a server to be trusted.
+/// How far the clock may be ahead of a server's clock to be trusted.
 const CLOCK_NEAR: TimeDelta = TimeDelta::days(2);
 /// How long a process runs before it trusts its clock although no server agreed.
 const CLOCK_PROVEN: TimeDelta = TimeDelta::days(1);

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::undo_stack::Step;
+use super::undo_stack::{Step, is_over};
 use crate::engine::backfill::history_requests;
 use crate::engine::effect::Effect;
 use crate::engine::entries::marks::{self, words};
@@ -27,7 +27,8 @@ pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
         engine.undo.forget_old(now);
     }
     // An older step stays until it may be deleted: the clock may be wrong.
-    let is_outdated = engine.undo.is_outdated(now);
+    let last = engine.undo.steps.back().and_then(|known| known.at);
+    let is_outdated = last.is_some_and(|at| is_over(at, now));
     let Some(step) = (!is_outdated).then(|| engine.undo.pop()).flatten() else {
         engine.say("nothing to undo");
         return Vec::new();

@@ -55,7 +55,7 @@ pub struct UndoStack {
 pub(super) struct KnownStep {
     id: ChangeId,
     /// Time of the change; `None` until the step is passed to the store.
-    at: Option<DateTime<Utc>>,
+    pub(super) at: Option<DateTime<Utc>>,
     pub(super) step: Step,
 }
 
@@ -311,11 +311,6 @@ impl UndoStack {
             }
         }
         (!changes.kept.is_empty() || !changes.gone.is_empty()).then_some(changes)
-    }
-
-    /// Checks whether the change that would be undone next was made [`UNDO_KEPT`] ago or earlier.
-    pub fn is_outdated(&self, now: DateTime<Utc>) -> bool {
-        self.steps.back().is_some_and(|known| known.at.is_some_and(|at| is_over(at, now)))
     }
 
     /// Removes and returns the last step.

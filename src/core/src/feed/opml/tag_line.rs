@@ -4,9 +4,12 @@ use super::subscription_list::normal_tags;
 
 /// Writes tags as a line that [`read_tags`] reads.
 pub fn write_tags(tags: &[String]) -> String {
-    let quoted = |tag: &String| match tag.contains(',') || tag.starts_with('"') {
-        true => format!("\"{}\"", tag.replace('"', "\"\"")),
-        false => tag.clone(),
+    let quoted = |tag: &String| {
+        if tag.contains(',') || tag.starts_with('"') {
+            format!("\"{}\"", tag.replace('"', "\"\""))
+        } else {
+            tag.clone()
+        }
     };
     tags.iter().map(quoted).collect::<Vec<String>>().join(", ")
 }
@@ -26,13 +29,12 @@ pub fn split_tags(line: &str) -> Vec<String> {
             trimmed if trimmed.starts_with("-\"") => ("-", trimmed.trim_start_matches('-')),
             trimmed => ("", trimmed),
         };
-        let (part, after) = match quoted_tag(tag) {
-            Some((tag, after)) => (format!("{minus}{tag}"), after),
-            None => {
-                let (part, after) =
-                    rest.split_once(',').map_or((rest, None), |(part, after)| (part, Some(after)));
-                (part.trim().to_owned(), after)
-            }
+        let (part, after) = if let Some((tag, after)) = quoted_tag(tag) {
+            (format!("{minus}{tag}"), after)
+        } else {
+            let (part, after) =
+                rest.split_once(',').map_or((rest, None), |(part, after)| (part, Some(after)));
+            (part.trim().to_owned(), after)
         };
         parts.push(part);
         match after {
