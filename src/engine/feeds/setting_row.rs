@@ -182,9 +182,6 @@ impl FeedSettingRow {
     /// sentence.
     pub fn set(&self, chosen: &mut Chosen, text: &str, zone: &Zone) -> Result<(), String> {
         match self.kind {
-            // If the text did not change, keep the tags, because splitting the text at commas would split a tag that contains a
-            // comma.
-            SettingKind::Tags if text == self.text(chosen).trim() => {}
             SettingKind::Tags => chosen.tags = read_tags(text),
             SettingKind::Interval(field) if text.is_empty() => {
                 *field(&mut chosen.feed_settings) = None;
