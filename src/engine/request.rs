@@ -38,6 +38,15 @@ pub enum Request {
     MoveIn(Box<MoveIn>),
     /// Write what a sync with a server brings.
     Sync(Vec<FeedSync>),
+    /// Label entries as a server has them, or remove the label.
+    SyncLabel {
+        /// Name of the label.
+        name: String,
+        /// The entries.
+        keys: Vec<EntryKey>,
+        /// `true` to set the label, `false` to remove it.
+        set: bool,
+    },
     /// Subscribe to all feeds in the OPML file at this path.
     ImportFile(String),
     /// Preview one of the feeds that a page names, while a subscription is being added.

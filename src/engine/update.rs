@@ -117,6 +117,9 @@ fn requested(
         Request::Import(wanted) => import::import(engine, now, wanted),
         Request::MoveIn(moved) => move_in::move_in(engine, now, *moved),
         Request::Sync(syncs) => account_sync::write(engine, syncs),
+        Request::SyncLabel { name, keys, set } => {
+            entry_filters::label_synced(engine, &name, keys, set)
+        }
         Request::ImportFile(path) => vec![Effect::ReadImport(path)],
         Request::Preview { addition, url } => feed_preview::select(engine, now, addition, url),
         Request::Choose { addition, url } => subscribe::choose(engine, now, addition, url),

@@ -195,6 +195,11 @@ impl UndoStack {
         !self.undone.is_empty()
     }
 
+    /// Forgets the changes that can be redone, after a change without a step that they do not expect.
+    pub fn forget_undone(&mut self) {
+        self.undone.clear();
+    }
+
     /// Adds the step of a new change. After that, changes that were undone earlier can no longer be redone.
     pub fn push(&mut self, step: Step) -> ChangeId {
         self.undone.clear();

@@ -8,6 +8,7 @@ use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use backissue_core::accounts::labels::AgreedLabel;
 use backissue_core::accounts::subscriptions::AgreedFeed;
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::feed::Entry;
@@ -30,6 +31,8 @@ pub struct FeedSync {
     pub gone: BTreeSet<ItemId>,
     /// Marks that are about to be sent.
     pub sending: BTreeMap<ItemId, Marks>,
+    /// Labels as both sides have them from now on; others do not change.
+    pub labels: BTreeMap<String, AgreedLabel>,
 }
 
 impl FeedSync {
@@ -43,6 +46,7 @@ impl FeedSync {
             marks: BTreeMap::new(),
             gone: BTreeSet::new(),
             sending: BTreeMap::new(),
+            labels: BTreeMap::new(),
         }
     }
 }

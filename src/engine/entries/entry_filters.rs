@@ -173,6 +173,36 @@ pub fn label(
     Ok(effects)
 }
 
+/// Labels entries as a server has them, or removes the label, without an undo step. A label that is one too many is left out.
+pub fn label_synced(
+    engine: &mut Engine,
+    name: &str,
+    keys: Vec<EntryKey>,
+    set: bool,
+) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    let known = engine.filters.list.iter().find(|filter| is_hand_label(filter, name));
+    let id = if let Some(known) = known {
+        known.id
+    } else {
+        let Ok(id) = free_number(engine) else { return effects };
+        let filter = hand_label(id, name);
+        if !set || filter.check().is_err() {
+            return effects;
+        }
+        let before = engine.filters.list.clone();
+        engine.filters.list.push(filter);
+        // A change that could be redone may have used the same number.
+        engine.undo.forget_undone();
+        let change = ListChange::new(before, &engine.filters.list);
+        effects.push(change::write(engine, Change::Filters(change), None));
+        id
+    };
+    let work = FilterWork::Label { filter: id, keys, set };
+    effects.push(Effect::store(Job::Filter(Box::new(work))));
+    effects
+}
+
 /// Returns a number for a new filter. The error is a sentence.
 fn free_number(engine: &Engine) -> Result<u32, String> {
     let list = &engine.filters.list;
@@ -306,6 +336,13 @@ pub fn take_back(
     forward: bool,
 ) -> (Vec<Effect>, Step) {
     let list = std::mem::replace(&mut engine.filters.list, before);
+    // Labels that came from a server meanwhile are of no step, and stay.
+    let is_known = |id| engine.filters.list.iter().any(|filter| filter.id == id);
+    let is_other = |it: &&EntryFilter| {
+        it.scope == FilterScope::ByHand && it.id != changes.filter && !is_known(it.id)
+    };
+    let others: Vec<EntryFilter> = list.iter().filter(is_other).cloned().collect();
+    engine.filters.list.extend(others);
     let inverse =
         Step::Filters { before: list.clone(), changes: changes.clone(), forward: !forward };
     let work = FilterWork::Replay { changes, forward };

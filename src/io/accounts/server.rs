@@ -12,7 +12,9 @@ use crate::engine::poll::fetch::FetchFailure;
 use crate::io::http::Http;
 use crate::io::http::api_calls::{ApiAnswer, ApiRequest};
 use backissue_core::accounts::ItemId;
-use backissue_core::accounts::answers::{self, AnswerFault, GatheredIds, RemoteFeed, RemoteItem};
+use backissue_core::accounts::answers::{
+    self, AnswerFault, GatheredIds, RemoteFeed, RemoteItem, RemoteTags,
+};
 use backissue_core::accounts::dialect::{Dialect, bases};
 use backissue_core::accounts::greader::{self, ApiCall, IdsWanted, MarkAction, SubscriptionEdit};
 use backissue_core::feed::text::one_line;
@@ -173,6 +175,11 @@ impl Server {
         self.dialect.entries_a_request
     }
 
+    /// `true` if labels of entries can be shared with the server.
+    pub const fn has_labels(&self) -> bool {
+        self.dialect.has_labels
+    }
+
     fn login(&mut self) -> Result<(), SyncFailure> {
         let password = self.account.password().map_err(SyncFailure::other)?;
         let call = greader::login(&self.account.user, &password);
@@ -320,6 +327,18 @@ impl Server {
     /// Changes marks on the server.
     pub fn mark(&mut self, action: MarkAction, ids: &[ItemId]) -> Result<(), SyncFailure> {
         let body = self.ask(&|token| greader::mark(token, action, ids), true)?;
+        self.read(answers::read_ok(&body))
+    }
+
+    /// Returns the names of labels and folders.
+    pub fn tags(&mut self) -> Result<RemoteTags, SyncFailure> {
+        let body = self.ask(&|_| greader::tags(), false)?;
+        self.read(answers::read_tags(&body))
+    }
+
+    /// Labels entries on the server, or removes the label from them.
+    pub fn label(&mut self, name: &str, set: bool, ids: &[ItemId]) -> Result<(), SyncFailure> {
+        let body = self.ask(&|token| greader::label(token, name, set, ids), true)?;
         self.read(answers::read_ok(&body))
     }
 

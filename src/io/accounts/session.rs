@@ -10,6 +10,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::Semaphore;
 
 use super::account_file::{Account, AccountFile};
+use super::label_sync;
 use super::reconcile;
 use super::server::{FailureKind, Server, SyncFailure};
 use crate::engine::entries::account_sync::FeedSync;
@@ -123,8 +124,8 @@ pub(super) struct Session<'s> {
     pub(super) at: DateTime<Utc>,
     pub(super) state: AccountState,
     pub(super) line: SyncLine,
-    whole: bool,
-    progress: &'s Progress<'s>,
+    pub(super) whole: bool,
+    pub(super) progress: &'s Progress<'s>,
     /// Feeds here by stream.
     pub(super) streams: BTreeMap<String, FeedKey>,
 }
@@ -183,6 +184,7 @@ impl<'s> Session<'s> {
         let gone = self.find_gone(&known, &marks, self.whole.then_some(&listed))?;
         self.apply(&known, &marks, &gone)?;
         self.send(&marks)?;
+        label_sync::sync_labels(self)?;
         if self.whole {
             self.state.whole_at = Some(self.at);
         }
@@ -363,6 +365,6 @@ impl<'s> Session<'s> {
     }
 }
 
-fn check_cancelled(hand: &LoopHandle) -> Result<(), SyncFailure> {
+pub(super) fn check_cancelled(hand: &LoopHandle) -> Result<(), SyncFailure> {
     if hand.is_cut_short() { Err(SyncFailure::cancelled()) } else { Ok(()) }
 }

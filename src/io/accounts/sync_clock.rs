@@ -95,6 +95,7 @@ fn watch(hand: &LoopHandle, sender: Sender<Trigger>) {
             matches!(
                 event,
                 Event::MarksChanged(_)
+                    | Event::FiltersChanged
                     | Event::SubscriptionAdded(_)
                     | Event::FeedListChanged
                     | Event::FeedSettingsChanged(_)

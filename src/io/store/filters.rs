@@ -15,7 +15,7 @@ use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::io::{clock, codec};
 use backissue_core::feed::FeedDocument;
-use backissue_core::filters::{Action, EntryFilter, PreparedFilters};
+use backissue_core::filters::{Action, EntryFilter, FilterScope, PreparedFilters};
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 use backissue_core::search::{EntryTexts, Subject};
 
@@ -277,8 +277,14 @@ impl Store {
         forward: bool,
         now: &BTreeSet<EntryKey>,
     ) -> Result<(BTreeSet<EntryKey>, BTreeMap<EntryKey, Flags>), StoreError> {
-        let hits = if forward { &changes.after } else { &changes.before };
-        let hits: BTreeSet<EntryKey> = hits.iter().copied().collect();
+        let set = |keys: &[EntryKey]| keys.iter().copied().collect::<BTreeSet<EntryKey>>();
+        let (before, after) = (set(&changes.before), set(&changes.after));
+        let (from, to) = if forward { (before, after) } else { (after, before) };
+        let mut of_list = self.filters.list.iter();
+        let is_by_hand =
+            of_list.any(|it| it.id == changes.filter && it.scope == FilterScope::ByHand);
+        // A server may have changed the label of other entries since then.
+        let hits = if is_by_hand { &(now | &(&to - &from)) - &(&from - &to) } else { to };
         let mut wanted: BTreeMap<EntryKey, Flags> = BTreeMap::new();
         for &(key, flag, value) in &changes.flags {
             let known = match wanted.get(&key) {

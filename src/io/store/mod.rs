@@ -45,7 +45,7 @@ pub use super::store::upkeep::free_room::{MeasureRoom, measure_room};
 pub use super::store::upkeep::recovery::discard_damaged;
 pub use super::store::upkeep::recovery_report::{DamagedFolder, damaged_folders, mended_unseen};
 pub use super::store::upkeep::text_bounds::DroppedTexts;
-pub use super::store::writing::syncs::{AccountState, SyncLine};
+pub use super::store::writing::syncs::{AccountState, FeedLabels, SyncLine};
 pub use error::StoreError;
 pub(super) use error::catch_sled_panic;
 pub use folder_lock::{find_lock, is_data_folder, own_socket, owner_socket};

@@ -2,13 +2,16 @@
 
 #![expect(clippy::disallowed_types, reason = "the threads of a test share the state of the server")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 use url::form_urlencoded;
+
+/// The only folder of the server.
+const FOLDER: &str = "Folder";
 
 /// How the server writes the ids in lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +52,8 @@ pub(crate) struct State {
     /// Addresses and titles of feeds, by number.
     pub(crate) feeds: BTreeMap<usize, (String, String)>,
     pub(crate) items: BTreeMap<u64, Item>,
+    /// Entries by label.
+    pub(crate) labels: BTreeMap<String, BTreeSet<u64>>,
     /// Path and form of each request.
     pub(crate) requests: Vec<(String, String)>,
     /// Answers instead of the usual ones, by the end of the path: status and body.
@@ -202,26 +207,55 @@ fn answer(state: &mut State, habits: Habits, path: &str, form: &str, auth: &str)
             (504, "Gateway Timeout".into())
         }
         "/reader/api/0/stream/items/ids" => (200, ids_page(state, habits, &value)),
+        "/reader/api/0/tag/list" => (200, tag_list(state)),
         "/reader/api/0/stream/items/contents" => {
             let found = ids.iter().filter_map(|id| Some((id, state.items.get(id)?)));
             let items = found.map(|(id, item)| content(*id, item, state, habits));
             (200, json!({ "items": items.collect::<Vec<Value>>() }).to_string())
         }
-        "/reader/api/0/edit-tag" => {
-            for id in ids.iter().filter(|_| !state.lies) {
-                let Some(item) = state.items.get_mut(id) else { continue };
-                let set = value("a");
-                let tag = set.clone().or_else(|| value("r")).unwrap_or_default();
-                let mark =
-                    if tag.ends_with("/read") { &mut item.is_read } else { &mut item.is_starred };
-                *mark = if habits.toggles { !*mark } else { set.is_some() };
-            }
-            (200, "OK".into())
-        }
+        "/reader/api/0/edit-tag" => edit_tag(state, habits, ids, &value),
         "/reader/api/0/subscription/edit" => edit(state, habits, &value),
         // As Miniflux answers to what it does not have.
         _ => (200, "[]".into()),
     }
+}
+
+fn tag_list(state: &State) -> String {
+    let label =
+        |name: &str, kind: &str| json!({ "id": format!("user/-/label/{name}"), "type": kind });
+    let fixed = [json!({ "id": "user/-/state/com.google/starred" }), label(FOLDER, "folder")];
+    let labels = state.labels.keys().map(|name| label(name, "tag"));
+    json!({ "tags": fixed.into_iter().chain(labels).collect::<Vec<Value>>() }).to_string()
+}
+
+fn edit_tag(
+    state: &mut State,
+    habits: Habits,
+    ids: Vec<u64>,
+    value: &dyn Fn(&str) -> Option<String>,
+) -> (u16, String) {
+    let set = value("a").is_some();
+    let tag = value("a").or_else(|| value("r")).unwrap_or_default();
+    let label = tag.strip_prefix("user/-/label/");
+    for id in ids.into_iter().filter(|_| !state.lies) {
+        // As FreshRSS, which gives no label that is named like a folder.
+        if let Some(name) = label.filter(|name| *name != FOLDER) {
+            let labelled = state.labels.entry(name.to_owned()).or_default();
+            if set {
+                labelled.insert(id)
+            } else {
+                labelled.remove(&id)
+            };
+        }
+        let Some(item) = state.items.get_mut(&id) else { continue };
+        let mark = match tag.as_str() {
+            "user/-/state/com.google/read" => &mut item.is_read,
+            "user/-/state/com.google/starred" => &mut item.is_starred,
+            _ => continue,
+        };
+        *mark = if habits.toggles { !*mark } else { set };
+    }
+    (200, "OK".into())
 }
 
 fn edit(
@@ -270,9 +304,13 @@ fn number(long: &str) -> u64 {
 fn ids_page(state: &State, habits: Habits, value: &dyn Fn(&str) -> Option<String>) -> String {
     let is_starred = value("s").is_some_and(|stream| stream.ends_with("/starred"));
     let is_unread = value("xt").is_some();
+    let label = value("s").and_then(|it| it.strip_prefix("user/-/label/").map(str::to_owned));
+    // An unknown label lists everything.
+    let labelled = label.and_then(|name| state.labels.get(&name));
     let wanted = |item: &Item| (!is_starred || item.is_starred) && (!is_unread || !item.is_read);
+    let found = state.items.iter().rev().filter(|(_, item)| wanted(item)).map(|(id, _)| *id);
     let all: Vec<u64> =
-        state.items.iter().rev().filter(|(_, item)| wanted(item)).map(|(id, _)| *id).collect();
+        found.filter(|id| labelled.is_none_or(|labelled| labelled.contains(id))).collect();
     let start: usize = value("c").and_then(|it| it.parse().ok()).unwrap_or(0);
     let count = value("n").and_then(|it| it.parse().ok()).unwrap_or(20).min(habits.page_max);
     let page = all.iter().skip(start).take(count);

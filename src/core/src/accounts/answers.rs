@@ -243,6 +243,48 @@ fn web_address(text: &str) -> Option<String> {
     matches!(url.scheme(), "http" | "https").then(|| url.to_string())
 }
 
+#[derive(Deserialize)]
+struct TagsAnswer {
+    tags: Vec<TagAnswer>,
+}
+
+#[derive(Deserialize)]
+struct TagAnswer {
+    id: String,
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
+}
+
+/// Names of labels and folders on the server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RemoteTags {
+    /// Labels of entries.
+    pub labels: BTreeSet<String>,
+    /// Folders of feeds. No label can have the name of a folder.
+    pub folders: BTreeSet<String>,
+}
+
+/// Reads the names of labels and folders. A list without any name is not plausible: it contains at least the starred entries.
+pub fn read_tags(bytes: &[u8]) -> Result<RemoteTags, AnswerFault> {
+    let answer: TagsAnswer = read_json(bytes)?;
+    if answer.tags.is_empty() {
+        return Err(AnswerFault::NotOffered);
+    }
+    let mut tags = RemoteTags::default();
+    for tag in answer.tags.into_iter().take(SUBSCRIPTIONS_MAX) {
+        let Some((_, name)) = tag.id.split_once("/label/") else { continue };
+        // The name is sent back as it is, so one that would be changed here is left out.
+        if name.is_empty() || one_line(name, NAME_MAX) != name {
+            continue;
+        }
+        match tag.kind.as_deref() {
+            Some("tag") => tags.labels.insert(name.to_owned()),
+            Some(_) | None => tags.folders.insert(name.to_owned()),
+        };
+    }
+    Ok(tags)
+}
+
 /// An entry on the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteItem {

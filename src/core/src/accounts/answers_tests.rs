@@ -120,6 +120,16 @@ fn subscriptions_are_read_with_their_folders() {
 }
 
 #[test]
+fn labels_are_told_from_folders() {
+    let body = r#"{"tags":[{"id":"user/-/state/com.google/starred"},{"id":"user/-/label/News","type":"folder"},
+        {"id":"user/7/label/To do/1","type":"tag","unread_count":2},{"id":"user/-/label/a\u001bb","type":"tag"},{"id":"x"}]}"#;
+    let tags = read_tags(body.as_bytes()).unwrap();
+    let set = |name: &str| BTreeSet::from([name.to_owned()]);
+    assert_eq!(tags, RemoteTags { labels: set("To do/1"), folders: set("News") });
+    assert!(read_tags(br#"{"tags":[]}"#).is_err(), "it would remove all labels here");
+}
+
+#[test]
 fn entries_are_read_without_marks_and_with_limits() {
     let large = "x".repeat(10 * 1024 * 1024);
     let body = format!(

@@ -13,6 +13,8 @@ pub struct Dialect {
     pub entries_a_request: usize,
     /// Number of entries to mark in one request.
     pub marks_a_request: usize,
+    /// `true` if entries can have labels that the server lists.
+    pub has_labels: bool,
     /// `true` if titles contain full-width forms of `&`, `<` and `>` instead of these characters.
     pub widens_titles: bool,
     /// `true` if the service answers only to applications that are registered with it.
@@ -25,19 +27,30 @@ const USUAL: Dialect = Dialect {
     ids_a_page: 10_000,
     entries_a_request: 250,
     marks_a_request: 250,
+    has_labels: false,
     widens_titles: false,
     wants_app_key: false,
 };
 
 /// A host suffix or path suffix, and the dialect that it tells.
 const TABLE: [(&str, Dialect); 4] = [
-    ("greader.php", Dialect { name: "FreshRSS", ids_a_page: 50_000, widens_titles: true, ..USUAL }),
+    (
+        "greader.php",
+        Dialect {
+            name: "FreshRSS",
+            ids_a_page: 50_000,
+            has_labels: true,
+            widens_titles: true,
+            ..USUAL
+        },
+    ),
     (
         "inoreader.com",
         Dialect {
             name: "Inoreader",
             ids_a_page: 1_000,
             entries_a_request: 100,
+            has_labels: true,
             wants_app_key: true,
             ..USUAL
         },

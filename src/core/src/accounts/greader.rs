@@ -61,6 +61,22 @@ pub fn subscriptions() -> ApiCall {
     ApiCall::get("subscription/list", &[("output", "json")])
 }
 
+/// Requests the names of folders and labels.
+pub fn tags() -> ApiCall {
+    ApiCall::get("tag/list", &[("output", "json")])
+}
+
+/// Returns the stream of the entries with a label. Ask only for a label that the server named: for others, some servers list all entries.
+pub fn label_stream(name: &str) -> String {
+    format!("{LABEL}{name}")
+}
+
+/// Requests to label entries, or to remove the label from them.
+pub fn label(token: &str, name: &str, set: bool, ids: &[ItemId]) -> ApiCall {
+    let (field, label) = (if set { "a" } else { "r" }, label_stream(name));
+    with_ids("edit-tag", &[("T", token), (field, &label)], ids)
+}
+
 /// A page of the ids of a stream, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IdsWanted<'a> {
@@ -168,6 +184,8 @@ mod tests {
             format!("T=t%26&r=user%2F-%2Fstate%2Fcom.google%2Fread&i={first}&i={second}"),
             "the short fields are first"
         );
+        let labelled = label("t", "To do/1", true, &ids).form.unwrap();
+        assert!(labelled.starts_with("T=t&a=user%2F-%2Flabel%2FTo+do%2F1&i=tag"), "{labelled}");
         let contents = contents("t", &ids).form.unwrap();
         assert_eq!(contents, format!("T=t&output=json&i={first}&i={second}"));
         let wanted =

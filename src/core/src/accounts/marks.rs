@@ -71,14 +71,14 @@ impl KnownMarks {
 
 /// One mark of an entry.
 #[derive(Debug, Clone, Copy)]
-struct Mark {
-    agreed: bool,
-    local: bool,
-    sent: bool,
+pub(super) struct Mark {
+    pub(super) agreed: bool,
+    pub(super) local: bool,
+    pub(super) sent: bool,
 }
 
 impl Mark {
-    const fn merged(self, remote: bool) -> Self {
+    pub(super) const fn merged(self, remote: bool) -> Self {
         let Self { agreed, local, sent } = self;
         let is_own_change = sent && remote != agreed;
         let (agreed, local) = if local == remote {

@@ -7,6 +7,7 @@ pub mod answers;
 pub mod dialect;
 pub mod greader;
 pub mod item_id;
+pub mod labels;
 pub mod marks;
 #[cfg(test)]
 mod merge_tests;

@@ -12,14 +12,16 @@ use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::{Batch, TableName};
 use crate::io::store::record_keys::feed_bytes;
+use backissue_core::accounts::labels::{AgreedLabel, KnownLabel};
 use backissue_core::accounts::marks::KnownMarks;
 use backissue_core::accounts::subscriptions::AgreedFeed;
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::feed::FeedDocument;
+use backissue_core::filters::FilterScope;
 use backissue_core::history::merge::known_copies;
 use backissue_core::history::rank::Position;
 use backissue_core::history::{
-    DocumentPlace, FeedKey, Flag, Flags, Known, Merging, Tombstones, merge_as,
+    DocumentPlace, EntryKey, FeedKey, Flag, Flags, Known, Merging, Tombstones, merge_as,
 };
 
 /// Key of the states of accounts among the facts.
@@ -80,6 +82,16 @@ pub(in crate::io::store) struct SyncedFeed {
     /// The subscription as both sides had it last.
     pub agreed: AgreedFeed,
     items: BTreeMap<ItemId, SyncedItem>,
+    labels: BTreeMap<String, AgreedLabel>,
+}
+
+/// The labels of a feed of an account.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FeedLabels {
+    /// Entries that are on both sides.
+    pub entries: BTreeMap<ItemId, EntryKey>,
+    /// Labels set by hand, by name.
+    pub labels: BTreeMap<String, KnownLabel>,
 }
 
 /// An entry that is on both sides: its number here, and four marks as bits.
@@ -132,6 +144,28 @@ impl Store {
         Ok((synced.agreed, marks.collect()))
     }
 
+    /// Returns the labels of a feed of an account: as they were synced last, and as the user has set them by hand now.
+    pub fn synced_labels(&mut self, feed: FeedKey) -> Result<FeedLabels, StoreError> {
+        let synced = self.synced_feed(feed)?;
+        let agreed = synced.labels.into_iter();
+        let known = |agreed| KnownLabel { agreed, local: BTreeSet::new() };
+        let labels = agreed.map(|(name, agreed)| (name, known(agreed))).collect();
+        let entries = synced.items.into_iter();
+        let entries = entries.map(|(id, item)| (id, EntryKey { feed, seq: item.0 })).collect();
+        let mut feed_labels = FeedLabels { entries, labels };
+        let by_hand = self.filters.list.iter().filter(|it| it.scope == FilterScope::ByHand);
+        for filter in by_hand {
+            let Some(name) = filter.action.label() else { continue };
+            let labelled = feed_labels.entries.iter();
+            let labelled = labelled.filter(|(_, key)| self.filters.has_hit(filter.id, **key));
+            let local: BTreeSet<ItemId> = labelled.map(|(id, _)| id.clone()).collect();
+            if !local.is_empty() {
+                feed_labels.labels.entry(name.to_owned()).or_default().local = local;
+            }
+        }
+        Ok(feed_labels)
+    }
+
     /// Returns what is remembered of each account, by name.
     pub fn account_states(&self) -> Result<BTreeMap<String, AccountState>, StoreError> {
         let bytes = self.facts.get(STATES_KEY)?;
@@ -175,6 +209,7 @@ impl Store {
         if synced.agreed.stream != before.agreed.stream {
             // Ids of entries end with the subscription: subscribed again, the same entries have others.
             synced.items.clear();
+            synced.labels.clear();
         }
         synced.items.retain(|id, _| !sync.gone.contains(id));
         let counters = self.counters_of(feed)?;
@@ -216,6 +251,13 @@ impl Store {
             marked: u32::try_from(flags.len()).unwrap_or(u32::MAX),
             counters: merged.counters,
         };
+        synced.labels.extend(sync.labels.clone());
+        let items = &synced.items;
+        for label in synced.labels.values_mut() {
+            label.entries.retain(|id| items.contains_key(id));
+            label.sent.retain(|id| items.contains_key(id));
+        }
+        synced.labels.retain(|_, label| *label != AgreedLabel::default());
         let mut batch = Batch::default();
         if synced != before {
             batch.insert(feed_bytes(feed), codec::encode(&synced)?);
@@ -268,7 +310,6 @@ impl Store {
 mod tests {
     use super::*;
     use backissue_core::feed::Entry;
-    use backissue_core::history::EntryKey;
 
     const FEED: FeedKey = FeedKey(1);
     const NOW: DateTime<Utc> = DateTime::from_timestamp(1_700_000_000, 0).unwrap();

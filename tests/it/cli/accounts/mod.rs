@@ -1,5 +1,6 @@
 //! Accounts on servers, through the real binary and a server that behaves like each known one.
 
+mod labels;
 mod marks;
 mod subscriptions;
 
