@@ -200,12 +200,11 @@ impl UndoStack {
         self.undone.clear();
     }
 
-    /// Adds the step of a new change. After that, changes that were undone earlier can no longer be redone.
+    /// Adds the step of a new change, and returns its id or the future id of the combined step. What was undone can no longer be redone.
     pub fn push(&mut self, step: Step) -> ChangeId {
         self.undone.clear();
         if let Some(together) = &mut self.together {
             together.push(step);
-            // This is the id that the combined step will get.
             return ChangeId(self.last.0.saturating_add(1));
         }
         self.keep(step)
@@ -293,12 +292,11 @@ impl UndoStack {
         let mut changes = StepChanges { kept: Vec::new(), gone: std::mem::take(&mut self.gone) };
         for renewed in std::mem::take(&mut self.renewed) {
             let Some(known) = self.steps.iter().find(|known| known.id == renewed) else { continue };
-            let Some(at) = known.at.filter(|_| known.step.entries() <= SAVED_ENTRIES_MAX) else {
-                // The stored version would undo only a part.
-                changes.gone.push(renewed);
-                continue;
-            };
-            changes.kept.push(SavedStep { id: renewed, at, step: known.step.clone() });
+            let (id, step) = (renewed, &known.step);
+            match known.at.filter(|_| step.entries() <= SAVED_ENTRIES_MAX) {
+                None => changes.gone.push(id),
+                Some(at) => changes.kept.push(SavedStep { id, at, step: step.clone() }),
+            }
         }
         for place in old..self.steps.len() {
             let earlier = self.steps.iter().take(place).map(|known| known.id);
@@ -306,8 +304,7 @@ impl UndoStack {
             let Some(known) = self.steps.get_mut(place) else { break };
             known.at = Some(now);
             if known.step.entries() > SAVED_ENTRIES_MAX {
-                // Keep a very large step in memory only, and remove all earlier steps from the store: changes are undone in reverse
-                // order, so earlier changes could not be undone without this step.
+                // A very large step stays in memory only. Without it, earlier ones could not be undone: they leave the store.
                 changes.kept.clear();
                 changes.gone.extend(earlier);
             } else {

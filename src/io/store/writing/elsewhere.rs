@@ -104,9 +104,10 @@ impl Store {
             let Some(entry) = merged.entries.get_mut(&seq) else { continue };
             let before = entry.row.flags;
             // A filter of the user decides, also against the other reader.
-            entry.row.flags = match self.is_read_by_filter(hits, seq) {
-                true => seen.added_to(before),
-                false => seen.set_on_new(before),
+            entry.row.flags = if self.is_read_by_filter(hits, seq) {
+                seen.added_to(before)
+            } else {
+                seen.set_on_new(before)
             };
             merged.counters.shift(Some(before), Some(entry.row.flags));
             self.add_labels(hits, EntryKey { feed, seq }, seen);
