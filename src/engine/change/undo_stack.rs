@@ -200,7 +200,7 @@ impl UndoStack {
         self.undone.clear();
     }
 
-    /// Adds the step of a new change, and returns its id or the future id of the combined step. What was undone can no longer be redone.
+    /// Adds the step of a new change, and returns its id or the future id of the combined step. Undone steps cannot be redone then.
     pub fn push(&mut self, step: Step) -> ChangeId {
         self.undone.clear();
         if let Some(together) = &mut self.together {
