@@ -3,6 +3,8 @@
 //! Results go to standard output. All other messages go to standard error, one sentence each.
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{CommandFactory, FromArgMatches};
 
@@ -163,7 +165,11 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(command) => {
             if let CliCommand::Account(AccountArgs { action: AccountAction::Add(args) }) = &command
             {
+                let waits = Arc::new(AtomicBool::new(true));
+                session::end_while(Arc::clone(&waits));
                 commands::accounts::add::log_in(&options, args)?;
+                // The sync that follows handles stop signals itself.
+                waits.store(false, Ordering::Relaxed);
             }
             owner::run_command(&options, command)
         }
@@ -172,19 +178,15 @@ fn run(args: Args) -> Result<Done, Failure> {
 
 /// Checks whether a command first waits for files, pipes, servers or other processes, before it has the store or without it.
 fn waits_without_store(command: &CliCommand) -> bool {
-    match command {
-        CliCommand::Account(args) => matches!(args.action, AccountAction::Add(_)),
-        CliCommand::Simulate(args) => args.feed.is_none(),
-        CliCommand::Plan(args) => args.feed.is_none(),
-        command => matches!(
-            command,
-            CliCommand::Events(_)
-                | CliCommand::Parse(_)
-                | CliCommand::Lint(_)
-                | CliCommand::Restore(_)
-                | CliCommand::Service(_)
-        ),
-    }
+    matches!(
+        command,
+        CliCommand::Events(_)
+            | CliCommand::Parse(_)
+            | CliCommand::Lint(_)
+            | CliCommand::Restore(_)
+            | CliCommand::Service(_)
+    ) || matches!(command, CliCommand::Simulate(args) if args.feed.is_none())
+        || matches!(command, CliCommand::Plan(args) if args.feed.is_none())
 }
 
 /// Returns the command line as a clap command, for the tests of `--help`.

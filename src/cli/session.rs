@@ -4,6 +4,8 @@
 use std::future::Future;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::Options;
 use crate::engine::input::Input;
@@ -90,10 +92,12 @@ pub(super) fn read_configuration(options: &Options) -> Result<Configured, Failur
 }
 
 /// Like [`read_configuration`], and also checks the settings that only the HTTP client can validate: proxies, certificates, the
-/// user agent.
+/// user agent. Themes that cannot be used are among the notes.
 pub(super) fn check_configuration(options: &Options) -> Result<Configured, Failure> {
-    let configured = read_configuration(options)?;
+    let mut configured = read_configuration(options)?;
     Http::new(&configured.settings.network, Limits::default()).map_err(Failure::new)?;
+    let (_, troubles) = themes::appearance(&configured.screen, config_file(options).as_deref());
+    configured.notes.extend(troubles);
     Ok(configured)
 }
 
@@ -243,10 +247,18 @@ pub(super) fn wait_unless_stopped(stream: UnixStream) -> Result<bool, Failure> {
 /// Ends this process at the first stop signal, for work that keeps its data consistent at any moment: it may be waiting for a
 /// pipe, a server or another program.
 pub(super) fn end_when_stopped() {
+    end_while(Arc::new(AtomicBool::new(true)));
+}
+
+/// Like [`end_when_stopped`], until `ends` is false.
+pub(super) fn end_while(ends: Arc<AtomicBool>) {
     let mut stops = Stops::of_process();
     let wait = move || {
         if let Ok(waiting) = tokio::runtime::Builder::new_current_thread().build() {
             waiting.block_on(stops.wait());
+            if !ends.load(Ordering::Relaxed) {
+                return;
+            }
             // A password may be asked for without echo.
             crossterm::terminal::disable_raw_mode().ok();
             console::tell("backissue: interrupted");

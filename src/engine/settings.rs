@@ -52,6 +52,8 @@ pub struct NetworkSettings {
     pub user_agent: Option<String>,
     /// Logins. Each is sent only to the origin that it names (SPEC D.1, D.6).
     pub credentials: Vec<Credentials>,
+    /// What requests to certain origins send or use instead of the usual.
+    pub origins: Vec<OriginSettings>,
     /// File to which logins from typed addresses are written.
     pub credentials_file: Option<PathBuf>,
     /// Hosts that may be requested at a link-local address (SPEC D.6), written as in a URL.
@@ -60,6 +62,8 @@ pub struct NetworkSettings {
     pub allow_addresses: Vec<AddressNet>,
     /// PEM files with certificates to trust in addition to those of the system.
     pub extra_roots: Vec<PathBuf>,
+    /// `true` to run the programs of feeds (`exec:`, `filter:`), as `[commands] allow_sources` says.
+    pub allow_sources: bool,
 }
 
 /// Section `[[network.credentials]]` of the configuration: a login and its origin.
@@ -70,6 +74,22 @@ pub struct Credentials {
     pub origin: String,
     /// Login to send to the origin.
     pub login: Login,
+}
+
+/// Section `[[network.headers]]` of the configuration: what requests to one origin send or use. Nothing of it is sent to another
+/// origin, also after a redirect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OriginSettings {
+    /// Origin: scheme, host, and the port if it is not the default, such as `https://a.example`.
+    pub origin: String,
+    /// Further headers: names in lower case, and values.
+    pub headers: Vec<(String, Secret)>,
+    /// `User-Agent` header to send instead of the usual one.
+    pub user_agent: Option<String>,
+    /// Cookie file in the format of Netscape.
+    pub cookies: Option<PathBuf>,
+    /// Proxy to use instead of the usual one, which may contain a login; `none` for no proxy.
+    pub proxy: Option<Secret>,
 }
 
 /// Method to authenticate a request.
@@ -265,10 +285,12 @@ impl Default for Settings {
                 proxy: None,
                 user_agent: None,
                 credentials: Vec::new(),
+                origins: Vec::new(),
                 credentials_file: None,
                 allow_link_local: Vec::new(),
                 allow_addresses: Vec::new(),
                 extra_roots: Vec::new(),
+                allow_sources: false,
             },
             poll: PollSettings {
                 automatic: true,

@@ -32,6 +32,11 @@ use backissue_core::schedule::Timetable;
 /// Maximum time between two iterations of the main loop, so that the engine notices a change of the clock.
 const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
 
+/// How far the clock may be ahead of a server's clock to be trusted.
+const CLOCK_NEAR: TimeDelta = TimeDelta::days(2);
+/// How long a process runs before it trusts its clock although no server agreed.
+const CLOCK_PROVEN: TimeDelta = TimeDelta::days(1);
+
 /// Number of pending store writes, mostly of documents, at which no more requests are sent.
 const WRITES_WAITING_MAX: usize = 48;
 
@@ -103,6 +108,8 @@ pub struct Engine {
     pub filters: Filters,
     /// Changes that can be undone.
     pub undo: UndoStack,
+    /// From when removed feeds and undo steps are deleted because of their age; at once if `None`.
+    pub(super) forgets_from: Option<DateTime<Utc>>,
     /// Day of the last requested backup.
     pub(super) backup_day: Option<chrono::NaiveDate>,
     /// Id of the last store job.
@@ -157,6 +164,7 @@ impl Engine {
             saved_searches: Vec::new(),
             filters: Filters::default(),
             undo: UndoStack::default(),
+            forgets_from: None,
             backup_day: None,
             last_job: 0,
             pending: BTreeMap::new(),
@@ -253,7 +261,29 @@ impl Engine {
         let last = ended.iter().map(|saved| saved.key.0).max().unwrap_or(0);
         self.last_feed = self.last_feed.max(last);
         self.ended.extend(ended.into_iter().map(|saved| (saved.key, Subscription::saved(saved))));
-        self.undo.take_saved(steps, now);
+        self.undo.take_saved(steps);
+        self.forgets_from = now.checked_add_signed(CLOCK_PROVEN);
+        let dates: Vec<DateTime<Utc>> = self
+            .feeds
+            .values()
+            .filter_map(|feed| feed.state.facts.cache.and_then(|cache| cache.date))
+            .collect();
+        for date in dates {
+            self.compare_clock(date, now);
+        }
+    }
+
+    /// Trusts the clock if a server's is near.
+    pub(super) fn compare_clock(&mut self, server: DateTime<Utc>, now: DateTime<Utc>) {
+        if now.signed_duration_since(server) < CLOCK_NEAR {
+            self.forgets_from = None;
+        }
+    }
+
+    /// Returns whether what is old may be deleted. A wrong clock would make everything old at once, so this must wait until a server
+    /// answers whose clock is near, or until the process has run for a day.
+    pub(super) fn may_forget(&self, now: DateTime<Utc>) -> bool {
+        self.forgets_from.is_none_or(|from| from <= now)
     }
 
     /// Checks whether no poll, archive walk, write of subscriptions, learning run, notification, or addition is under way.

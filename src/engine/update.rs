@@ -188,8 +188,10 @@ fn complained(engine: &mut Engine, why: String) -> Vec<Effect> {
 /// Carries out what is due at `now`: polls, notifications, and the daily backup.
 fn ticked(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let mut effects = polling::tick(engine, now);
-    engine.undo.forget_old(now);
-    effects.extend(unsubscribe::forget_ended(engine, now));
+    if engine.may_forget(now) {
+        engine.undo.forget_old(now);
+        effects.extend(unsubscribe::forget_ended(engine, now));
+    }
     effects.extend(notifications::notify(engine, now));
     // Make the daily backup only in a process that keeps running. A one-shot command makes its backup when it ends.
     let lasts = engine.attended || engine.polls_by_itself;

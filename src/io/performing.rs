@@ -13,7 +13,7 @@ use super::config::credentials_file;
 use super::http::{Http, Limits};
 use super::output::{CommandOutput, OwnOutput};
 use super::pictures::{self, PictureCache};
-use super::processes::{browser, desktop_notes, run_command};
+use super::processes::{browser, desktop_notes, feed_sources, run_command};
 use super::store::{
     RuleHits, Store, StoreError, StoreHandle, StoreThread, Texts, catch_sled_panic,
 };
@@ -220,6 +220,7 @@ impl Performer {
             conditional: false,
             result: Err(FetchFailure::Protocol(why)),
         };
+        let network = self.network.clone();
         let (tell, durable) = tokio::sync::oneshot::channel();
         if request.waits_for_store {
             // Sending fails only if the fetch was cancelled.
@@ -233,7 +234,7 @@ impl Performer {
             // Ignore a failed write, which is reported elsewhere, and request the feed anyway.
             durable.await.ok();
             match http {
-                Ok(http) => http.fetch(request).await,
+                Ok(http) => feed_sources::fetch(&http, &network, request).await,
                 Err(why) => failed(why),
             }
         });
@@ -344,6 +345,12 @@ fn read_import(path: &str) -> ScreenInput {
             "type the path of a file: OPML, a newsboat or newsraft urls file, or one address per line"
                 .into(),
         )
+        .into();
+    }
+    if Path::new(&paths::expand_home(path)).is_dir() {
+        return Input::Trouble(format!(
+            "'{path}' is a folder; to take over the feeds and marks of another reader, run 'backissue import {path}' in another terminal"
+        ))
         .into();
     }
     match read_opml(path) {

@@ -29,9 +29,8 @@ pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
         }
         Err(failure) => console::put(&format!("configuration: {}", failure.sentence)),
     }
-    let misthemed = looks_found(options, configured.as_ref().map_or(&usual, |read| &read.screen));
-    let misconfigured = configured.map_or(true, |read| !read.notes.is_empty());
-    !misconfigured && !misthemed
+    describe_looks(options, configured.as_ref().map_or(&usual, |read| &read.screen));
+    configured.is_ok_and(|read| read.notes.is_empty())
 }
 
 /// Runs `backissue doctor` in the process that has the store open. The exit status is 1 if a check fails.
@@ -131,10 +130,9 @@ fn report_health(health: &Health, folder: &Path, repair: bool, put: &dyn Fn(&str
     !stays
 }
 
-/// Reports on the terminal and the themes. Returns `true` if a theme is unusable.
-fn looks_found(options: &Options, screen: &ScreenSettings) -> bool {
-    let (appearance, troubles) =
-        themes::appearance(screen, session::config_file(options).as_deref());
+/// Reports on the terminal and the themes that can be used.
+fn describe_looks(options: &Options, screen: &ScreenSettings) {
+    let (appearance, _) = themes::appearance(screen, session::config_file(options).as_deref());
     let colours = match appearance.colours {
         Colours::None => "no colours",
         Colours::Sixteen => "16 colours",
@@ -155,10 +153,6 @@ fn looks_found(options: &Options, screen: &ScreenSettings) -> bool {
     let shown = appearance.theme().map_or("", |theme| theme.name.as_str());
     let all: Vec<&str> = appearance.themes.iter().map(|theme| theme.name.as_str()).collect();
     console::put(&format!("theme: {shown}; available: {}", all.join(", ")));
-    for trouble in &troubles {
-        console::put(&format!("  {trouble}"));
-    }
-    !troubles.is_empty()
 }
 
 /// Checks the search index. With `repair`, rebuilds a damaged index and brings it up to date with the store. Returns `true` if an

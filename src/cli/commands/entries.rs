@@ -123,7 +123,8 @@ fn entry_line(key: EntryKey, feed: &Subscription, kept: &KeptEntry, flags: Flags
     let mark = if flags.is_unread() { "●" } else { " " };
     let star = if flags.is_starred() { "★" } else { " " };
     let date = kept.listed().format("%Y-%m-%d %H:%M");
-    let (title, own) = (feed.record.shown_title(), kept.shown_title());
+    let title = feed.record.shown_title();
+    let own = Some(kept.shown_title()).filter(|own| !own.is_empty()).unwrap_or("(no title)");
     format!("{:>9} {mark}{star} {date}  {title}  {own}", key.to_string())
 }
 

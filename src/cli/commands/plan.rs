@@ -13,6 +13,7 @@ use crate::cli::publisher::parse;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
 use crate::engine::entries::texts_ahead;
+use crate::engine::external::feed_sources::source_words;
 use crate::engine::poll::{learn, plans};
 use crate::engine::settings::ONLY_BY_HAND;
 use crate::engine::state::Engine;
@@ -72,6 +73,9 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &PlanArgs) -> Result<Done
         return Ok(Done::All);
     }
     desk.put(&plan_words(&engine, feed, now));
+    if let Some(source) = source_words(&subscription.record.url) {
+        desk.put(&source);
+    }
     if !engine.settings.poll.automatic {
         desk.put(ONLY_BY_HAND);
     }

@@ -115,7 +115,10 @@ fn hit_lines(
     let mark = if flags.is_unread() { "●" } else { " " };
     let star = if flags.is_starred() { "★" } else { " " };
     let date = kept.listed().format("%Y-%m-%d");
-    let own = marks.snippet(kept.shown_title(), usize::MAX).marked();
+    let own = match kept.shown_title() {
+        "" => "(no title)".to_owned(),
+        title => marks.snippet(title, usize::MAX).marked(),
+    };
     let feed = find_title(engine, key);
     let line = format!("{:>9} {mark}{star} {date}  {own}  · {feed}", key.to_string());
     if snippet.is_empty() { line } else { format!("{line}\n             {snippet}") }

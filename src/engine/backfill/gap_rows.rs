@@ -6,6 +6,7 @@ use crate::engine::entries::rows::{GapMark, ListQuery, Scope, Show};
 use crate::engine::event::Event;
 use crate::engine::feeds::subscription::{Subscription, missing_in};
 use crate::engine::state::Engine;
+use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::history::{FeedKey, Gap, GapKey, GapKind, HistoryStatus};
 
 /// Returns the gaps of a feed that an entry list shows, each with its row.
@@ -85,6 +86,9 @@ fn stated(
     feed: &Subscription,
     words: fn(HistoryStatus) -> String,
 ) -> Option<String> {
+    if let Some(why) = FeedSource::of(&feed.record.url).without_history() {
+        return Some(why.to_owned());
+    }
     feed.state.facts.last_ok?;
     let walking = crate::engine::backfill::walks::progress(engine, feed);
     Some(walking.unwrap_or_else(|| words(feed.history.status())))

@@ -13,6 +13,7 @@ use crate::engine::event::Event;
 use crate::engine::feeds::subscription::HistoryCommit;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::history::{DocumentKind, FeedKey, GapKey};
 
 /// Requests older entries of a feed, at one gap or at all gaps. A request for all gaps stops the feed's archive walk if one is
@@ -31,6 +32,10 @@ pub fn more(
     }
     if gap.is_none() && engine.backfills.contains_key(&feed) {
         return walks::stop(engine, now, feed);
+    }
+    if let Some(why) = FeedSource::of(&subscription.record.url).without_history() {
+        engine.say(format!("{title}: {why}"));
+        return Vec::new();
     }
     let record = &subscription.history;
     let action = match gap {

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::settings::HistoryMode;
 use crate::engine::state::Engine;
+use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::history::address::host;
 use backissue_core::history::{ActiveAdaptor, FeedKey, Gap, Mode, Reason, WalkPolicy};
 
@@ -26,6 +27,9 @@ pub fn policy(engine: &Engine, feed: FeedKey) -> WalkPolicy {
 /// Returns the external archive that the user chose for a feed, in the form that the feed's history expects.
 pub fn way(engine: &Engine, feed: FeedKey) -> Option<ActiveAdaptor> {
     let record = &engine.feeds.get(&feed)?.record;
+    if FeedSource::of(&record.url) != FeedSource::Web {
+        return None;
+    }
     let base = engine.settings.history.internet_archive.trim_end_matches('/').to_owned();
     record.feed_settings.archives.map(|adaptor| ActiveAdaptor {
         adaptor,

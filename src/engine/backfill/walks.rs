@@ -25,6 +25,7 @@ use crate::engine::poll::start_fetches;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::feed::FeedDocument;
+use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::walk::archive_walk::ArchiveRequest;
 use backissue_core::history::{
@@ -73,6 +74,13 @@ struct Begun {
 
 fn begin_with(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, begun: Begun) -> Vec<Effect> {
     let Begun { action, archive, asks } = begun;
+    let source = engine.feeds.get(&feed).map(|feed| FeedSource::of(&feed.record.url));
+    if let Some(why) = source.and_then(FeedSource::without_history) {
+        if action.is_some() {
+            engine.say(why);
+        }
+        return Vec::new();
+    }
     if let Some(backfill) = engine.backfills.get_mut(&feed) {
         backfill.asked |= action.is_some();
         backfill.asks |= asks;

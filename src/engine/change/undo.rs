@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::undo_stack::Step;
+use super::undo_stack::{Step, is_over};
 use crate::engine::backfill::history_requests;
 use crate::engine::effect::Effect;
 use crate::engine::entries::marks::{self, words};
@@ -23,8 +23,13 @@ pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
         engine.undo.wanted = true;
         return Vec::new();
     }
-    engine.undo.forget_old(now);
-    let Some(step) = engine.undo.pop() else {
+    if engine.may_forget(now) {
+        engine.undo.forget_old(now);
+    }
+    // An older step stays until it may be deleted: the clock may be wrong.
+    let last = engine.undo.steps.back().and_then(|known| known.at);
+    let is_outdated = last.is_some_and(|at| is_over(at, now));
+    let Some(step) = (!is_outdated).then(|| engine.undo.pop()).flatten() else {
         engine.say("nothing to undo");
         return Vec::new();
     };
@@ -153,6 +158,7 @@ fn words_together(steps: &[Step]) -> String {
         (removed, "unsubscribed from ", "feed", "feeds"),
         (brought_back, "subscribed again to ", "feed", "feeds"),
         (others, "", "change", "changes"),
+        (if shown == 0 { awaited } else { 0 }, "entries that were awaited for ", "feed", "feeds"),
     ];
     let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
     let parts =

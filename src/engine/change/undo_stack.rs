@@ -55,7 +55,7 @@ pub struct UndoStack {
 pub(super) struct KnownStep {
     id: ChangeId,
     /// Time of the change; `None` until the step is passed to the store.
-    at: Option<DateTime<Utc>>,
+    pub(super) at: Option<DateTime<Utc>>,
     pub(super) step: Step,
 }
 
@@ -195,12 +195,11 @@ impl UndoStack {
         !self.undone.is_empty()
     }
 
-    /// Adds the step of a new change. After that, changes that were undone earlier can no longer be redone.
+    /// Adds the step of a new change, and returns its id or the future id of the combined step. Undone steps cannot be redone then.
     pub fn push(&mut self, step: Step) -> ChangeId {
         self.undone.clear();
         if let Some(together) = &mut self.together {
             together.push(step);
-            // This is the id that the combined step will get.
             return ChangeId(self.last.0.saturating_add(1));
         }
         self.keep(step)
@@ -270,13 +269,12 @@ impl UndoStack {
         }
     }
 
-    /// Takes over the stored steps, oldest first. Steps that are too old are removed from the store.
-    pub fn take_saved(&mut self, saved: Vec<SavedStep>, now: DateTime<Utc>) {
+    /// Takes over the stored steps, oldest first.
+    pub fn take_saved(&mut self, saved: Vec<SavedStep>) {
         for SavedStep { id, at, step } in saved {
             self.last = self.last.max(id);
             self.steps.push_back(KnownStep { id, at: Some(at), step });
         }
-        self.forget_old(now);
         while self.steps.len() > UNDO_STEPS {
             self.drop_oldest();
         }
@@ -289,10 +287,11 @@ impl UndoStack {
         let mut changes = StepChanges { kept: Vec::new(), gone: std::mem::take(&mut self.gone) };
         for renewed in std::mem::take(&mut self.renewed) {
             let Some(known) = self.steps.iter().find(|known| known.id == renewed) else { continue };
-            let Some(at) = known.at.filter(|_| known.step.entries() <= SAVED_ENTRIES_MAX) else {
-                continue;
-            };
-            changes.kept.push(SavedStep { id: renewed, at, step: known.step.clone() });
+            let (id, step) = (renewed, &known.step);
+            match known.at.filter(|_| step.entries() <= SAVED_ENTRIES_MAX) {
+                None => changes.gone.push(id),
+                Some(at) => changes.kept.push(SavedStep { id, at, step: step.clone() }),
+            }
         }
         for place in old..self.steps.len() {
             let earlier = self.steps.iter().take(place).map(|known| known.id);
@@ -300,8 +299,7 @@ impl UndoStack {
             let Some(known) = self.steps.get_mut(place) else { break };
             known.at = Some(now);
             if known.step.entries() > SAVED_ENTRIES_MAX {
-                // Keep a very large step in memory only, and remove all earlier steps from the store: changes are undone in reverse
-                // order, so earlier changes could not be undone without this step.
+                // A very large step stays in memory only. Without it, earlier ones could not be undone: they leave the store.
                 changes.kept.clear();
                 changes.gone.extend(earlier);
             } else {
@@ -433,7 +431,8 @@ mod tests {
         let mut stack = UndoStack::default();
         let saved = |id: u64, at| SavedStep { id: ChangeId(id), at, step: marked(1) };
         let later = NOW + UNDO_KEPT;
-        stack.take_saved(vec![saved(4, NOW), saved(7, later)], later);
+        stack.take_saved(vec![saved(4, NOW), saved(7, later)]);
+        stack.forget_old(later);
         assert_eq!(ids(&stack.changes(later).unwrap()), (vec![], vec![4]));
         for _ in 0..UNDO_STEPS {
             stack.push(marked(1));

@@ -2,6 +2,7 @@
 
 pub mod external_command;
 pub mod external_run;
+pub mod feed_sources;
 mod link_place;
 pub mod open_rules;
 pub mod run_external;

@@ -1,13 +1,26 @@
 //! Parses typed addresses and compares addresses.
 
+use crate::engine::external::feed_sources::source_address;
 use crate::engine::state::Engine;
 use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::history::FeedKey;
 
-/// Parses the user's input as an address. Adds `https://` to a bare host name.
+/// Parses the user's input as an address of the web, a file or a program ([`FeedSource`]). Adds `https://` to a bare host name.
 pub fn address_of(typed: &str) -> Result<String, String> {
     let typed = typed.trim();
-    let typed = typed.strip_prefix("feed:").map_or(typed, |rest| rest.trim_start_matches("//"));
+    source_address(typed).unwrap_or_else(|| web_address(typed))
+}
+
+/// Parses the user's input as an address of the web. Adds `https://` to a bare host name.
+pub fn web_address(typed: &str) -> Result<String, String> {
+    let typed = typed.trim();
+    let typed = match typed.split_at_checked(5) {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("feed:") => {
+            rest.trim_start_matches("//")
+        }
+        Some(_) | None => typed,
+    };
     let with_scheme = if typed.contains("://") {
         typed.to_owned()
     } else {
@@ -64,6 +77,10 @@ pub fn subscribed_as(engine: &Engine, url: &str) -> Option<FeedKey> {
 
 /// Returns the normalized spelling of an address, for comparison with other addresses.
 pub fn comparable(url: &str) -> String {
+    // The address of a program is a command, in which `#` begins no fragment.
+    if FeedSource::of(url).is_program() {
+        return url.to_owned();
+    }
     url::Url::parse(url).map_or_else(
         |_| url.to_owned(),
         |mut url| {
@@ -81,6 +98,7 @@ mod tests {
     fn a_bare_host_name_gets_https() {
         assert_eq!(address_of(" site.example "), Ok("https://site.example/".into()));
         assert_eq!(address_of("feed://site.example/rss"), Ok("https://site.example/rss".into()));
+        assert_eq!(address_of("FEED://site.example/rss"), Ok("https://site.example/rss".into()));
         assert_eq!(
             address_of("feed:https://site.example/rss"),
             Ok("https://site.example/rss".into())
@@ -95,8 +113,7 @@ mod tests {
 
     #[test]
     fn invalid_address_is_refused_with_an_example() {
-        for typed in ["word", "", "ftp://a.example/", "file:///etc/passwd", "https://", "two words"]
-        {
+        for typed in ["word", "", "ftp://a.example/", "https://", "two words"] {
             assert!(address_of(typed).unwrap_err().contains("https://site.example/"), "{typed}");
         }
         for typed in [

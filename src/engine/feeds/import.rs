@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::addition::{Imported, Subscribe};
-use super::addresses::{address_of, comparable};
+use super::addresses::comparable;
 use super::chosen_settings::{Chosen, FeedSettings};
 use super::subscribe::insert;
 use super::typed_logins::{TakenLogin, take_login};
@@ -14,6 +14,7 @@ use crate::engine::change::undo_stack::Step;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
+use crate::engine::external::feed_sources::allowed_address;
 use crate::engine::politeness::rate_limits;
 use crate::engine::state::Engine;
 use backissue_core::feed::logins::without_logins;
@@ -55,7 +56,7 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
     let mut imported = Imported::default();
     let (mut changed, mut steps, mut effects) = (Vec::new(), Vec::new(), Vec::new());
     for asked in wanted {
-        let url = match address_of(&asked.address) {
+        let url = match allowed_address(&asked, &engine.settings.network) {
             Ok(url) => url,
             Err(why) => {
                 imported.bad.push((without_logins(&asked.address), why));

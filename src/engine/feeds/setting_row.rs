@@ -6,6 +6,7 @@ use crate::engine::settings::Settings;
 use backissue_core::feed::Zone;
 use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
 use backissue_core::feed::opml::subscription_list::normal_tags;
+use backissue_core::feed::opml::tag_line::{read_tags, write_tags};
 
 /// Text that removes the interval chosen for a feed, so that the configured interval applies.
 const AUTO: &str = "auto";
@@ -143,7 +144,7 @@ impl FeedSettingRow {
     pub fn text(&self, chosen: &Chosen) -> String {
         match self.kind {
             SettingKind::Text { get, .. } => get(chosen),
-            SettingKind::Tags => chosen.tags.join(", "),
+            SettingKind::Tags => write_tags(&chosen.tags),
             SettingKind::Interval(field) => {
                 field(&mut chosen.feed_settings.clone()).map(interval_text).unwrap_or_default()
             }
@@ -181,10 +182,7 @@ impl FeedSettingRow {
     /// sentence.
     pub fn set(&self, chosen: &mut Chosen, text: &str, zone: &Zone) -> Result<(), String> {
         match self.kind {
-            // If the text did not change, keep the tags, because splitting the text at commas would split a tag that contains a
-            // comma.
-            SettingKind::Tags if text == self.text(chosen).trim() => {}
-            SettingKind::Tags => chosen.tags = normal_tags(text.split(',')),
+            SettingKind::Tags => chosen.tags = read_tags(text),
             SettingKind::Interval(field) if text.is_empty() => {
                 *field(&mut chosen.feed_settings) = None;
             }

@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(set("min", &["2h"]), Ok("2h".into()));
         assert!(set("min", &["soon"]).unwrap_err().contains("not a duration"));
         assert_eq!(set("min", &["auto"]), Ok("auto".into()));
-        assert_eq!(set("tags", &["a,b", " c "]), Ok("a,b, c".into()));
+        assert_eq!(set("tags", &["a,b", " c "]), Ok("\"a,b\", c".into()));
         assert_eq!(set("tags", &[""]), Ok("none".into()));
         assert_eq!(set("rules", &["Mon 1h", "Tue 2h"]), Ok("Mon 1h UTC; Tue 2h UTC".into()));
         assert_eq!(set("rules", &[""]), Ok("none".into()));
@@ -327,11 +327,12 @@ mod tests {
     }
 
     #[test]
-    fn unchanged_tag_with_a_comma_is_kept() {
+    fn tag_with_a_comma_is_kept_in_quotes() {
         let mut chosen = Chosen { tags: vec!["a,b".into()], ..Chosen::default() };
         let tags = FEED_SETTINGS.iter().find(|row| row.name == "tags").unwrap();
-        tags.set(&mut chosen, "a,b", &Zone::Utc).unwrap();
-        assert_eq!(chosen.tags, ["a,b"]);
+        let shown = tags.told(&chosen);
+        tags.set(&mut chosen, &format!("{shown}, c"), &Zone::Utc).unwrap();
+        assert_eq!(chosen.tags, ["a,b", "c"]);
         tags.set(&mut chosen, "a,b, c", &Zone::Utc).unwrap();
         assert_eq!(chosen.tags, ["a", "b", "c"]);
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use chrono::{DateTime, Utc};
 
 use super::addition::{Added, Addition, Previews, Subscribe};
-use super::addresses::{address_of, subscribed_as};
+use super::addresses::subscribed_as;
 use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::discovery::{Found, feed_in, follow_page, found, names_no_feed};
 use super::subscription::{NamedBy, Subscription, SubscriptionRecord};
@@ -16,6 +16,7 @@ use crate::engine::change::undo_stack::Step;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
+use crate::engine::external::feed_sources::allowed_address;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::classify_response::worth_asking_again;
@@ -66,7 +67,7 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
     let id = wanted.id;
     let mut wanted = wanted;
     let (mut kept, mut login) = (Vec::new(), None);
-    let address = address_of(&wanted.address).map(|url| {
+    let address = allowed_address(&wanted, &engine.settings.network).map(|url| {
         let taken = take_login(engine, url);
         (kept, login) = (taken.effects, taken.login);
         taken.url

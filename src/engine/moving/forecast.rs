@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 
 use super::move_in::MoveIn;
 use crate::engine::entries::entry_filters;
+use crate::engine::external::feed_sources::allowed_address;
+use crate::engine::feeds::addition::Subscribe;
 use crate::engine::feeds::addresses::{address_of, comparable};
 use crate::engine::save_searches::with_new;
 use crate::engine::state::Engine;
+use backissue_core::feed::logins::without_logins;
 
 /// Numbers of things that were found and of those that would be taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,6 +52,15 @@ pub struct Forecast {
     pub filters: Count,
 }
 
+/// Returns the addresses of a list that cannot be subscribed to, each with the reason.
+pub fn refused(engine: &Engine, moved: &MoveIn) -> Vec<(String, String)> {
+    let refused = |asked: &Subscribe| {
+        let why = allowed_address(asked, &engine.settings.network).err()?;
+        Some((without_logins(&asked.address), why))
+    };
+    moved.subscriptions.iter().filter_map(refused).collect()
+}
+
 /// Counts what taking over from another reader would add.
 pub fn forecast(engine: &Engine, moved: &MoveIn) -> Forecast {
     let here: BTreeSet<String> =
@@ -57,7 +69,8 @@ pub fn forecast(engine: &Engine, moved: &MoveIn) -> Forecast {
     let mut all = Forecast::default();
     let (mut tags, mut tags_taken) = (BTreeSet::new(), BTreeSet::new());
     for asked in &moved.subscriptions {
-        let url = address_of(&asked.address).ok().map(|url| comparable(&url));
+        let url = allowed_address(asked, &engine.settings.network);
+        let url = url.ok().map(|url| comparable(&url));
         let is_new = url.as_ref().is_some_and(|url| after.insert(url.clone()));
         let is_valid = url.is_some();
         all.feeds.add(true, is_valid);

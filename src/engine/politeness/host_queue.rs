@@ -9,6 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::engine::poll::fetch::{FetchId, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::settings::NetworkSettings;
+use backissue_core::feed::opml::feed_source::FeedSource;
 
 /// A fetch that waits for its turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,7 +137,8 @@ impl HostQueue {
         let key = site_of(&waiting.url);
         let site = self.sites.entry(key).or_default();
         site.local = is_loopback(&waiting.url);
-        site.unspaced = !settings.space_loopback && site.local;
+        let is_web = FeedSource::web_part(&waiting.url).is_some();
+        site.unspaced = !is_web || (!settings.space_loopback && site.local);
         let queue = match waiting.purpose {
             Purpose::Archive(_) => &mut site.archives,
             // A page that nobody waits for.
@@ -332,13 +334,14 @@ pub type Host = (String, Option<u16>);
 
 /// Returns the host and port of an address.
 pub fn host_of(url: &str) -> Option<Host> {
-    let url = url::Url::parse(url).ok()?;
+    let url = url::Url::parse(FeedSource::web_part(url)?).ok()?;
     Some((url.host_str()?.to_owned(), url.port_or_known_default()))
 }
 
 /// Returns the site of an address: the registrable domain of its host according to the public suffix list. An IP address or a
-/// name without a registrable domain is its own site, together with its port.
+/// name without a registrable domain is its own site, together with its port. All files and programs are one site.
 pub fn site_of(url: &str) -> String {
+    let Some(url) = FeedSource::web_part(url) else { return "this machine".to_owned() };
     let Ok(url) = url::Url::parse(url) else { return String::new() };
     if let Some(url::Host::Domain(name)) = url.host()
         && let Some(domain) = psl::domain_str(name.trim_end_matches('.'))
@@ -349,8 +352,9 @@ pub fn site_of(url: &str) -> String {
     url.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}"))
 }
 
-/// Checks whether an address is on this machine.
+/// Checks whether an address is on this machine. Files and programs are.
 pub fn is_loopback(url: &str) -> bool {
+    let Some(url) = FeedSource::web_part(url) else { return true };
     match url::Url::parse(url).ok().as_ref().and_then(url::Url::host) {
         Some(url::Host::Ipv4(address)) => address.is_loopback(),
         Some(url::Host::Ipv6(address)) => address.is_loopback(),

@@ -155,6 +155,9 @@ fn answered(
     let (wire_bytes, conditional) = (fetched.wire_bytes, fetched.conditional);
     let AppliedResponse { mut commit, moved } =
         apply_response(&mut subscription, cause, &sent, fetched, &taken);
+    if let Some(date) = subscription.state.facts.cache.and_then(|cache| cache.date) {
+        engine.compare_clock(date, commit.fetched_at);
+    }
     let record = &subscription.record;
     if is_corrected {
         commit.record = Some(record.clone());

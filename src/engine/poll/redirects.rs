@@ -7,6 +7,7 @@ use crate::engine::feeds::subscription::{
     FORMER_MAX, FeedState, FormerAddress, ProposedFor, ProposedMove, Subscription,
     SubscriptionRecord,
 };
+use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::feed::{FeedDocument, NewLocation};
 use backissue_core::history::kind::first_page_elsewhere;
 
@@ -97,8 +98,10 @@ pub fn stated_move(
             (first_page_elsewhere(document, &[&record.url, answered])?, ProposedFor::LaterPage)
         }
     };
+    // A publisher never names a file or a program of this machine.
+    let is_web = FeedSource::of(to) == FeedSource::Web;
     let is_here = to == record.url || to == answered || record.declined.as_deref() == Some(to);
-    (!is_here).then(|| Moving::Ask(to.to_owned(), because))
+    (is_web && !is_here).then(|| Moving::Ask(to.to_owned(), because))
 }
 
 /// Returns the move after a permanent redirect whose target responded with a 304. The validators came from the target, so the

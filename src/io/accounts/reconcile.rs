@@ -17,6 +17,7 @@ use backissue_core::accounts::greader::SubscriptionEdit;
 use backissue_core::accounts::subscriptions::{
     AgreedFeed, FeedStep, LocalFeed, compare, folder_of,
 };
+use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::history::FeedKey;
 
 fn form_of(address: &str) -> String {
@@ -32,7 +33,9 @@ fn local_feeds(session: &mut Session<'_>) -> Result<Vec<LocalFeed<FeedKey>>, Syn
         let local = |feed: &Subscription, is_ended| {
             let account = feed.record.feed_settings.account.as_ref();
             let in_account = account == Some(&name);
-            (in_account || account.is_none()).then(|| LocalFeed {
+            // A server cannot read the files of this machine or run its programs.
+            let is_web = FeedSource::of(&feed.record.url) == FeedSource::Web;
+            (is_web && (in_account || account.is_none())).then(|| LocalFeed {
                 key: feed.key,
                 address: form_of(&feed.record.url),
                 own_title: feed.record.own_title.clone(),

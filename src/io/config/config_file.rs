@@ -9,12 +9,14 @@ use super::credentials::CredentialsTable;
 use super::credentials_file;
 use super::external_commands::{CommandTable, CommandsTable, open_rules, share_targets};
 use super::key_bindings::{self, KeysTable};
+use super::origins::{OriginTable, one_each};
 use super::toml_errors::located;
 use crate::engine::durations::Span;
 use crate::engine::politeness::address_net::AddressNet;
 use crate::engine::settings::{
     Credentials, FailingFeeds, HistorySettings, NotifySettings, Settings, TEXTS_MB_MIN,
 };
+use crate::io::paths::expand_home;
 use crate::io::small_files;
 use crate::io::system::words::system_words;
 use crate::ui::settings::{EntryColumn, ScreenSettings};
@@ -60,6 +62,8 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
             return with_credentials(Configured::default(), path);
         }
+        // The usual way to say that there is no configuration.
+        _ if path == Path::new("/dev/null") => String::new(),
         read => read.map_err(|error| cannot(system_words(&error)))?,
     };
     let mut configured = parse(&text)
@@ -75,6 +79,10 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
 /// Adds the logins from the credentials file next to the configuration file.
 fn with_credentials(mut configured: Configured, path: &Path) -> Result<Configured, String> {
     credentials_file::add_to(&mut configured.settings, path)?;
+    let folder = path.parent().unwrap_or(path);
+    for file in configured.settings.network.origins.iter_mut().flat_map(|one| &mut one.cookies) {
+        *file = folder.join(expand_home(&file.to_string_lossy()));
+    }
     Ok(configured)
 }
 
@@ -119,6 +127,7 @@ struct NetworkTable {
     proxy: Option<String>,
     user_agent: Option<String>,
     credentials: Vec<CredentialsTable>,
+    headers: Vec<OriginTable>,
     allow_link_local: Vec<String>,
     allow_addresses: Vec<AddressNet>,
     extra_roots: Vec<PathBuf>,
@@ -148,10 +157,12 @@ impl ConfigDocument {
         network.proxy = self.network.proxy;
         network.user_agent = self.network.user_agent;
         network.credentials = one_an_origin(self.network.credentials)?;
+        network.origins = one_each(self.network.headers)?;
         network.allow_link_local =
             self.network.allow_link_local.iter().map(|host| host_as_asked(host)).collect();
         network.allow_addresses = self.network.allow_addresses;
         network.extra_roots = self.network.extra_roots;
+        network.allow_sources = self.commands.allow_sources;
         let poll = &mut settings.poll;
         for (target, span) in [
             (&mut poll.min_minutes, self.poll.min),
@@ -251,6 +262,9 @@ mod tests {
             [[network.credentials]]
             origin = "https://b.example"
             token = "abc"
+            [[network.headers]]
+            origin = "https://a.example"
+            headers = { X-Key = "k" }
             [poll]
             automatic = false
             failing_feeds = "ignore"
@@ -277,6 +291,7 @@ mod tests {
             enclosure = "mpv --no-video"
             pipe = "!less"
             on_new = "sh -c 'cat >> news.json'"
+            allow_sources = true
             [sync]
             every = "30m"
             [notify]
@@ -303,6 +318,8 @@ mod tests {
         let poll = (settings.poll.automatic, settings.poll.failing_feeds);
         assert_eq!(poll, (false, FailingFeeds::Ignore));
         assert_eq!((settings.poll.pace, screen.text_width), (Pace::More, 72));
+        assert!(settings.network.allow_sources);
+        assert_eq!(settings.network.origins.len(), 1);
         let on_new = settings.commands.on_new.unwrap();
         assert_eq!(on_new.arguments(), ["-c", "cat >> news.json"]);
         assert_eq!((screen.images, screen.image_protocol), (true, ImageProtocol::HalfBlocks));

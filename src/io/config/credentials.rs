@@ -19,7 +19,7 @@ struct WrittenCredentials {
 
 /// A secret text, such as a password, that never appears in an error message, not even if the value has the wrong type.
 #[derive(Debug)]
-struct SecretText(Secret);
+pub(super) struct SecretText(pub(super) Secret);
 
 impl<'de> Deserialize<'de> for SecretText {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,5 +1,5 @@
-//! `credentials.toml` next to the configuration file: the logins that the user typed as part of feed addresses. Only the user can
-//! read this file.
+//! `credentials.toml` next to the configuration file: the logins that the user typed as part of feed addresses, and headers that the
+//! user put there. Only the user can read this file.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::credentials::{CredentialsTable, origin};
+use super::origins::{OriginTable, one_each};
 use super::toml_errors::located;
 use crate::engine::settings::{Credentials, Login, Settings};
 use crate::io::private_files::{create_private_folder, make_private, replace_private};
@@ -22,6 +23,7 @@ const BYTES_MAX: u64 = 1024 * 1024;
 #[serde(deny_unknown_fields, default)]
 struct CredentialsDocument {
     credentials: Vec<CredentialsTable>,
+    headers: Vec<OriginTable>,
 }
 
 /// Returns the path of the credentials file for a configuration file.
@@ -41,6 +43,11 @@ pub(super) fn add_to(settings: &mut Settings, configuration: &Path) -> Result<()
     for CredentialsTable(one) in file.credentials {
         if network.credentials.iter().all(|other| other.origin != one.origin) {
             network.credentials.push(one);
+        }
+    }
+    for one in one_each(file.headers)? {
+        if network.origins.iter().all(|other| other.origin != one.origin) {
+            network.origins.push(one);
         }
     }
     network.credentials_file = Some(path);

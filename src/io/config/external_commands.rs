@@ -16,6 +16,7 @@ pub(in crate::io) struct CommandsTable {
     enclosure: Option<WrittenCommand>,
     pipe: Option<String>,
     on_new: Option<WrittenCommand>,
+    pub(super) allow_sources: bool,
 }
 
 #[derive(Debug, Deserialize)]

@@ -8,6 +8,7 @@ pub mod default_text;
 pub(super) mod external_commands;
 pub(super) mod folder_watch;
 pub(super) mod key_bindings;
+mod origins;
 pub mod themes;
 pub(super) mod toml_errors;
 pub(super) mod unknown_names;

@@ -58,6 +58,7 @@ impl Http {
             ..FetchRequest::typed(FetchId(0), request.url.clone())
         };
         let mut headers = request_headers::headers(&typed, &url);
+        self.origins.add_to(&mut headers, &url, None).await?;
         if let Some(value) = &request.authorization {
             let mut value = HeaderValue::from_str(value)
                 .map_err(|_| FetchFailure::Address("the login cannot be sent".to_owned()))?;

@@ -13,6 +13,7 @@ use super::body::{BodyLimits, Decoding};
 use super::clients::{ClientEnvironment, Clients, ReceivedResponse, SendError};
 use super::failures::{classify_error, is_hung_up, is_refused_a_file};
 use super::limits::Limits;
+use super::origins::OriginHeaders;
 use super::parse_threads::ParseThreads;
 use super::proxies::without_login;
 use super::redirects::{self, Redirect, RedirectLimits, RedirectPath};
@@ -41,6 +42,7 @@ pub struct Http {
     pub(super) clients: Clients,
     pub(super) limits: Limits,
     credentials: Vec<Credentials>,
+    pub(super) origins: OriginHeaders,
     /// Limits the number of concurrent requests; further requests wait.
     requests: Semaphore,
     documents: ParseThreads,
@@ -64,6 +66,7 @@ impl Http {
             clients: Clients::new(settings, &limits, around)?,
             limits,
             credentials: settings.credentials.clone(),
+            origins: OriginHeaders::new(&settings.origins),
             requests: Semaphore::new(settings.parallel.min(Semaphore::MAX_PERMITS)),
             documents: ParseThreads::for_documents(),
             pages: ParseThreads::for_pages(),
@@ -81,6 +84,22 @@ impl Http {
     /// Performs a fetch and also returns the decoded body of the last response.
     pub async fn fetch_kept(&self, request: FetchRequest) -> (Fetched, Vec<u8>) {
         self.fetch_traced(request, FetchTrace { keeps: true, ..FetchTrace::default() }).await
+    }
+
+    /// Returns the maximum size of a decoded document, in bytes.
+    pub(in crate::io) const fn body_max(&self) -> usize {
+        self.limits.body.body_max
+    }
+
+    /// Parses a document that did not come from the network, on the threads for documents. Returns `None` if that panics.
+    pub(in crate::io) async fn read_document(
+        &self,
+        bytes: Vec<u8>,
+        url: String,
+    ) -> Option<AnswerBody> {
+        let large = bytes.len() > LARGE_BYTES;
+        let _turn = if large { self.large.acquire().await.ok() } else { None };
+        self.documents.run(move || read_body(&bytes, &url, None)).await
     }
 
     async fn fetch_traced(
@@ -169,7 +188,7 @@ impl Http {
         let known = request.validators.as_ref();
         trace.conditional = known.is_some_and(|validators| validators.speak_for(path.at.as_str()));
         let mut headers = request_headers::headers(request, &path.at);
-        headers.extend(path.cookie().map(|cookie| (header::COOKIE, cookie.clone())));
+        self.origins.add_to(&mut headers, &path.at, path.cookie()).await?;
         let attempt = || {
             self.clients.send(&path.at, path.trust.allowed(&path.at), |client| {
                 credentials.build_request(client, &path.at).headers(headers.clone())

@@ -13,6 +13,7 @@ mod clients;
 mod cookies;
 mod failures;
 mod limits;
+mod origins;
 mod page_tree;
 mod parse_threads;
 mod proxies;

@@ -3,7 +3,7 @@
 //! If `[network] proxy` is set, every request goes through it. Otherwise the environment's proxies are used (`ALL_PROXY`,
 //! `HTTPS_PROXY`, `HTTP_PROXY`; on macOS and Windows the system's proxies) for every host not listed in `NO_PROXY`, but never for
 //! this machine, which no proxy can reach. A proxy resolves host names itself, so only literal IP addresses and `localhost` can
-//! be checked. With a `socks5` proxy, this program resolves host names, so they are checked as usual.
+//! be checked. The proxy that the settings name for an origin replaces these for requests to that origin. With a `socks5` proxy, this program resolves host names, so they are checked as usual.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,10 +13,13 @@ use reqwest::Proxy;
 use url::Url;
 
 use super::address_guard::{host_text, is_localhost, literal};
-use crate::engine::settings::NetworkSettings;
+use crate::engine::settings::{NetworkSettings, OriginSettings};
 
 /// A host name that no `NO_PROXY` list contains, used to find out whether the environment configures a proxy at all.
 const NOBODY: &str = "nobody.invalid";
+
+/// The value of `proxy` for an origin that is requested without a proxy.
+const DIRECT: &str = "none";
 
 /// The environment variables that configure proxies.
 const VARIABLES: [&str; 6] =
@@ -91,6 +94,32 @@ pub(super) fn proxies(
         });
     }
     Ok((all, hosts))
+}
+
+/// The proxy that the settings name for one origin.
+#[derive(Debug)]
+pub(super) struct OwnProxy {
+    pub(super) origin: String,
+    /// The proxy and its host; `None` for no proxy.
+    pub(super) through: Option<(Proxy, String)>,
+}
+
+/// Returns the proxies of the origins that have their own.
+pub(super) fn own_proxies(settings: &NetworkSettings) -> Result<Vec<OwnProxy>, String> {
+    let own = |one: &OriginSettings| {
+        let text = one.proxy.as_ref()?.reveal();
+        let origin = one.origin.clone();
+        if text == DIRECT {
+            return Some(Ok(OwnProxy { origin, through: None }));
+        }
+        let made = read_proxy(text).and_then(|url| {
+            let host = host_text(&url);
+            Some((Proxy::all(url).ok()?, host))
+        });
+        let made = made.ok_or_else(|| unusable(text, &format!(" of {origin}")));
+        Some(made.map(|made| OwnProxy { origin, through: Some(made) }))
+    };
+    settings.origins.iter().filter_map(own).collect()
 }
 
 fn unusable(text: &str, whose: &str) -> String {

@@ -2,5 +2,6 @@
 
 pub mod browser;
 pub mod desktop_notes;
+pub(super) mod feed_sources;
 pub(super) mod job_control;
 pub mod run_command;

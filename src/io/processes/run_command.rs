@@ -207,14 +207,15 @@ fn classify_end(
     Err(format!("{program} {how}{}", why.unwrap_or_default()))
 }
 
-fn not_started(program: &str, error: &io::Error) -> String {
+pub(super) fn not_started(program: &str, error: &io::Error) -> String {
     if error.kind() == io::ErrorKind::NotFound {
         return format!("there is no program '{program}'");
     }
     format!("{program} cannot be started: {}", system_words(error))
 }
 
-fn end_group(group: Option<u32>) {
+/// Ends all processes of a process group at once.
+pub(super) fn end_group(group: Option<u32>) {
     let id = group.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
     if let Some(id) = id {
         rustix::process::kill_process_group(id, rustix::process::Signal::KILL).ok();

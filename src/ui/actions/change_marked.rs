@@ -12,6 +12,7 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::marked::MarkedRows;
 use backissue_core::feed::opml::subscription_list::normal_tags;
+use backissue_core::feed::opml::tag_line::split_tags;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{EntryKey, Flag};
 use backissue_core::schedule::Pace;
@@ -52,7 +53,8 @@ pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffec
 
 /// Adds the typed tags, separated by commas, to the marked feeds. A tag with a leading minus is removed from the feeds instead.
 pub fn change_tags(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
-    let parts = || typed.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let parts = split_tags(typed);
+    let parts = || parts.iter().map(String::as_str);
     let gone = normal_tags(parts().filter_map(|part| part.strip_prefix('-')));
     let further = normal_tags(parts().filter(|part| !part.starts_with('-')));
     if gone.is_empty() && further.is_empty() {

@@ -17,14 +17,13 @@ pub fn ask_path(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Requests to write the marked entries or, if none is marked, the selected one to the file at `path`. The marks are removed.
+/// Requests to write the marked entries or, if none is marked, the selected one to the file at `path`. The marks stay, because the file may be refused.
 pub fn save(app: &mut App, now: DateTime<Utc>, path: &str) -> Vec<ScreenEffect> {
     let keys = chosen_entries(app);
     if keys.is_empty() || path.trim().is_empty() {
         app.ui.say(now, "select an entry first, then save it");
         return Vec::new();
     }
-    app.ui.marked.entries.clear();
     let entries = keys.into_iter().map(|key| {
         let feed = app.engine.feeds.get(&key.feed);
         (key, feed.map_or("", |feed| feed.record.shown_title()).to_owned())

@@ -15,6 +15,7 @@ use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::key_bindings::command_at;
 use crate::ui::panes::browsing;
 use crate::ui::scroll_list::ScrollList;
+use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Overlay, Palette};
 use crate::ui::theme::{choose_layout, choose_theme};
 
@@ -99,7 +100,7 @@ impl Palette {
             row.works_in(self.focus) && !matches!(row.command, Command::Digit(_) | Command::Palette)
         });
         let (word, argument) = self.written();
-        // If the typed word is exactly the name of a command, this command is the only match.
+        // With an argument, the command of exactly this name is the only match.
         let exact = offered.clone().find(|(_, row)| row.name == word);
         let places = offered.clone().map(|(place, _)| place);
         let own = COMMANDS.len()..COMMANDS.len().saturating_add(self.own.len());
@@ -108,7 +109,32 @@ impl Palette {
             Some((place, _)) if !argument.is_empty() => vec![place],
             _ => rank_commands(described, self.line.text.trim()),
         };
+        if let Some((exact, _)) = exact {
+            // A whole name means this command, even if another one matches better.
+            self.found.retain(|place| *place != exact);
+            self.found.insert(0, exact);
+        }
         self.list.selected = 0;
+    }
+
+    /// Returns the sentence for a whole name of a command that does not work in the current pane.
+    fn explain_elsewhere(&self) -> Option<String> {
+        let word = self.line.text.trim();
+        let named = || COMMANDS.iter().filter(|row| row.name == word);
+        if self.list.selected > 0 || named().any(|row| row.works_in(self.focus)) {
+            return None;
+        }
+        let panes = [
+            (Pane::Feeds, "the list of feeds"),
+            (Pane::Entries, "a list of entries"),
+            (Pane::Reader, "an open text"),
+        ];
+        let places: Vec<&str> = panes
+            .into_iter()
+            .filter(|(pane, _)| named().any(|row| row.works_in(*pane)))
+            .map(|(_, place)| place)
+            .collect();
+        (!places.is_empty()).then(|| format!("'{word}' works in {}", places.join(" and in ")))
     }
 }
 
@@ -141,6 +167,10 @@ fn rank_commands(
 fn run_chosen(app: &mut App, now: DateTime<Utc>) -> KeyOutcome {
     let Some(Overlay::Palette(palette)) = app.ui.overlay.take() else { return KeyOutcome::Passed };
     app.ui.uncover();
+    if let Some(text) = palette.explain_elsewhere() {
+        app.ui.complain(now, text);
+        return KeyOutcome::Done(Vec::new());
+    }
     let Some(command) = palette.selected_command() else {
         let text = format!("no command matches '{}' · ? shows the keys", palette.line.text.trim());
         app.ui.complain(now, text);

@@ -14,7 +14,8 @@ use crate::ui::panes::{load_rows, selected_feed};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
-use backissue_core::feed::opml::subscription_list::{normal_tag, normal_tags};
+use backissue_core::feed::opml::subscription_list::normal_tag;
+use backissue_core::feed::opml::tag_line::{read_tags, split_tags, write_tags};
 use backissue_core::history::FeedKey;
 
 /// Maximum number of tags that are suggested while the user types.
@@ -39,7 +40,7 @@ pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         app.ui.say(now, "select a feed or a tag first");
         return Vec::new();
     };
-    let mut text = subscription.record.tags.join(", ");
+    let mut text = write_tags(&subscription.record.tags);
     if !text.is_empty() {
         text.push_str(", ");
     }
@@ -69,8 +70,10 @@ pub fn offer_tags<'m>(app: &'m App, line: &Prompt) -> Vec<&'m str> {
     }
     let Some((_, typed)) = find_typed_part(line) else { return Vec::new() };
     let typed = typed.to_lowercase();
-    let has: Vec<&str> = line.text.split(',').map(str::trim).collect();
-    let fits = |tag: &&str| tag.to_lowercase().starts_with(&typed) && !has.contains(tag);
+    let has = split_tags(&line.text);
+    let fits = |tag: &&str| {
+        tag.to_lowercase().starts_with(&typed) && !has.iter().any(|other| other == tag)
+    };
     list_tags(app).into_iter().filter(fits).take(OFFERED_MAX).collect()
 }
 
@@ -84,7 +87,10 @@ pub fn complete_tag(app: &mut App) {
         let same = agreed.chars().zip(other.chars()).take_while(|(a, b)| a == b);
         same.map(|(char, _)| char).collect()
     });
-    let ends = if offered.len() == 1 { ", " } else { "" };
+    let (agreed, ends) = match offered.len() {
+        1 => (write_tags(&[agreed]), ", "),
+        _ => (agreed, ""),
+    };
     let longer = agreed.chars().count() >= typed.chars().count();
     let to = from.saturating_add(typed.len());
     if !longer {
@@ -106,9 +112,7 @@ pub fn set_tags(
 ) -> Vec<ScreenEffect> {
     let Some(subscription) = app.engine.feeds.get(&feed) else { return Vec::new() };
     let before = &subscription.record.tags;
-    // If the line is unchanged, the old tags are kept, because splitting at commas would break a tag that contains a comma.
-    let unchanged = typed.trim().trim_end_matches(',') == before.join(", ");
-    let tags = if unchanged { before.clone() } else { normal_tags(typed.split(',')) };
+    let tags = read_tags(typed);
     let mut chosen = subscription.record.chosen();
     let title = subscription.record.shown_title().to_owned();
     let text = match tags.as_slice() {

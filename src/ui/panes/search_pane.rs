@@ -55,11 +55,25 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Scre
             Some(leave_search(app, now))
         }
         Key { code: Code::Char('s'), ctrl: true } => Some(saved_searches::save_search(app, now)),
-        Key { code: Code::Enter, .. } => {
-            app.ui.uncover();
-            Some(end_typing(app, now))
-        }
+        Key { code: Code::Enter, .. } => Some(press_enter(app, now)),
         _ => None,
+    }
+}
+
+/// Ends the typing, unless something is missing in the query. The missing part is explained now.
+fn press_enter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let text = app.ui.search.as_ref().map(|search| search.text.clone()).unwrap_or_default();
+    match resolve(&app.engine, now, &text, false) {
+        Err(flaw) if !text.trim().is_empty() => {
+            if let Some(search) = &mut app.ui.search {
+                search.flaw = Some(flaw.to_string());
+            }
+            Vec::new()
+        }
+        Ok(_) | Err(_) => {
+            app.ui.uncover();
+            end_typing(app, now)
+        }
     }
 }
 

@@ -23,6 +23,7 @@ use super::plan_lines::{LineInk, SENTENCE_LINES, heading, instant, sentence};
 use super::plan_polls;
 use super::plan_rhythm::{outline_lines, rhythm_lines};
 use super::plan_week::week_lines;
+use crate::engine::external::feed_sources::source_words;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans::stage_words;
 use crate::ui::app::App;
@@ -166,6 +167,9 @@ fn answer(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'stat
     let read = last_ok.map(|at| format!("last read {}", when::relative(at, ink.now)));
     let read = read.or_else(|| never.then(|| "not read yet".to_owned()));
     lines.extend(read.map(|read| Line::styled(read, theme::DIM)));
+    if let Some(source) = source_words(&feed.record.url) {
+        lines.extend(sentence(&source, ink.width, theme::DIM));
+    }
     if let Some(trouble) = feed.state.trouble.as_deref().filter(|_| !feed.is_gone()) {
         let since = feed.state.failing_since;
         let since = since.map(|at| format!(", failing since {}", when::minute(at, ink.zone)));

@@ -27,6 +27,10 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, now: D
     ];
     lines.extend(removed_lines(app, now));
     lines.push(Line::styled("  q quits, ? shows the keys", theme::DIM));
+    lines.push(Line::styled(
+        "  Marks and tags of newsboat and others: 'backissue import' in a shell",
+        theme::DIM,
+    ));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inside);
 }
 

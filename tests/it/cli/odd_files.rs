@@ -3,6 +3,7 @@
 
 use std::os::unix::fs::symlink;
 
+use crate::feeds::corpus::tell;
 use crate::support::binary::{BINARY, Program};
 
 /// Replaces a file by a link to an endless device, or by a pipe without a writer.
@@ -50,7 +51,7 @@ fn error_of_the_disk_is_named() {
     let broken = "/proc/self/mem";
     let reason = std::fs::read(broken).err().and_then(|error| error.raw_os_error());
     if reason != Some(libc::EIO) {
-        println!("skipped: here {broken} does not fail as a broken disk does");
+        tell(&format!("skipped: here {broken} does not fail as a broken disk does"));
         return;
     }
     let program = Program::new();
@@ -81,6 +82,15 @@ fn config_command_checks_network_values() {
         assert!(refused.contains(told), "{line}: {refused}");
         assert!(program.run(&["doctor"]).with(1).out.contains(told), "{line}");
     }
+}
+
+#[test]
+fn config_command_names_a_theme_that_does_not_exist() {
+    let program = Program::new();
+    program.write("config.toml", "[ui]\ntheme = \"nope\"\n");
+    let told = program.run(&["config"]).with(1).out;
+    assert!(told.contains("nope"), "{told}");
+    assert!(program.run(&["doctor"]).with(1).out.contains("nope"));
 }
 
 #[test]

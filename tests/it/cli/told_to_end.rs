@@ -58,13 +58,15 @@ fn a_waiting_command_ends_at_the_first_signal() {
         (&["plan", "--document", pipe, "--facts", pipe], Signal::INT),
         (&["events", "--follow"], Signal::INT),
         (&add, Signal::INT),
-        (&[&add[..], &["--password-command", "sleep 60"]].concat(), Signal::TERM),
+        (&[&add[..], &["--password-command", "sleep 2"]].concat(), Signal::TERM),
     ] {
         let mut command = program.start(args);
         let open = command.stdin.take();
         wait_until("it can be ended", || has_thread(&command, "stop"));
         signal(command.id(), kind);
-        let told = ended(command, b"").with(2).err;
+        let ended = command.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{args:?}: {told}");
         assert!(told.contains("interrupted"), "{args:?}: {told}");
         drop(open);
     }

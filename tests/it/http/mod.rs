@@ -5,6 +5,7 @@ mod bodies;
 mod credentials;
 mod failing;
 mod inward;
+mod origins;
 mod proxies;
 mod redirect_documents;
 mod redirects;

@@ -13,7 +13,7 @@ use crate::support::broken_server::{BrokenServer, Then};
 use crate::support::documents::rss;
 use crate::support::site::answer;
 
-async fn proxy() -> BrokenServer {
+pub(super) async fn proxy() -> BrokenServer {
     let body = rss("T", "e", 1);
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     BrokenServer::start(head, Then::Close).await
@@ -26,7 +26,7 @@ fn environment(proxy: &str, exceptions: &str) -> ClientEnvironment {
 
 /// A name resolver that finds no name, so that requests without a proxy fail.
 #[derive(Debug)]
-struct Nobody;
+pub(super) struct Nobody;
 
 impl NameResolver for Nobody {
     fn look_up(&self, _name: &str) -> NameLookup {
@@ -34,7 +34,7 @@ impl NameResolver for Nobody {
     }
 }
 
-async fn line(server: &mut BrokenServer) -> String {
+pub(super) async fn line(server: &mut BrokenServer) -> String {
     let head = String::from_utf8(server.head().await).unwrap();
     head.lines().next().unwrap().to_owned()
 }

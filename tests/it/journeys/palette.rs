@@ -48,6 +48,31 @@ fn command_descriptions_are_searched_and_names_rank_first() {
     assert_eq!(found(&world)[..2], ["poll", "poll-all"]);
 }
 
+/// A whole name means its command and no other: each of them leads the list where it works, and says where it works elsewhere.
+#[test]
+fn a_whole_name_means_its_command() {
+    for (pane, keys) in [("feeds", "hhg"), ("entries", "hhgl"), ("reader", "hhgl<enter>")] {
+        let mut world = world();
+        world.press(keys);
+        let focus = world.app.ui.focus;
+        for row in COMMANDS.iter().filter(|row| !["link", "command"].contains(&row.name)) {
+            if row.works_in(focus) {
+                world.press(&format!(":{}", row.name));
+                assert_eq!(found(&world).first(), Some(&row.name), "in the pane {pane}");
+                world.press("<esc>");
+            } else if !COMMANDS.iter().any(|other| other.name == row.name && other.works_in(focus))
+            {
+                world.press(&format!(":{}<enter>", row.name));
+                let told = world.notice();
+                assert!(told.starts_with(&format!("'{}' works in ", row.name)), "{pane}: {told}");
+            }
+        }
+    }
+    let mut world = world();
+    world.press("lg:mark<enter>");
+    assert_eq!(world.app.engine.unread(), 9, "it marks the row, not the list as read");
+}
+
 #[test]
 fn text_after_a_command_name_is_its_argument() {
     let mut world = world();

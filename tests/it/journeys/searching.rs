@@ -166,6 +166,26 @@ fn only_an_open_or_changed_search_forces_indexing() {
     assert!(!has_hurried(&world), "it is shown again");
 }
 
+/// What is missing at the end of a query is left out while it is typed, and told when Enter ends the typing.
+#[test]
+fn enter_tells_what_is_missing_in_a_query() {
+    let mut world = orchard();
+    for (typed, told) in [
+        ("frost OR", "there is nothing after 'OR'"),
+        ("(", "this '(' is not closed"),
+        ("frost (a", "this '(' is not closed"),
+        ("/fro", "has no '/' at its end"),
+    ] {
+        world.press(&format!("/{typed}<enter>"));
+        let screen = world.draw();
+        assert!(screen.contains(told), "{typed}: {screen}");
+        assert!(matches!(world.app.ui.overlay, Some(Overlay::Prompt(_))), "{typed}");
+        world.press("<esc>");
+    }
+    world.press("/frost OR<enter><backspace><backspace><enter>");
+    assert_eq!((world.titles().len(), world.app.ui.overlay.is_none()), (3, true));
+}
+
 #[test]
 fn typed_expression_is_answered_from_the_newest_texts() {
     let numbered =

@@ -206,7 +206,6 @@ fn unsubscribed_feed_is_deleted_after_a_week() {
     world.press("+Dy");
     world.pass(TimeDelta::days(7) - TimeDelta::seconds(1));
     assert_eq!(world.store.ended_subscriptions().unwrap().len(), 1);
-    world.reopen();
     world.pass(TimeDelta::seconds(2));
     assert_eq!(world.store.ended_subscriptions().unwrap(), []);
     assert_eq!(world.store.saved_steps().unwrap(), []);
@@ -215,6 +214,27 @@ fn unsubscribed_feed_is_deleted_after_a_week() {
     world.reopen();
     assert_eq!((world.app.engine.feeds.len(), world.app.engine.last_feed), (1, 1));
     assert_eq!(world.store.last_feed().unwrap(), 2, "no number is used twice");
+}
+
+/// A process that starts with a clock that is a year ahead deletes nothing: all is there when the clock is right again.
+#[test]
+fn wrong_clock_does_not_delete_what_is_kept_for_a_week() {
+    let mut world = world();
+    world.press("Dy");
+    let right = world.now;
+    world.now += TimeDelta::days(365);
+    world.reopen();
+    world.pass(TimeDelta::hours(1));
+    assert_eq!(world.store.ended_subscriptions().unwrap().len(), 1);
+    world.now = right;
+    world.reopen();
+    world.press("u");
+    assert_eq!(world.notice(), "subscribed again to 'Tower'");
+    world.press("Dy");
+    world.pass(TimeDelta::days(6));
+    world.reopen();
+    world.pass(TimeDelta::days(2));
+    assert_eq!(world.store.ended_subscriptions().unwrap(), [], "this process has run for a day");
 }
 
 #[test]

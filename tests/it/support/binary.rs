@@ -221,8 +221,10 @@ fn bare(home: &Path) -> Command {
 
 /// Waits for a program to exit and returns its output; a program that does not exit in time is killed and the test fails.
 pub(crate) fn ended(mut child: Child, input: &[u8]) -> Ended {
-    // A program that does not read its input closes it, so the write may fail.
-    child.stdin.take().unwrap().write_all(input).ok();
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program that does not read its input closes it, so the write may fail.
+        stdin.write_all(input).ok();
+    }
     let (out, err) = (reading(child.stdout.take()), reading(child.stderr.take()));
     for _ in 0..LOOKS_MAX {
         if let Some(status) = child.try_wait().unwrap() {

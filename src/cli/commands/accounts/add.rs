@@ -13,7 +13,7 @@ use crate::cli::args::Options;
 use crate::cli::args_account::AccountAddArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::{self, Failure, block_on};
-use crate::engine::feeds::addresses::address_of;
+use crate::engine::feeds::addresses::web_address;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::io::accounts::account_file::{Account, AccountFile};
 use crate::io::accounts::server::Server;
@@ -90,7 +90,7 @@ pub(super) fn sync_first(desk: &CommandContext, args: &AccountAddArgs) -> Result
 }
 
 fn server_address(typed: &str) -> Result<Url, Failure> {
-    let address = address_of(typed).map_err(Failure::new)?;
+    let address = web_address(typed).map_err(Failure::new)?;
     let url = Url::parse(&address).map_err(|error| Failure::new(format!("'{typed}': {error}")))?;
     if url.password().is_some() || !url.username().is_empty() {
         return Err(Failure::new("leave the login out of the address: it is asked for"));

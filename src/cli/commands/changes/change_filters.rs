@@ -9,6 +9,7 @@ use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
 use crate::engine::entries::entry_filters;
 use crate::engine::request::Request;
+use crate::engine::search_query::is_tagged;
 use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::loop_handle::Waited;
@@ -55,6 +56,14 @@ pub(in crate::cli) fn add(desk: &CommandContext, args: &FilterAddArgs) -> Result
         query,
         until,
     };
+    if let Some(tag) = args.tag.clone() {
+        let wanted = tag.trim().to_lowercase();
+        let is_used =
+            move |engine: &Engine| engine.feeds.values().any(|feed| is_tagged(feed, &wanted));
+        if !desk.inspect(is_used)? {
+            desk.tell(&format!("no subscription has the tag '{tag}' yet"));
+        }
+    }
     let made = desk.ask_and_inspect(Request::SaveFilter(Box::new(filter)), move |engine, _| {
         let made = engine.filters.list.last();
         made.map(|filter| (filter.id, describe_filter(engine, filter, now)))

@@ -133,6 +133,9 @@ fn write_book(
     desk.write_file(&file, &mut |file| {
         let mut book = Book::new()?;
         for &key in keys {
+            if desk.is_closed() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
             let read = desk.look(move |store| store.read_entry(key)).map_err(in_file)?;
             let (Ok(entry), Some(feed)) = (read, engine.feeds.get(&key.feed)) else {
                 written.left_out = written.left_out.saturating_add(1);
@@ -165,7 +168,7 @@ fn write_entries(
     let (mut written, mut ids) = (Written::default(), BTreeSet::new());
     for &key in keys {
         if desk.is_closed() {
-            return Ok(written);
+            return Err(io::ErrorKind::Interrupted.into());
         }
         let read = desk.look(move |store| store.read_entry(key)).map_err(in_file)?;
         let (Ok(entry), Some(feed)) = (read, engine.feeds.get(&key.feed)) else {

@@ -60,7 +60,7 @@ fn write_all(
         let end = feed.counters.next_seq;
         for start in (0..end).step_by(SLICE as usize) {
             if desk.is_closed() {
-                return Ok(written);
+                return Err(io::ErrorKind::Interrupted.into());
             }
             let range = start..start.saturating_add(SLICE).min(end);
             let wanted = range.len();

@@ -8,9 +8,10 @@ use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::engine::feeds::addition::Imported;
 use crate::engine::feeds::import::{searches_in, subscriptions_in};
-use crate::engine::moving::forecast::{Forecast, forecast};
+use crate::engine::moving::forecast::{Forecast, forecast, refused as refused_feeds};
 use crate::engine::moving::move_in::MoveIn;
 use crate::engine::request::Request;
+use crate::engine::state::Engine;
 use backissue_core::feed::text::counted_words;
 use backissue_core::other_readers::library::Library;
 
@@ -47,8 +48,14 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Do
     let subscriptions = subscriptions_in(&read);
     let filters = config.filters.clone();
     let moved = MoveIn { subscriptions, searches, filters, known };
-    let (all, moved) = desk.inspect(move |engine| (forecast(engine, &moved), moved))?;
+    let look = move |engine: &Engine| {
+        let (all, not_taken) = (forecast(engine, &moved), refused_feeds(engine, &moved));
+        (all, not_taken, moved)
+    };
+    let (all, not_taken, moved) = desk.inspect(look)?;
     if args.dry_run {
+        tell_not_taken(desk, &not_taken);
+        let bad = bad.saturating_add(not_taken.len());
         desk.put(&format!(
             "{} would be imported, {} could not be read",
             would_be(&all),
@@ -84,6 +91,13 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Do
     }
 }
 
+/// Names the addresses that cannot be subscribed to.
+fn tell_not_taken(desk: &CommandContext, not_taken: &[(String, String)]) {
+    for (address, why) in not_taken {
+        desk.tell(&format!("{address}: {why}"));
+    }
+}
+
 /// Says what would be imported.
 fn would_be(all: &Forecast) -> String {
     let feeds = counted_words(all.feeds.taken, "subscription", "subscriptions");
@@ -109,8 +123,6 @@ fn move_in(desk: &CommandContext, moved: MoveIn) -> Result<(Imported, bool), Fai
     if has_marks && !is_login_lost {
         desk.wait_until_kept()?;
     }
-    for (address, why) in &imported.bad {
-        desk.tell(&format!("{address}: {why}"));
-    }
+    tell_not_taken(desk, &imported.bad);
     Ok((imported, is_login_lost))
 }

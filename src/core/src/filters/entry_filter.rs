@@ -226,10 +226,17 @@ mod tests {
         assert_eq!(filter.check(), Ok(()));
         let filter = EntryFilter { action: Action::Label("  ".into()), ..filter };
         assert_eq!(filter.check(), Err(FilterFlaw::NoLabel));
-        for typed in ["\"", "\"\"", "\" \"", "“”", "++"] {
+        for typed in
+            ["\"", "\"\"", "\" \"", "“”", "++", "/.*/", "/()/ OR frost", "title:/.*/", "/^$/"]
+        {
             let filter =
                 EntryFilter { action: Action::Hide, query: typed.into(), ..filter.clone() };
             assert_eq!(filter.check(), Err(FilterFlaw::NoWord(typed.into())));
+        }
+        for typed in ["title:/^$/", "/.*/ frost", "-frost", "/f.*/"] {
+            let filter =
+                EntryFilter { action: Action::Hide, query: typed.into(), ..filter.clone() };
+            assert_eq!(filter.check(), Ok(()), "{typed}");
         }
         let filter = EntryFilter { query: "a text:/(/".into(), ..filter };
         let said = filter.check().unwrap_err().to_string();

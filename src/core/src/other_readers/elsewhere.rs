@@ -88,6 +88,9 @@ impl SeenElsewhere {
     /// Adds what a later import says.
     pub fn extend(&mut self, later: Self) {
         self.noted_at = self.noted_at.max(later.noted_at);
+        // An undone import cannot be redone after another change.
+        let undone = std::mem::take(&mut self.undone);
+        self.entries.retain(|it| !undone.contains(&it.import));
         let known: BTreeMap<Marks, Seen> =
             self.entries.iter().map(|it| (it.marks, it.seen())).collect();
         // What is known already stays part of the earlier import, for the undo.
@@ -236,6 +239,19 @@ mod tests {
         let entry = known(id, link, title, seconds, false).entry;
         let rank = Rank::new(None, None, Position::Subscription, at(0));
         KeptEntry::from_copy(&entry, at(0), rank)
+    }
+
+    #[test]
+    fn an_import_after_an_undone_one_is_waited_for() {
+        let entries = [known("a", "https://site.example/a", "A", 1, true)];
+        let mut seen = SeenElsewhere::new(&entries, at(0));
+        seen.set_undone(at(0), true);
+        assert_eq!(seen.counts(), (0, 0));
+        seen.extend(SeenElsewhere::new(&entries, at(9)));
+        assert_eq!(seen.counts(), (1, 1));
+        let met = kept("a", "https://site.example/a", "A", 1);
+        assert_eq!(seen.take([(4, &met)].into_iter()).len(), 1);
+        assert!(seen.is_empty());
     }
 
     #[test]

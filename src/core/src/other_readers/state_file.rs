@@ -138,8 +138,10 @@ pub(super) fn is_state(text: &str) -> bool {
 /// Reads the lines. One that cannot be read is reported and costs nothing else. The error is a fragment of a sentence.
 pub(super) fn read(text: &str) -> Result<Library, String> {
     let (mut library, mut is_whole, mut last) = (Library::default(), false, 0);
+    let mut cut = None;
     for (line, text) in (1_usize..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
         last = line;
+        library.list.bad.extend(cut.take());
         match serde_json::from_str(text) {
             Ok(StateLine::State { version, .. }) if version > STATE_VERSION => {
                 return Err("a newer version of backissue wrote it: update this one".to_owned());
@@ -154,8 +156,11 @@ pub(super) fn read(text: &str) -> Result<Library, String> {
             Ok(StateLine::Feed(_) | StateLine::Entry(_)) => {
                 library.list.bad.push(bad(line, text, "it has no address of a feed"));
             }
-            // A line that is cut off is reported once, at the end.
-            Err(error) if error.is_eof() => is_whole = false,
+            // At the end of the file this is reported once.
+            Err(error) if error.is_eof() => {
+                cut = Some(bad(line, text, "it is cut off"));
+                is_whole = false;
+            }
             Err(error) => {
                 library.list.bad.push(bad(line, text, &format!("it is not valid: {error}")));
             }

@@ -212,9 +212,12 @@ impl Condition {
         found
     }
 
-    /// Checks whether every entry matches, because there is no condition.
-    pub const fn is_everything(&self) -> bool {
-        matches!(self, Self::All(parts) if parts.is_empty())
+    /// Checks whether every entry matches: there is no condition, or only an expression that matches every text.
+    pub fn is_everything(&self) -> bool {
+        self.judge(&mut |leaf| match leaf {
+            Leaf::Text(test) => test.is_everywhere().then_some(true),
+            Leaf::Name(_) | Leaf::Row(_) => None,
+        }) == Some(true)
     }
 
     /// Checks whether the condition asks for labels, which filters or users add to entries.

@@ -67,6 +67,17 @@ impl TextTest {
         if self.field().has_body() { 4 } else { 2 }
     }
 
+    /// Checks whether the pattern occurs in every entry. An expression that matches an empty text occurs in each, because one of
+    /// the texts of an entry is nearly always empty; in a certain field it must also match another text.
+    pub(super) fn is_everywhere(&self) -> bool {
+        match self {
+            Self::Words(_) | Self::Part(..) => false,
+            Self::Regex(field, regex) => {
+                regex.is_in("") && (*field == TextField::Anywhere || regex.is_in("x"))
+            }
+        }
+    }
+
     /// Checks whether the pattern occurs in an entry.
     pub fn holds(&self, entry: &EntryTexts<'_>) -> bool {
         match self {

@@ -17,7 +17,7 @@ pub enum When {
 impl When {
     /// Parses an instant: the start of the year `2014`, of the month `2014-03` or of the day `2014-03-05`; or the time `7d`, `2w`,
     /// `6m` or `1y` before now.
-    pub(super) fn typed(typed: &str, zone: Tz) -> Option<Self> {
+    pub fn typed(typed: &str, zone: Tz) -> Option<Self> {
         if let Some(period) = Period::typed(typed) {
             return Some(Self::Ago(period));
         }

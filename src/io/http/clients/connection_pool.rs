@@ -22,10 +22,21 @@ pub(super) const IDLE_MAX: usize = 64;
 /// The properties of a client: each combination has its own client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ClientKind {
-    /// `true` if requests go through the proxy.
-    pub(super) proxied: bool,
+    /// Proxy that requests go through.
+    pub(super) via: Via,
     /// The addresses that the client may connect to.
     pub(super) allowed: Allowed,
+}
+
+/// The proxy that requests go through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Via {
+    /// None.
+    Nothing,
+    /// The proxy for all requests.
+    Usual,
+    /// The proxy of an origin, by its position among the proxies of origins.
+    Own(usize),
 }
 
 /// Creates a client, and returns it with the maximum number of idle connections that it keeps per host.

@@ -1,6 +1,6 @@
 //! The HTTP clients: direct or through a proxy, and for public addresses only, or for private addresses too (SPEC D.6).
 //!
-//! Each of the four clients has its own connections, so that a connection to a private address is never reused for a request that
+//! Each client has its own connections, so that a connection to a private address is never reused for a request that
 //! must go to a public address. An address that the user typed is tried with the client for public addresses first. Because most
 //! addresses are public, one connection then serves a feed and the redirects on its host.
 //!
@@ -27,11 +27,11 @@ use super::address_guard::{
 use super::certificates::{read_extra_roots, tls};
 use super::failures::find_error;
 use super::limits::Limits;
-use super::proxies::{ProxyChoice, proxies, proxy_variables};
+use super::proxies::{OwnProxy, ProxyChoice, own_proxies, proxies, proxy_variables};
 use super::request_headers::USER_AGENT;
 use crate::engine::politeness::host_queue::parallel_to_site;
 use crate::engine::settings::NetworkSettings;
-use connection_pool::{ClientKind, ConnectionPool, IDLE_MAX};
+use connection_pool::{ClientKind, ConnectionPool, IDLE_MAX, Via};
 
 /// Maximum number of header lines in a response.
 const HEADERS_MAX: usize = 256;
@@ -69,6 +69,7 @@ impl ClientEnvironment {
 pub(super) struct Clients {
     pool: ConnectionPool,
     through: ProxyChoice,
+    own: Arc<Vec<OwnProxy>>,
     guard: Arc<AddressGuard>,
 }
 
@@ -110,36 +111,49 @@ impl Clients {
         let allowed = settings.allow_addresses.clone();
         let guard = Arc::new(AddressGuard { classify: around.classify, link_local, allowed });
         let (proxies, hosts) = proxies(settings, &around.proxies, &around.proxy_variables)?;
+        let own = Arc::new(own_proxies(settings)?);
         let hosts = Arc::new(hosts);
         let make = {
             let (settings, limits) = (settings.clone(), *limits);
             let (names, guard, hosts) =
                 (Arc::clone(&around.names), Arc::clone(&guard), Arc::clone(&hosts));
+            let own = Arc::clone(&own);
             move |kind: ClientKind| {
+                let (proxies, hosts) = match kind.via {
+                    Via::Nothing => (Vec::new(), Arc::clone(&hosts)),
+                    Via::Usual => (proxies.clone(), Arc::clone(&hosts)),
+                    Via::Own(place) => {
+                        let through = own.get(place).and_then(|own| own.through.as_ref());
+                        let hosts = through.map(|(_, host)| host.clone()).into_iter().collect();
+                        (
+                            through.map(|(proxy, _)| proxy.clone()).into_iter().collect(),
+                            Arc::new(hosts),
+                        )
+                    }
+                };
                 let resolver = GuardedResolver {
                     names: Arc::clone(&names),
                     guard: Arc::clone(&guard),
                     allowed: kind.allowed,
-                    proxies: Arc::clone(&hosts),
+                    proxies: hosts,
                 };
                 let idle = idle_per_host(&settings, kind);
                 let builder = builder(&settings, &limits, idle).dns_resolver(resolver);
-                let proxies = proxies.iter().filter(|_| kind.proxied);
-                let builder = proxies.fold(builder, |builder, proxy| builder.proxy(proxy.clone()));
+                let builder = proxies.into_iter().fold(builder, ClientBuilder::proxy);
                 (idle, builder.tls_backend_preconfigured(tls.clone()).build())
             }
         };
         let pool = ConnectionPool::new(Box::new(make));
         // All clients are created now, so that errors in the settings are reported early.
-        for proxied in [false, true] {
-            pool.client(ClientKind { proxied, allowed: Allowed::Public }, "")
+        for via in [Via::Nothing, Via::Usual] {
+            pool.client(ClientKind { via, allowed: Allowed::Public }, "")
                 .map_err(|error| format!("the HTTP client cannot start: {error}"))?;
         }
         let through = match (&settings.proxy, hosts.first()) {
             (Some(_), Some(host)) => ProxyChoice::Always(host.clone()),
             (Some(_) | None, _) => ProxyChoice::Environment(Arc::clone(&around.proxies)),
         };
-        Ok(Self { pool, through, guard })
+        Ok(Self { pool, through, own, guard })
     }
 
     /// Sends a request with the client that matches the proxy and the allowed addresses. `get` builds the request.
@@ -154,8 +168,8 @@ impl Clients {
         if let Some(address) = literal {
             self.guard.check(allowed, &host, address).map_err(SendError::Refused)?;
         }
-        if let Some(proxy) = self.through.proxy_for(url) {
-            return self.send_through(url, &proxy, allowed, get).await;
+        if let Some((via, proxy)) = self.proxy_for(url) {
+            return self.send_through(url, (via, &proxy), allowed, get).await;
         }
         let public = literal.map(|address| self.guard.is_public(&host, address));
         let nearby = is_localhost(&host) || self.guard.link_local.contains(&host);
@@ -174,9 +188,21 @@ impl Clients {
         }
     }
 
+    /// Returns the proxy for a request and its host: the proxy of the origin, or else the usual one.
+    fn proxy_for(&self, url: &Url) -> Option<(Via, String)> {
+        let origin = url.origin().ascii_serialization();
+        let own = self.own.iter().enumerate().find(|(_, own)| own.origin == origin);
+        match own {
+            Some((place, own)) => {
+                own.through.as_ref().map(|(_, host)| (Via::Own(place), host.clone()))
+            }
+            None => self.through.proxy_for(url).map(|host| (Via::Usual, host)),
+        }
+    }
+
     /// Returns the client for a request to the host of a URL.
-    fn client(&self, proxied: bool, allowed: Allowed, url: &Url) -> Result<Client, SendError> {
-        let kind = ClientKind { proxied, allowed };
+    fn client(&self, via: Via, allowed: Allowed, url: &Url) -> Result<Client, SendError> {
+        let kind = ClientKind { via, allowed };
         let client = self.pool.client(kind, url.authority());
         client.map_err(|error| SendError::Broken { error, through: None })
     }
@@ -188,7 +214,7 @@ impl Clients {
         get: &impl Fn(&Client) -> RequestBuilder,
     ) -> Result<ReceivedResponse, SendError> {
         let host = host_text(url);
-        let client = self.client(false, allowed, url)?;
+        let client = self.client(Via::Nothing, allowed, url)?;
         let sent = get(&client).send().await;
         let response = sent.map_err(|error| unsent(error, None))?;
         let peer = response.remote_addr().map(|peer| peer.ip());
@@ -208,7 +234,7 @@ impl Clients {
     async fn send_through(
         &self,
         url: &Url,
-        proxy: &str,
+        (via, proxy): (Via, &str),
         allowed: Allowed,
         get: impl Fn(&Client) -> RequestBuilder,
     ) -> Result<ReceivedResponse, SendError> {
@@ -217,7 +243,7 @@ impl Clients {
             let class = AddressClass::Loopback;
             return Err(SendError::Refused(RefusedAddress { host, address: None, class }));
         }
-        let client = self.client(true, allowed, url)?;
+        let client = self.client(via, allowed, url)?;
         let sent = get(&client).send().await;
         let response = sent.map_err(|error| unsent(error, Some(proxy)))?;
         let public = match literal(url) {

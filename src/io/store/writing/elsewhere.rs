@@ -14,7 +14,7 @@ use crate::io::store::handle::Store;
 use crate::io::store::pack::{Batch, TableName};
 use crate::io::store::record_keys::feed_bytes;
 use backissue_core::feed::FeedDocument;
-use backissue_core::filters::FilterScope;
+use backissue_core::filters::{Action, FilterScope};
 use backissue_core::history::rank::Position;
 use backissue_core::history::{
     DocumentPlace, EntryKey, FeedKey, Flag, Flags, Merged, MergedEntry, Merging, Tombstones,
@@ -103,7 +103,12 @@ impl Store {
         for (&seq, seen) in &found {
             let Some(entry) = merged.entries.get_mut(&seq) else { continue };
             let before = entry.row.flags;
-            entry.row.flags = seen.set_on_new(before);
+            // A filter of the user decides, also against the other reader.
+            entry.row.flags = if self.is_read_by_filter(hits, seq) {
+                seen.added_to(before)
+            } else {
+                seen.set_on_new(before)
+            };
             merged.counters.shift(Some(before), Some(entry.row.flags));
             self.add_labels(hits, EntryKey { feed, seq }, seen);
         }
@@ -113,6 +118,14 @@ impl Store {
             return Ok(None);
         }
         elsewhere_batch(feed, &seen).map(Some)
+    }
+
+    /// Checks whether a filter marked a new entry read.
+    fn is_read_by_filter(&self, hits: &NewHits, seq: u32) -> bool {
+        self.filters.list.iter().any(|filter| {
+            filter.action == Action::Read
+                && hits.get(&filter.id).is_some_and(|seqs| seqs.contains(&seq))
+        })
     }
 
     /// Adds the labels of an entry that exist here and that it does not have yet.

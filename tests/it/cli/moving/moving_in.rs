@@ -133,7 +133,7 @@ fn the_table_says_what_was_not_taken() {
         }
         assert!(done.out.contains("33 in feeds you are not subscribed to"), "{done:?}");
         assert!(done.err.contains("line 4: the search 'Old' is left out"), "{done:?}");
-        assert!(done.err.contains("line 3: backissue cannot subscribe to the output"), "{done:?}");
+        assert!(done.err.contains("exec:ls: this feed runs a program: to allow that"), "{done:?}");
     }
     let list = program.run(&["export"]).with(0).out;
     let quiet: Vec<&str> = list.lines().filter(|line| line.contains("bi:quiet=\"on\"")).collect();

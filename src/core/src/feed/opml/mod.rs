@@ -1,11 +1,13 @@
 //! Reads and writes subscription lists in OPML, and reads URL lists.
 
+pub mod feed_source;
 #[cfg(test)]
 mod opml_tests;
 mod outline;
 mod read_opml;
 mod read_urls;
 pub mod subscription_list;
+pub mod tag_line;
 mod write_opml;
 
 pub use read_opml::read_opml;
@@ -21,7 +23,7 @@ pub fn read_list(bytes: &[u8]) -> Result<Opml, String> {
         let read = read_urls(&String::from_utf8_lossy(bytes));
         let is_newsboat = |text: &str| {
             let text = text.trim_start_matches('"');
-            ["query:", "exec:", "filter:", "$("].iter().any(|begin| text.starts_with(begin))
+            ["query:", "$("].iter().any(|begin| text.starts_with(begin))
         };
         let has_any = !read.outlines.is_empty() || !read.queries.is_empty();
         return if has_any || read.bad.iter().any(|bad| is_newsboat(&bad.text)) {

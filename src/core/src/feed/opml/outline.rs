@@ -2,6 +2,7 @@
 
 use url::Url;
 
+use super::feed_source::FeedSource;
 use crate::feed::address::without_feed_scheme;
 use crate::feed::logins::without_logins;
 use crate::feed::text::one_line;
@@ -13,7 +14,8 @@ pub(in crate::feed) enum OutlineMeaning {
     Folder,
     /// A folder if the outline contains other outlines. Otherwise a feed that cannot be used, for the reason given.
     FolderIfFilled(&'static str),
-    Feed(Url),
+    /// A feed, with the normalized form of its address.
+    Feed(String),
     /// A feed whose URL cannot be used, with the reason.
     Unusable(String),
 }
@@ -34,9 +36,13 @@ pub(in crate::feed) fn read_meaning(attributes: &[(String, String)]) -> OutlineM
             _ => OutlineMeaning::Folder,
         };
     };
+    // A command keeps its blanks, which may be within quotes.
+    if FeedSource::of(written) != FeedSource::Web && !written.contains(char::is_control) {
+        return OutlineMeaning::Feed(written.to_owned());
+    }
     match Url::parse(&without_feed_scheme(written)) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {
-            OutlineMeaning::Feed(url)
+            OutlineMeaning::Feed(url.into())
         }
         Ok(url) => {
             OutlineMeaning::Unusable(format!("has an address with the scheme {}", url.scheme()))

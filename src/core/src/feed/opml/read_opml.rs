@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use url::Url;
-
 use super::outline::{
     OutlineMeaning, find_attribute, read_attributes, read_meaning, salvage_attributes,
 };
@@ -222,11 +220,11 @@ impl<'a> OpmlReader<'a> {
     }
 
     /// Adds a feed to the list. If a feed with this URL is already in the list, adds the missing properties to that feed.
-    fn add_feed(&mut self, url: &Url, attributes: &[(String, String)], line: usize) {
+    fn add_feed(&mut self, url: &str, attributes: &[(String, String)], line: usize) {
         let written =
             find_attribute(attributes, "xmlurl").or_else(|| find_attribute(attributes, "url"));
         let mut feed = self.describe(written.unwrap_or_default(), url, attributes);
-        let at = *self.known.entry(url.to_string()).or_insert(self.opml.outlines.len());
+        let at = *self.known.entry(url.to_owned()).or_insert(self.opml.outlines.len());
         let Some(first) = self.opml.outlines.get_mut(at) else {
             if self.opml.outlines.len() < LISTED_MAX {
                 self.opml.outlines.push(feed);
@@ -246,10 +244,10 @@ impl<'a> OpmlReader<'a> {
         self.add_flaw(line, &reason);
     }
 
-    fn describe(&self, written: &str, url: &Url, attributes: &[(String, String)]) -> OpmlFeed {
+    fn describe(&self, written: &str, url: &str, attributes: &[(String, String)]) -> OpmlFeed {
         let is_clean = |c: char| !c.is_whitespace() && !c.is_control();
         let as_written = written.starts_with("http") && written.chars().all(is_clean);
-        let xml_url = if as_written { written.to_owned() } else { url.to_string() };
+        let xml_url = if as_written { written } else { url }.to_owned();
         let line = |name| {
             let text = without_logins(find_attribute(attributes, name)?);
             let text = one_line(&text, TITLE_CHARS_MAX);
