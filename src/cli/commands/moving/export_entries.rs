@@ -12,7 +12,9 @@ use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
 use crate::engine::entries::entry_filters;
+use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{ListQuery, RowOrder, Scope, Show};
+use crate::engine::feeds::subscription::Subscription;
 use crate::engine::moving::entry_formats::{
     BOOKMARKS_END, BOOKMARKS_HEAD, ExportedEntry, JSON_FEED_END, JSON_FEED_HEAD, bookmark,
     json_feed_item,
@@ -117,6 +119,25 @@ fn find(
     Ok(rows.iter().filter_map(|row| row.entry()).collect())
 }
 
+/// Reads an entry to write, and its feed. Returns `None` for an entry that cannot be read, and counts it as left out. A stop signal
+/// is an error, so that no incomplete file replaces an earlier one.
+fn read_one<'e>(
+    desk: &CommandContext,
+    engine: &'e Engine,
+    key: EntryKey,
+    written: &mut Written,
+) -> io::Result<Option<(LoadedEntry, &'e Subscription)>> {
+    if desk.is_closed() {
+        return Err(io::ErrorKind::Interrupted.into());
+    }
+    let read = desk.look(move |store| store.read_entry(key)).map_err(in_file)?;
+    let found = read.ok().zip(engine.feeds.get(&key.feed));
+    if found.is_none() {
+        written.left_out = written.left_out.saturating_add(1);
+    }
+    Ok(found)
+}
+
 /// Writes a book. Returns the path of the file.
 fn write_book(
     desk: &CommandContext,
@@ -133,14 +154,7 @@ fn write_book(
     desk.write_file(&file, &mut |file| {
         let mut book = Book::new()?;
         for &key in keys {
-            if desk.is_closed() {
-                return Err(io::ErrorKind::Interrupted.into());
-            }
-            let read = desk.look(move |store| store.read_entry(key)).map_err(in_file)?;
-            let (Ok(entry), Some(feed)) = (read, engine.feeds.get(&key.feed)) else {
-                written.left_out = written.left_out.saturating_add(1);
-                continue;
-            };
+            let Some((entry, feed)) = read_one(desk, engine, key, written)? else { continue };
             let markup = entry.body.as_ref().and_then(|body| body.text()).unwrap_or_default();
             book.add(&entry.kept, feed.record.shown_title(), markup)?;
             written.entries = written.entries.saturating_add(1);
@@ -167,14 +181,7 @@ fn write_entries(
     }
     let (mut written, mut ids) = (Written::default(), BTreeSet::new());
     for &key in keys {
-        if desk.is_closed() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        let read = desk.look(move |store| store.read_entry(key)).map_err(in_file)?;
-        let (Ok(entry), Some(feed)) = (read, engine.feeds.get(&key.feed)) else {
-            written.left_out = written.left_out.saturating_add(1);
-            continue;
-        };
+        let Some((entry, feed)) = read_one(desk, engine, key, &mut written)? else { continue };
         let labels: BTreeSet<String> =
             entry_filters::labels(engine, &entry.ruled).map(str::to_owned).collect();
         let labels: Vec<String> = labels.into_iter().collect();

@@ -19,8 +19,8 @@ pub fn read_tags(line: &str) -> Vec<String> {
     normal_tags(split_tags(line).iter().map(String::as_str))
 }
 
-/// Splits a line at the commas outside quotes. Around a part, also after a minus, quotes are removed; in it, two stand for one. A
-/// quote that is not closed is a character like others.
+/// Splits a line at its commas, except commas inside quotation marks. Removes the quotation marks around a tag; a minus may
+/// precede them. Inside them, two quotation marks are read as one. A quotation mark without a closing one is kept as text.
 pub fn split_tags(line: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut rest = line;
