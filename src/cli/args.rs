@@ -11,6 +11,7 @@ use super::args_background::{
 use super::args_changes::{
     FeedNamed, FeedsNamed, FiltersArgs, ImportArgs, MarkArgs, MoveArgs, OpenArgs, UnreadArgs,
 };
+use super::args_publish::{PublishArgs, ServeArgs};
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
 
@@ -111,6 +112,10 @@ pub(super) enum CliCommand {
     Parse(ParseArgs),
     /// Check a feed and its archives for problems, for publishers
     Lint(LintArgs),
+    /// Write feeds with their whole known history as Atom documents with archives
+    Publish(PublishArgs),
+    /// Serve a folder of published feeds on this machine, to try them
+    Serve(ServeArgs),
     /// Compare polling strategies on recorded publication times
     Simulate(SimulateArgs),
     /// Show where the configuration file is, and check it

@@ -239,6 +239,10 @@ fn put_place(findings: &mut [LintFinding], place: &str) {
 fn explain_end(gap: &Gap, findings: &mut Findings) {
     let link = gap.edge.url.as_str();
     let (level, message) = match &gap.reason {
+        Reason::Status(404 | 410) if gap.edge.stated_missing => (
+            Level::Note,
+            "the publisher states that this archive is missing: readers show a gap".to_owned(),
+        ),
         Reason::Status(status) => (
             Level::Error,
             format!("the archive answered {status}: readers cannot get it or anything older"),

@@ -1,0 +1,228 @@
+//! A history that is published, subscribed to and walked is the same history, entry by entry (RFC 5005, SPEC H.11).
+
+use std::collections::BTreeMap;
+
+use backissue_core::feed::Tombstone;
+use backissue_core::history::{EntryBody, HistoryStatus, KeptEntry};
+use backissue_core::publish::{
+    ArchiveSize, DocumentPlan, DocumentRank, HistoryOutline, Outline, PublishedEntry,
+    PublishedFeed, write_document,
+};
+use chrono::{DateTime, Utc};
+
+use super::published_press::{FEED, Press};
+use super::{Answer, Reader, document};
+
+/// The address of the folder with the copy.
+const COPY: &str = "https://copy.example/press/";
+
+/// Returns the documents that publish what a reader knows of its feed, by file name.
+pub fn published(source: &Reader, size: ArchiveSize) -> Vec<(DocumentPlan, String)> {
+    let mut history = HistoryOutline::of_record(&source.record);
+    let known = source.rows.iter().zip(&source.kept).zip(&source.bodies);
+    history.entries = (0_u32..)
+        .zip(known)
+        .filter_map(|(seq, ((row, kept), body))| Outline::of(seq, row, kept, Some(body)))
+        .collect();
+    let feed = PublishedFeed {
+        id: "tag:press.example,2020:feed".into(),
+        title: "روزنامه & Press".into(),
+        language: Some("fa".into()),
+        rights: Some("© Press".into()),
+        source: Some(FEED.into()),
+        base: COPY.into(),
+        ..PublishedFeed::default()
+    };
+    let plans = DocumentPlan::all(&history, size, source.now);
+    let written = plans.into_iter().map(|plan| {
+        let kept = |seq: &u32| source.kept[*seq as usize].clone();
+        let entries: Vec<PublishedEntry> = plan
+            .entries
+            .iter()
+            .map(|seq| PublishedEntry::of(kept(seq), Some(source.bodies[*seq as usize].clone())))
+            .collect();
+        let deleted = plan.deleted.iter().map(kept);
+        let tombstones: Vec<Tombstone> =
+            deleted.map(|kept| Tombstone { id: kept.id, when: kept.deleted.unwrap() }).collect();
+        let text = write_document(&feed, &plan, &entries, &tombstones);
+        (plan, text)
+    });
+    written.collect()
+}
+
+/// Returns a reader of the copy, and lets it walk.
+fn subscribe(now: DateTime<Utc>) -> Reader {
+    let mut reader = Reader::of(&format!("{COPY}feed.atom"));
+    reader.now = now;
+    (reader.policy.run_documents, reader.policy.day_documents) = (10_000, 10_000);
+    (reader.policy.run_entries, reader.policy.run_bytes) = (1_000_000, u64::MAX);
+    reader.policy.barren_documents = 10_000;
+    reader
+}
+
+fn poll(reader: &mut Reader, documents: &[(DocumentPlan, String)]) {
+    let by_name: BTreeMap<String, &String> =
+        documents.iter().map(|(plan, text)| (format!("{COPY}{}", plan.name), text)).collect();
+    reader.poll(&mut |url: &str| match by_name.get(url) {
+        Some(text) => document(url, text.as_bytes()),
+        None => Answer::Status(404),
+    });
+}
+
+/// Everything of an entry that must not change.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    listed: DateTime<Utc>,
+    kept: KeptEntry,
+    body: EntryBody,
+}
+
+/// Returns all entries by ID. Atom needs a time of the last change, so a missing one is replaced as the documents do.
+fn seen(reader: &Reader) -> BTreeMap<String, Seen> {
+    let rows = reader.rows.iter().zip(&reader.kept).zip(&reader.bodies);
+    let live = rows.filter(|((row, _), _)| row.flags.is_live());
+    live.map(|((_, kept), body)| {
+        let listed = kept.listed();
+        // XML has no way to write this character.
+        let text = |text: &Option<String>| text.as_ref().map(|text| text.replace('\u{fffe}', ""));
+        let (summary, content) = (text(&body.summary), text(&body.content));
+        let edited = body.previous.as_ref().map(|previous| previous.at);
+        let body = EntryBody { summary, content, previous: None };
+        let mut kept = kept.clone();
+        // An entry without any date gets the one under which it is listed, so that an edit does not move it.
+        kept.published = kept.published.or(Some(listed).filter(|_| kept.updated.is_none()));
+        kept.updated = kept.updated.or(edited).or(Some(listed));
+        // A web address as the ID of an entry without a link is its link (SPEC G.57).
+        let address = Some(kept.id.clone()).filter(|id| id.starts_with("https://"));
+        kept.link = kept.link.or(address);
+        (kept.first_seen, kept.placed, kept.deleted) = (DateTime::UNIX_EPOCH, None, None);
+        kept.rank = backissue_core::history::Rank::new(
+            None,
+            None,
+            backissue_core::history::rank::Position::Page,
+            DateTime::UNIX_EPOCH,
+        );
+        // A publication with two IDs has one of them, depending on which copy came last.
+        kept.id = kept.id.replace("new", "old");
+        (kept.id.clone(), Seen { listed, kept, body })
+    })
+    .collect()
+}
+
+/// Returns the dates of the list with the IDs of each date, and the places of gaps. Gaps without an entry between them are one.
+fn list(reader: &Reader, ends_with_gap: bool) -> Vec<String> {
+    let mut rows: BTreeMap<(std::cmp::Reverse<DateTime<Utc>>, u8), Vec<String>> = BTreeMap::new();
+    for (row, kept) in reader.rows.iter().zip(&reader.kept) {
+        if row.flags.is_live() {
+            let names = rows.entry((std::cmp::Reverse(kept.listed()), 0)).or_default();
+            names.push(kept.id.replace("new", "old"));
+        }
+    }
+    for (_, gap) in reader.gaps() {
+        rows.insert((std::cmp::Reverse(gap.listed()), 1), vec!["gap".into()]);
+    }
+    let mut list: Vec<String> = Vec::new();
+    for ((date, _), mut names) in rows {
+        names.sort();
+        let row = if names == ["gap"] { "gap".to_owned() } else { format!("{} {names:?}", date.0) };
+        if row != "gap" || list.last() != Some(&row) {
+            list.push(row);
+        }
+    }
+    if ends_with_gap && list.last().is_some_and(|last| last != "gap") {
+        list.push("gap".into());
+    }
+    list
+}
+
+fn compare(source: &Reader, copy: &Reader, what: &str) {
+    let (expected, found) = (seen(source), seen(copy));
+    for (id, entry) in &expected {
+        assert_eq!(found.get(id), Some(entry), "{what}: {id}");
+    }
+    let (ids, known) = (copy.ids(), source.ids());
+    let more: Vec<&&str> = ids.iter().filter(|id| !known.contains(*id)).collect();
+    for id in &more {
+        for r in [source, copy] {
+            for (k, row) in r.kept.iter().zip(&r.rows) {
+                if k.id == ***id {
+                    eprintln!(
+                        "{} {:?} {:?} {:?} del {:?} rank {:?} {:?}",
+                        k.id,
+                        k.published,
+                        k.updated,
+                        k.listed(),
+                        k.deleted,
+                        k.rank,
+                        row.flags
+                    );
+                }
+            }
+        }
+    }
+    assert_eq!(copy.ids().len(), source.ids().len(), "{what}: {more:?}");
+}
+
+/// Follows a publisher for a while, and publishes what is known in between and at the end.
+fn republish(seed: u64) -> usize {
+    let mut press = Press::new(seed);
+    let size = match press.chance.below(3) {
+        0 => ArchiveSize::Month,
+        1 => ArchiveSize::Entries(1 + press.chance.below(12) as usize),
+        _ => ArchiveSize::Entries(100),
+    };
+    let mut source = Reader::of(FEED);
+    source.policy.run_documents = 10_000;
+    source.policy.day_documents = 10_000;
+    let mut faithful: Option<Reader> = None;
+    let polls = 1 + press.chance.below(5);
+    for _ in 0..polls {
+        let count = press.chance.below(60) as usize;
+        let now = press.publish(count);
+        source.now = if faithful.is_some() { now.max(source.now) } else { now };
+        source.poll(&mut |url: &str| press.answer(url));
+        let documents = published(&source, size);
+        let copy = faithful.get_or_insert_with(|| subscribe(now));
+        copy.now = source.now;
+        poll(copy, &documents);
+        // An archive that answers later gives entries to the archives of the copy, which nobody requests again.
+        if press.refused.is_empty() {
+            compare(&source, copy, &format!("seed {seed}, a subscriber from the beginning"));
+        }
+    }
+    let documents = published(&source, size);
+    assert_eq!(documents, published(&source, size), "seed {seed}: the same bytes");
+    let mut copy = subscribe(source.now);
+    poll(&mut copy, &documents);
+    compare(&source, &copy, &format!("seed {seed}"));
+    let has_beginning = HistoryOutline::of_record(&source.record).has_beginning;
+    assert_eq!(list(&copy, false), list(&source, !has_beginning), "seed {seed}: gaps");
+    let is_whole = documents.iter().all(|(plan, _)| {
+        [&plan.prev, &plan.next].into_iter().flatten().all(|link| !link.is_missing)
+    });
+    let status = copy.record.status();
+    assert_eq!(
+        is_whole,
+        status == HistoryStatus::Complete,
+        "seed {seed}: {status:?}, {:?}",
+        documents.iter().map(|d| (&d.0.name, &d.0.prev, d.0.entries.len())).collect::<Vec<_>>()
+    );
+    for deleted in source.kept.iter().zip(&source.rows).filter(|(_, row)| row.flags.is_deleted()) {
+        assert!(!copy.ids().contains(&deleted.0.id.as_str()), "seed {seed}: {}", deleted.0.id);
+    }
+    for (plan, text) in &documents {
+        assert_eq!(
+            plan.rank == DocumentRank::Archive,
+            text.contains("<fh:archive/>"),
+            "seed {seed}"
+        );
+    }
+    documents.len()
+}
+
+#[test]
+fn published_and_walked_history_is_the_same_history() {
+    let seeds = std::env::var("BACKISSUE_PUBLISHED").ok().and_then(|count| count.parse().ok());
+    let documents: usize = (1..=seeds.unwrap_or(40)).map(republish).sum();
+    assert!(documents > 40, "{documents}");
+}
