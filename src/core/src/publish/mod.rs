@@ -16,3 +16,6 @@ pub use plan::{
     ArchiveSize, DocumentPlan, DocumentRank, HistoryOutline, Outline, PlannedLink,
     SUBSCRIPTION_NAME,
 };
+
+#[cfg(test)]
+mod plan_tests;

@@ -15,6 +15,10 @@ use crate::history::{EntryBody, Gap, HistoryRecord, HistoryStatus, IndexRow, Kep
 pub const SUBSCRIPTION_NAME: &str = "feed.atom";
 /// File name to which the oldest document links if entries before it may exist. No such document is written.
 const EARLIER_NAME: &str = "earlier.atom";
+/// Smallest number of entries in an archive of whole months: an archive each for fewer entries would cost readers many requests.
+const MONTH_ENTRIES_MIN: usize = 15;
+/// Largest number of archives whose entries are all in the subscription document too.
+const REPEATED_ARCHIVES_MAX: usize = 2;
 /// Largest number of entries in an archive of a month.
 const MONTH_ENTRIES_MAX: usize = 500;
 /// Largest size of the texts in an archive and in the subscription document, in bytes.
@@ -109,7 +113,7 @@ impl HistoryOutline {
 /// How entries are divided into archives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArchiveSize {
-    /// One archive for each month, or several if the month has many entries.
+    /// One archive for each month; several if the month has many entries, and one for several months if they have few.
     Month,
     /// One archive for each number of entries.
     Entries(usize),
@@ -175,15 +179,15 @@ impl DocumentPlan {
         for (place, stretch) in stretches.iter().enumerate() {
             let is_last = place + 1 == stretches.len();
             let (closed, rest) = division.archives(stretch.range.clone(), is_last);
+            if is_last {
+                open = division.window(&closed, rest);
+            }
             archives.extend(
                 closed
                     .into_iter()
                     .enumerate()
                     .map(|(at, range)| Archive { range, below: stretch.below.filter(|_| at == 0) }),
             );
-            if is_last {
-                open = division.window(stretch.range.clone(), rest);
-            }
         }
         let last = stretches.last();
         let has_own_archive = last.is_some_and(|last| {
@@ -291,16 +295,16 @@ impl Division<'_> {
 
     /// Returns the end of the entries that share an archive with the one at `start`, apart from the limits of an archive.
     fn group_end(&self, start: usize, end: usize) -> usize {
-        match self.size {
-            ArchiveSize::Entries(_) => end,
-            ArchiveSize::Month => {
-                let month = |entry: &Outline| entry.listed.format("%Y-%m").to_string();
-                let rest = self.of(start..end);
-                let first = rest.first().map(month);
-                let same = rest.iter().take_while(|entry| Some(month(entry)) == first).count();
-                start + same.max(1)
-            }
+        if let ArchiveSize::Entries(_) = self.size {
+            return end;
         }
+        let mut at = start;
+        while at < end && at < start + MONTH_ENTRIES_MIN {
+            let rest = self.of(at..end);
+            let first = rest.first().map(month);
+            at += rest.iter().take_while(|entry| Some(month(entry)) == first).count().max(1);
+        }
+        at
     }
 
     /// Checks whether a group of entries can still grow.
@@ -309,10 +313,9 @@ impl Division<'_> {
             ArchiveSize::Entries(_) => group.end == end,
             ArchiveSize::Month => {
                 let settled = self.now - TimeDelta::hours(MONTH_GRACE_HOURS);
-                let newest = self.of(group.clone()).last().map(|entry| entry.listed);
-                newest.is_some_and(|newest| {
-                    newest.format("%Y-%m").to_string() >= settled.format("%Y-%m").to_string()
-                })
+                let newest = self.of(group.clone()).last().map(month);
+                let is_over = newest.is_some_and(|newest| newest < month_of(settled));
+                !is_over || group.len() < MONTH_ENTRIES_MIN
             }
         }
     }
@@ -324,13 +327,17 @@ impl Division<'_> {
             ArchiveSize::Month => (MONTH_ENTRIES_MAX, TEXT_BYTES_MAX),
             ArchiveSize::Entries(count) => (count.max(1), TEXT_BYTES_MAX),
         };
-        let (mut bytes, mut date) = (0_usize, None);
+        let (mut bytes, mut date, mut last_change) = (0_usize, None, None);
         for (count, entry) in self.of(from..end).iter().enumerate() {
             bytes = bytes.saturating_add(entry.bytes);
-            let is_full = count >= entries_max || (count > 0 && bytes > bytes_max);
-            let may_end = date != Some(entry.listed) || count >= entries_max.saturating_mul(4);
-            if is_full && may_end {
-                return from + count;
+            if count > 0 && date != Some(entry.listed) {
+                last_change = Some(count);
+            }
+            if count >= entries_max || (count > 0 && bytes > bytes_max) {
+                let is_huge = count >= entries_max.saturating_mul(4);
+                if let Some(end) = last_change.or(Some(count).filter(|_| is_huge)) {
+                    return from + end;
+                }
             }
             date = Some(entry.listed);
         }
@@ -338,12 +345,14 @@ impl Division<'_> {
     }
 
     /// Returns the entries of the subscription document: all that are not archived, and the newest archived ones of the same stretch
-    /// up to the usual number.
-    fn window(&self, stretch: Range<usize>, rest: Range<usize>) -> Range<usize> {
+    /// up to the usual number. It repeats at most two whole archives, because readers stop at three archives without new entries.
+    fn window(&self, closed: &[Range<usize>], rest: Range<usize>) -> Range<usize> {
+        let repeated = closed.iter().rev().take(REPEATED_ARCHIVES_MAX).last();
+        let lowest = repeated.map_or(rest.start, |archive| archive.start);
         let mut from = rest.start;
         let mut live = self.of(rest.clone()).iter().filter(|entry| !entry.is_deleted).count();
         let mut bytes = self.bytes(rest.clone());
-        while from > stretch.start && live < WINDOW_ENTRIES {
+        while from > lowest && live < WINDOW_ENTRIES {
             let Some(entry) = self.entries.get(from - 1) else { break };
             bytes = bytes.saturating_add(entry.bytes);
             if bytes > TEXT_BYTES_MAX {
@@ -430,8 +439,7 @@ impl Division<'_> {
                 continue;
             }
             let first = self.entries.get(archive.range.start);
-            let month =
-                first.map(|entry| entry.listed.format("%Y-%m").to_string()).unwrap_or_default();
+            let month = first.map(month).unwrap_or_default();
             let part = match &last {
                 Some((same, part)) if *same == month => part + 1,
                 Some(_) | None => 1,
@@ -444,6 +452,14 @@ impl Division<'_> {
         }
         names
     }
+}
+
+fn month(entry: &Outline) -> String {
+    month_of(entry.listed)
+}
+
+fn month_of(at: DateTime<Utc>) -> String {
+    at.format("%Y-%m").to_string()
 }
 
 /// Returns the file name to which the documents around a gap link. No such document is written.
