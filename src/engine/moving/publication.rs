@@ -75,8 +75,8 @@ pub fn published_feed(
     }
 }
 
-/// Returns the name of the folder in which the documents of a feed are published. It stays the same if the feed moves or gets another
-/// title.
+/// Returns the name of the folder in which the documents of a feed are published. It stays the same if the feed moves or gets
+/// another title.
 pub fn folder_name(feed: &Subscription) -> String {
     let address = first_address(feed);
     let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));

@@ -166,8 +166,8 @@ impl FolderSite {
         answer
     }
 
-    /// Returns the document with only those entries that the client's version does not contain; `None` if the client did not ask for
-    /// that, or if its version is unknown.
+    /// Returns the document with only those entries that the client's version does not contain; `None` if the client did not ask
+    /// for that, or if its version is unknown.
     fn delta(
         &self,
         request: &PublisherRequest,

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::history::{EntryBody, Gap, HistoryRecord, HistoryStatus, IndexRow, KeptEntry};
+use super::outline::{HistoryOutline, Outline};
 
 /// File name of the subscription document.
 pub const SUBSCRIPTION_NAME: &str = "feed.atom";
@@ -23,7 +23,7 @@ const REPEATED_ARCHIVES_MAX: usize = 2;
 const MONTH_ENTRIES_MAX: usize = 500;
 /// Largest size of the texts in an archive and in the subscription document, in bytes.
 const TEXT_BYTES_MAX: usize = 512 * 1024;
-/// Number of newest entries that the subscription document contains if there are so many, also those that are in archives.
+/// Number of newest entries that the subscription document contains, if it has as many, including archived ones.
 const WINDOW_ENTRIES: usize = 30;
 /// Largest number of entries of a feed that is published as one complete document, and the largest size of their texts in bytes.
 const COMPLETE_MAX: (usize, usize) = (50, 128 * 1024);
@@ -33,82 +33,6 @@ const REPEATED_DAYS: i64 = 30;
 const REPEATED_MAX: usize = 100;
 /// A month counts as over after this number of hours, because readers may find its last entries late.
 const MONTH_GRACE_HOURS: i64 = 24;
-
-/// The parts of an entry that determine its document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outline {
-    /// The caller's number of the entry.
-    pub key: u32,
-    /// Hash of the entry's id, which orders entries with the same date.
-    pub identity: u64,
-    /// Date under which the entry is listed.
-    pub listed: DateTime<Utc>,
-    /// Size of its texts, in bytes.
-    pub bytes: usize,
-    /// Time at which its publisher edited or deleted the entry, as far as known.
-    pub changed: Option<DateTime<Utc>>,
-    /// Whether its publisher deleted the entry. Only its id is published then (RFC 6721).
-    pub is_deleted: bool,
-}
-
-/// What is known of a feed's history.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HistoryOutline {
-    /// All entries that are part of the logical feed, and those that its publisher deleted.
-    pub entries: Vec<Outline>,
-    /// For each gap the date of the oldest entry above it. Entries of the same date are above the gap.
-    pub gaps: BTreeSet<DateTime<Utc>>,
-    /// Whether it is known that there are no entries older than the oldest one.
-    pub has_beginning: bool,
-}
-
-impl Outline {
-    /// Creates the outline of an entry; `None` if the entry is not part of its feed, because a complete document left it out.
-    pub fn of(
-        key: u32,
-        row: &IndexRow,
-        kept: &KeptEntry,
-        body: Option<&EntryBody>,
-    ) -> Option<Self> {
-        let is_deleted = row.flags.is_deleted();
-        if row.flags.is_withdrawn() && !is_deleted {
-            return None;
-        }
-        let previous = body.and_then(|body| body.previous.as_ref());
-        let edited = previous.map(|previous| previous.at);
-        let texts = body.map_or(0, |body| {
-            [&body.summary, &body.content].into_iter().flatten().map(String::len).sum()
-        });
-        Some(Self {
-            key,
-            identity: row.identity,
-            listed: kept.listed(),
-            bytes: if is_deleted { 0 } else { texts },
-            changed: if is_deleted { kept.deleted } else { edited },
-            is_deleted,
-        })
-    }
-}
-
-impl HistoryOutline {
-    /// Returns what a feed's record tells of its history, without entries. A history has a beginning only if the walk through its
-    /// archives reached their end, or if a complete document contained it.
-    pub fn of_record(record: &HistoryRecord) -> Self {
-        let gaps = record.gaps.values().filter(|gap| gap.counts()).map(Gap::listed);
-        let unread = record.frontiers.iter().filter(|next| next.gap.is_none() && !next.again);
-        let unread = unread.filter_map(|next| next.edge.newer.oldest);
-        let has_beginning = match record.status() {
-            HistoryStatus::Complete | HistoryStatus::CompleteExcept(_) => true,
-            HistoryStatus::Partial { .. } => record.frontiers.is_empty(),
-            HistoryStatus::OnlyAnArchive
-            | HistoryStatus::NotOffered
-            | HistoryStatus::Paged
-            | HistoryStatus::Adapted(..)
-            | HistoryStatus::Doubtful(..) => false,
-        };
-        Self { entries: Vec::new(), gaps: gaps.chain(unread).collect(), has_beginning }
-    }
-}
 
 /// How entries are divided into archives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -227,7 +151,7 @@ struct Archive {
     below: Option<DateTime<Utc>>,
 }
 
-/// Divides sorted entries at the gaps, oldest first. The last stretch may be empty: then nothing newer than the newest gap is known.
+/// Divides sorted entries at the gaps, oldest first. The last stretch is empty if nothing newer than the newest gap is known.
 fn stretches(entries: &[Outline], gaps: &BTreeSet<DateTime<Utc>>) -> Vec<Stretch> {
     let mut found = vec![Stretch { range: 0..0, below: None }];
     for &gap in gaps {
@@ -344,8 +268,8 @@ impl Division<'_> {
         end
     }
 
-    /// Returns the entries of the subscription document: all that are not archived, and the newest archived ones of the same stretch
-    /// up to the usual number. It repeats at most two whole archives, because readers stop at three archives without new entries.
+    /// Returns the entries of the subscription document: all that are not archived, and the newest archived ones of the same
+    /// stretch up to the usual number. It repeats at most two whole archives, because readers stop at three archives without new entries.
     fn window(&self, closed: &[Range<usize>], rest: Range<usize>) -> Range<usize> {
         let repeated = closed.iter().rev().take(REPEATED_ARCHIVES_MAX).last();
         let lowest = repeated.map_or(rest.start, |archive| archive.start);
@@ -364,8 +288,8 @@ impl Division<'_> {
         from..rest.end
     }
 
-    /// Returns the numbers of the entries, or of the deleted entries, in the subscription document. Older entries that changed lately
-    /// come first: readers recognise them as pinned, and do not take their dates for the end of the document.
+    /// Returns the numbers of the entries, or of the deleted entries, in the subscription document. Older entries that changed
+    /// lately come first: readers recognise them as pinned, and do not take their dates for the end of the document.
     fn subscription_keys(&self, window: Range<usize>, is_deleted: bool) -> Vec<u32> {
         let since = self.now - TimeDelta::days(REPEATED_DAYS);
         let is_repeated = |entry: &&Outline| {

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::outline::{HistoryOutline, Outline};
 use super::plan::*;
 
 fn day(number: i64) -> DateTime<Utc> {
