@@ -194,14 +194,17 @@ fn has_link_and_title(look: u64) -> bool {
 fn entry(number: usize, item: &Item) -> String {
     let mut look = Chance(item.look);
     let mut xml = format!("<entry><id>{}</id>", id(number, item));
-    xml.push_str(&match look.below(6) {
+    let title = match look.below(6) {
         0 => format!("<title type='text'>{number}: a &lt;b> &amp;amp; \"c\"</title>"),
         1 => format!("<title type='html'>{number} &lt;i>and&lt;/i> &amp;amp; more</title>"),
         2 => format!("<title>שלום {number} עולם</title>"),
-        3 => format!("<title type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'>X<sub>{number}</sub></div></title>"),
+        3 => format!(
+            "<title type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'>X<sub>{number}</sub></div></title>"
+        ),
         4 => String::new(),
         _ => "<title>Open thread</title>".to_owned(),
-    });
+    };
+    xml.push_str(&title);
     if look.below(9) > 0 {
         write!(xml, "<link href='{number}/ä%20b?a=1&amp;b=2'/>").unwrap();
     }
@@ -225,29 +228,44 @@ fn entry(number: usize, item: &Item) -> String {
         xml.push_str("<author><name>Ada &amp; Grüß Gott</name></author><category term='a/b &lt; c'/><category term='ب'/>");
     }
     let edits = item.edits;
-    xml.push_str(&match look.below(7) {
+    let content = match look.below(7) {
         0 => String::new(),
         1 => format!("<content>plain &lt;p {number}.{edits} &amp;lt; text</content>"),
         2 => format!(
             "<content type='xhtml' xml:lang='he' xml:base='/base/'><div xmlns='http://www.w3.org/1999/xhtml' dir='rtl'>\
              <p class='a&quot;b'>שלום {number}.{edits} &amp; <em>x</em> ]]&gt; &lt;tag&gt;</p><img src='p.png' alt=''/><br/></div></content>"
         ),
-        3 => format!("<content type='html'>&lt;p>{number}.{edits} &lt;a href=\"../x?a=1&amp;amp;b\">x&lt;/a>&#13;&#10;\t  two&lt;/p></content>"),
-        4 => format!("<content type='html'><![CDATA[<p dir=\"rtl\">مرحبا {number}.{edits} &amp; &lt;b&gt; 🐎</p><pre>a\n  b</pre>]]></content>"),
+        3 => format!(
+            "<content type='html'>&lt;p>{number}.{edits} &lt;a href=\"../x?a=1&amp;amp;b\">x&lt;/a>&#13;&#10;\t  two&lt;/p></content>"
+        ),
+        4 => format!(
+            "<content type='html'><![CDATA[<p dir=\"rtl\">مرحبا {number}.{edits} &amp; &lt;b&gt; 🐎</p><pre>a\n  b</pre>]]></content>"
+        ),
         5 => format!("<content type='html'>&lt;![CDATA[{number}.{edits}]]&gt; &#xFFFE;x</content>"),
         _ => format!("<content src='https://press.example/{number}.html' type='text/html'/>"),
-    });
+    };
+    xml.push_str(&content);
     if look.below(3) == 0 {
         xml.push_str("<summary type='html'>&lt;b>short&lt;/b> &amp;amp; sweet</summary>");
     }
     for file in 0..look.below(4) {
-        xml.push_str(&match look.below(5) {
-            0 => format!("<link rel='enclosure' type='audio/mpeg' length='123{file}' href='https://press.example/{number}-{file}.mp3?a&amp;b'/>"),
-            1 => format!("<link rel='enclosure' type='image/png' href='https://press.example/{number}-{file}.png'/>"),
-            2 => format!("<media:content url='https://press.example/{number}-{file}.mp4' fileSize='99' duration='{}'/>", 60 + file),
+        let attached = match look.below(5) {
+            0 => format!(
+                "<link rel='enclosure' type='audio/mpeg' length='123{file}' href='https://press.example/{number}-{file}.mp3?a&amp;b'/>"
+            ),
+            1 => format!(
+                "<link rel='enclosure' type='image/png' href='https://press.example/{number}-{file}.png'/>"
+            ),
+            2 => format!(
+                "<media:content url='https://press.example/{number}-{file}.mp4' fileSize='99' duration='{}'/>",
+                60 + file
+            ),
             3 => format!("<link rel='enclosure' href='https://press.example/{number}-{file}'/>"),
-            _ => format!("<link rel='enclosure' href='https://press.example/{number}-{file}.ogg'/><itunes:duration>1:02:0{file}</itunes:duration>"),
-        });
+            _ => format!(
+                "<link rel='enclosure' href='https://press.example/{number}-{file}.ogg'/><itunes:duration>1:02:0{file}</itunes:duration>"
+            ),
+        };
+        xml.push_str(&attached);
     }
     xml + "</entry>"
 }

@@ -16,6 +16,7 @@ use chrono::{DateTime, Utc};
 
 use super::published_press::{FEED, Press};
 use super::{Answer, Reader, document};
+use crate::feeds::corpus::tell;
 
 /// The address of the folder with the copy.
 const COPY: &str = "https://copy.example/press/";
@@ -285,7 +286,7 @@ fn published_and_walked_history_is_the_same_history() {
     let count: usize = documents.iter().map(Vec::len).sum();
     assert!(count > documents.len(), "{count}");
     if !are_valid(&documents) {
-        eprintln!("skipped the grammar of RFC 4287: xmllint is not installed");
+        tell("skipped the grammar of RFC 4287: xmllint is not installed");
     }
 }
 
@@ -312,7 +313,7 @@ fn largest(folder: &Path, found: &mut Vec<(usize, PathBuf, FeedDocument)>) {
 #[test]
 fn real_documents_are_the_same_after_publishing() {
     let Some(folder) = std::env::var_os("BACKISSUE_CORPUS") else {
-        eprintln!("BACKISSUE_CORPUS is not set: nothing is checked");
+        tell("BACKISSUE_CORPUS is not set: nothing is checked");
         return;
     };
     let mut found = Vec::new();
@@ -323,7 +324,7 @@ fn real_documents_are_the_same_after_publishing() {
         let documents = published(&source, ArchiveSize::Month);
         let mut copy = subscribe(source.now);
         poll(&mut copy, &documents);
-        eprintln!("{}: {entries} entries, {} documents", path.display(), documents.len());
+        tell(&format!("{}: {entries} entries, {} documents", path.display(), documents.len()));
         compare(&source, &copy, &path.display().to_string());
         are_valid(&[documents]);
     }
