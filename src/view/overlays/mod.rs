@@ -1,6 +1,7 @@
 //! Draws the overlays.
 
 pub(super) mod choice;
+pub(super) mod downloads;
 pub(super) mod edit;
 pub(super) mod filters;
 pub(super) mod form;
