@@ -40,7 +40,7 @@ const EXAMPLES: [(&str, &str); 47] = [
     ),
     ("downloads", "backissue downloads\nbackissue downloads --json"),
     ("downloads add", "backissue downloads add 7.41\nbackissue downloads add 7.41 --file 2"),
-    ("downloads run", "backissue poll && backissue downloads run"),
+    ("downloads run", "backissue downloads run"),
     ("downloads pause", "backissue downloads pause 3"),
     ("downloads resume", "backissue downloads resume 3 4"),
     ("downloads remove", "backissue downloads remove 3\nbackissue downloads remove 3 --delete"),

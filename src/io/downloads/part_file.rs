@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::engine::downloads::record::PART;
@@ -40,12 +41,16 @@ impl PartFile {
             return Ok(Found::Taken);
         }
         if let Some(complete) = complete {
-            // The program was killed between the new name and the note about it.
-            return Ok(if complete.is_file() && !part.exists() {
-                Found::Complete(complete.len())
-            } else {
-                Found::Taken
-            });
+            let rest = fs::symlink_metadata(&part).ok();
+            let is_same = rest
+                .as_ref()
+                .is_some_and(|rest| (rest.dev(), rest.ino()) == (complete.dev(), complete.ino()));
+            // The program was killed between the new name and the note about it, or another program wrote a file of this name.
+            let is_ours = complete.is_file() && (rest.is_none() || is_same);
+            if rest.is_some() {
+                fs::remove_file(&part)?;
+            }
+            return Ok(if is_ours { Found::Complete(complete.len()) } else { Found::Taken });
         }
         let mut options = OpenOptions::new();
         options.write(true);
@@ -83,13 +88,17 @@ impl PartFile {
         Ok(())
     }
 
-    /// Gives the complete file its name, which is not that of another file. Returns its length.
+    /// Gives the complete file its name, and returns its length. If another file has the name by now, that file stays, and the part
+    /// is deleted, because the download starts over with another name.
     pub(super) fn finish(self) -> io::Result<u64> {
         self.file.sync_all()?;
         // Unlike a rename, this never replaces a file that appeared meanwhile.
         match fs::hard_link(&self.part, &self.path) {
             Ok(()) => fs::remove_file(&self.part)?,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                fs::remove_file(&self.part)?;
+                return Err(error);
+            }
             // Some file systems have no such links.
             Err(_) => fs::rename(&self.part, &self.path)?,
         }
@@ -127,6 +136,9 @@ mod tests {
         part.append(b"def").unwrap();
         assert_eq!(part.finish().unwrap(), 6);
         assert_eq!(fs::read(&path).unwrap(), b"abcdef");
+        assert!(matches!(PartFile::open(&path, false).unwrap(), Found::Complete(6)));
+        // Killed between the new name and the removal of the old one.
+        fs::hard_link(&path, format!("{path}{PART}")).unwrap();
         assert!(matches!(PartFile::open(&path, false).unwrap(), Found::Complete(6)));
         assert!(!Path::new(&format!("{path}{PART}")).exists());
     }

@@ -38,8 +38,10 @@ pub(super) async fn receive(
     let found = on_disk(move || PartFile::open(&path, is_new), 0).await?;
     let mut part = match found {
         Found::Part(part) => part,
-        Found::Complete(length) => return Ok(length),
-        Found::Taken => {
+        Found::Complete(length) if transfer.version.size.is_none_or(|size| size == length) => {
+            return Ok(length);
+        }
+        Found::Complete(_) | Found::Taken => {
             return Err(failure(Cure::OtherName, "a file of this name is already there", 0));
         }
     };

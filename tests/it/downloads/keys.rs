@@ -96,7 +96,7 @@ fn failures_are_told_and_tried_again_later() {
     world.press("E");
     world.wait(1);
     let failed = |cure, received| {
-        let why = "the response was cut off".to_owned();
+        let why = format!("it failed: {cure:?}");
         DownloadNews::Failed(TransferFailure { cure, why, received })
     };
     tell(&mut world, 1, failed(Cure::Later(0), 0));

@@ -52,6 +52,12 @@ pub fn answered(answer: Answer) -> Input {
     Input::Stored(Box::new(Stored { id: JobId::default(), subject, result: Ok(answer) }))
 }
 
+/// Notes what the program asked for; there is no answer.
+pub(super) fn noted<T>(list: &mut Vec<T>, item: T) -> Option<Input> {
+    list.push(item);
+    None
+}
+
 /// Really runs an external command.
 pub(super) fn run_for_real(run: ExternalRun) -> Result<Option<String>, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

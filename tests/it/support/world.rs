@@ -33,7 +33,7 @@ use chrono_tz::Tz;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::answers::{learned, line_of, rendered, run_for_real};
+use super::answers::{learned, line_of, noted, rendered, run_for_real};
 
 pub use super::rss::rss;
 
@@ -53,7 +53,7 @@ pub struct World {
     pub copied: Vec<String>,
     /// Number of times the program was suspended to return to the shell.
     pub suspended: u32,
-    /// Number of times the program asked for an immediate update of the search index.
+    /// Number of times the program asked to update the search index.
     pub hurried: u32,
     /// External commands that the program started.
     pub ran: Vec<ExternalRun>,
@@ -61,7 +61,7 @@ pub struct World {
     pub starts_programs: bool,
     /// Whether external commands go on until the test ends them.
     pub holds_programs: bool,
-    /// Files that the program asked to receive.
+    /// Files to receive.
     pub transfers: Vec<FileTransfer>,
     /// Desktop notifications that the program sent.
     pub notes: Vec<String>,
@@ -299,15 +299,9 @@ impl World {
                 let found = self.store.texts().hits(&filter, self.now, &|| true).unwrap();
                 Some(Input::FilterHits(filter.id, Ok(found.keys)))
             }
-            Effect::Open(address) => {
-                self.opened.push(address);
-                None
-            }
+            Effect::Open(address) => noted(&mut self.opened, address),
             Effect::KeepLogin(login) => Some(Input::LoginKept(login, Ok(()))),
-            Effect::Download(transfer) => {
-                self.transfers.push(*transfer);
-                None
-            }
+            Effect::Download(transfer) => noted(&mut self.transfers, *transfer),
             Effect::StopDownload { .. } | Effect::ReadImport(_) | Effect::Reconnect(_) => None,
             Effect::Stop => {
                 self.quit = true;
