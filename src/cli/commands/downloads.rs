@@ -158,7 +158,7 @@ fn receive(desk: &CommandContext) -> Result<Done, Failure> {
     if desk.options.offline {
         return Err(Failure::new("nothing is downloaded with --offline"));
     }
-    let wanted: BTreeSet<u32> =
+    let ids: BTreeSet<u32> =
         desk.inspect(|engine| queue_and_running(&engine.downloads).collect())?;
     desk.ask(Request::Download(DownloadRequest::Run))?;
     let waited = desk.follow(
@@ -175,7 +175,7 @@ fn receive(desk: &CommandContext) -> Result<Done, Failure> {
     desk.wait_until_durable()?;
     let (now, downloads) = (clock::now(), desk.inspect(|engine| engine.downloads.clone())?);
     let mut done = Done::All;
-    for download in wanted.iter().filter_map(|id| downloads.list.get(id)) {
+    for download in ids.iter().filter_map(|id| downloads.list.get(id)) {
         match (download.state, &download.path) {
             (DownloadState::Done, Some(path)) => desk.put(path),
             (DownloadState::Done, None) | (DownloadState::Paused, _) => {}
