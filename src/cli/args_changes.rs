@@ -201,6 +201,7 @@ pub(super) enum FilterChange {
 /// The arguments of `backissue filters add`.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("action").required(true))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct FilterAddArgs {
     /// Match entries that this query finds, as 'backissue search' does
     #[arg(value_name = "QUERY")]

@@ -147,7 +147,7 @@ fn remove(engine: &mut Engine, download: &Download, delete: bool) -> Vec<Effect>
     engine.downloads.playing.remove(&download.id);
     match (is_done, delete, path) {
         (true, false, Some(path)) => {
-            engine.say(format!("removed from the list; the file stays: {path}"))
+            engine.say(format!("removed from the list; the file stays: {path}"));
         }
         (true, true, _) => engine.say("the file was deleted"),
         (_, _, _) => engine.say("the download was removed"),

@@ -7,11 +7,11 @@ mod receive;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::sync::oneshot;
+use tokio::sync::{Mutex, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::engine::downloads::rate::Pace;
@@ -38,11 +38,9 @@ pub(in crate::io) struct SharedPace {
 
 impl SharedPace {
     /// Notes received bytes and returns how long to wait before more are received.
-    fn wait_after(&self, bytes: u64, rate: Option<u64>) -> Duration {
+    async fn wait_after(&self, bytes: u64, rate: Option<u64>) -> Duration {
         let now = clock::instant().saturating_duration_since(self.began);
-        // A panic while the lock was held would only have left a time behind.
-        let mut pace = self.pace.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        pace.wait_after(now, bytes, rate)
+        self.pace.lock().await.wait_after(now, bytes, rate)
     }
 }
 

@@ -122,7 +122,7 @@ mod tests {
     fn opened(path: &str, is_new: bool) -> PartFile {
         match PartFile::open(path, is_new).unwrap() {
             Found::Part(part) => part,
-            other => panic!("{other:?}"),
+            other @ (Found::Complete(_) | Found::Taken) => panic!("{other:?}"),
         }
     }
 

@@ -56,7 +56,7 @@ pub(super) async fn receive(
         match classify(&answer, asked.as_ref(), &version, wanted, transfer.bytes_max) {
             Verdict::Continue(now) => version = now,
             Verdict::Whole(now) => {
-                part = on_part(part, |part| part.empty()).await?;
+                part = on_part(part, PartFile::empty).await?;
                 version = now;
             }
             Verdict::Complete => return finish(part).await,
@@ -106,7 +106,7 @@ async fn receive_body(
             let bytes = piece.as_ref();
             held.extend_from_slice(bytes);
             let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-            tokio::time::sleep(pace.wait_after(length, transfer.rate)).await;
+            tokio::time::sleep(pace.wait_after(length, transfer.rate).await).await;
         }
         let is_due = reported.elapsed() >= REPORT_EVERY;
         if held.len() >= WRITE_BYTES || is_due || is_end {
@@ -126,7 +126,7 @@ async fn receive_body(
                 return finish(part).await;
             }
             Ok(None) if version.size.is_some_and(|size| part.length > size) => {
-                let part = on_part(part, |part| part.empty()).await?;
+                let part = on_part(part, PartFile::empty).await?;
                 let why = "the file is longer than its server says";
                 return Err(failure(Cure::Later(0), why, part.length));
             }
@@ -178,11 +178,12 @@ fn stated_wait(open: &OpenFile) -> u32 {
 async fn finish(part: PartFile) -> Result<u64, TransferFailure> {
     let length = part.length;
     let finished = on_disk_io(move || part.finish()).await;
-    finished.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
+    finished.map_err(|error| {
+        if error.kind() == io::ErrorKind::AlreadyExists {
             failure(Cure::OtherName, "a file of this name is already there", 0)
+        } else {
+            unwritten(&error, length)
         }
-        _ => unwritten(&error, length),
     })
 }
 
