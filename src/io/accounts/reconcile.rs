@@ -294,7 +294,13 @@ fn connect(
 ) -> Result<(), SyncFailure> {
     let (name, agreed) = (session.name.clone(), AgreedFeed::of(there));
     let folder = agreed.folder.clone();
+    // A feed that was never polled here has no title yet.
+    let is_untitled = session.hand.visit(move |host| {
+        host.engine().feeds.get(&key).is_some_and(|feed| feed.record.title.is_none())
+    })?;
+    let title = Some(there.title.clone()).filter(|title| is_untitled && !title.is_empty());
     choose(session, key, move |chosen| {
+        chosen.own_title = chosen.own_title.take().or(title);
         let settings = &mut chosen.feed_settings;
         settings.polled_here |= is_polled && settings.account.is_none();
         settings.account = Some(name);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 /// Time before the last sync of which changes are requested again, in seconds: a change can become visible a little later.
-pub const OVERLAP: i64 = 120;
+pub const OVERLAP: i64 = 30;
 
 /// What is remembered between syncs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,10 +105,10 @@ mod tests {
         let pass = Some(Pass::default());
         for (stamp, pass, now, expected) in [
             (None, None, Some(1_000), None),
-            (Some(1_000), None, Some(1_000), Some(880)),
-            (Some(1_000), None, None, Some(880)),
-            (Some(1_000), None, Some(900), Some(880)),
-            (Some(1_000), None, Some(1_000 + year), Some(880)),
+            (Some(1_000), None, Some(1_000), Some(970)),
+            (Some(1_000), None, None, Some(970)),
+            (Some(1_000), None, Some(980), Some(970)),
+            (Some(1_000), None, Some(1_000 + year), Some(970)),
             (Some(1_000 + year), None, Some(1_000), None),
             (Some(1_000), pass, Some(1_000), None),
         ] {
