@@ -17,7 +17,7 @@ impl AccountArgs {
 /// The actions of `backissue account`.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum AccountAction {
-    /// Log in to a Miniflux, a FreshRSS or another server with the Google Reader API, and fetch its feeds, entries and marks
+    /// Log in to a server with the Google Reader API or the one of Miniflux, and fetch its feeds, entries and marks
     Add(AccountAddArgs),
     /// List the accounts
     List(AccountListArgs),

@@ -21,7 +21,7 @@ const WRONG_TOKEN: &str =
     "refuses the API token; make one there under Settings, API Keys, and add the account again";
 
 impl Server {
-    /// Checks whether Miniflux answers at the base address. Its API is told by how it refuses a request without a login, so that no
+    /// Checks whether Miniflux answers at the base address. Its API is recognised by how it refuses a request without a login, so that no
     /// other server receives the password in the form of this API.
     pub(super) fn is_miniflux(&mut self) -> Result<bool, SyncFailure> {
         if !self.dialect.name.is_empty() {
@@ -192,24 +192,22 @@ impl Server {
 
     /// Returns the number of a category, and makes it if necessary. Titles that differ in case only are one there.
     fn category(&mut self, title: &str) -> Result<u64, SyncFailure> {
-        let mut known = match self.miniflux.categories.take() {
-            Some(known) => known,
-            None => {
-                let body = self.miniflux_ask(&miniflux::categories())?;
-                self.connection.read(answers::read_categories(&body))?
-            }
+        let mut known = if let Some(known) = self.miniflux.categories.take() {
+            known
+        } else {
+            let body = self.miniflux_ask(&miniflux::categories())?;
+            self.connection.read(answers::read_categories(&body))?
         };
         let same = known.iter().find(|(_, known)| known == title);
         let lower = title.to_lowercase();
         let same = same.or_else(|| known.iter().find(|(_, known)| known.to_lowercase() == lower));
-        let number = match same {
-            Some((number, _)) => *number,
-            None => {
-                let body = self.miniflux_ask(&miniflux::add_category(title))?;
-                let number = self.connection.read(answers::read_new_category(&body))?;
-                known.push((number, title.to_owned()));
-                number
-            }
+        let number = if let Some((number, _)) = same {
+            *number
+        } else {
+            let body = self.miniflux_ask(&miniflux::add_category(title))?;
+            let number = self.connection.read(answers::read_new_category(&body))?;
+            known.push((number, title.to_owned()));
+            number
         };
         self.miniflux.categories = Some(known);
         Ok(number)

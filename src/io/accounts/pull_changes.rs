@@ -178,7 +178,7 @@ impl Session<'_> {
         self.write(syncs.into_values().collect())
     }
 
-    /// Compares subscriptions, because one of these streams may be that of a feed that was added there. Streams that are no feed here
+    /// Compares subscriptions, because one of these streams may belong to a feed that was added there. Streams that are no feed here
     /// afterwards are ignored.
     fn find_feeds<'i>(
         &mut self,

@@ -27,7 +27,7 @@ pub struct Server {
 }
 
 /// What is known of a Miniflux during a sync.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct MinifluxSession {
     /// Password or API token.
     pub(super) secret: Option<String>,

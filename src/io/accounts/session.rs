@@ -13,7 +13,7 @@ use super::account_file::{Account, AccountFile, ApiKind};
 use super::connection::{FailureKind, SyncFailure};
 use super::reconcile;
 use super::server::Server;
-use crate::engine::entries::account_sync::FeedSync;
+use crate::engine::entries::account_sync::{FeedSync, SyncProgress};
 use crate::engine::request::Request;
 use crate::io::clock;
 use crate::io::loop_ended::LoopEnded;
@@ -86,9 +86,16 @@ pub fn sync(
     let account = account.ok_or_else(|| {
         SyncFailure::other(format!("there is no account '{name}': see 'backissue account list'"))
     })?;
-    let mut session = Session::begin(hand, account, wish, progress)?;
+    let shown = |what: &str, done: usize, all: usize| {
+        progress(what, done, all);
+        let (account, what) = (name.to_owned(), what.to_owned());
+        let shown = (all > 0).then_some(SyncProgress { account, what, done, all });
+        show_progress(hand, shown);
+    };
+    let mut session = Session::begin(hand, account, wish, &shown)?;
     let started = clock::instant();
     let result = session.run();
+    show_progress(hand, None);
     let usage = session.server.usage();
     let line = SyncLine {
         at: clock::now(),
@@ -115,6 +122,13 @@ pub fn sync(
         })
     })?;
     result.map(|()| line)
+}
+
+/// Shows in the reader how far a sync is.
+fn show_progress(hand: &LoopHandle, progress: Option<SyncProgress>) {
+    hand.do_later(move |host| {
+        host.ask(Request::SyncProgress(progress), false);
+    });
 }
 
 /// A sync under way.

@@ -333,7 +333,7 @@ fn change_feed(state: &mut State, id: u64, body: &Value) -> (u16, String) {
     }
     let Some(feed) = state.feeds.get_mut(&id) else { return error(404, "Resource Not Found") };
     if let Some(title) = body["title"].as_str() {
-        feed.title = title.to_owned();
+        title.clone_into(&mut feed.title);
     }
     feed.category = category.unwrap_or(feed.category);
     (201, json!({ "id": id }).to_string())

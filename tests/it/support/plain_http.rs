@@ -62,10 +62,9 @@ fn serve(stream: TcpStream, answer: &dyn Fn(Received) -> Answered) {
         } else {
             format!("Content-Length: {}\r\n", announced.unwrap_or(body.len()))
         };
-        let head = format!("HTTP/1.1 {status} x\r\n{date}{length}\r\n");
-        let stream = reader.get_mut();
-        let sent =
-            stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+        // In one piece: the rest of an answer would wait until its beginning was acknowledged.
+        let answer = format!("HTTP/1.1 {status} x\r\n{date}{length}\r\n{body}");
+        let sent = reader.get_mut().write_all(answer.as_bytes());
         if sent.is_err() || announced.is_some() {
             return;
         }

@@ -155,7 +155,7 @@ mod tests {
             starred: true,
             before: Some(9),
             skip: 1,
-            ..page.clone()
+            ..page
         };
         for (call, verb, path, body) in [
             (entries(&page), Verb::Get, format!("/v1/entries?{fixed}"), ""),

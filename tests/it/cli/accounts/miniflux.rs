@@ -70,6 +70,7 @@ fn marks_go_both_ways_with_old_and_new_versions() {
         assert!(!server.state().items[&4].is_starred, "{is_new}");
         assert_eq!(marks(&program), server.marks(), "{is_new}");
         server.state().mark(9, |it| it.is_starred = true);
+        server.state().clock += 3_600;
         whole(&program);
         assert_eq!(marks(&program), server.marks(), "{is_new}");
         server.state().clock += 3_600;
