@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::settings::Settings;
+use crate::engine::settings::{NetworkSettings, Settings};
 use crate::io::config::toml_errors::located;
 use crate::io::private_files::{create_private_folder, make_private, replace_private};
 use crate::io::small_files;
@@ -134,7 +134,12 @@ pub struct AccountFile(PathBuf);
 impl AccountFile {
     /// Returns the file for these settings; `None` without a folder for the configuration.
     pub fn of(settings: &Settings) -> Option<Self> {
-        let credentials = settings.network.credentials_file.as_deref()?;
+        Self::of_network(&settings.network)
+    }
+
+    /// Returns the file for these settings of the network.
+    pub fn of_network(settings: &NetworkSettings) -> Option<Self> {
+        let credentials = settings.credentials_file.as_deref()?;
         Some(Self(credentials.with_file_name(NAME)))
     }
 

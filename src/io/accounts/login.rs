@@ -9,7 +9,11 @@ use super::account_file::{Account, AccountFile};
 use super::server::Server;
 use crate::engine::feeds::addresses::web_address;
 use crate::io::http::Http;
+use crate::ui::effect::NewLogin;
 use backissue_core::feed::text::{NAME_MAX, one_line};
+
+/// Why an account cannot be stored.
+pub const NO_FOLDER: &str = "there is no folder for the configuration, so no account can be stored";
 
 /// Returns the address of a server as it was typed. The error is a sentence.
 pub fn server_address(typed: &str) -> Result<Url, String> {
@@ -66,6 +70,20 @@ pub fn log_in(
         accounts.push(stored);
     })?;
     Ok(account)
+}
+
+/// Adds the account that was typed in the reader. Returns its name; the error is a sentence.
+pub fn add(
+    http: Arc<Http>,
+    runtime: Handle,
+    file: Option<AccountFile>,
+    typed: &NewLogin,
+) -> Result<String, String> {
+    let file = file.ok_or(NO_FOLDER)?;
+    let url = server_address(&typed.address)?;
+    let account = new_account(&file, &url, None, &typed.user)?;
+    let password = Some(typed.password.reveal().to_owned());
+    log_in(http, runtime, &file, Account { password, ..account }).map(|account| account.name)
 }
 
 /// Returns what the user should know about the account: a sentence, if there is one.

@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, IsTerminal, Read};
 
-use super::{NO_FOLDER, read_accounts, sync};
+use super::{read_accounts, sync};
 use crate::cli::Done;
 use crate::cli::args::Options;
 use crate::cli::args_account::AccountAddArgs;
@@ -11,7 +11,7 @@ use crate::cli::context::CommandContext;
 use crate::cli::session::{self, Failure, block_on};
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::io::accounts::account_file::AccountFile;
-use crate::io::accounts::login::{self, server_address};
+use crate::io::accounts::login::{self, NO_FOLDER, server_address};
 use crate::io::console;
 use crate::io::http::{Http, Limits};
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, read};
