@@ -254,7 +254,7 @@ fn entries(state: &mut State, feed: Option<u64>, query: &str) -> Value {
     if state.is_endless {
         let first = before.min(1 << 40);
         let page = (1..=u64::try_from(limit).unwrap()).map(|at| entry(state, first - at, None));
-        return json!({ "total": 100, "entries": page.collect::<Value>() });
+        return json!({ "total": 300, "entries": page.collect::<Value>() });
     }
     let wanted = |(id, item): &(&u64, &Item)| {
         **id < before
