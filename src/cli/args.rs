@@ -97,7 +97,7 @@ pub(super) enum CliCommand {
     Watch(WatchArgs),
     /// Print events as JSON, one per line: new entries, failures, moves, gaps
     Events(EventsArgs),
-    /// Let systemd poll in the background while you are logged in
+    /// Let systemd or launchd poll in the background while you are logged in
     Service(ServiceArgs),
     /// Show when a feed is polled next, and why
     Plan(PlanArgs),

@@ -26,14 +26,14 @@ pub(super) struct ServiceArgs {
     pub(super) what: ServiceAction,
 }
 
-/// The actions of `backissue service` on the systemd unit.
+/// The actions of `backissue service` on the file of systemd or launchd.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(super) enum ServiceAction {
-    /// Write the unit and start it
+    /// Write the service file and start the service
     Install,
-    /// Stop it and remove the unit
+    /// Stop the service and remove its file
     Remove,
-    /// Show whether it is running
+    /// Show whether the service is running
     Status,
 }
 

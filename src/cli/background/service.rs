@@ -1,8 +1,8 @@
-//! `backissue service`: polling in the background as a systemd user service.
+//! `backissue service`: polling in the background as a user service of systemd, or on macOS as an agent of launchd.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use crate::cli::Done;
 use crate::cli::args::Options;
@@ -15,115 +15,251 @@ use crate::io::system::words::system_words;
 /// The text of the systemd unit file, with a placeholder for the command line that starts this program.
 const UNIT: &str = include_str!("../../../assets/backissue.service");
 /// Name of the systemd unit.
-const NAME: &str = "backissue.service";
+const UNIT_NAME: &str = "backissue.service";
+/// The text of the launchd agent, with a placeholder for the words of that command line.
+const AGENT: &str = include_str!("../../../assets/backissue.plist");
+/// Label of the agent, and its file.
+const LABEL: &str = "backissue";
+const AGENT_FILE: &str = "Library/LaunchAgents/backissue.plist";
+
+/// What starts services for a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ServiceStarter {
+    Systemd,
+    Launchd,
+}
 
 /// Runs `backissue service`.
 pub(in crate::cli) fn run(options: &Options, args: &ServiceArgs) -> Result<Done, Failure> {
-    let unit = unit_path()?;
+    let starter =
+        if cfg!(target_os = "macos") { ServiceStarter::Launchd } else { ServiceStarter::Systemd };
+    let file = starter.file()?;
     match args.what {
-        ServiceAction::Install => install(options, &unit),
-        ServiceAction::Remove => remove(&unit),
-        ServiceAction::Status => status(&unit),
+        ServiceAction::Install => install(starter, options, &file),
+        ServiceAction::Remove => remove(starter, &file),
+        ServiceAction::Status => status(starter, &file),
     }
 }
 
-/// Returns the path of the unit file in the systemd folder of this user.
-fn unit_path() -> Result<PathBuf, Failure> {
-    let folders = config_file::folders().map_err(Failure::new)?;
-    let config = folders.config.parent().and_then(Path::parent).unwrap_or(Path::new("."));
-    Ok(config.join("systemd/user").join(NAME))
-}
-
-fn install(options: &Options, unit: &Path) -> Result<Done, Failure> {
+fn install(starter: ServiceStarter, options: &Options, file: &Path) -> Result<Done, Failure> {
     let cannot = |error: std::io::Error| {
-        Failure::new(format!("{} cannot be written: {}", unit.display(), system_words(&error)))
+        Failure::new(format!("{} cannot be written: {}", file.display(), system_words(&error)))
     };
     let program = std::env::current_exe().map_err(|error| {
         Failure::new(format!("the path of this program is unknown: {}", system_words(&error)))
     })?;
-    let text = unit_text(&program, options)?;
-    // Fails early without systemd, so that no useless unit file is written.
-    systemctl(&["--version"])?;
-    unit.parent().map_or(Ok(()), fs::create_dir_all).map_err(cannot)?;
-    fs::write(unit, text).map_err(cannot)?;
-    console::tell(&format!("written: {}", unit.display()));
-    systemctl(&["daemon-reload"])?;
-    systemctl(&["enable", NAME])?;
-    // If the service is already running, a restart makes systemd use the new unit file.
-    systemctl(&["restart", NAME])?;
-    console::tell(
-        "backissue now polls in the background; 'journalctl --user -u backissue' shows its messages",
-    );
+    let text = starter.file_text(&start_command(&program, options)?);
+    // Fails early if the manager is not there, so that no useless file is written.
+    starter.check()?;
+    file.parent().map_or(Ok(()), fs::create_dir_all).map_err(cannot)?;
+    fs::write(file, text).map_err(cannot)?;
+    console::tell(&format!("written: {}", file.display()));
+    starter.start(file)?;
+    console::tell(&format!("backissue now polls in the background; {}", starter.where_told()));
     Ok(Done::All)
 }
 
-fn remove(unit: &Path) -> Result<Done, Failure> {
-    if !unit.exists() {
-        console::tell(&format!("the service is not installed: {} does not exist", unit.display()));
+fn remove(starter: ServiceStarter, file: &Path) -> Result<Done, Failure> {
+    if !file.exists() {
+        console::tell(&format!("the service is not installed: {} does not exist", file.display()));
         return Ok(Done::All);
     }
-    let disabled = systemctl(&["disable", "--now", NAME]);
-    fs::remove_file(unit).map_err(|error| {
-        Failure::new(format!("{} cannot be removed: {}", unit.display(), system_words(&error)))
+    let stopped = starter.stop();
+    fs::remove_file(file).map_err(|error| {
+        Failure::new(format!("{} cannot be removed: {}", file.display(), system_words(&error)))
     })?;
-    console::tell(&format!("removed: {}", unit.display()));
-    disabled.and_then(|()| systemctl(&["daemon-reload"]))?;
+    console::tell(&format!("removed: {}", file.display()));
+    stopped.and_then(|()| starter.forget())?;
     Ok(Done::All)
 }
 
-fn status(unit: &Path) -> Result<Done, Failure> {
-    if !unit.exists() {
+fn status(starter: ServiceStarter, file: &Path) -> Result<Done, Failure> {
+    if !file.exists() {
         console::put("not installed; run 'backissue service install' to install it");
         return Ok(Done::WithFailures);
     }
-    let said = |what: &str| -> Result<String, Failure> {
-        let answer = Command::new("systemctl").args(["--user", what, NAME]).output();
-        let answer = answer.map_err(|error| no_systemd(&error))?;
-        Ok(String::from_utf8_lossy(&answer.stdout).trim().to_owned())
-    };
-    let (active, enabled) = (said("is-active")?, said("is-enabled")?);
-    console::put(&format!("{active}, {enabled}: {}", unit.display()));
-    Ok(if active == "active" { Done::All } else { Done::WithFailures })
+    let (is_running, words) = starter.state()?;
+    console::put(&format!("{words}: {}", file.display()));
+    Ok(if is_running { Done::All } else { Done::WithFailures })
 }
 
-/// Runs `systemctl --user`. On failure, returns the first line of its error output.
-fn systemctl(arguments: &[&str]) -> Result<(), Failure> {
-    let answer = Command::new("systemctl").arg("--user").args(arguments).output();
-    let answer = answer.map_err(|error| no_systemd(&error))?;
-    if answer.status.success() {
-        return Ok(());
+impl ServiceStarter {
+    /// Returns the path of the file that describes the service to the manager of this user.
+    fn file(self) -> Result<PathBuf, Failure> {
+        match self {
+            Self::Systemd => {
+                let folders = config_file::folders().map_err(Failure::new)?;
+                let config = folders.config.parent().and_then(Path::parent);
+                Ok(config.unwrap_or(Path::new(".")).join("systemd/user").join(UNIT_NAME))
+            }
+            Self::Launchd => std::env::home_dir()
+                .map(|home| home.join(AGENT_FILE))
+                .ok_or_else(|| Failure::new("the home folder is unknown: set HOME".to_owned())),
+        }
     }
-    let said = String::from_utf8_lossy(&answer.stderr);
-    let first = said.lines().next().unwrap_or("it gave no reason");
-    Err(Failure::new(format!("systemctl --user {} failed: {first}", arguments.join(" "))))
+
+    /// Returns the text of that file, for a command that starts this program.
+    fn file_text(self, command: &[String]) -> String {
+        match self {
+            Self::Systemd => {
+                let words: Vec<String> = command.iter().map(|word| quote_for_unit(word)).collect();
+                UNIT.replace("{command}", &words.join(" "))
+            }
+            Self::Launchd => {
+                let word = |word: &String| format!("        <string>{}</string>\n", escape(word));
+                AGENT.replace("{command}", &command.iter().map(word).collect::<String>())
+            }
+        }
+    }
+
+    fn check(self) -> Result<(), Failure> {
+        match self {
+            Self::Systemd => self.order(&["--version"]),
+            Self::Launchd => self.order(&["version"]),
+        }
+    }
+
+    /// Starts the service, again if it runs already, so that a new file is used.
+    fn start(self, file: &Path) -> Result<(), Failure> {
+        match self {
+            Self::Systemd => {
+                self.order(&["daemon-reload"])?;
+                self.order(&["enable", UNIT_NAME])?;
+                self.order(&["restart", UNIT_NAME])
+            }
+            Self::Launchd => {
+                // Fails if it does not run.
+                self.stop().ok();
+                self.order(&["bootstrap", &domain(), &file.display().to_string()])
+            }
+        }
+    }
+
+    fn stop(self) -> Result<(), Failure> {
+        match self {
+            Self::Systemd => self.order(&["disable", "--now", UNIT_NAME]),
+            Self::Launchd => self.order(&["bootout", &agent()]),
+        }
+    }
+
+    /// Lets the manager notice that the file was removed.
+    fn forget(self) -> Result<(), Failure> {
+        match self {
+            Self::Systemd => self.order(&["daemon-reload"]),
+            Self::Launchd => Ok(()),
+        }
+    }
+
+    /// Returns whether the service runs, and its state in the manager's words.
+    fn state(self) -> Result<(bool, String), Failure> {
+        match self {
+            Self::Systemd => {
+                let said = |what: &str| -> Result<String, Failure> {
+                    let answer = self.ask(&[what, UNIT_NAME])?;
+                    Ok(String::from_utf8_lossy(&answer.stdout).trim().to_owned())
+                };
+                let (active, enabled) = (said("is-active")?, said("is-enabled")?);
+                Ok((active == "active", format!("{active}, {enabled}")))
+            }
+            Self::Launchd => {
+                let answer = self.ask(&["print", &agent()])?;
+                let state = agent_state(&String::from_utf8_lossy(&answer.stdout));
+                Ok((state == "running", state))
+            }
+        }
+    }
+
+    /// Says where the messages of the service are.
+    const fn where_told(self) -> &'static str {
+        match self {
+            Self::Systemd => "'journalctl --user -u backissue' shows its messages",
+            Self::Launchd => "'backissue service status' says whether it runs",
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Systemd => "systemd",
+            Self::Launchd => "launchd",
+        }
+    }
+
+    /// The program that controls the manager, with the words that select the services of this user.
+    const fn control(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Systemd => ("systemctl", &["--user"]),
+            Self::Launchd => ("launchctl", &[]),
+        }
+    }
+
+    fn ask(self, arguments: &[&str]) -> Result<Output, Failure> {
+        let (program, first) = self.control();
+        Command::new(program).args(first).args(arguments).output().map_err(|error| {
+            Failure::new(format!(
+                "{} cannot be reached ({}); run 'backissue watch' from your own service manager",
+                self.name(),
+                system_words(&error)
+            ))
+        })
+    }
+
+    /// Gives the manager an order. On failure, returns the first line of its error output.
+    fn order(self, arguments: &[&str]) -> Result<(), Failure> {
+        let answer = self.ask(arguments)?;
+        if answer.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&answer.stderr);
+        let first = said.lines().next().unwrap_or("it gave no reason");
+        let (program, words) = self.control();
+        let command = [&[program], words, arguments].concat().join(" ");
+        Err(Failure::new(format!("{command} failed: {first}")))
+    }
 }
 
-fn no_systemd(error: &std::io::Error) -> Failure {
-    Failure::new(format!(
-        "systemd cannot be reached ({}); run 'backissue watch' from your own service manager",
-        system_words(error)
-    ))
+/// Returns launchd's name of the session of this user.
+fn domain() -> String {
+    format!("gui/{}", rustix::process::getuid().as_raw())
 }
 
-/// Returns the text of the unit file that starts `program`, with the data folder and configuration file from the command line.
-fn unit_text(program: &Path, options: &Options) -> Result<String, Failure> {
-    let mut command = quote(program)?;
+/// Returns launchd's name of the agent.
+fn agent() -> String {
+    format!("{}/{LABEL}", domain())
+}
+
+/// Returns the state in the answer of `launchctl print`, whose lines look like `state = running`.
+fn agent_state(printed: &str) -> String {
+    let state = printed.lines().find_map(|line| line.trim().strip_prefix("state = "));
+    state.unwrap_or("not running").to_owned()
+}
+
+/// Returns the words of the command line that starts `program`, with the data folder and configuration file from the command line.
+fn start_command(program: &Path, options: &Options) -> Result<Vec<String>, Failure> {
+    let mut command = vec![checked(program)?];
     for (flag, path) in [("--data-dir", &options.data_dir), ("--config", &options.config)] {
         if let Some(path) = path {
             let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            command.extend([" ", flag, " ", quote(&whole)?.as_str()]);
+            command.extend([flag.to_owned(), checked(&whole)?]);
         }
     }
-    Ok(UNIT.replace("{command}", &command))
+    Ok(command)
 }
 
-/// Quotes a path for a unit file, where `%`, `$`, quotes and backslashes are special.
-fn quote(path: &Path) -> Result<String, Failure> {
-    let text = path.to_str().filter(|text| !text.contains(char::is_control)).ok_or_else(|| {
-        Failure::new(format!("{} contains characters that a unit file cannot hold", path.display()))
-    })?;
+fn checked(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().filter(|text| !text.contains(char::is_control));
+    text.map(str::to_owned).ok_or_else(|| {
+        let path = path.display();
+        Failure::new(format!("{path} contains characters that a service's file cannot hold"))
+    })
+}
+
+/// Quotes a word for a unit file, where `%`, `$`, quotes and backslashes are special.
+fn quote_for_unit(word: &str) -> String {
+    if word.starts_with("--") {
+        return word.to_owned();
+    }
     let mut quoted = String::from("\"");
-    for char in text.chars() {
+    for char in word.chars() {
         match char {
             '"' | '\\' => quoted.extend(['\\', char]),
             '%' | '$' => quoted.extend([char, char]),
@@ -131,7 +267,12 @@ fn quote(path: &Path) -> Result<String, Failure> {
         }
     }
     quoted.push('"');
-    Ok(quoted)
+    quoted
+}
+
+/// Escapes a word for XML.
+fn escape(word: &str) -> String {
+    word.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -139,20 +280,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unit_file_names_the_program_and_given_folders() {
+    fn service_file_names_the_program_and_given_folders() {
         let options = Options {
-            data_dir: Some("/data/50% \"mine\"".into()),
+            data_dir: Some("/data/50% \"mine\" & <x>".into()),
             config: None,
             offline: false,
             plain: false,
             verbose: false,
         };
-        let text = unit_text(Path::new("/opt/a b/backissue"), &options).unwrap();
+        let command = start_command(Path::new("/opt/a b/backissue"), &options).unwrap();
+        let text = ServiceStarter::Systemd.file_text(&command);
         let start = text.lines().find(|line| line.starts_with("ExecStart=")).unwrap();
         assert_eq!(
             start,
-            "ExecStart=\"/opt/a b/backissue\" --data-dir \"/data/50%% \\\"mine\\\"\" watch"
+            "ExecStart=\"/opt/a b/backissue\" --data-dir \"/data/50%% \\\"mine\\\" & <x>\" watch"
         );
-        assert!(unit_text(Path::new("/opt/a\nb"), &options).is_err());
+        let text = ServiceStarter::Launchd.file_text(&command);
+        let words: Vec<&str> = text
+            .lines()
+            .skip_while(|line| !line.contains("<array>"))
+            .skip(1)
+            .take_while(|line| !line.contains("</array>"))
+            .map(|line| line.trim().trim_start_matches("<string>").trim_end_matches("</string>"))
+            .collect();
+        let path = "/data/50% \"mine\" &amp; &lt;x&gt;";
+        assert_eq!(words, ["/opt/a b/backissue", "--data-dir", path, "watch"]);
+        assert!(start_command(Path::new("/opt/a\nb"), &options).is_err());
+    }
+
+    #[test]
+    fn state_of_the_agent_is_read() {
+        let printed = "gui/501/backissue = {\n\tactive count = 1\n\tstate = running\n\tpid = 7\n}";
+        assert_eq!(agent_state(printed), "running");
+        assert_eq!(agent_state("Could not find service"), "not running");
     }
 }

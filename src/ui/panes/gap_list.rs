@@ -12,6 +12,10 @@ pub fn follow_gaps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if !app.ui.is_on() || app.ui.list.waiting || app.ui.search.is_some() {
         return Vec::new();
     }
+    // Building the query passes over all feeds, and this runs at each input: lists of unread entries show no gaps.
+    if app.ui.list.gaps.is_empty() && !list_query::can_show_gaps(app) {
+        return Vec::new();
+    }
     if list_query::build_query(app, now).gaps == app.ui.list.gaps {
         return Vec::new();
     }

@@ -89,6 +89,17 @@ pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) ->
     ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
 }
 
+/// Checks whether the list of the selected row can show gaps: it does not if it shows unread or starred entries only.
+pub fn can_show_gaps(app: &App) -> bool {
+    match app.ui.feeds.selected_row() {
+        None | Some(FeedsRow::AllUnread | FeedsRow::Starred | FeedsRow::Attention) => false,
+        Some(FeedsRow::Gaps) => true,
+        Some(FeedsRow::Today | FeedsRow::Search(_) | FeedsRow::Tag(..) | FeedsRow::Feed(..)) => {
+            app.ui.show == Show::All
+        }
+    }
+}
+
 /// Checks whether the open list can contain entries of a feed.
 pub fn may_hold(app: &App, feed: FeedKey) -> bool {
     if app.ui.search.is_some() {

@@ -93,7 +93,7 @@ fn the_index_leads_to_every_document() {
 #[test]
 fn the_readme_is_short_enough_for_the_first_hour() {
     let lines = page("README.md").lines().count();
-    assert!(lines <= 200, "{lines} lines");
+    assert!(lines <= 150, "{lines} lines");
 }
 
 #[test]

@@ -5,8 +5,9 @@ use backissue::ui::theme::colours::Colours;
 use backissue::view;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
 
-use super::svg::{Paper, svg};
+use super::svg::{Frame, Paper, film, svg};
 use crate::support::demo_world::demo_world;
 use crate::support::world::World;
 
@@ -14,24 +15,76 @@ use crate::support::world::World;
 const PAPER: Paper = Paper { ink: (0xd7, 0xda, 0xe0), ground: (0x16, 0x18, 0x1d) };
 
 /// Draws a world at this size and returns the screen as an SVG picture with this title.
-fn picture(world: &mut World, (columns, rows): (u16, u16), title: &str) -> String {
+fn picture(world: &mut World, size: (u16, u16), title: &str) -> String {
+    world.app.ui.notice = None;
+    svg(&drawn(world, size), PAPER, title)
+}
+
+/// Draws a world at this size, in the dark theme.
+fn drawn(world: &mut World, (columns, rows): (u16, u16)) -> Buffer {
     world.resize(columns, rows);
     let appearance = &mut world.app.ui.appearance;
     appearance.colours = Colours::True;
     appearance.choose("dark").unwrap();
-    world.app.ui.notice = None;
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
     terminal
         .draw(|frame| {
             view::draw(frame, &world.app, world.now);
         })
         .unwrap();
-    svg(terminal.backend().buffer(), PAPER, title)
+    terminal.backend().buffer().clone()
+}
+
+/// Compares a picture in `assets` with what was drawn, or replaces it.
+fn compare(name: &str, drawn: &str) {
+    let path = format!("{}/assets/{name}.svg", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var("BACKISSUE_PICTURES").is_ok_and(|wish| wish == "write") {
+        std::fs::write(&path, drawn).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == drawn,
+        "assets/{name}.svg is not what is drawn: BACKISSUE_PICTURES=write cargo test --test it pictures"
+    );
+    let readme = include_str!("../../../README.md");
+    assert!(readme.contains(&format!("(assets/{name}.svg)")), "{name} is shown");
+}
+
+#[test]
+fn readme_recording_matches_the_program() {
+    let mut world = demo_world(110, 28);
+    world.app.ui.notice = None;
+    let mut frames = Vec::new();
+    // The keys, then what the screen shows after the last of them, for this number of tenths of a second.
+    for (keys, tenths, caption) in [
+        ("", 25, "The feeds, and what is unread"),
+        ("l", 10, "l: to the entries"),
+        ("<enter>", 30, "Enter: read"),
+        (" ", 20, "Space: a page down, then the next unread entry"),
+        ("q", 10, "q: back"),
+        ("i", 45, "i: when is this feed polled next, and why then?"),
+        ("+", 25, "+: more often"),
+        ("<esc>", 10, "Esc: back"),
+        ("/", 6, "/: search in all entries, as you type"),
+        ("t", 3, "/: search in all entries, as you type"),
+        ("i", 3, "/: search in all entries, as you type"),
+        ("d", 3, "/: search in all entries, as you type"),
+        ("e", 25, "/: search in all entries, as you type"),
+        ("<esc>", 6, "Esc: back"),
+        ("hgbWalled<enter>", 15, "b: jump to a feed"),
+        ("l", 35, "A gap: what is missing of this feed's history, and why"),
+        ("hb Courier<enter>A", 20, "A: mark all of it read"),
+        ("u", 25, "u: undo, as with every change"),
+    ] {
+        world.press(keys);
+        let buffer = drawn(&mut world, (110, 28));
+        frames.push(Frame { buffer, tenths, caption: caption.to_owned() });
+    }
+    compare("recording", &film(&frames, PAPER, "A minute with backissue"));
 }
 
 #[test]
 fn readme_pictures_match_the_program() {
-    let write = std::env::var("BACKISSUE_PICTURES").is_ok_and(|wish| wish == "write");
     for (name, keys, row, then, size, title) in [
         // The list of a feed whose entries have all kinds of texts.
         (
@@ -81,16 +134,6 @@ fn readme_pictures_match_the_program() {
         }
         world.press(then);
         let drawn = picture(&mut world, size, title);
-        let path = format!("{}/assets/{name}.svg", env!("CARGO_MANIFEST_DIR"));
-        if write {
-            std::fs::write(&path, &drawn).unwrap();
-        }
-        let kept = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            kept == drawn,
-            "assets/{name}.svg is not what is drawn: BACKISSUE_PICTURES=write cargo test --test it pictures"
-        );
-        let readme = include_str!("../../../README.md");
-        assert!(readme.contains(&format!("(assets/{name}.svg)")), "{name} is shown");
+        compare(name, &drawn);
     }
 }

@@ -29,11 +29,69 @@ pub struct Paper {
 
 /// Draws a screen; `title` describes it for people who cannot see it.
 pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
-    let area = buffer.area;
-    let width = usize::from(area.width).saturating_mul(CELL.0).saturating_add(2 * MARGIN);
-    let height = usize::from(area.height).saturating_mul(CELL.1).saturating_add(2 * MARGIN);
+    let mut svg = head((buffer.area.width, buffer.area.height), paper, title);
+    draw_screen(&mut svg, buffer, paper);
+    svg.push_str("</g>\n</svg>\n");
+    svg
+}
+
+/// A screen of a recording.
+pub struct Frame {
+    /// What was drawn.
+    pub buffer: Buffer,
+    /// Time for which it is shown, in tenths of a second.
+    pub tenths: usize,
+    /// A line below the screen.
+    pub caption: String,
+}
+
+/// Draws a recording, which repeats for ever. Where pictures do not move, its first screen is shown.
+pub fn film(frames: &[Frame], paper: Paper, title: &str) -> String {
+    let first = frames.first().unwrap().buffer.area;
+    let mut svg = head((first.width, first.height + 2), paper, title);
+    let all: usize = frames.iter().map(|frame| frame.tenths).sum();
+    let mut begin = 0;
+    for frame in frames {
+        let end = begin + frame.tenths;
+        let part = |tenths: usize| tenths as f64 / all as f64;
+        let (values, times) = match (begin, end == all) {
+            (0, _) => ("inline;none".to_owned(), format!("0;{:.4}", part(end))),
+            (_, true) => ("none;inline".to_owned(), format!("0;{:.4}", part(begin))),
+            (_, false) => {
+                let times = format!("0;{:.4};{:.4}", part(begin), part(end));
+                ("none;inline;none".to_owned(), times)
+            }
+        };
+        let hidden = if begin == 0 { "" } else { " display=\"none\"" };
+        writeln!(
+            svg,
+            "<g{hidden}><animate attributeName=\"display\" values=\"{values}\" keyTimes=\"{times}\" \
+             calcMode=\"discrete\" dur=\"{}.{}s\" repeatCount=\"indefinite\"/>",
+            all / 10,
+            all % 10
+        )
+        .unwrap();
+        draw_screen(&mut svg, &frame.buffer, paper);
+        let y = usize::from(first.height + 1) * CELL.1 + BASE;
+        writeln!(
+            svg,
+            "<text x=\"{}\" y=\"{y}\" font-weight=\"bold\">{}</text></g>",
+            CELL.0,
+            escaped(&frame.caption)
+        )
+        .unwrap();
+        begin = end;
+    }
+    svg.push_str("</g>\n</svg>\n");
+    svg
+}
+
+/// Begins a picture with room for this number of columns and rows.
+fn head((columns, rows): (u16, u16), paper: Paper, title: &str) -> String {
+    let width = usize::from(columns).saturating_mul(CELL.0).saturating_add(2 * MARGIN);
+    let height = usize::from(rows).saturating_mul(CELL.1).saturating_add(2 * MARGIN);
     let (ground, ink) = (hex(paper.ground), hex(paper.ink));
-    let mut svg = format!(
+    format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\">\n\
          <title>{}</title>\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"{ground}\"/>\n\
@@ -41,15 +99,16 @@ pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
          font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"13.3\" \
          xml:space=\"preserve\">\n",
         escaped(title)
-    );
-    let columns = usize::from(area.width).max(1);
+    )
+}
+
+fn draw_screen(svg: &mut String, buffer: &Buffer, paper: Paper) {
+    let columns = usize::from(buffer.area.width).max(1);
     for (row, cells) in buffer.content.chunks(columns).enumerate() {
         for stretch in stretches(cells) {
-            draw(&mut svg, row, &stretch, paper);
+            draw(svg, row, &stretch, paper);
         }
     }
-    svg.push_str("</g>\n</svg>\n");
-    svg
 }
 
 /// Adjacent cells of one row with the same style.
@@ -173,10 +232,20 @@ fn draw_lines(svg: &mut String, stretch: &Stretch<'_>, (x, y): (usize, usize), i
     let mut path = String::new();
     let (half, middle) = (CELL.0 / 2, CELL.1 / 2);
     let mut dashed = false;
-    for (place, sign) in stretch.text.chars().enumerate() {
+    let mut signs = stretch.text.chars().enumerate().peekable();
+    while let Some((place, sign)) = signs.next() {
         let Some((up, down, left, right)) = arms(sign) else { continue };
         dashed |= sign == '┄';
         let (at_x, at_y) = (x + place * CELL.0 + half, y + middle);
+        if matches!(sign, '─' | '┄') {
+            // A run of these is one line.
+            let mut last = place;
+            while let Some((next, _)) = signs.next_if(|(_, next)| *next == sign) {
+                last = next;
+            }
+            write!(path, "M{} {at_y}H{}", at_x - half, x + (last + 1) * CELL.0).ok();
+            continue;
+        }
         for (reaches, to_x, to_y) in [
             (up, at_x, y),
             (down, at_x, y + CELL.1),
@@ -298,7 +367,7 @@ mod tests {
     fn borders_are_lines_from_edge_to_edge() {
         let shown = picture("─┘", Style::new().fg(Color::Red));
         assert!(
-            shown.contains("<path d=\"M4 9L0 9M4 9L8 9M12 9L12 0M12 9L8 9\" stroke=\"#cd0000\""),
+            shown.contains("<path d=\"M0 9H8M12 9L12 0M12 9L8 9\" stroke=\"#cd0000\""),
             "{shown}"
         );
     }

@@ -43,3 +43,20 @@ fn edited_entry_is_marked_and_shows_what_changed() {
     world.press("bNotes<enter><enter>~");
     assert!(world.draw().contains("[-Warm-]"), "it is stored: {}", world.draw());
 }
+
+#[test]
+fn dropped_text_before_an_edit_is_told() {
+    let mut world = World::subscribed(120, 36, &[(NOTES, &rss("Notes", &[]), &[])]);
+    served(&mut world, "Wax", "<p>Warm the wax slowly.</p>");
+    world.poll(FeedKey(1));
+    served(&mut world, "Wax", "<p>Melt the wax slowly.</p>");
+    world.poll(FeedKey(1));
+    world.press("bNotes<enter>A");
+    assert_eq!(world.store.shed_texts(1).unwrap().entries, 2);
+    world.reopen();
+    world.press("bNotes<enter><enter>");
+    let screen = world.draw();
+    assert!(screen.contains("is no longer stored") && !screen.contains("Melt"), "{screen}");
+    world.press("~");
+    assert_eq!(world.notice(), "the text before the edit is no longer stored");
+}
