@@ -10,7 +10,7 @@ use chrono_tz::Tz;
 use super::backfill::walk_stage::Backfill;
 use super::change::PendingChange;
 use super::change::undo_stack::{SavedStep, UndoStack};
-use super::entries::account_sync::FeedSynced;
+use super::entries::account_sync::{FeedSynced, SyncProgress};
 use super::entries::filter_work::Filters;
 use super::entries::full_text::FullText;
 use super::entries::notification_queue::Notifications;
@@ -86,6 +86,8 @@ pub struct Engine {
     pub syncs_asked: u32,
     /// Entries and marks that syncs brought since the program started. The counters in it are not used.
     pub synced: FeedSynced,
+    /// How far the present sync is; `None` if none is under way, or if it does not take long.
+    pub sync_progress: Option<SyncProgress>,
     /// Report on data recovered from damaged store files, until the user has seen it.
     pub mended: Option<String>,
     /// Time until which automatic polls pause because the disk is full; set after the user was notified.
@@ -153,6 +155,7 @@ impl Engine {
             elsewhere: ElsewhereNoted::default(),
             syncs_asked: 0,
             synced: FeedSynced::default(),
+            sync_progress: None,
             mended: None,
             room_awaited: None,
             not_saved: None,
