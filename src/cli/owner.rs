@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Parser;
 
 use super::args::{Args, CliCommand, Options};
+use super::args_changes::{DownloadsArgs, DownloadsChange};
 use super::background::events;
 use super::context::CommandContext;
 use super::event_log::EventLog;
@@ -228,6 +229,7 @@ const fn fetches(command: &CliCommand) -> bool {
             | CliCommand::History(_)
             | CliCommand::Resume(_)
             | CliCommand::Move(_)
+            | CliCommand::Downloads(DownloadsArgs { change: Some(DownloadsChange::Run), .. })
     ) || is_sync(command)
 }
 
@@ -316,6 +318,7 @@ fn run_at(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> 
         CliCommand::Entries(args) => commands::entries::run(desk, args),
         CliCommand::Search(args) => commands::search::run(desk, args),
         CliCommand::Filters(args) => commands::filters::run(desk, args),
+        CliCommand::Downloads(args) => commands::downloads::run(desk, args),
         CliCommand::Show(args) => commands::show::run(desk, args),
         CliCommand::Poll(args) => commands::poll::run(desk, args),
         CliCommand::History(args) => commands::history::run(desk, args),

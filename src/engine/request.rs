@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 
 use super::backfill::history_actions::HistoryAction;
 use super::change::MarkChange;
+use super::downloads::actions::DownloadRequest;
 use super::effect::Effect;
 use super::entries::account_sync::{FeedSync, SyncProgress};
 use super::entries::full_text::FullText;
@@ -138,6 +139,8 @@ pub enum Request {
         /// Media type of an attached file, which may be empty; `None` for other addresses.
         attached: Option<String>,
     },
+    /// Do something with downloads.
+    Download(DownloadRequest),
     /// Carry out several requests as one change, so that one undo reverts all of them.
     Together(Vec<Self>),
     /// Undo the last change.

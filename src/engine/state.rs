@@ -10,6 +10,8 @@ use chrono_tz::Tz;
 use super::backfill::walk_stage::Backfill;
 use super::change::PendingChange;
 use super::change::undo_stack::{SavedStep, UndoStack};
+use super::downloads::progress;
+use super::downloads::record::{Download, Downloads};
 use super::entries::account_sync::{FeedSynced, SyncProgress};
 use super::entries::filter_work::Filters;
 use super::entries::full_text::FullText;
@@ -108,6 +110,8 @@ pub struct Engine {
     pub saved_searches: Vec<SavedSearch>,
     /// The user's filters for entries.
     pub filters: Filters,
+    /// Downloads of attached files.
+    pub downloads: Downloads,
     /// Changes that can be undone.
     pub undo: UndoStack,
     /// From when removed feeds and undo steps are deleted because of their age; at once if `None`.
@@ -166,6 +170,7 @@ impl Engine {
             notifications: Notifications::default(),
             saved_searches: Vec::new(),
             filters: Filters::default(),
+            downloads: Downloads::default(),
             undo: UndoStack::default(),
             forgets_from: None,
             backup_day: None,
@@ -213,7 +218,10 @@ impl Engine {
         // If too many writes are pending, no request may start. The result of a write then wakes the main loop.
         let may_start = !self.is_store_behind();
         let start = may_start.then(|| self.host_queue.next_start(&self.settings.network)).flatten();
-        [due, start].into_iter().flatten().fold(latest, DateTime::min)
+        [due, start, progress::next_start(self, now)]
+            .into_iter()
+            .flatten()
+            .fold(latest, DateTime::min)
     }
 
     /// Checks whether too many writes are pending to start new requests.
@@ -252,6 +260,11 @@ impl Engine {
     ) {
         self.saved_searches = searches;
         self.filters = Filters::new(filters);
+    }
+
+    /// Sets the downloads that were loaded from the store at start-up.
+    pub fn take_downloads(&mut self, list: Vec<Download>) {
+        self.downloads = Downloads::loaded(list);
     }
 
     /// Sets the undo steps and the removed subscriptions that were loaded from the store at start-up.

@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
 
 use super::accounts::account_file::AccountFile;
 use super::accounts::login;
 use super::answers::Answers;
 use super::config::credentials_file;
+use super::downloads::{Receiving, player};
 use super::http::{Http, Limits};
 use super::output::{CommandOutput, OwnOutput};
 use super::pictures::{self, PictureCache};
@@ -70,6 +72,8 @@ pub struct Performer {
     answers: UnboundedSender<ScreenInput>,
     texts: Texts,
     pictures: PictureCache,
+    /// The files that are being received.
+    receiving: Receiving,
     /// The number of the current filter preview. A preview with another number stops.
     preview: Arc<AtomicU64>,
 }
@@ -84,6 +88,7 @@ impl Performer {
         let (texts, pictures) = (store.texts(), PictureCache::beside(store.folder()));
         let folder = store.folder().to_owned();
         let store = StoreThread::start(store, Answers::new(answers.clone()))?;
+        let receiving = Receiving::new(answers.clone());
         Ok(Self {
             http: None,
             network,
@@ -92,6 +97,7 @@ impl Performer {
             answers,
             texts,
             pictures,
+            receiving,
             preview: Arc::default(),
         })
     }
@@ -162,6 +168,11 @@ impl Performer {
     fn perform_for_engine(&mut self, effect: Effect) -> Option<Ending> {
         match effect {
             Effect::Fetch(request) => self.fetch(request),
+            Effect::Download(transfer) => {
+                let (http, durable) = (self.http(), self.when_durable());
+                self.receiving.start(http, *transfer, durable);
+            }
+            Effect::StopDownload { id, delete } => self.receiving.stop(id, delete),
             Effect::Store(work) => self.store.hand(*work),
             Effect::Learn(wanted) => {
                 let failed = Input::Learned(wanted.feed, None).into();
@@ -224,15 +235,8 @@ impl Performer {
             result: Err(FetchFailure::Protocol(why)),
         };
         let network = self.network.clone();
-        let (tell, durable) = tokio::sync::oneshot::channel();
-        if request.waits_for_store {
-            // Sending fails only if the fetch was cancelled.
-            self.store.handle().when_durable(move |_| {
-                tell.send(()).ok();
-            });
-        } else {
-            drop(tell);
-        }
+        let durable =
+            if request.waits_for_store { self.when_durable() } else { oneshot::channel().1 };
         let asking = tokio::spawn(async move {
             // Ignore a failed write, which is reported elsewhere, and request the feed anyway.
             durable.await.ok();
@@ -247,6 +251,22 @@ impl Performer {
                 fetched.unwrap_or_else(|_| failed("the response could not be read".into()));
             answers.send(Input::Fetched(id, Box::new(fetched)).into()).ok();
         });
+    }
+
+    /// Returns a receiver that ends when all earlier writes are durable, or have failed.
+    fn when_durable(&self) -> oneshot::Receiver<()> {
+        let (tell, durable) = oneshot::channel();
+        // Sending fails only if the receiver was dropped.
+        self.store.handle().when_durable(move |_| {
+            tell.send(()).ok();
+        });
+        durable
+    }
+
+    /// Prepares the run of a player. If that is not possible, the reason is reported, and the result is `false`.
+    pub(super) fn prepare_player(&self, run: &mut ExternalRun) -> bool {
+        let prepared = player::prepare(run, &self.answers);
+        prepared.map_err(|why| self.answers.send(Input::Ran(run.purpose, Err(why)).into())).is_ok()
     }
 
     /// Runs a command of the user on a separate task.

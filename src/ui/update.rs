@@ -124,6 +124,7 @@ fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenE
             | JobSubject::Records
             | JobSubject::Publications(_)
             | JobSubject::NewEntries
+            | JobSubject::Attached
             | JobSubject::ListMark
             | JobSubject::Filter(_)
             | JobSubject::Change

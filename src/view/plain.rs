@@ -157,6 +157,7 @@ pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
             | Overlay::Timetable(_)
             | Overlay::FilterList(_)
             | Overlay::Removed(_)
+            | Overlay::Downloads(_)
             | Overlay::Share(_)
             | Overlay::Question(_)
             | Overlay::Hints(_)

@@ -41,6 +41,8 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "changes",
             "full-text-always",
             "pictures",
+            "download",
+            "downloads",
             "enclosure",
             "pipe",
             "save",

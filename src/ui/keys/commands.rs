@@ -53,6 +53,8 @@ pub enum Command {
     /// Shows what the publisher changed in the open entry.
     Changes,
     Pictures,
+    Download,
+    Downloads,
     Enclosure,
     Pipe,
     LinkHints,
@@ -221,9 +223,14 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Pictures, "pictures", "I")
         .only_in(ENTRIES)
         .help("show or hide pictures in the text; they are fetched only while shown"),
-    command(Command::Enclosure, "enclosure", "E")
+    command(Command::Download, "download", "E")
         .only_in(ENTRIES)
-        .help("open the entry's first attached file"),
+        .help("download the entry's first attached file; play it if it is there; 'download 2': the second file"),
+    command(Command::Downloads, "downloads", "Q")
+        .help("downloads: progress, pause, resume, play"),
+    command(Command::Enclosure, "enclosure", "O")
+        .only_in(ENTRIES)
+        .help("open the entry's first attached file without downloading it"),
     command(Command::Pipe, "pipe", "|")
         .only_in(ENTRIES)
         .help("pipe the entry to a command, as text or JSON; a leading ! gives it the terminal"),

@@ -7,8 +7,8 @@ use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::external::run_external;
 use crate::engine::request::Request;
 use crate::ui::actions::{
-    change_marked, jump, labels, marking, polls_by_hand, removed_feeds, run_own, save_entries,
-    share_menu, unsubscribe,
+    change_marked, downloads, jump, labels, marking, polls_by_hand, removed_feeds, run_own,
+    save_entries, share_menu, unsubscribe,
 };
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -74,6 +74,8 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::FullTextAlways => full_text::toggle_always(app, now),
         Command::Changes => full_text::toggle_changes(app, now),
         Command::Pictures => pictures::toggle_pictures(app, now),
+        Command::Download => downloads::download_entries(app, now),
+        Command::Downloads => downloads::toggle_list(app, now),
         Command::Enclosure => open_entry::open_enclosure(app, now),
         Command::Pipe => pipe::ask_command(app, now),
         Command::Share => share_menu::toggle_menu(app, now),

@@ -10,7 +10,7 @@ use super::{
     edit_dialog, feed_choice, filter_dialog, filter_list, help_pane, hour_selection, palette,
     plan_pane, prompt_input, timetable_pane,
 };
-use crate::ui::actions::{jump, removed_feeds, share_menu, unsubscribe};
+use crate::ui::actions::{downloads, jump, removed_feeds, share_menu, unsubscribe};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
@@ -186,6 +186,14 @@ static FILTER_LIST: OverlayRow = OverlayRow {
     ..PLAIN
 };
 
+static DOWNLOADS: OverlayRow = OverlayRow {
+    key: downloads::press_key,
+    wheel: Wheel::Arrows,
+    click: downloads::click_line,
+    beside: ClickOutside::Closes,
+    ..PLAIN
+};
+
 static SHARE: OverlayRow = OverlayRow {
     key: share_menu::press_key,
     wheel: Wheel::Arrows,
@@ -214,6 +222,7 @@ impl Overlay {
             Self::FilterList(_) => &FILTER_LIST,
             Self::Removed(_) => &REMOVED,
             Self::Share(_) => &SHARE,
+            Self::Downloads(_) => &DOWNLOADS,
         }
     }
 }

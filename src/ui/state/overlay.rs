@@ -45,6 +45,8 @@ pub enum Overlay {
     Pick(PickList),
     /// The list of feeds that were unsubscribed within the last week.
     Removed(ScrollList),
+    /// The list of downloads.
+    Downloads(ScrollList),
     /// The menu of the programs with which an entry can be shared.
     Share(ScrollList),
 }
@@ -73,6 +75,7 @@ impl Overlay {
             | Self::Pick(_)
             | Self::Hints(_)
             | Self::Removed(_)
+            | Self::Downloads(_)
             | Self::Share(_) => None,
         }
     }

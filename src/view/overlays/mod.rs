@@ -2,6 +2,7 @@
 
 pub(super) mod account;
 pub(super) mod choice;
+pub(super) mod downloads;
 pub(super) mod edit;
 pub(super) mod filters;
 pub(super) mod form;

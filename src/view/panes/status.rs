@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use crate::engine::backfill::walks;
+use crate::engine::downloads::progress;
 use crate::engine::entries::account_sync::SyncProgress;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
@@ -25,7 +26,7 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Overlay, Palette};
 use crate::ui::state::pick_list::PickList;
-use crate::view::{cells, theme, when};
+use crate::view::{bytes, cells, theme, when};
 use backissue_core::feed::characters::is_hidden;
 use backissue_core::history::FeedKey;
 
@@ -215,6 +216,7 @@ fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     parts.extend(sync_progress(app));
     parts.extend(selected_trouble(app, room));
     parts.extend(back_fills(app, room));
+    parts.extend(progress::summary(&app.engine.downloads, bytes::words));
     if app.engine.polls.is_empty() {
         parts.extend(next_poll(app, now));
     } else {

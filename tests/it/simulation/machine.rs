@@ -265,8 +265,12 @@ impl Machine {
                 let found = self.keeper.store().texts().hits(&filter, now, &|| true).unwrap();
                 return Some(Input::FilterHits(filter.id, Ok(found.keys)));
             }
-            Effect::Notify(..) | Effect::Open(_) | Effect::ReadImport(_) | Effect::Reconnect(_) => {
-            }
+            Effect::Download(_)
+            | Effect::StopDownload { .. }
+            | Effect::Notify(..)
+            | Effect::Open(_)
+            | Effect::ReadImport(_)
+            | Effect::Reconnect(_) => {}
             Effect::Stop => self.stopped = true,
         }
         None
