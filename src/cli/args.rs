@@ -12,6 +12,7 @@ use super::args_changes::{
     DownloadsArgs, FeedNamed, FeedsNamed, FiltersArgs, ImportArgs, MarkArgs, MoveArgs, OpenArgs,
     UnreadArgs,
 };
+use super::args_publish::{PublishArgs, ServeArgs};
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
 
@@ -114,6 +115,10 @@ pub(super) enum CliCommand {
     Parse(ParseArgs),
     /// Check a feed and its archives for problems, for publishers
     Lint(LintArgs),
+    /// Write feeds with their whole known history as Atom documents with archives
+    Publish(PublishArgs),
+    /// Serve a folder of published feeds on this machine, to try them
+    Serve(ServeArgs),
     /// Compare polling strategies on recorded publication times
     Simulate(SimulateArgs),
     /// Show where the configuration file is, and check it
@@ -382,8 +387,36 @@ pub(super) struct LintArgs {
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     pub(super) json: bool,
+    /// Format of the report
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LintFormat::Text)]
+    pub(super) format: LintFormat,
+    /// Exit with status 1 for findings of this severity or a higher one
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = FailOn::Warning)]
+    pub(super) fail_on: FailOn,
+}
+
+/// The formats of `backissue lint`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum LintFormat {
+    /// Text for people
+    Text,
+    /// One JSON document
+    Json,
+    /// SARIF, for programs that show results of checks
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+/// The severities that `backissue lint` can fail on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum FailOn {
+    /// Warnings and errors
+    Warning,
+    /// Errors only
+    Error,
 }
 
 /// The arguments of `backissue config`.

@@ -4,7 +4,7 @@ use clap::Command;
 
 /// The name of each subcommand, and the examples that its `--help` shows. Nested subcommands are named by both words, as in
 /// `filters add`.
-const EXAMPLES: [(&str, &str); 47] = [
+const EXAMPLES: [(&str, &str); 49] = [
     ("demo", "backissue demo"),
     ("account", "backissue account add https://rss.example --user ann\nbackissue account sync"),
     (
@@ -117,6 +117,12 @@ const EXAMPLES: [(&str, &str); 47] = [
         "lint",
         "backissue lint https://site.example/feed.xml\nbackissue lint feed.xml --url https://site.example/feed.xml",
     ),
+    (
+        "publish",
+        "backissue publish orchard --out public --base-url https://site.example/feeds/\n\
+         backissue publish 7 --out public --archives 100 --interval",
+    ),
+    ("serve", "backissue serve public --port 8080"),
     (
         "simulate",
         "backissue simulate --feed orchard\nbackissue simulate --feeds times.jsonl --table",

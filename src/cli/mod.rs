@@ -13,6 +13,7 @@ mod args_account;
 mod args_background;
 mod args_changes;
 mod args_examples;
+mod args_publish;
 mod args_set;
 mod args_simulate;
 mod background;
@@ -141,6 +142,7 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(CliCommand::Service(args)) => background::service::run(&options, &args),
         Some(CliCommand::Parse(args)) => publisher::parse::run(&args),
         Some(CliCommand::Lint(args)) => publisher::lint::run(&options, &args),
+        Some(CliCommand::Serve(args)) => publisher::serve::run(&args),
         Some(CliCommand::Simulate(args)) if args.feed.is_none() => publisher::simulate::run(&args),
         Some(CliCommand::Config(args)) => commands::config::run(&options, &args),
         Some(CliCommand::Restore(args)) => commands::backup::restore(&options, &args),

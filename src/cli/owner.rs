@@ -334,6 +334,7 @@ fn run_at(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> 
         CliCommand::Mark(args) => commands::changes::mark::run(desk, args),
         CliCommand::Doctor(args) => commands::doctor::run(desk, args),
         CliCommand::Events(args) => events::tell(desk, args),
+        CliCommand::Publish(args) => commands::moving::publish::run(desk, args),
         CliCommand::Simulate(args) => publisher::simulate_feed::run(desk, args),
         CliCommand::Account(args) => commands::accounts::run(desk, args),
         CliCommand::Backup(args) => commands::backup::back_up(desk, args),
@@ -342,6 +343,7 @@ fn run_at(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> 
         | CliCommand::Service(_)
         | CliCommand::Parse(_)
         | CliCommand::Lint(_)
+        | CliCommand::Serve(_)
         | CliCommand::Config(_)
         | CliCommand::Restore(_)
         | CliCommand::Completions(_)

@@ -4,6 +4,7 @@
 //! [`crate::io::publisher::server`] does.
 
 mod catalogue;
+pub(crate) mod conditional;
 mod page;
 mod site;
 mod template;

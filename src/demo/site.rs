@@ -1,16 +1,14 @@
 //! The web site of the demo: the response of each address at each point in time.
 
-use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use chrono::{DateTime, SubsecRound as _, Utc};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 
 use super::catalogue::{
     Access, DOCUMENTS, DemoOffer, DemoValidators, Document, ENCLOSED, MOVED, OFFERS,
 };
+use super::conditional::{accepts_gzip, gzip, names};
 use super::page;
 use super::template::{Edition, Expansion, TemplateContext, expand};
 
@@ -101,7 +99,7 @@ impl DemoSite {
             plain(404, HTML, page::notice("Not found", "Nothing is published here."))
         };
         answer.set("date", http_date(now));
-        if answer.body.len() >= GZIP_BYTES_MIN && accepts_gzip(request) {
+        if answer.body.len() >= GZIP_BYTES_MIN && accepts_gzip(request.accept_encoding) {
             answer.compress();
         }
         answer
@@ -166,10 +164,7 @@ impl DemoAnswer {
     /// Compresses the body. The compressed bytes differ from the original bytes, so the entity tag becomes weak (RFC 9110
     /// §8.8.1).
     fn compress(&mut self) {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        let Ok(body) = encoder.write_all(&self.body).and_then(|()| encoder.finish()) else {
-            return;
-        };
+        let Some(body) = gzip(&self.body) else { return };
         self.body = body;
         for (_, tag) in self.headers.iter_mut().filter(|(name, _)| name == "etag") {
             *tag = format!("W/{tag}");
@@ -215,22 +210,6 @@ fn delta(
         .rev()
         .find(|changes| names(tags, &format!("\"{}-{changes}\"", document.name)))?;
     (asked && document.deltas).then(|| expand(document.template, stage, Edition::Since(known)).text)
-}
-
-/// Checks whether a list of entity tags contains a tag, using weak comparison (RFC 9110 §8.8.3.2).
-fn names(tags: &str, tag: &str) -> bool {
-    tags.split(',').map(str::trim).any(|t| t == "*" || t.strip_prefix("W/").unwrap_or(t) == tag)
-}
-
-fn accepts_gzip(request: &DemoRequest<'_>) -> bool {
-    request.accept_encoding.is_some_and(|codings| {
-        codings.split(',').any(|coding| {
-            let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
-            let refused = quality.trim().strip_prefix("q=");
-            name.trim().eq_ignore_ascii_case("gzip")
-                && !refused.is_some_and(|q| q.trim_matches(['0', '.']).is_empty())
-        })
-    })
 }
 
 fn http_date(instant: DateTime<Utc>) -> String {

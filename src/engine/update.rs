@@ -121,6 +121,14 @@ fn requested(
         Request::Import(wanted) => import::import(engine, now, wanted),
         Request::MoveIn(moved) => move_in::move_in(engine, now, *moved),
         Request::Sync(syncs) => account_sync::write(engine, syncs),
+        Request::SyncProgress(progress) => {
+            engine.sync_progress = progress;
+            Vec::new()
+        }
+        Request::SyncAccounts => {
+            engine.syncs_asked = engine.syncs_asked.wrapping_add(1);
+            Vec::new()
+        }
         Request::SyncLabel { name, keys, set } => {
             entry_filters::label_synced(engine, &name, keys, set)
         }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::store::{is_backup, is_data_folder};
 use super::system::words::system_words;
+use backissue_core::publish::GENERATOR_MARK;
 
 /// Maximum number of symbolic links to follow from the path of a file.
 const LINKS_MAX: usize = 40;
@@ -50,6 +51,8 @@ pub enum FileKind {
     Retrievals,
     /// A page of the manual.
     ManualPage,
+    /// A document of a feed, written by `backissue publish`. Its folder is created, and every user may read it.
+    Published,
 }
 
 impl FileKind {
@@ -68,6 +71,7 @@ impl FileKind {
             Self::Backup => is_backup(start),
             Self::Retrievals => text.starts_with("{\"name\":"),
             Self::ManualPage => text.contains(".TH "),
+            Self::Published => text.contains(GENERATOR_MARK),
         }
     }
 
@@ -83,6 +87,7 @@ impl FileKind {
             Self::Backup => ("backup", "backissue backup"),
             Self::Retrievals => ("list of retrievals", "backissue simulate"),
             Self::ManualPage => ("manual page", "backissue man --all"),
+            Self::Published => ("published document", "backissue publish"),
         }
     }
 }
@@ -94,13 +99,25 @@ pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> 
     }
     let target = link_target(Path::new(&file.path));
     refuse_loss(&target, file)?;
-    write_whole(&target, write).map_err(|error| system_words(&error))
+    let is_published = file.kind == FileKind::Published;
+    if is_published {
+        std::fs::create_dir_all(folder_of(&target)).map_err(|error| system_words(&error))?;
+    }
+    let is_new = is_published && !target.exists();
+    write_whole(&target, write).map_err(|error| system_words(&error))?;
+    if is_new {
+        // Web servers run as another user.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        std::fs::set_permissions(&target, mode).map_err(|error| system_words(&error))?;
+    }
+    Ok(())
 }
 
 /// Refuses a path in a data folder, and an existing file of another kind without `--force`.
 fn refuse_loss(target: &Path, file: &NamedFile) -> Result<(), String> {
     // If the folder does not exist, use an empty path, because no file can be overwritten.
-    let folder = folder_of(target).canonicalize().unwrap_or_default();
+    let existing = target.ancestors().skip(1).find(|folder| folder.exists());
+    let folder = existing.unwrap_or_else(|| folder_of(target)).canonicalize().unwrap_or_default();
     if let Some(data) = folder.ancestors().find(|folder| is_data_folder(folder)) {
         return Err(format!(
             "backissue keeps its own data in {}: choose another folder",

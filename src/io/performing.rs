@@ -9,6 +9,8 @@ use std::sync::mpsc::channel;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
+use super::accounts::account_file::AccountFile;
+use super::accounts::login;
 use super::answers::Answers;
 use super::config::credentials_file;
 use super::downloads::{Receiving, player};
@@ -27,7 +29,7 @@ use crate::engine::input::Input;
 use crate::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
 use crate::engine::poll::learn_queue::LearnWanted;
 use crate::engine::settings::NetworkSettings;
-use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
+use crate::ui::effect::{NewLogin, RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::input::ScreenInput;
 use crate::ui::reader::lines::{Rendered, StyledSpan};
 use crate::ui::state::imported_list::ImportedList;
@@ -157,6 +159,7 @@ impl Performer {
                 let save = move || Some(paths::save_entries(&path, &texts, &entries));
                 self.off_the_loop(save, Some(failed));
             }
+            ScreenEffect::AddAccount(login) => self.add_account(*login),
             ScreenEffect::Quit => return Some(Ending::Quit),
         }
         None
@@ -292,6 +295,15 @@ impl Performer {
             Some(ScreenInput::FilterPreviewed(number, Box::new(found.preview)))
         };
         self.off_the_loop(look, None);
+    }
+
+    /// Logs in to a server and stores the account.
+    fn add_account(&mut self, typed: NewLogin) {
+        let (http, file) = (self.http(), AccountFile::of_network(&self.network));
+        let runtime = tokio::runtime::Handle::current();
+        let add = move || login::add(http?, runtime, file, &typed);
+        let failed = ScreenInput::AccountAdded(Err("the login failed".to_owned()));
+        self.off_the_loop(move || Some(ScreenInput::AccountAdded(add())), Some(failed));
     }
 
     /// Runs slow work on the blocking pool. `failed` is the message to send if the work panics.

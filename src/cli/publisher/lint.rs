@@ -2,15 +2,19 @@
 //! also fetches the archives that the feed links to.
 
 use super::{lint_url, parse};
-use crate::cli::args::{LintArgs, Options};
+use crate::cli::args::{FailOn, LintArgs, LintFormat, Options};
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
 use crate::io::{clock, console};
 use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::{Kind, Origin};
-use backissue_core::lint::{Level, LintFinding, LintReport, Topic, examine, report_json};
+use backissue_core::lint::{
+    Level, LintFinding, LintReport, Topic, examine, mending, report_github, report_json,
+    report_sarif,
+};
 
-/// Runs `backissue lint`. The exit status is 0 with notes only, 1 with warnings or errors, and 2 if the document is not a feed.
+/// Runs `backissue lint`. The exit status is 0 with notes only, 1 with warnings or errors (with `--fail-on error`: with errors), and
+/// 2 if the document cannot be read or is not a feed.
 pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Failure> {
     let verdict = if is_address(&args.file) {
         if args.url.is_some() {
@@ -20,16 +24,30 @@ pub(in crate::cli) fn run(options: &Options, args: &LintArgs) -> Result<Done, Fa
     } else {
         read_report(args)?
     };
-    if args.json {
-        console::put(&json::text(&report_json(&verdict)));
-    } else {
-        console::put(&report_lines(&verdict));
+    let format = if args.json { LintFormat::Json } else { args.format };
+    let name = if args.file == "-" { "stdin" } else { &*without_logins(&args.file) };
+    match format {
+        LintFormat::Text => console::put(&report_lines(&verdict)),
+        LintFormat::Json => console::put(&json::text(&report_json(&verdict))),
+        LintFormat::Sarif => {
+            let version = env!("CARGO_PKG_VERSION");
+            console::put(&json::text(&report_sarif(&verdict, name, version)));
+        }
+        LintFormat::Github => {
+            for line in report_github(&verdict, name) {
+                console::put(&line);
+            }
+        }
     }
     if verdict.kind == Kind::None {
         let name = if args.file == "-" { "standard input" } else { &without_logins(&args.file) };
         return Err(Failure::new(format!("this is not a feed: {name}")));
     }
-    let is_clean = verdict.count(Level::Error) == 0 && verdict.count(Level::Warning) == 0;
+    let failing = match args.fail_on {
+        FailOn::Warning => verdict.count(Level::Error) + verdict.count(Level::Warning),
+        FailOn::Error => verdict.count(Level::Error),
+    };
+    let is_clean = failing == 0;
     Ok(if is_clean { Done::All } else { Done::WithFailures })
 }
 
@@ -58,6 +76,7 @@ fn report_lines(verdict: &LintReport) -> String {
         // The address of the document is omitted for files, and for findings about the requested document itself.
         let place = finding.place.as_deref().filter(|place| Some(*place) != verdict.url.as_deref());
         lines.extend(place.map(|place| format!("           at {place}")));
+        lines.extend(mending(finding).map(|advice| format!("           mend: {advice}")));
     }
     let counts = [Level::Error, Level::Warning, Level::Note];
     let counts = counts.map(|level| {
@@ -101,7 +120,9 @@ mod tests {
                 finding(Level::Error, Topic::Dates, ""),
             ],
         };
-        let expected = "T\n\nhints\n  note     ttl: m\n  warning  ttl '5': m\n\ndates\n  error    ttl: m\n\n\
+        let expected = "T\n\nhints\n  note     ttl: m\n  warning  ttl '5': m\n           \
+                        mend: state the interval once, as a whole number of minutes\n\ndates\n  error    ttl: m\n           \
+                        mend: write dates with a time and a time zone, in the format of the feed\n\n\
                         1 error, 1 warning, 1 note";
         assert_eq!(report_lines(&verdict), expected);
     }

@@ -3,5 +3,6 @@
 pub(super) mod lint;
 pub(super) mod lint_url;
 pub(super) mod parse;
+pub(super) mod serve;
 pub(super) mod simulate;
 pub(super) mod simulate_feed;

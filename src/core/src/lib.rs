@@ -9,6 +9,7 @@
 //! | [`history`] | the known history of each logical feed: kept entries, which copy wins, archives, gaps |
 //! | [`schedule`] | when to poll a feed next, and the reason |
 //! | [`lint`] | checks of a document for its publisher: how feed readers interpret it |
+//! | [`publish`] | the known history of a feed, as Atom documents with archives |
 //! | [`search`] | splitting text into words, the query language, the positions of hits |
 //! | [`simulate`] | polling strategies, run on recorded publication times and scored |
 //! | [`filters`] | the user's filters: which entries they match and what they do to them |
@@ -111,6 +112,7 @@ pub mod filters;
 pub mod history;
 pub mod lint;
 pub mod other_readers;
+pub mod publish;
 pub mod schedule;
 pub mod search;
 pub mod simulate;

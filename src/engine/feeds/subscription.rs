@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chosen_settings::{Chosen, FeedSettings};
 use crate::engine::entries::texts_ahead::PagesAhead;
+use crate::engine::moving::publication::StatedHead;
 use crate::engine::politeness::server_habits::ServerHabits;
 use crate::engine::poll::fetch::Validators;
 use crate::engine::poll::poll_log::PollLogEntry;
@@ -124,6 +125,9 @@ pub struct FeedState {
     /// The publisher's own identifier of the feed (Atom `id`, JSON `feed_url`).
     #[serde(skip_serializing_if = "is_default")]
     pub feed_id: Option<String>,
+    /// What the publisher states about the feed and only a published copy needs.
+    #[serde(skip_serializing_if = "is_default")]
+    pub stated: StatedHead,
     /// Format of the last document.
     #[serde(skip_serializing_if = "is_default")]
     pub format: Kind,

@@ -4,3 +4,4 @@ pub mod elsewhere;
 pub mod entry_formats;
 pub mod forecast;
 pub mod move_in;
+pub mod publication;

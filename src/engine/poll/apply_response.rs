@@ -11,6 +11,7 @@ use super::poll_request::Sent;
 use super::redirects::{self, Moving, RedirectVerdict};
 use crate::engine::backfill::archive_response::{self, ReceivedDocument};
 use crate::engine::feeds::subscription::{Commit, FeedState, Subscription};
+use crate::engine::moving::publication::StatedHead;
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::text::one_line;
 use backissue_core::schedule::{Facts, FeedStatus, PollFailure};
@@ -219,6 +220,7 @@ impl ResponseEffects {
             if read.head.id.is_some() {
                 subscription.state.feed_id.clone_from(&read.head.id);
             }
+            subscription.state.stated = StatedHead::of(&read.head);
             self.record_changed |= subscription.record.take_head(&read);
         }
         self.document = Some(read);

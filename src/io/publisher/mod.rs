@@ -1,4 +1,5 @@
 //! A web server with feeds on the loopback address, for the demo and for tests.
 
 pub mod demo_server;
+pub mod folder_site;
 pub mod server;

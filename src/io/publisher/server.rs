@@ -67,7 +67,7 @@ pub struct BoundPublisher {
     address: SocketAddr,
 }
 
-/// A running server on a free port of 127.0.0.1. Dropping this value ends all connections of the server.
+/// A running server on a port of 127.0.0.1. Dropping this value ends all connections of the server.
 #[derive(Debug)]
 pub struct Publisher {
     address: SocketAddr,
@@ -88,7 +88,12 @@ impl Publisher {
 
     /// Binds a free port without serving yet, for a responder that must know the port.
     pub async fn bind() -> io::Result<BoundPublisher> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        Self::bind_at(0).await
+    }
+
+    /// Binds a port of 127.0.0.1 without serving yet; 0 means a free one.
+    pub async fn bind_at(port: u16) -> io::Result<BoundPublisher> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
         Ok(BoundPublisher { listener, address })
     }

@@ -87,6 +87,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "removed",
             "sort",
             "read-feeds",
+            "account-add",
             "import",
             "export",
         ],

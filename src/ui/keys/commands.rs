@@ -68,6 +68,7 @@ pub enum Command {
     Add,
     Unsubscribe,
     Removed,
+    AccountAdd,
     Import,
     Export,
     SaveEntries,
@@ -264,6 +265,8 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Removed, "removed", "").help(
         "feeds you removed in the last week; Enter restores one as it was",
     ),
+    command(Command::AccountAdd, "account-add", "")
+        .help("add an account on a server, such as Miniflux or FreshRSS"),
     command(Command::Import, "import", "").help(
         "import subscriptions from a file: OPML, newsboat or newsraft urls, or one address per line",
     ),

@@ -4,6 +4,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::accounts::add_dialog;
 use super::outcome::{ClickOutcome, KeyOutcome};
 use super::{
     edit_dialog, feed_choice, filter_dialog, filter_list, help_pane, hour_selection, palette,
@@ -161,6 +162,14 @@ static EDIT: OverlayRow = OverlayRow {
     ..PLAIN
 };
 
+static ACCOUNT: OverlayRow = OverlayRow {
+    key: |app, _, key| KeyOutcome::Done(add_dialog::press_key(app, key)),
+    paste: |app, _, text| Some(add_dialog::paste_text(app, text)),
+    wheel: Wheel::Arrows,
+    click: |app, _, line| ClickOutcome::Done(add_dialog::click_line(app, line)),
+    ..PLAIN
+};
+
 static FILTER_DIALOG: OverlayRow = OverlayRow {
     key: |app, now, key| KeyOutcome::Done(filter_dialog::press_key(app, now, key)),
     paste: |app, now, text| Some(filter_dialog::paste_text(app, now, text)),
@@ -208,6 +217,7 @@ impl Overlay {
             Self::Plan(_) => &PLAN,
             Self::Timetable(_) => &TIMETABLE,
             Self::Edit(_) => &EDIT,
+            Self::Account(_) => &ACCOUNT,
             Self::FilterDialog(_) => &FILTER_DIALOG,
             Self::FilterList(_) => &FILTER_LIST,
             Self::Removed(_) => &REMOVED,

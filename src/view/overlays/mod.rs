@@ -1,5 +1,6 @@
 //! Draws the overlays.
 
+pub(super) mod account;
 pub(super) mod choice;
 pub(super) mod downloads;
 pub(super) mod edit;

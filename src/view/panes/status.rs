@@ -9,6 +9,7 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use crate::engine::backfill::walks;
 use crate::engine::downloads::progress;
+use crate::engine::entries::account_sync::SyncProgress;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
 use crate::engine::politeness::host_queue::{WaitsFor, is_loopback, site_of};
@@ -87,11 +88,12 @@ pub(in crate::view) fn draw(
     let mut lines = match (&question, notice) {
         (Some(question), _) => wrapped(question, theme::KEY),
         (None, Some(notice)) if notice.trouble => wrapped(&notice.text, theme::TROUBLE),
-        // Running polls are shown after the message.
-        (None, Some(notice)) => match poll_progress(app) {
-            Some(polls) => wrapped(&format!("{} · {polls}", notice.text), theme::TEXT),
-            None => wrapped(&notice.text, theme::TEXT),
-        },
+        // Running syncs and polls are shown after the message.
+        (None, Some(notice)) => {
+            let running = sync_progress(app).into_iter().chain(poll_progress(app));
+            let parts: Vec<String> = std::iter::once(notice.text.clone()).chain(running).collect();
+            wrapped(&parts.join(" · "), theme::TEXT)
+        }
         (None, None) => vec![(progress(app, now, room), theme::DIM)],
     };
     let mut top = area.y;
@@ -211,6 +213,7 @@ fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     parts.extend(looking.map(|(_, addition)| {
         format!("looking for a feed at {} …", addition.wanted.address.trim())
     }));
+    parts.extend(sync_progress(app));
     parts.extend(selected_trouble(app, room));
     parts.extend(back_fills(app, room));
     parts.extend(progress::summary(&app.engine.downloads, bytes::words));
@@ -235,6 +238,12 @@ fn question(app: &App) -> Option<String> {
         }
         Some(_) | None => None,
     }
+}
+
+/// Describes how far the sync of an account is. Returns `None` if none is under way.
+fn sync_progress(app: &App) -> Option<String> {
+    let SyncProgress { account, what, done, all } = app.engine.sync_progress.as_ref()?;
+    Some(format!("{account}: {what}, {done} of {all}"))
 }
 
 /// Describes the progress of the running polls. Returns `None` if no poll is running.

@@ -30,6 +30,7 @@ pub mod odd_files;
 pub mod owner;
 pub mod panics;
 pub mod planned_documents;
+pub mod publishing;
 pub mod sentences;
 pub mod simulate;
 pub mod soak;

@@ -7,7 +7,7 @@ use crate::support::binary::Program;
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
 /// All commands, with the arguments and flags that the help of each must name.
-const COMMANDS: [(&str, &[&str]); 36] = [
+const COMMANDS: [(&str, &[&str]); 38] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll", "--account"]),
     ("import", &["FILE"]),
@@ -57,7 +57,9 @@ const COMMANDS: [(&str, &[&str]); 36] = [
     ("history", &["FEED", "--continue", "--retry", "--reread", "--json"]),
     ("search", &["WORDS", "--limit", "--json"]),
     ("parse", &["FILE", "--url", "--content-type", "--json"]),
-    ("lint", &["URL", "FILE", "--url", "--json"]),
+    ("lint", &["URL", "FILE", "--url", "--json", "--format", "--fail-on"]),
+    ("publish", &["FEED", "--out", "--base-url", "--archives", "--interval", "--whole", "--force"]),
+    ("serve", &["DIR", "--port"]),
     (
         "simulate",
         &[

@@ -16,7 +16,9 @@ pub mod journeys;
 pub mod overruns;
 pub mod program;
 pub mod properties;
+pub mod published_press;
 pub mod publisher;
+pub mod publishing;
 pub mod scenarios;
 pub mod simulation;
 pub mod spec_examples;
@@ -31,7 +33,7 @@ use backissue_core::history::rank::Position;
 use backissue_core::history::{
     ArchiveFailure, ArchiveWalk, Arrival, Counters, DocumentKind, DocumentPlace, EntryBody, Flags,
     Gap, GapKey, HistoryRecord, IndexRow, KeptEntry, Known, KnownEntry, Merged, Merging, Next,
-    Nodes, Polled, WalkNotice, WalkPolicy, merge_as,
+    Nodes, Polled, PreviousText, WalkNotice, WalkPolicy, merge_as,
 };
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -248,7 +250,10 @@ impl Reader {
             }
             (self.rows[place], self.kept[place]) = (entry.row, entry.kept.clone());
             if let Some(body) = &entry.body {
-                self.bodies[place] = body.clone();
+                let former = std::mem::replace(&mut self.bodies[place], body.clone());
+                let text = former.text().map(str::to_owned);
+                let previous = text.map(|text| PreviousText { title: None, text, at: self.now });
+                self.bodies[place].previous = previous.map(Box::new);
             }
             assert_eq!(entry.row.identity, identity_hash(&entry.kept.id));
         }

@@ -244,6 +244,7 @@ impl Machine {
             | ScreenEffect::OpenDemo
             | ScreenEffect::CompletePath(_)
             | ScreenEffect::Export { .. }
+            | ScreenEffect::AddAccount(_)
             | ScreenEffect::SaveEntries { .. } => {}
         }
         None

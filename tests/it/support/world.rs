@@ -243,6 +243,7 @@ impl World {
             | ScreenEffect::OpenDemo
             | ScreenEffect::CompletePath(_)
             | ScreenEffect::Export { .. }
+            | ScreenEffect::AddAccount(_)
             | ScreenEffect::SaveEntries { .. } => None,
             ScreenEffect::Render(work) => Some(rendered(&work)),
             ScreenEffect::Picture(work) => {

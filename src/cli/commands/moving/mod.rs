@@ -6,5 +6,6 @@ mod export_entries;
 mod export_state;
 pub(in crate::cli) mod import;
 mod newsboat_config;
+pub(in crate::cli) mod publish;
 mod report;
 mod sources;

@@ -203,6 +203,8 @@ pub struct HistoryLinks {
     pub next: Option<String>,
     /// URL of the previous page (link relation `previous`, or its alias `prev`).
     pub previous: Option<String>,
+    /// URLs of archives that the publisher states to be missing: linked, but never available (SPEC H.11).
+    pub missing: Vec<String>,
 }
 
 /// A link in the head section of a feed.

@@ -8,6 +8,7 @@ use siphasher::sip::SipHasher13;
 
 use super::walk::adaptor::FoundBy;
 use super::walk::retry::ArchiveFailure;
+use crate::feed::sparse::is_default;
 use crate::feed::text::one_line;
 
 /// Maximum length of a stored error message in characters. The message may contain text from the server.
@@ -72,6 +73,9 @@ pub struct Edge {
     pub side: bool,
     /// True if the link is a `previous` link that counts as an archive link (SPEC C.2 rule 5).
     pub by_previous: bool,
+    /// True if the document that holds the link states that the older document is missing (SPEC H.11).
+    #[serde(skip_serializing_if = "is_default")]
+    pub stated_missing: bool,
     /// How the link was found: in a document, or by an adaptor.
     pub via: FoundBy,
 }

@@ -139,6 +139,11 @@ pub(crate) fn older_link(document: &FeedDocument, reached: Reached) -> Option<(&
     previous.filter(|_| by_rule_5).map(|link| (link, true))
 }
 
+/// Checks whether a document states that the archive at a canonical address is missing (SPEC H.11).
+pub(crate) fn states_missing(document: &FeedDocument, key: &str) -> bool {
+    document.history.missing.iter().any(|missing| canonical(missing) == key)
+}
+
 /// Checks whether a document reached through a `previous` link is a page: it has a `next` link, or it names another document
 /// as the first or last page.
 pub fn is_page(document: &FeedDocument, own: &[&str]) -> bool {

@@ -63,7 +63,7 @@ pub use crate::history::walk::retry::ArchiveFailure;
 pub use counters::Counters;
 pub use gap::{Gap, GapKey, GapKind, GapState, Limit, Reason};
 pub use gap_wording::GapLines;
-pub use kept::{EntryBody, KeptEntry, listed};
+pub use kept::{EntryBody, KeptEntry, PreviousText, listed};
 pub use keys::{EntryKey, FeedKey};
 pub use kind::{DocumentKind, Reached, document_kind};
 pub use merge::{

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use super::address::{canonical, same_origin, without_fragment};
 use super::completeness::Doubt;
 use super::gap::{Edge, Gap, GapKey, GapState, Newer, Reason};
-use super::kind::{DocumentKind, Reached, document_kind, names_newer, older_link};
+use super::kind::{DocumentKind, Reached, document_kind, names_newer, older_link, states_missing};
 use super::merge::{span, window_bottom};
 use super::node::Nodes;
 use super::record::{Frontier, HistoryRecord};
@@ -66,6 +66,8 @@ impl HistoryRecord {
         if self.kind == DocumentKind::Complete {
             // A complete feed has no gaps, and nothing else needs to be fetched (SPEC C.6).
             (self.head, self.settled) = (None, None);
+            // Archives above a gap lead nowhere without it. If the feed has archives again, they are all fetched again.
+            self.nodes_outdated |= self.archives > 0;
             self.frontiers.clear();
             self.gaps.clear();
             return;
@@ -166,8 +168,10 @@ impl HistoryRecord {
         };
         let epoch = if known { self.epoch } else { self.epoch.saturating_add(1) };
         let url = without_fragment(link).to_owned();
+        let stated_missing = states_missing(polled.document, &key);
+        let via = FoundBy::Link;
         let head =
-            Edge { url, key, newer, epoch, depth: 0, side: false, by_previous, via: FoundBy::Link };
+            Edge { url, key, newer, epoch, by_previous, stated_missing, via, ..Edge::default() };
         let former = self.head.replace(head.clone());
         if known {
             self.relink(&head);

@@ -68,6 +68,8 @@ pub struct HistoryRecord {
     pub adapted: Adapted,
     /// Reasons to doubt that the history is complete.
     pub doubts: BTreeSet<Doubt>,
+    /// Whether the feed was complete after its archives were fetched, so that their records are no longer valid.
+    pub nodes_outdated: bool,
     /// Canonical address of the newest archive that was known before the last poll.
     pub head_before: Option<String>,
     /// Canonical address of the archive that was requested and has not arrived. Not stored, so the archive is requested

@@ -9,6 +9,7 @@ use crate::feed::fingerprint::content_hash;
 use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, FeedDocument};
 use crate::history::address::canonical;
+use crate::history::kind::states_missing;
 
 /// A document of the chain, reduced to the parts that are compared with its neighbours.
 #[derive(Debug)]
@@ -119,6 +120,14 @@ pub(super) fn check(links: &ChainNeighbours<'_>, findings: &mut Findings) {
 fn newer_neighbour(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     let ChainNeighbours { document, newer, .. } = *links;
     let history = &document.history;
+    let stated =
+        history.next_archive.as_deref().filter(|next| states_missing(document, &canonical(next)));
+    if let Some(next) = stated {
+        let message =
+            "the publisher states that the archive after this one is missing: readers show a gap";
+        findings.add(Level::Note, Topic::Archives, "next-archive", next, message);
+        return;
+    }
     match history.next_archive.as_deref() {
         Some(next) if newer.is_archive && !newer.is_at(next) => {
             let message = "not the archive that links here: one of the two links skips an archive";

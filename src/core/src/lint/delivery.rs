@@ -4,9 +4,10 @@ use chrono::DateTime;
 use url::Url;
 
 use super::finding::{Findings, Level, Topic};
+use super::wording::about;
 use crate::feed::Kind;
 use crate::history::address::is_local;
-use crate::schedule::{CacheState, Lifetime, TimingHeaders};
+use crate::schedule::{CacheState, Lifetime, TimingHeaders, counted};
 
 /// A document as the server delivered it.
 #[derive(Debug, Clone)]
@@ -42,6 +43,8 @@ pub struct Headers<'a> {
     pub link: Option<&'a str>,
 }
 
+/// Size of a body in bytes from which compression is expected.
+const COMPRESSED_BYTES_MIN: u64 = 10_240;
 /// Generic media types for XML and JSON. They are accepted for every feed format.
 const GENERIC: [&str; 3] = ["application/xml", "text/xml", "application/json"];
 /// Specific media type of each feed format.
@@ -66,6 +69,36 @@ pub(super) fn check(
     redirects(delivered, is_archive, findings);
     content_type(delivered.headers.content_type, kind, findings);
     freshness(&delivered.headers, is_archive, findings);
+    if !is_archive {
+        lifetime(&delivered.headers, findings);
+    }
+    compression(delivered, findings);
+}
+
+/// Reports a cache lifetime that readers shorten, because it is probably a rule for static files (SPEC B.4, G.15).
+fn lifetime(headers: &Headers<'_>, findings: &mut Findings) {
+    let read = CacheState::of_document(&headers.times, DateTime::UNIX_EPOCH);
+    let Some(stated) = read.stated_seconds().filter(|stated| *stated > counted(*stated)) else {
+        return;
+    };
+    let message = format!(
+        "a lifetime of {} delays every poll of the feed: it counts as {}",
+        about(stated),
+        about(counted(stated))
+    );
+    let text = headers.times.cache_control.unwrap_or_default();
+    findings.warn(Topic::Delivery, "Cache-Control", text, message.as_str());
+}
+
+/// Reports a body that was transferred without compression although it would shrink (SPEC S1.9).
+fn compression(delivered: &Delivered<'_>, findings: &mut Findings) {
+    let size = u64::try_from(delivered.bytes.len()).unwrap_or(u64::MAX);
+    if size < COMPRESSED_BYTES_MIN || delivered.wire_bytes < size {
+        return;
+    }
+    let message =
+        "none: each transfer is several times as large as with gzip, which readers accept";
+    findings.warn(Topic::Delivery, "Content-Encoding", "", message);
 }
 
 fn security(delivered: &Delivered<'_>, findings: &mut Findings) {

@@ -30,6 +30,7 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
             findings.note(Topic::Document, "document", message);
             size(exhibit, findings);
             versions(exhibit, findings);
+            identity(exhibit, findings);
         }
     }
     if document.is_truncated() {
@@ -48,6 +49,19 @@ fn redirect(exhibit: &LintInput<'_>, findings: &mut Findings) {
         }
     };
     findings.add(Level::Note, Topic::Document, "newLocation", text, message);
+}
+
+/// Reports what readers need to follow a feed that moves (SPEC D.3, G.65).
+fn identity(exhibit: &LintInput<'_>, findings: &mut Findings) {
+    let document = exhibit.document;
+    if document.kind == Kind::Atom && document.head.id.is_none() {
+        let message = "the feed has no id: readers cannot tell whether it is still the same feed if its address changes";
+        findings.warn(Topic::Document, "id", "", message);
+    }
+    if let Some(NewLocation::At(address)) = &document.new_location {
+        let message = "the document names a new address: readers ask the user, because no redirect confirms it";
+        findings.warn(Topic::Document, "newLocation", address, message);
+    }
 }
 
 const fn format_words(kind: Kind) -> &'static str {

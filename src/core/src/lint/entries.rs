@@ -15,6 +15,24 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
     }
     doubles(exhibit, findings);
     texts(exhibit, findings);
+    deleted(exhibit, findings);
+}
+
+/// Reports entries that the same document contains and lists as deleted, if readers hide them (RFC 6721, SPEC C.9).
+fn deleted(exhibit: &LintInput<'_>, findings: &mut Findings) {
+    let document = exhibit.document;
+    let hidden = document.tombstones.iter().filter(|tombstone| {
+        let mut same = document.entries.iter().filter(|entry| entry.id == tombstone.id);
+        same.any(|entry| entry.updated.is_none_or(|updated| updated <= tombstone.when))
+    });
+    let ids: Vec<&str> = hidden.map(|tombstone| tombstone.id.as_str()).collect();
+    if let Some(first) = ids.first() {
+        let message = format!(
+            "{} both present and deleted: readers hide them",
+            counted_words(ids.len(), "entry is", "entries are")
+        );
+        findings.warn(Topic::Entries, "at:deleted-entry", first, message.as_str());
+    }
 }
 
 fn sighting(exhibit: &LintInput<'_>, seen: &Oddity, findings: &mut Findings) {

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 
 use super::finding::Findings;
 use super::lint_input::LintInput;
-use super::lint_report::LintReport;
 use super::polls::{self, Polls};
+use super::report::lint_report::LintReport;
 use super::{dates, document, entries, flaws, hints, history};
 use crate::feed::{self, Origin};
 use crate::schedule::CacheState;

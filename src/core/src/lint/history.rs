@@ -22,6 +22,7 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
         DocumentRole::Plain => review.plain(),
     }
     review.same_document();
+    review.missing();
 }
 
 struct Review<'e, 'f> {
@@ -214,6 +215,18 @@ impl Review<'_, '_> {
             let Some(link) = self.stated(rel).filter(|_| !is_walkable) else { continue };
             let address = link.href.clone();
             self.warn(rel, &address, "leads to the document itself: ignored");
+        }
+    }
+
+    /// Reports archives that are stated to be missing although no link leads to them, so that nobody notices (SPEC H.11).
+    fn missing(&mut self) {
+        let history = self.history;
+        let linked = [history.prev_archive.as_deref(), history.next_archive.as_deref()];
+        for missing in &history.missing {
+            if !linked.iter().flatten().any(|link| same(link, missing)) {
+                let message = "stated to be missing, but no archive link leads to it: ignored";
+                self.warn("sched:missing", missing, message);
+            }
         }
     }
 

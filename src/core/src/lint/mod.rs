@@ -16,23 +16,26 @@ mod hints;
 mod history;
 mod lint_input;
 mod polls;
+mod report;
 mod stated_hints;
 mod survey;
 mod wording;
 
-pub use crate::lint::lint_report::Chain;
-pub use crate::lint::lint_report::LintReport;
-pub use crate::lint::lint_report::report_json;
 pub use delivery::{Delivered, Headers};
 pub use examine::examine;
 pub use finding::{Level, LintFinding, Topic};
+
 pub use polls::Polls;
+pub use report::lint_formats::{report_github, report_sarif};
+pub use report::lint_report::{Chain, LintReport, report_json};
+pub use report::mending::{mending, rule};
 pub use survey::Survey;
 
 #[cfg(test)]
 mod findings_tests;
-mod lint_report;
 #[cfg(test)]
 mod spec_tests;
 #[cfg(test)]
 mod survey_tests;
+#[cfg(test)]
+mod verdict_tests;

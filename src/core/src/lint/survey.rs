@@ -10,8 +10,8 @@ use super::delivery::{self, Delivered};
 use super::examine::examine_answer;
 use super::finding::{Findings, Level, LintFinding, Topic};
 use super::lint_input::LintInput;
-use super::lint_report::Chain;
-use super::lint_report::LintReport;
+use super::report::lint_report::Chain;
+use super::report::lint_report::LintReport;
 use super::{entries, history};
 use crate::feed::text::counted_words;
 use crate::feed::{self, DocumentRole, Origin};
@@ -239,6 +239,10 @@ fn put_place(findings: &mut [LintFinding], place: &str) {
 fn explain_end(gap: &Gap, findings: &mut Findings) {
     let link = gap.edge.url.as_str();
     let (level, message) = match &gap.reason {
+        Reason::Status(404 | 410) if gap.edge.stated_missing => (
+            Level::Note,
+            "the publisher states that this archive is missing: readers show a gap".to_owned(),
+        ),
         Reason::Status(status) => (
             Level::Error,
             format!("the archive answered {status}: readers cannot get it or anything older"),

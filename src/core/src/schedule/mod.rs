@@ -35,6 +35,7 @@ pub use crate::schedule::explain::week_picture::{
     interval_in_force, rule_in_force, week_of_intervals,
 };
 pub use crate::schedule::explain::wording::{about_interval_words, duration_words, rule_words};
+pub(crate) use crate::schedule::holds::cache::counted;
 pub use crate::schedule::holds::cache::{CacheState, Lifetime, TimingHeaders};
 pub use crate::schedule::holds::in_force::{
     Restriction, floors_in_force, skipped_hours, skips_in_words,

@@ -21,4 +21,4 @@ pub use policies::{Conditions, ExperimentInputs, PollPolicy, Poller};
 pub use publishing_statistics::{FormatRow, IntervalBand, Statistics};
 pub use score::{Figures, MeanScore, Score, Scoring, Window};
 pub use source::{SimulatedFeed, read_budgets, read_rules, read_source};
-pub use week_rules::{WeekRules, sampled};
+pub use week_rules::{WeekRules, sampled, stated_rules};

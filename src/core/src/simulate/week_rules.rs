@@ -74,13 +74,7 @@ impl WeekRules {
     /// Creates the rules that a person would draw from these publications. The criteria are the same for every feed.
     pub fn marked(publications: &[i64], span: (i64, i64), bounds: (i64, i64)) -> Self {
         let updates = sampled(publications, span);
-        let mut counts = vec![0.0; 168];
-        for &minute in &updates {
-            if let Some(count) = counts.get_mut(hour_of_week(published(minute))) {
-                *count += 1.0;
-            }
-        }
-        Self::measured(&rectangles(&counts, &MARKING), &updates, span, bounds)
+        Self::measured(&rectangles(&counted(&updates), &MARKING), &updates, span, bounds)
     }
 
     /// Returns the interval in minutes in an hour of the week.
@@ -130,6 +124,61 @@ impl WeekRules {
         let gap = (next - 1e-9).ceil() as i64;
         last + gap.clamp(bounds.0, bounds.1)
     }
+}
+
+/// Returns the rules in which a publisher can state a schedule: one for all hours, and one for each rectangle of the week in which
+/// more is published. Also returns the interval that suits the whole week, for readers that know no rules. All are in minutes.
+pub fn stated_rules(
+    publications: &[i64],
+    span: (i64, i64),
+    bounds: (i64, i64),
+) -> (Vec<IntervalRule>, u32) {
+    let updates = sampled(publications, span);
+    let marked = rectangles(&counted(&updates), &MARKING);
+    let rules = WeekRules::measured(&marked, &updates, span, bounds);
+    let inside: Vec<usize> = marked.iter().flat_map(|rectangle| rectangle.cells()).collect();
+    let rest = (0..168).find(|cell| !inside.contains(cell));
+    let rest = rest.map_or(whole(bounds.1), |cell| rules.interval(cell));
+    let all_hours = IntervalRule {
+        minutes: whole_minutes(rest),
+        start_hour: None,
+        end_hour: None,
+        start_day: None,
+        end_day: None,
+        zone: Zone::Utc,
+    };
+    let mut stated = vec![all_hours.clone()];
+    for rectangle in &marked {
+        let interval = rectangle.cells().next().map_or(rest, |cell| rules.interval(cell));
+        let last_day = (rectangle.day + rectangle.days).saturating_sub(1) % 7;
+        let end = rectangle.hour + rectangle.hours;
+        // The hours of a rule that go past midnight belong to the next day, and those of a rectangle to the same day.
+        let parts = [(rectangle.hour, end.min(24)), (0, end.saturating_sub(24))];
+        for (from, to) in parts.into_iter().filter(|(from, to)| from < to) {
+            let small = |number: usize| u8::try_from(number).ok();
+            stated.push(IntervalRule {
+                minutes: whole_minutes(interval),
+                start_hour: small(from),
+                end_hour: small(to - 1),
+                start_day: small(rectangle.day + 1),
+                end_day: small(last_day + 1),
+                zone: Zone::Utc,
+            });
+        }
+    }
+    let flat = WeekRules::measured(&[], &updates, span, bounds).interval(0);
+    (stated, whole_minutes(flat))
+}
+
+/// Counts the updates in each hour of the week.
+fn counted(updates: &[i64]) -> Vec<f64> {
+    let mut counts = vec![0.0; 168];
+    for &minute in updates {
+        if let Some(count) = counts.get_mut(hour_of_week(published(minute))) {
+            *count += 1.0;
+        }
+    }
+    counts
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a year")]

@@ -198,6 +198,14 @@ pub(in crate::feed) fn read_history_links(
                 .and_then(|href| elsewhere(&href));
         }
     }
+    let missing = parents.iter().flat_map(|parent| parent.children());
+    let missing = missing.filter(|element| element.is(Ns::Schedule, "missing"));
+    history.missing = missing
+        .filter_map(|element| {
+            address::resolve_address(&element.attribute("href")?, element.base(document).as_ref())
+        })
+        .take(LINKS_MAX)
+        .collect();
     if history.complete && (history.prev_archive.is_some() || history.next.is_some()) {
         flaws.add(
             "complete",

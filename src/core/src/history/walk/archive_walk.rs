@@ -18,7 +18,7 @@ use crate::feed::FeedDocument;
 use crate::history::address::{canonical, refusal, same_origin};
 use crate::history::completeness::Doubt;
 use crate::history::gap::{Edge, GapKey, Limit, Newer};
-use crate::history::kind::{Reached, believable_self, is_page, older_link};
+use crate::history::kind::{Reached, believable_self, is_page, older_link, states_missing};
 use crate::history::merge::{DocumentPlace, Merging, span, stated_span};
 use crate::history::node::{ArchiveNode, NodeState, Nodes, fingerprint};
 use crate::history::rank::Position;
@@ -98,6 +98,10 @@ impl ArchiveWalk<'_> {
     pub fn next(&mut self, now: DateTime<Utc>) -> Next {
         if self.record.asking.is_some() {
             return Next::Busy;
+        }
+        if std::mem::take(&mut self.record.nodes_outdated) {
+            self.nodes.clear();
+            (self.record.archives, self.record.reaches) = (0, None);
         }
         while let Some(frontier) = self.record.frontiers.last().cloned() {
             if let Some(request) = self.request_or_end(frontier, now) {
@@ -235,7 +239,7 @@ impl ArchiveWalk<'_> {
             self.drop_unlinked(edge);
             self.note_older_of_skipped(edge, &newer, older, now);
         } else {
-            self.follow_link(frontier, &newer, older, prev, now);
+            self.follow_link(frontier, &newer, document, reached, now);
         }
         self.look_for_skipped(edge, &newer, document, now);
         merging
@@ -298,16 +302,18 @@ impl ArchiveWalk<'_> {
         &mut self,
         frontier: &Frontier,
         newer: &Newer,
-        older: Option<(&str, bool)>,
-        prev: Option<String>,
+        document: &FeedDocument,
+        reached: Reached,
         now: DateTime<Utc>,
     ) {
         let edge = &frontier.edge;
-        let (Some((link, by_previous)), Some(prev)) = (older, prev) else {
+        let Some((link, by_previous)) = older_link(document, reached) else {
             self.drop_unlinked(edge);
             return;
         };
+        let prev = canonical(link);
         self.nodes.supersede(&edge.key, &prev);
+        let stated_missing = states_missing(document, &prev);
         let next = Edge {
             url: crate::history::address::without_fragment(link).to_owned(),
             key: prev,
@@ -316,6 +322,7 @@ impl ArchiveWalk<'_> {
             depth: edge.depth.saturating_add(1),
             side: false,
             by_previous,
+            stated_missing,
             via: FoundBy::Link,
         };
         let next = Frontier { edge: next, ..Frontier::default() };

@@ -144,9 +144,10 @@ impl ArchiveWalk<'_> {
             self.skip_missing_copy(&frontier, failure);
         }
         // If the link to a skipped archive leads nowhere, it is usually just out of date. This does not apply to a link in
-        // the newest archive, because it concerns new entries.
+        // the newest archive, because it concerns new entries, or if the publisher states that the archive is missing.
         let out_of_date = matches!(failure, ArchiveFailure::Status { status: 404 | 410, .. })
-            && frontier.edge.newer.archive != self.record.settled;
+            && frontier.edge.newer.archive != self.record.settled
+            && !frontier.edge.stated_missing;
         if frontier.edge.side && out_of_date {
             return;
         }

@@ -8,6 +8,7 @@ use super::policy::{FRONTIERS_MAX, GAPS_MAX};
 use crate::feed::FeedDocument;
 use crate::history::address::{canonical, same_origin, without_fragment};
 use crate::history::gap::{Edge, Gap, GapKey, Limit, Newer, Reason};
+use crate::history::kind::states_missing;
 use crate::history::record::Frontier;
 
 impl ArchiveWalk<'_> {
@@ -36,7 +37,10 @@ impl ArchiveWalk<'_> {
         }
         let newer = Newer { oldest: edge.newer.oldest, ..newer.clone() };
         let url = without_fragment(link).to_owned();
-        let skipped = Edge { url, key, newer, side: true, by_previous: false, ..edge.clone() };
+        let stated_missing = states_missing(document, &key);
+        let by_previous = false;
+        let skipped =
+            Edge { url, key, newer, side: true, by_previous, stated_missing, ..edge.clone() };
         let is_followed = !edge.side
             && same_origin(link, &skipped.newer.url)
             && self.record.frontiers.len() < FRONTIERS_MAX / 2;
@@ -60,7 +64,11 @@ impl ArchiveWalk<'_> {
         if !self.is_expected(edge, &key) {
             let url = without_fragment(link).to_owned();
             let newer = newer.clone();
-            self.note_aside(Edge { url, key, newer, by_previous: false, ..edge.clone() }, now);
+            let (by_previous, stated_missing) = (false, false);
+            self.note_aside(
+                Edge { url, key, newer, by_previous, stated_missing, ..edge.clone() },
+                now,
+            );
         }
     }
 

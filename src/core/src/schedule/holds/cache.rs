@@ -106,7 +106,7 @@ impl CacheState {
 
 /// Limits a stated lifetime, in seconds. More than 7 days is treated as a mistake, because a lifetime of a year usually comes from
 /// a server setting meant for images (SPEC G.15).
-pub(in crate::schedule) fn counted(life: i64) -> i64 {
+pub(crate) fn counted(life: i64) -> i64 {
     if life > CACHE_ABSURD_SECONDS { CACHE_FALLBACK_SECONDS } else { life.min(CACHE_FULL_SECONDS) }
 }
 

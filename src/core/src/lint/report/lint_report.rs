@@ -3,10 +3,11 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use super::finding::Level;
-use super::finding::LintFinding;
-use super::polls::Polls;
+use super::mending::{mending, rule};
 use crate::feed::{DocumentRole, Kind};
+use crate::lint::finding::Level;
+use crate::lint::finding::LintFinding;
+use crate::lint::polls::Polls;
 
 /// A report on how readers will interpret a document.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +93,8 @@ fn finding(finding: &LintFinding) -> Value {
         "element": finding.element,
         "text": finding.text,
         "message": finding.message,
+        "rule": rule(finding),
+        "mend": mending(finding),
     })
 }
 

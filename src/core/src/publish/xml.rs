@@ -1,0 +1,62 @@
+//! Writes XML elements. Characters that XML does not allow are left out.
+
+/// A growing XML document, with one element in each line.
+#[derive(Debug, Default)]
+pub(super) struct XmlText(String);
+
+/// Name and value of an attribute; without a value it is left out.
+pub(super) type Attribute<'a> = (&'a str, Option<&'a str>);
+
+impl XmlText {
+    /// Adds a line as it is.
+    pub(super) fn line(&mut self, line: &str) {
+        self.0.push_str(line);
+        self.0.push('\n');
+    }
+
+    /// Adds an element without content.
+    pub(super) fn empty(&mut self, name: &str, attributes: &[Attribute<'_>]) {
+        self.start(name, attributes);
+        self.0.push_str("/>\n");
+    }
+
+    /// Adds an element that contains only text.
+    pub(super) fn element(&mut self, name: &str, attributes: &[Attribute<'_>], text: &str) {
+        self.start(name, attributes);
+        self.0.push('>');
+        push_escaped(&mut self.0, text, false);
+        self.line(&format!("</{name}>"));
+    }
+
+    fn start(&mut self, name: &str, attributes: &[Attribute<'_>]) {
+        self.0.push('<');
+        self.0.push_str(name);
+        for (name, value) in attributes {
+            let Some(value) = value else { continue };
+            self.0.push_str(&format!(" {name}=\""));
+            push_escaped(&mut self.0, value, true);
+            self.0.push('"');
+        }
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.0
+    }
+}
+
+/// Adds text that a parser reads back without changes: line ends and tabs are preserved, in attributes too.
+fn push_escaped(out: &mut String, text: &str, is_attribute: bool) {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' if is_attribute => out.push_str("&quot;"),
+            '\n' if is_attribute => out.push_str("&#10;"),
+            '\t' if is_attribute => out.push_str("&#9;"),
+            '\r' => out.push_str("&#13;"),
+            '\n' | '\t' | '\u{20}'..='\u{fffd}' | '\u{10000}'.. => out.push(c),
+            _ => {}
+        }
+    }
+}

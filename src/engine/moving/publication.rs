@@ -1,0 +1,152 @@
+//! The head section of a published feed, from what is stored about its subscription, and the folder of its documents.
+
+use backissue_core::feed::FeedHead;
+use backissue_core::feed::IntervalRule;
+use backissue_core::feed::identity::identity_hash;
+use backissue_core::feed::sparse::is_default;
+use backissue_core::feed::text::{NAME_MAX, one_line};
+use backissue_core::publish::PublishedFeed;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::engine::feeds::subscription::Subscription;
+
+/// Maximum length of a stored subtitle, in bytes. A longer one is not stored, because cutting markup would break it.
+const SUBTITLE_BYTES_MAX: usize = 4_000;
+/// Maximum length of the readable part of a folder name, in characters.
+const FOLDER_CHARS_MAX: usize = 60;
+
+/// What a publisher states about its feed and only a published copy needs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StatedHead {
+    /// Description, including the publisher's markup.
+    #[serde(skip_serializing_if = "is_default")]
+    pub subtitle: Option<String>,
+    /// Language tag.
+    #[serde(skip_serializing_if = "is_default")]
+    pub language: Option<String>,
+    /// Rights statement as plain text.
+    #[serde(skip_serializing_if = "is_default")]
+    pub rights: Option<String>,
+    /// Name of the first author.
+    #[serde(skip_serializing_if = "is_default")]
+    pub author: Option<String>,
+}
+
+impl StatedHead {
+    /// Takes the statements from the head section of a document.
+    pub fn of(head: &FeedHead) -> Self {
+        let line = |text: &Option<String>| text.as_deref().map(|text| one_line(text, NAME_MAX));
+        let subtitle = head.subtitle.clone().filter(|text| text.len() <= SUBTITLE_BYTES_MAX);
+        Self {
+            subtitle,
+            language: line(&head.language),
+            rights: line(&head.rights),
+            author: line(&head.author),
+        }
+    }
+}
+
+/// Returns the head section of a published copy. `base` is the address of its folder, or empty.
+pub fn published_feed(
+    feed: &Subscription,
+    base: &str,
+    schedule: Option<(Vec<IntervalRule>, u32)>,
+) -> PublishedFeed {
+    let Subscription { record, state, .. } = feed;
+    let stated = &state.stated;
+    // A query may contain a key that only this subscriber has.
+    let is_open = |url: &Url| matches!(url.scheme(), "http" | "https") && url.query().is_none();
+    let source = Url::parse(&record.url).ok().filter(is_open).map(String::from);
+    let made_up = || format!("urn:backissue:feed:{:016x}", identity_hash(first_address(feed)));
+    PublishedFeed {
+        id: state.feed_id.clone().unwrap_or_else(made_up),
+        title: record.title.clone().unwrap_or_else(|| record.shown_title().to_owned()),
+        subtitle: stated.subtitle.clone(),
+        site: record.site.clone(),
+        language: stated.language.clone(),
+        rights: stated.rights.clone(),
+        author: stated.author.clone(),
+        source,
+        base: base.to_owned(),
+        schedule,
+        since: record.added,
+    }
+}
+
+/// Returns the name of the folder in which the documents of a feed are published. It stays the same if the feed moves or gets
+/// another title.
+pub fn folder_name(feed: &Subscription) -> String {
+    let address = first_address(feed);
+    let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let readable = url.as_ref().map_or_else(
+        || "feed".to_owned(),
+        |url| format!("{}{}", url.host_str().unwrap_or_default(), url.path()),
+    );
+    let mut name = String::new();
+    for c in readable.chars() {
+        let is_plain = c.is_ascii_alphanumeric() || c == '.';
+        if is_plain {
+            name.push(c.to_ascii_lowercase());
+        } else if !name.ends_with('-') {
+            name.push('-');
+        }
+    }
+    let name = name.trim_matches(['-', '.']);
+    let has_more = url.is_none_or(|url| url.query().is_some()) || name.len() > FOLDER_CHARS_MAX;
+    let name: String = name.chars().take(FOLDER_CHARS_MAX).collect();
+    if has_more { format!("{name}-{:08x}", identity_hash(address) >> 32) } else { name }
+}
+
+/// Returns the oldest known address of a feed.
+fn first_address(feed: &Subscription) -> &str {
+    feed.record.former.first().map_or(&feed.record.url, |former| &former.url)
+}
+
+#[cfg(test)]
+mod tests {
+    use backissue_core::history::FeedKey;
+
+    use super::*;
+    use crate::engine::feeds::subscription::{FormerAddress, SubscriptionRecord};
+
+    fn feed(url: &str) -> Subscription {
+        let record = SubscriptionRecord { url: url.to_owned(), ..SubscriptionRecord::default() };
+        Subscription::new(FeedKey(1), record)
+    }
+
+    #[test]
+    fn folder_names_are_readable_and_stay_when_a_feed_moves() {
+        for (url, name) in [
+            ("https://orchard.example/feed.xml", "orchard.example-feed.xml"),
+            ("https://Orchard.example/blog//a%20b/", "orchard.example-blog-a-20b"),
+            ("https://orchard.example/../../etc", "orchard.example-etc"),
+        ] {
+            assert_eq!(folder_name(&feed(url)), name);
+        }
+        let secret = folder_name(&feed("https://orchard.example/?key=a"));
+        assert!(secret.starts_with("orchard.example-") && secret.len() == 24, "{secret}");
+        assert_ne!(secret, folder_name(&feed("https://orchard.example/?key=b")));
+        assert!(folder_name(&feed("exec:date")).starts_with("feed-"));
+        let mut moved = feed("https://new.example/");
+        moved.record.former.push(FormerAddress {
+            url: "https://orchard.example/feed.xml".into(),
+            until: chrono::DateTime::UNIX_EPOCH,
+            public: true,
+            by_user: false,
+        });
+        assert_eq!(folder_name(&moved), "orchard.example-feed.xml");
+    }
+
+    #[test]
+    fn keys_and_commands_in_addresses_are_not_published() {
+        for url in ["https://orchard.example/feed?key=secret", "exec:secret"] {
+            let published = published_feed(&feed(url), "", None);
+            assert!(!published.id.contains("secret"), "{published:?}");
+            assert_eq!(published.source, None);
+        }
+        let open = published_feed(&feed("https://orchard.example/feed"), "", None);
+        assert_eq!(open.source.as_deref(), Some("https://orchard.example/feed"));
+    }
+}
