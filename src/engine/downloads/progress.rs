@@ -17,6 +17,8 @@ use backissue_core::feed::text::one_line;
 
 /// Number of new bytes after which an attempt counts as progress.
 const PROGRESS_BYTES: u64 = 64 * 1024;
+/// Number of new bytes after which their number is written, so that lists show it after a restart.
+const SAVE_BYTES: u64 = 16 * 1024 * 1024;
 /// Pause before another attempt if the disk is full.
 const ROOM_PAUSE: TimeDelta = TimeDelta::minutes(10);
 /// Part of the old speed in the smoothed speed, in tenths.
@@ -146,7 +148,12 @@ pub fn news(engine: &mut Engine, now: DateTime<Utc>, id: u32, news: DownloadNews
     match news {
         DownloadNews::Received(bytes) => {
             note_speed(transfer, now, bytes);
-            Vec::new()
+            let known = engine.downloads.list.get(&id).map_or(0, |download| download.received);
+            if bytes < known.saturating_add(SAVE_BYTES) {
+                return Vec::new();
+            }
+            change(engine, id, |download| download.received = bytes);
+            vec![save(engine)]
         }
         DownloadNews::Began(version, from) => {
             (transfer.received, transfer.from, transfer.at) = (from, from, now);

@@ -137,12 +137,6 @@ impl Downloads {
         Self { list, ..Self::default() }
     }
 
-    /// Returns whether no download waits or is being received.
-    pub fn is_at_rest(&self) -> bool {
-        let waits = |download: &Download| download.state == DownloadState::Waiting;
-        self.reading == 0 && self.running.is_empty() && !self.list.values().any(waits)
-    }
-
     /// Returns the number of bytes that a download has so far.
     pub fn received(&self, download: &Download) -> u64 {
         self.running.get(&download.id).map_or(download.received, |transfer| transfer.received)

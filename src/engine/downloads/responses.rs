@@ -1,4 +1,4 @@
-//! What to request for a file of which a part is there, and what the answer means (RFC 9110 §14).
+//! What to request for a file of which a part is there, and what the answer means (RFC 9110 §14, SPEC D.10).
 
 use super::record::FileVersion;
 use crate::engine::poll::classify_response::status_words;
