@@ -20,6 +20,7 @@ use crate::feed::text::counted_words;
 /// the entries that changed it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a stored fact of its own")]
 pub struct HistoryRecord {
     /// Kind of the last subscription document received.
     pub kind: DocumentKind,

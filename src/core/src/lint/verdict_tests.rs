@@ -79,6 +79,11 @@ fn in_rss(documents: &mut Vec<(&'static str, Verdict, String)>) {
         Arguable,
         &with("<sched:interval>240</sched:interval><sched:interval>60</sched:interval>"),
     );
+}
+
+fn items_in_rss(documents: &mut Vec<(&'static str, Verdict, String)>) {
+    let mut add = |name, verdict, inside: &str| documents.push((name, verdict, rss(inside)));
+    let with = |hint: &str| format!("{hint}{ITEM}");
     add(
         "a rule in an unknown zone",
         Arguable,
@@ -186,6 +191,7 @@ fn forty_documents_get_the_verdict_of_a_person() {
     let whole = rss(ITEM);
     let cut = whole.split("One").next().unwrap_or_default().to_owned();
     in_rss(&mut documents);
+    items_in_rss(&mut documents);
     in_atom(&mut documents);
     documents.push(("a web page", Wrong, "<html><body><p>Hello</p></body></html>".to_owned()));
     documents.push(("a feed that is cut off", Wrong, cut));

@@ -269,9 +269,10 @@ impl Division<'_> {
     }
 
     /// Returns the entries of the subscription document: all that are not archived, and the newest archived ones of the same
-    /// stretch up to the usual number. It repeats at most two whole archives, because readers stop at three archives without new entries.
+    /// stretch up to the usual number. It repeats at most two whole archives, because readers stop at three archives without new
+    /// entries.
     fn window(&self, closed: &[Range<usize>], rest: Range<usize>) -> Range<usize> {
-        let repeated = closed.iter().rev().take(REPEATED_ARCHIVES_MAX).last();
+        let repeated = closed.get(closed.len().saturating_sub(REPEATED_ARCHIVES_MAX));
         let lowest = repeated.map_or(rest.start, |archive| archive.start);
         let mut from = rest.start;
         let mut live = self.of(rest.clone()).iter().filter(|entry| !entry.is_deleted).count();

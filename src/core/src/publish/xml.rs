@@ -33,7 +33,9 @@ impl XmlText {
         self.0.push_str(name);
         for (name, value) in attributes {
             let Some(value) = value else { continue };
-            self.0.push_str(&format!(" {name}=\""));
+            for part in [" ", name, "=\""] {
+                self.0.push_str(part);
+            }
             push_escaped(&mut self.0, value, true);
             self.0.push('"');
         }

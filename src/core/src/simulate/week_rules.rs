@@ -147,7 +147,7 @@ pub fn stated_rules(
         end_day: None,
         zone: Zone::Utc,
     };
-    let mut stated = vec![all_hours.clone()];
+    let mut stated = vec![all_hours];
     for rectangle in &marked {
         let interval = rectangle.cells().next().map_or(rest, |cell| rules.interval(cell));
         let last_day = (rectangle.day + rectangle.days).saturating_sub(1) % 7;

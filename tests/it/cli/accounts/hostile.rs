@@ -59,6 +59,7 @@ fn lists_without_end_are_ended_here() {
     server.publish(1, 1..=9);
     let place = ["account", "add", server.address(), "--name", "home", "--user", "ann"];
     program.run_with(&place, b"secret\n").with(0);
+    server.count_requests();
     server.state().is_endless = true;
     let failed = program.run(&["account", "sync", "--whole"]).with(2);
     assert!(failed.err.contains("gave a list that never ends"), "{failed:?}");

@@ -228,7 +228,7 @@ impl ArchiveWalk<'_> {
         let prev = older.map(|(link, _)| canonical(link)).filter(here);
         self.add_aliases(&edge.key, answered, document, arrival);
         self.record.archived = true;
-        let (merging, oldest) = self.keep_document(frontier, arrival, prev.clone());
+        let (merging, oldest) = self.keep_document(frontier, arrival, prev);
         let newer = Newer {
             archive: Some(edge.key.clone()),
             url: arrival.url.to_owned(),

@@ -6,39 +6,39 @@ use backissue_core::publish::ArchiveSize;
 
 /// The arguments of `backissue publish`.
 #[derive(Debug, clap::Args)]
-pub(super) struct PublishArgs {
+pub(in crate::cli) struct PublishArgs {
     /// The feeds: number, address, or part of the title
     #[arg(value_name = "FEED", required = true)]
-    pub(super) feeds: Vec<String>,
+    pub(in crate::cli) feeds: Vec<String>,
     /// The folder to write to; each feed gets a folder in it
     #[arg(long, value_name = "DIR")]
-    pub(super) out: PathBuf,
+    pub(in crate::cli) out: PathBuf,
     /// Address at which that folder will be published; relative links if omitted
     #[arg(long, value_name = "URL")]
-    pub(super) base_url: Option<String>,
+    pub(in crate::cli) base_url: Option<String>,
     /// Size of an archive: 'month', or a number of entries
     #[arg(long, value_name = "SIZE", default_value = "month", value_parser = read_size)]
-    pub(super) archives: ArchiveSize,
+    pub(in crate::cli) archives: ArchiveSize,
     /// State the learned schedule as interval rules and ttl
     #[arg(long)]
-    pub(super) interval: bool,
+    pub(in crate::cli) interval: bool,
     /// State that nothing is older than the oldest entry
     #[arg(long)]
-    pub(super) whole: bool,
+    pub(in crate::cli) whole: bool,
     /// Overwrite documents of other programs or other feeds
     #[arg(long)]
-    pub(super) force: bool,
+    pub(in crate::cli) force: bool,
 }
 
 /// The arguments of `backissue serve`.
 #[derive(Debug, clap::Args)]
-pub(super) struct ServeArgs {
+pub(in crate::cli) struct ServeArgs {
     /// The folder to serve
     #[arg(value_name = "DIR")]
-    pub(super) folder: PathBuf,
+    pub(in crate::cli) folder: PathBuf,
     /// Port on this machine; a free one if omitted
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) port: u16,
+    pub(in crate::cli) port: u16,
 }
 
 /// Largest number of entries in an archive.
