@@ -6,11 +6,11 @@ use std::fs::File;
 use std::hash::Hasher as _;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::SystemTime;
 
 use percent_encoding::percent_decode_str;
 use siphasher::sip::SipHasher13;
+use tokio::sync::watch;
 
 use super::server::{PublisherAnswer, PublisherRequest};
 use crate::demo::conditional::{accepts_gzip, gzip, names};
@@ -47,7 +47,7 @@ const TYPES: [(&str, &str); 14] = [
 pub struct FolderSite {
     root: PathBuf,
     /// Hashes of the entries of served documents, by entity tag.
-    versions: Mutex<BTreeMap<String, BTreeSet<u64>>>,
+    versions: watch::Sender<BTreeMap<String, BTreeSet<u64>>>,
 }
 
 /// A file that may be served.
@@ -64,7 +64,7 @@ impl FolderSite {
         if !root.is_dir() {
             return Err(io::Error::from(io::ErrorKind::NotADirectory));
         }
-        Ok(Self { root, versions: Mutex::default() })
+        Ok(Self { root, versions: watch::Sender::default() })
     }
 
     /// Returns the paths of the subscription documents in the folder and in its folders, as addresses without the host.
@@ -178,26 +178,28 @@ impl FolderSite {
         asks.split(',').find(|name| {
             name.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("feed")
         })?;
-        let versions = self.versions.lock().ok()?;
+        let versions = self.versions.borrow();
         let (_, before) = versions.iter().find(|(tag, _)| known.contains(tag.as_str()))?;
-        let new = entries.entries.iter().filter(|entry| !before.contains(&hash(entry.as_bytes())));
+        let new = entries.list.iter().filter(|entry| !before.contains(&hash(entry.as_bytes())));
         let new: String = new.copied().collect();
         Some(format!("{}{new}{}", entries.head, entries.end).into_bytes())
     }
 
     fn remember(&self, tag: String, entries: &Entries<'_>) {
-        let Ok(mut versions) = self.versions.lock() else { return };
-        if versions.len() >= VERSIONS_MAX {
-            versions.clear();
-        }
-        versions.insert(tag, entries.entries.iter().map(|entry| hash(entry.as_bytes())).collect());
+        let hashes = entries.list.iter().map(|entry| hash(entry.as_bytes())).collect();
+        self.versions.send_modify(|versions| {
+            if versions.len() >= VERSIONS_MAX {
+                versions.clear();
+            }
+            versions.insert(tag, hashes);
+        });
     }
 }
 
 /// A document written by `backissue publish`, divided at its entries.
 struct Entries<'a> {
     head: &'a str,
-    entries: Vec<&'a str>,
+    list: Vec<&'a str>,
     end: &'a str,
 }
 
@@ -218,7 +220,7 @@ fn split(bytes: &[u8]) -> Option<Entries<'_>> {
         entries.push(rest.get(..length)?);
         rest = rest.get(length..)?;
     }
-    Some(Entries { head, entries, end: rest })
+    Some(Entries { head, list: entries, end: rest })
 }
 
 /// Checks whether the client has the current version. The date counts only without entity tags (RFC 9110 section 13.1.3).

@@ -17,8 +17,9 @@ fn header<'a>(answer: &'a PublisherAnswer, name: &str) -> Option<&'a str> {
 
 /// Returns a document as `backissue publish` writes it, with these entries.
 fn document(entries: &[&str]) -> String {
-    let entries: String =
+    let entries: Vec<String> =
         entries.iter().map(|id| format!("<entry>\n<id>{id}</id>\n</entry>\n")).collect();
+    let entries = entries.concat();
     format!("<feed>\n{GENERATOR_MARK}\n<id>f</id>\n{entries}</feed>\n")
 }
 
