@@ -9,7 +9,8 @@ use super::args_background::{
     BackupArgs, DoctorArgs, EventsArgs, RestoreArgs, ServiceArgs, WatchArgs,
 };
 use super::args_changes::{
-    FeedNamed, FeedsNamed, FiltersArgs, ImportArgs, MarkArgs, MoveArgs, OpenArgs, UnreadArgs,
+    DownloadsArgs, FeedNamed, FeedsNamed, FiltersArgs, ImportArgs, MarkArgs, MoveArgs, OpenArgs,
+    UnreadArgs,
 };
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
@@ -81,6 +82,8 @@ pub(super) enum CliCommand {
     Filters(FiltersArgs),
     /// Show one entry
     Show(ShowArgs),
+    /// List the downloads of attached files, or add, run, pause, resume or remove them
+    Downloads(DownloadsArgs),
     /// Open an entry's page in the browser and mark the entry read
     Open(OpenArgs),
     /// Mark entries read, unread, starred or unstarred

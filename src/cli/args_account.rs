@@ -17,7 +17,7 @@ impl AccountArgs {
 /// The actions of `backissue account`.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum AccountAction {
-    /// Log in to a server that speaks the Google Reader API, and fetch its feeds, entries and marks
+    /// Log in to a server with the Google Reader API or the one of Miniflux, and fetch its feeds, entries and marks
     Add(AccountAddArgs),
     /// List the accounts
     List(AccountListArgs),
@@ -35,10 +35,10 @@ pub(super) struct AccountAddArgs {
     /// Address of the server, such as rss.example or rss.example/api/greader.php
     #[arg(value_name = "ADDRESS")]
     pub(super) address: String,
-    /// Name of the user on the server
+    /// Name of the user on the server; if omitted, the password is an API token of Miniflux
     #[arg(long, value_name = "U")]
     pub(super) user: Option<String>,
-    /// Command that prints the API password on its first line, such as 'pass show rss'; it runs at each login
+    /// Command that prints the password or token on its first line, such as 'pass show rss'; it runs at each login
     #[arg(long, value_name = "CMD")]
     pub(super) password_command: Option<String>,
     /// Name of the account here; the host of the server if omitted

@@ -123,6 +123,61 @@ pub(super) struct OpenArgs {
     pub(super) keep_unread: bool,
 }
 
+/// The arguments of `backissue downloads`.
+#[derive(Debug, clap::Args)]
+pub(super) struct DownloadsArgs {
+    #[command(subcommand)]
+    pub(super) change: Option<DownloadsChange>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// The subcommands of `backissue downloads`.
+#[derive(Debug, Subcommand)]
+pub(super) enum DownloadsChange {
+    /// Add the attached files of entries; a reader or watch receives them, or 'backissue downloads run'
+    Add(DownloadsAddArgs),
+    /// Receive all waiting files now, until none is left; for cron
+    Run,
+    /// Pause downloads
+    Pause(DownloadsNamed),
+    /// Resume downloads that are paused or failed, or fetch complete files again
+    Resume(DownloadsNamed),
+    /// Remove downloads from the list; incomplete files are deleted, complete files stay
+    Remove(DownloadsRemoveArgs),
+}
+
+/// The arguments of `backissue downloads add`.
+#[derive(Debug, clap::Args)]
+pub(super) struct DownloadsAddArgs {
+    /// Entry numbers, as 'backissue entries' lists them
+    #[arg(required = true, value_name = "ENTRY")]
+    pub(super) entries: Vec<String>,
+    /// Which of the attached files: 1 is the first, as 'backissue entries --json' lists them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) file: Option<u16>,
+}
+
+/// The arguments of `backissue downloads pause` and `backissue downloads resume`.
+#[derive(Debug, clap::Args)]
+pub(super) struct DownloadsNamed {
+    /// Numbers of downloads, as 'backissue downloads' lists them
+    #[arg(required = true, value_name = "NUMBER")]
+    pub(super) numbers: Vec<u32>,
+}
+
+/// The arguments of `backissue downloads remove`.
+#[derive(Debug, clap::Args)]
+pub(super) struct DownloadsRemoveArgs {
+    /// Numbers of downloads, as 'backissue downloads' lists them
+    #[arg(required = true, value_name = "NUMBER")]
+    pub(super) numbers: Vec<u32>,
+    /// Delete complete files, too
+    #[arg(long)]
+    pub(super) delete: bool,
+}
+
 /// The arguments of `backissue filters`.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -146,6 +201,7 @@ pub(super) enum FilterChange {
 /// The arguments of `backissue filters add`.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("action").required(true))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct FilterAddArgs {
     /// Match entries that this query finds, as 'backissue search' does
     #[arg(value_name = "QUERY")]
@@ -159,6 +215,9 @@ pub(super) struct FilterAddArgs {
     /// Star matching entries
     #[arg(long, group = "action")]
     pub(super) star: bool,
+    /// Download the first attached file of matching entries that are new
+    #[arg(long, group = "action")]
+    pub(super) download: bool,
     /// Label matching entries; lists show the label and 'tag:' finds it
     #[arg(long, group = "action", value_name = "L")]
     pub(super) label: Option<String>,

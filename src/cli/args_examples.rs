@@ -4,7 +4,7 @@ use clap::Command;
 
 /// The name of each subcommand, and the examples that its `--help` shows. Nested subcommands are named by both words, as in
 /// `filters add`.
-const EXAMPLES: [(&str, &str); 43] = [
+const EXAMPLES: [(&str, &str); 49] = [
     ("demo", "backissue demo"),
     ("account", "backissue account add https://rss.example --user ann\nbackissue account sync"),
     (
@@ -38,6 +38,12 @@ const EXAMPLES: [(&str, &str); 43] = [
          backissue feeds --tag news --unread\n\
          backissue feeds --failing --json",
     ),
+    ("downloads", "backissue downloads\nbackissue downloads --json"),
+    ("downloads add", "backissue downloads add 7.41\nbackissue downloads add 7.41 --file 2"),
+    ("downloads run", "backissue downloads run"),
+    ("downloads pause", "backissue downloads pause 3"),
+    ("downloads resume", "backissue downloads resume 3 4"),
+    ("downloads remove", "backissue downloads remove 3\nbackissue downloads remove 3 --delete"),
     (
         "unsubscribe",
         "backissue unsubscribe 7\nbackissue unsubscribe orchard https://b.example/feed",

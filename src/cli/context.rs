@@ -262,8 +262,10 @@ impl CommandContext {
         self.follow(
             |engine, _, notes| {
                 let news = &engine.notifications;
-                notes.extend(news.failure.clone().filter(|_| news.is_at_rest()));
-                news.is_at_rest()
+                // A filter may add files of new entries to the downloads.
+                let is_done = news.is_at_rest() && engine.downloads.reading == 0;
+                notes.extend(news.failure.clone().filter(|_| is_done));
+                is_done
             },
             |why| {
                 self.tell(&format!("backissue: {why}"));

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Parser;
 
 use super::args::{Args, CliCommand, Options};
+use super::args_changes::{DownloadsArgs, DownloadsChange};
 use super::background::events;
 use super::context::CommandContext;
 use super::event_log::EventLog;
@@ -30,8 +31,7 @@ use crate::io::store::{SessionLength, Store, StoreError, find_lock, is_data_fold
 use crate::io::system::words::system_words;
 use crate::io::{clock, console};
 
-/// Maximum wait for the process that has the store open, if that process accepts no connections because it is starting, ending,
-/// or maintaining the store.
+/// Maximum wait for the process that has the store open to accept connections, while it starts, ends or maintains the store.
 const OWNER_TIME: Duration = Duration::from_secs(30);
 /// Time after which a command that waits for the store prints why it waits.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -39,8 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const GUESTS_TIME: Duration = Duration::from_mins(1);
 /// Error message for a command that panicked.
 const FAULT: &str = "the command failed because of a bug in backissue; the store is intact";
-/// Maximum number of attempts to submit a command if each process that it was submitted to ended before the command began, and
-/// the pause before each attempt.
+/// Maximum number of attempts to submit a command to processes that end before it begins, and the pause before each attempt.
 const TRIES_MAX: u32 = 100;
 const AGAIN_PAUSE: Duration = Duration::from_millis(20);
 /// Pause between two attempts to open the store or to connect to the process that has it open.
@@ -228,6 +227,7 @@ const fn fetches(command: &CliCommand) -> bool {
             | CliCommand::History(_)
             | CliCommand::Resume(_)
             | CliCommand::Move(_)
+            | CliCommand::Downloads(DownloadsArgs { change: Some(DownloadsChange::Run), .. })
     ) || is_sync(command)
 }
 
@@ -316,6 +316,7 @@ fn run_at(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> 
         CliCommand::Entries(args) => commands::entries::run(desk, args),
         CliCommand::Search(args) => commands::search::run(desk, args),
         CliCommand::Filters(args) => commands::filters::run(desk, args),
+        CliCommand::Downloads(args) => commands::downloads::run(desk, args),
         CliCommand::Show(args) => commands::show::run(desk, args),
         CliCommand::Poll(args) => commands::poll::run(desk, args),
         CliCommand::History(args) => commands::history::run(desk, args),

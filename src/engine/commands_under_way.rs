@@ -32,6 +32,8 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
         Job::Restore(feed, _) | Job::NoteElsewhere(feed, ..) | Job::ReadWithoutPage(feed, _) => {
             Some(BTreeSet::from([*feed]))
         }
+        // This reads, but leads to downloads, for which commands wait.
+        Job::ReadAttached(wanted) => Some(wanted.feeds()),
         Job::AwaitElsewhere { feed, .. } => Some(BTreeSet::from([*feed])),
         Job::Sync(sync) => Some(BTreeSet::from([sync.feed])),
         Job::SaveRecords(records) => Some(records.iter().map(|(feed, _)| *feed).collect()),
@@ -61,6 +63,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
         | Job::Filter(_)
         | Job::CountFilters
         | Job::SaveFolded(_)
+        | Job::SaveDownloads(_)
         | Job::NoteMended
         | Job::SaveSteps(_)
         | Job::ForgetFeeds(_)

@@ -1,6 +1,7 @@
 //! All effects that the engine can request from the rest of the program, as one closed enum.
 
 use super::change::PendingChange;
+use super::downloads::transfer::FileTransfer;
 use super::external::external_run::ExternalRun;
 use super::feeds::addition::LoginToKeep;
 use super::poll::fetch::FetchRequest;
@@ -16,6 +17,15 @@ pub enum Effect {
     Fetch(FetchRequest),
     /// A job for the store.
     Store(Box<StoreWork>),
+    /// Receives an attached file.
+    Download(Box<FileTransfer>),
+    /// Stops receiving a file.
+    StopDownload {
+        /// Number of the download.
+        id: u32,
+        /// Files to delete afterwards.
+        delete: Vec<String>,
+    },
     /// Learns the publication rhythm of a feed.
     Learn(Box<LearnWanted>),
     /// Searches the store for entries that match a filter.

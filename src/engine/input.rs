@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono_tz::Tz;
 
+use super::downloads::transfer::{DownloadNews, PlayerNews};
 use super::external::external_run::RunPurpose;
 use super::feeds::addition::LoginToKeep;
 use super::poll::fetch::{FetchId, Fetched};
@@ -26,6 +27,10 @@ pub enum Input {
     Request(Request),
     /// A fetch ended.
     Fetched(FetchId, Box<Fetched>),
+    /// A report about the download with this number.
+    Download(u32, DownloadNews),
+    /// A report of the player of the download with this number.
+    Playing(u32, PlayerNews),
     /// The store finished or failed a job.
     Stored(Box<Stored>),
     /// A learning run for a feed ended with a learned plan, or with `None` if there was too little data.

@@ -8,6 +8,7 @@
 pub mod backfill;
 pub mod change;
 pub mod commands_under_way;
+pub mod downloads;
 pub mod durations;
 pub mod effect;
 pub mod entries;

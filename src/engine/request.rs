@@ -7,8 +7,9 @@ use chrono::{DateTime, Utc};
 
 use super::backfill::history_actions::HistoryAction;
 use super::change::MarkChange;
+use super::downloads::actions::DownloadRequest;
 use super::effect::Effect;
-use super::entries::account_sync::FeedSync;
+use super::entries::account_sync::{FeedSync, SyncProgress};
 use super::entries::full_text::FullText;
 use super::entries::loaded_entry::ReadingPosition;
 use super::entries::rows::{ListPart, RowsWanted};
@@ -38,6 +39,10 @@ pub enum Request {
     MoveIn(Box<MoveIn>),
     /// Write what a sync with a server brings.
     Sync(Vec<FeedSync>),
+    /// Show how far a sync is; `None` when it ended.
+    SyncProgress(Option<SyncProgress>),
+    /// Sync the accounts now.
+    SyncAccounts,
     /// Label entries as a server has them, or remove the label.
     SyncLabel {
         /// Name of the label.
@@ -134,6 +139,8 @@ pub enum Request {
         /// Media type of an attached file, which may be empty; `None` for other addresses.
         attached: Option<String>,
     },
+    /// Do something with downloads.
+    Download(DownloadRequest),
     /// Carry out several requests as one change, so that one undo reverts all of them.
     Together(Vec<Self>),
     /// Undo the last change.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::downloads::settings::DownloadSettings;
 use super::entries::quiet_hours::QuietHours;
 use super::external::external_command::ExternalCommand;
 use super::external::open_rules::OpenRule;
@@ -26,6 +27,8 @@ pub struct Settings {
     pub notify: NotifySettings,
     /// Settings of accounts on servers.
     pub sync: SyncSettings,
+    /// Settings of downloads.
+    pub downloads: DownloadSettings,
 }
 
 /// Message that no feed is polled automatically, because `[poll] automatic` is `false`.
@@ -306,6 +309,7 @@ impl Default for Settings {
             commands: CommandSettings::default(),
             notify: NotifySettings::default(),
             sync: SyncSettings::default(),
+            downloads: DownloadSettings::default(),
         }
     }
 }

@@ -10,7 +10,9 @@ use chrono_tz::Tz;
 use super::backfill::walk_stage::Backfill;
 use super::change::PendingChange;
 use super::change::undo_stack::{SavedStep, UndoStack};
-use super::entries::account_sync::FeedSynced;
+use super::downloads::progress;
+use super::downloads::record::{Download, Downloads};
+use super::entries::account_sync::{FeedSynced, SyncProgress};
 use super::entries::filter_work::Filters;
 use super::entries::full_text::FullText;
 use super::entries::notification_queue::Notifications;
@@ -86,6 +88,8 @@ pub struct Engine {
     pub syncs_asked: u32,
     /// Entries and marks that syncs brought since the program started. The counters in it are not used.
     pub synced: FeedSynced,
+    /// How far the present sync is; `None` if none is under way, or if it does not take long.
+    pub sync_progress: Option<SyncProgress>,
     /// Report on data recovered from damaged store files, until the user has seen it.
     pub mended: Option<String>,
     /// Time until which automatic polls pause because the disk is full; set after the user was notified.
@@ -106,6 +110,8 @@ pub struct Engine {
     pub saved_searches: Vec<SavedSearch>,
     /// The user's filters for entries.
     pub filters: Filters,
+    /// Downloads of attached files.
+    pub downloads: Downloads,
     /// Changes that can be undone.
     pub undo: UndoStack,
     /// From when removed feeds and undo steps are deleted because of their age; at once if `None`.
@@ -153,6 +159,7 @@ impl Engine {
             elsewhere: ElsewhereNoted::default(),
             syncs_asked: 0,
             synced: FeedSynced::default(),
+            sync_progress: None,
             mended: None,
             room_awaited: None,
             not_saved: None,
@@ -163,6 +170,7 @@ impl Engine {
             notifications: Notifications::default(),
             saved_searches: Vec::new(),
             filters: Filters::default(),
+            downloads: Downloads::default(),
             undo: UndoStack::default(),
             forgets_from: None,
             backup_day: None,
@@ -210,7 +218,10 @@ impl Engine {
         // If too many writes are pending, no request may start. The result of a write then wakes the main loop.
         let may_start = !self.is_store_behind();
         let start = may_start.then(|| self.host_queue.next_start(&self.settings.network)).flatten();
-        [due, start].into_iter().flatten().fold(latest, DateTime::min)
+        [due, start, progress::next_start(self, now)]
+            .into_iter()
+            .flatten()
+            .fold(latest, DateTime::min)
     }
 
     /// Checks whether too many writes are pending to start new requests.
@@ -249,6 +260,11 @@ impl Engine {
     ) {
         self.saved_searches = searches;
         self.filters = Filters::new(filters);
+    }
+
+    /// Sets the downloads that were loaded from the store at start-up.
+    pub fn take_downloads(&mut self, list: Vec<Download>) {
+        self.downloads = Downloads::loaded(list);
     }
 
     /// Sets the undo steps and the removed subscriptions that were loaded from the store at start-up.

@@ -7,6 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::backfill::{gap_rows, walks};
 use super::change::{Change, PendingChange, failed_write, undo};
 use super::commands_under_way::written_feeds;
+use super::downloads::actions;
 use super::effect::Effect;
 use super::entries::{account_sync, entry_filters, marks, notifications, texts_ahead, withdrawn};
 use super::event::Event;
@@ -80,6 +81,7 @@ fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Ef
         | JobSubject::Entry(_)
         | JobSubject::Publications(_)
         | JobSubject::NewEntries
+        | JobSubject::Attached
         | JobSubject::Change
         | JobSubject::Keeping
         | JobSubject::Display => {}
@@ -135,6 +137,7 @@ pub(super) fn failed(
         }
         // A failure only ends this learning run.
         JobSubject::Publications(feed) => return learn::loaded(engine, now, feed, None),
+        JobSubject::Attached => actions::reading_failed(engine),
         JobSubject::NewEntries => {
             engine.complain(why);
             return notifications::entries_read(engine, now, Vec::new());
@@ -239,6 +242,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             notifications::notify(engine, now)
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
+        Answer::Attached(wanted, entries) => actions::attached(engine, now, &wanted, entries),
         Answer::WithoutPage(feed, links) => texts_ahead::queue_pages(engine, now, feed, links),
         Answer::Learned(feed, record) => {
             learn::record_read(engine, now, feed, record);
@@ -283,12 +287,14 @@ fn committed(
 ) -> Vec<Effect> {
     let first = engine.polls.get(&feed).is_some_and(Poll::is_first);
     notifications::note_new_entries(engine, now, feed, counters, news, first);
+    let attached = actions::note_new_entries(engine, feed, counters, news, first);
     let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
     withdrawn::withdrawn(engine, feed, withdrawn);
     let mut effects = polling::committed(engine, now, feed, counters, news);
     learn::polled(engine, now, feed, news);
     effects.extend(texts_ahead::look_for_pages(engine, now, feed));
     effects.extend(notifications::notify(engine, now));
+    effects.extend(attached);
     updated(engine, feed, changed, true);
     effects
 }

@@ -11,6 +11,8 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use super::change::PendingChange;
 use super::change::undo_stack::StepChanges;
+use super::downloads::actions::AttachedWanted;
+use super::downloads::record::Download;
 use super::entries::account_sync::{FeedSync, FeedSynced};
 use super::entries::filter_work::{FilterCount, FilterWork, Filtered};
 use super::entries::full_text::FullText;
@@ -85,6 +87,10 @@ pub enum Job {
     /// Reads which of a feed's newest entries are unread and have no stored page, among at most this number of entries, after all
     /// pending writes. Answered with [`Answer::WithoutPage`].
     ReadWithoutPage(FeedKey, u32),
+    /// Reads entries whose attached files are downloaded, after all pending writes. Answered with [`Answer::Attached`].
+    ReadAttached(AttachedWanted),
+    /// Writes the list of downloads.
+    SaveDownloads(Vec<Download>),
     /// Writes the reading position in an entry. `None` stands for the beginning or the end of the entry.
     SaveReadingPosition(EntryKey, Option<ReadingPosition>),
     /// Writes the text of the page that an entry links to.
@@ -162,6 +168,8 @@ pub enum JobSubject {
     Publications(FeedKey),
     /// New entries to notify the user about.
     NewEntries,
+    /// Entries whose attached files are downloaded.
+    Attached,
     /// A mark on a whole list. The undo step depends on the answer.
     ListMark,
     /// The application of the filter with this number to entries.
@@ -231,6 +239,8 @@ pub enum Answer {
     Entry(Box<LoadedEntry>),
     /// New entries with their texts.
     NewEntries(Vec<LoadedEntry>),
+    /// Entries whose attached files are downloaded, without their texts.
+    Attached(AttachedWanted, Vec<LoadedEntry>),
     /// Unread entries of a feed without a stored page, newest first, with the addresses of their pages.
     WithoutPage(FeedKey, Vec<(EntryKey, String)>),
     /// The log lines of a feed's last polls, newest first.
@@ -326,6 +336,7 @@ impl JobSubject {
             | Self::Entry(_)
             | Self::Publications(_)
             | Self::NewEntries
+            | Self::Attached
             | Self::Display => false,
         }
     }
@@ -348,6 +359,7 @@ impl Job {
                 | Self::ReadLearned(_)
                 | Self::ReadNodes(_)
                 | Self::ReadNewEntries(_)
+                | Self::ReadAttached(_)
                 | Self::ReadWithoutPage(..)
                 | Self::CountToday(_)
                 | Self::CountSearches(_)
@@ -364,7 +376,10 @@ impl Job {
         );
         let is_behind_writes = matches!(
             self,
-            Self::ReadNodes(_) | Self::ReadNewEntries(_) | Self::ReadWithoutPage(..)
+            Self::ReadNodes(_)
+                | Self::ReadNewEntries(_)
+                | Self::ReadAttached(_)
+                | Self::ReadWithoutPage(..)
         );
         is_small || (self.only_reads() && !is_behind_writes)
     }
@@ -380,6 +395,7 @@ impl Job {
             Self::ReadEntry(key) => JobSubject::Entry(*key),
             Self::ReadPublications(feed) => JobSubject::Publications(*feed),
             Self::ReadNewEntries(_) => JobSubject::NewEntries,
+            Self::ReadAttached(_) => JobSubject::Attached,
             Self::Mark { entries: MarkedEntries::These(_), .. }
             | Self::Restore(..)
             | Self::SaveFilters(_)
@@ -397,6 +413,7 @@ impl Job {
             | Self::SaveReadingPosition(..)
             | Self::SaveFullText(..)
             | Self::SaveFolded(_)
+            | Self::SaveDownloads(_)
             | Self::Sync(_)
             | Self::NoteMended
             | Self::SaveSteps(_)

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::backfill::{history_requests, walks};
 use super::change::undo;
+use super::downloads::{actions, playing, progress};
 use super::effect::Effect;
 use super::entries::{
     account_sync, entry_filters, marks, notifications, page_fetches, picture_fetches,
@@ -42,6 +43,7 @@ pub struct Output {
 pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     let mut effects = happened(engine, now, input);
     effects.extend(learn::start_waiting(engine));
+    effects.extend(progress::start_waiting(engine, now));
     // Undo steps are written after the changes that they revert.
     let steps = engine.undo.changes(now).map(|steps| Effect::store(Job::SaveSteps(steps)));
     effects.extend(steps);
@@ -68,6 +70,8 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
             Vec::new()
         }),
         Input::Fetched(id, fetched) => arrived(engine, now, id, *fetched),
+        Input::Download(id, news) => progress::news(engine, now, id, news),
+        Input::Playing(id, news) => playing::news(engine, now, id, news),
         Input::Stored(stored) => {
             let was_behind = engine.is_store_behind();
             let mut effects = stored_or_failed(engine, now, *stored);
@@ -84,10 +88,10 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
         }
         Input::Ran(purpose, ended) => {
             run_external::tell_end(engine, purpose, ended);
-            if purpose == RunPurpose::News {
-                notifications::command_ended(engine, now)
-            } else {
-                Vec::new()
+            match purpose {
+                RunPurpose::News => notifications::command_ended(engine, now),
+                RunPurpose::Play(id) => playing::ended(engine, id),
+                RunPurpose::Show | RunPurpose::Pipe | RunPurpose::Step(_) => Vec::new(),
             }
         }
         Input::LoginKept(login, result) => typed_logins::kept(engine, *login, result),
@@ -117,6 +121,14 @@ fn requested(
         Request::Import(wanted) => import::import(engine, now, wanted),
         Request::MoveIn(moved) => move_in::move_in(engine, now, *moved),
         Request::Sync(syncs) => account_sync::write(engine, syncs),
+        Request::SyncProgress(progress) => {
+            engine.sync_progress = progress;
+            Vec::new()
+        }
+        Request::SyncAccounts => {
+            engine.syncs_asked = engine.syncs_asked.wrapping_add(1);
+            Vec::new()
+        }
         Request::SyncLabel { name, keys, set } => {
             entry_filters::label_synced(engine, &name, keys, set)
         }
@@ -152,6 +164,7 @@ fn requested(
         Request::Open { link, attached: Some(media_type) } => {
             vec![run_external::play(engine, link, &media_type)]
         }
+        Request::Download(request) => actions::requested(engine, now, request)?,
         Request::Together(requests) => together(engine, now, requests),
         Request::Undo => undo::undo(engine, now),
         Request::Redo => undo::redo(engine, now),
@@ -193,6 +206,9 @@ fn ticked(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
         effects.extend(unsubscribe::forget_ended(engine, now));
     }
     effects.extend(notifications::notify(engine, now));
+    if engine.may_forget(now) && (engine.attended || engine.polls_by_itself) {
+        effects.extend(playing::delete_played(engine, now));
+    }
     // Make the daily backup only in a process that keeps running. A one-shot command makes its backup when it ends.
     let lasts = engine.attended || engine.polls_by_itself;
     let today = Some(day_of(now, engine.zone));

@@ -9,6 +9,7 @@ pub mod clock;
 mod codec;
 pub mod config;
 pub mod console;
+pub mod downloads;
 pub mod headless;
 pub mod http;
 pub mod log;

@@ -42,14 +42,15 @@ pub trait CommandOutput {
 /// Output to the terminal of this process, and access to files as this process.
 #[derive(Debug, Default)]
 pub struct OwnOutput {
-    bar: RefCell<Option<ProgressBar>>,
+    /// The bar, and whether it shows numbers.
+    bar: RefCell<Option<(bool, ProgressBar)>>,
 }
 
 impl OwnOutput {
     /// Runs work while the progress bar is hidden.
     fn beside_the_bar(&self, work: impl FnOnce()) {
         match &*self.bar.borrow() {
-            Some(bar) => bar.suspend(work),
+            Some((_, bar)) => bar.suspend(work),
             None => work(),
         }
     }
@@ -79,12 +80,17 @@ impl CommandOutput for OwnOutput {
         }
         let mut shown = self.bar.borrow_mut();
         let Some(progress) = progress else {
-            if let Some(bar) = shown.take() {
+            if let Some((_, bar)) = shown.take() {
                 bar.finish_and_clear();
             }
             return;
         };
-        let bar = shown.get_or_insert_with(|| new_bar(progress.all > 0));
+        let measured = progress.all > 0;
+        // The total may become known, or unknown, in the course of the work.
+        if let Some((_, bar)) = shown.take_if(|(numbers, _)| *numbers != measured) {
+            bar.finish_and_clear();
+        }
+        let (_, bar) = shown.get_or_insert_with(|| (measured, new_bar(measured)));
         if progress.all > 0 {
             bar.set_length(progress.all);
             bar.set_position(progress.done);

@@ -7,9 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
 
+use super::accounts::account_file::AccountFile;
+use super::accounts::login;
 use super::answers::Answers;
 use super::config::credentials_file;
+use super::downloads::{Receiving, player};
 use super::http::{Http, Limits};
 use super::output::{CommandOutput, OwnOutput};
 use super::pictures::{self, PictureCache};
@@ -25,7 +29,7 @@ use crate::engine::input::Input;
 use crate::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
 use crate::engine::poll::learn_queue::LearnWanted;
 use crate::engine::settings::NetworkSettings;
-use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
+use crate::ui::effect::{NewLogin, RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::input::ScreenInput;
 use crate::ui::reader::lines::{Rendered, StyledSpan};
 use crate::ui::state::imported_list::ImportedList;
@@ -68,6 +72,8 @@ pub struct Performer {
     answers: UnboundedSender<ScreenInput>,
     texts: Texts,
     pictures: PictureCache,
+    /// The files that are being received.
+    receiving: Receiving,
     /// The number of the current filter preview. A preview with another number stops.
     preview: Arc<AtomicU64>,
 }
@@ -82,6 +88,7 @@ impl Performer {
         let (texts, pictures) = (store.texts(), PictureCache::beside(store.folder()));
         let folder = store.folder().to_owned();
         let store = StoreThread::start(store, Answers::new(answers.clone()))?;
+        let receiving = Receiving::new(answers.clone());
         Ok(Self {
             http: None,
             network,
@@ -90,6 +97,7 @@ impl Performer {
             answers,
             texts,
             pictures,
+            receiving,
             preview: Arc::default(),
         })
     }
@@ -151,6 +159,7 @@ impl Performer {
                 let save = move || Some(paths::save_entries(&path, &texts, &entries));
                 self.off_the_loop(save, Some(failed));
             }
+            ScreenEffect::AddAccount(login) => self.add_account(*login),
             ScreenEffect::Quit => return Some(Ending::Quit),
         }
         None
@@ -159,6 +168,11 @@ impl Performer {
     fn perform_for_engine(&mut self, effect: Effect) -> Option<Ending> {
         match effect {
             Effect::Fetch(request) => self.fetch(request),
+            Effect::Download(transfer) => {
+                let (http, durable) = (self.http(), self.when_durable());
+                self.receiving.start(http, *transfer, durable);
+            }
+            Effect::StopDownload { id, delete } => self.receiving.stop(id, delete),
             Effect::Store(work) => self.store.hand(*work),
             Effect::Learn(wanted) => {
                 let failed = Input::Learned(wanted.feed, None).into();
@@ -221,15 +235,8 @@ impl Performer {
             result: Err(FetchFailure::Protocol(why)),
         };
         let network = self.network.clone();
-        let (tell, durable) = tokio::sync::oneshot::channel();
-        if request.waits_for_store {
-            // Sending fails only if the fetch was cancelled.
-            self.store.handle().when_durable(move |_| {
-                tell.send(()).ok();
-            });
-        } else {
-            drop(tell);
-        }
+        let durable =
+            if request.waits_for_store { self.when_durable() } else { oneshot::channel().1 };
         let asking = tokio::spawn(async move {
             // Ignore a failed write, which is reported elsewhere, and request the feed anyway.
             durable.await.ok();
@@ -244,6 +251,22 @@ impl Performer {
                 fetched.unwrap_or_else(|_| failed("the response could not be read".into()));
             answers.send(Input::Fetched(id, Box::new(fetched)).into()).ok();
         });
+    }
+
+    /// Returns a receiver that ends when all earlier writes are durable, or have failed.
+    fn when_durable(&self) -> oneshot::Receiver<()> {
+        let (tell, durable) = oneshot::channel();
+        // Sending fails only if the receiver was dropped.
+        self.store.handle().when_durable(move |_| {
+            tell.send(()).ok();
+        });
+        durable
+    }
+
+    /// Prepares the run of a player. If that is not possible, the reason is reported, and the result is `false`.
+    pub(super) fn prepare_player(&self, run: &mut ExternalRun) -> bool {
+        let prepared = player::prepare(run, &self.answers);
+        prepared.map_err(|why| self.answers.send(Input::Ran(run.purpose, Err(why)).into())).is_ok()
     }
 
     /// Runs a command of the user on a separate task.
@@ -272,6 +295,15 @@ impl Performer {
             Some(ScreenInput::FilterPreviewed(number, Box::new(found.preview)))
         };
         self.off_the_loop(look, None);
+    }
+
+    /// Logs in to a server and stores the account.
+    fn add_account(&mut self, typed: NewLogin) {
+        let (http, file) = (self.http(), AccountFile::of_network(&self.network));
+        let runtime = tokio::runtime::Handle::current();
+        let add = move || login::add(http?, runtime, file, &typed);
+        let failed = ScreenInput::AccountAdded(Err("the login failed".to_owned()));
+        self.off_the_loop(move || Some(ScreenInput::AccountAdded(add())), Some(failed));
     }
 
     /// Runs slow work on the blocking pool. `failed` is the message to send if the work panics.

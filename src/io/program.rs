@@ -75,6 +75,7 @@ impl Program for Headless {
             | ScreenInput::Picture(_)
             | ScreenInput::Graphics(_)
             | ScreenInput::FilterPreviewed(..)
+            | ScreenInput::AccountAdded(_)
             | ScreenInput::ListRead(_)
             | ScreenInput::ListWritten(_)
             | ScreenInput::PathCompleted { .. } => return Vec::new(),

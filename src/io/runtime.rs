@@ -105,6 +105,7 @@ fn load_guarded(
     let mut engine = Engine::new(settings, clock::zone(), salt, saved, now);
     engine.last_feed = store.last_feed()?;
     engine.take_saved(store.saved_searches()?, store.saved_filters()?);
+    engine.take_downloads(store.downloads()?);
     engine.take_undo(store.saved_steps()?, store.ended_subscriptions()?, now);
     Ok((engine, unreadable))
 }
@@ -336,7 +337,10 @@ impl<P: Program> Runtime<P> {
     }
 
     /// Starts a command of the user. A command that needs the terminal is queued.
-    fn run(&mut self, run: ExternalRun) {
+    fn run(&mut self, mut run: ExternalRun) {
+        if !self.performer.prepare_player(&mut run) {
+            return;
+        }
         if run.command.on_terminal {
             self.external_runs.push_back(run);
         } else {

@@ -5,6 +5,7 @@ use super::state::pictures::PictureWork;
 use super::state::reader::TextSource;
 use crate::engine::effect::Effect;
 use crate::engine::request::ScreenRequest;
+use crate::engine::settings::Secret;
 use backissue_core::feed::Enclosure;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::EntryKey;
@@ -41,12 +42,25 @@ pub enum ScreenEffect {
         /// The entries, each with the title of its feed.
         entries: Vec<(EntryKey, String)>,
     },
+    /// Log in to a server and store the account.
+    AddAccount(Box<NewLogin>),
     /// Restore the terminal and suspend the program until the shell resumes it.
     Suspend,
     /// Switch to the demo.
     OpenDemo,
     /// Leave the screen: return from the demo to the place where it was opened, or end the program.
     Quit,
+}
+
+/// A login that the user typed, for a new account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewLogin {
+    /// Address of the server.
+    pub address: String,
+    /// Name of the user; empty if the password is an API token.
+    pub user: String,
+    /// Password or API token.
+    pub password: Secret,
 }
 
 impl From<Effect> for ScreenEffect {

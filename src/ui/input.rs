@@ -53,6 +53,8 @@ pub enum ScreenInput {
     },
     /// The list of subscriptions, or entries, were written to a file. The text is a message for the user.
     ListWritten(String),
+    /// An account was added, with this name, or the reason that it was not, a sentence.
+    AccountAdded(Result<String, String>),
     /// A list of subscriptions was read from a file and can be imported.
     ListRead(Box<ImportedList>),
     /// The configuration file was saved and read again.

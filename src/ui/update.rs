@@ -9,6 +9,7 @@ use super::effect::ScreenEffect;
 use super::input::ScreenInput;
 use super::keys::run_command::run_command;
 use super::keys::{key_input, mouse};
+use super::overlays::accounts::add_dialog;
 use super::overlays::{feed_choice, filter_dialog, plan_pane, prompt_input, timetable_pane};
 use super::panes::{counts, feeds_pane, gap_list, load_rows, tour};
 use super::reader::{lay_out, marking_read, open_entry, pictures, pipe, reading_position};
@@ -61,6 +62,7 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
             app.ui.answer(now, said);
             Vec::new()
         }
+        ScreenInput::AccountAdded(result) => add_dialog::take_result(app, now, result),
         ScreenInput::ListRead(list) => lists::import_list(app, now, *list),
         ScreenInput::Key(key) => key_input::press_key(app, now, key),
         ScreenInput::Pasted(text) => key_input::paste_text(app, now, &text),
@@ -122,6 +124,7 @@ fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenE
             | JobSubject::Records
             | JobSubject::Publications(_)
             | JobSubject::NewEntries
+            | JobSubject::Attached
             | JobSubject::ListMark
             | JobSubject::Filter(_)
             | JobSubject::Change

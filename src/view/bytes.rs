@@ -1,7 +1,7 @@
 //! Formats numbers of bytes for display.
 
 /// Formats a number of bytes in the largest unit that fits: `0 B`, `1.2 kB`, `24 MB`.
-pub(super) fn words(bytes: u64) -> String {
+pub fn words(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB")];
     let Some((unit, name)) = UNITS.into_iter().find(|(unit, _)| bytes >= *unit) else {
         return format!("{bytes} B");

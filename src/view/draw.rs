@@ -18,7 +18,8 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
 use super::overlays::{
-    choice, edit, filters, help, palette, pick_list, plan, removed, share, timetable,
+    account, choice, downloads, edit, filters, help, palette, pick_list, plan, removed, share,
+    timetable,
 };
 use super::panes::{entries, feeds, hint_line, hyperlinks, pictures, reader, status, welcome};
 use super::{clusters, dressing, pane, plain};
@@ -134,9 +135,11 @@ fn draw_overlay(
             Viewport { overlay_rows: rows.height, ..scrolled((rows, 0)) }
         }
         Overlay::Edit(form) => scrolled(edit::draw(frame, panes, form)),
+        Overlay::Account(form) => scrolled(account::draw(frame, panes, form)),
         Overlay::FilterDialog(form) => scrolled(filters::draw(frame, panes, app, form)),
         Overlay::FilterList(list) => scrolled(filters::draw_list(frame, panes, app, *list, now)),
         Overlay::Removed(list) => scrolled(removed::draw(frame, panes, app, *list, now)),
+        Overlay::Downloads(list) => scrolled(downloads::draw(frame, panes, app, *list, now)),
         Overlay::Share(list) => scrolled(share::draw(frame, panes, app, *list)),
         // Input lines, questions and address lookups are drawn in the bottom line.
         // Hints are drawn in the text.

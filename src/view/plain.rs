@@ -133,7 +133,9 @@ pub(super) fn told(span: &StyledSpan) -> String {
 /// already set the cursor.
 pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
     let place = match &app.ui.overlay {
-        Some(Overlay::Prompt(_) | Overlay::Palette(_) | Overlay::Pick(_)) => return,
+        Some(Overlay::Prompt(_) | Overlay::Palette(_) | Overlay::Pick(_) | Overlay::Account(_)) => {
+            return;
+        }
         Some(Overlay::Edit(edited)) => {
             if edited.form.typed_line().is_some() {
                 return;
@@ -155,6 +157,7 @@ pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
             | Overlay::Timetable(_)
             | Overlay::FilterList(_)
             | Overlay::Removed(_)
+            | Overlay::Downloads(_)
             | Overlay::Share(_)
             | Overlay::Question(_)
             | Overlay::Hints(_)

@@ -17,6 +17,7 @@
 
 mod cli;
 mod docs;
+mod downloads;
 mod feeds;
 mod fuzzing;
 mod habits;

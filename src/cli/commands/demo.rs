@@ -32,7 +32,8 @@ pub(in crate::cli) fn run_demo(options: &Options) -> Result<Ending, Failure> {
             Failure::new(format!("the demo's server cannot start: {}", system_words(&error)))
         })?;
         let mut runtime = {
-            let (settings, screen) = demo_settings(options);
+            let (mut settings, screen) = demo_settings(options);
+            settings.downloads.folder = folder.path().join("downloads").to_string_lossy().into();
             Runtime::with_screen(store, settings, screen)?
         };
         session::dress_screen(options, &mut runtime);

@@ -58,6 +58,7 @@ fn in_json(engine: &Engine, rule: &EntryFilter, count: FilterCount, now: DateTim
         Action::Read => "mark_read",
         Action::Star => "star",
         Action::Label(_) => "label",
+        Action::Download => "download",
     };
     json!({
         "number": rule.id,

@@ -7,6 +7,7 @@ pub(super) mod changes;
 pub(super) mod config;
 pub(super) mod demo;
 pub(super) mod doctor;
+pub(super) mod downloads;
 pub(super) mod entries;
 pub(super) mod feeds;
 pub(super) mod filters;

@@ -62,6 +62,19 @@ pub struct FeedSynced {
     pub counters: Counters,
 }
 
+/// How far the sync of an account is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyncProgress {
+    /// Name of the account.
+    pub account: String,
+    /// What is done.
+    pub what: String,
+    /// Number that is done.
+    pub done: usize,
+    /// Number of all.
+    pub all: usize,
+}
+
 /// Hands what a sync brings to the store. Feeds that were unsubscribed meanwhile are left out.
 pub fn write(engine: &Engine, syncs: Vec<FeedSync>) -> Vec<Effect> {
     let known = syncs.into_iter().filter(|sync| {

@@ -37,6 +37,7 @@ pub fn reasons(engine: &Engine, entry: &LoadedEntry) -> Vec<String> {
         Action::Read => entry.flags.is_read(),
         Action::Star => entry.flags.is_starred(),
         Action::Label(_) => true,
+        Action::Download => false,
     };
     let filters = entry.ruled.iter().filter_map(|&id| engine.filters.get(id));
     let done =
@@ -317,6 +318,12 @@ fn words(engine: &Engine, pending: &Pending, changes: &FilterChanges) -> String 
         Action::Read => count(Flag::Read, true),
         Action::Star => count(Flag::Starred, true),
         Action::Label(_) => changes.after.len(),
+        Action::Download => {
+            let count = counted_words(changes.after.len(), "entry", "entries");
+            return format!(
+                "filter saved: it matches {count}; files of new ones will be downloaded"
+            );
+        }
     };
     let done =
         format!("{} {}", counted_words(done, "entry", "entries"), filter.action.done_words());

@@ -121,6 +121,14 @@ impl ExternalCommand {
         Self { words: words.collect(), ..*self }
     }
 
+    /// Returns the command with these options before its other arguments.
+    #[must_use]
+    pub fn with_options(&self, options: Vec<String>) -> Self {
+        let (program, rest) = (self.words.iter().take(1), self.words.iter().skip(1));
+        let words = program.cloned().chain(options).chain(rest.cloned()).collect();
+        Self { words, ..*self }
+    }
+
     /// Returns the command with the address inserted for `{link}`, or added as the last word if there is no `{link}`. The address
     /// is never split into several words, whatever characters it contains.
     #[must_use]

@@ -25,6 +25,8 @@ pub enum RunPurpose {
     Step(u32),
     /// Notify the command of new entries.
     News,
+    /// Play the download with this number.
+    Play(u32),
 }
 
 /// Standard input of a command.

@@ -90,7 +90,10 @@ pub fn tell_end(engine: &mut Engine, purpose: RunPurpose, ended: Result<Option<S
             engine.say(one_line(&line, TOLD_CHARS_MAX));
         }
         (RunPurpose::Pipe, Ok(None)) => engine.say("the command has finished"),
-        (RunPurpose::Show | RunPurpose::News | RunPurpose::Step(_), Ok(_)) => {}
+        (
+            RunPurpose::Show | RunPurpose::News | RunPurpose::Step(_) | RunPurpose::Play(_),
+            Ok(_),
+        ) => {}
     }
 }
 

@@ -292,6 +292,24 @@ impl HostQueue {
         }
     }
 
+    /// Checks whether a request that this queue does not start itself may be sent to a site now. The error is the reason to wait.
+    pub fn may_ask_beside(
+        &self,
+        url: &str,
+        now: DateTime<Utc>,
+        settings: &NetworkSettings,
+    ) -> Result<(), WaitsFor> {
+        let unspaced = self.sites.get(&site_of(url)).is_some_and(|site| site.unspaced);
+        match self.waits_for(url, now, settings) {
+            WaitsFor::Turn => Ok(()),
+            WaitsFor::Spacing(_) if unspaced => Ok(()),
+            wait @ (WaitsFor::Start(_)
+            | WaitsFor::Network(_)
+            | WaitsFor::Site
+            | WaitsFor::Spacing(_)) => Err(wait),
+        }
+    }
+
     /// Records that a host asked for a wait until the given time.
     pub fn hold(&mut self, now: DateTime<Utc>, host: Host, until: DateTime<Utc>) {
         self.held.retain(|_, until| now < *until);

@@ -113,7 +113,9 @@ fn classify_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
             unreadable("the document is cut off")
         }
         AnswerBody::Document(document) => match document.kind {
-            Kind::Atom | Kind::Rss | Kind::Rdf | Kind::Json => Verdict::Document(document),
+            Kind::Atom | Kind::Rss | Kind::Rdf | Kind::Json | Kind::Opml => {
+                Verdict::Document(document)
+            }
             Kind::Redirect => match &document.new_location {
                 // A redirect document with an empty address ends the feed, but only if it comes from the stored address (SPEC D.5).
                 Some(NewLocation::Gone) if answer.url == sent.url => Verdict::Gone,

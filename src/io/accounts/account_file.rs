@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::settings::Settings;
+use crate::engine::settings::{NetworkSettings, Settings};
 use crate::io::config::toml_errors::located;
 use crate::io::private_files::{create_private_folder, make_private, replace_private};
 use crate::io::small_files;
@@ -22,6 +22,24 @@ const PASSWORD_MAX: u64 = 4_096;
 /// Time that a command has to print the password: it may ask the user for a passphrase.
 const PASSWORD_PATIENCE: Duration = Duration::from_mins(2);
 
+/// The API that a server speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ApiKind {
+    /// The Google Reader API.
+    #[default]
+    GoogleReader,
+    /// Miniflux's own API.
+    Miniflux,
+}
+
+impl ApiKind {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// An account.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -30,9 +48,13 @@ pub struct Account {
     pub name: String,
     /// Base address of the API.
     pub api: String,
-    /// Name of the user there.
+    /// The API.
+    #[serde(skip_serializing_if = "ApiKind::is_usual")]
+    pub kind: ApiKind,
+    /// Name of the user there; empty if the password is an API token.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub user: String,
-    /// Password, unless a command prints it.
+    /// Password or API token, unless a command prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub password: Option<String>,
     /// Command that prints the password on its first line.
@@ -45,12 +67,17 @@ pub struct Account {
 
 impl std::fmt::Debug for Account {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { name, api, user, .. } = self;
-        write!(formatter, "Account({name} {user} at {api})")
+        write!(formatter, "Account({} {})", self.name, self.place())
     }
 }
 
 impl Account {
+    /// Returns the user and the server, as a line shows them.
+    pub fn place(&self) -> String {
+        let user = if self.user.is_empty() { "API token" } else { &self.user };
+        format!("{user} at {}", self.api)
+    }
+
     /// Returns the password. The error is a sentence without a secret.
     pub fn password(&self) -> Result<String, String> {
         let Some(command) = &self.password_command else {
@@ -107,7 +134,12 @@ pub struct AccountFile(PathBuf);
 impl AccountFile {
     /// Returns the file for these settings; `None` without a folder for the configuration.
     pub fn of(settings: &Settings) -> Option<Self> {
-        let credentials = settings.network.credentials_file.as_deref()?;
+        Self::of_network(&settings.network)
+    }
+
+    /// Returns the file for these settings of the network.
+    pub fn of_network(settings: &NetworkSettings) -> Option<Self> {
+        let credentials = settings.credentials_file.as_deref()?;
         Some(Self(credentials.with_file_name(NAME)))
     }
 
@@ -172,7 +204,7 @@ mod tests {
             user: "ann".into(),
             password: password.map(str::to_owned),
             password_command: command.map(str::to_owned),
-            login: None,
+            ..Account::default()
         };
         let typed = account(Some("a \"b\"\n'c'"), None);
         file.change(|accounts| accounts.push(typed.clone())).unwrap();

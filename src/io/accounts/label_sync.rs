@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::server::SyncFailure;
+use super::connection::SyncFailure;
 use super::session::{Session, check_cancelled};
 use crate::engine::entries::account_sync::FeedSync;
 use crate::engine::entries::entry_filters::FILTERS_MAX;

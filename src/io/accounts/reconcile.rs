@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::server::{FailureKind, SyncFailure};
+use super::connection::{FailureKind, SyncFailure};
 use super::session::Session;
 use crate::engine::entries::account_sync::FeedSync;
 use crate::engine::event::Event;
@@ -13,7 +13,7 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use backissue_core::accounts::answers::RemoteFeed;
-use backissue_core::accounts::greader::SubscriptionEdit;
+use backissue_core::accounts::api_call::SubscriptionEdit;
 use backissue_core::accounts::subscriptions::{
     AgreedFeed, FeedStep, LocalFeed, compare, folder_of,
 };
@@ -95,9 +95,21 @@ pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure
     session.line.feeds = u32::try_from(steps.len()).unwrap_or(u32::MAX);
     add_here(session, added)?;
     let mut refused = None;
-    let mut is_added_there = false;
+    let mut added_there = BTreeMap::new();
     for step in steps {
-        is_added_there |= matches!(step, FeedStep::AddThere(_));
+        if let FeedStep::AddThere(key) = step {
+            match add_there(session, key) {
+                Ok(stream) => added_there.insert(key, stream),
+                Err(failure)
+                    if failure.kind == FailureKind::Other || failure.kind.is_too_much() =>
+                {
+                    refused = Some(failure);
+                    None
+                }
+                Err(failure) => return Err(failure),
+            };
+            continue;
+        }
         match take_step(session, step) {
             Err(failure) if failure.kind == FailureKind::Other || failure.kind.is_too_much() => {
                 refused = Some(failure);
@@ -105,8 +117,15 @@ pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure
             taken => taken?,
         }
     }
-    if is_added_there {
+    if !added_there.is_empty() {
         let remote = session.server.subscriptions()?;
+        // The server can have followed a redirect: then only the stream that it named tells that it is the same feed.
+        for (key, stream) in added_there {
+            let there = remote.iter().find(|feed| stream.as_ref() == Some(&feed.stream));
+            if let Some(there) = there {
+                connect(session, key, there, true)?;
+            }
+        }
         let local = local_feeds(session)?;
         for step in compare(&local, &remote, form_of).unwrap_or_default() {
             if matches!(step, FeedStep::Connect(..)) {
@@ -192,10 +211,21 @@ fn agree(session: &mut Session<'_>, key: FeedKey, agreed: AgreedFeed) -> Result<
     session.write(vec![sync])
 }
 
+/// Subscribes to a feed on the server. Returns the stream if the server names it.
+fn add_there(session: &mut Session<'_>, key: FeedKey) -> Result<Option<String>, SyncFailure> {
+    let url = session
+        .hand
+        .visit(move |host| host.engine().feeds.get(&key).map(|feed| feed.record.url.clone()))?;
+    match url {
+        Some(url) => session.server.edit("", &SubscriptionEdit::Add(&url)),
+        None => Ok(None),
+    }
+}
+
 fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), SyncFailure> {
     match step {
-        // They were added together.
-        FeedStep::AddHere(_) => Ok(()),
+        // They were added before.
+        FeedStep::AddHere(_) | FeedStep::AddThere(_) => Ok(()),
         FeedStep::Connect(key, there) => connect(session, key, &there, true),
         FeedStep::Restore(key, there) => {
             let is_free = session.hand.visit(move |host| {
@@ -220,12 +250,6 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
             agree(session, key, AgreedFeed::default())
         }
         FeedStep::Forget(key) => agree(session, key, AgreedFeed::default()),
-        FeedStep::AddThere(key) => {
-            let url = session.hand.visit(move |host| {
-                host.engine().feeds.get(&key).map(|feed| feed.record.url.clone())
-            })?;
-            url.map_or(Ok(()), |url| session.server.edit("", &SubscriptionEdit::Add(&url)))
-        }
         FeedStep::RemoveThere(key, stream) => {
             session.server.edit(&stream, &SubscriptionEdit::Remove)?;
             agree(session, key, AgreedFeed::default())
@@ -270,7 +294,13 @@ fn connect(
 ) -> Result<(), SyncFailure> {
     let (name, agreed) = (session.name.clone(), AgreedFeed::of(there));
     let folder = agreed.folder.clone();
+    // A feed that was never polled here has no title yet.
+    let is_untitled = session.hand.visit(move |host| {
+        host.engine().feeds.get(&key).is_some_and(|feed| feed.record.title.is_none())
+    })?;
+    let title = Some(there.title.clone()).filter(|title| is_untitled && !title.is_empty());
     choose(session, key, move |chosen| {
+        chosen.own_title = chosen.own_title.take().or(title);
         let settings = &mut chosen.feed_settings;
         settings.polled_here |= is_polled && settings.account.is_none();
         settings.account = Some(name);

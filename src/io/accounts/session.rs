@@ -9,21 +9,19 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::Semaphore;
 
-use super::account_file::{Account, AccountFile};
-use super::label_sync;
+use super::account_file::{Account, AccountFile, ApiKind};
+use super::connection::{FailureKind, SyncFailure};
 use super::reconcile;
-use super::server::{FailureKind, Server, SyncFailure};
-use crate::engine::entries::account_sync::FeedSync;
+use super::server::Server;
+use crate::engine::entries::account_sync::{FeedSync, SyncProgress};
 use crate::engine::request::Request;
 use crate::io::clock;
 use crate::io::loop_ended::LoopEnded;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::store::{AccountState, StoreError, SyncLine};
-use backissue_core::accounts::answers::GatheredIds;
-use backissue_core::accounts::greader::{MarkAction, READING_LIST, STARRED};
+use backissue_core::accounts::api_call::MarkAction;
 use backissue_core::accounts::marks::{KnownMarks, ServerMarks};
 use backissue_core::accounts::{ItemId, Marks};
-use backissue_core::feed::identity::identity_hash;
 use backissue_core::history::FeedKey;
 
 /// Time after which a sync compares everything again: subscriptions, all ids, and entries that the server did not give.
@@ -88,10 +86,17 @@ pub fn sync(
     let account = account.ok_or_else(|| {
         SyncFailure::other(format!("there is no account '{name}': see 'backissue account list'"))
     })?;
-    let mut session = Session::begin(hand, account, wish, progress)?;
+    let shown = |what: &str, done: usize, all: usize| {
+        progress(what, done, all);
+        let (account, what) = (name.to_owned(), what.to_owned());
+        let shown = (all > 0).then_some(SyncProgress { account, what, done, all });
+        show_progress(hand, shown);
+    };
+    let mut session = Session::begin(hand, account, wish, &shown)?;
     let started = clock::instant();
     let result = session.run();
-    let usage = session.server.usage;
+    show_progress(hand, None);
+    let usage = session.server.usage();
     let line = SyncLine {
         at: clock::now(),
         ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -107,15 +112,23 @@ pub fn sync(
     }
     let (name, kept, skipped) = (name.to_owned(), line.clone(), session.state.skipped);
     let (whole_at, unread_start) = (session.state.whole_at, session.state.unread_start);
+    let changes = session.state.changes;
     hand.look(move |store| {
         store.change_account_state(&name, |state| {
             state.log.push(kept);
             (state.skipped, state.whole_at) = (skipped, whole_at);
-            state.unread_start = unread_start;
+            (state.unread_start, state.changes) = (unread_start, changes);
             Some(())
         })
     })?;
     result.map(|()| line)
+}
+
+/// Shows in the reader how far a sync is.
+fn show_progress(hand: &LoopHandle, progress: Option<SyncProgress>) {
+    hand.do_later(move |host| {
+        host.ask(Request::SyncProgress(progress), false);
+    });
 }
 
 /// A sync under way.
@@ -127,6 +140,8 @@ pub(super) struct Session<'s> {
     pub(super) state: AccountState,
     pub(super) line: SyncLine,
     pub(super) whole: bool,
+    /// `true` if the user wants everything to be compared.
+    pub(super) is_asked: bool,
     pub(super) progress: &'s Progress<'s>,
     /// Feeds here by stream.
     pub(super) streams: BTreeMap<String, FeedKey>,
@@ -156,7 +171,8 @@ impl<'s> Session<'s> {
         let is_wrong = state.whole_at.is_some_and(|whole| whole > at);
         let (line, streams) = (SyncLine::default(), BTreeMap::new());
         let whole = wish.whole || is_due || is_wrong;
-        Ok(Self { hand, server, name, at, state, line, whole, progress, streams })
+        let is_asked = wish.whole;
+        Ok(Self { hand, server, name, at, state, line, whole, is_asked, progress, streams })
     }
 
     fn run(&mut self) -> Result<(), SyncFailure> {
@@ -164,41 +180,10 @@ impl<'s> Session<'s> {
         if self.whole || changed_here {
             reconcile::compare_feeds(self)?;
         }
-        if self.whole {
-            self.state.skipped.clear();
+        match self.server.kind() {
+            ApiKind::GoogleReader => self.sync_by_lists()?,
+            ApiKind::Miniflux => self.sync_by_changes()?,
         }
-        let known = self.known()?;
-        (self.progress)("comparing entries", 0, 0);
-        let skipped = self.state.skipped.clone();
-        let is_known = |id: &ItemId| known.marks.contains_key(id) || skipped.contains(id);
-        let known_to_stop_at: Option<&dyn Fn(&ItemId) -> bool> =
-            if self.whole { None } else { Some(&is_known) };
-        let listed = self.server.ids(READING_LIST, false, known_to_stop_at)?;
-        let unread_start = self.state.unread_start.take();
-        let has_new = listed.ids.iter().any(|id| !is_known(id));
-        let is_quiet = !self.whole && !has_new && known.marks.values().all(KnownMarks::is_settled);
-        let mut start = 0;
-        let unread = self.server.unread_ids(|page| {
-            start = hash_of(page);
-            is_quiet && unread_start == Some(start)
-        })?;
-        let Some(unread) = unread else {
-            return self.end_quietly(&known, unread_start);
-        };
-        let marks = self.with_stars(&unread)?;
-        let mut seen = BTreeSet::new();
-        let all = listed.ids.iter().chain(&marks.unread).chain(&marks.starred);
-        let new: Vec<ItemId> = all
-            .filter(|id| !is_known(id))
-            .filter(|id| seen.insert((*id).clone()))
-            .cloned()
-            .collect();
-        self.fetch(&new, &marks)?;
-        let gone = self.find_gone(&known, &marks, self.whole.then_some(&listed))?;
-        self.apply(&known, &marks, &gone)?;
-        self.send(&marks)?;
-        label_sync::sync_labels(self)?;
-        self.state.unread_start = Some(start);
         if self.whole {
             self.state.whole_at = Some(self.at);
         }
@@ -206,7 +191,7 @@ impl<'s> Session<'s> {
     }
 
     /// Returns the entries that are on both sides, as they are now.
-    fn known(&self) -> Result<KnownItems, SyncFailure> {
+    pub(super) fn known(&self) -> Result<KnownItems, SyncFailure> {
         let feeds: Vec<FeedKey> = self.streams.values().copied().collect();
         Ok(self.hand.look(move |store| {
             let mut known = KnownItems::default();
@@ -220,96 +205,8 @@ impl<'s> Session<'s> {
         })?)
     }
 
-    /// Ends a sync in which the first of several pages of unread entries is as it was, and nothing is new or to be sent. The others are
-    /// compared when everything is, so that a quiet sync takes few requests also if very many entries are unread.
-    fn end_quietly(&mut self, known: &KnownItems, start: Option<u64>) -> Result<(), SyncFailure> {
-        let of_known = known.marks.iter().filter(|(_, marks)| !marks.agreed.is_read);
-        let unread = of_known.map(|(id, _)| id.clone()).collect();
-        let starred: BTreeSet<ItemId> =
-            self.server.ids(STARRED, false, None)?.ids.into_iter().collect();
-        let marks = ServerMarks { unread, starred };
-        let new: Vec<ItemId> =
-            marks.starred.iter().filter(|id| !known.marks.contains_key(*id)).cloned().collect();
-        let gone = self.find_gone(known, &marks, None)?;
-        self.apply(known, &marks, &gone)?;
-        label_sync::sync_labels(self)?;
-        // With a starred entry that is not here, the next sync reads everything.
-        let is_new = new.iter().any(|id| !self.state.skipped.contains(id));
-        self.state.unread_start = start.filter(|_| !is_new);
-        Ok(())
-    }
-
-    fn server_marks(&mut self) -> Result<ServerMarks, SyncFailure> {
-        let unread = self.server.ids(READING_LIST, true, None)?;
-        self.with_stars(&unread)
-    }
-
-    fn with_stars(&mut self, unread: &GatheredIds) -> Result<ServerMarks, SyncFailure> {
-        let unread = unread.ids.iter().cloned().collect();
-        let starred = self.server.ids(STARRED, false, None)?.ids.into_iter().collect();
-        Ok(ServerMarks { unread, starred })
-    }
-
-    /// Fetches entries and writes them batch by batch.
-    fn fetch(&mut self, new: &[ItemId], marks: &ServerMarks) -> Result<(), SyncFailure> {
-        let mut done = 0;
-        for batch in new.chunks(self.server.entries_a_request()) {
-            check_cancelled(self.hand)?;
-            (self.progress)("fetching entries", done, new.len());
-            let items = self.server.items(batch)?;
-            let is_unknown = |stream: &String| !self.streams.contains_key(stream);
-            if !self.whole && items.iter().any(|item| is_unknown(&item.stream)) {
-                // A feed was added there.
-                self.whole = true;
-                reconcile::compare_feeds(self)?;
-            }
-            let mut missing: BTreeSet<ItemId> = batch.iter().cloned().collect();
-            let mut syncs: BTreeMap<FeedKey, FeedSync> = BTreeMap::new();
-            for item in items {
-                let Some(&feed) = self.streams.get(&item.stream) else { continue };
-                if !missing.remove(&item.id) {
-                    continue;
-                }
-                let sync = syncs.entry(feed).or_insert_with(|| FeedSync::new(feed, self.at));
-                sync.marks.insert(item.id.clone(), marks.of(&item.id));
-                sync.arrived.push((item.id, item.entry));
-            }
-            self.write(syncs.into_values().collect())?;
-            self.state.skipped.extend(missing);
-            done = done.saturating_add(batch.len());
-        }
-        Ok(())
-    }
-
-    /// Returns the known entries that the server no longer has.
-    fn find_gone(
-        &mut self,
-        known: &KnownItems,
-        marks: &ServerMarks,
-        all: Option<&GatheredIds>,
-    ) -> Result<BTreeSet<ItemId>, SyncFailure> {
-        let is_there = |all: &GatheredIds, id: &ItemId| {
-            all.contains(id) || marks.unread.contains(id) || marks.starred.contains(id)
-        };
-        if let Some(all) = all {
-            let gone = known.marks.keys().filter(|id| !is_there(all, id));
-            return Ok(gone.cloned().collect());
-        }
-        let doubtful = marks.doubtful(&known.marks);
-        let mut gone: BTreeSet<ItemId> = doubtful.iter().cloned().collect();
-        if doubtful.len() > self.server.entries_a_request() {
-            let all = self.server.ids(READING_LIST, false, None)?;
-            gone.retain(|id| !is_there(&all, id));
-        } else if !doubtful.is_empty() {
-            for item in self.server.items(&doubtful)? {
-                gone.remove(&item.id);
-            }
-        }
-        Ok(gone)
-    }
-
     /// Merges the marks of the server into those here.
-    fn apply(
+    pub(super) fn apply(
         &mut self,
         known: &KnownItems,
         marks: &ServerMarks,
@@ -335,7 +232,7 @@ impl<'s> Session<'s> {
     }
 
     /// Sends the marks that were changed here, and checks that the server has them.
-    fn send(&mut self, marks: &ServerMarks) -> Result<(), SyncFailure> {
+    pub(super) fn send(&mut self, marks: &ServerMarks) -> Result<(), SyncFailure> {
         let known = self.known()?;
         let changes = marks.to_send(&known.marks);
         if changes.is_empty() {
@@ -372,11 +269,14 @@ impl<'s> Session<'s> {
         if let Some(failure) = refused {
             return Err(failure);
         }
-        let marks = self.server_marks()?;
+        let (marks, gone) = match self.server.kind() {
+            ApiKind::GoogleReader => (self.listed_marks()?, BTreeSet::new()),
+            ApiKind::Miniflux => self.marks_after(marks, &changes)?,
+        };
         let sent: BTreeSet<&ItemId> = changes.values().flatten().collect();
         let mut known = self.known()?;
         known.marks.retain(|id, _| sent.contains(id));
-        self.apply(&known, &marks, &BTreeSet::new())?;
+        self.apply(&known, &marks, &gone)?;
         let untaken = marks.to_send(&self.known()?.marks);
         let untaken = untaken.values().flatten().filter(|id| sent.contains(id)).count();
         self.line.untaken = u32::try_from(untaken).unwrap_or(u32::MAX);
@@ -401,10 +301,6 @@ impl<'s> Session<'s> {
         self.line.marked = self.line.marked.saturating_add(marked);
         Ok(())
     }
-}
-
-fn hash_of(ids: &[ItemId]) -> u64 {
-    identity_hash(&ids.iter().map(ItemId::long).collect::<String>())
 }
 
 pub(super) fn check_cancelled(hand: &LoopHandle) -> Result<(), SyncFailure> {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::account_file::AccountFile;
-use super::server::{FailureKind, SyncFailure};
+use super::connection::{FailureKind, SyncFailure};
 use super::session::{SyncWish, sync};
 use crate::engine::event::Event;
 use crate::engine::state::Engine;

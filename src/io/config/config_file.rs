@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::credentials::CredentialsTable;
 use super::credentials_file;
+use super::downloads::DownloadsTable;
 use super::external_commands::{CommandTable, CommandsTable, open_rules, share_targets};
 use super::key_bindings::{self, KeysTable};
 use super::origins::{OriginTable, one_each};
@@ -83,6 +84,8 @@ fn with_credentials(mut configured: Configured, path: &Path) -> Result<Configure
     for file in configured.settings.network.origins.iter_mut().flat_map(|one| &mut one.cookies) {
         *file = folder.join(expand_home(&file.to_string_lossy()));
     }
+    let downloads = &mut configured.settings.downloads;
+    downloads.folder = expand_home(&downloads.folder);
     Ok(configured)
 }
 
@@ -108,6 +111,7 @@ struct ConfigDocument {
     keys: KeysTable,
     notify: NotifySettings,
     sync: SyncTable,
+    downloads: DownloadsTable,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -199,6 +203,7 @@ impl ConfigDocument {
         settings.commands.rules = open_rules(self.open)?;
         settings.commands.share = share_targets(self.share)?;
         set(&mut settings.sync.every_minutes, self.sync.every.map(Span::minutes));
+        settings.downloads = self.downloads.into_settings()?;
         settings.notify = self.notify;
         parse_query(&settings.notify.only, false, chrono_tz::Tz::UTC)
             .map_err(|flaw| format!("[notify] only: {flaw}"))?;

@@ -5,6 +5,7 @@ pub mod config_watch;
 pub(super) mod credentials;
 pub mod credentials_file;
 pub mod default_text;
+mod downloads;
 pub(super) mod external_commands;
 pub(super) mod folder_watch;
 pub(super) mod key_bindings;

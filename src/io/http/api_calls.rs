@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION, RETRY_AFTER};
+use chrono::{DateTime, Utc};
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
+};
+use reqwest::{Client, RequestBuilder};
 use url::Url;
 
 use super::client::{FetchTrace, Http, parse_url};
@@ -11,19 +15,91 @@ use super::failures::classify_error;
 use super::request_headers;
 use super::trust::Trust;
 use crate::engine::poll::fetch::{AddressSource, FetchFailure, FetchId, FetchRequest, RequestKind};
+use backissue_core::accounts::api_call::Verb;
 
 /// Time limit of a request. Servers on slow disks need seconds for a change of many marks.
 const TIME_MAX: Duration = Duration::from_mins(2);
+
+/// How a request proves who sends it.
+#[derive(Clone)]
+pub enum ApiLogin {
+    /// Value of the `Authorization` header.
+    Authorization(String),
+    /// Value of the `X-Auth-Token` header.
+    Token(String),
+    /// User and password (RFC 7617).
+    Basic(String, String),
+}
+
+impl std::fmt::Debug for ApiLogin {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("ApiLogin")
+    }
+}
+
+impl ApiLogin {
+    /// Replaces the login among the headers. [`RequestBuilder::basic_auth`] sets the header of [`Self::Basic`].
+    fn add_to(&self, headers: &mut HeaderMap) -> Result<(), FetchFailure> {
+        let (name, value) = match self {
+            Self::Authorization(value) => (AUTHORIZATION, value),
+            Self::Token(value) => (HeaderName::from_static("x-auth-token"), value),
+            Self::Basic(..) => {
+                headers.remove(AUTHORIZATION);
+                return Ok(());
+            }
+        };
+        let mut value = HeaderValue::from_str(value)
+            .map_err(|_| FetchFailure::Address("the login cannot be sent".to_owned()))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+        Ok(())
+    }
+}
 
 /// A request to an API.
 #[derive(Debug, Clone)]
 pub struct ApiRequest {
     /// Address.
     pub url: String,
-    /// Urlencoded form; with a form, the request is a POST.
-    pub form: Option<String>,
-    /// Value of the `Authorization` header.
-    pub authorization: Option<String>,
+    /// Kind of the request.
+    pub verb: Verb,
+    /// Body; empty if it has none.
+    pub body: String,
+    /// The login, if it is sent.
+    pub login: Option<ApiLogin>,
+}
+
+impl ApiRequest {
+    fn build(&self, client: &Client, url: Url, headers: HeaderMap) -> RequestBuilder {
+        let built = match self.verb {
+            Verb::Get => client.get(url),
+            Verb::PostForm | Verb::PostJson => client.post(url).body(self.body.clone()),
+            Verb::Put => client.put(url).body(self.body.clone()),
+            Verb::Delete => client.delete(url),
+        };
+        let built = built.headers(headers);
+        match &self.login {
+            Some(ApiLogin::Basic(user, password)) => built.basic_auth(user, Some(password)),
+            Some(ApiLogin::Authorization(_) | ApiLogin::Token(_)) | None => built,
+        }
+    }
+
+    const fn content_type(&self) -> Option<&'static str> {
+        match self.verb {
+            Verb::PostForm => Some("application/x-www-form-urlencoded"),
+            Verb::PostJson | Verb::Put if !self.body.is_empty() => Some("application/json"),
+            Verb::Get | Verb::PostJson | Verb::Put | Verb::Delete => None,
+        }
+    }
+
+    const fn method(&self) -> &'static str {
+        match self.verb {
+            Verb::Get => "GET",
+            Verb::PostForm | Verb::PostJson => "POST",
+            Verb::Put => "PUT",
+            Verb::Delete => "DELETE",
+        }
+    }
 }
 
 /// The answer of an API.
@@ -39,6 +115,8 @@ pub struct ApiAnswer {
     pub location: Option<String>,
     /// `Retry-After`.
     pub retry_after: Option<String>,
+    /// `Date`: the clock of the server, in Unix seconds.
+    pub date: Option<i64>,
 }
 
 impl Http {
@@ -59,22 +137,14 @@ impl Http {
         };
         let mut headers = request_headers::headers(&typed, &url);
         self.origins.add_to(&mut headers, &url, None).await?;
-        if let Some(value) = &request.authorization {
-            let mut value = HeaderValue::from_str(value)
-                .map_err(|_| FetchFailure::Address("the login cannot be sent".to_owned()))?;
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
+        if let Some(login) = &request.login {
+            login.add_to(&mut headers)?;
         }
-        if request.form.is_some() {
-            let form = HeaderValue::from_static("application/x-www-form-urlencoded");
-            headers.insert(CONTENT_TYPE, form);
+        if let Some(kind) = request.content_type() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         }
         let sent = self.clients.send(&url, trust.allowed(&url), |client| {
-            let built = match &request.form {
-                Some(form) => client.post(url.clone()).body(form.clone()),
-                None => client.get(url.clone()),
-            };
-            built.headers(headers.clone())
+            request.build(client, url.clone(), headers.clone())
         });
         let arrived = sent.await.map_err(|unsent| match unsent {
             SendError::Refused(refusal) => trust.explain_refusal(&refusal),
@@ -88,13 +158,15 @@ impl Http {
             value.to_str().ok().map(str::to_owned)
         };
         let (location, retry_after) = (text(LOCATION), text(RETRY_AFTER));
+        let date = text(DATE).and_then(|date| httpdate::parse_http_date(&date).ok());
+        let date = date.map(|date| DateTime::<Utc>::from(date).timestamp());
         let status = response.status().as_u16();
         let (limits, mut trace) = (self.limits.body_limits(typed.kind), FetchTrace::default());
         let (decoding, _turn) = self.receive_body(&url, &mut response, limits, &mut trace).await?;
         let body = decoding.finish()?;
         tracing::debug!(
             "account: {} {} answered {status}, {} bytes",
-            if request.form.is_some() { "POST" } else { "GET" },
+            request.method(),
             url.path(),
             trace.wire_bytes
         );
@@ -105,6 +177,7 @@ impl Http {
             wire_bytes: trace.wire_bytes,
             location: location.map(|to| to.to_string()),
             retry_after,
+            date,
         })
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use reqwest::header::HeaderMap;
 use reqwest::{Response, Version, header};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
@@ -41,7 +42,7 @@ const FILE_WAIT: Duration = Duration::from_millis(250);
 pub struct Http {
     pub(super) clients: Clients,
     pub(super) limits: Limits,
-    credentials: Vec<Credentials>,
+    pub(super) credentials: Vec<Credentials>,
     pub(super) origins: OriginHeaders,
     /// Limits the number of concurrent requests; further requests wait.
     requests: Semaphore,
@@ -145,7 +146,7 @@ impl Http {
         let credentials = FetchCredentials::take_from_address(&mut url, &self.credentials);
         let mut path = RedirectPath::new(url, trust);
         loop {
-            let arrived = self.send(&path, request, &credentials, trace).await?;
+            let arrived = self.send(&path, request, &credentials, &HeaderMap::new(), trace).await?;
             let public = arrived.public;
             path.take_cookies(arrived.response.headers());
             let (status, head) = (arrived.response.status(), arrived.response.headers());
@@ -171,23 +172,25 @@ impl Http {
         }
     }
 
-    const fn steps(&self) -> RedirectLimits {
+    pub(super) const fn steps(&self) -> RedirectLimits {
         RedirectLimits {
             all_max: self.limits.redirects_max,
             documents_max: self.limits.redirect_documents_max,
         }
     }
 
-    async fn send(
+    pub(super) async fn send(
         &self,
         path: &RedirectPath,
         request: &FetchRequest,
         credentials: &FetchCredentials<'_>,
+        more: &HeaderMap,
         trace: &mut FetchTrace,
     ) -> Result<ReceivedResponse, FetchFailure> {
         let known = request.validators.as_ref();
         trace.conditional = known.is_some_and(|validators| validators.speak_for(path.at.as_str()));
         let mut headers = request_headers::headers(request, &path.at);
+        headers.extend(more.clone());
         self.origins.add_to(&mut headers, &path.at, path.cookie()).await?;
         let attempt = || {
             self.clients.send(&path.at, path.trust.allowed(&path.at), |client| {
@@ -329,7 +332,7 @@ pub(super) struct FetchTrace {
 }
 
 /// Creates an [`Answer`] from the status and headers of a response, before the body is read.
-fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> Answer {
+pub(super) fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> Answer {
     Answer {
         status: arrived.response.status().as_u16(),
         url: url.to_string(),

@@ -41,7 +41,7 @@ pub async fn run(external: ExternalRun, time_max: Duration) -> Result<Option<Str
     match external.purpose {
         RunPurpose::Show => show(&external).await,
         // The next step waits until the user closes the program.
-        RunPurpose::Step(_) => feed(external, STEP_TIME_MAX).await,
+        RunPurpose::Step(_) | RunPurpose::Play(_) => feed(external, STEP_TIME_MAX).await,
         RunPurpose::Pipe | RunPurpose::News => feed(external, time_max).await,
     }
 }

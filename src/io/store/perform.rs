@@ -99,6 +99,14 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
             Some(Answer::SearchesSaved)
         }
         Job::ReadNewEntries(ranges) => Some(Answer::NewEntries(store.news(&ranges)?)),
+        Job::ReadAttached(wanted) => {
+            let entries = store.with_attached(&wanted)?;
+            Some(Answer::Attached(wanted, entries))
+        }
+        Job::SaveDownloads(downloads) => {
+            store.save_downloads(&downloads)?;
+            None
+        }
         Job::ReadWithoutPage(feed, among) => {
             Some(Answer::WithoutPage(feed, store.without_page(feed, among)?))
         }

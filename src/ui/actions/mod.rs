@@ -1,6 +1,7 @@
 //! Actions of the user on feeds and entries: polling, marking, unsubscribing, changing settings, importing and exporting.
 
 pub mod change_marked;
+pub mod downloads;
 pub mod jump;
 pub mod labels;
 pub mod lists;

@@ -53,6 +53,8 @@ pub enum Command {
     /// Shows what the publisher changed in the open entry.
     Changes,
     Pictures,
+    Download,
+    Downloads,
     Enclosure,
     Pipe,
     LinkHints,
@@ -66,6 +68,7 @@ pub enum Command {
     Add,
     Unsubscribe,
     Removed,
+    AccountAdd,
     Import,
     Export,
     SaveEntries,
@@ -220,9 +223,14 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Pictures, "pictures", "I")
         .only_in(ENTRIES)
         .help("show or hide pictures in the text; they are fetched only while shown"),
-    command(Command::Enclosure, "enclosure", "E")
+    command(Command::Download, "download", "E")
         .only_in(ENTRIES)
-        .help("open the entry's first attached file"),
+        .help("download the entry's first attached file; play it if it is there; 'download 2': the second file"),
+    command(Command::Downloads, "downloads", "Q")
+        .help("downloads: progress, pause, resume, play"),
+    command(Command::Enclosure, "enclosure", "O")
+        .only_in(ENTRIES)
+        .help("open the entry's first attached file without downloading it"),
     command(Command::Pipe, "pipe", "|")
         .only_in(ENTRIES)
         .help("pipe the entry to a command, as text or JSON; a leading ! gives it the terminal"),
@@ -257,6 +265,8 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Removed, "removed", "").help(
         "feeds you removed in the last week; Enter restores one as it was",
     ),
+    command(Command::AccountAdd, "account-add", "")
+        .help("add an account on a server, such as Miniflux or FreshRSS"),
     command(Command::Import, "import", "").help(
         "import subscriptions from a file: OPML, newsboat or newsraft urls, or one address per line",
     ),

@@ -86,7 +86,7 @@ pub const NEWSBOAT_KEYS: [NewsboatKey; 76] = [
     unlike("cmd-seven", "7", BY_NUMBER),
     unlike("cmd-eight", "8", BY_NUMBER),
     unlike("cmd-nine", "9", BY_NUMBER),
-    same("enqueue", "e", "enclosure"),
+    same("enqueue", "e", "download"),
     same("edit-urls", "E", "edit"),
     unlike("reload-urls", "Ctrl-r", "changes of other commands are shown at once"),
     same("redraw", "Ctrl-l", "redraw"),

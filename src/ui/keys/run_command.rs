@@ -7,11 +7,12 @@ use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::external::run_external;
 use crate::engine::request::Request;
 use crate::ui::actions::{
-    change_marked, jump, labels, marking, polls_by_hand, removed_feeds, run_own, save_entries,
-    share_menu, unsubscribe,
+    change_marked, downloads, jump, labels, marking, polls_by_hand, removed_feeds, run_own,
+    save_entries, share_menu, unsubscribe,
 };
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use crate::ui::overlays::accounts::add_dialog;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::overlays::{
     edit_dialog, filter_list, help_pane, hour_selection, palette, plan_pane, table, tag_dialog,
@@ -73,6 +74,8 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::FullTextAlways => full_text::toggle_always(app, now),
         Command::Changes => full_text::toggle_changes(app, now),
         Command::Pictures => pictures::toggle_pictures(app, now),
+        Command::Download => downloads::download_entries(app, now),
+        Command::Downloads => downloads::toggle_list(app, now),
         Command::Enclosure => open_entry::open_enclosure(app, now),
         Command::Pipe => pipe::ask_command(app, now),
         Command::Share => share_menu::toggle_menu(app, now),
@@ -84,6 +87,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Add => open_prompt(app, PromptPurpose::Add),
         Command::Unsubscribe => give_up_selected(app, now),
         Command::Removed => removed_feeds::toggle_list(app, now),
+        Command::AccountAdd => add_dialog::open_form(app, now),
         Command::History => load_history(app, now),
         Command::GoTo => open_prompt(app, PromptPurpose::GoTo),
         Command::Jump => jump::open_jump(app),

@@ -42,10 +42,12 @@ pub enum FilterField {
     Until,
 }
 
-const ACTIONS: [&str; 4] = ["hide", "mark read", "star", "label"];
+const ACTIONS: [&str; 5] = ["hide", "mark read", "star", "download", "label"];
 const QUERY_HINT: &str = "anything; a query as in a search: title:wax -author:lee";
+/// Index of the action "download" among the choices for the action.
+const DOWNLOAD_ACTION: usize = 3;
 /// Index of the action "add a label" among the choices for the action.
-const LABEL_ACTION: usize = 3;
+const LABEL_ACTION: usize = 4;
 
 impl FilterField {
     /// Returns the label of the input line.
@@ -77,6 +79,7 @@ impl FilterForm {
             Action::Hide => 0,
             Action::Read => 1,
             Action::Star => 2,
+            Action::Download => DOWNLOAD_ACTION,
             Action::Label(_) => LABEL_ACTION,
         };
         let until = filter.until.map(|until| until_text(until, engine.zone)).unwrap_or_default();
@@ -140,6 +143,7 @@ impl FilterForm {
             action: match self.form.chosen(&FilterField::Action) {
                 1 => Action::Read,
                 2 => Action::Star,
+                DOWNLOAD_ACTION => Action::Download,
                 LABEL_ACTION => Action::Label(
                     self.form.text(&FilterField::Label).trim_start_matches('#').to_owned(),
                 ),
@@ -242,6 +246,7 @@ mod tests {
             (Action::Star, FilterScope::Tag("garden".into())),
             (Action::Label("wax".into()), FilterScope::Feed(FeedKey(1))),
             (Action::Read, FilterScope::Feed(FeedKey(9))),
+            (Action::Download, FilterScope::Feed(FeedKey(1))),
         ] {
             let (id, query) = (7, "frost".to_owned());
             let filter = EntryFilter { id, action, scope, query, ..EntryFilter::default() };

@@ -1,5 +1,6 @@
 //! Overlays above the panes: help, palette, plan, timetable, dialogs.
 
+pub mod accounts;
 pub mod edit_dialog;
 pub mod edit_form;
 pub mod feed_choice;

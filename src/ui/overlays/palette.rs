@@ -7,7 +7,7 @@ use nucleo_matcher::{Config, Matcher};
 use super::feed_choice;
 use super::outcome::{ClickOutcome, KeyOutcome};
 use super::prompt::{Prompt, PromptPurpose, Typed};
-use crate::ui::actions::{jump, labels, lists, save_entries, share_menu};
+use crate::ui::actions::{downloads, jump, labels, lists, save_entries, share_menu};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
@@ -218,6 +218,9 @@ fn run_with_argument(
     }
     if row.command == Command::Share {
         return share_menu::share_with(app, now, argument);
+    }
+    if row.command == Command::Download {
+        return downloads::download_file(app, now, argument);
     }
     if row.command == Command::Add {
         return feed_choice::subscribe_to(app, now, argument.to_owned());

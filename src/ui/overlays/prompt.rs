@@ -59,6 +59,8 @@ pub enum PromptPurpose {
     RenameTag,
     /// A setting in the edit dialog, identified by its label.
     Field(&'static str),
+    /// A password. It is not shown.
+    Password,
     /// A condition or another value in the filter dialog.
     Condition,
     /// An interval rule of the user, which is added or edited.
@@ -118,7 +120,7 @@ impl Prompt {
             PromptPurpose::MarkedTags => "Tags for all marked feeds (-tag removes one): ",
             PromptPurpose::RenameTag => "Name of the tag: ",
             PromptPurpose::Field(label) => label,
-            PromptPurpose::Condition => "",
+            PromptPurpose::Condition | PromptPurpose::Password => "",
             PromptPurpose::Rule { replaces: None, .. } => "Your rule (change the interval): ",
             PromptPurpose::Rule { replaces: Some(_), .. } => "Your rule (empty removes it): ",
         }

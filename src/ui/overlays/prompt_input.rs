@@ -118,6 +118,7 @@ fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         // The edit dialog, the palette, the help and the search handle their own lines. Lines for rules and tags were handled
         // above.
         PromptPurpose::Field(_)
+        | PromptPurpose::Password
         | PromptPurpose::Tags(_)
         | PromptPurpose::Condition
         | PromptPurpose::Command

@@ -4,12 +4,13 @@
 
 use chrono::{DateTime, Utc};
 
+use super::accounts::add_dialog;
 use super::outcome::{ClickOutcome, KeyOutcome};
 use super::{
     edit_dialog, feed_choice, filter_dialog, filter_list, help_pane, hour_selection, palette,
     plan_pane, prompt_input, timetable_pane,
 };
-use crate::ui::actions::{jump, removed_feeds, share_menu, unsubscribe};
+use crate::ui::actions::{downloads, jump, removed_feeds, share_menu, unsubscribe};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
@@ -161,6 +162,14 @@ static EDIT: OverlayRow = OverlayRow {
     ..PLAIN
 };
 
+static ACCOUNT: OverlayRow = OverlayRow {
+    key: |app, _, key| KeyOutcome::Done(add_dialog::press_key(app, key)),
+    paste: |app, _, text| Some(add_dialog::paste_text(app, text)),
+    wheel: Wheel::Arrows,
+    click: |app, _, line| ClickOutcome::Done(add_dialog::click_line(app, line)),
+    ..PLAIN
+};
+
 static FILTER_DIALOG: OverlayRow = OverlayRow {
     key: |app, now, key| KeyOutcome::Done(filter_dialog::press_key(app, now, key)),
     paste: |app, now, text| Some(filter_dialog::paste_text(app, now, text)),
@@ -174,6 +183,14 @@ static FILTER_LIST: OverlayRow = OverlayRow {
     wheel: Wheel::Arrows,
     click: filter_list::click_line,
     beside: ClickOutside::ClosesAndClicks,
+    ..PLAIN
+};
+
+static DOWNLOADS: OverlayRow = OverlayRow {
+    key: downloads::press_key,
+    wheel: Wheel::Arrows,
+    click: downloads::click_line,
+    beside: ClickOutside::Closes,
     ..PLAIN
 };
 
@@ -200,10 +217,12 @@ impl Overlay {
             Self::Plan(_) => &PLAN,
             Self::Timetable(_) => &TIMETABLE,
             Self::Edit(_) => &EDIT,
+            Self::Account(_) => &ACCOUNT,
             Self::FilterDialog(_) => &FILTER_DIALOG,
             Self::FilterList(_) => &FILTER_LIST,
             Self::Removed(_) => &REMOVED,
             Self::Share(_) => &SHARE,
+            Self::Downloads(_) => &DOWNLOADS,
         }
     }
 }

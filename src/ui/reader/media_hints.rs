@@ -3,6 +3,7 @@
 
 use super::lines::{Rendered, Role};
 use super::picture_places::cannot_be_shown;
+use crate::engine::downloads::record::DownloadState;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;
 use crate::ui::state::reader::{Reader, TextSource};
@@ -30,8 +31,13 @@ pub fn of_media(app: &App, reader: &Reader) -> Option<String> {
         kind.starts_with("audio/") || kind.starts_with("video/")
     };
     let is_media = reader.entry.kept.enclosures.iter().any(plays);
-    let key = key(app, "enclosure").filter(|_| is_media)?;
-    Some(format!("{key} plays the attached file"))
+    let key = key(app, "download").filter(|_| is_media)?;
+    let mut downloads = app.engine.downloads.list.values();
+    let is_here = downloads.any(|download| {
+        download.entry == reader.entry.key && download.state == DownloadState::Done
+    });
+    let what = if is_here { "plays the downloaded file" } else { "downloads the attached file" };
+    Some(format!("{key} {what}"))
 }
 
 /// Returns the first key of a command, as the user bound it. Returns `None` if it has no key.

@@ -358,7 +358,7 @@ fn media_type(app: &App, link: &str) -> String {
 /// Opens the first file attached to the open entry.
 pub fn open_enclosure(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(text) = app.ui.shown_reader().and_then(|reader| reader.rendered.as_ref()) else {
-        app.ui.say(now, "open the entry first: E opens its attached file");
+        app.ui.say(now, "open the entry first, then its attached file");
         return Vec::new();
     };
     let place = text.enclosures.first().and_then(|number| usize::from(*number).checked_sub(1));

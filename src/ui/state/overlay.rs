@@ -5,6 +5,7 @@ use super::pick_list::PickList;
 use super::plan_pane::PlanPane;
 use super::reading::LinkHints;
 use crate::ui::keys::own_commands::OwnCommand;
+use crate::ui::overlays::accounts::account_form::AccountForm;
 use crate::ui::overlays::edit_form::EditForm;
 use crate::ui::overlays::filter_form::FilterForm;
 use crate::ui::overlays::prompt::Prompt;
@@ -32,6 +33,8 @@ pub enum Overlay {
     Timetable(TimetablePane),
     /// The edit dialog for the settings of a feed.
     Edit(Box<EditForm>),
+    /// The dialog that adds an account on a server.
+    Account(Box<AccountForm>),
     /// The dialog that creates or edits a filter.
     FilterDialog(Box<FilterForm>),
     /// The list of all filters.
@@ -42,6 +45,8 @@ pub enum Overlay {
     Pick(PickList),
     /// The list of feeds that were unsubscribed within the last week.
     Removed(ScrollList),
+    /// The list of downloads.
+    Downloads(ScrollList),
     /// The menu of the programs with which an entry can be shared.
     Share(ScrollList),
 }
@@ -64,11 +69,13 @@ impl Overlay {
             | Self::Question(_)
             | Self::Palette(_)
             | Self::Edit(_)
+            | Self::Account(_)
             | Self::FilterDialog(_)
             | Self::FilterList(_)
             | Self::Pick(_)
             | Self::Hints(_)
             | Self::Removed(_)
+            | Self::Downloads(_)
             | Self::Share(_) => None,
         }
     }

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use crate::ui::overlays::form::{Form, FormValue};
-use crate::ui::overlays::prompt::Prompt;
+use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::view::{cells, theme};
 
 /// Draws the input lines of a form, scrolled so that the focused line is visible. `label_cells` is the width of the labels. Returns
@@ -31,7 +31,11 @@ pub(super) fn draw<F>(
     let seen: Vec<Line<'_>> = rows.skip(top).take(height).collect();
     frame.render_widget(Paragraph::new(seen), area);
     if let Some(prompt) = form.typed_line() {
-        let (_, column) = seen_part(prompt, room);
+        let (_, column) = if prompt.purpose == PromptPurpose::Password {
+            seen_part(&hidden(prompt), room)
+        } else {
+            seen_part(prompt, room)
+        };
         let column = label_cells.saturating_add(2).saturating_add(column);
         let x = area.x.saturating_add(u16::try_from(column).unwrap_or(u16::MAX));
         let y = area
@@ -63,6 +67,14 @@ fn value_spans(value: &FormValue, hint: &str, selected: bool, room: usize) -> Ve
             let hint = cells::cut(&format!("{before}{hint}"), room);
             vec![Span::styled(hint, theme::DIM)]
         }
+        FormValue::Line(prompt) if prompt.purpose == PromptPurpose::Password => {
+            let hidden = hidden(prompt);
+            vec![Span::raw(if selected {
+                seen_part(&hidden, room).0
+            } else {
+                cells::cut(&hidden.text, room)
+            })]
+        }
         FormValue::Line(prompt) if selected => vec![Span::raw(seen_part(prompt, room).0)],
         FormValue::Line(prompt) => vec![Span::raw(cells::cut(&prompt.text, room))],
         FormValue::Choice { words, chosen } => {
@@ -76,6 +88,14 @@ fn value_spans(value: &FormValue, hint: &str, selected: bool, room: usize) -> Ve
             ]
         }
     }
+}
+
+/// Returns a password as it is shown: a dot for each character.
+fn hidden(prompt: &Prompt) -> Prompt {
+    let dots = |text: &str| "•".repeat(text.chars().count());
+    let before = dots(prompt.text.get(..prompt.cursor).unwrap_or_default());
+    let text = dots(&prompt.text);
+    Prompt { cursor: before.len(), text, ..prompt.clone() }
 }
 
 /// Returns the part of the typed text that is visible in `room` cells, and the column of the cursor in this part.

@@ -1,6 +1,8 @@
 //! Draws the overlays.
 
+pub(super) mod account;
 pub(super) mod choice;
+pub(super) mod downloads;
 pub(super) mod edit;
 pub(super) mod filters;
 pub(super) mod form;

@@ -47,7 +47,9 @@ fn number(rendered: &mut Rendered, address: &str) -> Option<u16> {
 
 /// Describes the type, size, duration and name of an attached file, as far as they are known.
 fn described(enclosure: &Enclosure) -> String {
-    let kind = enclosure.media_type.as_deref().map(|kind| one_line(kind, NAME_CHARS_MAX));
+    let kind = enclosure.media_type.as_deref();
+    let kind = kind
+        .map(|kind| purpose(kind).map_or_else(|| one_line(kind, NAME_CHARS_MAX), str::to_owned));
     let name = url::Url::parse(&enclosure.url).ok().and_then(|url| {
         let last = url.path_segments()?.rfind(|part| !part.is_empty())?.to_owned();
         Some(one_line(&last, NAME_CHARS_MAX))
@@ -60,6 +62,15 @@ fn described(enclosure: &Enclosure) -> String {
         Some(name),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Returns a word for a file that accompanies an episode: its chapters or its transcript.
+fn purpose(media_type: &str) -> Option<&'static str> {
+    let kind = media_type.to_ascii_lowercase();
+    if kind.contains("chapters") {
+        return Some("chapters");
+    }
+    ["srt", "vtt"].iter().any(|end| kind.ends_with(end)).then_some("transcript")
 }
 
 /// Formats a duration in seconds like a clock, with hours only if needed.
@@ -86,6 +97,15 @@ mod tests {
                 "audio/mpeg · 24 MB · 1:02:03 · ep%201.mp3",
             ),
             (None, Some(0), Some(59), "https://a.example/", "0:59 · https://a.example/"),
+            (Some("application/srt"), None, None, "https://a.example/1.srt", "transcript · 1.srt"),
+            (Some("text/vtt"), None, None, "https://a.example/1.vtt", "transcript · 1.vtt"),
+            (
+                Some("application/json+chapters"),
+                None,
+                None,
+                "https://a.example/1.json",
+                "chapters · 1.json",
+            ),
             (Some(""), Some(1234), None, "https://a.example/x/", "1.2 kB · x"),
             (None, Some(3_000_000_000), None, "magnet:?xt=1", "3.0 GB · magnet:?xt=1"),
         ] {

@@ -8,6 +8,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use crate::engine::backfill::walks;
+use crate::engine::downloads::progress;
+use crate::engine::entries::account_sync::SyncProgress;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
 use crate::engine::politeness::host_queue::{WaitsFor, is_loopback, site_of};
@@ -24,7 +26,7 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Overlay, Palette};
 use crate::ui::state::pick_list::PickList;
-use crate::view::{cells, theme, when};
+use crate::view::{bytes, cells, theme, when};
 use backissue_core::feed::characters::is_hidden;
 use backissue_core::history::FeedKey;
 
@@ -86,11 +88,12 @@ pub(in crate::view) fn draw(
     let mut lines = match (&question, notice) {
         (Some(question), _) => wrapped(question, theme::KEY),
         (None, Some(notice)) if notice.trouble => wrapped(&notice.text, theme::TROUBLE),
-        // Running polls are shown after the message.
-        (None, Some(notice)) => match poll_progress(app) {
-            Some(polls) => wrapped(&format!("{} · {polls}", notice.text), theme::TEXT),
-            None => wrapped(&notice.text, theme::TEXT),
-        },
+        // Running syncs and polls are shown after the message.
+        (None, Some(notice)) => {
+            let running = sync_progress(app).into_iter().chain(poll_progress(app));
+            let parts: Vec<String> = std::iter::once(notice.text.clone()).chain(running).collect();
+            wrapped(&parts.join(" · "), theme::TEXT)
+        }
         (None, None) => vec![(progress(app, now, room), theme::DIM)],
     };
     let mut top = area.y;
@@ -210,8 +213,10 @@ fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     parts.extend(looking.map(|(_, addition)| {
         format!("looking for a feed at {} …", addition.wanted.address.trim())
     }));
+    parts.extend(sync_progress(app));
     parts.extend(selected_trouble(app, room));
     parts.extend(back_fills(app, room));
+    parts.extend(progress::summary(&app.engine.downloads, bytes::words));
     if app.engine.polls.is_empty() {
         parts.extend(next_poll(app, now));
     } else {
@@ -233,6 +238,12 @@ fn question(app: &App) -> Option<String> {
         }
         Some(_) | None => None,
     }
+}
+
+/// Describes how far the sync of an account is. Returns `None` if none is under way.
+fn sync_progress(app: &App) -> Option<String> {
+    let SyncProgress { account, what, done, all } = app.engine.sync_progress.as_ref()?;
+    Some(format!("{account}: {what}, {done} of {all}"))
 }
 
 /// Describes the progress of the running polls. Returns `None` if no poll is running.

@@ -7,7 +7,7 @@ use crate::support::binary::Program;
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
 /// All commands, with the arguments and flags that the help of each must name.
-const COMMANDS: [(&str, &[&str]); 37] = [
+const COMMANDS: [(&str, &[&str]); 38] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll", "--account"]),
     ("import", &["FILE"]),
@@ -25,6 +25,7 @@ const COMMANDS: [(&str, &[&str]); 37] = [
     ("undo", &[]),
     ("resume", &["FEED"]),
     ("move", &["FEED", "ANSWER", "accept", "refuse"]),
+    ("downloads", &["--json"]),
     ("filters", &["--json"]),
     ("mark", &["AS", "ENTRY", "--feed", "--tag", "--search", "--all", "--before", "--json"]),
     ("show", &["ENTRY", "--text", "--html"]),

@@ -95,6 +95,16 @@ fn of_kind(values: &Value, kind: &str) -> Vec<Value> {
     all.filter(|value| value["kind"] == kind).cloned().collect()
 }
 
+/// Returns the number of the first entry with an attached file.
+fn podcast(entries: &Value) -> String {
+    let has_file =
+        |entry: &&Value| entry["enclosures"].as_array().is_some_and(|files| !files.is_empty());
+    entries.as_array().unwrap().iter().find(has_file).unwrap()["number"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
 #[test]
 fn document_and_plan_json_match_the_samples() {
     let program = Program::new();
@@ -136,6 +146,8 @@ fn stored_data_json_matches_the_samples() {
     assert_eq!(differences(&sample("history")["gaps"], &gaps), [""; 0]);
     check("poll", &[json(&["poll", "--all"])]);
     check("filters", &[json(&["rules"])]);
+    program.run(&["downloads", "add", &podcast(&entries)]).with(0);
+    check("downloads", &[json(&["downloads"])]);
     check("unread", &[json(&["unread"])]);
     check("mark", &[json(&["mark", "read", "--all"])]);
     check("lint", &[json(&["lint", &site.at("/orchard.xml")])]);

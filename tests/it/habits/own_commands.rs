@@ -160,7 +160,7 @@ fn a_program_opens_the_links_and_files_of_its_pattern() {
     let text = "[open]\n\"youtube.com\" = [\"mpv\", \"{link}\"]\n\"audio/*\" = [\"mpv\", \"--no-video\", \"{link}\"]";
     configure(&mut world, folder.path(), text).unwrap();
     world.starts_programs = false;
-    world.press("<enter>o<enter>E");
+    world.press("<enter>o<enter>O");
     let ran: Vec<Vec<String>> =
         world.ran.iter().map(|run| run.command.arguments().to_vec()).collect();
     assert_eq!(

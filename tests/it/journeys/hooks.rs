@@ -51,11 +51,11 @@ fn attachments_follow_the_text_and_open_with_a_command() {
         format!("<rss version=\"2.0\"><channel><title>Pod</title>{item}</channel></rss>");
     let mut world = World::subscribed(120, 36, &[(NOTES, &document, &[])]);
     world.app.engine.settings.commands.open = command("firefox");
-    world.press("<enter>E");
+    world.press("<enter>O");
     assert!(world.notice().contains("open the entry first"));
     world.press("<enter>");
     assert!(world.draw().contains("▶ audio/mpeg · 24 MB · 1.mp3 [1]"));
-    world.press("E");
+    world.press("O");
     world.app.engine.settings.commands.enclosure = command("mpv --no-video");
     world.press("1");
     let started: Vec<&str> = world.ran.iter().map(|external| external.command.program()).collect();

@@ -244,6 +244,7 @@ impl Machine {
             | ScreenEffect::OpenDemo
             | ScreenEffect::CompletePath(_)
             | ScreenEffect::Export { .. }
+            | ScreenEffect::AddAccount(_)
             | ScreenEffect::SaveEntries { .. } => {}
         }
         None
@@ -264,8 +265,12 @@ impl Machine {
                 let found = self.keeper.store().texts().hits(&filter, now, &|| true).unwrap();
                 return Some(Input::FilterHits(filter.id, Ok(found.keys)));
             }
-            Effect::Notify(..) | Effect::Open(_) | Effect::ReadImport(_) | Effect::Reconnect(_) => {
-            }
+            Effect::Download(_)
+            | Effect::StopDownload { .. }
+            | Effect::Notify(..)
+            | Effect::Open(_)
+            | Effect::ReadImport(_)
+            | Effect::Reconnect(_) => {}
             Effect::Stop => self.stopped = true,
         }
         None

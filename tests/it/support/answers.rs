@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use backissue::engine::effect::Effect;
+use backissue::engine::external::external_run::ExternalRun;
 use backissue::engine::input::Input;
 use backissue::engine::poll::learn_queue::LearnWanted;
 use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
+use backissue::io::processes::run_command;
 use backissue::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use backissue::ui::input::ScreenInput;
 use backissue_core::schedule::learning::learn;
@@ -48,4 +50,16 @@ pub fn job(effect: &ScreenEffect) -> Option<&Job> {
 pub fn answered(answer: Answer) -> Input {
     let subject = JobSubject::Display;
     Input::Stored(Box::new(Stored { id: JobId::default(), subject, result: Ok(answer) }))
+}
+
+/// Notes what the program asked for; there is no answer.
+pub(super) fn noted<T>(list: &mut Vec<T>, item: T) -> Option<Input> {
+    list.push(item);
+    None
+}
+
+/// Really runs an external command.
+pub(super) fn run_for_real(run: ExternalRun) -> Result<Option<String>, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(run_command::run(run, run_command::TIME_MAX))
 }

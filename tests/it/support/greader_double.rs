@@ -3,12 +3,12 @@
 #![expect(clippy::disallowed_types, reason = "the threads of a test share the state of the server")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 use url::form_urlencoded;
+
+use super::plain_http::{self, Answered, Received, TOO_LARGE};
 
 /// The only folder of the server.
 const FOLDER: &str = "Folder";
@@ -64,6 +64,14 @@ pub(crate) struct State {
     pub(crate) ids_max: Option<usize>,
     /// Valid password; a change makes logins void.
     pub(crate) password: String,
+    /// Entries with a text of this number of bytes.
+    pub(crate) large: BTreeMap<u64, usize>,
+    /// Length of an answer that is too large to be made.
+    announced: Option<usize>,
+    /// Each page of ids has other ids and another continuation.
+    pub(crate) is_endless: bool,
+    /// Number of seconds by which the clock of the server, and with it all dates, is ahead.
+    pub(crate) clock: i64,
 }
 
 /// A running server.
@@ -74,8 +82,6 @@ pub(crate) struct GreaderDouble {
 
 impl GreaderDouble {
     pub(crate) fn start(habits: Habits) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = format!("http://{}", listener.local_addr().unwrap());
         let mut state = State { password: "secret".into(), ..State::default() };
         for feed in 1..=2 {
             let url = format!("https://{feed}.example/feed");
@@ -83,12 +89,11 @@ impl GreaderDouble {
         }
         let state = Arc::new(Mutex::new(state));
         let shared = Arc::clone(&state);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let Ok(stream) = stream else { return };
-                let shared = Arc::clone(&shared);
-                std::thread::spawn(move || serve(stream, habits, &shared));
-            }
+        let address = plain_http::start(move |Received { path, body, authorization, .. }| {
+            let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            state.requests.push((path.clone(), body.clone()));
+            let (status, body) = answer(&mut state, habits, &path, &body, &authorization);
+            Answered { status, body, announced: state.announced.take(), ..Answered::default() }
         });
         Self { state, address }
     }
@@ -116,47 +121,6 @@ impl GreaderDouble {
     /// Returns the number of requests since the last call.
     pub(crate) fn count_requests(&self) -> usize {
         std::mem::take(&mut self.state().requests).len()
-    }
-}
-
-fn serve(stream: TcpStream, habits: Habits, state: &Mutex<State>) {
-    let mut reader = BufReader::new(stream);
-    loop {
-        let Some((line, length, auth)) = head(&mut reader) else { return };
-        let mut form = vec![0; length];
-        if reader.read_exact(&mut form).is_err() {
-            return;
-        }
-        let form = String::from_utf8(form).unwrap();
-        let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-        let (status, body) = {
-            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.requests.push((path.clone(), form.clone()));
-            answer(&mut state, habits, &path, &form, &auth)
-        };
-        let head = format!("HTTP/1.1 {status} x\r\nContent-Length: {}\r\n\r\n", body.len());
-        let stream = reader.get_mut();
-        if stream.write_all(head.as_bytes()).is_err() || stream.write_all(body.as_bytes()).is_err()
-        {
-            return;
-        }
-    }
-}
-
-/// Reads the head of a request: its first line, the length of its body, and its authorization.
-fn head(reader: &mut BufReader<TcpStream>) -> Option<(String, usize, String)> {
-    let (mut first, mut length, mut auth) = (String::new(), 0, String::new());
-    reader.read_line(&mut first).ok().filter(|read| *read > 0)?;
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let (name, value) = line.trim_end().split_once(": ").unwrap_or_default();
-        match name.to_ascii_lowercase().as_str() {
-            "content-length" => length = value.parse().ok()?,
-            "authorization" => value.clone_into(&mut auth),
-            "" => return Some((first, length, auth)),
-            _ => {}
-        }
     }
 }
 
@@ -209,6 +173,11 @@ fn answer(state: &mut State, habits: Habits, path: &str, form: &str, auth: &str)
         "/reader/api/0/stream/items/ids" => (200, ids_page(state, habits, &value)),
         "/reader/api/0/tag/list" => (200, tag_list(state)),
         "/reader/api/0/stream/items/contents" => {
+            let size: usize = ids.iter().filter_map(|id| state.large.get(id)).sum();
+            if size > TOO_LARGE {
+                state.announced = Some(size);
+                return (200, String::new());
+            }
             let found = ids.iter().filter_map(|id| Some((id, state.items.get(id)?)));
             let items = found.map(|(id, item)| content(*id, item, state, habits));
             (200, json!({ "items": items.collect::<Vec<Value>>() }).to_string())
@@ -302,6 +271,11 @@ fn number(long: &str) -> u64 {
 }
 
 fn ids_page(state: &State, habits: Habits, value: &dyn Fn(&str) -> Option<String>) -> String {
+    if state.is_endless {
+        let page: u64 = value("c").and_then(|it| it.parse().ok()).unwrap_or(0);
+        let id = (1_000_000 + page).to_string();
+        return json!({ "itemRefs": [{ "id": id }], "continuation": page + 1 }).to_string();
+    }
     let is_starred = value("s").is_some_and(|stream| stream.ends_with("/starred"));
     let is_unread = value("xt").is_some();
     let label = value("s").and_then(|it| it.strip_prefix("user/-/label/").map(str::to_owned));
@@ -335,12 +309,11 @@ fn content(id: u64, item: &Item, state: &State, habits: Habits) -> Value {
     json!({
         "id": long(id, habits),
         "title": format!("Entry {id}"),
-        // A clock that is a year ahead.
-        "published": 1_800_000_000_u64 + id,
+        "published": 1_800_000_000 + i64::try_from(id).unwrap() + state.clock,
         "canonical": [{ "href": format!("https://{}.example/{id}", item.feed) }],
         // A publisher wrote the first of these.
         "categories": ["user/-/state/com.google/read", "user/-/state/com.google/reading-list"],
         "origin": { "streamId": stream(item.feed, url, habits) },
-        "summary": { "content": "<p>text</p>" },
+        "summary": { "content": format!("<p>{}</p>", "text".repeat(1 + state.large.get(&id).unwrap_or(&0) / 4)) },
     })
 }

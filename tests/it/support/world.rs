@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use backissue::engine::downloads::transfer::FileTransfer;
 use backissue::engine::effect::Effect;
 use backissue::engine::entries::rows::{RowsWanted, Scope};
 use backissue::engine::event_json::event_line;
@@ -17,7 +18,6 @@ use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Job, StoreFailure, StoreWork, Stored};
 use backissue::engine::update::update as engine_update;
 use backissue::io::pictures;
-use backissue::io::processes::run_command;
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::{Store, mended_unseen};
 use backissue::ui::app::App;
@@ -33,7 +33,7 @@ use chrono_tz::Tz;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::answers::{learned, line_of, rendered};
+use super::answers::{learned, line_of, noted, rendered, run_for_real};
 
 pub use super::rss::rss;
 
@@ -53,7 +53,7 @@ pub struct World {
     pub copied: Vec<String>,
     /// Number of times the program was suspended to return to the shell.
     pub suspended: u32,
-    /// Number of times the program asked for an immediate update of the search index.
+    /// Number of times the program asked to update the search index.
     pub hurried: u32,
     /// External commands that the program started.
     pub ran: Vec<ExternalRun>,
@@ -61,6 +61,8 @@ pub struct World {
     pub starts_programs: bool,
     /// Whether external commands go on until the test ends them.
     pub holds_programs: bool,
+    /// Files to receive.
+    pub transfers: Vec<FileTransfer>,
     /// Desktop notifications that the program sent.
     pub notes: Vec<String>,
     pub quit: bool,
@@ -94,6 +96,7 @@ impl World {
             ran: Vec::new(),
             starts_programs: false,
             holds_programs: false,
+            transfers: Vec::new(),
             notes: Vec::new(),
             copied: Vec::new(),
             suspended: 0,
@@ -240,6 +243,7 @@ impl World {
             | ScreenEffect::OpenDemo
             | ScreenEffect::CompletePath(_)
             | ScreenEffect::Export { .. }
+            | ScreenEffect::AddAccount(_)
             | ScreenEffect::SaveEntries { .. } => None,
             ScreenEffect::Render(work) => Some(rendered(&work)),
             ScreenEffect::Picture(work) => {
@@ -296,12 +300,10 @@ impl World {
                 let found = self.store.texts().hits(&filter, self.now, &|| true).unwrap();
                 Some(Input::FilterHits(filter.id, Ok(found.keys)))
             }
-            Effect::Open(address) => {
-                self.opened.push(address);
-                None
-            }
+            Effect::Open(address) => noted(&mut self.opened, address),
             Effect::KeepLogin(login) => Some(Input::LoginKept(login, Ok(()))),
-            Effect::ReadImport(_) | Effect::Reconnect(_) => None,
+            Effect::Download(transfer) => noted(&mut self.transfers, *transfer),
+            Effect::StopDownload { .. } | Effect::ReadImport(_) | Effect::Reconnect(_) => None,
             Effect::Stop => {
                 self.quit = true;
                 None
@@ -374,10 +376,11 @@ impl World {
         let saved = self.store.subscriptions().unwrap();
         let settings = self.app.engine.settings.clone();
         let mut engine = Engine::new(settings, Tz::UTC, 1, saved, self.now);
-        engine
-            .take_saved(self.store.saved_searches().unwrap(), self.store.saved_filters().unwrap());
+        let (searches, filters) = (self.store.saved_searches(), self.store.saved_filters());
+        engine.take_saved(searches.unwrap(), filters.unwrap());
         let (steps, ended) = (self.store.saved_steps(), self.store.ended_subscriptions());
         engine.take_undo(steps.unwrap(), ended.unwrap(), self.now);
+        engine.take_downloads(self.store.downloads().unwrap());
         let mut app = App::new(engine, self.app.ui.settings.clone());
         app.ui.feeds.folded = self.store.folded().unwrap();
         app.engine.mended = mended_unseen(self.store.folder());
@@ -426,7 +429,7 @@ impl World {
         self.restart();
     }
 
-    /// Returns the addresses of all requests, in order.
+    /// Returns the addresses of all requests.
     pub fn asked(&self) -> Vec<&str> {
         self.requests.iter().map(|request| request.url.as_str()).collect()
     }
@@ -440,9 +443,4 @@ impl World {
     pub fn notice(&self) -> &str {
         self.app.ui.notice.as_ref().map_or("", |notice| notice.text.as_str())
     }
-}
-
-fn run_for_real(run: ExternalRun) -> Result<Option<String>, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(run_command::run(run, run_command::TIME_MAX))
 }

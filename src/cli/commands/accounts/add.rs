@@ -3,23 +3,19 @@
 
 use std::io::{BufRead, IsTerminal, Read};
 
-use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, read};
-use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
-use url::Url;
-
-use super::{NO_FOLDER, read_accounts, sync};
+use super::{read_accounts, sync};
 use crate::cli::Done;
 use crate::cli::args::Options;
 use crate::cli::args_account::AccountAddArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::{self, Failure, block_on};
-use crate::engine::feeds::addresses::web_address;
 use crate::engine::politeness::host_queue::is_loopback;
-use crate::io::accounts::account_file::{Account, AccountFile};
-use crate::io::accounts::server::Server;
+use crate::io::accounts::account_file::AccountFile;
+use crate::io::accounts::login::{self, NO_FOLDER, server_address};
 use crate::io::console;
 use crate::io::http::{Http, Limits};
-use backissue_core::feed::text::{NAME_MAX, one_line};
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, read};
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
 /// Environment variable with the password.
 const VARIABLE: &str = "BACKISSUE_ACCOUNT_PASSWORD";
@@ -33,100 +29,81 @@ pub(in crate::cli) fn log_in(options: &Options, args: &AccountAddArgs) -> Result
     if options.offline {
         return Err(Failure::new("an account cannot be added with --offline"));
     }
-    let url = server_address(&args.address)?;
-    let name = name_of(args, &url);
+    let url = server_address(&args.address).map_err(Failure::new)?;
     if url.scheme() == "http" && !is_loopback(url.as_str()) {
         console::tell("this server is not encrypted: others could read your password");
     }
     let user = match &args.user {
+        Some(user) if user.trim().is_empty() => {
+            let why = "the user name is empty: leave out --user to log in with an API token";
+            return Err(Failure::new(why));
+        }
         Some(user) => user.clone(),
-        None => typed_line("user name: ")?,
+        None => typed_user()?,
     };
-    if user.trim().is_empty() {
-        return Err(Failure::new("the user name is empty: name the user with --user"));
-    }
-    let accounts = file.read().map_err(Failure::new)?;
-    let other = accounts.iter().find(|other| other.name == name && other.user != user);
-    if let Some(other) = other {
-        let user = one_line(&other.user, NAME_MAX);
-        return Err(Failure::new(format!(
-            "there is an account '{name}' of the user '{user}' already: give this one another name with --name"
-        )));
-    }
-    let mut account = Account { name, api: url.into(), user, ..Account::default() };
+    let account = login::new_account(&file, &url, args.name.as_deref(), &user);
+    let mut account = account.map_err(Failure::new)?;
     match &args.password_command {
         Some(command) => account.password_command = Some(command.clone()),
-        None => account.password = Some(typed_password()?),
+        None => account.password = Some(typed_password(account.user.is_empty())?),
     }
+    let path = file.path().display().to_string();
     let account = block_on(async move {
         let runtime = tokio::runtime::Handle::current();
         let http = Http::new(&settings.network, Limits::default()).map_err(Failure::new)?;
         let logged_in = tokio::task::spawn_blocking(move || {
-            let mut server = Server::new(http.into(), runtime, account)?;
-            server.discover()?;
-            Ok(server.account().clone())
+            login::log_in(http.into(), runtime, &file, account)
         });
         let logged_in = logged_in.await.map_err(|_| Failure::new("the login failed"))?;
-        logged_in
-            .map_err(|failure: crate::io::accounts::server::SyncFailure| Failure::new(failure.text))
+        logged_in.map_err(Failure::new)
     })?;
-    let (api, path) = (account.api.clone(), file.path().display().to_string());
-    let change = |accounts: &mut Vec<Account>| {
-        accounts.retain(|other| other.name != account.name);
-        accounts.push(account);
-    };
-    file.change(change).map_err(Failure::new)?;
     console::tell(&format!(
-        "logged in at {api}; the account is stored in {path}, readable only by you"
+        "logged in at {}; the account is stored in {path}, readable only by you",
+        account.api
     ));
+    if let Some(sentence) = login::without_labels(&account) {
+        console::tell(sentence);
+    }
     Ok(())
 }
 
 /// Runs the first sync of the account that was just added.
 pub(super) fn sync_first(desk: &CommandContext, args: &AccountAddArgs) -> Result<Done, Failure> {
-    let name = name_of(args, &server_address(&args.address)?);
+    let url = server_address(&args.address).map_err(Failure::new)?;
+    let name = login::name_of(args.name.as_deref(), &url);
     let (file, _) = read_accounts(desk)?;
     sync::sync_accounts(desk, &file, &[name], true)
 }
 
-fn server_address(typed: &str) -> Result<Url, Failure> {
-    let address = web_address(typed).map_err(Failure::new)?;
-    let url = Url::parse(&address).map_err(|error| Failure::new(format!("'{typed}': {error}")))?;
-    if url.password().is_some() || !url.username().is_empty() {
-        return Err(Failure::new("leave the login out of the address: it is asked for"));
-    }
-    Ok(url)
-}
-
-fn name_of(args: &AccountAddArgs, url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    let usual = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-    args.name.as_deref().map_or(usual, |name| one_line(name, NAME_MAX))
-}
-
 /// Returns the password from the environment, the terminal, or standard input.
-fn typed_password() -> Result<String, Failure> {
+fn typed_password(is_token: bool) -> Result<String, Failure> {
+    let (what, prompt) = if is_token {
+        ("API token", "API token: ")
+    } else {
+        ("password", "password (FreshRSS: the API password): ")
+    };
     let password = if let Ok(password) = std::env::var(VARIABLE) {
         password
     } else if std::io::stdin().is_terminal() {
-        let hidden = hidden_line("API password: ");
-        hidden.map_err(|error| Failure::new(format!("the password cannot be read: {error}")))?
+        let hidden = hidden_line(prompt);
+        hidden.map_err(|error| Failure::new(format!("the {what} cannot be read: {error}")))?
     } else {
         first_line(PASSWORD_MAX)?
     };
     if password.is_empty() {
         return Err(Failure::new(format!(
-            "the password is empty: type it, set {VARIABLE}, or name a command with --password-command"
+            "the {what} is empty: type it, set {VARIABLE}, or name a command with --password-command"
         )));
     }
     Ok(password)
 }
 
-fn typed_line(prompt: &str) -> Result<String, Failure> {
+/// Returns the user; empty to log in with an API token.
+fn typed_user() -> Result<String, Failure> {
     if !std::io::stdin().is_terminal() {
-        return Err(Failure::new("name the user with --user"));
+        return Ok(String::new());
     }
-    console::put_piece(prompt);
+    console::put_piece("user name (empty for an API token): ");
     first_line(PASSWORD_MAX)
 }
 

@@ -42,10 +42,7 @@ pub(super) fn list(desk: &CommandContext, in_json: bool) -> Result<Done, Failure
                 || "never synced".to_owned(),
                 |line| format!("{}: {}", line.at.format("%Y-%m-%d %H:%M UTC"), sync::words(line)),
             );
-            desk.put(&format!(
-                "{}  {} at {}  {feeds} feeds\n  {told}",
-                account.name, account.user, account.api
-            ));
+            desk.put(&format!("{}  {}  {feeds} feeds\n  {told}", account.name, account.place()));
         }
     }
     if let Some(list) = document {

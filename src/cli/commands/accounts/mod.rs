@@ -10,6 +10,7 @@ use crate::cli::args_account::{AccountAction, AccountArgs};
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::io::accounts::account_file::{Account, AccountFile};
+use crate::io::accounts::login::NO_FOLDER;
 
 /// Runs `backissue account`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &AccountArgs) -> Result<Done, Failure> {
@@ -44,5 +45,3 @@ pub(super) fn sync_one(desk: &CommandContext, name: &str) -> Result<Done, Failur
     let (file, _) = read_accounts(desk)?;
     sync::sync_accounts(desk, &file, &[name.to_owned()], false)
 }
-
-const NO_FOLDER: &str = "there is no folder for the configuration, so no account can be stored";

@@ -82,6 +82,7 @@ fn chosen_action(args: &FilterAddArgs) -> Action {
         Some(label) => Action::Label(one_line(label, NAME_MAX).trim_start_matches('#').to_owned()),
         None if args.mark_read => Action::Read,
         None if args.star => Action::Star,
+        None if args.download => Action::Download,
         None => Action::Hide,
     }
 }

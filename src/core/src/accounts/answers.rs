@@ -15,17 +15,17 @@ use crate::feed::{Enclosure, Entry};
 /// Maximum length of a token or login value, in bytes.
 const TOKEN_MAX: usize = 4_096;
 /// Maximum number of ids of one stream.
-const IDS_MAX: usize = 2_000_000;
+pub(super) const IDS_MAX: usize = 2_000_000;
 /// Maximum number of pages of one stream.
-const PAGES_MAX: u32 = 2_000;
+const PAGES_MAX: u32 = 500;
 /// Maximum length of a continuation, in bytes.
 const CONTINUATION_MAX: usize = 1_024;
 /// Maximum number of subscriptions.
-const SUBSCRIPTIONS_MAX: usize = 50_000;
+pub(super) const SUBSCRIPTIONS_MAX: usize = 50_000;
 /// Maximum length of the text of an entry, in bytes.
 const TEXT_MAX: usize = 4 * 1024 * 1024;
 /// Maximum number of attached files of an entry.
-const ENCLOSURES_MAX: usize = 100;
+pub(super) const ENCLOSURES_MAX: usize = 100;
 /// Maximum number of folders of a subscription.
 const FOLDERS_MAX: usize = 100;
 
@@ -60,11 +60,16 @@ fn is_web_page(bytes: &[u8]) -> bool {
 }
 
 fn read_json<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, AnswerFault> {
-    if is_web_page(bytes) {
-        return Err(AnswerFault::WebPage);
-    }
     if bytes.trim_ascii() == b"[]" {
         return Err(AnswerFault::NotOffered);
+    }
+    read_any_json(bytes)
+}
+
+/// Reads an answer of which an empty list can be a part.
+pub(super) fn read_any_json<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, AnswerFault> {
+    if is_web_page(bytes) {
+        return Err(AnswerFault::WebPage);
     }
     serde_json::from_slice(bytes).map_err(|error| {
         let why = match error.classify() {
@@ -238,7 +243,7 @@ pub fn read_subscriptions(bytes: &[u8], widened: bool) -> Result<Vec<RemoteFeed>
     Ok(answer.subscriptions.into_iter().take(SUBSCRIPTIONS_MAX).filter_map(feed).collect())
 }
 
-fn web_address(text: &str) -> Option<String> {
+pub(super) fn web_address(text: &str) -> Option<String> {
     let url = Url::parse(text.trim()).ok()?;
     matches!(url.scheme(), "http" | "https").then(|| url.to_string())
 }
@@ -387,7 +392,7 @@ fn read_item(item: ItemAnswer, widened: bool) -> Option<RemoteItem> {
     Some(RemoteItem { id, stream: item.origin.stream, entry })
 }
 
-fn limited(text: &str) -> String {
+pub(super) fn limited(text: &str) -> String {
     let end = text.floor_char_boundary(TEXT_MAX);
     safe_text(text.get(..end).unwrap_or_default()).into_owned()
 }

@@ -3,9 +3,7 @@
 //! Every request names the format of its answer, every POST carries the token, short fields come before the many ids, and ids are in
 //! their long form: each of these was needed by some server.
 
-use url::Url;
-use url::form_urlencoded::Serializer;
-
+use super::api_call::{ApiCall, MarkAction, SubscriptionEdit, Verb, encoded};
 use super::item_id::ItemId;
 
 /// Streams that every server has.
@@ -15,55 +13,35 @@ pub const STARRED: &str = "user/-/state/com.google/starred";
 const READ: &str = "user/-/state/com.google/read";
 const LABEL: &str = "user/-/label/";
 
-/// A request below the base address of an account.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ApiCall {
-    /// Path and query, to be appended to the base address.
-    pub path: String,
-    /// Urlencoded form. With a form, the request is a POST.
-    pub form: Option<String>,
+fn get(name: &str, parameters: &[(&str, &str)]) -> ApiCall {
+    let query = encoded(parameters.iter().copied());
+    let separator = if query.is_empty() { "" } else { "?" };
+    ApiCall::get(format!("/reader/api/0/{name}{separator}{query}"))
 }
 
-impl ApiCall {
-    fn get(name: &str, parameters: &[(&str, &str)]) -> Self {
-        let query = encoded(parameters.iter().copied());
-        let separator = if query.is_empty() { "" } else { "?" };
-        Self { path: format!("/reader/api/0/{name}{separator}{query}"), form: None }
-    }
-
-    fn post<'p>(name: &str, fields: impl IntoIterator<Item = (&'p str, &'p str)>) -> Self {
-        Self { path: format!("/reader/api/0/{name}"), form: Some(encoded(fields)) }
-    }
-
-    /// Returns the address of the request.
-    pub fn address(&self, base: &Url) -> String {
-        format!("{}{}", base.as_str().trim_end_matches('/'), self.path)
-    }
-}
-
-fn encoded<'p>(pairs: impl IntoIterator<Item = (&'p str, &'p str)>) -> String {
-    Serializer::new(String::new()).extend_pairs(pairs).finish()
+fn post<'p>(name: &str, fields: impl IntoIterator<Item = (&'p str, &'p str)>) -> ApiCall {
+    ApiCall::new(Verb::PostForm, format!("/reader/api/0/{name}"), encoded(fields))
 }
 
 /// Requests the login. It is a POST, so that no log of the server contains the password.
 pub fn login(user: &str, password: &str) -> ApiCall {
     let form = encoded([("Email", user), ("Passwd", password)]);
-    ApiCall { path: "/accounts/ClientLogin".to_owned(), form: Some(form) }
+    ApiCall::new(Verb::PostForm, "/accounts/ClientLogin".to_owned(), form)
 }
 
 /// Requests the token that every POST must carry.
 pub fn token() -> ApiCall {
-    ApiCall::get("token", &[])
+    get("token", &[])
 }
 
 /// Requests the subscriptions.
 pub fn subscriptions() -> ApiCall {
-    ApiCall::get("subscription/list", &[("output", "json")])
+    get("subscription/list", &[("output", "json")])
 }
 
 /// Requests the names of folders and labels.
 pub fn tags() -> ApiCall {
-    ApiCall::get("tag/list", &[("output", "json")])
+    get("tag/list", &[("output", "json")])
 }
 
 /// Returns the stream of the entries with a label. Ask only for a label that the server named: for others, some servers list all entries.
@@ -98,7 +76,7 @@ pub fn item_ids(wanted: &IdsWanted<'_>) -> ApiCall {
         parameters.push(("xt", READ));
     }
     parameters.extend(wanted.continuation.map(|continuation| ("c", continuation)));
-    ApiCall::get("stream/items/ids", &parameters)
+    get("stream/items/ids", &parameters)
 }
 
 /// Requests entries with their texts.
@@ -109,20 +87,7 @@ pub fn contents(token: &str, ids: &[ItemId]) -> ApiCall {
 fn with_ids(name: &str, fields: &[(&str, &str)], ids: &[ItemId]) -> ApiCall {
     let long: Vec<String> = ids.iter().map(ItemId::long).collect();
     let ids = long.iter().map(|id| ("i", id.as_str()));
-    ApiCall::post(name, fields.iter().copied().chain(ids))
-}
-
-/// A change of marks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MarkAction {
-    /// Mark as read.
-    Read,
-    /// Mark as unread.
-    Unread,
-    /// Star.
-    Star,
-    /// Remove the star.
-    Unstar,
+    post(name, fields.iter().copied().chain(ids))
 }
 
 /// Requests a change of marks.
@@ -134,19 +99,6 @@ pub fn mark(token: &str, action: MarkAction, ids: &[ItemId]) -> ApiCall {
         MarkAction::Unstar => ("r", STARRED),
     };
     with_ids("edit-tag", &[("T", token), field], ids)
-}
-
-/// A change of a subscription.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SubscriptionEdit<'a> {
-    /// Subscribe to an address.
-    Add(&'a str),
-    /// Unsubscribe.
-    Remove,
-    /// Change the title.
-    Rename(&'a str),
-    /// Move the feed from one folder to another. `None` means no folder.
-    Move(Option<&'a str>, Option<&'a str>),
 }
 
 /// Requests a change of the subscription with this stream. `Add` needs no stream.
@@ -166,11 +118,13 @@ pub fn edit_subscription(token: &str, stream: &str, edit: &SubscriptionEdit<'_>)
     };
     let fixed = [("T", token), ("ac", action), ("s", stream.as_str())];
     let more = more.iter().map(|(name, value)| (*name, value.as_str()));
-    ApiCall::post("subscription/edit", fixed.into_iter().chain(more))
+    post("subscription/edit", fixed.into_iter().chain(more))
 }
 
 #[cfg(test)]
 mod tests {
+    use url::Url;
+
     use super::*;
 
     #[test]
@@ -178,15 +132,15 @@ mod tests {
         let ids = [ItemId::read("1234").unwrap(), ItemId::read("1235").unwrap()];
         let first = "tag%3Agoogle.com%2C2005%3Areader%2Fitem%2F00000000000004d2";
         let second = "tag%3Agoogle.com%2C2005%3Areader%2Fitem%2F00000000000004d3";
-        let marked = mark("t&", MarkAction::Unread, &ids).form.unwrap();
+        let marked = mark("t&", MarkAction::Unread, &ids).body;
         assert_eq!(
             marked,
             format!("T=t%26&r=user%2F-%2Fstate%2Fcom.google%2Fread&i={first}&i={second}"),
             "the short fields are first"
         );
-        let labelled = label("t", "To do/1", true, &ids).form.unwrap();
+        let labelled = label("t", "To do/1", true, &ids).body;
         assert!(labelled.starts_with("T=t&a=user%2F-%2Flabel%2FTo+do%2F1&i=tag"), "{labelled}");
-        let contents = contents("t", &ids).form.unwrap();
+        let contents = contents("t", &ids).body;
         assert_eq!(contents, format!("T=t&output=json&i={first}&i={second}"));
         let wanted =
             IdsWanted { stream: READING_LIST, unread: true, count: 100, continuation: Some("9") };
@@ -196,7 +150,7 @@ mod tests {
              &xt=user%2F-%2Fstate%2Fcom.google%2Fread&c=9"
         );
         let login = login("ann", "a&b=c");
-        assert!(!login.path.contains("a&b") && login.form.unwrap().contains("Passwd=a%26b%3Dc"));
+        assert!(!login.path.contains("a&b") && login.body.contains("Passwd=a%26b%3Dc"));
         let base = Url::parse("https://a.example/api/greader.php").unwrap();
         assert_eq!(token().address(&base), "https://a.example/api/greader.php/reader/api/0/token");
     }
@@ -220,7 +174,7 @@ mod tests {
             ),
         ] {
             let call = edit_subscription("t", "feed/4", &edit);
-            assert_eq!(call.form.unwrap(), format!("T=t&{form}"));
+            assert_eq!(call.body, format!("T=t&{form}"));
         }
     }
 }

@@ -32,11 +32,21 @@ impl ItemId {
         if !is_padded && text.len() <= DECIMAL_MAX {
             let signed = text.parse::<i64>().map(i64::cast_unsigned);
             if let Ok(number) = signed.or_else(|_| text.parse::<u64>()) {
-                return Some(Self(format!("{number:016x}")));
+                return Some(Self::of_number(number));
             }
         }
         let is_id = (DIGITS..=DIGITS_MAX).contains(&text.len()) && is_hex(text);
         is_id.then(|| Self(text.to_ascii_lowercase()))
+    }
+
+    /// Returns the id of a number.
+    pub fn of_number(number: u64) -> Self {
+        Self(format!("{number:016x}"))
+    }
+
+    /// Returns the id as a number; `None` if it is longer than one.
+    pub fn number(&self) -> Option<u64> {
+        u64::from_str_radix(&self.0, 16).ok().filter(|_| self.0.len() == DIGITS)
     }
 
     /// Returns the long form, the only one that every server reads as the same entry.
@@ -77,6 +87,7 @@ mod tests {
             let read = ItemId::read(text);
             assert_eq!(read.as_ref().map(|id| id.0.as_str()), digits, "{text}");
             if let Some(id) = read {
+                assert!(id.number().is_none_or(|number| ItemId::of_number(number) == id), "{text}");
                 assert_eq!(ItemId::read(&id.long()), Some(id), "{text}");
             }
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::greader::MarkAction;
+use super::api_call::MarkAction;
 use super::item_id::ItemId;
 
 /// Marks of an entry that both sides have.

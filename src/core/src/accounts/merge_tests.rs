@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::greader::MarkAction;
+use super::api_call::MarkAction;
 use super::item_id::ItemId;
 use super::marks::{KnownMarks, Marks, ServerMarks};
 

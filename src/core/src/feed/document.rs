@@ -96,6 +96,8 @@ pub enum Kind {
     Rdf,
     /// JSON Feed 1 and 1.1.
     Json,
+    /// A list of feeds in OPML, each of which is an entry.
+    Opml,
     /// An XML-level redirect (SPEC D.5).
     Redirect,
     /// Not a feed.
@@ -111,6 +113,7 @@ impl Kind {
             Self::Rss => "rss",
             Self::Rdf => "rdf",
             Self::Json => "json",
+            Self::Opml => "opml",
             Self::Redirect => "redirect",
             Self::None => "none",
         }
@@ -118,7 +121,7 @@ impl Kind {
 
     /// Checks whether a document of this kind can have entries.
     pub const fn is_feed(self) -> bool {
-        matches!(self, Self::Atom | Self::Rss | Self::Rdf | Self::Json)
+        matches!(self, Self::Atom | Self::Rss | Self::Rdf | Self::Json | Self::Opml)
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher as _;
 
+use sha2::{Digest as _, Sha256};
 use siphasher::sip::SipHasher13;
 use siphasher::sip128::{Hasher128 as _, SipHasher13 as SipHasher128};
 
@@ -17,6 +18,11 @@ const TEXT_KEYS: (u64, u64) = (0x656e_7472_7920_7769, 0x7468_6f75_7420_6964);
 const ID_BYTES_MAX: usize = 4_096;
 /// Prefix of identities that are hashes.
 const HASH_PREFIX: &str = "urn:backissue:entry:";
+
+/// Prefix of identities that are the SHA-256 of another identity, in hexadecimal.
+const SHA256_PREFIX: &str = "urn:sha256:";
+/// Number of hexadecimal digits of a SHA-256.
+const SHA256_DIGITS: usize = 64;
 
 /// `Flaw::reason` for a stated ID that is ignored.
 pub(super) const SHARED_ID: &str = "different entries have this same id: it was ignored";
@@ -179,6 +185,30 @@ fn plain_text(entry: &StatedIdentity<'_>) -> String {
 /// Checks whether an identity is a hash of the entry's content, because the entry has no ID and no distinct link.
 pub(crate) fn is_made_up(id: &str) -> bool {
     id.starts_with(HASH_PREFIX)
+}
+
+/// Returns the identity of an entry of which only the SHA-256 of its identity is known. Such an entry and one with the identity itself
+/// are one entry.
+pub fn hashed_identity(id: &str) -> String {
+    use std::fmt::Write as _;
+    let mut hashed = SHA256_PREFIX.to_owned();
+    for byte in Sha256::digest(id) {
+        // Writing to a string cannot fail.
+        write!(hashed, "{byte:02x}").ok();
+    }
+    hashed
+}
+
+/// Returns the identity for a SHA-256 of an identity in hexadecimal; `None` if it is none.
+pub fn identity_of_sha256(digits: &str) -> Option<String> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_hash = digits.len() == SHA256_DIGITS && digits.bytes().all(is_digit);
+    is_hash.then(|| format!("{SHA256_PREFIX}{digits}"))
+}
+
+/// Checks whether an identity is the SHA-256 of another.
+pub fn is_hashed_identity(id: &str) -> bool {
+    id.strip_prefix(SHA256_PREFIX).is_some_and(|digits| digits.len() == SHA256_DIGITS)
 }
 
 fn bounded(id: &str) -> String {
@@ -365,6 +395,20 @@ mod tests {
     #[test]
     fn hashes_of_identities_are_part_of_the_stored_form() {
         assert_eq!(identity_hash("tag:orchard.example,2025:n6"), 16_185_863_149_614_722_164);
+    }
+
+    #[test]
+    fn an_identity_and_its_sha256_are_one() {
+        let hashed = hashed_identity("urn:1");
+        assert!(is_hashed_identity(&hashed) && !is_hashed_identity("urn:sha256:12"));
+        assert_eq!(identity_of_sha256(hashed.rsplit(':').next().unwrap()), Some(hashed));
+        for wrong in ["4c9e5e2d", "", &"G".repeat(64), &"a".repeat(65)] {
+            assert_eq!(identity_of_sha256(wrong), None, "{wrong}");
+        }
+        assert_eq!(
+            hashed_identity(""),
+            "urn:sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::document::{FeedDocument, Kind};
 use super::encoding::decode;
 use super::flaws::{Flaw, Flaws, TOO_DEEP, TOO_MANY_ENTRIES};
 use super::json_feed;
+use super::opml::read_list_feed;
 use super::xml::feed_rs_reader::read_with_feed_rs;
 use super::xml::xml_feed;
 
@@ -33,6 +34,12 @@ pub fn parse(bytes: &[u8], origin: &Origin<'_>) -> FeedDocument {
     } else {
         xml_feed::read_xml_feed(text, url.as_ref(), &mut flaws)
     };
+    if document.kind == Kind::None
+        && text.starts_with('<')
+        && let Some(list) = read_list_feed(bytes, &mut flaws)
+    {
+        document = list;
+    }
     // feed-rs has no limits, so it does not get JSON, whose size can grow by a factor of 100 in memory.
     if document.kind == Kind::None
         && !text.starts_with('{')

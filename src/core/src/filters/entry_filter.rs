@@ -65,6 +65,8 @@ pub enum Action {
     Star,
     /// Adds this label to the entry. Lists show the label, and `tag:` in a search finds it.
     Label(String),
+    /// Downloads the first attached file of a new entry.
+    Download,
 }
 
 /// The feeds that a filter applies to.
@@ -89,7 +91,7 @@ impl Action {
             Self::Hide => flags.with(Flag::Hidden, true),
             Self::Read => flags.with(Flag::Read, true),
             Self::Star => flags.with(Flag::Starred, true),
-            Self::Label(_) => flags,
+            Self::Label(_) | Self::Download => flags,
         }
     }
 
@@ -97,7 +99,7 @@ impl Action {
     pub fn label(&self) -> Option<&str> {
         match self {
             Self::Label(label) => Some(label),
-            Self::Hide | Self::Read | Self::Star => None,
+            Self::Hide | Self::Read | Self::Star | Self::Download => None,
         }
     }
 
@@ -108,6 +110,7 @@ impl Action {
             Self::Read => "mark read".into(),
             Self::Star => "star".into(),
             Self::Label(label) => format!("label #{label}"),
+            Self::Download => "download".into(),
         }
     }
 
@@ -118,6 +121,7 @@ impl Action {
             Self::Read => "marked read".into(),
             Self::Star => "starred".into(),
             Self::Label(label) => format!("labelled #{label}"),
+            Self::Download => "downloaded if new".into(),
         }
     }
 }

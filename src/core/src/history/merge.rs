@@ -14,7 +14,7 @@ use super::row::{Flags, IndexRow, TEXT_LOST};
 use super::tombstones::Tombstones;
 use super::windows::same_publication::{Former, Signs, find_same};
 use crate::feed::fingerprint::content_hash;
-use crate::feed::identity::identity_hash;
+use crate::feed::identity::{hashed_identity, identity_hash, is_hashed_identity};
 use crate::feed::{Entry, FeedDocument};
 
 /// The origin of a document.
@@ -84,9 +84,12 @@ impl Merging {
     }
 }
 
-/// Returns the identity hashes to look up before [`merge`] is called: those of the document's entries and tombstones.
+/// Returns the identity hashes to look up before [`merge`] is called: those of the document's entries and tombstones. The server of an
+/// account may have given an entry first, with the SHA-256 of its id only.
 pub fn identities(document: &FeedDocument) -> impl Iterator<Item = u64> + '_ {
-    let entries = document.entries.iter().map(|entry| identity_hash(&entry.id));
+    let entries = document.entries.iter();
+    let entries = entries
+        .flat_map(|entry| [identity_hash(&entry.id), identity_hash(&hashed_identity(&entry.id))]);
     entries.chain(document.tombstones.iter().map(|tombstone| identity_hash(&tombstone.id)))
 }
 
@@ -147,7 +150,12 @@ pub fn merge_as(
 pub fn has_renamed(document: &FeedDocument, merging: &Merging, known: &Known) -> bool {
     let entries = one_copy_each(&document.entries);
     let found = find_known(&entries, merging, known);
-    found.iter().any(|(at, known)| entries.get(*at).is_some_and(|entry| entry.id != known.kept.id))
+    let is_renamed = |id: &str, known: &str| {
+        id != known && hashed_identity(id) != known && id != hashed_identity(known)
+    };
+    found
+        .iter()
+        .any(|(at, known)| entries.get(*at).is_some_and(|it| is_renamed(&it.id, &known.kept.id)))
 }
 
 /// Returns the ids of the document's entries that are known under any id, by the sequence number of the known entry.
@@ -170,12 +178,26 @@ fn find_known<'k>(
     merging: &Merging,
     known: &'k Known,
 ) -> BTreeMap<usize, &'k KnownEntry> {
-    let with_id = |entry: &Entry| {
-        let with = known.get(&identity_hash(&entry.id)).map_or(&[][..], Vec::as_slice);
-        with.iter().find(|candidate| candidate.kept.id == entry.id)
+    let with_id = |id: &str| {
+        let with = known.get(&identity_hash(id)).map_or(&[][..], Vec::as_slice);
+        with.iter().find(|candidate| candidate.kept.id == id)
     };
+    let with_any_id = |id: &str| with_id(id).or_else(|| with_id(&hashed_identity(id)));
+    let numbered = entries.iter().enumerate();
     let mut found: BTreeMap<usize, &KnownEntry> =
-        entries.iter().enumerate().filter_map(|(at, entry)| Some((at, with_id(entry)?))).collect();
+        numbered.filter_map(|(at, entry)| Some((at, with_any_id(&entry.id)?))).collect();
+    let is_hashed = |at: usize| entries.get(at).is_some_and(|it| is_hashed_identity(&it.id));
+    let hashed: BTreeMap<&str, usize> = (0..entries.len())
+        .filter(|at| !found.contains_key(at) && is_hashed(*at))
+        .filter_map(|at| Some((entries.get(at)?.id.as_str(), at)))
+        .collect();
+    if !hashed.is_empty() {
+        for known in known.values().flatten() {
+            if let Some(at) = hashed.get(hashed_identity(&known.kept.id).as_str()) {
+                found.insert(*at, known);
+            }
+        }
+    }
     let unknown: BTreeSet<usize> =
         (0..entries.len()).filter(|at| !found.contains_key(at)).collect();
     if unknown.is_empty() {

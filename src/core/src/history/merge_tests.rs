@@ -148,3 +148,23 @@ fn later_update_wins_among_copies_in_one_document() {
     assert_eq!(merged.entries[&0].kept.title.as_deref(), Some("two"));
     assert_eq!(merged.new, 1);
 }
+
+#[test]
+fn an_entry_known_by_the_sha256_of_its_id_is_the_same() {
+    // Title, link and date differ, so only the ids connect them.
+    let polled_entry = entry("urn:a", "A", Some(5));
+    let served = entry(&hashed_identity("urn:a"), "Other", None);
+    let page = DocumentPlace { position: Position::Page, fetched_at: at(1) };
+    for (first, first_place, second, second_place) in
+        [(&polled_entry, polled(0), &served, page), (&served, page, &polled_entry, polled(2))]
+    {
+        let before =
+            merge(&document(vec![first.clone()]), first_place, &Known::new(), Counters::default());
+        let both = document(vec![entry("urn:b", "B", None), second.clone()]);
+        let after = merge(&both, second_place, &known(&before), before.counters);
+        assert_eq!(after.new, 1, "only b is new: {second:?}");
+        let kept = after.entries.get(&0).map(|entry| entry.kept.id.as_str());
+        assert_eq!(kept.unwrap_or("urn:a"), "urn:a", "the id of the publisher wins");
+        assert!(!has_renamed(&both, &Merging::at(second_place), &known(&before)));
+    }
+}

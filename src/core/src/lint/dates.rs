@@ -93,7 +93,7 @@ fn missing(exhibit: &LintInput<'_>, findings: &mut Findings) {
         let element = match document.kind {
             Kind::Json => "date_published",
             Kind::Rdf => "dc:date",
-            Kind::Atom | Kind::Rss | Kind::Redirect | Kind::None => "pubDate",
+            Kind::Atom | Kind::Rss | Kind::Opml | Kind::Redirect | Kind::None => "pubDate",
         };
         findings.note(Topic::Dates, element, message);
     }

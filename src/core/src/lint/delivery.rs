@@ -48,11 +48,12 @@ const COMPRESSED_BYTES_MIN: u64 = 10_240;
 /// Generic media types for XML and JSON. They are accepted for every feed format.
 const GENERIC: [&str; 3] = ["application/xml", "text/xml", "application/json"];
 /// Specific media type of each feed format.
-const TYPES: [(Kind, &str); 4] = [
+const TYPES: [(Kind, &str); 5] = [
     (Kind::Atom, "application/atom+xml"),
     (Kind::Rss, "application/rss+xml"),
     (Kind::Rdf, "application/rdf+xml"),
     (Kind::Json, "application/feed+json"),
+    (Kind::Opml, "text/x-opml"),
 ];
 
 /// Checks the delivery of a document. Fewer checks apply to an archive, because it is fetched once and never polled.

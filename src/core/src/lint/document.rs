@@ -19,7 +19,7 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
             let message = "this is not a feed: readers cannot use it";
             findings.add(Level::Error, Topic::Document, "document", "", message);
         }
-        Kind::Atom | Kind::Rss | Kind::Rdf | Kind::Json => {
+        Kind::Atom | Kind::Rss | Kind::Rdf | Kind::Json | Kind::Opml => {
             let message = format!(
                 "{}, {}; {}, {}",
                 format_words(document.kind),
@@ -70,6 +70,7 @@ const fn format_words(kind: Kind) -> &'static str {
         Kind::Rss => "an RSS feed",
         Kind::Rdf => "an RSS feed in RDF",
         Kind::Json => "a JSON Feed",
+        Kind::Opml => "a list of feeds in OPML",
         Kind::Redirect => "a redirect",
         Kind::None => "not a feed",
     }

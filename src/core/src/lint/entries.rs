@@ -68,6 +68,7 @@ fn no_id(exhibit: &LintInput<'_>, seen: &Oddity) -> String {
     let name = match exhibit.document.kind {
         Kind::Atom => "atom:id",
         Kind::Rdf => "rdf:about",
+        Kind::Opml => "xmlUrl",
         Kind::Rss | Kind::Json | Kind::Redirect | Kind::None => "guid",
     };
     let instead = if made_up == 0 {

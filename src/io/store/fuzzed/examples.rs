@@ -8,6 +8,7 @@ use chrono::{DateTime, Duration, Utc};
 use crate::engine::change::MarkChange;
 use crate::engine::change::undo_stack::{SavedStep, Step, StepChanges};
 use crate::engine::change::value::ChangeId;
+use crate::engine::downloads::queue::sample;
 use crate::engine::entries::full_text::FullText;
 use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
@@ -106,6 +107,7 @@ fn fill(store: &mut Store) {
     let search =
         SavedSearch { id: 1, name: "frost".to_owned(), text: "frost is:unread".to_owned() };
     store.save_searches(&[search]).unwrap();
+    store.save_downloads(&[sample(1, "https://a.example/1.mp3")]).unwrap();
     store.save_folded(&BTreeSet::from(["news/coast".to_owned()])).unwrap();
     let history = HistoryCommit {
         feed: FEED,

@@ -25,6 +25,7 @@ use super::poll_logs::LogRecord;
 use super::sleepy_threads::SessionLength;
 use super::upkeep::backup::read_backup;
 use crate::engine::change::undo_stack::SavedStep;
+use crate::engine::downloads::record::Download;
 use crate::engine::entries::full_text::FullText;
 use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
@@ -81,6 +82,7 @@ fn check_records(sealed: &[u8]) {
     plain::<ArchiveNode>(sealed);
     plain::<Vec<(u32, ReadingPosition)>>(sealed);
     plain::<Vec<SavedSearch>>(sealed);
+    plain::<Vec<Download>>(sealed);
     plain::<Vec<EntryFilter>>(sealed);
     plain::<BTreeSet<String>>(sealed);
     packed::<Vec<Option<KeptEntry>>>(sealed);

@@ -39,6 +39,7 @@ fn there_is_an_example_of_every_kind_of_record() {
         ("an archive", read_as(&reads::<ArchiveNode>)),
         ("places", read_as(&reads::<Vec<(u32, ReadingPosition)>>)),
         ("searches", read_as(&reads::<Vec<SavedSearch>>)),
+        ("downloads", read_as(&reads::<Vec<Download>>)),
         ("filters", read_as(&reads::<Vec<EntryFilter>>)),
         ("folded tags", read_as(&reads::<BTreeSet<String>>)),
         ("entries", read_as(&reads::<Vec<Option<KeptEntry>>>)),

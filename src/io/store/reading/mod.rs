@@ -1,5 +1,6 @@
 //! Reads the store: subscriptions, lists, entries, searches, texts, reading positions.
 
+pub(super) mod downloads;
 pub(super) mod filter_hits;
 mod list_order;
 pub(super) mod listed_entries;

@@ -91,6 +91,7 @@ impl Store {
         }
         health.findings.extend(self.check_filters(repair)?);
         health.findings.extend(self.check_searches(repair)?);
+        health.findings.extend(self.check_downloads(repair)?);
         health.findings.extend(self.check_pages(repair)?);
         health.findings.extend(self.check_places(repair)?);
         health.findings.extend(self.check_steps(repair)?);

@@ -12,11 +12,13 @@ use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::{Batch, TableName};
 use crate::io::store::record_keys::feed_bytes;
+use backissue_core::accounts::changes::ChangeState;
 use backissue_core::accounts::labels::{AgreedLabel, KnownLabel};
 use backissue_core::accounts::marks::KnownMarks;
 use backissue_core::accounts::subscriptions::AgreedFeed;
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::feed::FeedDocument;
+use backissue_core::feed::identity::is_hashed_identity;
 use backissue_core::filters::FilterScope;
 use backissue_core::history::merge::known_copies;
 use backissue_core::history::rank::Position;
@@ -41,6 +43,8 @@ pub struct AccountState {
     pub skipped: BTreeSet<ItemId>,
     /// Hash of the first page of unread entries at the last sync; `None` if that sync did not end well.
     pub unread_start: Option<u64>,
+    /// What was pulled from a server that tells what changed.
+    pub changes: ChangeState,
     /// The last syncs, oldest first.
     pub log: Vec<SyncLine>,
 }
@@ -220,13 +224,15 @@ impl Store {
         let merging = Merging::at(place);
         let tombstones = Tombstones::default();
         let mut merged = merge_as(&document, &merging, &tombstones, &Known::new(), counters);
+        let ids = ids_of(sync);
         for (seq, entry) in &mut merged.entries {
-            let Some(id) = ItemId::read(&entry.kept.id) else { continue };
-            let remote = sync.marks.get(&id).copied().unwrap_or_default();
+            let Some(&id) = ids.get(entry.kept.id.as_str()) else { continue };
+            let remote = sync.marks.get(id).copied().unwrap_or_default();
             let flags = with_marks(Flags::NEW, remote);
             merged.counters.shift(Some(entry.row.flags), Some(flags));
             entry.row.flags = flags;
-            synced.items.insert(id, SyncedItem::new(*seq, KnownMarks::first(remote, remote)));
+            let item = SyncedItem::new(*seq, KnownMarks::first(remote, remote));
+            synced.items.insert(id.clone(), item);
         }
         let first_new = counters.next_seq;
         let hits = self.apply_filters(feed, &document, &mut merged, first_new, sync.at);
@@ -287,20 +293,28 @@ impl Store {
         if taken.len() >= self.rows_of(sync.feed)?.len() {
             return Ok(document);
         }
-        let mut known = self.find_candidates(sync.feed, &document, &merging)?;
+        let is_hashed = document.entries.iter().any(|entry| is_hashed_identity(&entry.id));
+        let mut known = if is_hashed {
+            // The ids of the publisher are known by their hashes only, so each entry here is a candidate.
+            self.find_known(sync.feed, |_| true)?
+        } else {
+            self.find_candidates(sync.feed, &document, &merging)?
+        };
         for entries in known.values_mut() {
             entries.retain(|entry| !taken.contains(&entry.seq));
         }
-        let copies = known_copies(&document, &merging, &known);
+        let (copies, ids) = (known_copies(&document, &merging, &known), ids_of(sync));
         for known in known.values().flatten() {
-            let Some(id) = copies.get(&known.seq).and_then(|id| ItemId::read(id)) else { continue };
+            let Some(&id) = copies.get(&known.seq).and_then(|id| ids.get(id.as_str())) else {
+                continue;
+            };
             // Marks here count as changes since both sides were equal. Old entries that count as read although nobody read them do not:
             // nothing that was not read is marked there.
             let flags = known.row.flags;
             let agreed =
                 Marks { is_read: flags.is_read() && !flags.was_opened(), is_starred: false };
             let item = SyncedItem::new(known.seq, KnownMarks { agreed, ..KnownMarks::default() });
-            synced.items.insert(id, item);
+            synced.items.insert(id.clone(), item);
         }
         let here: BTreeSet<String> = copies.into_values().collect();
         document.entries.retain(|entry| !here.contains(&entry.id));
@@ -308,10 +322,16 @@ impl Store {
     }
 }
 
+/// Returns the ids on the server of the entries that arrived, by their ids here.
+fn ids_of(sync: &FeedSync) -> BTreeMap<&str, &ItemId> {
+    sync.arrived.iter().map(|(id, entry)| (entry.id.as_str(), id)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use backissue_core::feed::Entry;
+    use backissue_core::feed::identity::hashed_identity;
 
     const FEED: FeedKey = FeedKey(1);
     const NOW: DateTime<Utc> = DateTime::from_timestamp(1_700_000_000, 0).unwrap();
@@ -407,6 +427,10 @@ mod tests {
         let read: Vec<bool> = flags(&mut store).into_iter().map(|(read, _)| read).collect();
         assert_eq!(read, [false, true, true, true, false]);
         assert_eq!(changed(&mut store), [id(2)], "nothing that nobody read is sent as read");
+        // Of the fourth entry, the server gives another link, title and date, and the hash of its id.
+        let mut hashed = sync(&[40], &[(40, READ_THERE)]);
+        hashed.arrived[0].1.id = hashed_identity("urn:4");
+        assert_eq!(store.sync_feed(&hashed).unwrap().new, 0);
         // A later poll brings the entry that the server had first.
         let mut document = polled(Position::Subscription).0;
         document.entries.push(entry("urn:5", 5));

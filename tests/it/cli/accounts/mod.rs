@@ -1,8 +1,10 @@
 //! Accounts on servers, through the real binary and a server that behaves like each known one.
 
+mod hostile;
 mod interrupted;
 mod labels;
 mod marks;
+mod miniflux;
 mod subscriptions;
 
 use crate::support::binary::{Ended, Program};

@@ -28,7 +28,7 @@ fn comic_names_the_key_for_pictures_until_they_are_shown() {
 fn podcast_names_the_key_that_plays_it() {
     let sound = "<enclosure url=\"https://a.example/1.mp3\" type=\"audio/mpeg\"/>";
     let screen = open("Episode", "<p>Notes</p>", sound).draw();
-    assert!(screen.contains("E plays the attached file"), "{screen}");
+    assert!(screen.contains("E downloads the attached file"), "{screen}");
     let paper = "<enclosure url=\"https://a.example/1.pdf\" type=\"application/pdf\"/>";
     assert!(!open("Paper", "<p>Notes</p>", paper).draw().contains("attached file"));
 }

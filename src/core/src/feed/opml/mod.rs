@@ -1,6 +1,7 @@
 //! Reads and writes subscription lists in OPML, and reads URL lists.
 
 pub mod feed_source;
+mod list_feed;
 #[cfg(test)]
 mod opml_tests;
 mod outline;
@@ -10,6 +11,7 @@ pub mod subscription_list;
 pub mod tag_line;
 mod write_opml;
 
+pub(in crate::feed) use list_feed::read_list_feed;
 pub use read_opml::read_opml;
 pub use read_urls::{is_url_list, read_urls};
 pub use write_opml::write_opml;

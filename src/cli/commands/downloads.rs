@@ -1,0 +1,219 @@
+//! `backissue downloads`: lists the downloads of attached files, and adds, runs, pauses, resumes and removes them.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+
+use crate::cli::args_changes::{DownloadsAddArgs, DownloadsArgs, DownloadsChange};
+use crate::cli::context::CommandContext;
+use crate::cli::json_list::JsonList;
+use crate::cli::session::Failure;
+use crate::cli::{Done, json as pieces};
+use crate::engine::downloads::actions::DownloadRequest;
+use crate::engine::downloads::progress::state_words;
+use crate::engine::downloads::queue;
+use crate::engine::downloads::record::{Download, DownloadState, Downloads, PART};
+use crate::engine::request::Request;
+use crate::engine::state::Engine;
+use crate::io::clock;
+use crate::io::loop_handle::Waited;
+use crate::view::byte_words;
+use backissue_core::feed::text::counted_words;
+use backissue_core::history::EntryKey;
+
+/// Maximum time that `downloads run` waits for another attempt. Downloads that pause longer are left to the next run.
+const PATIENCE: TimeDelta = TimeDelta::minutes(2);
+
+/// Runs `backissue downloads`.
+pub(in crate::cli) fn run(desk: &CommandContext, args: &DownloadsArgs) -> Result<Done, Failure> {
+    match &args.change {
+        None => list(desk, args.json),
+        Some(DownloadsChange::Add(args)) => add(desk, args),
+        Some(DownloadsChange::Run) => receive(desk),
+        Some(DownloadsChange::Pause(args)) => {
+            for_each(desk, &args.numbers, DownloadRequest::Pause, "paused")
+        }
+        Some(DownloadsChange::Resume(args)) => {
+            for_each(desk, &args.numbers, DownloadRequest::Resume, "waiting")
+        }
+        Some(DownloadsChange::Remove(args)) => {
+            let delete = args.delete;
+            let request = move |id| DownloadRequest::Remove { id, delete };
+            for_each(desk, &args.numbers, request, "removed")
+        }
+    }
+}
+
+fn list(desk: &CommandContext, as_json: bool) -> Result<Done, Failure> {
+    let now = clock::now();
+    let downloads = desk.inspect(|engine| engine.downloads.clone())?;
+    if as_json {
+        let mut list = JsonList::new(desk);
+        for download in downloads.list.values() {
+            list.push(&in_json(&downloads, download));
+        }
+        list.end();
+        return Ok(Done::All);
+    }
+    if downloads.list.is_empty() {
+        desk.tell(
+            "no downloads yet; press E on an entry or run 'backissue downloads add' to add one",
+        );
+    }
+    for download in downloads.list.values() {
+        desk.put(&line(&downloads, download, now));
+    }
+    Ok(Done::All)
+}
+
+fn line(downloads: &Downloads, download: &Download, now: DateTime<Utc>) -> String {
+    let state = state_words(downloads, download, now, byte_words);
+    let (id, title, feed) = (download.id, &download.title, &download.feed_title);
+    format!("{id:>5}  {title} · {feed}: {state}")
+}
+
+fn in_json(downloads: &Downloads, download: &Download) -> Value {
+    let transfer = downloads.running.get(&download.id);
+    let state = match (download.state, transfer) {
+        (DownloadState::Waiting, Some(_)) => "receiving",
+        (DownloadState::Waiting, None) => "waiting",
+        (DownloadState::Paused, _) => "paused",
+        (DownloadState::Failed, _) => "failed",
+        (DownloadState::Done, _) => "done",
+    };
+    let is_done = download.state == DownloadState::Done;
+    let path = download.path.clone();
+    let path = path.map(|path| if is_done { path } else { format!("{path}{PART}") });
+    json!({
+        "number": download.id,
+        "entry": download.entry.to_string(),
+        "title": download.title,
+        "feed_title": download.feed_title,
+        "url": download.url,
+        "type": download.media_type,
+        "state": state,
+        "path": path,
+        "received": downloads.received(download),
+        "size": download.version.size,
+        "bytes_per_second": transfer.map(|transfer| transfer.speed),
+        "failures": download.failures,
+        "trouble": download.trouble,
+        "retry_at": pieces::time(download.retry_at),
+        "added": pieces::time(Some(download.added)),
+        "finished": pieces::time(download.finished),
+        "position_seconds": download.position,
+        "duration_seconds": download.duration,
+        "played": pieces::time(download.played),
+    })
+}
+
+/// Adds the attached files of entries, and waits until the list is durable.
+fn add(desk: &CommandContext, args: &DownloadsAddArgs) -> Result<Done, Failure> {
+    let keys: Result<Vec<EntryKey>, String> = args.entries.iter().map(|one| one.parse()).collect();
+    let keys = keys.map_err(Failure::new)?;
+    let (wanted, file) = (keys.clone(), args.file.map(usize::from));
+    let before: BTreeSet<u32> =
+        desk.inspect(|engine| engine.downloads.list.keys().copied().collect())?;
+    desk.ask(Request::Download(DownloadRequest::Add { keys: wanted, file }))?;
+    desk.follow(|engine, _, _: &mut Vec<()>| engine.downloads.reading == 0, |()| {})?;
+    desk.wait_until_kept()?;
+    let downloads = desk.inspect(|engine| engine.downloads.clone())?;
+    let mut done = Done::All;
+    for key in keys {
+        let of_entry = downloads.list.values().filter(|download| download.entry == key);
+        match of_entry.max_by_key(|download| download.id) {
+            Some(added) if before.contains(&added.id) => {
+                desk.put(&format!(
+                    "already in the list: {}",
+                    line(&downloads, added, clock::now()).trim()
+                ));
+            }
+            Some(added) => desk.put(&line(&downloads, added, clock::now())),
+            None => {
+                desk.tell(&format!("backissue: no such file is attached to entry {key}"));
+                done = Done::WithFailures;
+            }
+        }
+    }
+    Ok(done)
+}
+
+fn for_each(
+    desk: &CommandContext,
+    numbers: &[u32],
+    request: impl Fn(u32) -> DownloadRequest,
+    done: &str,
+) -> Result<Done, Failure> {
+    for &number in numbers {
+        desk.ask(Request::Download(request(number)))?;
+    }
+    desk.wait_until_kept()?;
+    desk.put(&format!("{} {done}", counted_words(numbers.len(), "download", "downloads")));
+    Ok(Done::All)
+}
+
+/// Receives all waiting files, and reports the result of each.
+fn receive(desk: &CommandContext) -> Result<Done, Failure> {
+    if desk.options.offline {
+        return Err(Failure::new("nothing is downloaded with --offline"));
+    }
+    let ids: BTreeSet<u32> =
+        desk.inspect(|engine| queue_and_running(&engine.downloads).collect())?;
+    desk.ask(Request::Download(DownloadRequest::Run))?;
+    let waited = desk.follow(
+        |engine, _, notes| {
+            notes.push(shown_progress(engine));
+            is_over(engine, clock::now())
+        },
+        |progress: Option<(String, u64, u64)>| match progress {
+            Some((text, received, size)) => desk.show_progress(text, received, size),
+            None => desk.end_progress(),
+        },
+    )?;
+    desk.end_progress();
+    desk.wait_until_durable()?;
+    let (now, downloads) = (clock::now(), desk.inspect(|engine| engine.downloads.clone())?);
+    let mut done = Done::All;
+    for download in ids.iter().filter_map(|id| downloads.list.get(id)) {
+        match (download.state, &download.path) {
+            (DownloadState::Done, Some(path)) => desk.put(path),
+            (DownloadState::Done, None) | (DownloadState::Paused, _) => {}
+            (DownloadState::Failed | DownloadState::Waiting, _) => {
+                desk.tell(&format!("backissue: {}", line(&downloads, download, now).trim()));
+                done = Done::WithFailures;
+            }
+        }
+    }
+    match waited {
+        Waited::Done => Ok(done),
+        Waited::Cancelled => Err(Failure::new("interrupted; the next run resumes the downloads")),
+    }
+}
+
+fn queue_and_running(downloads: &Downloads) -> impl Iterator<Item = u32> {
+    let waiting = queue::waiting(downloads).map(|download| download.id);
+    waiting.chain(downloads.running.keys().copied())
+}
+
+/// Checks whether nothing is received, and nothing starts soon.
+fn is_over(engine: &Engine, now: DateTime<Utc>) -> bool {
+    let soon = now.checked_add_signed(PATIENCE).unwrap_or(now);
+    engine.downloads.reading == 0
+        && engine.downloads.running.is_empty()
+        && queue::waiting(&engine.downloads).all(|download| !queue::is_due(download, soon))
+}
+
+fn shown_progress(engine: &Engine) -> Option<(String, u64, u64)> {
+    let downloads = &engine.downloads;
+    let running: Vec<&Download> =
+        downloads.running.keys().filter_map(|id| downloads.list.get(id)).collect();
+    let first = running.first()?;
+    let text = match running.len() {
+        1 => first.title.clone(),
+        count => format!("{count} files"),
+    };
+    let received = running.iter().map(|download| downloads.received(download) / 1000).sum();
+    let sizes: Option<u64> = running.iter().map(|download| download.version.size).sum();
+    Some((format!("receiving {text}, kB"), received, sizes.unwrap_or_default() / 1000))
+}

@@ -1,0 +1,270 @@
+//! What a user can do with downloads: add, pause, resume, remove.
+
+use std::ops::Range;
+
+use chrono::{DateTime, Utc};
+
+use super::playing;
+use super::progress::{change, forget_part, save, start_waiting};
+use super::record::{DOWNLOADS_MAX, Download, DownloadState, FileVersion, PART};
+use crate::engine::effect::Effect;
+use crate::engine::entries::loaded_entry::LoadedEntry;
+use crate::engine::external::run_external::is_web_address;
+use crate::engine::poll::poll_stage::News;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
+use backissue_core::feed::Enclosure;
+use backissue_core::feed::text::{counted_words, one_line};
+use backissue_core::filters::Action;
+use backissue_core::history::{Counters, EntryKey, FeedKey};
+
+/// Maximum length of a stored title, in characters.
+const TITLE_CHARS_MAX: usize = 300;
+
+/// A request of a user that concerns downloads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DownloadRequest {
+    /// Download an attached file of each entry.
+    Add {
+        /// Entries whose files to download.
+        keys: Vec<EntryKey>,
+        /// Which of the attached files, counted from 1; `None` for the first one.
+        file: Option<usize>,
+    },
+    /// Pause a download.
+    Pause(u32),
+    /// Resume a download that is paused or failed, or receive a complete file again.
+    Resume(u32),
+    /// Remove a download from the list.
+    Remove {
+        /// Number of the download.
+        id: u32,
+        /// `true` to delete the complete file, too.
+        delete: bool,
+    },
+    /// Play a complete file.
+    Play(u32),
+    /// Set whether a file counts as played to its end.
+    SetPlayed(u32, bool),
+    /// Receive files in this process until none waits.
+    Run,
+}
+
+/// Entries whose attached files are read from the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttachedWanted {
+    /// Entries that the user chose, and which of their files, counted from 1; `None` for the first one.
+    Chosen(Vec<EntryKey>, Option<usize>),
+    /// New entries of a feed, to which the user's filters apply.
+    New(FeedKey, Range<u32>),
+}
+
+impl AttachedWanted {
+    /// Returns the feeds of the entries.
+    pub fn feeds(&self) -> std::collections::BTreeSet<FeedKey> {
+        match self {
+            Self::Chosen(keys, _) => keys.iter().map(|key| key.feed).collect(),
+            Self::New(feed, _) => std::iter::once(*feed).collect(),
+        }
+    }
+}
+
+/// Carries out a request. The error is a sentence with the reason that it is not allowed.
+pub fn requested(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    request: DownloadRequest,
+) -> Result<Vec<Effect>, String> {
+    let known = |engine: &Engine, id: u32| {
+        let download = engine.downloads.list.get(&id).cloned();
+        download.ok_or_else(|| format!("there is no download {id}"))
+    };
+    match request {
+        DownloadRequest::Add { keys, file } => {
+            Ok(vec![read_attached(engine, AttachedWanted::Chosen(keys, file))])
+        }
+        DownloadRequest::Pause(id) => {
+            let download = known(engine, id)?;
+            if download.state == DownloadState::Done {
+                return Err("the file is complete".to_owned());
+            }
+            let received = engine.downloads.received(&download);
+            let mut effects = stop(engine, id, Vec::new());
+            change(engine, id, |download| {
+                (download.state, download.received) = (DownloadState::Paused, received);
+            });
+            effects.push(save(engine));
+            Ok(effects)
+        }
+        DownloadRequest::Resume(id) => {
+            let again = known(engine, id)?.state == DownloadState::Done;
+            change(engine, id, |download| {
+                download.state = DownloadState::Waiting;
+                (download.failures, download.retry_at, download.trouble) = (0, None, None);
+                if again {
+                    forget_part(download);
+                    (download.path, download.finished) = (None, None);
+                }
+            });
+            Ok(vec![save(engine)])
+        }
+        DownloadRequest::Remove { id, delete } => {
+            let download = known(engine, id)?;
+            Ok(remove(engine, &download, delete))
+        }
+        DownloadRequest::Play(id) => playing::play(engine, now, &known(engine, id)?),
+        DownloadRequest::SetPlayed(id, played) => {
+            known(engine, id)?;
+            change(engine, id, |download| {
+                (download.played, download.position) = (played.then_some(now), 0);
+            });
+            Ok(vec![save(engine)])
+        }
+        DownloadRequest::Run => {
+            engine.downloads.asked_to_run = true;
+            Ok(start_waiting(engine, now))
+        }
+    }
+}
+
+/// Stops receiving a file, and deletes these files when it has stopped.
+fn stop(engine: &mut Engine, id: u32, delete: Vec<String>) -> Vec<Effect> {
+    let was_running = engine.downloads.running.remove(&id).is_some();
+    let is_needed = was_running || !delete.is_empty();
+    is_needed.then_some(Effect::StopDownload { id, delete }).into_iter().collect()
+}
+
+fn remove(engine: &mut Engine, download: &Download, delete: bool) -> Vec<Effect> {
+    let is_done = download.state == DownloadState::Done;
+    let path = download.path.clone();
+    let files = match (is_done, delete) {
+        (true, false) => Vec::new(),
+        (true, true) => path.clone().into_iter().collect(),
+        (false, _) => path.clone().map(|path| format!("{path}{PART}")).into_iter().collect(),
+    };
+    let mut effects = stop(engine, download.id, files);
+    engine.downloads.list.remove(&download.id);
+    engine.downloads.playing.remove(&download.id);
+    match (is_done, delete, path) {
+        (true, false, Some(path)) => {
+            engine.say(format!("removed from the list; the file stays: {path}"));
+        }
+        (true, true, _) => engine.say("the file was deleted"),
+        (_, _, _) => engine.say("the download was removed"),
+    }
+    effects.push(save(engine));
+    effects
+}
+
+fn read_attached(engine: &mut Engine, wanted: AttachedWanted) -> Effect {
+    engine.downloads.reading = engine.downloads.reading.saturating_add(1);
+    Effect::store(Job::ReadAttached(wanted))
+}
+
+/// Reads the new entries of a poll whose files a filter may download. The first document of a subscription is left out, because its
+/// entries existed before the user subscribed.
+pub fn note_new_entries(
+    engine: &mut Engine,
+    feed: FeedKey,
+    counters: Counters,
+    news: News,
+    is_first: bool,
+) -> Option<Effect> {
+    let has_filter = engine.filters.list.iter().any(|filter| filter.action == Action::Download);
+    if news.new == 0 || is_first || !has_filter {
+        return None;
+    }
+    let range = counters.next_seq.saturating_sub(news.new)..counters.next_seq;
+    Some(read_attached(engine, AttachedWanted::New(feed, range)))
+}
+
+/// Handles a failure to read attached files.
+pub const fn reading_failed(engine: &mut Engine) {
+    engine.downloads.reading = engine.downloads.reading.saturating_sub(1);
+}
+
+/// Adds the attached files of entries that were read from the store.
+pub fn attached(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    wanted: &AttachedWanted,
+    entries: Vec<LoadedEntry>,
+) -> Vec<Effect> {
+    engine.downloads.reading = engine.downloads.reading.saturating_sub(1);
+    let (mut added, mut known, mut without) = (Vec::new(), 0_usize, 0_usize);
+    for entry in entries {
+        let number = match wanted {
+            AttachedWanted::Chosen(_, file) => file.unwrap_or(1),
+            AttachedWanted::New(..) if is_filtered(engine, &entry) => 1,
+            AttachedWanted::New(..) => continue,
+        };
+        let files = &entry.kept.enclosures;
+        let place = number.saturating_sub(1);
+        let Some(file) = files.get(place).filter(|file| is_web_address(&file.url)) else {
+            without = without.saturating_add(1);
+            continue;
+        };
+        if engine.downloads.of_file(entry.key, &file.url).is_some() {
+            known = known.saturating_add(1);
+            continue;
+        }
+        if engine.downloads.list.len() >= DOWNLOADS_MAX {
+            engine.complain(format!(
+                "{DOWNLOADS_MAX} files are in the list of downloads: remove some first"
+            ));
+            break;
+        }
+        let download = new_download(engine, now, &entry, file.clone());
+        added.push(download.title.clone());
+        engine.downloads.list.insert(download.id, download);
+    }
+    let is_asked = matches!(wanted, AttachedWanted::Chosen(..));
+    match added.as_slice() {
+        [] if !is_asked => {}
+        [] if known > 0 => engine.say("the file is already in the list of downloads"),
+        [] if without > 0 => engine.complain("no file is attached to this entry"),
+        [] => {}
+        [title] => engine.say(format!("added to the downloads: {title}")),
+        many => {
+            let files = counted_words(many.len(), "file", "files");
+            engine.say(format!("added to the downloads: {files}"));
+        }
+    }
+    if added.is_empty() { Vec::new() } else { vec![save(engine)] }
+}
+
+fn is_filtered(engine: &Engine, entry: &LoadedEntry) -> bool {
+    let filters = entry.ruled.iter().filter_map(|&id| engine.filters.get(id));
+    filters.into_iter().any(|filter| filter.action == Action::Download)
+}
+
+fn new_download(
+    engine: &Engine,
+    now: DateTime<Utc>,
+    entry: &LoadedEntry,
+    file: Enclosure,
+) -> Download {
+    let last = engine.downloads.list.keys().next_back();
+    let feed = engine.feeds.get(&entry.key.feed).map(|feed| feed.record.shown_title());
+    Download {
+        id: last.map_or(1, |last| last.saturating_add(1)),
+        entry: entry.key,
+        url: file.url,
+        media_type: file.media_type,
+        title: one_line(entry.kept.shown_title(), TITLE_CHARS_MAX),
+        feed_title: one_line(feed.unwrap_or_default(), TITLE_CHARS_MAX),
+        date: entry.kept.listed(),
+        added: now,
+        state: DownloadState::Waiting,
+        path: None,
+        version: FileVersion::default(),
+        received: 0,
+        failures: 0,
+        retry_at: None,
+        trouble: None,
+        finished: None,
+        position: 0,
+        duration: file.duration_seconds,
+        played: None,
+    }
+}

@@ -1,0 +1,158 @@
+//! A download as it is stored, and what is known about it only while the program runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use backissue_core::history::EntryKey;
+
+/// Maximum number of downloads in the list.
+pub const DOWNLOADS_MAX: usize = 500;
+
+/// A file that is downloaded, or that was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Download {
+    /// Number of the download, by which the user names it.
+    pub id: u32,
+    /// Entry that the file is attached to.
+    pub entry: EntryKey,
+    /// Address of the file.
+    pub url: String,
+    /// Media type that the publisher stated.
+    pub media_type: Option<String>,
+    /// Title of the entry.
+    pub title: String,
+    /// Title of the feed.
+    pub feed_title: String,
+    /// Date under which the entry is listed.
+    pub date: DateTime<Utc>,
+    /// Time at which the download was added.
+    pub added: DateTime<Utc>,
+    /// State of the download.
+    pub state: DownloadState,
+    /// Path of the complete file. The file that is not complete has the same path with [`PART`] at its end. `None` until the
+    /// first request.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// What the server said about the file, to resume the download.
+    #[serde(default)]
+    pub version: FileVersion,
+    /// Number of bytes that were received when the record was last written.
+    #[serde(default)]
+    pub received: u64,
+    /// Number of failures in a row without progress.
+    #[serde(default)]
+    pub failures: u32,
+    /// Time before which a failed download is not tried again.
+    #[serde(default)]
+    pub retry_at: Option<DateTime<Utc>>,
+    /// Why the last attempt failed, as a sentence fragment.
+    #[serde(default)]
+    pub trouble: Option<String>,
+    /// Time at which the file was complete.
+    #[serde(default)]
+    pub finished: Option<DateTime<Utc>>,
+    /// Position in the file up to which it was played, in seconds.
+    #[serde(default)]
+    pub position: u32,
+    /// Length of the file in seconds, as stated by the player or by the publisher.
+    #[serde(default)]
+    pub duration: Option<u32>,
+    /// Time at which the file was played to its end.
+    #[serde(default)]
+    pub played: Option<DateTime<Utc>>,
+}
+
+/// End of the path of an incomplete file.
+pub const PART: &str = ".part";
+
+/// State of a download that survives the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DownloadState {
+    /// It waits for its turn, or is being received.
+    Waiting,
+    /// The user paused it.
+    Paused,
+    /// It failed, and is not tried again automatically.
+    Failed,
+    /// The file is complete.
+    Done,
+}
+
+/// The version of a file as its server described it. A download is resumed only in the same version.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileVersion {
+    /// `ETag`.
+    pub etag: Option<String>,
+    /// `Last-Modified`.
+    pub last_modified: Option<String>,
+    /// Size of the file in bytes.
+    pub size: Option<u64>,
+}
+
+/// A download that is being received.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfer {
+    /// Site that sends the file.
+    pub site: String,
+    /// Number of bytes that the file has so far.
+    pub received: u64,
+    /// Bytes per second, smoothed.
+    pub speed: u64,
+    /// Time of the last report.
+    pub at: DateTime<Utc>,
+    /// Number of bytes at the start of this attempt.
+    pub from: u64,
+}
+
+/// A file that is being played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Playback {
+    /// Time at which the position was last written.
+    pub saved_at: DateTime<Utc>,
+}
+
+/// The downloads in the engine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Downloads {
+    /// All downloads by number, oldest first.
+    pub list: BTreeMap<u32, Download>,
+    /// Downloads that are being received.
+    pub running: BTreeMap<u32, Transfer>,
+    /// Files that are being played.
+    pub playing: BTreeMap<u32, Playback>,
+    /// `true` if the user asked this process to run the downloads, although it does not keep running.
+    pub asked_to_run: bool,
+    /// Paths at which files of something else were found.
+    pub taken: BTreeSet<String>,
+    /// Requests to read attached files from the store that are not answered yet.
+    pub reading: u32,
+}
+
+impl Downloads {
+    /// Returns the downloads that were loaded from the store.
+    pub fn loaded(list: Vec<Download>) -> Self {
+        let list = list.into_iter().map(|download| (download.id, download)).collect();
+        Self { list, ..Self::default() }
+    }
+
+    /// Returns the number of bytes that a download has so far.
+    pub fn received(&self, download: &Download) -> u64 {
+        self.running.get(&download.id).map_or(download.received, |transfer| transfer.received)
+    }
+
+    /// Returns the download of a file of an entry, if there is one.
+    pub fn of_file(&self, entry: EntryKey, url: &str) -> Option<&Download> {
+        self.list.values().find(|download| download.entry == entry && download.url == url)
+    }
+}
+
+impl Download {
+    /// Returns how much of the file is there, in percent from 0 to 100; `None` if the size is not known.
+    pub fn percent(&self, received: u64) -> Option<u8> {
+        let size = self.version.size.filter(|&size| size > 0)?;
+        let percent = received.min(size).saturating_mul(100).checked_div(size)?;
+        u8::try_from(percent).ok()
+    }
+}

@@ -1,0 +1,215 @@
+//! The requests of a sync in the API of Miniflux.
+
+use super::account_file::ApiKind;
+use super::connection::{FailureKind, SyncFailure};
+use super::server::Server;
+use crate::io::http::api_calls::{ApiAnswer, ApiLogin};
+use backissue_core::accounts::ItemId;
+use backissue_core::accounts::answers::{AnswerFault, RemoteFeed};
+use backissue_core::accounts::api_call::{ApiCall, MarkAction, SubscriptionEdit};
+use backissue_core::accounts::changes::Counts;
+use backissue_core::accounts::miniflux::{self, ENTRIES_A_PAGE, EntriesWanted, NO_FOLDER};
+use backissue_core::accounts::miniflux_answers::{self as answers, EntriesPage};
+
+/// Number of entries to ask for in one answer after a server failed at more.
+const SMALL_PAGE: u32 = 25;
+/// Number of entries, each larger than any answer may be, that a page leaves out.
+const SKIPPED_MAX: u32 = 1_000;
+/// Why a login is refused.
+const WRONG_LOGIN: &str = "refuses the user name or the password; add the account again with the password of its web page, or with an API token and without a user";
+const WRONG_TOKEN: &str =
+    "refuses the API token; make one there under Settings, API Keys, and add the account again";
+
+impl Server {
+    /// Checks whether Miniflux answers at the base address. Its API is recognised by how it refuses a request without a login, so that no
+    /// other server receives the password in the form of this API.
+    pub(super) fn is_miniflux(&mut self) -> Result<bool, SyncFailure> {
+        if !self.dialect.name.is_empty() {
+            return Ok(false);
+        }
+        match self.connection.send(&miniflux::me(), None) {
+            Ok(answer) => Ok(answer.status == 401 && answers::read_error(&answer.body).is_some()),
+            Err(failure) if failure.kind == FailureKind::TooLarge => Ok(false),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Checks the password or the token.
+    pub(super) fn miniflux_login(&mut self) -> Result<(), SyncFailure> {
+        let body = self.miniflux_ask(&miniflux::me())?;
+        self.connection.read(answers::read_me(&body))?;
+        (self.account.kind, self.account.login) = (ApiKind::Miniflux, None);
+        Ok(())
+    }
+
+    fn miniflux_send(&mut self, call: &ApiCall) -> Result<ApiAnswer, SyncFailure> {
+        let secret = match &self.miniflux.secret {
+            Some(secret) => secret.clone(),
+            None => self.account.password().map_err(SyncFailure::other)?,
+        };
+        self.miniflux.secret = Some(secret.clone());
+        let user = &self.account.user;
+        let login = if user.is_empty() {
+            ApiLogin::Token(secret)
+        } else {
+            ApiLogin::Basic(user.clone(), secret)
+        };
+        let answer = self.connection.send(call, Some(login))?;
+        self.miniflux.clock = answer.date.or(self.miniflux.clock);
+        Ok(answer)
+    }
+
+    fn miniflux_ask(&mut self, call: &ApiCall) -> Result<Vec<u8>, SyncFailure> {
+        let answer = self.miniflux_send(call)?;
+        if (200..300).contains(&answer.status) {
+            return Ok(answer.body);
+        }
+        Err(self.miniflux_refused(&answer))
+    }
+
+    fn miniflux_refused(&self, answer: &ApiAnswer) -> SyncFailure {
+        let login = if self.account.user.is_empty() { WRONG_TOKEN } else { WRONG_LOGIN };
+        self.connection.refused(answer, login, answers::read_error(&answer.body))
+    }
+
+    pub(super) fn miniflux_subscriptions(&mut self) -> Result<Vec<RemoteFeed>, SyncFailure> {
+        let body = self.miniflux_ask(&miniflux::feeds())?;
+        self.connection.read(answers::read_feeds(&body))
+    }
+
+    /// Returns the counts of the entries of each feed.
+    pub(super) fn counters(&mut self) -> Result<Counts, SyncFailure> {
+        let body = self.miniflux_ask(&miniflux::counters())?;
+        self.connection.read(answers::read_counters(&body))
+    }
+
+    /// Returns a page of entries, and the number of those at its start that were left out because each is larger than any answer may be.
+    pub(super) fn entries(
+        &mut self,
+        wanted: &EntriesWanted,
+    ) -> Result<(EntriesPage, u32), SyncFailure> {
+        let most = self.miniflux.page_max.unwrap_or(ENTRIES_A_PAGE);
+        let usual = self.miniflux.page.unwrap_or(most).min(most);
+        let limit = if wanted.limit == 0 { usual } else { wanted.limit };
+        let mut wanted = EntriesWanted { limit, ..wanted.clone() };
+        loop {
+            match self.miniflux_ask(&miniflux::entries(&wanted)) {
+                Err(failure) if failure.kind == FailureKind::TooLarge => {
+                    if wanted.limit > 1 {
+                        wanted.limit = wanted.limit.div_euclid(4).max(1);
+                        self.miniflux.page = Some(wanted.limit);
+                    } else if wanted.skip < SKIPPED_MAX {
+                        wanted.skip = wanted.skip.saturating_add(1);
+                    } else {
+                        return Err(failure);
+                    }
+                }
+                Err(failure) if failure.kind.is_too_much() && wanted.limit > SMALL_PAGE => {
+                    self.miniflux.page_max = Some(SMALL_PAGE);
+                    wanted.limit = SMALL_PAGE;
+                }
+                body => {
+                    let page = self.connection.read(answers::read_entries(&body?))?;
+                    // After large entries, pages grow again.
+                    self.miniflux.page = self.miniflux.page.map(|page| page.saturating_mul(2));
+                    return Ok((page, wanted.skip));
+                }
+            }
+        }
+    }
+
+    /// Returns the number of starred entries.
+    pub(super) fn count_starred(&mut self) -> Result<u64, SyncFailure> {
+        let wanted = EntriesWanted { starred: true, limit: 1, ..EntriesWanted::default() };
+        self.entries(&wanted).map(|(page, _)| page.total)
+    }
+
+    pub(super) fn miniflux_mark(
+        &mut self,
+        action: MarkAction,
+        ids: &[ItemId],
+    ) -> Result<(), SyncFailure> {
+        match action {
+            MarkAction::Read => self.change_marks(&miniflux::set_read(ids, true)).map(|_| ()),
+            MarkAction::Unread => self.change_marks(&miniflux::set_read(ids, false)).map(|_| ()),
+            MarkAction::Star => self.star(ids, true),
+            MarkAction::Unstar => self.star(ids, false),
+        }
+    }
+
+    fn star(&mut self, ids: &[ItemId], is_starred: bool) -> Result<(), SyncFailure> {
+        if !self.miniflux.toggles {
+            self.miniflux.toggles = !self.change_marks(&miniflux::set_starred(ids, is_starred))?;
+            if !self.miniflux.toggles {
+                return Ok(());
+            }
+        }
+        for id in ids {
+            self.change_marks(&miniflux::toggle_star(id))?;
+        }
+        Ok(())
+    }
+
+    /// Sends a change of marks. Returns whether the server knows the request. If it fails because the entries were deleted, the check
+    /// afterwards finds that.
+    fn change_marks(&mut self, call: &ApiCall) -> Result<bool, SyncFailure> {
+        let answer = self.miniflux_send(call)?;
+        match answer.status {
+            200..300 | 404 | 500 => Ok(true),
+            400 => Ok(false),
+            _ => Err(self.miniflux_refused(&answer)),
+        }
+    }
+
+    pub(super) fn miniflux_edit(
+        &mut self,
+        stream: &str,
+        edit: &SubscriptionEdit<'_>,
+    ) -> Result<Option<String>, SyncFailure> {
+        if let SubscriptionEdit::Add(address) = edit {
+            let body = self.miniflux_ask(&miniflux::add_feed(address))?;
+            return self.connection.read(answers::read_new_feed(&body)).map(Some);
+        }
+        let feed = miniflux::feed_of(stream);
+        let feed = feed.ok_or(AnswerFault::Unreadable(format!("'{stream}' is no feed")));
+        let feed = self.connection.read(feed)?;
+        let call = match edit {
+            SubscriptionEdit::Add(_) => return Ok(None),
+            SubscriptionEdit::Remove => miniflux::remove_feed(feed),
+            SubscriptionEdit::Rename(title) => miniflux::rename_feed(feed, title),
+            SubscriptionEdit::Move(_, to) => {
+                let category = self.category(to.unwrap_or(NO_FOLDER))?;
+                miniflux::move_feed(feed, category)
+            }
+        };
+        let answer = self.miniflux_send(&call)?;
+        let is_gone = answer.status == 404 && *edit == SubscriptionEdit::Remove;
+        if is_gone || (200..300).contains(&answer.status) {
+            return Ok(None);
+        }
+        Err(self.miniflux_refused(&answer))
+    }
+
+    /// Returns the number of a category, and makes it if necessary. Titles that differ in case only are one there.
+    fn category(&mut self, title: &str) -> Result<u64, SyncFailure> {
+        let mut known = if let Some(known) = self.miniflux.categories.take() {
+            known
+        } else {
+            let body = self.miniflux_ask(&miniflux::categories())?;
+            self.connection.read(answers::read_categories(&body))?
+        };
+        let same = known.iter().find(|(_, known)| known == title);
+        let lower = title.to_lowercase();
+        let same = same.or_else(|| known.iter().find(|(_, known)| known.to_lowercase() == lower));
+        let number = if let Some((number, _)) = same {
+            *number
+        } else {
+            let body = self.miniflux_ask(&miniflux::add_category(title))?;
+            let number = self.connection.read(answers::read_new_category(&body))?;
+            known.push((number, title.to_owned()));
+            number
+        };
+        self.miniflux.categories = Some(known);
+        Ok(number)
+    }
+}

@@ -1,0 +1,298 @@
+//! Pulls from a server that gives what was added or marked since a time, and that counts the entries of each feed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::connection::SyncFailure;
+use super::reconcile;
+use super::session::{KnownItems, Session, check_cancelled};
+use crate::engine::entries::account_sync::FeedSync;
+use backissue_core::accounts::api_call::MarkAction;
+use backissue_core::accounts::changes::{ChangeState, Counts, Pass};
+use backissue_core::accounts::marks::ServerMarks;
+use backissue_core::accounts::miniflux::{EntriesWanted, feed_of};
+use backissue_core::accounts::miniflux_answers::{EntriesPage, Listing};
+use backissue_core::accounts::{ItemId, Marks};
+use backissue_core::history::FeedKey;
+
+/// Maximum number of streams that are remembered because they are no feed here.
+const IGNORED_MAX: usize = 10_000;
+
+/// What was pulled.
+#[derive(Debug, Default)]
+struct Pulled {
+    /// Entries that were here before.
+    known: KnownItems,
+    /// Marks of listed entries on the server.
+    marks: BTreeMap<ItemId, Marks>,
+    /// Known entries that the server no longer has.
+    gone: BTreeSet<ItemId>,
+}
+
+impl Pulled {
+    /// Returns the marks of all known entries on the server: those that were not listed are as they were agreed last.
+    fn server_marks(&self) -> ServerMarks {
+        let mut marks = ServerMarks::default();
+        for (id, known) in self.known.marks.iter().filter(|(id, _)| !self.gone.contains(*id)) {
+            let there = self.marks.get(id).copied().unwrap_or(known.agreed);
+            if !there.is_read {
+                marks.unread.insert(id.clone());
+            }
+            if there.is_starred {
+                marks.starred.insert(id.clone());
+            }
+        }
+        marks
+    }
+}
+
+impl Session<'_> {
+    /// Pulls what is new, merges marks, and sends those of this side.
+    pub(super) fn sync_by_changes(&mut self) -> Result<(), SyncFailure> {
+        if self.is_asked {
+            self.state.changes.stamp = None;
+        }
+        if self.whole {
+            self.state.changes.ignored.clear();
+        }
+        let mut pulled = Pulled { known: self.known()?, ..Pulled::default() };
+        let stamp = self.pull_changes(&mut pulled)?;
+        self.apply(&pulled.known, &pulled.server_marks(), &pulled.gone)?;
+        // What was pulled is written. If the rest fails, the next sync need not pull it again.
+        (self.state.changes.stamp, self.state.changes.pass) = (stamp, None);
+        let mut pulled = Pulled { known: self.known()?, ..Pulled::default() };
+        self.correct(&mut pulled)?;
+        let marks = pulled.server_marks();
+        self.apply(&pulled.known, &marks, &pulled.gone)?;
+        self.send(&marks)
+    }
+
+    /// Pulls the entries that were added or marked since the last sync, or all of them. Returns the time of the pull by the clock of
+    /// the server.
+    fn pull_changes(&mut self, pulled: &mut Pulled) -> Result<Option<i64>, SyncFailure> {
+        let changed_after = self.state.changes.changed_after(None);
+        let mut listing = Listing::default();
+        if changed_after.is_some() {
+            let wanted = EntriesWanted { changed_after, ..EntriesWanted::default() };
+            let is_more = self.take_page(&wanted, &mut listing, pulled)?;
+            let now = self.server.miniflux.clock;
+            if self.state.changes.changed_after(now).is_some() {
+                if is_more {
+                    self.list(&wanted, &mut listing, pulled)?;
+                }
+                return Ok(now.or(self.state.changes.stamp));
+            }
+        }
+        self.pull_all(pulled)
+    }
+
+    /// Pulls all entries, or goes on where this was interrupted.
+    fn pull_all(&mut self, pulled: &mut Pulled) -> Result<Option<i64>, SyncFailure> {
+        let begun = self.state.changes.pass.filter(|pass| pass.before > 0);
+        let mut listing = Listing { before: begun.map(|pass| pass.before), ..Listing::default() };
+        let mut stamp = begun.map(|pass| pass.stamp);
+        loop {
+            let is_more = self.take_page(&EntriesWanted::default(), &mut listing, pulled)?;
+            stamp = stamp.or(self.server.miniflux.clock);
+            if !is_more {
+                break;
+            }
+            // The entries are written: if this process dies, the next sync goes on below them.
+            let pass = listing.before.map(|before| Pass { stamp: stamp.unwrap_or(0), before });
+            self.state.changes.pass = pass;
+            self.keep_changes()?;
+        }
+        if begun.is_some() {
+            // What was added or marked since the listing began.
+            let changed = ChangeState { stamp, ..ChangeState::default() };
+            let changed_after = changed.changed_after(None);
+            let wanted = EntriesWanted { changed_after, ..EntriesWanted::default() };
+            self.list(&wanted, &mut Listing::default(), pulled)?;
+        } else {
+            let known = pulled.known.marks.keys();
+            let gone = known.filter(|id| !pulled.marks.contains_key(*id)).cloned();
+            pulled.gone = gone.collect();
+        }
+        Ok(stamp)
+    }
+
+    /// Writes how far the listing of all entries is.
+    fn keep_changes(&self) -> Result<(), SyncFailure> {
+        let (name, changes) = (self.name.clone(), self.state.changes.clone());
+        Ok(self.hand.look(move |store| {
+            store.change_account_state(&name, |state| {
+                state.changes = changes;
+                Some(())
+            })
+        })?)
+    }
+
+    /// Takes the remaining pages of a list.
+    fn list(
+        &mut self,
+        wanted: &EntriesWanted,
+        listing: &mut Listing,
+        pulled: &mut Pulled,
+    ) -> Result<(), SyncFailure> {
+        while self.take_page(wanted, listing, pulled)? {}
+        Ok(())
+    }
+
+    /// Requests a page, writes the entries that are new here, and notes the marks of the others. Returns whether another page follows.
+    fn take_page(
+        &mut self,
+        wanted: &EntriesWanted,
+        listing: &mut Listing,
+        pulled: &mut Pulled,
+    ) -> Result<bool, SyncFailure> {
+        check_cancelled(self.hand)?;
+        let what =
+            if wanted.changed_after.is_some() { "fetching changes" } else { "fetching entries" };
+        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        (self.progress)(what, count(listing.done), count(listing.total.unwrap_or(0)));
+        let wanted = EntriesWanted { before: listing.before, ..wanted.clone() };
+        let (page, skipped) = self.server.entries(&wanted)?;
+        let is_more = self.server.connection.read(listing.add(&page, skipped))?;
+        self.take(page, pulled)?;
+        Ok(is_more)
+    }
+
+    fn take(&mut self, page: EntriesPage, pulled: &mut Pulled) -> Result<(), SyncFailure> {
+        let is_unknown = |stream: &String| {
+            !self.streams.contains_key(stream) && !self.state.changes.ignored.contains(stream)
+        };
+        if page.items.iter().any(|it| is_unknown(&it.item.stream)) {
+            self.find_feeds(page.items.iter().map(|it| &it.item.stream))?;
+        }
+        let mut syncs: BTreeMap<FeedKey, FeedSync> = BTreeMap::new();
+        for it in page.items {
+            let Some(&feed) = self.streams.get(&it.item.stream) else { continue };
+            let id = it.item.id;
+            pulled.marks.insert(id.clone(), it.marks);
+            if pulled.known.marks.contains_key(&id) {
+                continue;
+            }
+            let sync = syncs.entry(feed).or_insert_with(|| FeedSync::new(feed, self.at));
+            sync.marks.insert(id.clone(), it.marks);
+            sync.arrived.push((id, it.item.entry));
+        }
+        self.write(syncs.into_values().collect())
+    }
+
+    /// Compares subscriptions, because one of these streams may belong to a feed that was added there. Streams that are no feed here
+    /// afterwards are ignored.
+    fn find_feeds<'i>(
+        &mut self,
+        streams: impl Iterator<Item = &'i String>,
+    ) -> Result<(), SyncFailure> {
+        if !self.whole {
+            self.whole = true;
+            reconcile::compare_feeds(self)?;
+        }
+        let unknown = streams.filter(|stream| !self.streams.contains_key(*stream));
+        let ignored = &mut self.state.changes.ignored;
+        ignored.extend(unknown.cloned());
+        while ignored.len() > IGNORED_MAX {
+            ignored.pop_first();
+        }
+        Ok(())
+    }
+
+    /// Compares the number of entries of each feed and of starred entries with those here, and lists what differs.
+    fn correct(&mut self, pulled: &mut Pulled) -> Result<(), SyncFailure> {
+        let there = self.server.counters()?;
+        let streams: BTreeSet<String> = self.streams.keys().cloned().collect();
+        let is_new = |stream: &&String| {
+            !streams.contains(*stream) && !self.state.changes.ignored.contains(*stream)
+        };
+        let new: Vec<String> = there.keys().filter(is_new).cloned().collect();
+        let here = self.count(pulled);
+        let differing = self.state.changes.to_list(&streams, &there, &here);
+        let has_vanished = differing.iter().any(|stream| !there.contains_key(stream));
+        if !new.is_empty() || has_vanished {
+            self.find_feeds(new.iter())?;
+        }
+        for stream in differing.iter().chain(&new) {
+            let Some(feed) = self.streams.contains_key(stream).then(|| feed_of(stream)).flatten()
+            else {
+                continue;
+            };
+            let wanted = EntriesWanted { feed: Some(feed), ..EntriesWanted::default() };
+            let before = std::mem::take(&mut pulled.marks);
+            self.list(&wanted, &mut Listing::default(), pulled)?;
+            let feed = self.streams.get(stream);
+            let of_feed = pulled.known.feeds.iter().filter(|(_, its)| Some(*its) == feed);
+            let gone = of_feed.map(|(id, _)| id).filter(|id| !pulled.marks.contains_key(*id));
+            pulled.gone.extend(gone.cloned());
+            let listed = std::mem::replace(&mut pulled.marks, before);
+            pulled.marks.extend(listed);
+        }
+        if !differing.is_empty() || !new.is_empty() {
+            pulled.known = self.known()?;
+            let here = self.count(pulled);
+            for stream in differing.iter().chain(&new) {
+                self.state.changes.listed(stream, &there, &here);
+            }
+        }
+        self.correct_stars(pulled)
+    }
+
+    fn count(&self, pulled: &Pulled) -> Counts {
+        let streams: BTreeMap<FeedKey, &String> =
+            self.streams.iter().map(|(stream, feed)| (*feed, stream)).collect();
+        let (marks, mut counts) = (pulled.server_marks(), Counts::new());
+        for (id, feed) in pulled.known.feeds.iter().filter(|(id, _)| !pulled.gone.contains(*id)) {
+            let Some(stream) = streams.get(feed) else { continue };
+            counts.entry((*stream).clone()).or_default().count(marks.of(id).is_read);
+        }
+        counts
+    }
+
+    fn correct_stars(&mut self, pulled: &mut Pulled) -> Result<(), SyncFailure> {
+        let there = i64::try_from(self.server.count_starred()?).unwrap_or(i64::MAX);
+        let missing = |pulled: &Pulled| {
+            let here = i64::try_from(pulled.server_marks().starred.len()).unwrap_or(i64::MAX);
+            there.saturating_sub(here)
+        };
+        if missing(pulled) == self.state.changes.odd_stars {
+            return Ok(());
+        }
+        let mut marks = std::mem::take(&mut pulled.marks);
+        let wanted = EntriesWanted { starred: true, ..EntriesWanted::default() };
+        self.list(&wanted, &mut Listing::default(), pulled)?;
+        for (id, known) in &pulled.known.marks {
+            let there = marks.get(id).copied().unwrap_or(known.agreed);
+            if there.is_starred && !pulled.marks.contains_key(id) {
+                marks.insert(id.clone(), Marks { is_starred: false, ..there });
+            }
+        }
+        marks.append(&mut pulled.marks);
+        (pulled.marks, pulled.known) = (marks, self.known()?);
+        self.state.changes.odd_stars = missing(pulled);
+        Ok(())
+    }
+
+    /// Returns the marks on the server after these changes were sent, and the known entries that it no longer has. Its counts show
+    /// whether it took them.
+    pub(super) fn marks_after(
+        &mut self,
+        before: &ServerMarks,
+        changes: &BTreeMap<MarkAction, Vec<ItemId>>,
+    ) -> Result<(ServerMarks, BTreeSet<ItemId>), SyncFailure> {
+        let mut pulled = Pulled { known: self.known()?, ..Pulled::default() };
+        let ids = pulled.known.marks.keys();
+        pulled.marks = ids.map(|id| (id.clone(), before.of(id))).collect();
+        for (action, ids) in changes {
+            for id in ids {
+                let marks = pulled.marks.entry(id.clone()).or_default();
+                match action {
+                    MarkAction::Read => marks.is_read = true,
+                    MarkAction::Unread => marks.is_read = false,
+                    MarkAction::Star => marks.is_starred = true,
+                    MarkAction::Unstar => marks.is_starred = false,
+                }
+            }
+        }
+        self.correct(&mut pulled)?;
+        Ok((pulled.server_marks(), pulled.gone))
+    }
+}

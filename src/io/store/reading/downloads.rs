@@ -1,0 +1,75 @@
+//! The list of downloads, and the entries whose attached files are downloaded.
+
+use crate::engine::downloads::actions::AttachedWanted;
+use crate::engine::downloads::record::Download;
+use crate::engine::entries::loaded_entry::LoadedEntry;
+use crate::io::codec;
+use crate::io::store::error::StoreError;
+use crate::io::store::handle::Store;
+use crate::io::store::pack::TableName;
+use crate::io::store::upkeep::check::StoreProblem;
+use crate::io::store::upkeep::newest_backup::FactBack;
+use backissue_core::history::EntryKey;
+
+/// The key of the list of downloads in the table of facts.
+const DOWNLOADS_KEY: &[u8] = b"downloads";
+
+impl Store {
+    /// Returns the downloads; none if their record is damaged.
+    pub fn downloads(&self) -> Result<Vec<Download>, StoreError> {
+        let bytes = self.facts.get(DOWNLOADS_KEY)?;
+        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+
+    /// Writes the list of downloads.
+    pub fn save_downloads(&mut self, downloads: &[Download]) -> Result<(), StoreError> {
+        self.put(TableName::Facts, DOWNLOADS_KEY, codec::encode(&downloads)?)?;
+        Ok(())
+    }
+
+    /// Checks the record of the downloads. `repair` puts it back as the newest backup has it.
+    pub(in crate::io::store) fn check_downloads(
+        &mut self,
+        repair: bool,
+    ) -> Result<Option<StoreProblem>, StoreError> {
+        let read = |bytes: &[u8]| codec::decode::<Vec<Download>>(bytes);
+        let Some(why) = self.facts.get(DOWNLOADS_KEY)?.and_then(|bytes| read(&bytes).err()) else {
+            return Ok(None);
+        };
+        let became = match self.put_fact_back(DOWNLOADS_KEY, repair, |bytes| read(bytes).is_ok())? {
+            FactBack::Left => "no download is listed".to_owned(),
+            FactBack::BackedUp(day) => format!("restored from the backup of {day}"),
+            FactBack::Dropped => "the list is empty; the files remain".to_owned(),
+        };
+        let text = format!("the record of your downloads is damaged ({why}); {became}");
+        Ok(Some(StoreProblem { text, repaired: repair }))
+    }
+
+    /// Reads the entries whose attached files are downloaded, without their texts; missing ones are left out.
+    pub fn with_attached(
+        &mut self,
+        wanted: &AttachedWanted,
+    ) -> Result<Vec<LoadedEntry>, StoreError> {
+        let keys: Vec<EntryKey> = match wanted {
+            AttachedWanted::Chosen(keys, _) => keys.clone(),
+            AttachedWanted::New(feed, range) => {
+                range.clone().map(|seq| EntryKey { feed: *feed, seq }).collect()
+            }
+        };
+        let mut entries = Vec::with_capacity(keys.len());
+        for key in keys {
+            let Some((kept, flags)) = self.entry(key)? else { continue };
+            entries.push(LoadedEntry {
+                key,
+                kept,
+                flags,
+                body: None,
+                text_gone: false,
+                place: None,
+                full: None,
+                ruled: self.filters_that_hit(key),
+            });
+        }
+        Ok(entries)
+    }
+}

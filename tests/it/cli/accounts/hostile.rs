@@ -1,0 +1,92 @@
+//! Servers that answer with more than is good for this machine, and servers whose clock is wrong.
+
+use super::{DIALECTS, FRESHRSS, add, marks, sync};
+use crate::support::binary::Program;
+use crate::support::greader_double::GreaderDouble;
+use crate::support::miniflux_double::MinifluxDouble;
+
+const MEGABYTE: usize = 1024 * 1024;
+/// Entries with large texts: two that are too much together, and one that is too much alone.
+const LARGE: [(u64, usize); 3] = [(3, 10 * MEGABYTE), (4, 10 * MEGABYTE), (6, 20 * MEGABYTE)];
+
+/// Returns the numbers of the entries here.
+fn numbers(program: &Program) -> Vec<u64> {
+    marks(program).into_iter().map(|it| it.0).collect()
+}
+
+#[test]
+fn large_entries_are_cut_or_left_out() {
+    let expected: Vec<u64> = (1..=9).filter(|number| *number != 6).collect();
+    let (program, server) = (Program::new(), GreaderDouble::start(FRESHRSS));
+    server.publish(1, 1..=9);
+    server.state().large.extend(LARGE);
+    add(&program, &server, "secret").with(0);
+    assert_eq!(numbers(&program), expected);
+    server.count_requests();
+    sync(&program);
+    assert_eq!(server.count_requests(), 3, "the large one is not tried again");
+
+    let (program, server) = (Program::new(), MinifluxDouble::start(false, 1_000));
+    server.publish(1, 1..=9);
+    server.state().clock += 3_600;
+    server.state().large.extend(LARGE);
+    let place = ["account", "add", server.address(), "--name", "home", "--user", "ann"];
+    program.run_with(&place, b"secret\n").with(0);
+    assert_eq!(numbers(&program), expected);
+    server.state().clock += 3_600;
+    server.count_requests();
+    sync(&program);
+    assert_eq!(server.count_requests(), 3, "the large one is not tried again");
+    server.state().mark(6, |it| it.is_starred = true);
+    server.state().mark(2, |it| it.is_read = true);
+    sync(&program);
+    assert!(marks(&program).contains(&(2, true, false)), "the others are synced");
+}
+
+#[test]
+fn lists_without_end_are_ended_here() {
+    let (program, server) = (Program::new(), GreaderDouble::start(FRESHRSS));
+    server.publish(1, 1..=9);
+    add(&program, &server, "secret").with(0);
+    server.state().is_endless = true;
+    let failed = program.run(&["account", "sync", "--whole"]).with(2);
+    assert!(failed.err.contains("gave a list that never ends"), "{failed:?}");
+    server.state().is_endless = false;
+    sync(&program);
+    assert_eq!(marks(&program), server.marks());
+
+    let (program, server) = (Program::new(), MinifluxDouble::start(false, 1_000));
+    server.publish(1, 1..=9);
+    let place = ["account", "add", server.address(), "--name", "home", "--user", "ann"];
+    program.run_with(&place, b"secret\n").with(0);
+    server.count_requests();
+    server.state().is_endless = true;
+    let failed = program.run(&["account", "sync", "--whole"]).with(2);
+    assert!(failed.err.contains("gave a list that never ends"), "{failed:?}");
+    let requests = server.count_requests();
+    assert!(requests < 15, "{requests}");
+    server.state().is_endless = false;
+    sync(&program);
+    let here = program.run(&["entries", "--json", "--limit", "10000"]).with(0).out;
+    for number in 1..=9 {
+        let link = format!("\"https://1.example/{number}\"");
+        assert_eq!(here.matches(&link).count(), 1, "{number}");
+    }
+}
+
+#[test]
+fn dates_a_year_off_lose_no_entry_and_no_mark() {
+    for habits in DIALECTS {
+        for clock in [-365 * 86_400, 365 * 86_400] {
+            let (program, server) = (Program::new(), GreaderDouble::start(habits));
+            server.publish(1, 1..=20);
+            server.state().clock = clock;
+            add(&program, &server, "secret").with(0);
+            server.state().clock = -clock;
+            server.publish(2, 21..=25);
+            server.state().items.get_mut(&7).unwrap().is_read = true;
+            sync(&program);
+            assert_eq!(marks(&program), server.marks(), "{habits:?} {clock}");
+        }
+    }
+}
