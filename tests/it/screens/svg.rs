@@ -53,12 +53,13 @@ pub fn film(frames: &[Frame], paper: Paper, title: &str) -> String {
     let mut begin = 0;
     for frame in frames {
         let end = begin + frame.tenths;
-        let part = |tenths: usize| tenths as f64 / all as f64;
+        // A part of the whole time, in ten thousandths.
+        let part = |tenths: usize| format!("0.{:04}", tenths * 10_000 / all);
         let (values, times) = match (begin, end == all) {
-            (0, _) => ("inline;none".to_owned(), format!("0;{:.4}", part(end))),
-            (_, true) => ("none;inline".to_owned(), format!("0;{:.4}", part(begin))),
+            (0, _) => ("inline;none".to_owned(), format!("0;{}", part(end))),
+            (_, true) => ("none;inline".to_owned(), format!("0;{}", part(begin))),
             (_, false) => {
-                let times = format!("0;{:.4};{:.4}", part(begin), part(end));
+                let times = format!("0;{};{}", part(begin), part(end));
                 ("none;inline;none".to_owned(), times)
             }
         };
