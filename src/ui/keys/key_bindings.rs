@@ -371,7 +371,11 @@ mod tests {
                     })
             })
             .collect();
-        assert_eq!(quit, ["filters", "downloads", "enclosure"], "only these are left without a key");
+        assert_eq!(
+            quit,
+            ["filters", "downloads", "enclosure"],
+            "only these are left without a key"
+        );
     }
 
     #[test]

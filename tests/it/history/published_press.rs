@@ -249,23 +249,27 @@ fn entry(number: usize, item: &Item) -> String {
         xml.push_str("<summary type='html'>&lt;b>short&lt;/b> &amp;amp; sweet</summary>");
     }
     for file in 0..look.below(4) {
-        let attached = match look.below(5) {
-            0 => format!(
-                "<link rel='enclosure' type='audio/mpeg' length='123{file}' href='https://press.example/{number}-{file}.mp3?a&amp;b'/>"
-            ),
-            1 => format!(
-                "<link rel='enclosure' type='image/png' href='https://press.example/{number}-{file}.png'/>"
-            ),
-            2 => format!(
-                "<media:content url='https://press.example/{number}-{file}.mp4' fileSize='99' duration='{}'/>",
-                60 + file
-            ),
-            3 => format!("<link rel='enclosure' href='https://press.example/{number}-{file}'/>"),
-            _ => format!(
-                "<link rel='enclosure' href='https://press.example/{number}-{file}.ogg'/><itunes:duration>1:02:0{file}</itunes:duration>"
-            ),
-        };
-        xml.push_str(&attached);
+        xml.push_str(&attached_file(&mut look, number, file));
     }
     xml + "</entry>"
+}
+
+/// Writes one attached file of an entry.
+fn attached_file(look: &mut Chance, number: usize, file: u64) -> String {
+    match look.below(5) {
+        0 => format!(
+            "<link rel='enclosure' type='audio/mpeg' length='123{file}' href='https://press.example/{number}-{file}.mp3?a&amp;b'/>"
+        ),
+        1 => format!(
+            "<link rel='enclosure' type='image/png' href='https://press.example/{number}-{file}.png'/>"
+        ),
+        2 => format!(
+            "<media:content url='https://press.example/{number}-{file}.mp4' fileSize='99' duration='{}'/>",
+            60 + file
+        ),
+        3 => format!("<link rel='enclosure' href='https://press.example/{number}-{file}'/>"),
+        _ => format!(
+            "<link rel='enclosure' href='https://press.example/{number}-{file}.ogg'/><itunes:duration>1:02:0{file}</itunes:duration>"
+        ),
+    }
 }

@@ -67,6 +67,8 @@ fn holds(data: &Path, starred: &[u32]) {
 
 /// Runs a session in which the folder goes away after one star and, if `back` is given, comes back before the last star.
 fn session(data: &Path, away: impl FnOnce(), seen: impl FnOnce(), back: Option<&dyn Fn()>) {
+    // An index that is there already would not show when this session opens it.
+    fs::remove_dir_all(data.join("index")).ok();
     let mut working = Working::start_measured(data, |_| None);
     star(&mut working, 0).unwrap();
     // The search index is opened meanwhile; it is to be in the folder that goes away.
