@@ -173,7 +173,9 @@ pub(super) fn gap(feed: &Subscription, gap: &Gap) -> Value {
 /// Returns the state of a feed's history as JSON.
 pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Value {
     let record = &feed.history;
-    let (word, text) = if feed.state.facts.last_ok.is_none() {
+    let (word, text) = if gap_rows::history_account(feed).is_some() {
+        ("account", gap_rows::standing(engine, feed).unwrap_or_default())
+    } else if feed.state.facts.last_ok.is_none() {
         ("unknown", "not read yet".to_owned())
     } else {
         let standing = record.status();

@@ -9,7 +9,7 @@ use super::backfill::history_actions::HistoryAction;
 use super::change::MarkChange;
 use super::downloads::actions::DownloadRequest;
 use super::effect::Effect;
-use super::entries::account_sync::{FeedSync, SyncProgress};
+use super::entries::account_sync::{AccountStatus, FeedSync, SyncProgress};
 use super::entries::full_text::FullText;
 use super::entries::loaded_entry::ReadingPosition;
 use super::entries::rows::{ListPart, RowsWanted};
@@ -41,6 +41,8 @@ pub enum Request {
     Sync(Vec<FeedSync>),
     /// Show how far a sync is; `None` when it ended.
     SyncProgress(Option<SyncProgress>),
+    /// Take over which accounts there are.
+    AccountsSeen(Vec<AccountStatus>),
     /// Sync the accounts now.
     SyncAccounts,
     /// Label entries as a server has them, or remove the label.

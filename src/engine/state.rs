@@ -12,7 +12,7 @@ use super::change::PendingChange;
 use super::change::undo_stack::{SavedStep, UndoStack};
 use super::downloads::progress;
 use super::downloads::record::{Download, Downloads};
-use super::entries::account_sync::{FeedSynced, SyncProgress};
+use super::entries::account_sync::{AccountStatus, FeedSynced, SyncProgress};
 use super::entries::filter_work::Filters;
 use super::entries::full_text::FullText;
 use super::entries::notification_queue::Notifications;
@@ -88,6 +88,8 @@ pub struct Engine {
     pub syncs_asked: u32,
     /// Entries and marks that syncs brought since the program started. The counters in it are not used.
     pub synced: FeedSynced,
+    /// The accounts on servers, as they were seen last.
+    pub accounts: Vec<AccountStatus>,
     /// How far the present sync is; `None` if none is under way, or if it does not take long.
     pub sync_progress: Option<SyncProgress>,
     /// Report on data recovered from damaged store files, until the user has seen it.
@@ -159,6 +161,7 @@ impl Engine {
             elsewhere: ElsewhereNoted::default(),
             syncs_asked: 0,
             synced: FeedSynced::default(),
+            accounts: Vec::new(),
             sync_progress: None,
             mended: None,
             room_awaited: None,

@@ -125,6 +125,10 @@ fn requested(
             engine.sync_progress = progress;
             Vec::new()
         }
+        Request::AccountsSeen(accounts) => {
+            engine.accounts = accounts;
+            Vec::new()
+        }
         Request::SyncAccounts => {
             engine.syncs_asked = engine.syncs_asked.wrapping_add(1);
             Vec::new()

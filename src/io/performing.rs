@@ -160,6 +160,7 @@ impl Performer {
                 self.off_the_loop(save, Some(failed));
             }
             ScreenEffect::AddAccount(login) => self.add_account(*login),
+            ScreenEffect::ForgetAccount(name) => self.forget_account(name),
             ScreenEffect::Quit => return Some(Ending::Quit),
         }
         None
@@ -304,6 +305,20 @@ impl Performer {
         let add = move || login::add(http?, runtime, file, &typed);
         let failed = ScreenInput::AccountAdded(Err("the login failed".to_owned()));
         self.off_the_loop(move || Some(ScreenInput::AccountAdded(add())), Some(failed));
+    }
+
+    /// Forgets an account and its login.
+    fn forget_account(&self, name: String) {
+        let (file, store) = (AccountFile::of_network(&self.network), self.store.handle());
+        let forget = move || {
+            let failed = login::forget(file, &name).err();
+            store.visit(Box::new(move |store| {
+                // It is forgotten with the next account of this name otherwise.
+                store.change_account_state(&name, |_| None).ok();
+            }));
+            failed.map(|why| Input::Trouble(why).into())
+        };
+        self.off_the_loop(forget, None);
     }
 
     /// Runs slow work on the blocking pool. `failed` is the message to send if the work panics.

@@ -44,6 +44,8 @@ pub enum ScreenEffect {
     },
     /// Log in to a server and store the account.
     AddAccount(Box<NewLogin>),
+    /// Forget the account of this name and its login.
+    ForgetAccount(String),
     /// Restore the terminal and suspend the program until the shell resumes it.
     Suspend,
     /// Switch to the demo.

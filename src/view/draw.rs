@@ -18,8 +18,8 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
 use super::overlays::{
-    account, choice, downloads, edit, filters, help, palette, pick_list, plan, removed, share,
-    timetable,
+    account, account_list, choice, downloads, edit, filters, help, palette, pick_list, plan,
+    removed, share, timetable,
 };
 use super::panes::{entries, feeds, hint_line, hyperlinks, pictures, reader, status, welcome};
 use super::{clusters, dressing, pane, plain};
@@ -136,6 +136,7 @@ fn draw_overlay(
         }
         Overlay::Edit(form) => scrolled(edit::draw(frame, panes, form)),
         Overlay::Account(form) => scrolled(account::draw(frame, panes, form)),
+        Overlay::Accounts(list) => scrolled(account_list::draw(frame, panes, app, list, now)),
         Overlay::FilterDialog(form) => scrolled(filters::draw(frame, panes, app, form)),
         Overlay::FilterList(list) => scrolled(filters::draw_list(frame, panes, app, *list, now)),
         Overlay::Removed(list) => scrolled(removed::draw(frame, panes, app, *list, now)),

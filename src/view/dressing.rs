@@ -1,5 +1,7 @@
 //! The final pass over the drawn screen, which replaces the role of each cell by the colours and text attributes of the theme.
 
+use std::cell::RefCell;
+
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
@@ -11,10 +13,31 @@ use crate::ui::theme::theme_roles::{Accent, Ink, Theme, ThemeRole};
 /// The background colour that marks the cells of the selected row until the theme is applied.
 const SELECTED_GROUND: Color = Color::Indexed(ThemeRole::Selected as u8);
 
+/// The styles of all roles, in the order of [`ThemeRole::ALL`].
+type Styles = [Style; ThemeRole::ALL.len()];
+
+thread_local! {
+    /// The styles of the last frame, with the theme and the number of colours they were made for. Choosing colours with enough
+    /// contrast among 240 for each role takes as long as drawing the whole frame.
+    static LAST_STYLES: RefCell<Option<(Theme, Colours, Styles)>> = const { RefCell::new(None) };
+}
+
+/// Returns the styles of all roles on a terminal with the given number of colours.
+fn styles(theme: &Theme, colours: Colours) -> Styles {
+    LAST_STYLES.with_borrow_mut(|last| match last {
+        Some((of, with, styles)) if of == theme && *with == colours => *styles,
+        _ => {
+            let styles = ThemeRole::ALL.map(|role| style(theme, role, colours));
+            *last = Some((theme.clone(), colours, styles));
+            styles
+        }
+    })
+}
+
 /// Applies the theme to all cells of the screen.
 pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {
     let Some(theme) = appearance.theme() else { return };
-    let styles = ThemeRole::ALL.map(|role| style(theme, role, appearance.colours));
+    let styles = styles(theme, appearance.colours);
     let bare = appearance.colours == Colours::None;
     // The last style is reused, because adjacent cells usually have the same roles.
     let mut last = CellStyle::of(Color::Reset, Color::Reset, &styles, bare);

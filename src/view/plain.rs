@@ -158,6 +158,7 @@ pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
             | Overlay::FilterList(_)
             | Overlay::Removed(_)
             | Overlay::Downloads(_)
+            | Overlay::Accounts(_)
             | Overlay::Share(_)
             | Overlay::Question(_)
             | Overlay::Hints(_)

@@ -73,25 +73,40 @@ pub fn shown(engine: &Engine, feed: FeedKey, key: GapKey, now: DateTime<Utc>) ->
 /// Returns the header line of a feed's entry list: the progress of the archive walk under way, or else the state of the feed's
 /// history.
 pub fn standing(engine: &Engine, feed: &Subscription) -> Option<String> {
-    stated(engine, feed, HistoryStatus::text)
+    let of_account = |name: &str| format!("as the account '{name}' has it: may be incomplete");
+    stated(engine, feed, HistoryStatus::text, of_account)
 }
 
 /// Returns the text of [`standing`] in a short form for narrow screens.
 pub fn brief_standing(engine: &Engine, feed: &Subscription) -> Option<String> {
-    stated(engine, feed, HistoryStatus::brief)
+    stated(engine, feed, HistoryStatus::brief, |_| "as its account has it".to_owned())
 }
 
 fn stated(
     engine: &Engine,
     feed: &Subscription,
     words: fn(HistoryStatus) -> String,
+    of_account: impl Fn(&str) -> String,
 ) -> Option<String> {
     if let Some(why) = FeedSource::of(&feed.record.url).without_history() {
         return Some(why.to_owned());
     }
+    if let Some(name) = history_account(feed) {
+        return Some(of_account(name));
+    }
     feed.state.facts.last_ok?;
     let walking = crate::engine::backfill::walks::progress(engine, feed);
     Some(walking.unwrap_or_else(|| words(feed.history.status())))
+}
+
+/// Returns the account from which the older entries of a feed come: its server polls the feed, or the publisher offers none. Nobody
+/// knows whether a server has all entries that the publisher had.
+pub fn history_account(feed: &Subscription) -> Option<&str> {
+    let settings = &feed.record.feed_settings;
+    let is_only_way = settings.is_polled_by_server()
+        || feed.state.facts.last_ok.is_none()
+        || feed.history.status() == HistoryStatus::NotOffered;
+    settings.account.as_deref().filter(|_| is_only_way)
 }
 
 /// Emits an event for each gap of a feed that appeared or was closed since the last call.

@@ -6,6 +6,8 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::accounts::labels::AgreedLabel;
@@ -73,6 +75,47 @@ pub struct SyncProgress {
     pub done: usize,
     /// Number of all.
     pub all: usize,
+}
+
+/// An account, as the reader lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccountStatus {
+    /// Name of the account.
+    pub name: String,
+    /// The user and the server.
+    pub place: String,
+    /// Time and result of the last sync, if there was one.
+    pub last: Option<(DateTime<Utc>, String)>,
+    /// `true` if the last sync failed.
+    pub is_failing: bool,
+}
+
+/// Returns the feeds of an account.
+pub fn feeds_of<'e>(engine: &'e Engine, name: &'e str) -> impl Iterator<Item = &'e Subscription> {
+    let feeds = engine.feeds.values();
+    feeds.filter(move |feed| feed.record.feed_settings.account.as_deref() == Some(name))
+}
+
+/// Returns the requests that make the feeds of an account local ones: they are polled here, and no sync concerns them. Unless they are
+/// `kept`, they are unsubscribed afterwards, so that an undo restores feeds that are polled.
+pub fn leave(engine: &Engine, name: &str, kept: bool, at: DateTime<Utc>) -> Vec<Request> {
+    let feeds: Vec<&Subscription> = feeds_of(engine, name).collect();
+    let set = feeds.iter().map(|feed| {
+        let mut chosen = feed.record.chosen();
+        (chosen.feed_settings.account, chosen.feed_settings.polled_here) = (None, false);
+        Request::Set(feed.key, Box::new(chosen))
+    });
+    let disconnected = feeds.iter().map(|feed| FeedSync {
+        agreed: Some(AgreedFeed::default()),
+        ..FeedSync::new(feed.key, at)
+    });
+    let mut requests =
+        vec![Request::Together(set.collect()), Request::Sync(disconnected.collect())];
+    if !kept {
+        let removed = feeds.iter().map(|feed| Request::Unsubscribe(feed.key));
+        requests.push(Request::Together(removed.collect()));
+    }
+    requests
 }
 
 /// Hands what a sync brings to the store. Feeds that were unsubscribed meanwhile are left out.

@@ -86,6 +86,12 @@ pub fn add(
     log_in(http, runtime, &file, Account { password, ..account }).map(|account| account.name)
 }
 
+/// Removes an account with its login from the file. The error is a sentence.
+pub fn forget(file: Option<AccountFile>, name: &str) -> Result<(), String> {
+    let file = file.ok_or(NO_FOLDER)?;
+    file.change(|accounts| accounts.retain(|account| account.name != name))
+}
+
 /// Returns what the user should know about the account: a sentence, if there is one.
 pub fn without_labels(account: &Account) -> Option<&'static str> {
     let is_shared = Server::labels_of(account);

@@ -12,3 +12,4 @@ pub mod reconcile;
 pub mod server;
 pub mod session;
 pub mod sync_clock;
+pub mod sync_words;

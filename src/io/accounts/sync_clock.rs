@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use super::account_file::AccountFile;
+use super::account_file::{Account, AccountFile};
 use super::connection::{FailureKind, SyncFailure};
 use super::session::{SyncWish, sync};
+use super::sync_words::words;
+use crate::engine::entries::account_sync::AccountStatus;
 use crate::engine::event::Event;
+use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::loop_ended::LoopEnded;
@@ -124,6 +127,7 @@ fn run_once(
     // An unreadable file is reported by the commands that need it.
     let accounts = file.as_ref().and_then(|file| file.read().ok()).unwrap_or_default();
     let now = clock::instant();
+    show_accounts(hand, &accounts)?;
     schedules.retain(|name, _| accounts.iter().any(|account| account.name == *name));
     for account in accounts.iter().filter(|_| !offline) {
         let schedule = schedules.entry(account.name.clone());
@@ -137,6 +141,7 @@ fn run_once(
         let failure = synced.err();
         let kind = failure.as_ref().map(|failure| failure.kind);
         schedule.ended(kind, clock::instant(), every);
+        show_accounts(hand, &accounts)?;
         if let Some(SyncFailure { text, .. }) = failure.filter(|_| schedule.failures == 1) {
             hand.visit(move |host| host.complain(text))?;
         }
@@ -157,6 +162,27 @@ fn run_once(
         Err(RecvTimeoutError::Timeout) => Ok(()),
         Err(RecvTimeoutError::Disconnected) => Err(LoopEnded),
     }
+}
+
+/// Lists the accounts in the reader, with their last syncs.
+fn show_accounts(hand: &LoopHandle, accounts: &[Account]) -> Result<(), LoopEnded> {
+    // What cannot be read is reported by the commands that need it.
+    let known = hand.look(|store| store.account_states()).unwrap_or_default();
+    let status = |account: &Account| {
+        let newest = known.get(&account.name).and_then(|state| state.log.last());
+        AccountStatus {
+            name: account.name.clone(),
+            place: account.place(),
+            last: newest.map(|line| (line.at, words(line))),
+            is_failing: newest.is_some_and(|line| line.failure.is_some()),
+        }
+    };
+    let seen: Vec<AccountStatus> = accounts.iter().map(status).collect();
+    hand.visit(move |host| {
+        if host.engine().accounts != seen {
+            host.ask(Request::AccountsSeen(seen), false);
+        }
+    })
 }
 
 #[cfg(test)]

@@ -88,6 +88,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "sort",
             "read-feeds",
             "account-add",
+            "accounts",
             "import",
             "export",
         ],

@@ -69,6 +69,8 @@ pub enum Command {
     Unsubscribe,
     Removed,
     AccountAdd,
+    /// Opens or closes the list of accounts on servers.
+    Accounts,
     Import,
     Export,
     SaveEntries,
@@ -267,6 +269,8 @@ pub const COMMANDS: &[CommandRow] = &[
     ),
     command(Command::AccountAdd, "account-add", "")
         .help("add an account on a server, such as Miniflux or FreshRSS"),
+    command(Command::Accounts, "accounts", "")
+        .help("list the accounts on servers: their last sync, sync now, remove"),
     command(Command::Import, "import", "").help(
         "import subscriptions from a file: OPML, newsboat or newsraft urls, or one address per line",
     ),

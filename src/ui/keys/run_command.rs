@@ -12,7 +12,7 @@ use crate::ui::actions::{
 };
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::overlays::accounts::add_dialog;
+use crate::ui::overlays::accounts::{account_list, add_dialog};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::overlays::{
     edit_dialog, filter_list, help_pane, hour_selection, palette, plan_pane, table, tag_dialog,
@@ -88,6 +88,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::Unsubscribe => give_up_selected(app, now),
         Command::Removed => removed_feeds::toggle_list(app, now),
         Command::AccountAdd => add_dialog::open_form(app, now),
+        Command::Accounts => account_list::toggle_list(app, now),
         Command::History => load_history(app, now),
         Command::GoTo => open_prompt(app, PromptPurpose::GoTo),
         Command::Jump => jump::open_jump(app),

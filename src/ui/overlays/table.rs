@@ -4,7 +4,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::accounts::add_dialog;
+use super::accounts::{account_list, add_dialog};
 use super::outcome::{ClickOutcome, KeyOutcome};
 use super::{
     edit_dialog, feed_choice, filter_dialog, filter_list, help_pane, hour_selection, palette,
@@ -170,6 +170,14 @@ static ACCOUNT: OverlayRow = OverlayRow {
     ..PLAIN
 };
 
+static ACCOUNTS: OverlayRow = OverlayRow {
+    key: account_list::press_key,
+    wheel: Wheel::Arrows,
+    click: account_list::click_line,
+    beside: ClickOutside::Closes,
+    ..PLAIN
+};
+
 static FILTER_DIALOG: OverlayRow = OverlayRow {
     key: |app, now, key| KeyOutcome::Done(filter_dialog::press_key(app, now, key)),
     paste: |app, now, text| Some(filter_dialog::paste_text(app, now, text)),
@@ -218,6 +226,7 @@ impl Overlay {
             Self::Timetable(_) => &TIMETABLE,
             Self::Edit(_) => &EDIT,
             Self::Account(_) => &ACCOUNT,
+            Self::Accounts(_) => &ACCOUNTS,
             Self::FilterDialog(_) => &FILTER_DIALOG,
             Self::FilterList(_) => &FILTER_LIST,
             Self::Removed(_) => &REMOVED,

@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 
 use backissue_core::history::{FoundBy, Gap, GapKind, Reason};
 
-/// Returns paragraphs that explain what is missing at a gap, why it is missing, and what happens next.
-pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
+/// Returns paragraphs that explain what is missing at a gap, why it is missing, and what happens next. `account` is the account whose
+/// server has the feed, too.
+pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz, account: Option<&str>) -> Vec<String> {
     let when = |at: DateTime<Utc>| at.with_timezone(&zone).format("%-d %B %Y at %H:%M").to_string();
     let mut said = vec![format!("{}.", gap.text())];
     said.extend(plain_words(&gap.reason).map(str::to_owned));
@@ -46,6 +47,9 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz) -> Vec<String> {
             "Fetching continues automatically after the feed's next poll. Enter or H continues now.".to_owned()
         }
     });
+    said.extend(account.map(|name| {
+        format!("The server of the account '{name}' has the feed, too. What it kept from this time is in the list; nobody knows whether that is all.")
+    }));
     if !gap.edge.url.is_empty() {
         said.push(
             "o opens its address in the browser; W looks it up in the Internet Archive.".to_owned(),
@@ -89,7 +93,7 @@ mod tests {
     fn explained(reason: Reason, retry_at: Option<DateTime<Utc>>) -> String {
         let edge = Edge { url: "https://a.example/2".into(), ..Edge::default() };
         let gap = Gap { retry_at, ..Gap::new(edge, reason, DateTime::UNIX_EPOCH) };
-        explain_gap(&gap, chrono_tz::Tz::UTC).join(" ")
+        explain_gap(&gap, chrono_tz::Tz::UTC, None).join(" ")
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::plan_pane::PlanPane;
 use super::reading::LinkHints;
 use crate::ui::keys::own_commands::OwnCommand;
 use crate::ui::overlays::accounts::account_form::AccountForm;
+use crate::ui::overlays::accounts::account_list::AccountList;
 use crate::ui::overlays::edit_form::EditForm;
 use crate::ui::overlays::filter_form::FilterForm;
 use crate::ui::overlays::prompt::Prompt;
@@ -35,6 +36,8 @@ pub enum Overlay {
     Edit(Box<EditForm>),
     /// The dialog that adds an account on a server.
     Account(Box<AccountForm>),
+    /// The list of accounts on servers.
+    Accounts(AccountList),
     /// The dialog that creates or edits a filter.
     FilterDialog(Box<FilterForm>),
     /// The list of all filters.
@@ -70,6 +73,7 @@ impl Overlay {
             | Self::Palette(_)
             | Self::Edit(_)
             | Self::Account(_)
+            | Self::Accounts(_)
             | Self::FilterDialog(_)
             | Self::FilterList(_)
             | Self::Pick(_)

@@ -1,6 +1,7 @@
 //! Draws the overlays.
 
 pub(super) mod account;
+pub(super) mod account_list;
 pub(super) mod choice;
 pub(super) mod downloads;
 pub(super) mod edit;

@@ -18,7 +18,7 @@ use crate::ui::state::overlay::Overlay;
 use crate::ui::state::reader::{Reader, TextSource};
 use crate::view::{cells, html, pane, plain, theme, when};
 use backissue_core::feed::text::one_line;
-use backissue_core::history::Gap;
+use backissue_core::history::{FeedKey, Gap};
 
 /// Maximum number of title lines. A longer title is cut.
 const TITLE_LINES: usize = 4;
@@ -38,8 +38,10 @@ pub(in crate::view) fn draw(
     let place = app.ui.shown_reader().and_then(|reader| position(app, reader)).unwrap_or_default();
     let inside = pane::counted(frame, area, "Reader", &place, app.ui.focus == Pane::Reader);
     let inside = column(app, inside);
-    if let Some(gap) = selected_gap(app, now) {
-        let said = gap_explained::explain_gap(&gap, app.engine.zone).join("\n\n");
+    if let Some((feed, gap)) = selected_gap(app, now) {
+        let feed = app.engine.feeds.get(&feed);
+        let account = feed.and_then(|feed| feed.record.feed_settings.account.as_deref());
+        let said = gap_explained::explain_gap(&gap, app.engine.zone, account).join("\n\n");
         let text = Paragraph::new(said).wrap(Wrap { trim: true });
         frame.render_widget(text, inside);
         return inside;
@@ -90,9 +92,9 @@ fn column(app: &App, inside: Rect) -> Rect {
 }
 
 /// Returns the selected gap, which the pane explains instead of showing an entry. Returns `None` if no gap is selected.
-fn selected_gap(app: &App, now: DateTime<Utc>) -> Option<Gap> {
+fn selected_gap(app: &App, now: DateTime<Utc>) -> Option<(FeedKey, Gap)> {
     match app.ui.list.selected_row()?.key {
-        RowKey::Gap(feed, gap) => gap_rows::shown(&app.engine, feed, gap, now),
+        RowKey::Gap(feed, gap) => Some((feed, gap_rows::shown(&app.engine, feed, gap, now)?)),
         RowKey::Entry(_) => None,
     }
 }

@@ -245,6 +245,7 @@ impl Machine {
             | ScreenEffect::CompletePath(_)
             | ScreenEffect::Export { .. }
             | ScreenEffect::AddAccount(_)
+            | ScreenEffect::ForgetAccount(_)
             | ScreenEffect::SaveEntries { .. } => {}
         }
         None

@@ -244,6 +244,7 @@ impl World {
             | ScreenEffect::CompletePath(_)
             | ScreenEffect::Export { .. }
             | ScreenEffect::AddAccount(_)
+            | ScreenEffect::ForgetAccount(_)
             | ScreenEffect::SaveEntries { .. } => None,
             ScreenEffect::Render(work) => Some(rendered(&work)),
             ScreenEffect::Picture(work) => {

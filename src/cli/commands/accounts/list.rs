@@ -2,12 +2,14 @@
 
 use serde_json::json;
 
-use super::{check_name, read_accounts, sync};
+use super::{check_name, read_accounts};
 use crate::cli::Done;
 use crate::cli::args_account::AccountLogArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
+use crate::engine::entries::account_sync::feeds_of;
+use crate::io::accounts::sync_words::words;
 
 /// Runs `backissue account list`.
 pub(super) fn list(desk: &CommandContext, in_json: bool) -> Result<Done, Failure> {
@@ -19,14 +21,7 @@ pub(super) fn list(desk: &CommandContext, in_json: bool) -> Result<Done, Failure
     }
     for account in accounts {
         let name = account.name.clone();
-        let feeds = desk.inspect(move |engine| {
-            let of = |it: &&str| *it == name;
-            let accounts = engine
-                .feeds
-                .values()
-                .filter_map(|feed| feed.record.feed_settings.account.as_deref().filter(of));
-            accounts.count()
-        })?;
+        let feeds = desk.inspect(move |engine| feeds_of(engine, &name).count())?;
         let newest = states.get(&account.name).and_then(|state| state.log.last());
         if let Some(list) = &mut document {
             list.push(&json!({
@@ -40,7 +35,7 @@ pub(super) fn list(desk: &CommandContext, in_json: bool) -> Result<Done, Failure
         } else {
             let told = newest.map_or_else(
                 || "never synced".to_owned(),
-                |line| format!("{}: {}", line.at.format("%Y-%m-%d %H:%M UTC"), sync::words(line)),
+                |line| format!("{}: {}", line.at.format("%Y-%m-%d %H:%M UTC"), words(line)),
             );
             desk.put(&format!("{}  {}  {feeds} feeds\n  {told}", account.name, account.place()));
         }
@@ -80,7 +75,7 @@ pub(super) fn log(desk: &CommandContext, args: &AccountLogArgs) -> Result<Done, 
                 }));
             } else {
                 let at = line.at.format("%Y-%m-%d %H:%M:%S UTC");
-                desk.put(&format!("{at}  {name}: {}", sync::words(line)));
+                desk.put(&format!("{at}  {name}: {}", words(line)));
             }
         }
     }

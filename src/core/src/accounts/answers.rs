@@ -9,7 +9,7 @@ use serde_json::error::Category;
 use url::Url;
 
 use super::item_id::ItemId;
-use crate::feed::text::{NAME_MAX, TITLE_MAX, one_line, plain_line, safe_text};
+use crate::feed::text::{NAME_MAX, TITLE_MAX, one_line, plain_line, resolved_line, safe_text};
 use crate::feed::{Enclosure, Entry};
 
 /// Maximum length of a token or login value, in bytes.
@@ -322,6 +322,8 @@ struct ItemAnswer {
     #[serde(default)]
     enclosure: Vec<LinkAnswer>,
     #[serde(default)]
+    categories: Vec<String>,
+    #[serde(default)]
     origin: OriginAnswer,
     #[serde(default)]
     summary: Option<TextAnswer>,
@@ -363,9 +365,10 @@ fn read_item(item: ItemAnswer, widened: bool) -> Option<RemoteItem> {
     let id = ItemId::read(&item.id)?;
     let line = |text: Option<String>, max| {
         let text = text?;
-        // Character references are resolved first: what is narrowed afterwards is no markup.
+        // Markup is removed first: what is narrowed afterwards is no markup, but can be the start of a character reference that the
+        // publisher wrote.
         let line = plain_line(&text, max);
-        let line = if widened { narrowed(&line) } else { line };
+        let line = if widened { resolved_line(&narrowed(&line), max) } else { line };
         (!line.is_empty()).then_some(line)
     };
     let href = |link: &LinkAnswer| web_address(link.href.as_deref().or(link.url.as_deref())?);
@@ -377,6 +380,9 @@ fn read_item(item: ItemAnswer, widened: bool) -> Option<RemoteItem> {
             duration_seconds: None,
         })
     });
+    // The server's own states, folders and labels are in the same list.
+    let topics = item.categories.into_iter().filter(|name| !name.starts_with("user/"));
+    let topics = topics.filter_map(|name| line(Some(name), NAME_MAX)).take(ENCLOSURES_MAX);
     let seconds = item.published.as_ref().and_then(scalar).and_then(|text| text.parse().ok());
     let text = item.content.or(item.summary).map(|text| text.content);
     let entry = Entry {
@@ -387,6 +393,7 @@ fn read_item(item: ItemAnswer, widened: bool) -> Option<RemoteItem> {
         published: seconds.and_then(|seconds| DateTime::from_timestamp(seconds, 0)),
         content: text.as_deref().map(limited).filter(|text| !text.trim().is_empty()),
         enclosures: enclosures.collect(),
+        categories: topics.collect(),
         ..Entry::default()
     };
     Some(RemoteItem { id, stream: item.origin.stream, entry })

@@ -135,8 +135,8 @@ fn entries_are_read_without_marks_and_with_limits() {
     let body = format!(
         r#"{{"items":[
         {{"id":"tag:google.com,2005:reader/item/00060a24181e4001","published":1699990000,
-         "title":"A &lt;i&gt; \uff1cb\uff1e \uff06 c\u0007","canonical":[{{"href":"https://a.example/1"}}],
-         "categories":["user/-/state/com.google/read"],"origin":{{"streamId":"feed/4"}},
+         "title":"A &lt;i&gt; \uff1cb\uff1e \uff06 \uff06lt;c\u0007","canonical":[{{"href":"https://a.example/1"}}],
+         "categories":["user/-/state/com.google/read","user/-/label/News","tide \uff06 wind",""],"origin":{{"streamId":"feed/4"}},
          "summary":{{"content":"<p>{large}</p>"}},"author":"Ann",
          "enclosure":[{{"href":"https://a.example/1.mp3","type":"audio/mpeg","length":1001}},{{"url":"javascript:x"}}]}},
         {{"id":"no id","origin":{{}}}},
@@ -144,9 +144,12 @@ fn entries_are_read_without_marks_and_with_limits() {
     );
     let read = read_items(body.as_bytes(), true).unwrap();
     let [first, second] = read.as_slice() else { panic!("{}", read.len()) };
-    assert_eq!(first.entry.title.as_deref(), Some("A <i> <b> & c"));
+    assert_eq!(first.entry.title.as_deref(), Some("A <i> <b> & <c"));
     assert_eq!(first.entry.id, "tag:google.com,2005:reader/item/00060a24181e4001");
-    assert_eq!((first.stream.as_str(), first.entry.categories.len()), ("feed/4", 0));
+    assert_eq!(
+        (first.stream.as_str(), first.entry.categories.join(",")),
+        ("feed/4", "tide & wind".into())
+    );
     assert_eq!(first.entry.content.as_ref().unwrap().len(), TEXT_MAX);
     let [enclosure] = first.entry.enclosures.as_slice() else { panic!() };
     assert_eq!((enclosure.url.as_str(), enclosure.length), ("https://a.example/1.mp3", Some(1001)));

@@ -71,6 +71,11 @@ pub fn plain_line(markup: &str, max: usize) -> String {
     }
 }
 
+/// Resolves the character references of a title or name without markup once, in one line.
+pub(crate) fn resolved_line(text: &str, max: usize) -> String {
+    one_line(&resolve(text), max)
+}
+
 /// Like [`plain_line`], but returns `None` if the result is empty.
 pub(crate) fn some_line(markup: &str, max: usize) -> Option<String> {
     Some(plain_line(markup, max)).filter(|line| !line.is_empty())

@@ -7,7 +7,11 @@ use crate::support::binary::Program;
 
 /// Labels an entry here, by its number on the server.
 fn label(program: &Program, number: u64, name: &str) {
-    let feed = if number > 20 { 2 } else { 1 };
+    label_in(program, if number > 20 { 2 } else { 1 }, number, name);
+}
+
+/// Labels an entry of this feed here.
+pub(super) fn label_in(program: &Program, feed: u64, number: u64, name: &str) {
     let text = format!(
         "{{\"kind\":\"state\",\"version\":1}}\n{{\"kind\":\"entry\",\"feed\":\"https://{feed}.example/feed\",\
          \"id\":\"tag:google.com,2005:reader/item/{number:016x}\",\"labels\":[\"{name}\"]}}\n{{\"kind\":\"end\"}}\n"
@@ -17,7 +21,7 @@ fn label(program: &Program, number: u64, name: &str) {
 }
 
 /// The entries with a label here, by their numbers on the server.
-fn labelled(program: &Program, name: &str) -> BTreeSet<u64> {
+pub(super) fn labelled(program: &Program, name: &str) -> BTreeSet<u64> {
     let query = format!("label:\"{name}\"");
     let found = program.run(&["entries", "--json", "--search", &query]).with(0).json();
     let number = |entry: &serde_json::Value| {

@@ -10,7 +10,12 @@ use crate::support::miniflux_double::{Item, MinifluxDouble};
 const YEAR: i64 = 365 * 86_400;
 
 /// Adds an account with this user (none: an API token) and password.
-fn add(program: &Program, server: &MinifluxDouble, user: Option<&str>, password: &str) -> Ended {
+pub(super) fn add(
+    program: &Program,
+    server: &MinifluxDouble,
+    user: Option<&str>,
+    password: &str,
+) -> Ended {
     let mut args = vec!["account", "add", server.address(), "--name", "home"];
     args.extend(user.into_iter().flat_map(|user| ["--user", user]));
     program.run_with(&args, format!("{password}\n").as_bytes())

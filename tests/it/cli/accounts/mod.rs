@@ -1,6 +1,7 @@
 //! Accounts on servers, through the real binary and a server that behaves like each known one.
 
 mod hostile;
+mod interleavings;
 mod interrupted;
 mod labels;
 mod marks;
