@@ -214,6 +214,31 @@ fn opened_picture_goes_before_those_fetched_ahead() {
 }
 
 #[test]
+fn undone_setting_and_ended_subscription_lead_to_no_requests() {
+    let text: String = ["a.png", "b.png", "c.png"].map(image).concat();
+    let feed = rss("Notes", &[("n1", "Wax", 1, &text)]);
+    let new_world = || {
+        let mut world = world(&feed, Some(Ahead::Pictures), false);
+        for name in ["a.png", "b.png", "c.png"] {
+            world.serve_picture(&picture(name), png(60, 60));
+        }
+        world
+    };
+    let mut undone = new_world();
+    undone.press("u");
+    assert_eq!(undone.feed(1).record.feed_settings.ahead, None);
+    poll(&mut undone, 40);
+    assert_eq!(asked(&undone, RequestKind::Picture), [""; 0]);
+    let mut ended = new_world();
+    ended.poll(FEED);
+    let before = asked(&ended, RequestKind::Picture).len();
+    assert!((1..3).contains(&before), "some wait: {before}");
+    ended.tell(Request::Unsubscribe(FEED));
+    ended.wait(40);
+    assert_eq!(asked(&ended, RequestKind::Picture).len(), before);
+}
+
+#[test]
 fn files_of_new_entries_are_added_within_a_day() {
     let podcast = |count: usize| {
         let items: String = (0..count)
