@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use super::entries::pictures_ahead::TextsWanted;
 use super::state::Engine;
 use super::store_work::{Job, MarkedEntries};
 use backissue_core::history::FeedKey;
 
-/// Checks whether a poll, a request for a page, a walk through archives, learning, or a write is in progress for any of these
-/// feeds. Ignores all other
-/// feeds and work that concerns no feed; for the whole engine, see [`Engine::is_at_rest`].
+/// Checks whether a poll, a request for a page or for a picture ahead, a walk through archives, learning, or a write is in progress
+/// for any of these feeds. Ignores all other feeds and work that concerns no feed; for the whole engine, see
+/// [`Engine::is_at_rest`].
 pub fn is_under_way(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
     is_polling(engine, feeds) || feeds.iter().any(|feed| engine.learning.is_under_way(*feed))
 }
@@ -19,6 +20,7 @@ pub fn is_polling(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
         |feed: &FeedKey| engine.polls.contains_key(feed) || engine.backfills.contains_key(feed);
     let paged = engine.pages.keys().any(|key| feeds.contains(&key.feed));
     paged
+        || engine.pictures_ahead.are_under_way(feeds)
         || feeds.iter().any(asked)
         || engine.writes.values().any(|written| !written.is_disjoint(feeds))
 }
@@ -28,13 +30,14 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
     match job {
         Job::Commit(commit) => Some(BTreeSet::from([commit.feed])),
         Job::KeepHistory(commit) => Some(BTreeSet::from([commit.feed])),
-        // The last of these writes nothing, but leads to requests for pages, for which commands wait.
-        Job::Restore(feed, _) | Job::NoteElsewhere(feed, ..) | Job::ReadWithoutPage(feed, _) => {
-            Some(BTreeSet::from([*feed]))
-        }
+        // The last two write nothing, but lead to requests for pages and pictures, for which commands wait.
+        Job::Restore(feed, _)
+        | Job::NoteElsewhere(feed, ..)
+        | Job::AwaitElsewhere { feed, .. }
+        | Job::ReadWithoutPage(feed, _)
+        | Job::ReadTexts(TextsWanted { feed, .. }) => Some(BTreeSet::from([*feed])),
         // This reads, but leads to downloads, for which commands wait.
         Job::ReadAttached(wanted) => Some(wanted.feeds()),
-        Job::AwaitElsewhere { feed, .. } => Some(BTreeSet::from([*feed])),
         Job::Sync(sync) => Some(BTreeSet::from([sync.feed])),
         Job::SaveRecords(records) => Some(records.iter().map(|(feed, _)| *feed).collect()),
         Job::Absorb { from, into, .. } => Some(BTreeSet::from([*from, *into])),

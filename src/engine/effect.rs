@@ -2,6 +2,7 @@
 
 use super::change::PendingChange;
 use super::downloads::transfer::FileTransfer;
+use super::entries::pictures_ahead::PictureTask;
 use super::external::external_run::ExternalRun;
 use super::feeds::addition::LoginToKeep;
 use super::poll::fetch::FetchRequest;
@@ -30,6 +31,8 @@ pub enum Effect {
     Learn(Box<LearnWanted>),
     /// Searches the store for entries that match a filter.
     FindFilterHits(Box<EntryFilter>),
+    /// Works on the picture cache.
+    PictureTask(Box<PictureTask>),
     /// Opens an address in the user's browser.
     Open(String),
     /// Starts one of the user's external commands.

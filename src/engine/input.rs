@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use super::downloads::transfer::{DownloadNews, PlayerNews};
+use super::entries::pictures_ahead::PictureTaskDone;
 use super::external::external_run::RunPurpose;
 use super::feeds::addition::LoginToKeep;
 use super::poll::fetch::{FetchId, Fetched};
@@ -37,6 +38,8 @@ pub enum Input {
     Learned(FeedKey, Option<Arc<LearnedPlan>>),
     /// The search for entries that match the filter with this number ended: with the entries, or with an error as a sentence.
     FilterHits(u32, Result<Vec<EntryKey>, String>),
+    /// Work on the picture cache ended.
+    PictureTaskDone(PictureTaskDone),
     /// A user's external command ended: with the first line it printed, or with an error as a sentence.
     Ran(RunPurpose, Result<Option<String>, String>),
     /// A login was written to the credentials file. If the write failed, the error is a sentence.

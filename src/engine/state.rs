@@ -16,6 +16,7 @@ use super::entries::account_sync::{AccountStatus, FeedSynced, SyncProgress};
 use super::entries::filter_work::Filters;
 use super::entries::full_text::FullText;
 use super::entries::notification_queue::Notifications;
+use super::entries::pictures_ahead::PicturesAhead;
 use super::event::{Event, NoticeOffer};
 use super::feeds::addition::{Addition, Imported, TypedLogins};
 use super::feeds::subscription::{SavedSubscription, Subscription};
@@ -106,6 +107,8 @@ pub struct Engine {
     pub learning: Learning,
     /// Entries whose pages are requested or wait to be requested, with the stored text from an earlier request.
     pub pages: BTreeMap<EntryKey, Option<FullText>>,
+    /// Pictures that are sought or fetched ahead.
+    pub pictures_ahead: PicturesAhead,
     /// New entries to notify the user about.
     pub notifications: Notifications,
     /// Saved searches, in the order in which the user saved them.
@@ -170,6 +173,7 @@ impl Engine {
             unsaved: 0,
             learning: Learning::default(),
             pages: BTreeMap::new(),
+            pictures_ahead: PicturesAhead::default(),
             notifications: Notifications::default(),
             saved_searches: Vec::new(),
             filters: Filters::default(),

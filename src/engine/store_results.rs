@@ -9,7 +9,9 @@ use super::change::{Change, PendingChange, failed_write, undo};
 use super::commands_under_way::written_feeds;
 use super::downloads::actions;
 use super::effect::Effect;
-use super::entries::{account_sync, entry_filters, marks, notifications, texts_ahead, withdrawn};
+use super::entries::{
+    account_sync, entry_filters, marks, notifications, pictures_ahead, texts_ahead, withdrawn,
+};
 use super::event::Event;
 use super::moving::elsewhere;
 use super::poll::poll_stage::{News, Poll};
@@ -244,6 +246,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
         Answer::Attached(wanted, entries) => actions::attached(engine, now, &wanted, entries),
         Answer::WithoutPage(feed, links) => texts_ahead::queue_pages(engine, now, feed, links),
+        Answer::Texts(feed, texts) => pictures_ahead::texts_read(engine, feed, texts),
         Answer::Learned(feed, record) => {
             learn::record_read(engine, now, feed, record);
             Vec::new()
@@ -287,12 +290,12 @@ fn committed(
 ) -> Vec<Effect> {
     let first = engine.polls.get(&feed).is_some_and(Poll::is_first);
     notifications::note_new_entries(engine, now, feed, counters, news, first);
-    let attached = actions::note_new_entries(engine, feed, counters, news, first);
+    let attached = actions::note_new_entries(engine, now, feed, counters, news, first);
     let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
     withdrawn::withdrawn(engine, feed, withdrawn);
     let mut effects = polling::committed(engine, now, feed, counters, news);
     learn::polled(engine, now, feed, news);
-    effects.extend(texts_ahead::look_for_pages(engine, now, feed));
+    effects.extend(texts_ahead::look(engine, now, feed));
     effects.extend(notifications::notify(engine, now));
     effects.extend(attached);
     updated(engine, feed, changed, true);

@@ -17,6 +17,7 @@ use super::entries::account_sync::{FeedSync, FeedSynced};
 use super::entries::filter_work::{FilterCount, FilterWork, Filtered};
 use super::entries::full_text::FullText;
 use super::entries::loaded_entry::{LoadedEntry, ReadingPosition};
+use super::entries::pictures_ahead::{PicturedText, TextsWanted};
 use super::entries::rows::{ListPart, RowsLoaded, RowsWanted};
 use super::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use super::moving::elsewhere::{Elsewhere, ElsewhereNoted};
@@ -87,6 +88,8 @@ pub enum Job {
     /// Reads which of a feed's newest entries are unread and have no stored page, among at most this number of entries, after all
     /// pending writes. Answered with [`Answer::WithoutPage`].
     ReadWithoutPage(FeedKey, u32),
+    /// Reads texts to find their pictures, after all pending writes. Answered with [`Answer::Texts`].
+    ReadTexts(TextsWanted),
     /// Reads entries whose attached files are downloaded, after all pending writes. Answered with [`Answer::Attached`].
     ReadAttached(AttachedWanted),
     /// Writes the list of downloads.
@@ -243,6 +246,8 @@ pub enum Answer {
     Attached(AttachedWanted, Vec<LoadedEntry>),
     /// Unread entries of a feed without a stored page, newest first, with the addresses of their pages.
     WithoutPage(FeedKey, Vec<(EntryKey, String)>),
+    /// Texts of a feed's unread entries, newest first.
+    Texts(FeedKey, Vec<PicturedText>),
     /// The log lines of a feed's last polls, newest first.
     Polls(FeedKey, Vec<PollLogEntry>),
     /// The publication times of a feed.
@@ -361,6 +366,7 @@ impl Job {
                 | Self::ReadNewEntries(_)
                 | Self::ReadAttached(_)
                 | Self::ReadWithoutPage(..)
+                | Self::ReadTexts(_)
                 | Self::CountToday(_)
                 | Self::CountSearches(_)
                 | Self::CountFilters
@@ -380,6 +386,7 @@ impl Job {
                 | Self::ReadNewEntries(_)
                 | Self::ReadAttached(_)
                 | Self::ReadWithoutPage(..)
+                | Self::ReadTexts(_)
         );
         is_small || (self.only_reads() && !is_behind_writes)
     }
@@ -420,6 +427,7 @@ impl Job {
             | Self::ForgetFeeds(_) => JobSubject::Keeping,
             Self::ReadPolls(_)
             | Self::ReadWithoutPage(..)
+            | Self::ReadTexts(_)
             | Self::ReadLearned(_)
             | Self::CountToday(_)
             | Self::CountSearches(_)

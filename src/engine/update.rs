@@ -10,6 +10,7 @@ use super::downloads::{actions, playing, progress};
 use super::effect::Effect;
 use super::entries::{
     account_sync, entry_filters, marks, notifications, page_fetches, picture_fetches,
+    pictures_ahead,
 };
 use super::event::Event;
 use super::external::external_run::RunPurpose;
@@ -86,6 +87,7 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
             entry_filters::failed(engine, filter);
             complained(engine, why)
         }
+        Input::PictureTaskDone(done) => pictures_ahead::task_done(engine, now, done),
         Input::Ran(purpose, ended) => {
             run_external::tell_end(engine, purpose, ended);
             match purpose {
@@ -233,7 +235,7 @@ fn arrived(engine: &mut Engine, now: DateTime<Utc>, id: FetchId, fetched: Fetche
         Purpose::FullText(key) => {
             page_fetches::fetched(engine, now, key, &ended.waiting.url, fetched)
         }
-        Purpose::Picture(_) => picture_fetches::fetched(engine, now, ended.waiting.url, fetched),
+        Purpose::Picture(key) => picture_fetches::fetched(engine, now, key, ended.waiting, fetched),
         Purpose::Discover(addition) => {
             subscribe::fetched(engine, now, addition, &ended.waiting.url, fetched)
         }

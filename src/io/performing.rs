@@ -184,6 +184,12 @@ impl Performer {
                 let failed = Input::FilterHits(filter.id, Err(NO_SEARCH.into())).into();
                 self.off_the_loop(move || Some(find_hits(&texts, &filter)), Some(failed));
             }
+            Effect::PictureTask(task) => {
+                let (kept, failed) = (self.pictures.clone(), task.failed());
+                let done = move || pictures::perform_ahead(*task, &kept, clock::now());
+                let answer = move || Some(Input::PictureTaskDone(done()).into());
+                self.off_the_loop(answer, Some(Input::PictureTaskDone(failed).into()));
+            }
             Effect::Open(address) => {
                 let trouble = |why| Input::Trouble(why).into();
                 let open = move || browser::open(&address).err().map(trouble);

@@ -12,7 +12,7 @@ use crate::cli::context::CommandContext;
 use crate::cli::publisher::parse;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
-use crate::engine::entries::texts_ahead;
+use crate::engine::entries::ahead::{self, AheadPart};
 use crate::engine::external::feed_sources::source_words;
 use crate::engine::poll::{learn, plans};
 use crate::engine::settings::ONLY_BY_HAND;
@@ -79,8 +79,13 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &PlanArgs) -> Result<Done
     if !engine.settings.poll.automatic {
         desk.put(ONLY_BY_HAND);
     }
-    if let Some(used) = texts_ahead::used_words(&engine, feed, now) {
-        desk.put(&format!("full texts are fetched ahead after each poll: {used}"));
+    for (part, used) in ahead::used_words(&engine, feed, now) {
+        let what = match part {
+            AheadPart::Texts => "full texts are fetched ahead after each poll",
+            AheadPart::Pictures => "pictures are fetched ahead after each poll",
+            AheadPart::Files => "attached files of new entries are added to the downloads",
+        };
+        desk.put(&format!("{what}: {used}"));
     }
     if let Some(plan) = &learned {
         let why = learn::why_not_followed(&engine, feed, plan);

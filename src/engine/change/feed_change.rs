@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
+use crate::engine::entries::ahead::Ahead;
 use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::feeds::subscription::{
     ArchiveAddress, FeedState, FormerAddress, NamedBy, Obstacle, ProposedMove, Subscription,
@@ -157,6 +158,7 @@ feed_change! {
         archives: Option<Adaptor>,
         full_text: bool,
         text_ahead: bool,
+        ahead: Option<Ahead>,
         quiet: bool,
         ignore_cache_lifetime: bool,
         ignore_skips: bool,

@@ -8,6 +8,7 @@ use super::playing;
 use super::progress::{change, forget_part, save, start_waiting};
 use super::record::{DOWNLOADS_MAX, Download, DownloadState, FileVersion, PART};
 use crate::engine::effect::Effect;
+use crate::engine::entries::ahead::{self, AheadPart};
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::external::run_external::is_web_address;
 use crate::engine::poll::poll_stage::News;
@@ -55,7 +56,7 @@ pub enum DownloadRequest {
 pub enum AttachedWanted {
     /// Entries that the user chose, and which of their files, counted from 1; `None` for the first one.
     Chosen(Vec<EntryKey>, Option<usize>),
-    /// New entries of a feed, to which the user's filters apply.
+    /// New entries of a feed: those to which a filter applies, or all unread ones if the user wants the files ahead.
     New(FeedKey, Range<u32>),
 }
 
@@ -161,17 +162,19 @@ fn read_attached(engine: &mut Engine, wanted: AttachedWanted) -> Effect {
     Effect::store(Job::ReadAttached(wanted))
 }
 
-/// Reads the new entries of a poll whose files a filter may download. The first document of a subscription is left out, because its
-/// entries existed before the user subscribed.
+/// Reads the new entries of a poll whose files are downloaded: by a filter, or because the user wants the files of the feed ahead.
+/// The first document of a subscription is left out, because its entries existed before the user subscribed.
 pub fn note_new_entries(
     engine: &mut Engine,
+    now: DateTime<Utc>,
     feed: FeedKey,
     counters: Counters,
     news: News,
     is_first: bool,
 ) -> Option<Effect> {
     let has_filter = engine.filters.list.iter().any(|filter| filter.action == Action::Download);
-    if news.new == 0 || is_first || !has_filter {
+    let is_ahead = ahead::left_today(engine, now, feed, AheadPart::Files) > 0;
+    if news.new == 0 || is_first || !(has_filter || is_ahead) {
         return None;
     }
     let range = counters.next_seq.saturating_sub(news.new)..counters.next_seq;
@@ -192,11 +195,20 @@ pub fn attached(
 ) -> Vec<Effect> {
     engine.downloads.reading = engine.downloads.reading.saturating_sub(1);
     let (mut added, mut known, mut without) = (Vec::new(), 0_usize, 0_usize);
+    let left = match wanted {
+        AttachedWanted::New(feed, _) => ahead::left_today(engine, now, *feed, AheadPart::Files),
+        AttachedWanted::Chosen(..) => 0,
+    };
+    let mut added_ahead = 0_u32;
     for entry in entries {
+        let is_new = matches!(wanted, AttachedWanted::New(..));
+        let is_ahead = is_new && !is_filtered(engine, &entry);
+        if is_ahead && (added_ahead >= left || !entry.flags.is_unread()) {
+            continue;
+        }
         let number = match wanted {
             AttachedWanted::Chosen(_, file) => file.unwrap_or(1),
-            AttachedWanted::New(..) if is_filtered(engine, &entry) => 1,
-            AttachedWanted::New(..) => continue,
+            AttachedWanted::New(..) => 1,
         };
         let files = &entry.kept.enclosures;
         let place = number.saturating_sub(1);
@@ -217,6 +229,7 @@ pub fn attached(
         let download = new_download(engine, now, &entry, file.clone());
         added.push(download.title.clone());
         engine.downloads.list.insert(download.id, download);
+        added_ahead = added_ahead.saturating_add(u32::from(is_ahead));
     }
     let is_asked = matches!(wanted, AttachedWanted::Chosen(..));
     match added.as_slice() {
@@ -230,7 +243,16 @@ pub fn attached(
             engine.say(format!("added to the downloads: {files}"));
         }
     }
-    if added.is_empty() { Vec::new() } else { vec![save(engine)] }
+    if added.is_empty() {
+        return Vec::new();
+    }
+    let mut effects = vec![save(engine)];
+    if let AttachedWanted::New(feed, _) = wanted {
+        effects.extend(ahead::count(engine, now, *feed, |today| {
+            today.files = today.files.saturating_add(added_ahead);
+        }));
+    }
+    effects
 }
 
 fn is_filtered(engine: &Engine, entry: &LoadedEntry) -> bool {

@@ -1,6 +1,7 @@
 //! Entries: lists, marks, filters, withdrawals, notifications, pictures, and the text of linked pages.
 
 pub mod account_sync;
+pub mod ahead;
 pub mod entry_filters;
 pub mod entry_json;
 pub mod filter_work;
@@ -11,6 +12,7 @@ pub mod notification_queue;
 pub mod notifications;
 pub mod page_fetches;
 pub mod picture_fetches;
+pub mod pictures_ahead;
 pub mod quiet_hours;
 pub mod rows;
 pub mod texts_ahead;

@@ -7,6 +7,7 @@
 use chrono::{DateTime, Utc};
 
 use super::full_text::{FullText, classify_page};
+use super::pictures_ahead;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
@@ -78,6 +79,7 @@ pub fn fetched(
     let kept = engine.pages.remove(&key).flatten();
     let mut effects = note_network(engine, now, url, &fetched, None).effects;
     effects.extend(keep_page(engine, now, key, url, kept, fetched));
+    effects.extend(pictures_ahead::look(engine, now, key.feed));
     effects.extend(start_fetches::start(engine, now));
     effects
 }

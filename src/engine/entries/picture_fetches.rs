@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
+use super::pictures_ahead::{self, is_ahead};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
@@ -18,6 +19,23 @@ use backissue_core::history::{EntryKey, address};
 /// Maximum size of a picture, in bytes.
 pub const PICTURE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// Unsupported picture formats. A picture whose URL ends in one of these extensions is not requested.
+const NOT_SHOWN: [(&str, &str); 6] = [
+    (".svg", "SVG"),
+    (".svgz", "SVG"),
+    (".avif", "AVIF"),
+    (".heic", "HEIC"),
+    (".jxl", "JPEG XL"),
+    (".tiff", "TIFF"),
+];
+
+/// Explains why a picture with an unsupported format is not requested. Returns `None` if the format may be supported.
+pub fn why_unsupported(url: &str) -> Option<String> {
+    let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    let (_, kind) = NOT_SHOWN.iter().find(|(end, _)| path.ends_with(end))?;
+    Some(format!("{kind} cannot be shown here"))
+}
+
 /// Adds the request for a picture to the queue of its site. The error is a sentence fragment with the reason for not fetching the
 /// picture.
 pub fn fetch(
@@ -29,6 +47,11 @@ pub fn fetch(
     if engine.offline {
         return Err("offline".to_owned());
     }
+    if engine.host_queue.hurry_picture(&url) {
+        // It was to be fetched ahead; now the screen waits for it.
+        engine.pictures_ahead.forget(&url);
+        return Ok(start_fetches::start(engine, now));
+    }
     if let Some(why) = rate_limits::left_alone(engine, now, &url) {
         return Err(why);
     }
@@ -37,10 +60,11 @@ pub fn fetch(
     Ok(start_fetches::start(engine, now))
 }
 
-/// Drops the requests for pictures that have not started. Requests under way continue.
+/// Drops the requests for pictures of the screen that have not started. Requests under way continue.
 pub fn drop_waiting(engine: &mut Engine) -> Vec<Effect> {
-    let dropped =
-        engine.host_queue.take_waiting(|waiting| matches!(waiting.purpose, Purpose::Picture(_)));
+    let dropped = engine.host_queue.take_waiting(|waiting| {
+        matches!(waiting.purpose, Purpose::Picture(_)) && !is_ahead(waiting)
+    });
     for waiting in dropped {
         engine.tell(Event::PictureDropped(waiting.url, None));
     }
@@ -51,14 +75,25 @@ pub fn drop_waiting(engine: &mut Engine) -> Vec<Effect> {
 pub fn fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
-    url: String,
+    key: EntryKey,
+    waiting: Waiting,
     fetched: Fetched,
 ) -> Vec<Effect> {
-    let mut effects = rate_limits::note_network(engine, now, &url, &fetched, None).effects;
-    if rate_limits::left_alone_until(engine, &url, now).is_some() || is_limited(&fetched) {
-        drop_host(engine, &url);
+    let url = &waiting.url;
+    let mut effects = rate_limits::note_network(engine, now, url, &fetched, None).effects;
+    let is_held = rate_limits::left_alone_until(engine, url, now).is_some() || is_limited(&fetched);
+    if is_held {
+        drop_host(engine, url);
     }
-    engine.tell(Event::PictureFetched(url, read(fetched)));
+    let picture = read(fetched);
+    if is_ahead(&waiting) {
+        // Without a network, and on a site that asks for a wait, a failure says nothing about the picture.
+        let is_final = !is_held && engine.host_queue.probe_at.is_none();
+        let picture = picture.ok();
+        effects.extend(pictures_ahead::fetched(engine, now, key, waiting.url, picture, is_final));
+    } else {
+        engine.tell(Event::PictureFetched(waiting.url, picture));
+    }
     effects.extend(start_fetches::start(engine, now));
     effects
 }
@@ -75,6 +110,10 @@ fn drop_host(engine: &mut Engine, url: &str) {
         matches!(waiting.purpose, Purpose::Picture(_)) && host(&waiting.url) == limited
     });
     for waiting in dropped {
+        if is_ahead(&waiting) {
+            engine.pictures_ahead.forget(&waiting.url);
+            continue;
+        }
         let why = format!("{limited} asks for fewer requests");
         engine.tell(Event::PictureDropped(waiting.url, Some(why)));
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::entries::ahead::Ahead;
 use crate::engine::settings::HistoryMode;
 use backissue_core::feed::IntervalRule;
 use backissue_core::feed::sparse::is_default;
@@ -44,6 +45,9 @@ pub struct FeedSettings {
     /// `true` to fetch these texts before the user opens the entries. Without `full_text`, it has no effect.
     #[serde(skip_serializing_if = "is_default")]
     pub text_ahead: bool,
+    /// What else to fetch before the user opens the entries; `None` means nothing else.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ahead: Option<Ahead>,
     /// `true` to keep the entries of the feed out of the list of all unread entries.
     #[serde(skip_serializing_if = "is_default")]
     pub quiet: bool,

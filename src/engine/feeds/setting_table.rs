@@ -9,6 +9,7 @@ use super::chosen_settings::{Chosen, FeedSettings};
 use super::interval_rules;
 use super::setting_row::{FeedSettingRow, FormLine, SettingKind, row};
 use crate::engine::durations::interval_text;
+use crate::engine::entries::ahead::Ahead;
 use crate::engine::settings::{HistoryMode, Settings};
 use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::history::Adaptor;
@@ -100,8 +101,17 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
             "Always show the full text of the pages its entries link to: fetched when you open them, or ahead",
         )
         .words(&["on", "ahead", "off"]),
+    row("ahead", AHEAD)
+        .line(14, "fetch ahead", no_hint)
+        .flag(
+            "ahead",
+            "AHEAD",
+            "Fetch the pictures of its unread entries, their attached files, or all with the pages they link to, \
+             after each poll and before you open them",
+        )
+        .words(&["pictures", "files", "all", "off"]),
     row("quiet", SettingKind::Switch(|feed_settings| &mut feed_settings.quiet))
-        .line(14, "keep out of All unread", no_hint)
+        .line(15, "keep out of All unread", no_hint)
         .flag("quiet", "QUIET", "Keep its entries out of the list of all unread entries"),
     row("poll-here", SettingKind::Switch(|feed_settings| &mut feed_settings.polled_here)).flag(
         "poll-here",
@@ -163,6 +173,19 @@ const FULL_TEXT: SettingKind = SettingKind::Words {
     set: |feed_settings, word| {
         feed_settings.full_text = ["on", "ahead"].contains(&word);
         feed_settings.text_ahead = word == "ahead";
+    },
+};
+
+const AHEAD: SettingKind = SettingKind::Words {
+    words: &[
+        ("", "off"),
+        ("pictures", "pictures"),
+        ("files", "attached files"),
+        ("all", "pages, pictures and files"),
+    ],
+    get: |feed_settings| feed_settings.ahead.map_or("", Ahead::word),
+    set: |feed_settings, word| {
+        feed_settings.ahead = Ahead::ALL.into_iter().find(|ahead| ahead.word() == word);
     },
 };
 
@@ -324,6 +347,8 @@ mod tests {
         assert_eq!(set("learn", &["auto"]), Ok("as configured".into()));
         assert_eq!(set("full-text", &["off"]), Ok("off".into()));
         assert_eq!(set("full-text", &["ahead"]), Ok("ahead".into()));
+        assert_eq!(set("ahead", &["all"]), Ok("all".into()));
+        assert_eq!(set("ahead", &["off"]), Ok("off".into()));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::chosen_settings::{Chosen, FeedSettings};
-use crate::engine::entries::texts_ahead::PagesAhead;
+use crate::engine::entries::ahead::AheadToday;
 use crate::engine::moving::publication::StatedHead;
 use crate::engine::politeness::server_habits::ServerHabits;
 use crate::engine::poll::fetch::Validators;
@@ -147,9 +147,9 @@ pub struct FeedState {
     /// Usual time between publications, and the last publication; `None` if too little is known.
     #[serde(skip_serializing_if = "is_default")]
     pub usual_gap: Option<UsualGap>,
-    /// Number of full texts that were fetched ahead today.
+    /// What was fetched ahead today.
     #[serde(skip_serializing_if = "is_default")]
-    pub ahead: PagesAhead,
+    pub ahead: AheadToday,
     /// Number of polls so far, which determines the position of the next line in the poll log.
     #[serde(skip_serializing_if = "is_default")]
     pub polls: u32,

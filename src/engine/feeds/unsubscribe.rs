@@ -11,6 +11,7 @@ use crate::engine::change::undo_stack::{Step, UNDO_KEPT, is_over};
 use crate::engine::change::value::ChangeId;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
+use crate::engine::entries::pictures_ahead;
 use crate::engine::event::Event;
 use crate::engine::politeness::{drop_fetches, rate_limits};
 use crate::engine::poll::fetch::Purpose;
@@ -64,6 +65,7 @@ pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<(Subscription, Option
             drop_fetches::drop_page(engine, key, "you unsubscribed from its feed");
         }
     }
+    pictures_ahead::drop_waiting(engine, feed);
     Some((subscription, walk))
 }
 

@@ -49,7 +49,7 @@ struct Site {
     waiting: VecDeque<Waiting>,
     /// Waiting requests for pictures, which are sent after those in `waiting`.
     pictures: VecDeque<Waiting>,
-    /// Waiting requests for archives and for pages to be fetched ahead, which are sent after all other requests.
+    /// Waiting requests for archives and for pages and pictures to be fetched ahead, which are sent after all other requests.
     archives: VecDeque<Waiting>,
     in_flight: usize,
     /// Earliest time of the next request to the site; `None` means at once.
@@ -141,8 +141,10 @@ impl HostQueue {
         site.unspaced = !is_web || (!settings.space_loopback && site.local);
         let queue = match waiting.purpose {
             Purpose::Archive(_) => &mut site.archives,
-            // A page that nobody waits for.
-            Purpose::FullText(_) if waiting.cause == PollCause::Due => &mut site.archives,
+            // A page or a picture that nobody waits for.
+            Purpose::FullText(_) | Purpose::Picture(_) if waiting.cause == PollCause::Due => {
+                &mut site.archives
+            }
             Purpose::Picture(_) => &mut site.pictures,
             Purpose::Poll(_) | Purpose::FullText(_) | Purpose::Discover(_) => &mut site.waiting,
         };
@@ -320,6 +322,26 @@ impl HostQueue {
     /// Returns the end of the wait that a host asked for, if it is not over.
     pub fn held_until(&self, now: DateTime<Utc>, host: &Host) -> Option<DateTime<Utc>> {
         self.held.get(host).copied().filter(|until| now < *until)
+    }
+
+    /// Lets a picture that is to be fetched ahead wait with the pictures of the screen, or treats the request under way like one of
+    /// the screen. Returns `false` if the picture is not being fetched ahead.
+    pub fn hurry_picture(&mut self, url: &str) -> bool {
+        let is_meant = |waiting: &Waiting| {
+            waiting.url == url
+                && waiting.cause == PollCause::Due
+                && matches!(waiting.purpose, Purpose::Picture(_))
+        };
+        if let Some(site) = self.sites.get_mut(&site_of(url))
+            && let Some(place) = site.archives.iter().position(is_meant)
+            && let Some(waiting) = site.archives.remove(place)
+        {
+            site.pictures.push_back(Waiting { cause: PollCause::Asked, ..waiting });
+            return true;
+        }
+        let mut flights = self.in_flight.values_mut().map(|flight| &mut flight.waiting);
+        let under_way = flights.find(|waiting| is_meant(waiting));
+        under_way.map(|waiting| waiting.cause = PollCause::Asked).is_some()
     }
 
     /// Removes and returns the waiting requests that match, for example those of a feed that was unsubscribed.

@@ -165,22 +165,52 @@ fn pictures_wait_for_documents_but_precede_archives() {
         Purpose::FullText(key),
     ];
     let page_ahead = Purpose::FullText(EntryKey { seq: 2, ..key });
+    let picture_ahead = Purpose::Picture(EntryKey { seq: 3, ..key });
     for purpose in purposes.clone() {
         let cause = PollCause::Asked;
         let waiting = waiting("https://a.example/", 0);
         traffic.enqueue(Waiting { purpose, cause, ..waiting }, &settings);
     }
-    let ahead = Waiting { purpose: page_ahead.clone(), ..waiting("https://a.example/", 0) };
-    traffic.enqueue(Waiting { cause: PollCause::Due, ..ahead }, &settings);
+    for purpose in [page_ahead.clone(), picture_ahead.clone()] {
+        let ahead = Waiting { purpose, ..waiting("https://a.example/", 0) };
+        traffic.enqueue(Waiting { cause: PollCause::Due, ..ahead }, &settings);
+    }
     let mut order = Vec::new();
-    for second in 0..5 {
+    for second in 0..6 {
         let started = traffic.start(at(second * 5000), &settings);
         traffic.end(started[0].0, at(second * 5000), &settings).unwrap();
         order.push(started[0].1.purpose.clone());
     }
     let [archive, picture, poll, page] = purposes;
-    assert_eq!(order, [poll, page, picture.clone(), archive, page_ahead]);
+    assert_eq!(order, [poll, page, picture.clone(), archive, page_ahead, picture_ahead]);
     traffic.enqueue(Waiting { purpose: picture, ..waiting("https://a.example/", 0) }, &settings);
     assert_eq!(traffic.drop_waiting(|purpose| matches!(purpose, Purpose::Picture(_))), 1);
     assert_eq!(traffic.next_start(&settings), None);
+}
+
+#[test]
+fn picture_that_the_screen_waits_for_overtakes_archives() {
+    let settings = Settings::default().network;
+    let purpose = Purpose::Picture(EntryKey { feed: FeedKey(9), seq: 1 });
+    let picture = |url: &str| Waiting { purpose: purpose.clone(), ..waiting(url, 0) };
+    let (first, second) = ("https://a.example/1.png", "https://a.example/2.png");
+    let mut traffic = HostQueue::default();
+    let archive =
+        Waiting { purpose: Purpose::Archive(FeedKey(3)), ..picture("https://a.example/") };
+    for waiting in [archive, picture(first), picture(second)] {
+        traffic.enqueue(waiting, &settings);
+    }
+    let asked = |url| Waiting { cause: PollCause::Asked, ..picture(url) };
+    assert!(traffic.hurry_picture(second));
+    assert!(!traffic.hurry_picture(second), "the screen waits for it already");
+    assert!(!traffic.hurry_picture("https://a.example/3.png"));
+    let (id, started) = traffic.start(at(0), &settings).remove(0);
+    assert_eq!(started, asked(second));
+    traffic.end(id, at(0), &settings).unwrap();
+    let (id, _) = traffic.start(at(5000), &settings).remove(0);
+    traffic.end(id, at(5000), &settings).unwrap();
+    let (id, started) = traffic.start(at(10_000), &settings).remove(0);
+    assert_eq!(started, picture(first));
+    assert!(traffic.hurry_picture(first), "it is under way");
+    assert_eq!(traffic.end(id, at(10_000), &settings).unwrap().waiting, asked(first));
 }

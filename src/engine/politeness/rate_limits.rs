@@ -8,6 +8,7 @@ use super::host_queue::{PROBE_EVERY, host_of, is_loopback};
 use super::reachability::{Sign, Suspect};
 use crate::engine::backfill::archive_response::end_of;
 use crate::engine::effect::Effect;
+use crate::engine::entries::pictures_ahead::is_ahead;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::plans;
@@ -37,8 +38,8 @@ fn spread_wait(
         engine.host_queue.hold(now, host.clone(), until);
     }
     let dropped = engine.host_queue.take_waiting(|waiting| {
-        matches!(waiting.purpose, Purpose::Archive(_) | Purpose::FullText(_))
-            && host_of(&waiting.url).as_ref() == Some(&host)
+        let is_patient = matches!(waiting.purpose, Purpose::Archive(_) | Purpose::FullText(_));
+        (is_patient || is_ahead(waiting)) && host_of(&waiting.url).as_ref() == Some(&host)
     });
     let mut effects = Vec::new();
     for waiting in dropped {
@@ -47,7 +48,8 @@ fn spread_wait(
             Purpose::FullText(key) => {
                 drop_fetches::drop_page(engine, key, "its host asked for fewer requests");
             }
-            Purpose::Poll(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
+            Purpose::Picture(_) => engine.pictures_ahead.forget(&waiting.url),
+            Purpose::Poll(_) | Purpose::Discover(_) => {}
         }
     }
     let others: Vec<FeedKey> = engine
@@ -189,7 +191,7 @@ fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>)
 /// Ends waiting requests of a one-shot command, because such a command does not wait for the network.
 fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let dropped = engine.host_queue.take_waiting(|waiting| {
-        matches!(waiting.purpose, Purpose::Poll(_) | Purpose::Archive(_))
+        (matches!(waiting.purpose, Purpose::Poll(_) | Purpose::Archive(_)) || is_ahead(waiting))
             && !is_loopback(&waiting.url)
     });
     let mut effects = Vec::new();
@@ -200,7 +202,8 @@ fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
                 end_poll(engine, now, ended);
             }
             Purpose::Archive(feed) => effects.extend(drop_fetches::drop_walk(engine, feed)),
-            Purpose::FullText(_) | Purpose::Picture(_) | Purpose::Discover(_) => {}
+            Purpose::Picture(_) => engine.pictures_ahead.forget(&waiting.url),
+            Purpose::FullText(_) | Purpose::Discover(_) => {}
         }
     }
     effects

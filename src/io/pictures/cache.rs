@@ -1,13 +1,15 @@
 //! The picture cache on disk. Its size is limited; the least recently used pictures are dropped first.
 //!
-//! A file is named by a hash of the picture's URL and begins with the URL itself, so that collisions are noticed. The folder
-//! can be deleted; missing pictures are fetched again.
+//! A file is named by a hash of the picture's URL and begins with the URL itself, so that collisions and damage are noticed. A file
+//! without a picture after the URL notes that the picture could not be fetched ahead. The folder can be deleted; missing pictures are
+//! fetched again.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use siphasher::sip128::SipHasher13;
 
 use crate::engine::entries::picture_fetches::PICTURE_BYTES_MAX;
@@ -16,8 +18,10 @@ use crate::io::private_files::create_private_subfolder;
 use crate::io::system::words::system_words;
 
 /// Maximum size of the cache, bytes.
-const CACHE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+const CACHE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const ADDRESS_BYTES_MAX: usize = 8 * 1024;
+/// How long a picture that could not be fetched ahead is not requested ahead again.
+const FAILED_PAUSE: TimeDelta = TimeDelta::hours(24);
 
 #[derive(Debug, Clone)]
 pub struct PictureCache {
@@ -39,6 +43,9 @@ impl PictureCache {
         let mut bytes = Vec::new();
         (&file).take(most).read_to_end(&mut bytes).ok()?;
         let picture = bytes.strip_prefix(url.as_bytes())?.strip_prefix(b"\n")?.to_vec();
+        if picture.is_empty() {
+            return None;
+        }
         // Ignore an error in a read-only folder. Only the order in which pictures are dropped depends on the modification time.
         file.set_modified(SystemTime::from(clock::precise_now())).ok();
         Some(picture)
@@ -53,6 +60,31 @@ impl PictureCache {
             .map_err(|error| format!("it cannot be stored: {}", system_words(&error)))?;
         self.make_room();
         Ok(())
+    }
+
+    /// Notes that a picture could not be fetched ahead, so that it is not requested ahead again for a day. Ignores an error, because
+    /// the only result is another request.
+    pub fn note_failed(&self, url: &str) {
+        if url.len() < ADDRESS_BYTES_MAX && self.find(url).is_none() {
+            self.write(url, &[]).ok();
+        }
+    }
+
+    /// Checks whether a picture need not be requested ahead: it is cached, or it could not be fetched within the last day.
+    pub fn is_known(&self, url: &str, now: DateTime<Utc>) -> bool {
+        let Ok(file) = File::open(self.path(url)) else { return false };
+        let mut start = vec![0; url.len()];
+        let is_meant = (&file).read_exact(&mut start).is_ok() && start == url.as_bytes();
+        let Ok(about) = file.metadata() else { return false };
+        let begins_at = u64::try_from(url.len()).unwrap_or(u64::MAX).saturating_add(1);
+        let noted = about.modified().map(DateTime::<Utc>::from);
+        let is_recent = noted.is_ok_and(|at| now.signed_duration_since(at) < FAILED_PAUSE);
+        is_meant && (about.len() > begins_at || is_recent)
+    }
+
+    /// Removes a picture that turned out to be damaged, so that it can be fetched again.
+    pub fn forget(&self, url: &str) {
+        fs::remove_file(self.path(url)).ok();
     }
 
     fn write(&self, url: &str, bytes: &[u8]) -> std::io::Result<()> {
@@ -115,6 +147,34 @@ mod tests {
         fs::rename(cache.path("https://a.example/1.png"), cache.path("https://b.example/"))
             .unwrap();
         assert_eq!(cache.find("https://b.example/"), None);
+    }
+
+    #[test]
+    fn failed_picture_is_known_for_a_day_and_not_found() {
+        let (_folder, cache) = cache(1000);
+        let now = clock::precise_now();
+        let days = |days| now + TimeDelta::days(days);
+        assert!(!cache.is_known("https://a.example/", now));
+        cache.note_failed("https://a.example/");
+        assert_eq!(cache.find("https://a.example/"), None);
+        assert!(cache.is_known("https://a.example/", now));
+        assert!(!cache.is_known("https://a.example/", days(2)));
+        cache.keep("https://a.example/", b"one").unwrap();
+        cache.note_failed("https://a.example/");
+        assert!(cache.is_known("https://a.example/", days(2)), "a cached picture stays");
+        assert_eq!(cache.find("https://a.example/").as_deref(), Some(b"one".as_slice()));
+    }
+
+    #[test]
+    fn damaged_file_is_no_picture() {
+        let (_folder, cache) = cache(1000);
+        let now = clock::precise_now();
+        for damage in [&b""[..], b"https://a.exa", b"https://b.example/\nxx"] {
+            cache.keep("https://a.example/", b"one").unwrap();
+            fs::write(cache.path("https://a.example/"), damage).unwrap();
+            assert!(!cache.is_known("https://a.example/", now), "{damage:?}");
+            assert_eq!(cache.find("https://a.example/"), None, "{damage:?}");
+        }
     }
 
     #[test]

@@ -110,6 +110,7 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
         Job::ReadWithoutPage(feed, among) => {
             Some(Answer::WithoutPage(feed, store.without_page(feed, among)?))
         }
+        Job::ReadTexts(wanted) => Some(Answer::Texts(wanted.feed, store.unread_texts(wanted)?)),
         Job::SaveFullText(key, full) => {
             store.save_full_text(key, &full)?;
             None

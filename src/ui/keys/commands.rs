@@ -224,7 +224,7 @@ pub const COMMANDS: &[CommandRow] = &[
         .help("show what the publisher changed in an edited entry; again: the text"),
     command(Command::Pictures, "pictures", "I")
         .only_in(ENTRIES)
-        .help("show or hide pictures in the text; they are fetched only while shown"),
+        .help("show or hide pictures in the text; missing ones are fetched while shown"),
     command(Command::Download, "download", "E")
         .only_in(ENTRIES)
         .help("download the entry's first attached file; play it if it is there; 'download 2': the second file"),

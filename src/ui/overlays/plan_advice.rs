@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use crate::engine::entries::texts_ahead;
+use crate::engine::entries::ahead::{self, Ahead, AheadPart};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::poll_stage::PollStage;
@@ -58,13 +58,27 @@ pub fn list_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -
             .push(Advice::now("D", "unsubscribes (in the feed list); its entries stay until then"));
         return advice;
     }
-    let ahead = texts_ahead::used_words(&app.engine, subscription.key, now);
-    advice.extend(
-        ahead.map(|used| Advice::now("V", format!("stops fetching full texts ahead ({used})"))),
-    );
+    advice.extend(ahead_advice(app, subscription, now));
     advice.extend(find_remedy(subscription.plan.settled_by).map(|text| Advice::now("e", text)));
     if facts.settings.fixed_seconds.is_some() && subscription.plan.settled_by != SettledBy::Fixed {
         advice.extend(find_remedy(SettledBy::Fixed).map(|text| Advice::now("e", text)));
+    }
+    advice
+}
+
+/// Lists what the user can do to stop fetching ahead, with what was fetched today.
+fn ahead_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Vec<Advice> {
+    let settings = &subscription.record.feed_settings;
+    let used = ahead::used_words(&app.engine, subscription.key, now);
+    let is_by_key =
+        |(part, _): &(_, _)| *part == AheadPart::Texts && settings.ahead != Some(Ahead::All);
+    let (by_key, edited): (Vec<_>, Vec<_>) = used.into_iter().partition(is_by_key);
+    let stops = |(_, used)| Advice::now("V", format!("stops fetching full texts ahead ({used})"));
+    let mut advice: Vec<Advice> = by_key.into_iter().map(stops).collect();
+    let edited: Vec<String> = edited.into_iter().map(|(_, used)| used).collect();
+    if !edited.is_empty() {
+        let used = edited.join("; ");
+        advice.push(Advice::now("e", format!("edits what is fetched ahead ({used})")));
     }
     advice
 }

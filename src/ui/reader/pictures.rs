@@ -9,6 +9,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::picture_places::{self, are_shown, cannot_be_shown};
+use crate::engine::entries::picture_fetches::why_unsupported;
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -20,15 +21,6 @@ use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics};
 const DRAWINGS_MAX: usize = OF_AN_ENTRY_MAX;
 /// Maximum number of pictures whose state is kept in memory.
 const STANDINGS_MAX: usize = 1000;
-/// Unsupported picture formats. A picture whose URL ends in one of these extensions is not requested.
-const NOT_SHOWN: [(&str, &str); 6] = [
-    (".svg", "SVG"),
-    (".svgz", "SVG"),
-    (".avif", "AVIF"),
-    (".heic", "HEIC"),
-    (".jxl", "JPEG XL"),
-    (".tiff", "TIFF"),
-];
 
 /// Switches pictures on or off until the program ends.
 pub fn toggle_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -208,11 +200,4 @@ fn ask_picture(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffe
     };
     app.ui.pictures.standings.insert(url, standing);
     effects
-}
-
-/// Explains why a picture with an unsupported format is not requested. Returns `None` if the format may be supported.
-fn why_unsupported(url: &str) -> Option<String> {
-    let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
-    let (_, kind) = NOT_SHOWN.iter().find(|(end, _)| path.ends_with(end))?;
-    Some(format!("{kind} cannot be shown here"))
 }

@@ -35,6 +35,6 @@ mod tests;
 
 pub use markdown::markdown;
 pub use model::Column;
-pub use render::render;
+pub use render::{picture_addresses, render};
 pub(super) use wrap::is_leftward;
 pub use xhtml::{escaped_xml, xhtml};

@@ -37,6 +37,12 @@ pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
     Rendered { lines, links: targets, images: body.images, enclosures: Vec::new() }
 }
 
+/// Returns the addresses of the pictures in the HTML of an entry, in the order of the text, as [`Rendered::images`] has them.
+pub fn picture_addresses(html: &str, base: Option<&str>) -> Vec<String> {
+    let (body, _) = read_body(html, base);
+    body.images.into_iter().map(|image| image.url).collect()
+}
+
 /// Reads the body of an entry, and returns whether it was too long and therefore cut.
 pub(super) fn read_body(html: &str, base: Option<&str>) -> (EntryBlocks, bool) {
     let html =

@@ -3,6 +3,7 @@
 
 use crate::support::answers::job;
 use crate::support::world::{Scripted, World, rss};
+use backissue::engine::entries::ahead::Ahead;
 use backissue::engine::input::Input;
 use backissue::engine::settings::HistoryMode;
 use backissue::engine::store_work::Job;
@@ -266,10 +267,12 @@ fn text_is_pasted_into_the_form_and_choices_cycle() {
     let mut world = two_plans();
     world.press("e");
     world.tell(ScreenInput::Pasted("https://looks-like.example/an/address".into()));
-    // Up from the title selects the address, up from there the last line; then up moves through the full text, the archives and the
-    // history.
+    // Up from the title selects the address, up from there the last line; then up moves through what is fetched ahead, the full
+    // text, the archives and the history.
     world.tell(key(Code::Up));
     world.tell(key(Code::Up));
+    world.tell(key(Code::Up));
+    world.tell(key(Code::Left));
     world.tell(key(Code::Up));
     world.tell(key(Code::Up));
     world.tell(key(Code::Left));
@@ -280,6 +283,7 @@ fn text_is_pasted_into_the_form_and_choices_cycle() {
     assert_eq!(record.own_title.as_deref(), Some("https://looks-like.example/an/address"));
     assert_eq!(record.feed_settings.history, Some(HistoryMode::Off));
     assert_eq!(record.feed_settings.archives, Some(Adaptor::InternetArchive));
+    assert_eq!(record.feed_settings.ahead, Some(Ahead::All));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Pictures in an entry's text: with pictures off, nothing is fetched; with pictures on, each one near the visible part is
 //! fetched once, within limits, and the visible text does not move.
 
-use crate::support::scripted::Scripted;
+use crate::support::scripted::{Scripted, png};
 use crate::support::world::{World, rss};
 use backissue::engine::entries::picture_fetches::PICTURE_BYTES_MAX;
 use backissue::engine::poll::fetch::{
@@ -23,17 +23,6 @@ use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 const FEED: &str = "https://site.example/feed";
 const WAX: &str = "https://pictures.example/wax.png";
 const POT: &str = "https://pictures.example/pot.png";
-
-/// Returns a picture with one colour in the upper half and another in the lower.
-fn png(width: u32, height: u32) -> Vec<u8> {
-    let mut image = RgbImage::from_pixel(width, height, Rgb([200, 120, 40]));
-    for pixel in image.rows_mut().skip(usize::try_from(height / 2).unwrap()).flatten() {
-        *pixel = Rgb([20, 60, 160]);
-    }
-    let mut bytes = std::io::Cursor::new(Vec::new());
-    DynamicImage::ImageRgb8(image).write_to(&mut bytes, ImageFormat::Png).unwrap();
-    bytes.into_inner()
-}
 
 /// Returns a picture in which each row has a different colour.
 fn shaded(width: u32, height: u32) -> Vec<u8> {
@@ -57,11 +46,6 @@ fn world((columns, rows): (u16, u16), markup: &str) -> World {
     world
 }
 
-fn serve(world: &mut World, url: &str, picture: Vec<u8>) {
-    let scripted = Scripted { status: 200, picture, ..Scripted::default() };
-    world.network.insert(url.into(), scripted);
-}
-
 fn asked(world: &World) -> Vec<&str> {
     let asked = world.requests.iter().filter(|request| request.kind == RequestKind::Picture);
     asked.map(|request| request.url.as_str()).collect()
@@ -82,7 +66,7 @@ fn each_picture_is_fetched_once_and_only_when_enabled() {
     let text =
         format!("<p>Before.</p><img src='{WAX}' alt='a pot of wax' width='120' height='90'>");
     let mut world = world((100, 30), &text);
-    serve(&mut world, WAX, png(120, 90));
+    world.serve_picture(WAX, png(120, 90));
     world.press("<enter><enter>");
     let screen = settle(&mut world);
     assert!(screen.contains("[image: a pot of wax]"), "{screen}");
@@ -158,7 +142,7 @@ fn tracking_pixels_get_no_place_and_no_request() {
     let text =
         format!("<p>Text.</p><img src='{pixel}' width='1' height='1'><img src='{WAX}' alt='wax'>");
     let mut world = world((100, 30), &text);
-    serve(&mut world, WAX, png(2, 2));
+    world.serve_picture(WAX, png(2, 2));
     world.press("<enter><enter>I");
     let screen = settle(&mut world);
     assert_eq!(asked(&world), [WAX]);
@@ -170,7 +154,7 @@ fn tracking_pixels_get_no_place_and_no_request() {
 fn distant_picture_is_fetched_when_scrolled_near() {
     let text = format!("{}<img src='{WAX}' alt='wax'>", paragraphs(60));
     let mut world = world((100, 30), &text);
-    serve(&mut world, WAX, png(120, 90));
+    world.serve_picture(WAX, png(120, 90));
     world.press("<enter><enter>I");
     settle(&mut world);
     assert_eq!(asked(&world), [""; 0]);
@@ -189,7 +173,7 @@ fn text_stays_when_a_picture_above_grows() {
     let before = line(&mut world);
     assert!(before.contains("flame"), "{before}");
     // From now on the picture's address answers; pressing I twice requests the picture again.
-    serve(&mut world, WAX, png(300, 300));
+    world.serve_picture(WAX, png(300, 300));
     world.press("II");
     settle(&mut world);
     assert_eq!(line(&mut world), before);
@@ -203,7 +187,7 @@ fn host_with_429_gets_no_other_picture_requests() {
     let mut world = world((100, 30), &text);
     let headers = AnswerHeaders { retry_after: Some("600".into()), ..AnswerHeaders::default() };
     world.refuse(WAX, 429, headers);
-    serve(&mut world, POT, png(50, 50));
+    world.serve_picture(POT, png(50, 50));
     world.press("<enter><enter>I");
     let screen = settle(&mut world);
     assert_eq!(asked(&world), [WAX]);
@@ -217,7 +201,7 @@ fn pictures_wait_for_documents_and_end_with_their_entry() {
         (0..8).map(|number| format!("<img src='{}' alt='x'>", near(number))).collect();
     let mut world = world((100, 40), &text);
     for number in 0..8 {
-        serve(&mut world, &near(number), png(40, 40));
+        world.serve_picture(&near(number), png(40, 40));
     }
     world.press("<enter><enter>I");
     assert_eq!(asked(&world).len(), 1, "one at a time from a site");
@@ -248,7 +232,7 @@ fn pictures_are_not_requested_offline_or_in_plain_mode() {
 #[test]
 fn the_configuration_switches_pictures_too() {
     let mut world = world((100, 30), &format!("<img src='{WAX}' alt='wax'>"));
-    serve(&mut world, WAX, png(50, 50));
+    world.serve_picture(WAX, png(50, 50));
     world.press("<enter><enter>");
     let settings = Box::new(world.app.engine.settings.clone());
     let screen = Box::new(ScreenSettings { images: true, ..ScreenSettings::default() });
@@ -264,7 +248,7 @@ fn the_configuration_switches_pictures_too() {
 fn terminal_change_redraws_and_sixel_is_all_or_nothing() {
     let text = format!("{}<img src='{WAX}' alt='wax'>{}", paragraphs(1), paragraphs(30));
     let mut world = world((100, 30), &text);
-    serve(&mut world, WAX, png(200, 200));
+    world.serve_picture(WAX, png(200, 200));
     world.press("<enter><enter>I");
     settle(&mut world);
     let graphics = Graphics { protocol: Protocol::Sixel, ..Graphics::default() };
@@ -282,7 +266,7 @@ fn terminal_change_redraws_and_sixel_is_all_or_nothing() {
 #[test]
 fn outdated_drawing_is_discarded_when_it_arrives() {
     let mut world = world((100, 30), &format!("<img src='{WAX}' alt='wax'>"));
-    serve(&mut world, WAX, png(50, 50));
+    world.serve_picture(WAX, png(50, 50));
     world.press("<enter><enter>");
     let now = world.now;
     let mut drawings = Vec::new();
@@ -312,7 +296,7 @@ fn pictures_in_half_blocks_look_like_this() {
     );
     for (columns, rows) in [(100, 30), (40, 12)] {
         let mut world = world((columns, rows), &text);
-        serve(&mut world, WAX, shaded(400, 200));
+        world.serve_picture(WAX, shaded(400, 200));
         world.app.ui.appearance.colours = Colours::True;
         world.press("<enter><enter>I");
         settle(&mut world);
@@ -366,7 +350,7 @@ fn picture_request_accepts_images_and_is_size_limited() {
 fn terminal_resize_keeps_the_picture_visible() {
     let text = format!("{}<img src='{WAX}' alt='wax'>{}", paragraphs(20), paragraphs(20));
     let mut world = world((100, 30), &text);
-    serve(&mut world, WAX, png(300, 300));
+    world.serve_picture(WAX, png(300, 300));
     world.press("<enter><enter>I");
     settle(&mut world);
     let place = |world: &World| world.app.ui.reader.as_ref().unwrap().pictures[0];

@@ -266,6 +266,7 @@ impl Machine {
                 let found = self.keeper.store().texts().hits(&filter, now, &|| true).unwrap();
                 return Some(Input::FilterHits(filter.id, Ok(found.keys)));
             }
+            Effect::PictureTask(task) => return Some(Input::PictureTaskDone(task.failed())),
             Effect::Download(_)
             | Effect::StopDownload { .. }
             | Effect::Notify(..)

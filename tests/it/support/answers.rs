@@ -7,7 +7,9 @@ use backissue::engine::external::external_run::ExternalRun;
 use backissue::engine::input::Input;
 use backissue::engine::poll::learn_queue::LearnWanted;
 use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
+use backissue::io::pictures::PictureCache;
 use backissue::io::processes::run_command;
+use backissue::io::store::Store;
 use backissue::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use backissue::ui::input::ScreenInput;
 use backissue_core::schedule::learning::learn;
@@ -50,6 +52,11 @@ pub fn job(effect: &ScreenEffect) -> Option<&Job> {
 pub fn answered(answer: Answer) -> Input {
     let subject = JobSubject::Display;
     Input::Stored(Box::new(Stored { id: JobId::default(), subject, result: Ok(answer) }))
+}
+
+/// Returns the cache of pictures next to a store.
+pub(super) fn picture_cache(store: &Store) -> PictureCache {
+    PictureCache::beside(store.folder())
 }
 
 /// Notes what the program asked for; there is no answer.

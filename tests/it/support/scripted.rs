@@ -10,6 +10,8 @@ use backissue::io::http::read_body;
 use backissue_core::feed::discover::header_links::feeds_in_link_header;
 use backissue_core::history::walk::adaptor::read_listing;
 
+use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
+
 use super::world::World;
 
 /// The scripted answer of an address.
@@ -30,7 +32,24 @@ pub struct Scripted {
     pub fails: Option<FetchFailure>,
 }
 
+/// Returns a picture with one colour in the upper half and another in the lower.
+pub fn png(width: u32, height: u32) -> Vec<u8> {
+    let mut image = RgbImage::from_pixel(width, height, Rgb([200, 120, 40]));
+    for pixel in image.rows_mut().skip(usize::try_from(height / 2).unwrap()).flatten() {
+        *pixel = Rgb([20, 60, 160]);
+    }
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    DynamicImage::ImageRgb8(image).write_to(&mut bytes, ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
 impl World {
+    /// Makes an address answer with a picture.
+    pub fn serve_picture(&mut self, url: &str, picture: Vec<u8>) {
+        let scripted = Scripted { status: 200, picture, ..Scripted::default() };
+        self.network.insert(url.into(), scripted);
+    }
+
     /// Follows the table's redirects and returns the answer to a request.
     pub(crate) fn fetch(&self, request: &FetchRequest) -> Fetched {
         let mut url = request.url.clone();

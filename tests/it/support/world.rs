@@ -33,7 +33,7 @@ use chrono_tz::Tz;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::answers::{learned, line_of, noted, rendered, run_for_real};
+use super::answers::{learned, line_of, noted, picture_cache, rendered, run_for_real};
 
 pub use super::rss::rss;
 
@@ -248,8 +248,8 @@ impl World {
             | ScreenEffect::SaveEntries { .. } => None,
             ScreenEffect::Render(work) => Some(rendered(&work)),
             ScreenEffect::Picture(work) => {
-                let kept = pictures::PictureCache::beside(self.store.folder());
-                Some(ScreenInput::Picture(Box::new(pictures::perform(*work, &kept))))
+                let done = pictures::perform(*work, &picture_cache(&self.store));
+                Some(ScreenInput::Picture(Box::new(done)))
             }
             ScreenEffect::PreviewFilter(number, filter) => {
                 let found = self.store.texts().hits(&filter, self.now, &|| true).unwrap();
@@ -300,6 +300,10 @@ impl World {
             Effect::FindFilterHits(filter) => {
                 let found = self.store.texts().hits(&filter, self.now, &|| true).unwrap();
                 Some(Input::FilterHits(filter.id, Ok(found.keys)))
+            }
+            Effect::PictureTask(task) => {
+                let done = pictures::perform_ahead(*task, &picture_cache(&self.store), self.now);
+                Some(Input::PictureTaskDone(done))
             }
             Effect::Open(address) => noted(&mut self.opened, address),
             Effect::KeepLogin(login) => Some(Input::LoginKept(login, Ok(()))),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::io::store::pack::{Batch, TableName};
 
 use crate::engine::entries::full_text::FullText;
+use crate::engine::entries::pictures_ahead::{PicturedText, TextsWanted};
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
@@ -13,6 +14,9 @@ use crate::io::store::record_keys::TextRecord;
 use crate::io::store::record_keys::{feed_of, number_of, numbered_key};
 use crate::io::store::upkeep::check::StoreProblem;
 use backissue_core::history::{EntryKey, FeedKey};
+
+/// Maximum size of the texts in which pictures are sought at once, bytes.
+const TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 const fn page_key(key: EntryKey) -> [u8; 8] {
     numbered_key(key.feed, key.seq)
@@ -40,21 +44,53 @@ impl Store {
         feed: FeedKey,
         among: u32,
     ) -> Result<Vec<(EntryKey, String)>, StoreError> {
-        let rows = self.rows_of(feed)?.iter();
-        let mut newest: Vec<(u32, i64)> = (0..).zip(rows.map(|row| row.listed)).collect();
-        newest.sort_by_key(|(_, listed)| std::cmp::Reverse(*listed));
-        newest.truncate(usize::try_from(among).unwrap_or(usize::MAX));
-        let newest = newest.into_iter().map(|(seq, _)| EntryKey { feed, seq });
         let mut found = Vec::new();
-        for (key, kept, flags) in self.entries(&newest.collect::<Vec<_>>())? {
-            let link = kept.link.filter(|link| link.starts_with("http"));
-            if let Some(link) = link.filter(|_| flags.is_unread())
+        for (key, link) in self.newest_unread(feed, among)? {
+            let link = link.filter(|link| link.starts_with("http"));
+            if let Some(link) = link
                 && !self.pages.contains_key(page_key(key))?
             {
                 found.push((key, link));
             }
         }
         Ok(found)
+    }
+
+    /// Returns the texts of the unread ones among the newest entries of a feed, newest first, up to [`TEXT_BYTES_MAX`].
+    pub fn unread_texts(&mut self, wanted: TextsWanted) -> Result<Vec<PicturedText>, StoreError> {
+        let TextsWanted { feed, among, pages } = wanted;
+        let (mut texts, mut bytes) = (Vec::new(), 0_usize);
+        for (key, link) in self.newest_unread(feed, among)? {
+            let page = if pages { self.full_text(key)? } else { None };
+            let page = page.filter(|page| !page.html.is_empty());
+            let text = match page {
+                Some(page) => Some((page.html, Some(page.url))),
+                None => self.body(key)?.and_then(|body| Some((body.text()?.to_owned(), link))),
+            };
+            let Some((html, base)) = text else { continue };
+            bytes = bytes.saturating_add(html.len());
+            if bytes > TEXT_BYTES_MAX {
+                break;
+            }
+            texts.push(PicturedText { key, html, base });
+        }
+        Ok(texts)
+    }
+
+    /// Returns the unread ones among the `among` newest entries of a feed, newest first, with the addresses of their pages.
+    fn newest_unread(
+        &mut self,
+        feed: FeedKey,
+        among: u32,
+    ) -> Result<Vec<(EntryKey, Option<String>)>, StoreError> {
+        let rows = self.rows_of(feed)?.iter();
+        let mut newest: Vec<(u32, i64)> = (0..).zip(rows.map(|row| row.listed)).collect();
+        newest.sort_by_key(|(_, listed)| std::cmp::Reverse(*listed));
+        newest.truncate(usize::try_from(among).unwrap_or(usize::MAX));
+        let newest = newest.into_iter().map(|(seq, _)| EntryKey { feed, seq });
+        let entries = self.entries(&newest.collect::<Vec<_>>())?;
+        let unread = entries.into_iter().filter(|(.., flags)| flags.is_unread());
+        Ok(unread.map(|(key, kept, _)| (key, kept.link)).collect())
     }
 
     /// Returns the records with their sizes in bytes.

@@ -126,7 +126,7 @@ fn settings_travel_in_opml() {
     let elsewhere = ["--archives", "internet-archive"];
     let switches = ["--ignore-cache-lifetime", "on", "--ignore-skips", "on", "--learn", "off"];
     let rules = ["--rule", "Mon-Fri 9:00-18:00 45m UTC", "--rule", "2h Europe/Berlin"];
-    let texts = ["--full-text", "on"];
+    let texts = ["--full-text", "on", "--ahead", "all"];
     program.run(&[all.as_slice(), &switches, &elsewhere, &rules, &texts].concat()).with(0);
     let exported = program.run(&["export", "-"]).with(0).out;
     for words in [
@@ -138,6 +138,7 @@ fn settings_travel_in_opml() {
         "ignore-cache-lifetime=\"on\"",
         "ignore-skips=\"on\"",
         "full-text=\"on\"",
+        "ahead=\"all\"",
         "learn=\"off\"",
         "rules=\"Mon-Fri 9:00-18:00 45m UTC; 2h Europe/Berlin\"",
     ] {

@@ -6,6 +6,7 @@ mod edits;
 mod handles;
 mod moving;
 mod notifying;
+mod pictures_ahead;
 mod seen_and_heard;
 mod silence;
 mod texts_ahead;

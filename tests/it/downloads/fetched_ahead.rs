@@ -1,0 +1,93 @@
+//! The real binary fetches texts, pictures and a file ahead, and needs no server to show them.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use backissue::io::pictures::PictureCache;
+
+use crate::support::binary::{BINARY, Program};
+use crate::support::scripted::png;
+use crate::support::site::{Site, answer};
+use crate::support::terminal_session::Session;
+
+const CONFIGURATION: &str =
+    "[network]\nspace_loopback = false\n[downloads]\nfolder = \"~/shows\"\n";
+const FILE: &[u8] = b"the bytes of an episode";
+
+/// Returns a feed with three entries, the first of them with an attached file; or, before they are published, with none.
+fn feed(host: &str, is_published: bool) -> String {
+    let item = |number: u32| {
+        let file = format!("<enclosure url='http://{host}/1.mp3' type='audio/mpeg' length='23'/>");
+        let file = if number == 1 { file } else { String::new() };
+        format!(
+            "<item><guid isPermaLink='false'>{number}</guid><title>Wax {number}</title>\
+             <pubDate>Mon, 02 Mar 2026 10:0{number}:00 GMT</pubDate><link>http://{host}/page{number}</link>\
+             <description>teaser</description>{file}</item>"
+        )
+    };
+    let items: String = (1..=3).map(item).collect();
+    let items = if is_published { items } else { String::new() };
+    format!("<rss version='2.0'><channel><title>Show</title>{items}</channel></rss>")
+}
+
+fn page(number: &str) -> String {
+    let text = "The wax is warmed slowly, in water, and never over an open flame. ".repeat(12);
+    let image = format!("<p>Warm.</p><img src='/{number}.png' alt='a pot'>");
+    format!(
+        "<html><body><article><h1>Wax</h1>{image}<p>{text}</p><p>{text}</p></article></body></html>"
+    )
+}
+
+#[test]
+fn everything_fetched_ahead_is_there_without_the_server() {
+    let published = Arc::new(AtomicBool::new(false));
+    let is_published = Arc::clone(&published);
+    let site = Site::start(move |request| {
+        let host = request.header("host").unwrap_or_default().to_owned();
+        match request.path() {
+            "/feed" => answer(200, &[], feed(&host, is_published.load(Ordering::SeqCst))),
+            "/1.mp3" => answer(200, &[("Content-Type", "audio/mpeg")], FILE),
+            "/1.png" | "/2.png" | "/3.png" => answer(200, &[], png(60, 60)),
+            path => answer(
+                200,
+                &[("Content-Type", "text/html")],
+                page(path.trim_start_matches("/page")),
+            ),
+        }
+    });
+    let program = Program::new();
+    program.write("config.toml", CONFIGURATION);
+    program.run(&["add", &site.at("/feed")]).with(0);
+    let set = program.run(&["set", "1", "--full-text", "on", "--ahead", "all"]).with(0).out;
+    assert!(set.contains("ahead") && set.contains("all"), "{set}");
+    published.store(true, Ordering::SeqCst);
+    program.run(&["poll", "1", "--force"]).with(0);
+    program.run(&["downloads", "run"]).with(0);
+    let plan = program.run(&["plan", "1"]).with(0).out;
+    for told in [
+        "full texts are fetched ahead after each poll: 3 of at most 50 pages today",
+        "pictures are fetched ahead after each poll: 3 of at most 100 pictures today, 1 of 20 MiB",
+        "attached files of new entries are added to the downloads: 1 of at most 10 files today",
+    ] {
+        assert!(plan.contains(told), "{told}: {plan}");
+    }
+    let pictures =
+        ["/1.png", "/2.png", "/3.png"].map(|path| (site.at(path), site.asked(path).len()));
+    drop(site);
+    let cache = PictureCache::beside(&program.data());
+    for (url, requests) in pictures {
+        assert_eq!((cache.find(&url), requests), (Some(png(60, 60)), 1), "{url}");
+    }
+    let file = program.path("shows/Show/2026-03-02 Wax 1.mp3");
+    assert_eq!(fs::read(file).unwrap(), FILE);
+    let [data, config] = ["data", "config.toml"].map(|name| program.path(name));
+    let args =
+        ["--data-dir", data.to_str().unwrap(), "--config", config.to_str().unwrap(), "--offline"];
+    let mut session = Session::start_at_home(&program.path(""), BINARY, &args, 120, 36);
+    session.until_it_says("Wax 3");
+    session.press("\r\r");
+    session.until_it_says("The wax is warmed slowly");
+    session.press("qqq");
+    assert!(session.ended().success());
+}
