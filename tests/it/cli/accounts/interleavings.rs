@@ -44,7 +44,7 @@ impl Server {
     fn publish(&self, feed: u64, number: u64) {
         match self {
             Self::Greader(server, _) => {
-                server.publish(usize::try_from(feed).unwrap(), number..=number)
+                server.publish(usize::try_from(feed).unwrap(), number..=number);
             }
             Self::Miniflux(server) => server.publish(feed, number..=number),
         }
@@ -287,15 +287,15 @@ impl Story {
         let here = marks(&self.program);
         let common: Vec<_> = here.into_iter().filter(|it| numbers.contains(&it.0)).collect();
         assert_eq!(common, there, "{:#?}", self.told);
-        let Some(labelled_there) = self.server.labelled() else { return };
-        if labelled_there.is_empty() && self.labelled_here.is_empty() {
+        let Some(theirs) = self.server.labelled() else { return };
+        if theirs.is_empty() && self.labelled_here.is_empty() {
             return;
         }
-        let mut labelled_here = labelled(&self.program, LABEL);
-        labelled_here.retain(|number| numbers.contains(number));
-        assert_eq!(labelled_here, labelled_there, "{:#?}", self.told);
+        let mut ours = labelled(&self.program, LABEL);
+        ours.retain(|number| numbers.contains(number));
+        assert_eq!(ours, theirs, "{:#?}", self.told);
         self.labelled_here.retain(|number| numbers.contains(number));
-        assert!(self.labelled_here.is_subset(&labelled_there), "{:#?}", self.told);
+        assert!(self.labelled_here.is_subset(&theirs), "{:#?}", self.told);
     }
 }
 
