@@ -216,12 +216,15 @@ fn lint(documents: &[(DocumentPlan, String)], now: DateTime<Utc>, seed: u64) {
         last_modified: true,
         times,
         link: None,
+        im: None,
+        vary: None,
     };
     let deliver = |url: &str, text: &str, survey: Option<&mut Survey>| {
         let delivered = Delivered {
             asked: url,
             answered: url,
             public: true,
+            status: 200,
             hops: Vec::new(),
             headers,
             wire_bytes: 100,
