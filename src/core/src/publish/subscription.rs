@@ -80,12 +80,12 @@ impl Division<'_> {
         while let Some(row) = self.repeated_row(archives, window, repeated) {
             let mut only_here =
                 window.clone().filter(|at| self.is_live(*at) && !repeated.contains(at));
-            match only_here.next().filter(|at| row.contains(at)) {
-                Some(at) => window.start = at + 1,
-                None => {
-                    let Some(dropped) = repeated.range(row).next().copied() else { return };
-                    repeated.remove(&dropped);
-                }
+            if let Some(at) = only_here.next().filter(|at| row.contains(at)) {
+                window.start = at + 1;
+            } else if let Some(dropped) = repeated.range(row).next().copied() {
+                repeated.remove(&dropped);
+            } else {
+                return;
             }
         }
     }

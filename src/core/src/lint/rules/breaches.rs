@@ -26,88 +26,81 @@ pub(in crate::lint) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
 }
 
 fn report(breach: &Breach, findings: &mut Findings) {
-    let Breach { kind, element, text, count } = breach;
-    let times = |one: &str, many: &str| counted_words(*count, one, many);
-    let (topic, name, message) = match kind {
+    let (topic, name) = match breach.kind {
+        BreachKind::RelativeText | BreachKind::RelativeAddress => {
+            (Topic::Entries, "relative address")
+        }
+        BreachKind::BareAttachment | BreachKind::NoContent => {
+            (Topic::Entries, breach.element.as_str())
+        }
+        BreachKind::SecondAlternate => (Topic::Entries, "alternate"),
+        BreachKind::Repeated => (Topic::Document, "repeated element"),
+        BreachKind::UntypedMarkup | BreachKind::UnknownType => (Topic::Document, "type"),
+        BreachKind::NoDiv => (Topic::Document, "xhtml"),
+        BreachKind::OtherVersion => (Topic::Document, "version"),
+    };
+    findings.warn(topic, name, &breach.text, message(breach));
+}
+
+fn message(breach: &Breach) -> String {
+    let Breach { kind, element, count, .. } = breach;
+    let (one, many, what) = match kind {
         BreachKind::RelativeText => (
-            Topic::Entries,
-            "relative address",
+            "text",
+            "texts",
             format!(
-                "{} in {element} with a relative address: this format has no base, so readers guess or show dead links",
-                times("text", "texts")
+                "in {element} with a relative address: this format has no base, so readers guess or show dead links"
             ),
         ),
         BreachKind::RelativeAddress => (
-            Topic::Entries,
             "relative address",
-            format!(
-                "{} in {element}: this format has no base, so readers guess or ignore it",
-                times("relative address", "relative addresses")
-            ),
+            "relative addresses",
+            format!("in {element}: this format has no base, so readers guess or ignore it"),
         ),
         BreachKind::BareAttachment => (
-            Topic::Entries,
-            element.as_str(),
-            format!(
-                "{} without a required part: some readers skip the file or cannot show what it is",
-                times("attached file", "attached files")
-            ),
+            "attached file",
+            "attached files",
+            "without a required part: some readers skip the file or cannot show what it is".into(),
         ),
         BreachKind::Repeated => (
-            Topic::Document,
-            "repeated element",
+            "element",
+            "elements",
             format!(
-                "{element} more than once in the same place ({}): readers show different ones",
-                times("time", "times")
+                "named {element} too many: the format allows one, and readers show different ones"
             ),
         ),
         BreachKind::UntypedMarkup => (
-            Topic::Document,
-            "type",
+            "text",
+            "texts",
             format!(
-                "{} in {element} with markup but without a type: it is plain text, so readers show the tags and references",
-                times("text", "texts")
+                "in {element} with markup but without a type: it is plain text, so readers show the tags and references"
             ),
         ),
         BreachKind::UnknownType => (
-            Topic::Document,
             "type",
-            format!(
-                "{} in {element}: not 'text', 'html' or 'xhtml', so readers guess how to show it",
-                times("type", "types")
-            ),
+            "types",
+            format!("in {element}: not 'text', 'html' or 'xhtml', so readers guess how to show it"),
         ),
         BreachKind::NoDiv => (
-            Topic::Document,
-            "xhtml",
-            format!(
-                "{} in {element}: XHTML must be a single div, so some readers show nothing",
-                times("text", "texts")
-            ),
+            "text",
+            "texts",
+            format!("in {element}: XHTML must be a single div, so some readers show nothing"),
         ),
         BreachKind::SecondAlternate => (
-            Topic::Entries,
-            "alternate",
-            format!(
-                "{} of the same type and language beside another: readers open different pages",
-                times("alternate link", "alternate links")
-            ),
-        ),
-        BreachKind::OtherVersion => (
-            Topic::Document,
-            "version",
-            "not an address of a version of JSON Feed: some readers refuse it".to_owned(),
+            "alternate link",
+            "alternate links",
+            "of the same type and language beside another: readers open different pages".into(),
         ),
         BreachKind::NoContent => (
-            Topic::Entries,
-            element.as_str(),
-            format!(
-                "{} with neither content_html nor content_text: some readers drop it",
-                times("item", "items")
-            ),
+            "item",
+            "items",
+            "with neither content_html nor content_text: some readers drop it".into(),
         ),
+        BreachKind::OtherVersion => {
+            return "not an address of a version of JSON Feed: some readers refuse it".into();
+        }
     };
-    findings.warn(topic, name, text, message);
+    format!("{} {what}", counted_words(*count, one, many))
 }
 
 /// Reports relations with links to several addresses.

@@ -160,14 +160,14 @@ fn channels_link_to_a_website() {
 fn single_elements_and_links_are_not_repeated() {
     check(
         "repeated element",
-        "title more than once in the same place (1 time)",
+        "1 element named title too many",
         &item("<description>x</description>"),
         &item("<title>Two</title>"),
         &item("<category>a</category><category>b</category><a:title>Two</a:title><title/>"),
     );
     check(
         "repeated element",
-        "updated more than once",
+        "1 element named updated too many",
         &atom("<title>T</title>", "<published>2026-02-01T08:00:00Z</published>"),
         &atom("<title>T</title>", "<updated>2026-02-03T08:00:00Z</updated>"),
         &atom("<title>T</title>", "<author><name>A</name></author><author><name>B</name></author>"),
