@@ -125,7 +125,8 @@ const EXAMPLES: [(&str, &str); 49] = [
     ("serve", "backissue serve public --port 8080"),
     (
         "simulate",
-        "backissue simulate --feed orchard\nbackissue simulate --feeds times.jsonl --table",
+        "backissue simulate --feed orchard\nbackissue simulate --table\nbackissue simulate --figure --svg figures.svg\n\
+         backissue simulate --feeds times.jsonl --table",
     ),
     ("config", "backissue config\nbackissue config --print-default > config.toml"),
     ("doctor", "backissue doctor\nbackissue doctor --repair"),

@@ -39,18 +39,47 @@ pub(super) struct SimulateArgs {
     /// Run rules and learned plans through the real schedule, including its random spread
     #[arg(long)]
     pub(super) jitter: bool,
-    /// Show the rows of Table III of the paper on interval rules, in training and in test weeks
+    /// Show Table III of the paper on interval rules: for the publication times of --feeds, or for your own feeds
     #[arg(long)]
     pub(super) table: bool,
+    /// Draw when the feeds publish, by hour and weekday, and the delay for each number of polls; both figures if none is named
+    #[arg(long, value_name = "FIGURE", value_enum, num_args = 0..=1, default_missing_value = "both", conflicts_with_all = ["stdio", "retrievals"])]
+    pub(super) figure: Option<FigureChoice>,
+    /// Write the figures to this file as SVG instead
+    #[arg(long, value_name = "FILE", requires = "figure", group = "written")]
+    pub(super) svg: Option<PathBuf>,
     /// Write the polls of every run in the test weeks to this file, one JSON object per line
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "written")]
     pub(super) retrievals: Option<PathBuf>,
     /// Overwrite an existing file of any kind
-    #[arg(long, requires = "retrievals")]
+    #[arg(long, requires = "written")]
     pub(super) force: bool,
     /// Read requests from standard input and write answers to standard output, one JSON object per line
     #[arg(long)]
     pub(super) stdio: bool,
+}
+
+impl SimulateArgs {
+    /// Checks whether the table or the figures are about subscriptions.
+    pub(super) const fn shows_own_feeds(&self) -> bool {
+        self.feeds.is_none() && !self.stdio && (self.table || self.figure.is_some())
+    }
+
+    /// Checks whether the command needs the store.
+    pub(super) const fn needs_store(&self) -> bool {
+        self.feed.is_some() || self.shows_own_feeds()
+    }
+}
+
+/// The figures that `backissue simulate` can draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum FigureChoice {
+    /// Publications by hour and weekday
+    Activity,
+    /// Average delay of entries for each number of polls
+    Delay,
+    /// Both figures
+    Both,
 }
 
 /// The polling strategies that `backissue simulate` can compare.

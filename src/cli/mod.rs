@@ -142,7 +142,7 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(CliCommand::Parse(args)) => publisher::parse::run(&args),
         Some(CliCommand::Lint(args)) => publisher::lint::run(&options, &args),
         Some(CliCommand::Serve(args)) => publisher::serve::run(&args),
-        Some(CliCommand::Simulate(args)) if args.feed.is_none() => publisher::simulate::run(&args),
+        Some(CliCommand::Simulate(args)) if !args.needs_store() => publisher::simulate::run(&args),
         Some(CliCommand::Config(args)) => commands::config::run(&options, &args),
         Some(CliCommand::Restore(args)) => commands::backup::restore(&options, &args),
         Some(CliCommand::Completions(args)) => commands::generated::completions(&args),
@@ -186,7 +186,7 @@ fn waits_without_store(command: &CliCommand) -> bool {
             | CliCommand::Lint(_)
             | CliCommand::Restore(_)
             | CliCommand::Service(_)
-    ) || matches!(command, CliCommand::Simulate(args) if args.feed.is_none())
+    ) || matches!(command, CliCommand::Simulate(args) if !args.needs_store())
         || matches!(command, CliCommand::Plan(args) if args.feed.is_none())
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::store::{is_backup, is_data_folder};
 use super::system::words::system_words;
 use backissue_core::publish::GENERATOR_MARK;
+use backissue_core::simulate::FIGURE_MARK;
 
 /// Maximum number of symbolic links to follow from the path of a file.
 const LINKS_MAX: usize = 40;
@@ -49,6 +50,8 @@ pub enum FileKind {
     Backup,
     /// The polls of a simulation, written by `backissue simulate --retrievals`.
     Retrievals,
+    /// Figures about publication times, written by `backissue simulate --figure`.
+    Figures,
     /// A page of the manual.
     ManualPage,
     /// A document of a feed, written by `backissue publish`. Its folder is created, and every user may read it.
@@ -70,6 +73,7 @@ impl FileKind {
             Self::Epub => text.contains("mimetypeapplication/epub+zip"),
             Self::Backup => is_backup(start),
             Self::Retrievals => text.starts_with("{\"name\":"),
+            Self::Figures => text.contains(FIGURE_MARK),
             Self::ManualPage => text.contains(".TH "),
             Self::Published => text.contains(GENERATOR_MARK),
         }
@@ -86,6 +90,7 @@ impl FileKind {
             Self::Epub => ("book", "backissue export"),
             Self::Backup => ("backup", "backissue backup"),
             Self::Retrievals => ("list of retrievals", "backissue simulate"),
+            Self::Figures => ("file of figures", "backissue simulate"),
             Self::ManualPage => ("manual page", "backissue man --all"),
             Self::Published => ("published document", "backissue publish"),
         }
@@ -352,7 +357,9 @@ mod tests {
         for (name, force) in [("notes", true), ("notes", false), ("none", false), ("new", false)] {
             to(name, FileKind::Opml, force).unwrap();
         }
-        for kind in [FileKind::Backup, FileKind::Retrievals, FileKind::ManualPage] {
+        for kind in
+            [FileKind::Backup, FileKind::Retrievals, FileKind::Figures, FileKind::ManualPage]
+        {
             to("notes", kind, false).unwrap_err();
         }
     }

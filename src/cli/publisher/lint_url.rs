@@ -1,5 +1,5 @@
 //! The requests of `backissue lint URL`: first the document, then its archives one after another, and finally the document again
-//! with its validators (`ETag` and `Last-Modified`).
+//! with its validators (`ETag` and `Last-Modified`) and `A-IM: feed`.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -69,12 +69,16 @@ async fn survey_feed(
     };
     if is_welcome && validators.speak_for(&answer.url) {
         pause_between(settings, &answer.url).await;
+        let requested_delta = validators.etag.is_some();
         let again = FetchRequest {
             validators: Some(validators),
+            kind: if requested_delta { RequestKind::Delta } else { RequestKind::Usual },
             ..FetchRequest::typed(FetchId(2), answer.url.clone())
         };
-        if let Ok(answer) = http.fetch(again).await.result {
-            survey.repeated(answer.status);
+        let (fetched, bytes) = http.fetch_kept(again).await;
+        if let Ok(second) = &fetched.result {
+            let second = delivered(&answer.url, &fetched, second, &bytes);
+            survey.repeated(&second, requested_delta);
         }
     }
     bar.finish_and_clear();
@@ -144,6 +148,7 @@ fn delivered<'a>(
         asked,
         answered: &answer.url,
         public: answer.public,
+        status: answer.status,
         hops: fetched.hops.iter().map(|hop| (hop.status, hop.to.clone())).collect(),
         headers: Headers {
             content_type: headers.content_type.as_deref(),
@@ -151,6 +156,8 @@ fn delivered<'a>(
             last_modified: headers.last_modified.is_some(),
             times: headers.times(),
             link: headers.link.as_deref(),
+            im: headers.im.as_deref(),
+            vary: headers.vary.as_deref(),
         },
         wire_bytes: fetched.wire_bytes,
         bytes,

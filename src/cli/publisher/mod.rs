@@ -7,3 +7,5 @@ pub(super) mod parse;
 pub(super) mod serve;
 pub(super) mod simulate;
 pub(super) mod simulate_feed;
+mod simulate_figures;
+mod simulate_own;

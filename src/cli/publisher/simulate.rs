@@ -7,10 +7,12 @@ use std::io::{self, BufRead, BufWriter, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
+use chrono_tz::Tz;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::simulate_figures;
 use crate::cli::Done;
-use crate::cli::args_simulate::{SimulateArgs, SimulatePolicy};
+use crate::cli::args_simulate::{FigureChoice, SimulateArgs, SimulatePolicy};
 use crate::cli::session::Failure;
 use crate::io::console;
 use crate::io::named_files::{self, FileKind, NamedFile};
@@ -31,9 +33,15 @@ pub(in crate::cli) fn run(args: &SimulateArgs) -> Result<Done, Failure> {
         return answer_driver(io::stdin().lock());
     }
     let experiment = Experiment::read(args)?;
+    if let Some(choice) = args.figure {
+        draw_figures(args, choice, &experiment)?;
+        if !args.table {
+            return Ok(Done::All);
+        }
+    }
     let mut results = Vec::new();
     let mut simulate = |out: &mut dyn Write| {
-        results = experiment.run(out)?;
+        results = run_all(&experiment, out)?;
         Ok(())
     };
     let done = match &args.retrievals {
@@ -54,24 +62,122 @@ pub(in crate::cli) fn run(args: &SimulateArgs) -> Result<Done, Failure> {
     Ok(Done::All)
 }
 
+/// Draws the figures of the feeds in the input file.
+fn draw_figures(
+    args: &SimulateArgs,
+    choice: FigureChoice,
+    experiment: &Experiment,
+) -> Result<(), Failure> {
+    let bar = progress_bar(&experiment.sources);
+    let page = simulate_figures::page(
+        choice,
+        &experiment.sources,
+        &experiment.conditions,
+        Tz::UTC,
+        &mut || {
+            bar.inc(1);
+            true
+        },
+    );
+    bar.finish_and_clear();
+    let Some(path) = &args.svg else {
+        console::put(&page.text());
+        return Ok(());
+    };
+    let file = simulate_figures::svg_file(path, args.force);
+    named_files::write(&file, &mut |out| out.write_all(page.svg().as_bytes()))
+        .map_err(|why| Failure::new(format!("{} cannot be written: {why}", file.path)))
+}
+
+/// Simulates all feeds, and writes the polls to `out` if they are wanted.
+fn run_all(experiment: &Experiment, out: &mut dyn Write) -> io::Result<Vec<FeedOutcome>> {
+    let mut out = BufWriter::new(out);
+    let bar = progress_bar(&experiment.sources);
+    let mut written = Ok(());
+    let outcomes = experiment.run(&mut |outcome| {
+        bar.inc(1);
+        let lines = std::mem::take(&mut outcome.retrievals);
+        written = out.write_all(lines.as_bytes());
+        written.is_ok()
+    });
+    bar.finish_and_clear();
+    written.and_then(|()| out.flush())?;
+    Ok(outcomes)
+}
+
+fn progress_bar(sources: &[SimulatedFeed]) -> ProgressBar {
+    let bar = ProgressBar::new(u64::try_from(sources.len()).unwrap_or(0));
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos} of {len} feeds, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Returns the conditions that the arguments state.
+pub(super) fn read_conditions(args: &SimulateArgs) -> Result<Conditions, Failure> {
+    if args.min > args.max {
+        return Err(Failure::new("--min must not be greater than --max"));
+    }
+    Ok(Conditions {
+        min: args.min.into(),
+        max: args.max.into(),
+        train_days: args.train_days.into(),
+        shifts: args.shifts,
+        jitter: args.jitter,
+    })
+}
+
+/// Does the work of each feed on several threads. Returns the results in the order of the feeds. `each` receives every result on the
+/// thread of the caller, in any order, and returns `false` to stop.
+pub(super) fn for_each_feed<T: Send>(
+    sources: &[SimulatedFeed],
+    work: impl Fn(&SimulatedFeed) -> T + Sync,
+    each: &mut dyn FnMut(&mut T) -> bool,
+) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::sync_channel(2 * WORKERS);
+    let mut results: BTreeMap<usize, T> = BTreeMap::new();
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            let (sender, next, work) = (sender.clone(), &next, &work);
+            scope.spawn(move || {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(source) = sources.get(place) else { break };
+                    if sender.send((place, work(source))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for (place, mut result) in receiver {
+            let goes_on = each(&mut result);
+            results.insert(place, result);
+            if !goes_on {
+                break;
+            }
+        }
+    });
+    results.into_values().collect()
+}
+
 /// All inputs of an experiment.
-struct Experiment {
-    sources: Vec<SimulatedFeed>,
-    policies: Vec<PollPolicy>,
-    conditions: Conditions,
-    rules: BTreeMap<String, WeekRules>,
-    budgets: BTreeMap<String, f64>,
-    wanted: Wanted,
+pub(super) struct Experiment {
+    pub(super) sources: Vec<SimulatedFeed>,
+    pub(super) policies: Vec<PollPolicy>,
+    pub(super) conditions: Conditions,
+    pub(super) rules: BTreeMap<String, WeekRules>,
+    pub(super) budgets: BTreeMap<String, f64>,
+    pub(super) wanted: Wanted,
 }
 
 impl Experiment {
     fn read(args: &SimulateArgs) -> Result<Self, Failure> {
         let path = args.feeds.as_deref().ok_or_else(|| {
-            Failure::new("name a file of publication times with --feeds, a subscription with --feed, or use --stdio")
+            Failure::new("name a file of publication times with --feeds, a subscription with --feed, or use --table, --figure or --stdio")
         })?;
-        if args.min > args.max {
-            return Err(Failure::new("--min must not be greater than --max"));
-        }
+        let conditions = read_conditions(args)?;
         let sources = read_sources(path)?;
         let policies = choose_policies(&args.policies);
         if args.retrievals.is_some() && policies.len() > 1 {
@@ -82,13 +188,7 @@ impl Experiment {
         Ok(Self {
             sources,
             policies,
-            conditions: Conditions {
-                min: args.min.into(),
-                max: args.max.into(),
-                train_days: args.train_days.into(),
-                shifts: args.shifts,
-                jitter: args.jitter,
-            },
+            conditions,
             rules: optional(args.rules.as_deref(), read_rules)?,
             budgets: optional(args.budget.as_deref(), read_budgets)?,
             wanted: Wanted {
@@ -99,44 +199,10 @@ impl Experiment {
         })
     }
 
-    /// Simulates all feeds on several threads. Returns the outcomes in the order of the feeds.
-    fn run(&self, out: &mut dyn Write) -> io::Result<Vec<FeedOutcome>> {
-        let mut out = BufWriter::new(out);
-        let bar = ProgressBar::new(u64::try_from(self.sources.len()).unwrap_or(0));
-        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos} of {len} feeds, {eta} left")
-        {
-            bar.set_style(style);
-        }
-        let next = AtomicUsize::new(0);
-        let (sender, receiver) = mpsc::sync_channel(2 * WORKERS);
-        let mut outcomes: BTreeMap<usize, FeedOutcome> = BTreeMap::new();
-        let mut written = Ok(());
-        std::thread::scope(|scope| {
-            for _ in 0..WORKERS {
-                let (sender, next) = (sender.clone(), &next);
-                scope.spawn(move || {
-                    loop {
-                        let place = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(source) = self.sources.get(place) else { break };
-                        if sender.send((place, self.outcome(source))).is_err() {
-                            break;
-                        }
-                    }
-                });
-            }
-            drop(sender);
-            for (place, mut outcome) in receiver {
-                bar.inc(1);
-                let lines = std::mem::take(&mut outcome.retrievals);
-                if written.is_ok() {
-                    written = out.write_all(lines.as_bytes());
-                }
-                outcomes.insert(place, outcome);
-            }
-        });
-        bar.finish_and_clear();
-        written.and_then(|()| out.flush())?;
-        Ok(outcomes.into_values().collect())
+    /// Simulates all feeds. Returns the outcomes in the order of the feeds. `each` receives every outcome, and returns `false` to
+    /// stop.
+    pub(super) fn run(&self, each: &mut dyn FnMut(&mut FeedOutcome) -> bool) -> Vec<FeedOutcome> {
+        for_each_feed(&self.sources, |source| self.outcome(source), each)
     }
 
     fn outcome(&self, source: &SimulatedFeed) -> FeedOutcome {

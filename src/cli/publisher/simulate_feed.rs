@@ -2,6 +2,7 @@
 
 use chrono::DateTime;
 
+use super::simulate_own;
 use crate::cli::args_simulate::SimulateArgs;
 use crate::cli::commands::plan;
 use crate::cli::context::CommandContext;
@@ -24,8 +25,13 @@ const DAYS_MIN: i64 = 28;
 /// The test uses the last part of the history, whose length is the whole length divided by this number.
 const TEST_PART: i64 = 4;
 
-/// Runs `backissue simulate --feed`.
+/// Runs `backissue simulate` for subscriptions.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &SimulateArgs) -> Result<Done, Failure> {
+    if args.shows_own_feeds() { simulate_own::run(desk, args) } else { test_schedule(desk, args) }
+}
+
+/// Runs `backissue simulate --feed` without a table or a figure.
+fn test_schedule(desk: &CommandContext, args: &SimulateArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let mut engine = desk.engine()?;
     let feed = lookup::find_subscription(&engine, args.feed.as_deref().unwrap_or_default())?;

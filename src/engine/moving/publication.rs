@@ -1,10 +1,13 @@
 //! The head section of a published feed, from what is stored about its subscription, and the folder of its documents.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use backissue_core::feed::FeedHead;
 use backissue_core::feed::IntervalRule;
 use backissue_core::feed::identity::identity_hash;
 use backissue_core::feed::sparse::is_default;
 use backissue_core::feed::text::{NAME_MAX, one_line};
+use backissue_core::history::FeedKey;
 use backissue_core::publish::PublishedFeed;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -75,9 +78,25 @@ pub fn published_feed(
     }
 }
 
-/// Returns the name of the folder in which the documents of a feed are published. It stays the same if the feed moves or gets
-/// another title.
-pub fn folder_name(feed: &Subscription) -> String {
+/// Returns the name of the folder of each feed's published documents. If several feeds have the same name, all but the first of
+/// these subscriptions add their number. `feeds` are all subscriptions in the order of their numbers, so that a name does not
+/// depend on which feeds are published at the same time, and stays when more feeds are subscribed to.
+pub fn folder_names<'f>(
+    feeds: impl Iterator<Item = &'f Subscription>,
+) -> BTreeMap<FeedKey, String> {
+    let mut taken = BTreeSet::new();
+    let named = feeds.map(|feed| {
+        let mut name = folder_name(feed);
+        while !taken.insert(name.clone()) {
+            name = format!("{name}-{}", feed.key.0);
+        }
+        (feed.key, name)
+    });
+    named.collect()
+}
+
+/// Returns the name that suits the folder of a feed. It stays the same if the feed moves or gets another title.
+fn folder_name(feed: &Subscription) -> String {
     let address = first_address(feed);
     let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let readable = url.as_ref().map_or_else(
@@ -106,8 +125,6 @@ fn first_address(feed: &Subscription) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use backissue_core::history::FeedKey;
-
     use super::*;
     use crate::engine::feeds::subscription::{FormerAddress, SubscriptionRecord};
 
@@ -137,6 +154,30 @@ mod tests {
             by_user: false,
         });
         assert_eq!(folder_name(&moved), "orchard.example-feed.xml");
+    }
+
+    #[test]
+    fn feeds_of_equal_names_have_folders_of_their_own() {
+        let addresses = [
+            "https://orchard.example/a/b",
+            "https://orchard.example/a-b-3",
+            "http://orchard.example/a/b",
+            "https://orchard.example/a-b",
+        ];
+        let numbered = (1_u32..)
+            .zip(addresses)
+            .map(|(number, url)| Subscription { key: FeedKey(number), ..feed(url) });
+        let feeds: Vec<Subscription> = numbered.collect();
+        let names = folder_names(feeds.iter());
+        let expected = [
+            "orchard.example-a-b",
+            "orchard.example-a-b-3",
+            "orchard.example-a-b-3-3",
+            "orchard.example-a-b-4",
+        ];
+        assert_eq!(names.into_values().collect::<Vec<_>>(), expected);
+        let first = folder_names(feeds.iter().take(1));
+        assert_eq!(first[&FeedKey(1)], expected[0], "a later subscription does not rename it");
     }
 
     #[test]

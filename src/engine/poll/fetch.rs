@@ -201,6 +201,8 @@ pub struct AnswerHeaders {
     pub im: Option<String>,
     /// `Delta-Base`: the entity tag that a delta is based on.
     pub delta_base: Option<String>,
+    /// `Vary`, with several headers joined by commas.
+    pub vary: Option<String>,
     /// `WWW-Authenticate`, with several headers joined by commas.
     pub www_authenticate: Option<String>,
     /// `Link`, with several headers joined by commas.

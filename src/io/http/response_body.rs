@@ -29,6 +29,7 @@ pub(super) fn answer_headers(status: StatusCode, headers: &HeaderMap) -> AnswerH
         retry_after: joined_header(headers, &header::RETRY_AFTER),
         im: joined_header(headers, &IM),
         delta_base: joined_header(headers, &DELTA_BASE),
+        vary: joined_header(headers, &header::VARY),
         www_authenticate: joined_header(headers, &header::WWW_AUTHENTICATE),
         link: joined_header(headers, &header::LINK),
         wall: bot_walls::named_by_headers(status.as_u16(), |name| {

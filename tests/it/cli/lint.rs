@@ -158,6 +158,31 @@ fn server_ignoring_its_validators_is_found() {
 }
 
 #[test]
+fn faulty_answers_with_only_new_entries_are_found() {
+    for (im, vary, expected) in [
+        (Some("feed"), "a-im", &[][..]),
+        (None, "a-im", &["warning IM /feed.atom"]),
+        (Some("feed"), "accept-encoding", &["warning Vary /feed.atom"]),
+    ] {
+        let site = Site::start(move |request| {
+            if request.header("a-im") != Some("feed") {
+                return sound(&request);
+            }
+            let more = [("vary", vary), ("im", im.unwrap_or_default())];
+            let more = more.into_iter().filter(|(_, value)| !value.is_empty());
+            let headers: Vec<(&str, &str)> = GOOD.into_iter().chain(more).collect();
+            answer(226, &headers, document(3, "<link rel='self' href='/feed.atom'/>"))
+        });
+        let status = i32::from(!expected.is_empty());
+        let ended = Program::new().run(&["lint", &site.at("/feed.atom"), "--json"]).with(status);
+        assert_eq!(wrong(&site, &ended.json()), expected, "{ended:#?}");
+        let asked = site.asked("/feed.atom");
+        let sent: Vec<Option<&str>> = asked.iter().map(|one| one.header("a-im")).collect();
+        assert_eq!(sent, [None, Some("feed")], "only with validators");
+    }
+}
+
+#[test]
 fn lint_of_a_non_feed_is_refused_in_one_sentence() {
     let page = "<html><head><title>Press</title><link rel='alternate' type='application/atom+xml' \
                 href='/feed.atom'></head></html>";

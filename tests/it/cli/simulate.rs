@@ -122,6 +122,34 @@ fn a_driver_is_answered_line_by_line() {
 }
 
 #[test]
+fn figures_are_drawn_in_the_terminal_or_as_svg() {
+    let program = Program::new();
+    let feeds = program.write("feeds.jsonl", history("a", ""));
+    let figures = ["simulate", "--feeds", &feeds, "--shifts", "3"];
+    let run = |more: &[&str]| program.run_bare(&[&figures[..], more].concat());
+    let (activity, delay) = ("Publications by hour and weekday", "Average delay of entries");
+    for (more, shown) in [
+        (&["--figure"][..], [true, true, false]),
+        (&["--figure", "activity"], [true, false, false]),
+        (&["--figure", "delay"], [false, true, false]),
+        (&["--figure", "delay", "--table"], [false, true, true]),
+    ] {
+        let told = run(more).with(0).out;
+        let parts = [activity, delay, "test weeks"].map(|part| told.contains(part));
+        assert_eq!(parts, shown, "{more:?}: {told}");
+        assert!(told.lines().all(|line| line.len() <= 80 || shown[2]), "{told}");
+    }
+    let svg = program.write("figure.svg", "");
+    for _ in 0..2 {
+        assert_eq!(run(&["--figure", "--svg", &svg]).with(0).out, "");
+        assert!(std::fs::read_to_string(&svg).unwrap().starts_with("<svg "));
+    }
+    let why = run(&["--figure", "--svg", &feeds]).refused(2);
+    assert!(why.contains("not a file of figures") && why.contains("--force"), "{why}");
+    run(&["--svg", &svg]).with(2);
+}
+
+#[test]
 fn impossible_simulation_is_refused_in_words() {
     let program = Program::new();
     let why = program.run_bare(&["simulate"]).refused(2);

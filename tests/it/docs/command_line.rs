@@ -75,6 +75,8 @@ const COMMANDS: [(&str, &[&str]); 38] = [
             "--shifts",
             "--stdio",
             "--table",
+            "--figure",
+            "--svg",
         ],
     ),
     ("config", &["--print-default"]),

@@ -216,12 +216,15 @@ fn lint(documents: &[(DocumentPlan, String)], now: DateTime<Utc>, seed: u64) {
         last_modified: true,
         times,
         link: None,
+        im: None,
+        vary: None,
     };
     let deliver = |url: &str, text: &str, survey: Option<&mut Survey>| {
         let delivered = Delivered {
             asked: url,
             answered: url,
             public: true,
+            status: 200,
             hops: Vec::new(),
             headers,
             wire_bytes: 100,
@@ -282,7 +285,10 @@ fn are_valid(documents: &[Vec<(DocumentPlan, String)>]) -> bool {
 #[test]
 fn published_and_walked_history_is_the_same_history() {
     let seeds = std::env::var("BACKISSUE_PUBLISHED").ok().and_then(|count| count.parse().ok());
-    let documents: Vec<_> = (1..=seeds.unwrap_or(24)).map(republish).collect();
+    let last = seeds.unwrap_or(24);
+    // In these histories entries arrive late.
+    let late = [59, 290, 391].into_iter().filter(|seed| *seed > last);
+    let documents: Vec<_> = (1..=last).chain(late).map(republish).collect();
     let count: usize = documents.iter().map(Vec::len).sum();
     assert!(count > documents.len(), "{count}");
     if !are_valid(&documents) {

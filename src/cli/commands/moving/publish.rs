@@ -18,7 +18,7 @@ use crate::cli::publisher::args_publish::PublishArgs;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::moving::publication::{folder_name, published_feed};
+use crate::engine::moving::publication::{folder_names, published_feed};
 use crate::io::clock;
 use crate::io::named_files::{FileKind, NamedFile};
 
@@ -50,15 +50,12 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &PublishArgs) -> Result<D
     let engine = desk.engine()?;
     let base = args.base_url.as_deref().map(read_base).transpose()?;
     let feeds = lookup::find_subscriptions(&engine, &args.feeds)?;
-    let mut folders: BTreeMap<String, FeedKey> = BTreeMap::new();
+    let folders = folder_names(engine.feeds.values());
     let mut unreadable = 0_usize;
     for key in feeds {
-        let Some(feed) = engine.feeds.get(&key) else { continue };
-        let mut folder = folder_name(feed);
-        if folders.contains_key(&folder) {
-            folder = format!("{folder}-{}", key.0);
-        }
-        folders.insert(folder.clone(), key);
+        let (Some(feed), Some(folder)) = (engine.feeds.get(&key), folders.get(&key)) else {
+            continue;
+        };
         let schedule = if args.interval { learned_schedule(desk, feed)? } else { None };
         let base = base.as_ref().map(|base| format!("{base}{folder}/")).unwrap_or_default();
         let job = Publication {
@@ -66,7 +63,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &PublishArgs) -> Result<D
             args,
             key,
             head: published_feed(feed, &base, schedule),
-            folder: args.out.join(&folder).to_string_lossy().into_owned(),
+            folder: args.out.join(folder).to_string_lossy().into_owned(),
         };
         let written = job.write(feed)?;
         unreadable = unreadable.saturating_add(written.unreadable);

@@ -42,7 +42,7 @@ pub use entry::{Enclosure, Entry};
 pub use flaws::Flaw;
 pub use flaws::REMOVED_CONTROLS;
 pub use hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
-pub use oddities::{Oddity, OddityKind, find_oddities};
+pub use oddities::{Breach, BreachKind, Oddity, OddityKind, find_breaches, find_oddities};
 pub use parse::{Origin, parse};
 pub use report::report;
 

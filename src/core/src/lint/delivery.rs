@@ -4,6 +4,7 @@ use chrono::DateTime;
 use url::Url;
 
 use super::finding::{Findings, Level, Topic};
+use super::rules::deltas;
 use super::wording::about;
 use crate::feed::Kind;
 use crate::history::address::is_local;
@@ -18,6 +19,8 @@ pub struct Delivered<'a> {
     pub answered: &'a str,
     /// Whether the address in `answered` is public.
     pub public: bool,
+    /// Status of the answer.
+    pub status: u16,
     /// Status and target of each redirect, in order.
     pub hops: Vec<(u16, String)>,
     /// Response headers.
@@ -41,8 +44,14 @@ pub struct Headers<'a> {
     pub times: TimingHeaders<'a>,
     /// Value of `Link`.
     pub link: Option<&'a str>,
+    /// Value of `IM` (RFC 3229).
+    pub im: Option<&'a str>,
+    /// Value of `Vary`.
+    pub vary: Option<&'a str>,
 }
 
+/// Status of an answer with only the new entries (RFC 3229).
+const DELTA: u16 = 226;
 /// Size of a body in bytes from which compression is expected.
 const COMPRESSED_BYTES_MIN: u64 = 10_240;
 /// Generic media types for XML and JSON. They are accepted for every feed format.
@@ -73,6 +82,9 @@ pub(super) fn check(
         lifetime(&delivered.headers, findings);
     }
     compression(delivered, findings);
+    if delivered.status == DELTA {
+        deltas::check(delivered, false, findings);
+    }
 }
 
 /// Reports a cache lifetime that readers shorten, because it is probably a rule for static files (SPEC B.4, G.15).
@@ -188,10 +200,14 @@ fn names_hub(header: &str) -> bool {
     })
 }
 
-/// Checks the response to a second request that contained the validators of the first response.
-pub(super) fn repeated(status: u16, findings: &mut Findings) {
-    if status == 200 {
+/// Checks the response to a second request that contained the validators of the first response, and `A-IM: feed` if `requested_delta`
+/// is `true`.
+pub(super) fn repeated(delivered: &Delivered<'_>, requested_delta: bool, findings: &mut Findings) {
+    if delivered.status == 200 {
         let message = "the server sent everything again in response to its own validators: it should answer 304";
         findings.warn(Topic::Delivery, "validators", "", message);
+    }
+    if delivered.status == DELTA {
+        deltas::check(delivered, requested_delta, findings);
     }
 }

@@ -6,6 +6,7 @@ use super::finding::Findings;
 use super::lint_input::LintInput;
 use super::polls::{self, Polls};
 use super::report::lint_report::LintReport;
+use super::rules::breaches;
 use super::{dates, document, entries, flaws, hints, history};
 use crate::feed::{self, Origin};
 use crate::schedule::CacheState;
@@ -27,9 +28,12 @@ pub(super) fn examine_answer(
     let document = feed::parse(bytes, origin);
     let sightings =
         if document.kind.is_feed() { feed::find_oddities(bytes, origin) } else { Vec::new() };
+    let breaches =
+        if document.kind.is_feed() { feed::find_breaches(bytes, origin) } else { Vec::new() };
     let exhibit = LintInput {
         document: &document,
         sightings: &sightings,
+        breaches: &breaches,
         size: bytes.len(),
         url: origin.url,
         cache,
@@ -45,6 +49,7 @@ pub(super) fn examine_answer(
         history::check(&exhibit, &mut findings);
         entries::check(&exhibit, &mut findings);
         dates::check(&exhibit, &mut findings);
+        breaches::check(&exhibit, &mut findings);
     }
     LintReport {
         kind: document.kind,

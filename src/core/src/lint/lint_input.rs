@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::feed::{FeedDocument, Oddity};
+use crate::feed::{Breach, FeedDocument, Oddity};
 use crate::schedule::CacheState;
 
 /// A parsed document with the observations made while parsing it.
@@ -10,6 +10,7 @@ use crate::schedule::CacheState;
 pub(super) struct LintInput<'a> {
     pub(super) document: &'a FeedDocument,
     pub(super) sightings: &'a [Oddity],
+    pub(super) breaches: &'a [Breach],
     /// Size of the document in bytes.
     pub(super) size: usize,
     /// Address of the document, if known.

@@ -17,6 +17,7 @@ mod history;
 mod lint_input;
 mod polls;
 mod report;
+mod rules;
 mod stated_hints;
 mod survey;
 mod wording;

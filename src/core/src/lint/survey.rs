@@ -12,6 +12,7 @@ use super::finding::{Findings, Level, LintFinding, Topic};
 use super::lint_input::LintInput;
 use super::report::lint_report::Chain;
 use super::report::lint_report::LintReport;
+use super::rules::breaches;
 use super::{entries, history};
 use crate::feed::text::counted_words;
 use crate::feed::{self, DocumentRole, Origin};
@@ -134,9 +135,11 @@ impl Survey {
             archives::check(&links, findings);
         }
         let sightings = feed::find_oddities(delivered.bytes, &origin(delivered));
+        let found = feed::find_breaches(delivered.bytes, &origin(delivered));
         let exhibit = LintInput {
             document,
             sightings: &sightings,
+            breaches: &found,
             size: delivered.bytes.len(),
             url: Some(delivered.answered),
             cache: None,
@@ -147,6 +150,7 @@ impl Survey {
             history::check(&exhibit, &mut own);
         }
         entries::check(&exhibit, &mut own);
+        breaches::check(&exhibit, &mut own);
         // Notes and findings about the `self` link were already reported by the checks of the chain, so they are not
         // repeated for each document.
         let known =
@@ -165,11 +169,11 @@ impl Survey {
         }
     }
 
-    /// Checks the status of a second request for the subscription document, which contained the validators of the first
-    /// response.
-    pub fn repeated(&mut self, status: u16) {
+    /// Checks the answer to a second request for the subscription document, which contained the validators of the first response,
+    /// and `A-IM: feed` if one of them was an `ETag`.
+    pub fn repeated(&mut self, delivered: &Delivered<'_>, requested_delta: bool) {
         let mut findings = Findings::default();
-        delivery::repeated(status, &mut findings);
+        delivery::repeated(delivered, requested_delta, &mut findings);
         let place = self.met.first().map(|met| met.answered.clone()).unwrap_or_default();
         self.add_findings(findings, &place);
     }

@@ -66,6 +66,8 @@ const GOOD: Headers<'static> = Headers {
         retry_after: None,
     },
     link: None,
+    im: None,
+    vary: None,
 };
 
 fn delivered<'a>(url: &'a str, body: &'a str, headers: Headers<'a>) -> Delivered<'a> {
@@ -74,6 +76,7 @@ fn delivered<'a>(url: &'a str, body: &'a str, headers: Headers<'a>) -> Delivered
         asked: url,
         answered: url,
         public: true,
+        status: 200,
         hops: Vec::new(),
         headers,
         wire_bytes: 9,

@@ -195,7 +195,7 @@ fn forty_documents_get_the_verdict_of_a_person() {
     in_atom(&mut documents);
     documents.push(("a web page", Wrong, "<html><body><p>Hello</p></body></html>".to_owned()));
     documents.push(("a feed that is cut off", Wrong, cut));
-    documents.push(("a JSON Feed", Right, r#"{"version":"https://jsonfeed.org/version/1.1","title":"T","feed_url":"https://a.example/feed","items":[{"id":"1","title":"One","date_published":"2026-02-02T08:00:00Z"}]}"#.to_owned()));
+    documents.push(("a JSON Feed", Right, r#"{"version":"https://jsonfeed.org/version/1.1","title":"T","feed_url":"https://a.example/feed","items":[{"id":"1","title":"One","content_text":"Text","date_published":"2026-02-02T08:00:00Z"}]}"#.to_owned()));
     assert_eq!(documents.len(), 40);
     let now: DateTime<Utc> = "2026-03-02T10:00:00Z".parse().unwrap();
     let origin = Origin { url: Some("https://a.example/feed"), content_type: None };

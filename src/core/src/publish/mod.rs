@@ -9,6 +9,7 @@
 mod atom;
 mod outline;
 mod plan;
+mod subscription;
 mod xml;
 
 pub use atom::{GENERATOR_MARK, PublishedEntry, PublishedFeed, write_document};

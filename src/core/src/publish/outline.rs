@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
+use crate::history::rank::Position;
 use crate::history::{EntryBody, Gap, HistoryRecord, HistoryStatus, IndexRow, KeptEntry};
 
 /// The parts of an entry that determine its document.
@@ -19,6 +20,8 @@ pub struct Outline {
     pub bytes: usize,
     /// Time at which its publisher edited or deleted the entry, as far as known.
     pub changed: Option<DateTime<Utc>>,
+    /// Time at which a poll of the feed found it first; `None` if it is known only from an archive of the publisher.
+    pub polled: Option<DateTime<Utc>>,
     /// Whether its publisher deleted the entry. Only its id is published then (RFC 6721).
     pub is_deleted: bool,
 }
@@ -57,6 +60,7 @@ impl Outline {
             listed: kept.listed(),
             bytes: if is_deleted { 0 } else { texts },
             changed: if is_deleted { kept.deleted } else { edited },
+            polled: (kept.rank.position == Position::Subscription).then_some(kept.first_seen),
             is_deleted,
         })
     }

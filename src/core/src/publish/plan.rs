@@ -3,7 +3,6 @@
 //! Archives are stable: their addresses and the division depend only on the dates of the entries, and grow at the new end. A gap
 //! always lies between two documents, so that a link can lead to it.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -18,19 +17,15 @@ const EARLIER_NAME: &str = "earlier.atom";
 /// Smallest number of entries in an archive of whole months: an archive each for fewer entries would cost readers many requests.
 const MONTH_ENTRIES_MIN: usize = 15;
 /// Largest number of archives whose entries are all in the subscription document too.
-const REPEATED_ARCHIVES_MAX: usize = 2;
+pub(super) const REPEATED_ARCHIVES_MAX: usize = 2;
 /// Largest number of entries in an archive of a month.
 const MONTH_ENTRIES_MAX: usize = 500;
 /// Largest size of the texts in an archive and in the subscription document, in bytes.
-const TEXT_BYTES_MAX: usize = 512 * 1024;
+pub(super) const TEXT_BYTES_MAX: usize = 512 * 1024;
 /// Number of newest entries that the subscription document contains, if it has as many, including archived ones.
 const WINDOW_ENTRIES: usize = 30;
 /// Largest number of entries of a feed that is published as one complete document, and the largest size of their texts in bytes.
 const COMPLETE_MAX: (usize, usize) = (50, 128 * 1024);
-/// Number of days for which the subscription document repeats an entry after its publisher edited or deleted it.
-const REPEATED_DAYS: i64 = 30;
-/// Largest number of older entries that are repeated for that reason.
-const REPEATED_MAX: usize = 100;
 /// A month counts as over after this number of hours, because readers may find its last entries late.
 const MONTH_GRACE_HOURS: i64 = 24;
 
@@ -146,8 +141,8 @@ struct Stretch {
 
 /// An archive: its entries, and the date of the gap directly below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Archive {
-    range: Range<usize>,
+pub(super) struct Archive {
+    pub(super) range: Range<usize>,
     below: Option<DateTime<Utc>>,
 }
 
@@ -175,14 +170,14 @@ fn stretches(entries: &[Outline], gaps: &BTreeSet<DateTime<Utc>>) -> Vec<Stretch
 }
 
 /// The sorted entries, and how they are divided.
-struct Division<'e> {
-    entries: &'e [Outline],
+pub(super) struct Division<'e> {
+    pub(super) entries: &'e [Outline],
     size: ArchiveSize,
-    now: DateTime<Utc>,
+    pub(super) now: DateTime<Utc>,
 }
 
 impl Division<'_> {
-    fn of(&self, range: Range<usize>) -> &[Outline] {
+    pub(super) fn of(&self, range: Range<usize>) -> &[Outline] {
         self.entries.get(range).unwrap_or_default()
     }
 
@@ -191,7 +186,7 @@ impl Division<'_> {
     }
 
     /// Returns the numbers of the entries, or of the deleted entries, newest first.
-    fn keys(&self, range: Range<usize>, is_deleted: bool) -> Vec<u32> {
+    pub(super) fn keys(&self, range: Range<usize>, is_deleted: bool) -> Vec<u32> {
         let wanted = self.of(range).iter().rev().filter(|entry| entry.is_deleted == is_deleted);
         wanted.map(|entry| entry.key).collect()
     }
@@ -289,27 +284,6 @@ impl Division<'_> {
         from..rest.end
     }
 
-    /// Returns the numbers of the entries, or of the deleted entries, in the subscription document. Older entries that changed
-    /// lately come first: readers recognise them as pinned, and do not take their dates for the end of the document.
-    fn subscription_keys(&self, window: Range<usize>, is_deleted: bool) -> Vec<u32> {
-        let since = self.now - TimeDelta::days(REPEATED_DAYS);
-        let is_repeated = |entry: &&Outline| {
-            entry.is_deleted == is_deleted && entry.changed.is_some_and(|at| at >= since)
-        };
-        let older = self.of(0..window.start);
-        let mut repeated: Vec<&Outline> = older.iter().filter(is_repeated).collect();
-        repeated.sort_by_key(|entry| Reverse((entry.changed, entry.listed, entry.identity)));
-        repeated.truncate(REPEATED_MAX);
-        let mut bytes = 0_usize;
-        repeated.retain(|entry| {
-            bytes = bytes.saturating_add(entry.bytes);
-            bytes <= TEXT_BYTES_MAX / 4
-        });
-        repeated.sort_by_key(|entry| Reverse((entry.listed, entry.identity)));
-        let window = self.keys(window, is_deleted);
-        repeated.into_iter().map(|entry| entry.key).chain(window).collect()
-    }
-
     /// Returns the documents with their names and links. `below_open` is the date of the gap between the newest archive and the
     /// subscription document; `earlier` is the file name for unknown entries before the oldest one.
     fn link(
@@ -343,11 +317,12 @@ impl Division<'_> {
                 next,
             });
         }
+        let (entries, deleted) = self.subscription_keys(archives, window);
         documents.push(DocumentPlan {
             name: SUBSCRIPTION_NAME.to_owned(),
             rank: DocumentRank::Subscription,
-            entries: self.subscription_keys(window.clone(), false),
-            deleted: self.subscription_keys(window, true),
+            entries,
+            deleted,
             prev: names.last().map(|name| PlannedLink::to(name)).or(end),
             next: None,
         });

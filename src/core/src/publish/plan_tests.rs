@@ -21,6 +21,7 @@ fn history(
         listed: day(number),
         bytes: 1_000,
         changed: None,
+        polled: Some(day(number)),
         is_deleted: false,
     };
     let gaps = gaps.iter().map(|number| day(*number)).collect();
@@ -156,6 +157,55 @@ fn late_changes_of_archived_entries_are_repeated_for_a_month() {
     assert_eq!((feed.entries[0], feed.entries.len()), (3, 31));
     assert_eq!(feed.deleted, [7]);
     assert_eq!((plans[0].entries.contains(&3), &plans[0].deleted), (true, &vec![7]));
+}
+
+#[test]
+fn entries_that_arrive_after_their_archive_are_repeated() {
+    let repeated = |late: &dyn Fn(&mut Outline)| {
+        let mut known = history(0..100, &[], true);
+        for entry in &mut known.entries[3..6] {
+            late(entry);
+        }
+        let plans = DocumentPlan::all(&known, ArchiveSize::Month, day(100));
+        let newest: Vec<u32> = (70..100).rev().collect();
+        let entries = &plans.last().unwrap().entries;
+        assert!(entries.ends_with(&newest), "{entries:?}");
+        entries[..entries.len() - newest.len()].to_vec()
+    };
+    assert_eq!(repeated(&|late| late.polled = Some(day(90))), [5, 4, 3]);
+    assert_eq!(repeated(&|early| early.polled = Some(day(31))), [0; 0], "the archive was open");
+    assert_eq!(repeated(&|old| old.polled = Some(day(60))), [0; 0], "more than 30 days ago");
+    assert_eq!(repeated(&|walked| walked.polled = None), [0; 0], "from an archive");
+    let large = |late: &mut Outline| (late.polled, late.bytes) = (Some(day(90)), 60_000);
+    assert_eq!(repeated(&large), [5, 4], "at most 128 KiB");
+}
+
+#[test]
+fn only_the_latest_of_many_late_entries_are_repeated() {
+    let mut known = history(0..400, &[], true);
+    for (number, entry) in (0..).zip(&mut known.entries[..300]) {
+        entry.polled = Some(day(380) + TimeDelta::minutes(number));
+    }
+    let plans = DocumentPlan::all(&known, ArchiveSize::Month, day(400));
+    let entries = &plans.last().unwrap().entries;
+    assert_eq!((entries[0], entries[99], entries[100]), (299, 200, 399));
+}
+
+#[test]
+fn late_entries_never_complete_three_archives_in_a_row() {
+    let with = |late: &[usize]| {
+        let mut known = history(0..75, &[], true);
+        for place in late {
+            known.entries[*place].polled = Some(day(74) + TimeDelta::hours(1));
+        }
+        let plans = DocumentPlan::all(&known, ArchiveSize::Entries(2), day(75));
+        plans.last().unwrap().entries.clone()
+    };
+    assert_eq!(with(&[]), [74, 73, 72, 71, 70], "two archives and the newest entry");
+    assert_eq!(with(&[68]), [68, 74, 73, 72, 71, 70], "half of the third archive");
+    assert_eq!(with(&[68, 69]), [69, 68, 74, 73, 72, 71], "half of the second archive instead");
+    let six = [60, 61, 62, 63, 64, 65];
+    assert_eq!(with(&six), [65, 64, 63, 62, 61, 74, 73, 72, 71, 70], "one is left out");
 }
 
 #[test]

@@ -6,7 +6,13 @@
 
 mod driven;
 mod experiment;
+mod figure_svg;
+#[cfg(test)]
+mod figure_tests;
+mod figure_text;
+mod figures;
 mod live_schedule;
+mod paper_table;
 mod policies;
 #[cfg(test)]
 mod profile_tests;
@@ -17,6 +23,9 @@ mod week_rules;
 
 pub use driven::Driven;
 pub use experiment::{FeedOutcome, RulesHelp, Wanted, experiment, scored_by, table};
+pub use figure_svg::FIGURE_MARK;
+pub use figures::{Activity, DelayCurve, DelayPoint, FigurePage};
+pub use paper_table::paper_table;
 pub use policies::{Conditions, ExperimentInputs, PollPolicy, Poller};
 pub use publishing_statistics::{FormatRow, IntervalBand, Statistics};
 pub use score::{Figures, MeanScore, Score, Scoring, Window};

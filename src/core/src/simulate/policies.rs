@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::DateTime;
 
 use super::live_schedule::LiveSchedule;
-use super::score::{Score, Scoring, Window};
+use super::score::{Figures, Score, Scoring, Window};
 use super::source::SimulatedFeed;
 use super::week_rules::{DAY, WEEK, WeekRules, real, whole};
 use crate::feed::Zone;
@@ -266,15 +266,29 @@ impl<'a> Poller<'a> {
         &self,
         source: &SimulatedFeed,
         window: Window,
-        mut each: impl FnMut(u32, &[i64]),
+        each: impl FnMut(u32, &[i64]),
     ) -> Option<Score> {
+        self.scoring(source, window, each).score()
+    }
+
+    /// Returns the figures of all runs over a window, without those of a linear policy.
+    pub(super) fn figures(&self, source: &SimulatedFeed, window: Window) -> Option<Figures> {
+        self.scoring(source, window, |_, _| ()).figures()
+    }
+
+    fn scoring<'s>(
+        &self,
+        source: &'s SimulatedFeed,
+        window: Window,
+        mut each: impl FnMut(u32, &[i64]),
+    ) -> Scoring<'s> {
         let mut scoring = Scoring::new(source, window);
         for shift in 0..window.shifts.max(1) {
             let polls = self.run(window, shift);
             scoring.add(&polls);
             each(shift, &polls);
         }
-        scoring.score()
+        scoring
     }
 
     fn by_entry_frequency(&self, last: i64) -> i64 {

@@ -129,9 +129,14 @@ impl<'a> Scoring<'a> {
         self.starts.push(first);
     }
 
+    /// Returns the figures of all added runs; `None` if nothing was published.
+    pub(super) fn figures(&self) -> Option<Figures> {
+        self.policy.figures(self.starts.len())
+    }
+
     /// Returns the score of all added runs; `None` if nothing was published.
     pub fn score(&self) -> Option<Score> {
-        let policy = self.policy.figures(self.starts.len())?;
+        let policy = self.figures()?;
         let interval = self.minutes_a_run() / (policy.polls - HALF_A_POLL).max(HALF_A_POLL);
         let linear = self.linear(interval)?;
         let equal_delay_polls = self.polls_for(policy.delay, interval)?;

@@ -35,4 +35,27 @@ fn a_subscription_is_tried_on_its_own_history() {
     let why = program.run(&["simulate", "--feed", &site.at("/short.xml")]).refused(2);
     assert!(why.contains("too little is known") && why.contains("28 days"), "{why}");
     program.run(&["simulate", "--feed", "nobody"]).refused(2);
+
+    let why = program.run(&["simulate", "--table"]).refused(2);
+    assert!(why.contains("too little is known about 2 subscriptions"), "{why}");
+    assert!(why.contains("need 56 days") && why.contains("--train-days"), "{why}");
+    let table =
+        program.run(&["simulate", "--table", "--train-days", "28", "--shifts", "5"]).with(0);
+    assert!(table.err.contains("left out 1 subscription: "), "{}", table.err);
+    assert!(
+        table.out.contains("all 1 feed") || table.out.contains("1 feed where"),
+        "{}",
+        table.out
+    );
+    assert_eq!(row(&table.out, "Delay (min.)").len(), 4, "{}", table.out);
+    let figure =
+        program.run(&["simulate", "--figure", "--train-days", "28", "--shifts", "2"]).with(0).out;
+    assert!(figure.contains("Publications by hour and weekday (UTC): Daily"), "{figure}");
+    assert!(figure.contains("o fixed interval   * learned plan   + interval rules"), "{figure}");
+    let svg = program.write("figure.svg", "");
+    let args = ["simulate", "--figure", "activity", "--train-days", "28", "--svg", &svg];
+    program.run(&args).with(0);
+    assert!(std::fs::read_to_string(&svg).unwrap().contains(": Daily</text>"));
+    let why = program.run(&["simulate", "--table", "--policy", "rules"]).refused(2);
+    assert!(why.contains("name it with --feeds"), "{why}");
 }

@@ -3,7 +3,7 @@
 use crate::lint::finding::{Level, LintFinding, Topic};
 
 /// Topic, name of the element, and advice; the first row that matches counts. An empty name matches every element.
-const ADVICE: [(Topic, &str, &str); 52] = {
+const ADVICE: [(Topic, &str, &str); 66] = {
     use Topic::{Archives, Dates, Delivery, Document, Entries, Hints, History, Polls};
     [
         (
@@ -37,6 +37,13 @@ const ADVICE: [(Topic, &str, &str); 52] = {
             "Cache-Control",
             "exclude the feed from the cache rules for static files, or state the real interval",
         ),
+        (
+            Delivery,
+            "226",
+            "answer 226 only to a request with A-IM: feed and a known ETag, with the new entries; otherwise answer 200 or 304",
+        ),
+        (Delivery, "IM", "send IM: feed with each answer of the status 226"),
+        (Delivery, "Vary", "send Vary: A-IM, If-None-Match with answers of the status 200 and 226"),
         (Delivery, "Expires", "send a date in the HTTP format, or only Cache-Control"),
         (Delivery, "", "correct the setting of the web server"),
         (Hints, "archive", "move the hints to the document that readers subscribe to"),
@@ -78,6 +85,7 @@ const ADVICE: [(Topic, &str, &str); 52] = {
             "next-archive",
             "mark archives with fh:archive, and link only from archives to newer archives",
         ),
+        (History, "repeated link", "keep one link of each relation"),
         (History, "next", "use either paging or archives"),
         (
             History,
@@ -118,6 +126,23 @@ const ADVICE: [(Topic, &str, &str); 52] = {
             "give each item a guid that never changes; write isPermaLink=\"false\" if it is not an address",
         ),
         (Entries, "at:deleted-entry", "state ref and when, and remove the entry from the document"),
+        (
+            Entries,
+            "relative address",
+            "write whole addresses, with https:// and the name of the site",
+        ),
+        (
+            Entries,
+            "enclosure",
+            "give each enclosure a url, a length in bytes and a type; a length of 0 means unknown",
+        ),
+        (Entries, "attachments", "give each attachment a url and a mime_type"),
+        (
+            Entries,
+            "alternate",
+            "keep one alternate link of a type and language; use rel=\"related\" for others",
+        ),
+        (Entries, "content_html", "add content_html or content_text to each item"),
         (Entries, "", "give each entry an id of its own that never changes"),
         (
             Dates,
@@ -131,6 +156,23 @@ const ADVICE: [(Topic, &str, &str); 52] = {
         ),
         (Dates, "", "write dates with a time and a time zone, in the format of the feed"),
         (Document, "newLocation", "answer the old address with a permanent redirect"),
+        (Document, "link", "add <link> to the channel, with the address of the website"),
+        (
+            Document,
+            "repeated element",
+            "keep one of the elements, the one that readers should show",
+        ),
+        (
+            Document,
+            "type",
+            "write type=\"html\" for escaped markup, and type=\"text\" for plain text",
+        ),
+        (
+            Document,
+            "xhtml",
+            "put the whole content into one <div xmlns=\"http://www.w3.org/1999/xhtml\">",
+        ),
+        (Document, "version", "write https://jsonfeed.org/version/1.1 as the version"),
         (Document, "id", "add an <id> to the feed that never changes"),
         (
             Document,

@@ -3,6 +3,10 @@
 use chrono::DateTime;
 use serde_json::Value;
 
+mod breaches;
+
+pub use breaches::{Breach, BreachKind};
+
 use super::dates::date::{self, parse_date};
 use super::encoding::decode;
 use super::flaws::Flaws;
@@ -44,10 +48,10 @@ pub enum OddityKind {
     OldVersion,
 }
 
-/// An oddity that occurs at least once in a document.
+/// Something that occurs at least once in a document and is reported to its publisher.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Oddity {
-    pub kind: OddityKind,
+pub struct Sighting<K> {
+    pub kind: K,
     /// Name of the element as written.
     pub element: String,
     /// Text of the first occurrence, made safe to display.
@@ -56,31 +60,65 @@ pub struct Oddity {
     pub count: usize,
 }
 
+/// An oddity that occurs at least once in a document.
+pub type Oddity = Sighting<OddityKind>;
+
 /// Finds the oddities of a document. The document must be one that [`super::parse()`] recognises as a feed.
 pub fn find_oddities(bytes: &[u8], origin: &Origin<'_>) -> Vec<Oddity> {
+    let mut oddities = Sightings::default();
+    look_through(bytes, origin, &mut |source| match source {
+        Source::Json(value) => oddities.look_through_json(value),
+        Source::Xml(root) => oddities.look_through_xml(root),
+    });
+    oddities.0
+}
+
+/// Finds the rules of its format that a document breaks although it can be read. The document must be one that
+/// [`super::parse()`] recognises as a feed.
+pub fn find_breaches(bytes: &[u8], origin: &Origin<'_>) -> Vec<Breach> {
+    let mut breaches = Sightings::default();
+    look_through(bytes, origin, &mut |source| match source {
+        Source::Json(value) => breaches.check_json(value),
+        Source::Xml(root) => breaches.check_xml(root),
+    });
+    breaches.0
+}
+
+/// What a document consists of.
+enum Source<'s> {
+    Json(&'s Value),
+    Xml(XmlElement<'s, 's>),
+}
+
+/// Decodes a document and passes its content to `look`, unless it has none.
+fn look_through(bytes: &[u8], origin: &Origin<'_>, look: &mut dyn FnMut(Source<'_>)) {
     let mut ignored = Flaws::default();
     let document = decode::decode(bytes, origin.content_type, &mut ignored);
     let document = document.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-    let mut oddities = Oddities::default();
     if document.starts_with('{') {
         if let Ok(value) = json_feed::read_first_value(document) {
-            oddities.look_through_json(&value);
+            look(Source::Json(&value));
         }
     } else {
         let tree = tree_builder::build_tree(document, &mut ignored);
         if let Some(root) = tree.root() {
-            oddities.look_through_xml(root);
+            look(Source::Xml(root));
         }
     }
-    oddities.0
 }
 
-/// Oddities found so far, one per kind and element.
-#[derive(Debug, Default)]
-struct Oddities(Vec<Oddity>);
+/// Sightings so far, one per kind and element.
+#[derive(Debug)]
+struct Sightings<K>(Vec<Sighting<K>>);
 
-impl Oddities {
-    fn add(&mut self, kind: OddityKind, element: &str, offending: &str) {
+impl<K> Default for Sightings<K> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<K: PartialEq> Sightings<K> {
+    fn add(&mut self, kind: K, element: &str, offending: &str) {
         let element = text::one_line(element, 60);
         let known = self.0.iter_mut().find(|seen| seen.kind == kind && seen.element == element);
         if let Some(seen) = known {
@@ -89,9 +127,11 @@ impl Oddities {
         }
         let start: String = offending.chars().take(TEXT_MAX * 2).collect();
         let text = text::one_line(&start, TEXT_MAX);
-        self.0.push(Oddity { kind, element, text, count: 1 });
+        self.0.push(Sighting { kind, element, text, count: 1 });
     }
+}
 
+impl Sightings<OddityKind> {
     fn look_through_xml(&mut self, root: XmlElement<'_, '_>) {
         let parts = FeedParts::find(root);
         self.check_root(root);
