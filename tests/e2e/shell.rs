@@ -89,7 +89,6 @@ fn without_a_shell_ctrl_z_shows_a_message() {
     session.until_it_says("there is no shell to return to");
     session.press("\x03");
     assert!(session.ended().success());
-    session.given_back();
 }
 
 #[test]

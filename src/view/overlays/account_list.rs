@@ -8,7 +8,8 @@ use ratatui::widgets::Paragraph;
 
 use crate::engine::entries::account_sync::{AccountStatus, feeds_of};
 use crate::ui::app::App;
-use crate::ui::overlays::accounts::account_list::{ACCOUNT_LINES, AccountList};
+use crate::ui::overlays::accounts::AccountList;
+use crate::ui::overlays::accounts::account_list::ACCOUNT_LINES;
 use crate::ui::scroll_list::ScrollList;
 use crate::view::{cells, pane, theme, when};
 use backissue_core::feed::text::counted_words;

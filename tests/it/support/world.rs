@@ -225,15 +225,13 @@ impl World {
 
     /// Performs effects, and the effects that result from them.
     pub fn perform(&mut self, effects: Vec<ScreenEffect>) {
-        let mut waiting: VecDeque<ScreenEffect> = effects.into();
+        let mut waiting = VecDeque::from(effects);
         while let Some(effect) = waiting.pop_front() {
             let answer = match effect {
                 ScreenEffect::Engine(effect) => self.answer(effect).map(ScreenInput::from),
                 effect => self.answer_screen(effect),
             };
-            if let Some(answer) = answer {
-                waiting.extend(update(&mut self.app, self.now, answer));
-            }
+            waiting.extend(answer.into_iter().flat_map(|it| update(&mut self.app, self.now, it)));
         }
     }
 
@@ -302,8 +300,8 @@ impl World {
                 Some(Input::FilterHits(filter.id, Ok(found.keys)))
             }
             Effect::PictureTask(task) => {
-                let done = pictures::perform_ahead(*task, &picture_cache(&self.store), self.now);
-                Some(Input::PictureTaskDone(done))
+                let kept = picture_cache(&self.store);
+                Some(Input::PictureTaskDone(pictures::perform_ahead(*task, &kept, self.now)))
             }
             Effect::Open(address) => noted(&mut self.opened, address),
             Effect::KeepLogin(login) => Some(Input::LoginKept(login, Ok(()))),

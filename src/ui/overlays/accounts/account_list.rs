@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::add_dialog;
+use super::{AccountList, add_dialog};
 use crate::engine::entries::account_sync;
 use crate::engine::request::Request;
 use crate::ui::app::App;
@@ -10,21 +10,11 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
 use crate::ui::overlays::outcome::{ClickOutcome, KeyOutcome};
-use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 
 /// Number of screen lines that each account takes in the list.
 pub const ACCOUNT_LINES: usize = 2;
-
-/// The list of accounts on servers.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct AccountList {
-    /// The selected account and the first visible one.
-    pub list: ScrollList,
-    /// Name of the account to be removed, while the user is asked what becomes of its feeds.
-    pub leaving: Option<String>,
-}
 
 /// Opens or closes the list.
 pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

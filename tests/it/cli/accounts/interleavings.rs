@@ -285,8 +285,8 @@ impl Story {
         let there = self.server.marks();
         let numbers: BTreeSet<u64> = there.iter().map(|it| it.0).collect();
         let here = marks(&self.program);
-        let common: Vec<_> = here.into_iter().filter(|it| numbers.contains(&it.0)).collect();
-        assert_eq!(common, there, "{:#?}", self.told);
+        let shared: Vec<_> = here.into_iter().filter(|it| numbers.contains(&it.0)).collect();
+        assert_eq!(shared, there, "{:#?}", self.told);
         let Some(theirs) = self.server.labelled() else { return };
         if theirs.is_empty() && self.labelled_here.is_empty() {
             return;
