@@ -236,12 +236,14 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             labelled.into_iter().chain(undone).collect()
         }
         Answer::Synced(feed, synced) => {
-            account_sync::written(engine, feed, synced);
+            let mut effects = Vec::from_iter(account_sync::written(engine, now, feed, synced));
             let news = News { new: synced.new, edited: 0, withdrawn: 0 };
             let counters = synced.counters;
             let first = counters.total == news.new;
             notifications::note_new_entries(engine, now, feed, counters, news, first);
-            notifications::notify(engine, now)
+            effects.extend(actions::note_new_entries(engine, now, feed, counters, news, first));
+            effects.extend(notifications::notify(engine, now));
+            effects
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
         Answer::Attached(wanted, entries) => actions::attached(engine, now, &wanted, entries),

@@ -127,10 +127,7 @@ fn requested(
             engine.sync_progress = progress;
             Vec::new()
         }
-        Request::AccountsSeen(accounts) => {
-            engine.accounts = accounts;
-            Vec::new()
-        }
+        Request::AccountsSeen(accounts) => account_sync::accounts_seen(engine, now, accounts),
         Request::SyncAccounts => {
             engine.syncs_asked = engine.syncs_asked.wrapping_add(1);
             Vec::new()
@@ -232,9 +229,7 @@ fn arrived(engine: &mut Engine, now: DateTime<Utc>, id: FetchId, fetched: Fetche
     match ended.waiting.purpose {
         Purpose::Poll(feed) => polling::fetched(engine, now, id, &ended.waiting, feed, fetched),
         Purpose::Archive(feed) => walks::fetched(engine, now, id, &ended.waiting, feed, fetched),
-        Purpose::FullText(key) => {
-            page_fetches::fetched(engine, now, key, &ended.waiting.url, fetched)
-        }
+        Purpose::FullText(key) => page_fetches::fetched(engine, now, key, &ended.waiting, fetched),
         Purpose::Picture(key) => picture_fetches::fetched(engine, now, key, ended.waiting, fetched),
         Purpose::Discover(addition) => {
             subscribe::fetched(engine, now, addition, &ended.waiting.url, fetched)

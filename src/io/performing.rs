@@ -319,7 +319,7 @@ impl Performer {
         let forget = move || {
             let failed = login::forget(file, &name).err();
             store.visit(Box::new(move |store| {
-                // It is forgotten with the next account of this name otherwise.
+                // If this fails, the next account of this name compares everything all the same.
                 store.change_account_state(&name, |_| None).ok();
             }));
             failed.map(|why| Input::Trouble(why).into())

@@ -189,12 +189,18 @@ fn choose(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    before: Chosen,
+    mut before: Chosen,
     done: &str,
 ) -> (Vec<Effect>, Option<Step>) {
     let Some(subscription) = engine.feeds.get(&feed) else {
         return not_subscribed(engine);
     };
+    let present = &subscription.record.feed_settings;
+    if before.feed_settings.account != present.account {
+        // Only a sync connects a feed with an account: that account may have been removed.
+        before.feed_settings.account.clone_from(&present.account);
+        before.feed_settings.polled_here = present.polled_here;
+    }
     let text = format!("{done}: settings of '{}'", subscription.record.shown_title());
     let inverse = Step::Changed { feed, before: Box::new(subscription.record.chosen()) };
     let effects = feed_settings::replace(engine, now, feed, before, None);

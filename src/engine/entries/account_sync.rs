@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
+use super::texts_ahead;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
+use crate::engine::feeds::chosen_settings::Chosen;
+use crate::engine::feeds::feed_settings;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
@@ -100,15 +103,8 @@ pub fn feeds_of<'e>(engine: &'e Engine, name: &'e str) -> impl Iterator<Item = &
 /// `kept`, they are unsubscribed afterwards, so that an undo restores feeds that are polled.
 pub fn leave(engine: &Engine, name: &str, kept: bool, at: DateTime<Utc>) -> Vec<Request> {
     let feeds: Vec<&Subscription> = feeds_of(engine, name).collect();
-    let set = feeds.iter().map(|feed| {
-        let mut chosen = feed.record.chosen();
-        (chosen.feed_settings.account, chosen.feed_settings.polled_here) = (None, false);
-        Request::Set(feed.key, Box::new(chosen))
-    });
-    let disconnected = feeds.iter().map(|feed| FeedSync {
-        agreed: Some(AgreedFeed::default()),
-        ..FeedSync::new(feed.key, at)
-    });
+    let set = feeds.iter().map(|feed| Request::Set(feed.key, Box::new(without_account(feed))));
+    let disconnected = feeds.iter().map(|feed| disconnected(feed.key, at));
     let mut requests =
         vec![Request::Together(set.collect()), Request::Sync(disconnected.collect())];
     if !kept {
@@ -116,6 +112,45 @@ pub fn leave(engine: &Engine, name: &str, kept: bool, at: DateTime<Utc>) -> Vec<
         requests.push(Request::Together(removed.collect()));
     }
     requests
+}
+
+fn without_account(feed: &Subscription) -> Chosen {
+    let mut chosen = feed.record.chosen();
+    (chosen.feed_settings.account, chosen.feed_settings.polled_here) = (None, false);
+    chosen
+}
+
+fn disconnected(feed: FeedKey, at: DateTime<Utc>) -> FeedSync {
+    FeedSync { agreed: Some(AgreedFeed::default()), ..FeedSync::new(feed, at) }
+}
+
+/// Returns the feeds of accounts that do not exist.
+pub fn lost_feeds<'e>(
+    engine: &'e Engine,
+    accounts: &'e [AccountStatus],
+) -> impl Iterator<Item = &'e Subscription> {
+    engine.feeds.values().filter(|feed| {
+        let account = feed.record.feed_settings.account.as_ref();
+        account.is_some_and(|name| accounts.iter().all(|account| account.name != *name))
+    })
+}
+
+/// Takes over which accounts there are. Feeds of others become local ones, because nobody would poll them: a sync or an undo can bring
+/// feeds of an account that was removed meanwhile.
+pub fn accounts_seen(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    accounts: Vec<AccountStatus>,
+) -> Vec<Effect> {
+    let lost = lost_feeds(engine, &accounts).map(|feed| (feed.key, without_account(feed)));
+    let lost: Vec<(FeedKey, Chosen)> = lost.collect();
+    engine.accounts = accounts;
+    let mut effects =
+        write(engine, lost.iter().map(|(feed, _)| disconnected(*feed, now)).collect());
+    for (feed, chosen) in lost {
+        effects.extend(feed_settings::replace(engine, now, feed, chosen, None));
+    }
+    effects
 }
 
 /// Hands what a sync brings to the store. Feeds that were unsubscribed meanwhile are left out.
@@ -126,8 +161,13 @@ pub fn write(engine: &Engine, syncs: Vec<FeedSync>) -> Vec<Effect> {
     known.map(|sync| Effect::store(Job::Sync(Box::new(sync)))).collect()
 }
 
-/// Handles the answer of the store.
-pub fn written(engine: &mut Engine, feed: FeedKey, synced: FeedSynced) {
+/// Handles the answer of the store. New entries may have pages and pictures to fetch ahead.
+pub fn written(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    synced: FeedSynced,
+) -> Option<Effect> {
     engine.synced.new = engine.synced.new.saturating_add(synced.new);
     engine.synced.marked = engine.synced.marked.saturating_add(synced.marked);
     if engine.feeds.contains_key(&feed) {
@@ -136,4 +176,5 @@ pub fn written(engine: &mut Engine, feed: FeedKey, synced: FeedSynced) {
             engine.tell(Event::Updated { feed, entries: true, poll: false });
         }
     }
+    (synced.new > 0).then(|| texts_ahead::look(engine, now, feed)).flatten()
 }

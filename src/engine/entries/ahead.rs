@@ -7,6 +7,7 @@
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::{page_fetches, pictures_ahead};
 use crate::engine::effect::Effect;
 use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::state::Engine;
@@ -131,6 +132,19 @@ pub fn left_today(engine: &Engine, now: DateTime<Utc>, feed: FeedKey, part: Ahea
         return 0;
     }
     subscription.state.ahead.on(day_of(now, chrono_tz::UTC)).left(part)
+}
+
+/// Drops the waiting requests for pages and pictures of a feed whose user does not want them ahead.
+pub fn drop_unwanted(engine: &mut Engine, feed: FeedKey) {
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
+    let [texts, pictures, _] =
+        AheadPart::ALL.map(|part| part.is_wanted(&subscription.record.feed_settings));
+    if !texts {
+        page_fetches::drop_ahead(engine, feed);
+    }
+    if !pictures {
+        pictures_ahead::drop_waiting(engine, feed);
+    }
 }
 
 /// Checks whether the pictures of today have all the bytes that they may have.

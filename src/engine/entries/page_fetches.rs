@@ -11,13 +11,13 @@ use super::pictures_ahead;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::politeness::rate_limits::{self, note_network};
+use crate::engine::politeness::rate_limits::{self, left_alone_until, note_network};
 use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::start_fetches;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use backissue_core::history::EntryKey;
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// Queues the page that an entry links to, unless it is queued already. `kept` is the stored copy of the page. The error is a
 /// sentence: the program is offline, or the host limits requests.
@@ -73,15 +73,44 @@ pub fn fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
     key: EntryKey,
-    url: &str,
+    waiting: &Waiting,
     fetched: Fetched,
 ) -> Vec<Effect> {
+    let url = &waiting.url;
     let kept = engine.pages.remove(&key).flatten();
     let mut effects = note_network(engine, now, url, &fetched, None).effects;
-    effects.extend(keep_page(engine, now, key, url, kept, fetched));
+    // Without a network, and on a site that asks for a wait, a failure says nothing about the page: the next poll looks again.
+    let is_hindered = engine.host_queue.probe_at.is_some()
+        || left_alone_until(engine, url, now).is_some()
+        || asks_for_wait(&fetched);
+    if !(is_hindered && is_ahead(waiting) && kept.is_none()) {
+        effects.extend(keep_page(engine, now, key, url, kept, fetched));
+    }
     effects.extend(pictures_ahead::look(engine, now, key.feed));
     effects.extend(start_fetches::start(engine, now));
     effects
+}
+
+/// Checks whether a request is for a page that nobody waits for.
+pub fn is_ahead(waiting: &Waiting) -> bool {
+    matches!(waiting.purpose, Purpose::FullText(_)) && waiting.cause == PollCause::Due
+}
+
+/// Checks whether a response with status 429 or 503 asks for fewer requests.
+pub(super) fn asks_for_wait(fetched: &Fetched) -> bool {
+    fetched.result.as_ref().is_ok_and(|answer| matches!(answer.status, 429 | 503))
+}
+
+/// Drops the waiting requests for pages of a feed that nobody waits for.
+pub fn drop_ahead(engine: &mut Engine, feed: FeedKey) {
+    let dropped = engine.host_queue.take_waiting(|waiting| {
+        matches!(waiting.purpose, Purpose::FullText(key) if key.feed == feed) && is_ahead(waiting)
+    });
+    for waiting in dropped {
+        if let Purpose::FullText(key) = waiting.purpose {
+            engine.pages.remove(&key);
+        }
+    }
 }
 
 fn keep_page(

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::pictures_ahead::{self, is_ahead};
+use super::page_fetches::asks_for_wait;
+use super::pictures_ahead::{self, AheadPicture, is_ahead};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
@@ -81,26 +82,24 @@ pub fn fetched(
 ) -> Vec<Effect> {
     let url = &waiting.url;
     let mut effects = rate_limits::note_network(engine, now, url, &fetched, None).effects;
-    let is_held = rate_limits::left_alone_until(engine, url, now).is_some() || is_limited(&fetched);
+    let is_held =
+        rate_limits::left_alone_until(engine, url, now).is_some() || asks_for_wait(&fetched);
     if is_held {
         drop_host(engine, url);
     }
+    let wire_bytes = fetched.wire_bytes;
     let picture = read(fetched);
     if is_ahead(&waiting) {
         // Without a network, and on a site that asks for a wait, a failure says nothing about the picture.
         let is_final = !is_held && engine.host_queue.probe_at.is_none();
-        let picture = picture.ok();
-        effects.extend(pictures_ahead::fetched(engine, now, key, waiting.url, picture, is_final));
+        let (picture, ahead) =
+            (picture.ok(), AheadPicture { url: waiting.url, wire_bytes, is_final });
+        effects.extend(pictures_ahead::fetched(engine, now, key, ahead, picture));
     } else {
         engine.tell(Event::PictureFetched(waiting.url, picture));
     }
     effects.extend(start_fetches::start(engine, now));
     effects
-}
-
-/// Checks whether a response with status 429 or 503 asks for fewer requests.
-fn is_limited(fetched: &Fetched) -> bool {
-    fetched.result.as_ref().is_ok_and(|answer| matches!(answer.status, 429 | 503))
 }
 
 /// Drops the waiting requests for pictures from the host of `url`, which asked for fewer requests.

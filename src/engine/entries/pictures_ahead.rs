@@ -146,10 +146,13 @@ fn queue_pictures(
         // A site that asked for a wait is left alone; the next poll looks again.
         let is_refused =
             why_unsupported(&url).is_some() || rate_limits::left_alone(engine, now, &url).is_some();
-        if is_refused || engine.pictures_ahead.requested.contains_key(&url) {
+        if is_refused || engine.host_queue.has_picture(&url) {
             continue;
         }
-        engine.pictures_ahead.requested.insert(url.clone(), feed);
+        if engine.pictures_ahead.requested.insert(url.clone(), feed).is_some() {
+            // It is being put into the cache.
+            continue;
+        }
         let waiting = Waiting { url, purpose: Purpose::Picture(key), cause: PollCause::Due };
         engine.host_queue.enqueue(waiting, &engine.settings.network);
         queued = queued.saturating_add(1);
@@ -162,17 +165,27 @@ fn queue_pictures(
     effects
 }
 
-/// Handles the result of the request for a picture that nobody waits for. `is_final` is `false` if a failed request says nothing
-/// about the picture.
+/// A request for a picture that nobody waits for, after it ended.
+#[derive(Debug)]
+pub(super) struct AheadPicture {
+    /// Address of the picture.
+    pub(super) url: String,
+    /// Size of the body on the wire, in bytes, also if the request failed.
+    pub(super) wire_bytes: u64,
+    /// `false` if a failed request says nothing about the picture.
+    pub(super) is_final: bool,
+}
+
+/// Handles the result of the request for a picture that nobody waits for.
 pub(super) fn fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
     EntryKey { feed, .. }: EntryKey,
-    url: String,
+    AheadPicture { url, wire_bytes, is_final }: AheadPicture,
     picture: Option<Arc<Vec<u8>>>,
-    is_final: bool,
 ) -> Vec<Effect> {
     let bytes = picture.as_ref().map_or(0, |bytes| u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+    let bytes = bytes.max(wire_bytes);
     let counted = ahead::count(engine, now, feed, |today| {
         today.picture_bytes = today.picture_bytes.saturating_add(bytes);
     });

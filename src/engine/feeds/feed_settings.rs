@@ -11,6 +11,7 @@ use crate::engine::change::value::ChangeId;
 use crate::engine::change::{self, Change};
 use crate::engine::durations::interval_text;
 use crate::engine::effect::Effect;
+use crate::engine::entries::ahead;
 use crate::engine::event::{Event, NoticeOffer};
 use crate::engine::poll::{learn, plans, poll_queue};
 use crate::engine::settings::PollSettings;
@@ -121,6 +122,7 @@ pub fn replace(
     if moved_elsewhere {
         effects.extend(history_requests::adapt(engine, feed));
     }
+    ahead::drop_unwanted(engine, feed);
     effects
 }
 

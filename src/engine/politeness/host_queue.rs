@@ -344,6 +344,15 @@ impl HostQueue {
         under_way.map(|waiting| waiting.cause = PollCause::Asked).is_some()
     }
 
+    /// Checks whether a picture waits or is being fetched.
+    pub fn has_picture(&self, url: &str) -> bool {
+        let waiting = self.sites.get(&site_of(url)).into_iter();
+        let waiting = waiting.flat_map(|site| site.pictures.iter().chain(&site.archives));
+        let under_way = self.in_flight.values().map(|flight| &flight.waiting);
+        let is_meant = |it: &Waiting| it.url == url && matches!(it.purpose, Purpose::Picture(_));
+        waiting.chain(under_way).any(is_meant)
+    }
+
     /// Removes and returns the waiting requests that match, for example those of a feed that was unsubscribed.
     pub fn take_waiting(&mut self, take: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
         let mut taken = Vec::new();

@@ -8,8 +8,9 @@ use super::host_queue::{PROBE_EVERY, host_of, is_loopback};
 use super::reachability::{Sign, Suspect};
 use crate::engine::backfill::archive_response::end_of;
 use crate::engine::effect::Effect;
+use crate::engine::entries::page_fetches;
 use crate::engine::entries::pictures_ahead::is_ahead;
-use crate::engine::feeds::subscription::Subscription;
+use crate::engine::feeds::subscription::{FeedState, Subscription};
 use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::plans;
 use crate::engine::poll::poll_queue::{end_poll, without_network};
@@ -177,7 +178,7 @@ fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>)
             // result of this poll decides.
             poll.uncounted = Some(before).filter(|_| poll.stage == PollStage::Writing);
         } else if let Some(subscription) = engine.feeds.get_mut(&feed) {
-            subscription.state = before;
+            restore(subscription, before);
             effects.push(Effect::store(Job::SaveState(feed, subscription.state.clone())));
             plans::replan(engine, feed, now);
         }
@@ -191,7 +192,8 @@ fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>)
 /// Ends waiting requests of a one-shot command, because such a command does not wait for the network.
 fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let dropped = engine.host_queue.take_waiting(|waiting| {
-        (matches!(waiting.purpose, Purpose::Poll(_) | Purpose::Archive(_)) || is_ahead(waiting))
+        let is_unasked = is_ahead(waiting) || page_fetches::is_ahead(waiting);
+        (matches!(waiting.purpose, Purpose::Poll(_) | Purpose::Archive(_)) || is_unasked)
             && !is_loopback(&waiting.url)
     });
     let mut effects = Vec::new();
@@ -203,7 +205,8 @@ fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
             }
             Purpose::Archive(feed) => effects.extend(drop_fetches::drop_walk(engine, feed)),
             Purpose::Picture(_) => engine.pictures_ahead.forget(&waiting.url),
-            Purpose::FullText(_) | Purpose::Discover(_) => {}
+            Purpose::FullText(key) => drop(engine.pages.remove(&key)),
+            Purpose::Discover(_) => {}
         }
     }
     effects
@@ -277,11 +280,17 @@ pub fn note_network(
     note
 }
 
+/// Restores the state that a feed had before a poll. What was fetched ahead meanwhile stays counted.
+fn restore(subscription: &mut Subscription, before: Box<FeedState>) {
+    let ahead = std::mem::replace(&mut subscription.state, before).ahead;
+    subscription.state.ahead = ahead;
+}
+
 /// Ends a poll that failed because there is no network, and restores the feed's state before the poll.
 fn uncount_poll(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
     let subscription = engine.feeds.get_mut(&feed)?;
     if let Some(before) = engine.polls.get_mut(&feed).and_then(|poll| poll.at_start.take()) {
-        subscription.state = before;
+        restore(subscription, before);
     }
     let state = subscription.state.clone();
     let ended = without_network(engine, feed);

@@ -11,6 +11,7 @@ use crate::engine::backfill::walk_stage::WalkStage;
 use crate::engine::effect::Effect;
 use crate::engine::feeds::archive_subscription;
 use crate::engine::politeness::host_queue::{Waiting, is_loopback};
+use crate::engine::poll::poll_log::PollCause;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::history::walk::archive_walk::ArchiveRequest;
@@ -27,9 +28,9 @@ pub fn start(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
         match waiting.purpose {
             Purpose::Poll(feed) => effects.extend(request_poll(engine, now, id, feed, &waiting)),
             Purpose::Archive(feed) => effects.extend(request_archive(engine, now, id, feed)),
-            Purpose::FullText(key) => effects.extend(request_page(engine, id, key, waiting.url)),
+            Purpose::FullText(key) => effects.extend(request_page(engine, id, key, waiting)),
             Purpose::Picture(key) => {
-                effects.extend(request_picture(engine, id, key, waiting.url));
+                effects.extend(request_picture(engine, id, key, waiting));
             }
             Purpose::Discover(addition) => {
                 let typed = FetchRequest::typed(id, waiting.url);
@@ -98,10 +99,7 @@ pub fn request_archive(
         engine.host_queue.end(id, now, &engine.settings.network);
         return Vec::new();
     };
-    let network = &engine.settings.network;
-    // Each redirect is a separate request and needs the same pause.
-    let is_spaced = network.space_loopback || !is_loopback(&url);
-    let redirect_pause_ms = if is_spaced { network.archive_spacing_ms } else { 0 };
+    let redirect_pause_ms = archive_pause_ms(engine, &url);
     vec![Effect::Fetch(FetchRequest {
         id,
         url,
@@ -114,8 +112,21 @@ pub fn request_archive(
     })]
 }
 
+/// Returns the pause before each redirect of an archive, and of what is fetched ahead, in milliseconds: it is a request of its own.
+fn archive_pause_ms(engine: &Engine, url: &str) -> u64 {
+    let network = &engine.settings.network;
+    if network.space_loopback || !is_loopback(url) { network.archive_spacing_ms } else { 0 }
+}
+
+/// Returns the pause before each redirect of a page or picture, in milliseconds: none if the user waits for it.
+fn unasked_pause_ms(engine: &Engine, waiting: &Waiting) -> u64 {
+    if waiting.cause == PollCause::Due { archive_pause_ms(engine, &waiting.url) } else { 0 }
+}
+
 /// Returns the effect that requests the page of an entry. The entry names the address, so the restrictions of SPEC D.6 apply.
-pub fn request_page(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
+pub fn request_page(engine: &Engine, id: FetchId, key: EntryKey, waiting: Waiting) -> Vec<Effect> {
+    let redirect_pause_ms = unasked_pause_ms(engine, &waiting);
+    let url = waiting.url;
     let (address_source, allow_insecure) = address_source(engine, key, &url);
     let kept = engine.pages.get(&key).and_then(Option::as_ref);
     let validators = kept.map(|full| full.validators.clone());
@@ -127,7 +138,7 @@ pub fn request_page(engine: &Engine, id: FetchId, key: EntryKey, url: String) ->
         address_source,
         allow_insecure,
         waits_for_store: false,
-        redirect_pause_ms: 0,
+        redirect_pause_ms,
     })]
 }
 
@@ -144,7 +155,14 @@ pub fn address_source(engine: &Engine, key: EntryKey, url: &str) -> (AddressSour
 }
 
 /// Returns the effect that requests a picture of an entry. The entry names the address, so the restrictions of SPEC D.6 apply.
-pub fn request_picture(engine: &Engine, id: FetchId, key: EntryKey, url: String) -> Vec<Effect> {
+pub fn request_picture(
+    engine: &Engine,
+    id: FetchId,
+    key: EntryKey,
+    waiting: Waiting,
+) -> Vec<Effect> {
+    let redirect_pause_ms = unasked_pause_ms(engine, &waiting);
+    let url = waiting.url;
     let (address_source, allow_insecure) = address_source(engine, key, &url);
     let kind = RequestKind::Picture;
     vec![Effect::Fetch(FetchRequest {
@@ -155,7 +173,7 @@ pub fn request_picture(engine: &Engine, id: FetchId, key: EntryKey, url: String)
         address_source,
         allow_insecure,
         waits_for_store: false,
-        redirect_pause_ms: 0,
+        redirect_pause_ms,
     })]
 }
 

@@ -163,6 +163,16 @@ impl AccountFile {
         Ok(document.account)
     }
 
+    /// Checks whether the file exists.
+    pub fn is_there(&self) -> bool {
+        self.0.exists()
+    }
+
+    /// Checks whether there is an account of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.read().is_ok_and(|accounts| accounts.iter().any(|account| account.name == name))
+    }
+
     /// Changes the accounts and writes the file. The error is a sentence.
     pub fn change(&self, change: impl FnOnce(&mut Vec<Account>)) -> Result<(), String> {
         let mut account = self.read()?;

@@ -82,6 +82,10 @@ pub(super) fn read_streams(session: &mut Session<'_>) -> Result<bool, SyncFailur
 /// Compares the subscriptions of both sides, and changes each side.
 pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure> {
     let remote = session.server.subscriptions()?;
+    if !session.file.has(&session.name) {
+        // The user removed the account while the server answered.
+        return Err(SyncFailure::cancelled());
+    }
     let local = local_feeds(session)?;
     let account = session.name.clone();
     let steps = compare(&local, &remote, form_of)

@@ -13,13 +13,14 @@ use super::account_file::{Account, AccountFile, ApiKind};
 use super::connection::{FailureKind, SyncFailure};
 use super::reconcile;
 use super::server::Server;
-use crate::engine::entries::account_sync::{FeedSync, SyncProgress};
+use crate::engine::entries::account_sync::{FeedSync, SyncProgress, feeds_of};
 use crate::engine::request::Request;
 use crate::io::clock;
 use crate::io::loop_ended::LoopEnded;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::store::{AccountState, StoreError, SyncLine};
 use backissue_core::accounts::api_call::MarkAction;
+use backissue_core::accounts::changes::ChangeState;
 use backissue_core::accounts::marks::{KnownMarks, ServerMarks};
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::history::FeedKey;
@@ -92,7 +93,7 @@ pub fn sync(
         let shown = (all > 0).then_some(SyncProgress { account, what, done, all });
         show_progress(hand, shown);
     };
-    let mut session = Session::begin(hand, account, wish, &shown)?;
+    let mut session = Session::begin(hand, file, account, wish, &shown)?;
     let started = clock::instant();
     let result = session.run();
     show_progress(hand, None);
@@ -134,6 +135,7 @@ fn show_progress(hand: &LoopHandle, progress: Option<SyncProgress>) {
 /// A sync under way.
 pub(super) struct Session<'s> {
     pub(super) hand: &'s LoopHandle,
+    pub(super) file: &'s AccountFile,
     pub(super) server: Server,
     pub(super) name: String,
     pub(super) at: DateTime<Utc>,
@@ -150,13 +152,18 @@ pub(super) struct Session<'s> {
 impl<'s> Session<'s> {
     fn begin(
         hand: &'s LoopHandle,
+        file: &'s AccountFile,
         account: Account,
         wish: SyncWish,
         progress: &'s Progress<'s>,
     ) -> Result<Self, SyncFailure> {
         let name = account.name.clone();
-        let (http, runtime, offline) = hand.visit(|host| {
-            (host.http(), tokio::runtime::Handle::current(), host.engine().offline)
+        let sought = name.clone();
+        let (http, runtime, offline, is_new) = hand.visit(move |host| {
+            let runtime = tokio::runtime::Handle::current();
+            let engine = host.engine();
+            let (offline, is_new) = (engine.offline, feeds_of(engine, &sought).next().is_none());
+            (host.http(), runtime, offline, is_new)
         })?;
         if offline {
             return Err(SyncFailure::other("backissue was started with --offline: no sync"));
@@ -164,15 +171,20 @@ impl<'s> Session<'s> {
         let server = Server::new(http.map_err(SyncFailure::other)?, runtime, account)?;
         let waiting = hand.clone();
         let server = server.cancelled_by(move || waiting.is_cancelled());
-        let state = hand.look(|store| store.account_states())?.remove(&name).unwrap_or_default();
+        let mut state =
+            hand.look(|store| store.account_states())?.remove(&name).unwrap_or_default();
+        if is_new {
+            // What is remembered is of an account that was removed.
+            state.changes = ChangeState::default();
+        }
         let at = clock::now();
         let is_due =
             state.whole_at.is_none_or(|whole| at.signed_duration_since(whole) > WHOLE_AFTER);
         let is_wrong = state.whole_at.is_some_and(|whole| whole > at);
         let (line, streams) = (SyncLine::default(), BTreeMap::new());
-        let whole = wish.whole || is_due || is_wrong;
+        let whole = wish.whole || is_due || is_wrong || is_new;
         let is_asked = wish.whole;
-        Ok(Self { hand, server, name, at, state, line, whole, is_asked, progress, streams })
+        Ok(Self { hand, file, server, name, at, state, line, whole, is_asked, progress, streams })
     }
 
     fn run(&mut self) -> Result<(), SyncFailure> {

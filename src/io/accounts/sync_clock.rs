@@ -8,7 +8,7 @@ use super::account_file::{Account, AccountFile};
 use super::connection::{FailureKind, SyncFailure};
 use super::session::{SyncWish, sync};
 use super::sync_words::words;
-use crate::engine::entries::account_sync::AccountStatus;
+use crate::engine::entries::account_sync::{self, AccountStatus};
 use crate::engine::event::Event;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
@@ -127,7 +127,9 @@ fn run_once(
     // An unreadable file is reported by the commands that need it.
     let accounts = file.as_ref().and_then(|file| file.read().ok()).unwrap_or_default();
     let now = clock::instant();
-    show_accounts(hand, &accounts)?;
+    if let Some(file) = &file {
+        show_accounts(hand, file)?;
+    }
     schedules.retain(|name, _| accounts.iter().any(|account| account.name == *name));
     for account in accounts.iter().filter(|_| !offline) {
         let schedule = schedules.entry(account.name.clone());
@@ -136,12 +138,16 @@ fn run_once(
             continue;
         }
         let Some(file) = &file else { continue };
+        if !file.has(&account.name) {
+            // It was removed while another account was synced.
+            continue;
+        }
         let one = hand.another();
         let synced = sync(&one, file, &account.name, SyncWish::default(), &|_, _, _| {});
         let failure = synced.err();
         let kind = failure.as_ref().map(|failure| failure.kind);
         schedule.ended(kind, clock::instant(), every);
-        show_accounts(hand, &accounts)?;
+        show_accounts(hand, file)?;
         if let Some(SyncFailure { text, .. }) = failure.filter(|_| schedule.failures == 1) {
             hand.visit(move |host| host.complain(text))?;
         }
@@ -164,9 +170,11 @@ fn run_once(
     }
 }
 
-/// Lists the accounts in the reader, with their last syncs.
-fn show_accounts(hand: &LoopHandle, accounts: &[Account]) -> Result<(), LoopEnded> {
-    // What cannot be read is reported by the commands that need it.
+/// Lists the accounts in the reader, with their last syncs. The file is read again, because accounts can be added and removed during
+/// a sync.
+fn show_accounts(hand: &LoopHandle, file: &AccountFile) -> Result<(), LoopEnded> {
+    // What cannot be read is reported by the commands that need it. Without a file, it is unknown which accounts there are.
+    let Some(accounts) = file.read().ok().filter(|_| file.is_there()) else { return Ok(()) };
     let known = hand.look(|store| store.account_states()).unwrap_or_default();
     let status = |account: &Account| {
         let newest = known.get(&account.name).and_then(|state| state.log.last());
@@ -179,7 +187,8 @@ fn show_accounts(hand: &LoopHandle, accounts: &[Account]) -> Result<(), LoopEnde
     };
     let seen: Vec<AccountStatus> = accounts.iter().map(status).collect();
     hand.visit(move |host| {
-        if host.engine().accounts != seen {
+        let has_lost = account_sync::lost_feeds(host.engine(), &seen).next().is_some();
+        if has_lost || host.engine().accounts != seen {
             host.ask(Request::AccountsSeen(seen), false);
         }
     })

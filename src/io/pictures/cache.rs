@@ -1,7 +1,7 @@
 //! The picture cache on disk. Its size is limited; the least recently used pictures are dropped first.
 //!
 //! A file is named by a hash of the picture's URL and begins with the URL itself, so that collisions and damage are noticed. A file
-//! without a picture after the URL notes that the picture could not be fetched ahead. The folder can be deleted; missing pictures are
+//! without a picture after the URL notes that the picture could not be fetched ahead, or had to leave the full cache. The folder can be deleted; missing pictures are
 //! fetched again.
 
 use std::fs::{self, File};
@@ -20,8 +20,8 @@ use crate::io::system::words::system_words;
 /// Maximum size of the cache, bytes.
 const CACHE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const ADDRESS_BYTES_MAX: usize = 8 * 1024;
-/// How long a picture that could not be fetched ahead is not requested ahead again.
-const FAILED_PAUSE: TimeDelta = TimeDelta::hours(24);
+/// How long a picture that could not be fetched ahead, or had to leave the full cache, is not requested ahead again.
+const ABSENT_PAUSE: TimeDelta = TimeDelta::days(30);
 
 #[derive(Debug, Clone)]
 pub struct PictureCache {
@@ -62,7 +62,7 @@ impl PictureCache {
         Ok(())
     }
 
-    /// Notes that a picture could not be fetched ahead, so that it is not requested ahead again for a day. Ignores an error, because
+    /// Notes that a picture could not be fetched ahead, so that it is not requested ahead again for a while. Ignores an error, because
     /// the only result is another request.
     pub fn note_failed(&self, url: &str) {
         if url.len() < ADDRESS_BYTES_MAX && self.find(url).is_none() {
@@ -70,7 +70,7 @@ impl PictureCache {
         }
     }
 
-    /// Checks whether a picture need not be requested ahead: it is cached, or it could not be fetched within the last day.
+    /// Checks whether a picture need not be requested ahead: it is cached, or was noted as absent lately.
     pub fn is_known(&self, url: &str, now: DateTime<Utc>) -> bool {
         let Ok(file) = File::open(self.path(url)) else { return false };
         let mut start = vec![0; url.len()];
@@ -78,7 +78,7 @@ impl PictureCache {
         let Ok(about) = file.metadata() else { return false };
         let begins_at = u64::try_from(url.len()).unwrap_or(u64::MAX).saturating_add(1);
         let noted = about.modified().map(DateTime::<Utc>::from);
-        let is_recent = noted.is_ok_and(|at| now.signed_duration_since(at) < FAILED_PAUSE);
+        let is_recent = noted.is_ok_and(|at| now.signed_duration_since(at) < ABSENT_PAUSE);
         is_meant && (about.len() > begins_at || is_recent)
     }
 
@@ -114,10 +114,25 @@ impl PictureCache {
             if sum <= self.bytes_max {
                 return;
             }
-            if fs::remove_file(path).is_ok() {
-                sum = sum.saturating_sub(bytes);
+            // A note is left, or the pictures of many feeds would be fetched again and again, and push out one another.
+            let note = self.note_absent(&path, bytes).unwrap_or(0);
+            if note > 0 || fs::remove_file(path).is_ok() {
+                sum = sum.saturating_sub(bytes.saturating_sub(note));
             }
         }
+    }
+
+    /// Replaces a picture by the note that it is absent. Returns the size of the note in bytes; `None` if the file has no picture or
+    /// cannot be replaced.
+    fn note_absent(&self, path: &Path, bytes: u64) -> Option<u64> {
+        let mut start = Vec::new();
+        let most = u64::try_from(ADDRESS_BYTES_MAX).unwrap_or(u64::MAX);
+        File::open(path).ok()?.take(most).read_to_end(&mut start).ok()?;
+        let end = start.iter().position(|byte| *byte == b'\n')?;
+        let url = std::str::from_utf8(start.get(..end)?).ok()?;
+        let note = u64::try_from(end).unwrap_or(u64::MAX).saturating_add(1);
+        let is_picture = bytes > note && self.path(url) == path;
+        (is_picture && self.write(url, &[]).is_ok()).then_some(note)
     }
 
     fn path(&self, url: &str) -> PathBuf {
@@ -150,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_picture_is_known_for_a_day_and_not_found() {
+    fn failed_picture_is_known_for_a_month_and_not_found() {
         let (_folder, cache) = cache(1000);
         let now = clock::precise_now();
         let days = |days| now + TimeDelta::days(days);
@@ -158,10 +173,11 @@ mod tests {
         cache.note_failed("https://a.example/");
         assert_eq!(cache.find("https://a.example/"), None);
         assert!(cache.is_known("https://a.example/", now));
-        assert!(!cache.is_known("https://a.example/", days(2)));
+        assert!(cache.is_known("https://a.example/", days(29)));
+        assert!(!cache.is_known("https://a.example/", days(31)));
         cache.keep("https://a.example/", b"one").unwrap();
         cache.note_failed("https://a.example/");
-        assert!(cache.is_known("https://a.example/", days(2)), "a cached picture stays");
+        assert!(cache.is_known("https://a.example/", days(31)), "a cached picture stays");
         assert_eq!(cache.find("https://a.example/").as_deref(), Some(b"one".as_slice()));
     }
 
@@ -193,6 +209,8 @@ mod tests {
         cache.keep("c", &[0; 100]).unwrap();
         let there = ["a", "b", "c"].map(|url| cache.find(url).is_some());
         assert_eq!(there, [true, false, true]);
+        let now = clock::precise_now();
+        assert!(cache.is_known("b", now), "it is not fetched ahead again");
     }
 
     #[test]

@@ -322,7 +322,7 @@ struct ItemAnswer {
     #[serde(default)]
     enclosure: Vec<LinkAnswer>,
     #[serde(default)]
-    categories: Vec<String>,
+    categories: Option<Vec<Value>>,
     #[serde(default)]
     origin: OriginAnswer,
     #[serde(default)]
@@ -381,7 +381,9 @@ fn read_item(item: ItemAnswer, widened: bool) -> Option<RemoteItem> {
         })
     });
     // The server's own states, folders and labels are in the same list.
-    let topics = item.categories.into_iter().filter(|name| !name.starts_with("user/"));
+    let topics = item.categories.unwrap_or_default().into_iter();
+    let topics = topics.filter_map(|it| it.as_str().map(str::to_owned));
+    let topics = topics.filter(|name| !name.starts_with("user/"));
     let topics = topics.filter_map(|name| line(Some(name), NAME_MAX)).take(ENCLOSURES_MAX);
     let seconds = item.published.as_ref().and_then(scalar).and_then(|text| text.parse().ok());
     let text = item.content.or(item.summary).map(|text| text.content);

@@ -181,6 +181,17 @@ fn entries_that_arrive_after_their_archive_are_repeated() {
 }
 
 #[test]
+fn changed_entries_of_the_window_leave_room_for_older_ones() {
+    let mut known = history(0..100, &[], true);
+    for entry in &mut known.entries[70..75] {
+        (entry.changed, entry.bytes) = (Some(day(99)), 60_000);
+    }
+    known.entries[4].polled = Some(day(90));
+    let plans = DocumentPlan::all(&known, ArchiveSize::Entries(10), day(100));
+    assert!(plans.last().unwrap().entries.contains(&4), "{:?}", plans.last().unwrap().entries);
+}
+
+#[test]
 fn only_the_latest_of_many_late_entries_are_repeated() {
     let mut known = history(0..400, &[], true);
     for (number, entry) in (0..).zip(&mut known.entries[..300]) {

@@ -24,27 +24,38 @@ impl Division<'_> {
         archives: &[Archive],
         mut window: Range<usize>,
     ) -> (Vec<u32>, Vec<u32>) {
-        let mut repeated = self.repeated(archives, false);
+        let mut repeated = self.repeated(archives, &window, false);
         self.break_rows(archives, &mut window, &mut repeated);
         let keys = |repeated: &BTreeSet<usize>, is_deleted| {
             let older = repeated.range(..window.start).rev();
             let older = older.filter_map(|place| self.entries.get(*place)).map(|entry| entry.key);
             older.chain(self.keys(window.clone(), is_deleted)).collect()
         };
-        (keys(&repeated, false), keys(&self.repeated(archives, true), true))
+        (keys(&repeated, false), keys(&self.repeated(archives, &window, true), true))
     }
 
-    /// Returns the places of the archived entries to repeat. If there are too many, these are the latest changes.
-    fn repeated(&self, archives: &[Archive], is_deleted: bool) -> BTreeSet<usize> {
+    /// Returns the places of the archived entries to repeat. If too many are older than the window, these are the latest changes.
+    fn repeated(
+        &self,
+        archives: &[Archive],
+        window: &Range<usize>,
+        is_deleted: bool,
+    ) -> BTreeSet<usize> {
         let since = self.now - TimeDelta::days(REPEATED_DAYS);
         let mut missed = self.missed(archives);
         missed.retain(|(at, _, entry)| *at >= since && entry.is_deleted == is_deleted);
         missed.sort_by_key(|(at, place, _)| Reverse((*at, *place)));
-        missed.truncate(REPEATED_MAX.0);
-        let mut bytes = 0_usize;
-        missed.retain(|(_, _, entry)| {
-            bytes = bytes.saturating_add(entry.bytes);
-            bytes <= REPEATED_MAX.1
+        let (mut count, mut bytes) = (0_usize, 0_usize);
+        missed.retain(|(_, place, entry)| {
+            if window.contains(place) {
+                return true;
+            }
+            let with_it = bytes.saturating_add(entry.bytes);
+            let has_room = count < REPEATED_MAX.0 && with_it <= REPEATED_MAX.1;
+            if has_room {
+                (count, bytes) = (count.saturating_add(1), with_it);
+            }
+            has_room
         });
         missed.into_iter().map(|(_, place, _)| place).collect()
     }

@@ -164,7 +164,21 @@ mod tests {
             assert_eq!(account_sync::feeds_of(&app.engine, "home").count(), 0, "{keys}");
             let left: Vec<&str> = app.engine.accounts.iter().map(|it| it.name.as_str()).collect();
             assert_eq!(left, ["work"], "{keys}");
+            for _ in 0..2 {
+                press(&mut app, "q u");
+                assert_eq!(account_sync::feeds_of(&app.engine, "home").count(), 0, "{keys}");
+            }
+            assert_eq!(app.engine.feeds.len(), 2, "{keys}: undo subscribes again");
         }
+    }
+
+    #[test]
+    fn feeds_of_an_account_that_does_not_exist_become_local_ones() {
+        let mut app = with_accounts();
+        let others = app.engine.accounts.split_off(1);
+        app.ask(noon(), Request::AccountsSeen(others.clone()));
+        assert_eq!(app.engine.accounts, others);
+        assert!(!app.engine.feeds[&FIRST].record.feed_settings.is_polled_by_server());
     }
 
     #[test]

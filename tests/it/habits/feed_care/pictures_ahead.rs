@@ -229,6 +229,13 @@ fn undone_setting_and_ended_subscription_lead_to_no_requests() {
     assert_eq!(undone.feed(1).record.feed_settings.ahead, None);
     poll(&mut undone, 40);
     assert_eq!(asked(&undone, RequestKind::Picture), [""; 0]);
+    let mut late = new_world();
+    late.poll(FEED);
+    let before = asked(&late, RequestKind::Picture).len();
+    assert!((1..3).contains(&before), "some wait: {before}");
+    late.press("u");
+    late.wait(40);
+    assert_eq!(asked(&late, RequestKind::Picture).len(), before, "undone while they wait");
     let mut ended = new_world();
     ended.poll(FEED);
     let before = asked(&ended, RequestKind::Picture).len();

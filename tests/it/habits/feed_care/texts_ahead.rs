@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use crate::support::rss::{NOTES, numbered, rss};
 use crate::support::world::World;
-use backissue::engine::poll::fetch::RequestKind;
+use backissue::engine::poll::fetch::{AnswerHeaders, RequestKind};
 use backissue_core::history::FeedKey;
 
 fn page() -> String {
@@ -78,4 +78,21 @@ fn asked_page_goes_before_those_fetched_ahead() {
     let asked = asked_pages(&world);
     let place = asked.iter().position(|url| *url == last);
     assert!(place.is_some_and(|place| place <= before + 1), "{asked:?}");
+}
+
+#[test]
+fn page_of_a_site_that_asks_for_a_wait_is_fetched_later() {
+    let mut world = world(&rss("Notes", &[("n1", "Wax", 1, "<p>teaser</p>")]));
+    let url = "https://site.example/n1";
+    world.refuse(url, 429, AnswerHeaders::default());
+    world.poll(FeedKey(1));
+    world.wait(8);
+    assert_eq!(asked_pages(&world), [url]);
+    world.serve(url, &page());
+    world.pass(TimeDelta::hours(2));
+    world.poll(FeedKey(1));
+    world.wait(8);
+    assert_eq!(asked_pages(&world), [url, url]);
+    world.press("<enter><home><enter>");
+    assert!(world.draw().contains("The wax is warmed"), "{}", world.draw());
 }
