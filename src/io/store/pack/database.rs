@@ -19,6 +19,7 @@ use super::table::{Batch, Stored, Table, TableName, read_at};
 use crate::io::private_files::create_empty_subfolder;
 use crate::io::store::error::{StoreError, catch_sled_panic};
 use crate::io::store::sleepy_threads::{SessionLength, open_database};
+use crate::io::system::words::is_out_of_files;
 
 /// Name of the pack in a data folder.
 pub(in crate::io) const PACK: &str = "store.pack";
@@ -34,7 +35,8 @@ const NOTE: &[u8] = b"pack";
 const OF_PACK: &str = "of-pack";
 /// Longest file without a sound frame that may be the rest of the very first write, in bytes.
 const TORN_MAX: u64 = 4_096;
-/// How often opening sled is tried while its files are locked: it releases them a moment after it is closed.
+/// How often opening a file of sled is tried while it is locked, because sled releases it a moment after it is closed, or while the
+/// process has too many open files.
 const TRIES: u32 = 100;
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 
@@ -255,7 +257,16 @@ impl Database {
     /// Reserves disk space for what sled writes next, because it does not go on after a write that failed. Where the system cannot
     /// do that, sled may try.
     fn reserve(&mut self, bytes: usize) -> Result<(), StoreError> {
-        let file = fs::OpenOptions::new().write(true).open(self.index.join("db"));
+        let path = self.index.join("db");
+        let mut file = fs::OpenOptions::new().write(true).open(&path);
+        for _ in 0..TRIES {
+            if !file.as_ref().is_err_and(is_out_of_files) {
+                break;
+            }
+            // Connections take them all, but close all the time: without patience the result of a poll would be lost.
+            std::thread::sleep(TRY_PAUSE);
+            file = fs::OpenOptions::new().write(true).open(&path);
+        }
         let file = file.inspect_err(|error| {
             // Without its files sled goes on writing into nothing.
             self.is_wrong |= error.kind() == io::ErrorKind::NotFound;
