@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::future::Future;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::{fmt, io};
@@ -29,10 +29,14 @@ impl NameResolver for SystemResolver {
     fn look_up(&self, name: &str) -> NameLookup {
         let name = name.to_owned();
         Box::pin(async move {
-            // It must not depend on a name server (RFC 6761, section 6.3): a system without /etc/hosts would ask one.
             if is_localhost(&name) {
-                let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
-                return Ok(loopback.map(|address| SocketAddr::new(address, 0)).to_vec());
+                // A name server must not lead it elsewhere (RFC 6761, section 6.3), and a system without /etc/hosts does not know it.
+                let found = tokio::net::lookup_host((name, 0)).await.into_iter().flatten();
+                let mut found: Vec<_> = found.filter(|found| found.ip().is_loopback()).collect();
+                if found.is_empty() {
+                    found.push(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0));
+                }
+                return Ok(found);
             }
             let found = tokio::net::lookup_host((name, 0)).await?;
             Ok(found.collect())
@@ -223,11 +227,11 @@ mod tests {
 
     /// SPEC D.6: all addresses that a host name resolves to are checked.
     #[tokio::test]
-    async fn localhost_is_this_machine_without_a_name_server() {
+    async fn localhost_is_this_machine_whatever_the_name_server_says() {
         for name in ["localhost", "a.localhost"] {
             let found = SystemResolver.look_up(name).await.unwrap();
+            assert!(!found.is_empty(), "{name}");
             assert!(found.iter().all(|found| found.ip().is_loopback()), "{name}: {found:?}");
-            assert_eq!(found.len(), 2, "{name}");
         }
     }
 
