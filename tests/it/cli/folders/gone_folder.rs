@@ -52,6 +52,8 @@ fn nothing_is_written_into_a_folder_that_took_the_place() {
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let mut session = program.start_reader();
     session.until_it_says("Orchard");
+    // The log and the backup of the day are begun after the first screen.
+    session.until_quiet();
     fs::rename(program.data(), program.path("away")).unwrap();
     fs::create_dir(program.data()).unwrap();
     session.press("qq");
