@@ -241,7 +241,6 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             let counters = synced.counters;
             let first = counters.total == news.new;
             notifications::note_new_entries(engine, now, feed, counters, news, first);
-            effects.extend(actions::note_new_entries(engine, now, feed, counters, news, first));
             effects.extend(notifications::notify(engine, now));
             effects
         }

@@ -1,8 +1,8 @@
 //! The picture cache on disk. Its size is limited; the least recently used pictures are dropped first.
 //!
 //! A file is named by a hash of the picture's URL and begins with the URL itself, so that collisions and damage are noticed. A file
-//! without a picture after the URL notes that the picture could not be fetched ahead, or had to leave the full cache. The folder can be deleted; missing pictures are
-//! fetched again.
+//! without a picture after the URL notes that the picture could not be fetched ahead, or had to leave the full cache. The folder can
+//! be deleted; missing pictures are fetched again.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};

@@ -6,6 +6,7 @@ use crate::cli::args_account::AccountRemoveArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::engine::entries::account_sync;
+use crate::io::accounts::login;
 use crate::io::clock;
 use backissue_core::feed::text::counted_words;
 
@@ -23,8 +24,7 @@ pub(super) fn remove(desk: &CommandContext, args: &AccountRemoveArgs) -> Result<
     for request in requests {
         desk.change(request)?;
     }
-    file.change(|accounts| accounts.retain(|account| account.name != args.name))
-        .map_err(Failure::new)?;
+    login::forget(Some(file), &args.name).map_err(Failure::new)?;
     let name = args.name.clone();
     desk.look(move |store| store.change_account_state(&name, |_| None))?;
     let count = counted_words(count, "feed", "feeds");
