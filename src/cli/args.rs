@@ -12,9 +12,9 @@ use super::args_changes::{
     DownloadsArgs, FeedNamed, FeedsNamed, FiltersArgs, ImportArgs, MarkArgs, MoveArgs, OpenArgs,
     UnreadArgs,
 };
+use super::args_publish::{PublishArgs, ServeArgs};
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
-use super::publisher::args_publish::{PublishArgs, ServeArgs};
 
 /// A terminal feed reader that checks each feed when its publisher recommends, fills gaps from archives, and shows why.
 ///

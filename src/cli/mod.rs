@@ -13,6 +13,7 @@ mod args_account;
 mod args_background;
 mod args_changes;
 mod args_examples;
+mod args_publish;
 mod args_set;
 mod args_simulate;
 mod background;

@@ -13,8 +13,8 @@ use backissue_core::schedule::learning::Publications;
 use backissue_core::simulate::stated_rules;
 use url::Url;
 
+use crate::cli::args_publish::PublishArgs;
 use crate::cli::context::CommandContext;
-use crate::cli::publisher::args_publish::PublishArgs;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
 use crate::engine::feeds::subscription::Subscription;
