@@ -13,6 +13,7 @@ use crate::engine::moving::publication::StatedHead;
 use crate::engine::politeness::server_habits::ServerHabits;
 use crate::engine::poll::fetch::Validators;
 use crate::engine::poll::poll_log::PollLogEntry;
+use backissue_core::feed::outgoing::outgoing_title;
 use backissue_core::feed::sparse::is_default;
 use backissue_core::feed::{FeedDocument, Kind};
 use backissue_core::history::{ArchiveNode, Counters, FeedKey, GapKey, HistoryRecord, Merging};
@@ -277,6 +278,11 @@ impl SubscriptionRecord {
     pub fn shown_title(&self) -> &str {
         let stated = self.own_title.as_deref().or(self.title.as_deref());
         stated.filter(|title| !title.is_empty()).unwrap_or(&self.url)
+    }
+
+    /// Returns the shown title as it may leave this machine.
+    pub fn outgoing_title(&self) -> String {
+        outgoing_title(Some(self.shown_title()), &self.url)
     }
 
     /// Returns the names by which queries refer to the feed, whose number is `key`.

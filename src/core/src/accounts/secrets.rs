@@ -53,14 +53,15 @@ impl Secrets {
 
 fn add(forms: &mut Vec<Vec<u8>>, secret: &str) {
     let json = serde_json::Value::from(secret).to_string();
+    let json = json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or_default();
     let form: String = byte_serialize(secret.as_bytes()).collect();
     let markup = secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let all = [
         secret.to_owned(),
         form.replace('+', "%20"),
         form,
-        json.trim_matches('"').replace('/', "\\/"),
-        json.trim_matches('"').to_owned(),
+        json.replace('/', "\\/"),
+        json.to_owned(),
         markup.replace('"', "&#34;").replace('\'', "&#39;"),
         markup.replace('"', "&quot;").replace('\'', "&#039;"),
     ];
