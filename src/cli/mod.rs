@@ -38,7 +38,7 @@ use session::Failure;
 use crate::io::log::ToldTo;
 use crate::io::signals::Stops;
 use crate::io::system::{limits, memory};
-use crate::io::{clock, console, terminal};
+use crate::io::{clock, console, private_files, terminal};
 use backissue_core::feed::logins::without_logins;
 
 /// The outcome of a successful command.
@@ -70,6 +70,7 @@ const EMPTY_REFUSED: [&str; 2] = ["BACKISSUE_DATA_DIR", "BACKISSUE_CONFIG"];
 /// is in use (UX 4). `password` is the value of [`PASSWORD_VARIABLE`].
 pub fn main(password: Option<String>) -> ExitCode {
     terminal::guard_panics();
+    private_files::keep_own_access();
     if let Some(name) = EMPTY_REFUSED
         .iter()
         .find(|name| std::env::var_os(name).is_some_and(|value| value.is_empty()))
