@@ -420,7 +420,7 @@ fn read_import(path: &str) -> ScreenInput {
 /// Reads a list of subscriptions. The error is a sentence.
 fn read_opml(path: &str) -> Result<Opml, String> {
     let read = OwnOutput::default()
-        .read_file(&paths::expand_home(path))
+        .read_file(&paths::dropped_path(path))
         .and_then(|bytes| read_list(&bytes));
     read.map_err(|why| format!("'{path}' cannot be imported: {why}"))
 }

@@ -10,8 +10,13 @@ use tokio::sync::watch;
 use super::terminal::is_lent;
 
 /// The signals that ask a process to end.
-const STOPPING: [SignalKind; 3] =
-    [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+const STOPPING: [SignalKind; 5] = [
+    SignalKind::terminate(),
+    SignalKind::interrupt(),
+    SignalKind::hangup(),
+    SignalKind::user_defined1(),
+    SignalKind::user_defined2(),
+];
 
 /// The signal sent when a process exceeds the maximum file size.
 const FILE_TOO_LARGE: rustix::process::Signal = rustix::process::Signal::XFSZ;

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::chosen_settings::FeedSettings;
-use super::subscription::NamedBy;
+use super::subscription::{GivenBy, NamedBy};
 use crate::engine::poll::fetch::{AddressSource, CONNECTING, FailureClass, FetchFailure, Fetched};
 use crate::engine::settings::Credentials;
 use backissue_core::feed::discover::candidates::Candidate;
@@ -35,6 +35,8 @@ pub struct Subscribe {
     pub choose: bool,
     /// Feed whose address to change to the found address; `None` adds a subscription.
     pub moves: Option<FeedKey>,
+    /// Who gave the address.
+    pub given_by: GivenBy,
 }
 
 /// A subscription that is being added.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
-use super::subscription::{FeedState, NamedBy, ProposedMove, Subscription, SubscriptionRecord};
+use super::subscription::{
+    FeedState, GivenBy, NamedBy, ProposedMove, Subscription, SubscriptionRecord,
+};
 use super::{feed_settings, unsubscribe};
 use crate::engine::backfill::history_requests::write_record;
 use crate::engine::change::feed_change::{Direction, FeedChange, FeedParts};
@@ -87,7 +89,7 @@ pub(super) fn move_to(
         if let Some(former) = record.former.last_mut() {
             former.by_user = true;
         }
-        record.named_by = named_by;
+        (record.named_by, record.given_by) = (named_by, Some(GivenBy::User));
         start_afresh(state);
         text.clone()
     }));

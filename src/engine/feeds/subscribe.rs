@@ -11,7 +11,8 @@ use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::discovery::{Found, feed_in, follow_page, found, names_no_feed};
 use super::subscription::{NamedBy, Subscription, SubscriptionRecord};
 use super::typed_logins::take_login;
-use super::{feed_moves, feed_preview};
+use super::{feed_moves, feed_preview, import};
+use crate::engine::change::feed_change::FeedChange;
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
@@ -47,6 +48,7 @@ pub(in crate::engine) fn insert(
     let record = SubscriptionRecord {
         url,
         named_by,
+        given_by: Some(wanted.given_by),
         // Limit the length of the title and remove line breaks, because it may come from a file or another process.
         own_title: wanted.title.as_deref().map(|title| one_line(title, NAME_MAX)),
         site: wanted.site.clone(),
@@ -68,7 +70,7 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
     let mut wanted = wanted;
     let (mut kept, mut login) = (Vec::new(), None);
     let address = allowed_address(&wanted, &engine.settings.network).map(|url| {
-        let taken = take_login(engine, url);
+        let taken = take_login(engine, url, wanted.given_by);
         (kept, login) = (taken.effects, taken.login);
         taken.url
     });
@@ -306,7 +308,12 @@ pub fn subscribe(
     named_by: Option<NamedBy>,
 ) -> (Added, Vec<Effect>) {
     if let Some(feed) = subscribed_as(engine, url) {
-        return (Added { feed, known: true, moved: None }, Vec::new());
+        let claimed = named_by.is_none().then(|| Subscribe { tags: Vec::new(), ..wanted.clone() });
+        let change = claimed.map(|wanted| import::add_to(engine, feed, &wanted).1);
+        let change = change.filter(|change| *change != FeedChange::default());
+        let changed = change.map(|change| Change::Subscribed(Vec::new(), vec![(feed, change)]));
+        let effects = changed.map(|changed| change::write(engine, changed, None));
+        return (Added { feed, known: true, moved: None }, effects.into_iter().collect());
     }
     let feed = insert(engine, now, wanted, url.to_owned(), named_by);
     engine.tell(Event::FeedsChanged);

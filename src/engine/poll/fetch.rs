@@ -82,7 +82,7 @@ pub enum AddressSource {
     Typed,
     /// A document or response named the address.
     Supplied {
-        /// Address of the document or response that named it.
+        /// Address of the document or response that named it; empty if the server of an account did.
         by: String,
         /// `true` if the document or response came from a public address.
         public: bool,

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::fetch::{AddressSource, FetchId, FetchRequest, RequestKind, Validators};
 use super::poll_log::PollCause;
 use crate::engine::feeds::subscription::{
-    ArchiveAddress, FormerAddress, Subscription, SubscriptionRecord,
+    ArchiveAddress, FormerAddress, GivenBy, Subscription, SubscriptionRecord,
 };
 use crate::engine::politeness::server_habits::Accepting;
 use backissue_core::schedule::FeedStatus;
@@ -93,7 +93,8 @@ pub fn request(
     let record = &subscription.record;
     let url = record.url.clone();
     // If the page that named the feed links to http, allow http, because a redirect cannot make the address less secure (SPEC D.9).
-    let is_named = record.named_by.is_some() && last_move(record).is_none();
+    let is_given = record.named_by.is_none() && record.given_by != Some(GivenBy::Account);
+    let is_named = !is_given && last_move(record).is_none();
     let allow_insecure =
         record.feed_settings.allow_insecure || (is_named && url.starts_with("http:"));
     let request = FetchRequest {
@@ -124,12 +125,13 @@ fn last_move(record: &SubscriptionRecord) -> Option<&FormerAddress> {
     record.former.last().filter(|former| !former.by_user)
 }
 
-/// Returns the origin of the stored address: the user, a document that named the address, or a move of the feed.
+/// Returns the origin of the stored address: the user, an account, a document that named the address, or a move of the feed.
 fn address_source(record: &SubscriptionRecord) -> AddressSource {
     let moved = last_move(record).map(|former| (&former.url, former.public));
     let named = record.named_by.as_ref().map(|named| (&named.url, named.public));
-    moved.or(named).map_or(AddressSource::Typed, |(by, public)| AddressSource::Supplied {
-        by: by.clone(),
-        public,
-    })
+    let by_account = (record.given_by == Some(GivenBy::Account))
+        .then(|| AddressSource::Supplied { by: String::new(), public: true });
+    let supplied =
+        moved.or(named).map(|(by, public)| AddressSource::Supplied { by: by.clone(), public });
+    supplied.or(by_account).unwrap_or(AddressSource::Typed)
 }

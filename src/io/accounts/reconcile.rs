@@ -9,7 +9,8 @@ use crate::engine::event::Event;
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::feeds::addresses::{address_of, comparable, subscribed_as};
 use crate::engine::feeds::chosen_settings::{Chosen, FeedSettings};
-use crate::engine::feeds::subscription::Subscription;
+use crate::engine::feeds::subscription::{GivenBy, Subscription};
+use crate::engine::feeds::typed_logins::split_login;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use backissue_core::accounts::answers::RemoteFeed;
@@ -21,7 +22,8 @@ use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::history::FeedKey;
 
 fn form_of(address: &str) -> String {
-    comparable(&address_of(address).unwrap_or_else(|_| address.to_owned()))
+    let address = address_of(address).unwrap_or_else(|_| address.to_owned());
+    comparable(&split_login(&address).map_or(address, |split| split.address))
 }
 
 /// Reads the subscriptions here, with what was agreed, and notes the feed of each stream. Subscriptions of no account are included:
@@ -159,6 +161,7 @@ fn add_here(session: &mut Session<'_>, feeds: Vec<RemoteFeed>) -> Result<(), Syn
             account: Some(session.name.clone()),
             ..FeedSettings::default()
         },
+        given_by: GivenBy::Account,
         ..Subscribe::default()
     };
     ask(session, Request::Import(feeds.iter().map(subscribe).collect()))?;

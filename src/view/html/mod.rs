@@ -37,4 +37,4 @@ pub use markdown::markdown;
 pub use model::Column;
 pub use render::{picture_addresses, render};
 pub(super) use wrap::is_leftward;
-pub use xhtml::{escaped_xml, xhtml};
+pub use xhtml::xhtml;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use backissue_core::feed::outgoing::outgoing_id;
 use backissue_core::feed::text::counted_words;
 use backissue_core::feed::{IntervalRule, Tombstone};
 use backissue_core::history::{EntryBody, FeedKey, IndexRow, KeptEntry};
@@ -196,7 +197,7 @@ impl Publication<'_> {
             if let Some((kept, _)) = read.remove(seq)
                 && let Some(when) = kept.deleted
             {
-                tombstones.push(Tombstone { id: kept.id, when });
+                tombstones.push(Tombstone { id: outgoing_id(&kept.id), when });
             }
         }
         Ok(write_document(&self.head, plan, &entries, &tombstones))

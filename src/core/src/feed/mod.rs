@@ -28,6 +28,7 @@ pub mod library_panics;
 pub mod logins;
 mod oddities;
 mod oldest_first;
+pub mod outgoing;
 pub mod parse;
 pub mod report;
 pub mod sparse;

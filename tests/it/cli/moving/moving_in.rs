@@ -197,9 +197,8 @@ fn files_of_other_readers_are_recognised_and_imported() {
         fs::create_dir(&folder).unwrap();
         let file = folder.join(name);
         fs::write(&file, with_address(bytes, &site.at("/feed.xml"))).unwrap();
-        fs::write(folder.join(format!("{name}-wal")), "x").unwrap();
+        fs::write(folder.join(format!("{name}-wal")), "no log").unwrap();
         let done = program.run(&["import", file.to_str().unwrap()]).with(0);
-        assert!(done.err.contains("end the other reader"), "{done:?}");
         assert_eq!(row(&done.out, "read entries"), ["3", "3"], "{done:?}");
         program.run(&["poll", "--all"]).with(0);
         let all = entries(&program, &[]);
