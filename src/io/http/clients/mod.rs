@@ -28,7 +28,7 @@ use super::address_guard::{
 use super::certificates::{read_extra_roots, tls};
 use super::failures::{Repetition, find_error};
 use super::limits::Limits;
-use super::proxies::{OwnProxy, ProxyChoice, own_proxies, proxies, proxy_variables};
+use super::proxies::{OwnProxy, ProxyChoice, no_proxy, own_proxies, proxies, proxy_variables};
 use super::request_headers::USER_AGENT;
 use crate::engine::politeness::host_queue::parallel_to_site;
 use crate::engine::settings::NetworkSettings;
@@ -48,6 +48,8 @@ pub struct ClientEnvironment {
     /// Environment variables that configure proxies, with their values. They are checked separately, because [`Matcher`] silently
     /// ignores invalid values.
     pub proxy_variables: Vec<(&'static str, String)>,
+    /// Hosts that are requested without the configured proxy, in the form of `NO_PROXY`.
+    pub no_proxy: String,
     /// Trusted certificate authorities, instead of the platform's.
     pub roots: Option<Arc<rustls::RootCertStore>>,
 }
@@ -60,6 +62,7 @@ impl ClientEnvironment {
             classify: AddressClass::classify,
             proxies: Arc::new(Matcher::from_system()),
             proxy_variables: proxy_variables(),
+            no_proxy: no_proxy(),
             roots: None,
         }
     }
@@ -154,10 +157,7 @@ impl Clients {
             pool.client(ClientKind { via, allowed: Allowed::Public, http1: false }, "")
                 .map_err(|error| format!("the HTTP client cannot start: {error}"))?;
         }
-        let through = match (&settings.proxy, hosts.first()) {
-            (Some(_), Some(host)) => ProxyChoice::Always(host.clone()),
-            (Some(_) | None, _) => ProxyChoice::Environment(Arc::clone(&around.proxies)),
-        };
+        let through = ProxyChoice::new(settings, &around.proxies, &around.no_proxy);
         Ok(Self { pool, through, own, guard })
     }
 
