@@ -157,6 +157,18 @@ pub fn fetched(
     asked: &str,
     fetched: Fetched,
 ) -> Vec<Effect> {
+    let mut effects = rate_limits::note_limit(engine, now, asked, &fetched, None);
+    effects.extend(answered(engine, now, id, asked, fetched));
+    effects
+}
+
+fn answered(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    id: u32,
+    asked: &str,
+    fetched: Fetched,
+) -> Vec<Effect> {
     let Some(mut addition) = engine.additions.remove(&id) else {
         return start_fetches::start(engine, now);
     };

@@ -197,6 +197,8 @@ pub struct AnswerHeaders {
     pub age: Option<String>,
     /// `Retry-After`.
     pub retry_after: Option<String>,
+    /// Headers that announce rate limits, each in a line of its own as `name: value`.
+    pub rate_limits: Option<String>,
     /// `IM`: instance manipulation of a delta (RFC 3229).
     pub im: Option<String>,
     /// `Delta-Base`: the entity tag that a delta is based on.
@@ -220,6 +222,7 @@ impl AnswerHeaders {
             date: self.date.as_deref(),
             age: self.age.as_deref(),
             retry_after: self.retry_after.as_deref(),
+            rate_limits: self.rate_limits.as_deref(),
         }
     }
 }
