@@ -71,8 +71,10 @@ pub enum RequestKind {
     Page,
     /// A picture of an entry.
     Picture,
-    /// The whole document in any format: `Accept: */*`, after a 406 or 415 (SPEC D.2).
+    /// A file of any type: `Accept: */*`.
     Anything,
+    /// The whole document in any format, after the server refused the list of feed formats (SPEC D.2: 406 and 415).
+    AnyFormat,
 }
 
 /// Origin of an address, which determines the servers that a request to the address may connect to (SPEC D.6).

@@ -105,6 +105,8 @@ impl PageHeaders {
             } else {
                 Default::default()
             };
+        let (general, named): (Vec<_>, Vec<_>) = named.into_iter().partition(Candidate::is_general);
+        leads.stated.extend(general.into_iter().map(|candidate| candidate.url));
         for candidate in named {
             if candidates.iter().all(|known: &Candidate| known.url != candidate.url) {
                 candidates.push(candidate);
