@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::classify_response::status_words;
@@ -133,7 +133,7 @@ pub fn classify_archive(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
         (511, _) => Err(ArchiveFailure::Offline),
         (status @ 400..=599, _) => {
             let wait = Wait::of_answer(status, &answer.headers.times(), answer.received);
-            let retry_after = wait.and_then(|wait| end_of(&wait));
+            let retry_after = wait.as_ref().and_then(Wait::end);
             Err(ArchiveFailure::Status { status, retry_after })
         }
         (status, _) => {
@@ -155,9 +155,4 @@ fn failure(failure: FetchFailure) -> ArchiveFailure {
             ArchiveFailure::Unanswered(why)
         }
     }
-}
-
-/// Returns the time at which a wait that a server asked for ends.
-pub fn end_of(wait: &Wait) -> Option<DateTime<Utc>> {
-    wait.received_at.checked_add_signed(TimeDelta::seconds(i64::from(wait.seconds)))
 }

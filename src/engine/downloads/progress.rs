@@ -7,13 +7,14 @@ use super::queue;
 use super::record::{Download, DownloadState, Downloads, FileVersion, Transfer};
 use super::transfer::{Cure, DownloadNews, FileTransfer, TransferFailure};
 use crate::engine::effect::Effect;
-use crate::engine::politeness::host_queue::{WaitsFor, host_of, site_of};
+use crate::engine::politeness::host_queue::{WaitsFor, site_of};
 use crate::engine::politeness::rate_limits::left_alone_until;
 use crate::engine::poll::fetch::{FetchId, FetchRequest, RequestKind};
 use crate::engine::poll::start_fetches::address_source;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::feed::text::one_line;
+use backissue_core::schedule::Wait;
 
 /// Number of new bytes after which an attempt counts as progress.
 const PROGRESS_BYTES: u64 = 64 * 1024;
@@ -226,10 +227,8 @@ fn failed(
             if ends {
                 download.state = DownloadState::Failed;
             }
-            if let (true, Some(host), Some(until)) =
-                (seconds > 0, host_of(&url), now.checked_add_signed(stated))
-            {
-                engine.host_queue.hold(now, host, until);
+            if seconds > 0 {
+                engine.host_queue.hold(now, &url, Wait::requested(now, seconds));
             }
             ends.then(|| format!("download failed: {title}: {why}"))
         }

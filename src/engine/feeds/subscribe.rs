@@ -20,13 +20,15 @@ use crate::engine::event::Event;
 use crate::engine::external::feed_sources::allowed_address;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
+use crate::engine::politeness::server_habits::Accepting;
 use crate::engine::poll::classify_response::worth_asking_again;
-use crate::engine::poll::fetch::{Fetched, Purpose};
+use crate::engine::poll::fetch::{AnswerBody, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::poll_request::{Again, Sent};
 use crate::engine::poll::redirects::permanent;
 use crate::engine::poll::{plans, polling, start_fetches};
 use crate::engine::state::Engine;
+use backissue_core::feed::OTHER_JSON;
 use backissue_core::feed::discover::feed_address_of;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::opml::subscription_list::normal_tags;
@@ -82,7 +84,8 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
         refreshed: false,
         previews: Previews::default(),
         asked: 0,
-        fresh: false,
+        again: None,
+        repeated: 0,
         first_trouble: None,
         plain: None,
         mistaken: None,
@@ -125,7 +128,6 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
 fn try_next(engine: &mut Engine, addition: &mut Addition) {
     if let Some(url) = addition.to_try.pop_front() {
         addition.asked = addition.asked.saturating_add(1);
-        addition.fresh = false;
         enqueue(engine, addition, url);
     }
 }
@@ -136,19 +138,28 @@ fn enqueue(engine: &mut Engine, addition: &Addition, url: String) {
     engine.host_queue.enqueue(waiting, &engine.settings.network);
 }
 
-/// Requests an address again, once, if the response came from a stale cache (SPEC D.2). Returns whether the request is repeated.
-fn ask_past_caches(
-    engine: &mut Engine,
-    addition: &mut Addition,
-    asked: &str,
-    fetched: &Fetched,
-) -> bool {
-    let is_stale = worth_asking_again(fetched, &Sent::default()) == Some(Again::Fresh);
-    let asks = is_stale && !std::mem::replace(&mut addition.fresh, true);
-    if asks {
-        enqueue(engine, addition, asked.to_owned());
-    }
-    asks
+/// Checks whether no further request is allowed.
+fn is_last(addition: &Addition) -> bool {
+    addition.asked.saturating_add(addition.repeated) >= ASKED_MAX
+}
+
+/// Requests an address again, once, if the response came from a stale cache or the server has other formats than the requested ones
+/// (SPEC D.2). Returns whether the request is repeated.
+fn ask_again(engine: &mut Engine, addition: &mut Addition, asked: &str, fetched: &Fetched) -> bool {
+    // Some servers send their data as JSON unless the request names the type of web pages.
+    let body = fetched.result.as_ref().ok().map(|answer| &answer.body);
+    let is_data = matches!(body, Some(AnswerBody::Document(document))
+        if document.flaws.iter().any(|flaw| flaw.reason == OTHER_JSON));
+    let again = worth_asking_again(fetched, &Sent::default())
+        .filter(|again| matches!(again, Again::Fresh | Again::OtherFormats))
+        .or_else(|| is_data.then_some(Again::OtherFormats));
+    let is_first = addition.again.as_ref().is_none_or(|(url, _)| url != asked);
+    let repeats = is_first && !is_last(addition);
+    let Some(again) = again.filter(|_| repeats) else { return false };
+    addition.repeated = addition.repeated.saturating_add(1);
+    addition.again = Some((asked.to_owned(), again));
+    enqueue(engine, addition, asked.to_owned());
+    true
 }
 
 /// Handles the response to a request for a subscription that is being added.
@@ -159,11 +170,23 @@ pub fn fetched(
     asked: &str,
     fetched: Fetched,
 ) -> Vec<Effect> {
+    let mut effects = rate_limits::note_limit(engine, now, asked, &fetched, None);
+    effects.extend(answered(engine, now, id, asked, fetched));
+    effects
+}
+
+fn answered(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    id: u32,
+    asked: &str,
+    fetched: Fetched,
+) -> Vec<Effect> {
     let Some(mut addition) = engine.additions.remove(&id) else {
         return start_fetches::start(engine, now);
     };
     // Ignore the response if the user cancelled the subscription or the request is repeated.
-    if addition.ended.is_some() || ask_past_caches(engine, &mut addition, asked, &fetched) {
+    if addition.ended.is_some() || ask_again(engine, &mut addition, asked, &fetched) {
         engine.additions.insert(id, addition);
         return start_fetches::start(engine, now);
     }
@@ -210,7 +233,8 @@ pub fn fetched(
                 let preview = |url| feed_preview::select(engine, now, id, url);
                 return first.map(preview).unwrap_or_default();
             }
-            addition.to_try.extend(named);
+            // What this page names comes before what is guessed from an earlier one.
+            named.into_iter().rev().for_each(|url| addition.to_try.push_front(url));
             Err((!leads_on).then(|| names_no_feed(page.title)))
         }
         Found::Nothing(why) => {
@@ -279,7 +303,7 @@ fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<
         None => why,
     });
     addition.first_trouble = addition.first_trouble.take().or(why);
-    if addition.to_try.is_empty() || addition.asked >= ASKED_MAX {
+    if addition.to_try.is_empty() || is_last(addition) {
         let why = addition.first_trouble.clone().unwrap_or_else(|| names_no_feed(None));
         let mut text = format!("no feed found at {}: {why}", addition.wanted.address.trim());
         match &addition.plain {
@@ -324,8 +348,8 @@ pub fn subscribe(
     (Added { feed, known: false, moved: None }, effects)
 }
 
-/// Subscribes to a feed whose document just arrived, or changes the address of a feed to it, and stores the document. `current` is set if the document is an archive or
-/// came from an archive's `current` address, and contains both responses.
+/// Subscribes to a feed whose document just arrived, or changes the address of a feed to it, and stores the document. `current` is
+/// set if the document is an archive or came from an archive's `current` address, and contains both responses.
 fn subscribe_to(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -375,6 +399,12 @@ fn subscribe_to(
     };
     let is_new = wanted.moves.is_none();
     let cause = if is_new { PollCause::Subscribed } else { PollCause::Asked };
+    let accepted = addition.again.as_ref().filter(|(url, _)| url == asked);
+    if let Some(feed) = engine.feeds.get_mut(&added.feed)
+        && accepted.is_some_and(|(_, again)| *again == Again::OtherFormats)
+    {
+        feed.state.habits.accepting = Accepting::Anything;
+    }
     effects.extend(polling::first_document(engine, added.feed, cause, fetched, named));
     engine.tell(Event::FeedsChanged);
     if is_new {

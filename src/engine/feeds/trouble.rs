@@ -10,6 +10,7 @@ use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::manual_poll;
+use crate::engine::poll::redirects::names_another_session;
 use crate::engine::request::TroubleAnswer;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
@@ -307,9 +308,17 @@ fn of_archive(feed: &Subscription) -> Option<Concern> {
 fn moved(feed: &Subscription, now: DateTime<Utc>, day: Day<'_>) -> Option<Concern> {
     let former = feed.record.former.last().filter(|former| !former.by_user)?;
     let recent = now.signed_duration_since(former.until) < MOVE_TOLD;
-    let text =
-        format!("It moved on {} from {} to {}.", day(former.until), former.url, feed.record.url);
-    recent.then(|| describe(feed, "moved", Remedy::UndoMove, former.until, text))
+    let url = &feed.record.url;
+    let (remedy, text) = if names_another_session(&feed.record, url) {
+        let text = format!(
+            "Its server moves it to another session of the same address each time: it stays at {url}."
+        );
+        (Remedy::Know, text)
+    } else {
+        let text = format!("It moved on {} from {} to {url}.", day(former.until), former.url);
+        (Remedy::UndoMove, text)
+    };
+    recent.then(|| describe(feed, "moved", remedy, former.until, text))
 }
 
 /// Returns the time since which a feed counts as silent, because it usually publishes much more often.

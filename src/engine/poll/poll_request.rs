@@ -17,6 +17,8 @@ pub enum Again {
     Same,
     /// Repeat the request without validators and bypass caches (412, 416, or a 304 to an unconditional request).
     Fresh,
+    /// Repeat the request with the other `Accept` header (406, 415), and without validators, which belong to the earlier one.
+    OtherFormats,
     /// Repeat the request without a request for a delta, because the server responded to that with a 400.
     NoDelta,
     /// Repeat the request without a request for a delta, because the received delta is empty, truncated, or not a feed.
@@ -34,7 +36,7 @@ impl Again {
         match self {
             Self::NoDelta | Self::Whole => Some(30),
             Self::BrokenDelta => Some(7),
-            Self::Same | Self::Fresh | Self::Verify => None,
+            Self::Same | Self::Fresh | Self::OtherFormats | Self::Verify => None,
         }
     }
 }
@@ -66,7 +68,11 @@ pub fn request(
     // document.
     let reads_archive = reads_archive_again(subscription) || subscription.state.followed.is_some();
     let state = &mut subscription.state;
-    if forced || matches!(again, Some(Again::Fresh | Again::Whole | Again::Verify)) {
+    if again == Some(Again::OtherFormats) {
+        state.habits.accepting = state.habits.accepting.other();
+    }
+    let drops = [Again::Fresh, Again::OtherFormats, Again::Whole, Again::Verify];
+    if forced || again.is_some_and(|again| drops.contains(&again)) {
         // Remove the validators from the state as well, so that later requests do not send them (SPEC D.4 rule 8).
         state.validators = Validators::default();
     }
@@ -81,10 +87,10 @@ pub fn request(
     // them.
     let etag = known.as_ref().and_then(|known| known.etag.clone());
     let own_tag = etag.is_some() && state.validators.url == subscription.record.url;
-    let kind = if forced || again == Some(Again::Fresh) {
+    let kind = if state.habits.accepting == Accepting::Anything {
+        RequestKind::AnyFormat
+    } else if forced || again == Some(Again::Fresh) {
         RequestKind::Fresh
-    } else if state.habits.accepting == Accepting::Anything {
-        RequestKind::Anything
     } else if own_tag && again.is_none() && state.habits.takes_deltas(now) {
         RequestKind::Delta
     } else {

@@ -20,7 +20,7 @@ use crate::engine::event::Event;
 use crate::engine::feeds::addresses::subscribed_as;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::politeness::rate_limits::{NetworkNote, keep_unasked_away, note_network};
+use crate::engine::politeness::rate_limits::{NetworkNote, keep_unasked_away, note_network, turn};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::history::{Counters, FeedKey};
@@ -36,10 +36,10 @@ pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
             due.push(feed);
         }
         effects.extend(keep_unasked_away(engine, now, &mut due));
-        // Queue the feed that is most overdue relative to its interval first (SPEC A.9).
+        // Queue the feed that is most overdue relative to its interval first (SPEC A.9), unless feeds of a host take turns (B.4.3).
         let urgency =
             |feed: &FeedKey| engine.feeds.get(feed).map(|feed| schedule::urgency(&feed.plan, now));
-        due.sort_by_key(|feed| std::cmp::Reverse(urgency(feed)));
+        due.sort_by_key(|&feed| (turn(engine, feed), std::cmp::Reverse(urgency(&feed))));
         for feed in due {
             enqueue(engine, now, feed, PollCause::Due);
         }

@@ -9,6 +9,7 @@ use crate::engine::feeds::subscription::{
 };
 use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::feed::{FeedDocument, NewLocation};
+use backissue_core::history::address::without_session;
 use backissue_core::history::kind::first_page_elsewhere;
 
 /// Returns the target of the permanent redirects before the first temporary redirect. Only this target may replace the requested
@@ -50,6 +51,7 @@ pub fn classify_redirect(
 ) -> RedirectVerdict {
     let Subscription { record, state, .. } = subscription;
     let target = permanent(hops, &record.url).filter(|to| *to != record.url);
+    let target = target.filter(|to| !names_another_session(record, to));
     let known_hosts = [&record.url, &state.validators.url];
     let is_near = known_hosts.into_iter().any(|known| same_host(known, answered));
     let is_document_proven = proves_itself(subscription, document, is_near);
@@ -116,7 +118,19 @@ pub fn classify_unchanged(
     let asked = state.proposed.as_ref().is_some_and(|proposed| proposed.to == to);
     let declined = record.declined.as_deref() == Some(to);
     let known = state.validators.url == answered && to == answered;
-    (to != record.url && known && !asked && !declined && !taken).then(|| Moving::Now(to.to_owned()))
+    let is_session = names_another_session(record, to);
+    let is_new = to != record.url && !asked && !declined && !taken && !is_session;
+    (is_new && known).then(|| Moving::Now(to.to_owned()))
+}
+
+/// Checks whether an address differs only in the parts that name a session from the address of a feed and from its last two former
+/// ones. A server that redirects to a new session each time would move the feed at each poll (SPEC D.3).
+pub fn names_another_session(record: &SubscriptionRecord, to: &str) -> bool {
+    let former = record.former.iter().rev().filter(|former| !former.by_user).take(2);
+    let known: Vec<&str> = former.map(|former| former.url.as_str()).chain([&*record.url]).collect();
+    let wanted = without_session(to);
+    let is_same = |url: &&str| without_session(url) == wanted;
+    known.len() > 2 && wanted.is_some() && known.iter().all(is_same)
 }
 
 /// Checks whether two addresses have the same host.

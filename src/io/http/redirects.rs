@@ -45,12 +45,6 @@ impl RedirectPath {
         Self { seen, at, trust, cookies: Cookies::default(), by_document: 0 }
     }
 
-    /// Checks whether the last redirect stayed on the same server.
-    pub(super) fn stays_with_its_server(&self) -> bool {
-        let before = self.seen.iter().rev().nth(1);
-        before.is_some_and(|(before, _)| before.origin() == self.at.origin())
-    }
-
     /// Stores the cookies of a response for the rest of the fetch.
     pub(super) fn take_cookies(&mut self, headers: &HeaderMap) {
         self.cookies.take_from(&self.at, headers);

@@ -114,7 +114,8 @@ fn inner(request: FetchRequest, url: &str) -> FetchRequest {
         | RequestKind::Listing
         | RequestKind::Page
         | RequestKind::Picture
-        | RequestKind::Anything) => kind,
+        | RequestKind::Anything
+        | RequestKind::AnyFormat) => kind,
     };
     FetchRequest { kind, url: url.to_owned(), ..request }
 }

@@ -11,8 +11,8 @@ use super::wild;
 use crate::support::binary::{Program, wait_until};
 
 /// A running server script from the folder, and a fresh installation of the program.
-struct Served {
-    program: Program,
+pub(super) struct Served {
+    pub(super) program: Program,
     server: Child,
     port: u16,
 }
@@ -24,7 +24,7 @@ impl Served {
         Self::start_file(&folder, &folder.join(script))
     }
 
-    fn start_file(folder: &Path, script: &Path) -> Option<Self> {
+    pub(super) fn start_file(folder: &Path, script: &Path) -> Option<Self> {
         let program = Program::new();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let started = Command::new("python3")
@@ -44,7 +44,7 @@ impl Served {
         Some(Self { program, server, port })
     }
 
-    fn at(&self, path: &str) -> String {
+    pub(super) fn at(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
@@ -63,7 +63,7 @@ impl Served {
 
     /// Subscribes to a path, polls it this number of times, and returns the titles of the entries and the text of the feed's
     /// history.
-    fn after_polls(&self, path: &str, polls: usize) -> (Vec<String>, String) {
+    pub(super) fn after_polls(&self, path: &str, polls: usize) -> (Vec<String>, String) {
         self.add(path);
         (0..polls).for_each(|_| drop(self.poll()));
         let of = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();

@@ -9,7 +9,7 @@ use super::content::absolute_addresses::make_addresses_absolute;
 use super::dates::date::{DateOrder, order_of, parse_date, read_date};
 use super::document::{FeedDocument, FeedHead, HistoryLinks, Kind, Link};
 use super::entry::{Enclosure, Entry};
-use super::flaws::{AMBIGUOUS_DATE, Flaws, HintFlaws};
+use super::flaws::{AMBIGUOUS_DATE, Flaws, HintFlaws, OTHER_JSON};
 use super::hints::{Hints, IntervalRule};
 use super::identity::{self, EntryIds, StatedIdentity};
 use super::oldest_first::is_oldest_first;
@@ -43,7 +43,7 @@ pub(super) fn read_json_feed(document: &str, url: Option<&Url>, flaws: &mut Flaw
     };
     let version = read_line(&value, "version").unwrap_or_default();
     if !version.contains("jsonfeed.org") && !value.get("items").is_some_and(Value::is_array) {
-        flaws.add("document", &version, "JSON, but not a JSON Feed");
+        flaws.add("document", &version, OTHER_JSON);
         return FeedDocument::default();
     }
     let base = url.cloned().or_else(|| Url::parse(&read_line(&value, "feed_url")?).ok());
