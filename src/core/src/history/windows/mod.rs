@@ -15,7 +15,7 @@ use signs::WindowSigns;
 use super::kept::listed;
 use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
-use same_publication::{Former, Signs, find_same};
+use same_publication::{Comparison, Former, Same, Signs};
 
 /// Maximum number of entries remembered for each document (SPEC C.1).
 const WINDOW_MAX: usize = 200;
@@ -54,6 +54,13 @@ impl Windows {
         let ids = window_ids(document);
         self.past.iter().flatten().any(|id| ids.contains(id))
             || self.has_renamed(document, &BTreeSet::new())
+    }
+
+    /// Returns the identity hashes in all remembered documents, and those of the document before this one in its order.
+    pub fn before(&self, document: &FeedDocument) -> (BTreeSet<u64>, Vec<u64>) {
+        let ids = window_ids(document);
+        let previous = self.past.iter().rev().find(|past| **past != ids);
+        (self.past.iter().flatten().copied().collect(), previous.cloned().unwrap_or_default())
     }
 
     /// Checks whether every entry of this document was also in the last document.
@@ -101,10 +108,22 @@ impl Windows {
         let former: Vec<Former> = before
             .iter()
             .zip(self.signs.entries())
-            .filter(|(id, _)| !ids.contains(id) && !sticky.contains(id))
-            .map(|(_, signs)| Former { signs, is_recent: true })
+            .enumerate()
+            .filter(|(_, (id, _))| !ids.contains(id) && !sticky.contains(id))
+            .map(|(place, (_, signs))| Former { signs, is_recent: true, place: Some(place) })
             .collect();
-        !find_same(&signs, &unknown, &former).is_empty()
+        let now: Vec<u64> = entries.iter().map(|(id, _)| *id).collect();
+        let comparison = Comparison {
+            document: &signs,
+            unknown: &unknown,
+            former: &former,
+            order: (&now, before),
+            is_replaced: false,
+            moves: false,
+        };
+        let mut found = Same::new();
+        comparison.find_same(&mut found);
+        !found.is_empty()
     }
 
     pub(super) fn remember(&mut self, document: &FeedDocument, fetched_at: DateTime<Utc>) {

@@ -94,7 +94,9 @@ impl HistoryRecord {
         let window = u32::try_from(document.entries.len()).unwrap_or(u32::MAX);
         let per_day = dates.filter(|(newest, oldest)| newest > oldest).map(|(newest, oldest)| {
             let seconds = newest.signed_duration_since(oldest).num_seconds().max(1);
-            let per_day = i64::from(window).saturating_mul(86_400).saturating_add(seconds - 1);
+            // Dates span one interval less than there are entries.
+            let intervals = i64::from(window.saturating_sub(1));
+            let per_day = intervals.saturating_mul(86_400).saturating_add(seconds - 1);
             u32::try_from(per_day / seconds).unwrap_or(u32::MAX)
         });
         let newer = Newer {
