@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use crate::cli::Done;
 use crate::cli::args::Options;
@@ -10,6 +10,7 @@ use crate::cli::args_background::{ServiceAction, ServiceArgs};
 use crate::cli::session::Failure;
 use crate::io::config::config_file;
 use crate::io::console;
+use crate::io::processes::start;
 use crate::io::system::words::system_words;
 
 /// The text of the systemd unit file, with a placeholder for the command line that starts this program.
@@ -194,7 +195,7 @@ impl ServiceStarter {
 
     fn ask(self, arguments: &[&str]) -> Result<Output, Failure> {
         let (program, first) = self.control();
-        Command::new(program).args(first).args(arguments).output().map_err(|error| {
+        start::program(program).args(first).args(arguments).output().map_err(|error| {
             Failure::new(format!(
                 "{} cannot be reached ({}); run 'backissue watch' from your own service manager",
                 self.name(),

@@ -14,11 +14,10 @@ use crate::io::accounts::account_file::AccountFile;
 use crate::io::accounts::login::{self, NO_FOLDER, server_address};
 use crate::io::console;
 use crate::io::http::{Http, Limits};
+use crate::io::processes::start::ACCOUNT_PASSWORD;
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
-/// Environment variable with the password.
-const VARIABLE: &str = "BACKISSUE_ACCOUNT_PASSWORD";
 /// Longest password that is read, in bytes.
 const PASSWORD_MAX: u64 = 4_096;
 
@@ -82,7 +81,7 @@ fn typed_password(is_token: bool) -> Result<String, Failure> {
     } else {
         ("password", "password (FreshRSS: the API password): ")
     };
-    let password = if let Ok(password) = std::env::var(VARIABLE) {
+    let password = if let Ok(password) = std::env::var(ACCOUNT_PASSWORD) {
         password
     } else if std::io::stdin().is_terminal() {
         let hidden = hidden_line(prompt);
@@ -92,7 +91,7 @@ fn typed_password(is_token: bool) -> Result<String, Failure> {
     };
     if password.is_empty() {
         return Err(Failure::new(format!(
-            "the {what} is empty: type it, set {VARIABLE}, or name a command with --password-command"
+            "the {what} is empty: type it, set {ACCOUNT_PASSWORD}, or name a command with --password-command"
         )));
     }
     Ok(password)
