@@ -89,13 +89,16 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
         }
         Input::PictureTaskDone(done) => pictures_ahead::task_done(engine, now, done),
         Input::Ran(purpose, ended) => {
-            run_external::tell_end(engine, purpose, ended);
+            let shown = run_external::tell_end(engine, purpose, ended);
             match purpose {
                 RunPurpose::News => notifications::command_ended(engine, now),
                 RunPurpose::Play(id) => playing::ended(engine, id),
-                RunPurpose::Show | RunPurpose::Pipe | RunPurpose::Step(_) => Vec::new(),
+                RunPurpose::Show | RunPurpose::Pipe | RunPurpose::Step(_) => {
+                    shown.into_iter().collect()
+                }
             }
         }
+        Input::TryNext(run) => vec![Effect::Run(run)],
         Input::LoginKept(login, result) => typed_logins::kept(engine, *login, result),
         Input::ZoneChanged(zone) => {
             reconfigure::change_zone(engine, now, zone);

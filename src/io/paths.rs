@@ -68,7 +68,7 @@ pub(super) fn complete_path(typed: &str) -> Option<String> {
 pub(super) fn export(path: &str, text: &str) -> ScreenInput {
     let file = NamedFile { path: expand_home(path), kind: FileKind::Opml, force: false };
     match named_files::write(&file, &mut |file| file.write_all(text.as_bytes())) {
-        Ok(()) => ScreenInput::ListWritten(format!("the subscriptions were written to {path}")),
+        Ok(()) => ScreenInput::Told(format!("the subscriptions were written to {path}")),
         Err(why) => Input::Trouble(format!("'{path}' cannot be written: {why}")).into(),
     }
 }
@@ -97,7 +97,7 @@ pub(super) fn save_entries(
     match named_files::write(&file, &mut |file| file.write_all(text.as_bytes())) {
         Ok(()) => {
             let entries = counted_words(entries.len(), "entry", "entries");
-            ScreenInput::ListWritten(format!("{entries} written to {path}"))
+            ScreenInput::Told(format!("{entries} written to {path}"))
         }
         Err(why) => Input::Trouble(format!("'{path}' cannot be written: {why}")).into(),
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use crate::cli::Done;
 use crate::cli::args::Options;
@@ -11,6 +11,7 @@ use crate::cli::session::Failure;
 use crate::io::config::config_file;
 use crate::io::console;
 use crate::io::private_files::replace_private;
+use crate::io::processes::start;
 use crate::io::system::words::system_words;
 use backissue_core::feed::outgoing::escaped_text;
 
@@ -197,7 +198,7 @@ impl ServiceStarter {
 
     fn ask(self, arguments: &[&str]) -> Result<Output, Failure> {
         let (program, first) = self.control();
-        Command::new(program).args(first).args(arguments).output().map_err(|error| {
+        start::program(program).args(first).args(arguments).output().map_err(|error| {
             Failure::new(format!(
                 "{} cannot be reached ({}); run 'backissue watch' from your own service manager",
                 self.name(),
