@@ -176,6 +176,7 @@ impl Http {
         RedirectLimits {
             all_max: self.limits.redirects_max,
             documents_max: self.limits.redirect_documents_max,
+            is_file: false,
         }
     }
 

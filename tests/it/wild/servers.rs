@@ -1,6 +1,7 @@
 //! Servers from bug reports, and how the program handles their answers.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -48,12 +49,33 @@ impl Served {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
+    /// Requests a path of the server, and returns the body of its answer.
+    pub(super) fn get(&self, path: &str) -> Vec<u8> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            if let Some(stated) = line.strip_prefix("Content-Length: ") {
+                length = stated.trim().parse().unwrap();
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        body
+    }
+
     /// Subscribes to a path of the server and returns the output.
-    fn add(&self, path: &str) -> String {
+    pub(super) fn add(&self, path: &str) -> String {
         self.program.run(&["add", &self.at(path)]).with(0).out
     }
 
-    fn poll(&self) -> String {
+    pub(super) fn poll(&self) -> String {
         self.program.run(&["poll", "--all", "--force"]).with(0).out
     }
 

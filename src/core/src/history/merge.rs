@@ -418,6 +418,17 @@ pub fn kept_content_hash(kept: &KeptEntry, text: EntryBody) -> u64 {
     })
 }
 
+/// Checks whether only the signatures in the addresses of the attached files changed.
+fn is_resigned(entry: &Entry, known: &KnownEntry) -> bool {
+    let (now, before) = (&entry.enclosures, &known.kept.enclosures);
+    let is_same = || now.iter().zip(before).all(|(now, before)| now.is_resigned(&before.url));
+    if now.is_empty() || now.len() != before.len() || !is_same() {
+        return false;
+    }
+    let with_old_files = Entry { enclosures: before.clone(), ..entry.clone() };
+    short_content_hash(&with_old_files) == known.row.content
+}
+
 impl Merged {
     fn add(&mut self, entry: &Entry, rank: Rank, content: u64, merging: &Merging) {
         let seen = merging.place.fetched_at;
@@ -450,7 +461,7 @@ impl Merged {
         let flags = known.row.flags.withdrawn(false);
         let row = IndexRow { identity, content, listed: kept.listed().timestamp(), flags };
         self.counters.shift(Some(known.row.flags), Some(flags));
-        let edited = changed && known.row.content != TEXT_LOST;
+        let edited = changed && known.row.content != TEXT_LOST && !is_resigned(entry, known);
         self.edited = self.edited.saturating_add(u32::from(edited));
         let body = changed.then(|| EntryBody::from_copy(entry));
         self.entries.insert(known.seq, MergedEntry::new(row, kept, body));
