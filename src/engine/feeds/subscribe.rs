@@ -154,8 +154,7 @@ fn ask_again(engine: &mut Engine, addition: &mut Addition, asked: &str, fetched:
         .filter(|again| matches!(again, Again::Fresh | Again::OtherFormats))
         .or_else(|| is_data.then_some(Again::OtherFormats));
     let is_first = addition.again.as_ref().is_none_or(|(url, _)| url != asked);
-    let repeats = is_first && !is_last(addition);
-    let Some(again) = again.filter(|_| repeats) else { return false };
+    let Some(again) = again.filter(|_| is_first && !is_last(addition)) else { return false };
     addition.repeated = addition.repeated.saturating_add(1);
     addition.again = Some((asked.to_owned(), again));
     enqueue(engine, addition, asked.to_owned());

@@ -101,8 +101,8 @@ fn wait_in_force(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait>
     let told = engine.feeds.values().filter_map(|feed| {
         let waits = [feed.state.facts.host_wait, feed.state.facts.retry_after];
         let wait = waits.into_iter().flatten().max_by_key(Wait::end)?;
-        let is_meant = || host_of(&feed.record.url).as_ref() == Some(&host);
-        (wait.end() > Some(now) && is_meant()).then_some(wait)
+        (wait.end() > Some(now) && host_of(&feed.record.url).as_ref() == Some(&host))
+            .then_some(wait)
     });
     told.chain(engine.host_queue.held(now, &host)).max_by_key(Wait::end)
 }

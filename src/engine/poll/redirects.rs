@@ -9,7 +9,7 @@ use crate::engine::feeds::subscription::{
 };
 use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::feed::{FeedDocument, NewLocation};
-use backissue_core::history::address::without_session;
+use backissue_core::history::address::differ_only_in_session;
 use backissue_core::history::kind::first_page_elsewhere;
 
 /// Returns the target of the permanent redirects before the first temporary redirect. Only this target may replace the requested
@@ -128,9 +128,7 @@ pub fn classify_unchanged(
 pub fn names_another_session(record: &SubscriptionRecord, to: &str) -> bool {
     let former = record.former.iter().rev().filter(|former| !former.by_user).take(2);
     let known: Vec<&str> = former.map(|former| former.url.as_str()).chain([&*record.url]).collect();
-    let wanted = without_session(to);
-    let is_same = |url: &&str| without_session(url) == wanted;
-    known.len() > 2 && wanted.is_some() && known.iter().all(is_same)
+    known.len() > 2 && known.iter().all(|url| differ_only_in_session(url, to))
 }
 
 /// Checks whether two addresses have the same host.

@@ -52,16 +52,3 @@ fn new_sessions_move_a_feed_twice_at_most() {
     let feed = &served.program.run(&["feeds", "--json"]).with(0).json()[0];
     assert_eq!(feed["former_urls"].as_array().unwrap().len(), 2, "{feed}");
 }
-
-#[test]
-fn no_feed_gets_a_429_from_a_host_that_announces_its_limit() {
-    let Some(served) = start("40-reddit-rate-limit") else { return };
-    for feed in ["a", "b", "c"] {
-        let address = served.at(&format!("/reddit/{feed}"));
-        served.program.run(&["add", "--no-poll", &address]).with(0);
-    }
-    let told = served.program.run(&["poll"]).with(0).out;
-    assert!(told.contains("1 read") && told.contains("(x-ratelimit-reset)"), "{told}");
-    let log = std::fs::read_to_string(served.program.path("server.log")).unwrap();
-    assert_eq!((log.matches("-> 200").count(), log.matches("-> 429").count()), (1, 0), "{log}");
-}

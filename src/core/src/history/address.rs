@@ -99,8 +99,13 @@ pub(crate) fn is_nearby(url: &Url) -> bool {
         }
 }
 
+/// Checks whether two addresses are equal but for their queries and other parts that may name a session.
+pub fn differ_only_in_session(a: &str, b: &str) -> bool {
+    without_session(a).is_some_and(|bare| without_session(b) == Some(bare))
+}
+
 /// Returns an address without its query, the parameters of its path, and segments with the session of ASP.NET.
-pub fn without_session(url: &str) -> Option<String> {
+fn without_session(url: &str) -> Option<String> {
     let mut url = Url::parse(url).ok()?;
     let segments = url.path_segments()?.filter(|segment| !segment.starts_with("(S("));
     let path: Vec<&str> =

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn nearby_addresses_are_pages_above_then_common_paths() {
+    fn pages_above_come_before_guessed_addresses() {
         let root = ["feed", "feed.xml", "rss.xml", "atom.xml", "index.xml", "rss"];
         let blog = ["blog/feed.xml", "blog/rss.xml", "blog/index.xml", "blog/feed"];
         for (site, above, within) in [

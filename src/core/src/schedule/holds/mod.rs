@@ -9,3 +9,4 @@ pub(super) mod manual_poll;
 pub(super) mod rate_limits;
 pub(super) mod rest;
 pub(super) mod retry_after;
+pub(super) mod wait_header;

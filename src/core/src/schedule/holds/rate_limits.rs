@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::cache::{TimingHeaders, http_date};
-use super::retry_after::WaitHeader;
+use super::wait_header::WaitHeader;
 use crate::feed::dates::date::parse_date;
 use crate::schedule::instant::seconds;
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cache::{CacheState, TimingHeaders, http_date, whole_number};
 use super::rate_limits::announced_wait;
+pub use super::wait_header::WaitHeader;
 use crate::feed::sparse::is_default;
 use crate::schedule::instant::seconds;
 use crate::schedule::limits::RETRY_AFTER_CAP_SECONDS;
@@ -22,40 +23,6 @@ pub struct Wait {
     /// Number of 429s in a row from the host that came after the end of an earlier wait.
     #[serde(default, skip_serializing_if = "is_default")]
     pub refusals: u8,
-}
-
-/// The header that imposed a wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum WaitHeader {
-    /// `Retry-After`: a hard limit; a manual poll requires confirmation.
-    RetryAfter,
-    /// The cache lifetime of a 429 or 503 without `Retry-After`: treated like any cache lifetime.
-    CacheControl,
-    /// No header: the response is a 429 that states no time, so an hour is assumed (SPEC D.2).
-    Nothing,
-    /// `X-RateLimit-Reset` or a similar header: a hard limit like `Retry-After`.
-    XRateLimitReset,
-    /// `RateLimit-Reset`, likewise.
-    RateLimitReset,
-    /// `RateLimit` or `RateLimit-Policy`, likewise.
-    RateLimit,
-}
-
-impl WaitHeader {
-    /// Returns the name of the header that announces a rate limit, or `None` for other waits.
-    pub const fn limit_name(self) -> Option<&'static str> {
-        match self {
-            Self::RetryAfter | Self::CacheControl | Self::Nothing => None,
-            Self::XRateLimitReset => Some("x-ratelimit-reset"),
-            Self::RateLimitReset => Some("RateLimit-Reset"),
-            Self::RateLimit => Some("RateLimit"),
-        }
-    }
-
-    /// Checks whether the server said for how long it takes no requests.
-    pub fn is_stated(self) -> bool {
-        self == Self::RetryAfter || self.limit_name().is_some()
-    }
 }
 
 impl Wait {
