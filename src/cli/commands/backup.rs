@@ -96,7 +96,11 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     })?;
     // The old search index does not match the restored entries. An empty index replaces it, which the reader fills again.
     SearchIndex::make_empty(&data).map_err(|error| Failure::new(error.to_string()))?;
-    let feeds = borrowed.when_free(|| session::open_store(options))?.subscriptions()?.len();
+    let mut store = borrowed.when_free(|| session::open_store(options))?;
+    store.hold_unsent()?;
+    store.sync()?;
+    let feeds = store.subscriptions()?.len();
+    drop(store);
     drop(borrowed);
     let feeds = counted_words(feeds, "subscription", "subscriptions");
     console::tell(&format!("{feeds} restored to {}", data.display()));

@@ -11,7 +11,7 @@ use super::subscription::{
 use super::{feed_settings, unsubscribe};
 use crate::engine::backfill::history_requests::write_record;
 use crate::engine::change::feed_change::{Direction, FeedChange, FeedParts};
-use crate::engine::change::undo_stack::Step;
+use crate::engine::change::step::Step;
 use crate::engine::change::value::ChangeId;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
@@ -23,6 +23,7 @@ use crate::engine::poll::redirects::replace_address;
 use crate::engine::poll::{manual_poll, plans, stop_polls};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use backissue_core::accounts::subscriptions::Leaving;
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::FeedStatus;
@@ -131,7 +132,7 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     let Some((mut given_up, dropped)) = unsubscribe::leave(engine, from) else {
         return Vec::new();
     };
-    given_up.record.ended = Some(now);
+    (given_up.record.ended, given_up.record.leaving) = (Some(now), Leaving::Removed);
     let mut changed = FeedChange::default();
     if let Some(kept) = engine.feeds.get_mut(&into) {
         let before = FeedParts::of(kept);
@@ -147,7 +148,7 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     }
     engine.ended.insert(from, given_up);
     engine.tell_when_durable(from, Event::SubscriptionEnded(from));
-    let step = Some(engine.undo.push(Step::Unsubscribed(from)));
+    let step = engine.undo.push(Step::Unsubscribed(from));
     engine.tell(Event::FeedsChanged);
     let mut effects = Vec::from_iter(dropped);
     effects.push(change::write(
@@ -258,7 +259,7 @@ pub fn changed(
     let step = engine.undo.push(step);
     engine.say_undoable(text);
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed, &before, Some(step))
+    save_and_show(engine, now, feed, &before, step)
 }
 
 /// Moves waiting polls and emits an event if the address of a feed is no longer `from`.

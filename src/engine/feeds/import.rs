@@ -11,7 +11,7 @@ use super::subscribe::insert;
 use super::subscription::GivenBy;
 use super::typed_logins::{TakenLogin, take_login};
 use crate::engine::change::feed_change::{FeedChange, FeedParts};
-use crate::engine::change::undo_stack::Step;
+use crate::engine::change::step::Step;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
@@ -72,7 +72,8 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
             imported.known.push(feed);
             let (before, change) = add_to(engine, feed, &asked);
             if change.renames() {
-                steps.push(Step::Changed { feed, before: Box::new(before) });
+                let after = engine.feeds.get(&feed).map(|feed| feed.record.chosen());
+                steps.push(Step::changed(feed, before, after.unwrap_or_default()));
             }
             if change != FeedChange::default() {
                 changed.push((feed, change));
@@ -92,7 +93,8 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
         imported.known.len(),
         imported.bad.len()
     );
-    let step = (!steps.is_empty()).then(|| engine.undo.push(Step::Together(steps)));
+    let is_changed = !steps.is_empty();
+    let step = is_changed.then(|| engine.undo.push(Step::Imported(steps))).flatten();
     if step.is_some() {
         engine.say_undoable(text);
     } else {

@@ -13,7 +13,7 @@ use super::subscription::{FormerAddress, NamedBy, Subscription, SubscriptionReco
 use super::typed_logins::take_login;
 use super::{feed_moves, feed_preview, import};
 use crate::engine::change::feed_change::FeedChange;
-use crate::engine::change::undo_stack::Step;
+use crate::engine::change::step::Step;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
@@ -346,10 +346,21 @@ pub fn subscribe(
     }
     engine.tell(Event::FeedsChanged);
     // A subscription that is added without a request is part of a larger change, and that change has its own undo step.
-    let step = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed)));
+    let step = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed))).flatten();
     let mut effects = vec![change::write(engine, Change::Subscribed(vec![feed], Vec::new()), step)];
     effects.extend(rate_limits::save_wait(engine, feed));
     (Added { feed, known: false, moved: None }, effects)
+}
+
+/// Says that a new feed is on none of the user's accounts; empty without accounts, or if it is on one.
+fn only_here(engine: &Engine, feed: FeedKey) -> String {
+    let account = |feed: &Subscription| feed.record.feed_settings.account.is_some();
+    if engine.accounts.is_empty() || engine.feeds.get(&feed).is_some_and(account) {
+        return String::new();
+    }
+    let names: Vec<String> =
+        engine.accounts.iter().map(|account| format!("'{}'", account.name)).collect();
+    format!(", only here, not on {}", names.join(" or "))
 }
 
 /// Subscribes to a feed whose document just arrived, or changes the address of a feed to it, and stores the document. `current` is
@@ -414,7 +425,11 @@ fn subscribe_to(
     engine.tell(Event::FeedsChanged);
     if is_new {
         let title = engine.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
-        let text = format!("subscribed to '{title}'{}", offer.unwrap_or_default());
+        let text = format!(
+            "subscribed to '{title}'{}{}",
+            offer.unwrap_or_default(),
+            only_here(engine, added.feed)
+        );
         engine.say_undoable(text);
         engine.tell(Event::Subscribed { feed: added.feed, to_read: wanted.choose });
     }

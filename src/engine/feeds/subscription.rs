@@ -13,6 +13,7 @@ use crate::engine::moving::publication::StatedHead;
 use crate::engine::politeness::server_habits::ServerHabits;
 use crate::engine::poll::fetch::Validators;
 use crate::engine::poll::poll_log::PollLogEntry;
+use backissue_core::accounts::subscriptions::Leaving;
 use backissue_core::feed::outgoing::outgoing_title;
 use backissue_core::feed::sparse::is_default;
 use backissue_core::feed::{FeedDocument, Kind};
@@ -72,6 +73,9 @@ pub struct SubscriptionRecord {
     pub declined: Option<String>,
     /// Time at which the user unsubscribed. The stored data is deleted a week later.
     pub ended: Option<DateTime<Utc>>,
+    /// Whether a sync may remove the subscription from the server of its account.
+    #[serde(skip_serializing_if = "is_default")]
+    pub leaving: Leaving,
 }
 
 /// An address that a feed had before it moved.

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::commands::Command;
 use super::key::{ALT_BACKSPACE, Code, Key};
-use super::key_bindings::Meaning;
+use super::key_bindings::{Meaning, reason_for_nothing};
 use super::key_names::shown;
 use super::run_command::run_command;
 use crate::engine::feeds::addresses;
@@ -112,7 +112,12 @@ fn typed_command(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Command>
         Meaning::Command(command) => return Some(command),
         Meaning::Begun => app.ui.begun = typed,
         Meaning::Nothing => {
-            let text = format!("{} does nothing here · ? shows the keys", shown(&typed));
+            let keys = shown(&typed);
+            let why = reason_for_nothing(app.ui.settings.key_preset, &keys);
+            let text = why.map_or_else(
+                || format!("{keys} does nothing here · ? shows the keys"),
+                |why| format!("{keys} does nothing here: {why}"),
+            );
             app.ui.say(now, text);
         }
     }

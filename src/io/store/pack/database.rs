@@ -55,6 +55,8 @@ pub(in crate::io::store) struct Database {
     is_noted: bool,
     /// Whether sled may hold something else than the pack.
     is_wrong: bool,
+    /// Undo steps that are written in the next frame.
+    pub(in crate::io::store) beside: Option<Batch>,
     /// Nothing can be written.
     only_reads: bool,
 }
@@ -158,6 +160,7 @@ impl Database {
             ordered: None,
             is_noted: false,
             is_wrong: true,
+            beside: None,
             only_reads: false,
         })
     }
@@ -203,6 +206,10 @@ impl Database {
         &mut self,
         batches: &[(TableName, &Batch)],
     ) -> Result<(), StoreError> {
+        let steps = self.beside.take();
+        let steps = steps.iter().map(|steps| (TableName::Undo, steps));
+        let batches: Vec<_> = batches.iter().copied().chain(steps).collect();
+        let batches = batches.as_slice();
         let mut frame = FrameBuilder::default();
         for (table, batch) in batches {
             if !frame.add(*table, batch) {

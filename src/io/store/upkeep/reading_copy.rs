@@ -100,7 +100,12 @@ mod tests {
         let (mut store, told) = Store::read_instead(data.path(), StoreError::NoRoom).unwrap();
         assert_eq!(told, Some(StoreError::ReadOnly.to_string()));
         assert_eq!(store.salt(1).unwrap(), 7);
-        let write = StoreWork { id: JobId(1), job: Job::SaveSearches(Vec::new()), change: None };
+        let write = StoreWork {
+            id: JobId(1),
+            job: Job::SaveSearches(Vec::new()),
+            change: None,
+            beside: None,
+        };
         let why = store.perform(write).unwrap().result.unwrap_err();
         assert!(why.no_room && why.text.contains("read-only"), "{why:?}");
         let copy = store.elsewhere.as_ref().unwrap().path().to_owned();

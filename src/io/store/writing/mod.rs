@@ -2,5 +2,6 @@
 
 mod elsewhere;
 pub(in crate::io::store) mod group;
+mod marks;
 pub(in crate::io::store) mod syncs;
 pub(in crate::io::store) mod transaction;
