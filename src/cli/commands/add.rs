@@ -14,7 +14,7 @@ use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::plans;
 use crate::engine::request::Request;
-use crate::engine::settings::Credentials;
+use crate::engine::settings::{Credentials, ONLY_BY_HAND};
 use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::loop_handle::Waited;
@@ -209,7 +209,7 @@ fn tell_brought(desk: &CommandContext, engine: &Engine, first: &BTreeMap<u32, u3
             more => format!("{more} older entries; "),
         };
         desk.put(&format!("  {name}{brought}{}", history::describe_standing(engine, feed)));
-        if let Some(next) = next_words(feed) {
+        if let Some(next) = next_words(engine, feed) {
             desk.put(&format!("  {name}{next}"));
         }
     }
@@ -268,18 +268,24 @@ fn added_words(engine: &Engine, addition: &Addition, added: &Added) -> String {
         }));
     }
     lines.push(format!("subscribed: {} '{title}' {}", feed.key, feed.record.url));
+    lines.extend(
+        feed.record.former.last().map(|former| format!("  {} is one of its archives", former.url)),
+    );
     if !addition.wanted.unasked {
         let entries = counted_words(feed.counters.total, "entry", "entries");
         lines.push(format!("  {entries}"));
     }
     if addition.wanted.unasked {
-        lines.extend(next_words(feed).map(|next| format!("  {next}")));
+        lines.extend(next_words(engine, feed).map(|next| format!("  {next}")));
     }
     lines.join("\n")
 }
 
 /// Describes the next poll, the interval, and what determined it.
-fn next_words(feed: &Subscription) -> Option<String> {
+fn next_words(engine: &Engine, feed: &Subscription) -> Option<String> {
+    if !engine.settings.poll.automatic {
+        return Some(ONLY_BY_HAND.to_owned());
+    }
     let next = view::coming(feed.plan.next_poll?, clock::now());
     let why = plans::settled_words(feed.plan.settled_by);
     let placed = schedule::places_polls(&feed.state.facts);

@@ -40,7 +40,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &FeedsArgs) -> Result<Don
         desk.tell("no subscription matches; 'backissue feeds' lists them all");
     }
     for feed in feeds {
-        desk.put(&feed_line(feed, now));
+        desk.put(&feed_line(feed, engine.settings.poll.automatic, now));
     }
     tell_lost(desk)
 }
@@ -192,8 +192,12 @@ impl Wanted {
     }
 }
 
-fn feed_line(feed: &Subscription, now: DateTime<Utc>) -> String {
-    let next = feed.plan.next_poll.map_or_else(|| "never".to_owned(), |at| view::coming(at, now));
+fn feed_line(feed: &Subscription, automatic: bool, now: DateTime<Utc>) -> String {
+    let next = match feed.plan.next_poll {
+        Some(_) if !automatic => "by hand".to_owned(),
+        Some(at) => view::coming(at, now),
+        None => "never".to_owned(),
+    };
     let trouble = feed.state.trouble.as_deref().map(|why| format!("  ({why})")).unwrap_or_default();
     let tags = feed.record.tags.iter().flat_map(|tag| ["  #", tag]).collect::<String>();
     format!(

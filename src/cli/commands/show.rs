@@ -35,6 +35,9 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ShowArgs) -> Result<Done
         return Ok(Done::All);
     }
     desk.put(&entry_text::head(&kept, None));
+    if let Some(words) = kept.former_id_words() {
+        desk.put(&words);
+    }
     desk.put(entry_text::body(markup, base.as_deref()).trim_end_matches('\n'));
     Ok(Done::All)
 }

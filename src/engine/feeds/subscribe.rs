@@ -9,7 +9,7 @@ use super::addition::{Added, Addition, Previews, Subscribe};
 use super::addresses::subscribed_as;
 use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::discovery::{Found, feed_in, follow_page, found, names_no_feed};
-use super::subscription::{NamedBy, Subscription, SubscriptionRecord};
+use super::subscription::{FormerAddress, NamedBy, Subscription, SubscriptionRecord};
 use super::typed_logins::take_login;
 use super::{feed_moves, feed_preview};
 use crate::engine::change::undo_stack::Step;
@@ -95,7 +95,7 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
             Vec::new()
         }
         Ok(url) if addition.wanted.unasked => {
-            let (added, effects) = subscribe(engine, now, &addition.wanted, &url, None);
+            let (added, effects) = subscribe(engine, now, &addition.wanted, &url, (None, None));
             addition.ended = Some(Ok(added));
             effects
         }
@@ -297,18 +297,23 @@ fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<
 }
 
 /// Adds a subscription to an address, unless it is already subscribed. Does not request the address. `named_by` is the document
-/// that named the address, or `None` if the user typed it.
+/// that named the address, or `None` if the user typed it. `archive` is the archive at the address that the user typed, if the address
+/// was corrected: it becomes a former address, as it does if the feed is corrected later (SPEC C.2).
 pub fn subscribe(
     engine: &mut Engine,
     now: DateTime<Utc>,
     wanted: &Subscribe,
     url: &str,
-    named_by: Option<NamedBy>,
+    (named_by, archive): (Option<NamedBy>, Option<NamedBy>),
 ) -> (Added, Vec<Effect>) {
     if let Some(feed) = subscribed_as(engine, url) {
         return (Added { feed, known: true, moved: None }, Vec::new());
     }
     let feed = insert(engine, now, wanted, url.to_owned(), named_by);
+    if let (Some(archive), Some(added)) = (archive, engine.feeds.get_mut(&feed)) {
+        let NamedBy { url, public } = archive;
+        added.record.former.push(FormerAddress { url, until: now, public, by_user: false });
+    }
     engine.tell(Event::FeedsChanged);
     // A subscription that is added without a request is part of a larger change, and that change has its own undo step.
     let step = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed)));
@@ -330,6 +335,7 @@ fn subscribe_to(
     let wanted = &addition.wanted;
     let url = permanent(&fetched.hops, asked).unwrap_or(asked).to_owned();
     let by_archive = current.as_ref().and_then(CurrentFound::named_by);
+    let archive = by_archive.clone();
     let named_by = addition.named_by(asked, &url, &fetched, by_archive);
     let is_whole = fetched.result.as_ref().is_ok_and(|answer| matches!(answer.status, 200 | 203));
     let document = feed_in(&fetched).ok();
@@ -337,7 +343,7 @@ fn subscribe_to(
         format!(": {}", feed_preview::preview(engine, now, &url, &fetched, document).words())
     });
     let settled = match wanted.moves {
-        None => Ok(subscribe(engine, now, wanted, &url, named_by)),
+        None => Ok(subscribe(engine, now, wanted, &url, (named_by, archive))),
         Some(feed) => document.ok_or_else(|| names_no_feed(None)).and_then(|document| {
             let (text, effects) =
                 feed_moves::move_to(engine, now, feed, (&url, named_by), document)?;

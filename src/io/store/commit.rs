@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::{DateTime, Utc};
-
 use crate::io::store::pack::{Batch, TableName};
 
 use super::super::codec;
@@ -74,12 +72,14 @@ impl Store {
                     position: Position::Subscription,
                     fetched_at: commit.fetched_at,
                 };
-                let windows = commit.history.as_ref().map(|record| record.windows.past.as_slice());
-                let recent = windows.unwrap_or_default().iter().flatten().copied().collect();
-                let merging = Merging { recent, ..Merging::at(place) };
+                let record = commit.history.as_deref();
+                let (recent, previous) =
+                    record.map(|record| record.windows.before(document)).unwrap_or_default();
+                let moves = record.is_some_and(|record| record.moves);
+                let merging = Merging { recent, previous, moves, ..Merging::at(place) };
                 let tombstones = tombstones.unwrap_or_default();
                 let (mut merged, hits) = self.merge(feed, document, &merging, &tombstones)?;
-                self.keep_previous(feed, &mut merged, commit.fetched_at);
+                self.keep_previous(feed, &mut merged, place);
                 (merged, hits)
             }
         };
@@ -96,6 +96,7 @@ impl Store {
             if !merged.withdrawn.is_empty() {
                 record.withdrawn.clone_from(&merged.withdrawn);
             }
+            record.moves |= merged.moves;
             record
         });
         let log = commit.log.as_ref().map(|line| {
@@ -124,7 +125,10 @@ impl Store {
         let (mut merged, mut hits) = match &commit.document {
             None => (self.nothing_merged(commit.feed)?, NewHits::new()),
             Some((document, merging)) => {
-                self.merge(commit.feed, document, merging, &commit.record.tombstones)?
+                let tombstones = &commit.record.tombstones;
+                let (mut merged, hits) = self.merge(commit.feed, document, merging, tombstones)?;
+                self.keep_previous(commit.feed, &mut merged, merging.place);
+                (merged, hits)
             }
         };
         let now = commit.document.as_ref().map(|(_, merging)| merging.place.fetched_at);
@@ -140,16 +144,26 @@ impl Store {
         )
     }
 
-    /// Keeps the texts of the entries that a poll found edited.
-    fn keep_previous(&self, feed: FeedKey, merged: &mut Merged, at: DateTime<Utc>) {
+    /// Keeps the texts of the entries that a document edits or has under another id, and counts the edits that a reader sees.
+    fn keep_previous(&self, feed: FeedKey, merged: &mut Merged, place: DocumentPlace) {
         let first_new = merged.counters.next_seq.saturating_sub(merged.new);
         let known = merged.entries.range(..first_new);
-        let edited: Vec<u32> =
-            known.filter(|(_, entry)| entry.body.is_some()).map(|(&seq, _)| seq).collect();
+        let edited: Vec<u32> = known
+            .filter(|(_, it)| it.body.is_some() || it.earlier.is_some())
+            .map(|it| *it.0)
+            .collect();
         for (seq, (kept, body)) in read_in(&self.meta, &self.bodies, feed, edited.into_iter()) {
-            if let (Some(entry), Some(body)) = (merged.entries.get_mut(&seq), body) {
-                keep_previous(entry, &kept, body, at);
+            let (Some(entry), Some(body)) = (merged.entries.get_mut(&seq), body) else { continue };
+            // Of an archive, only copies with other ids are versions: its texts are older, whatever their times say.
+            let is_poll = place.position == Position::Subscription;
+            if !is_poll && entry.earlier.is_none() && entry.kept.id == kept.id {
+                continue;
             }
+            let changes = entry.body.is_some();
+            let is_seen =
+                keep_previous(entry, &kept, body, place.fetched_at) && entry.row.flags.is_shown();
+            let unseen = u32::from(changes && !is_seen);
+            merged.edited = merged.edited.saturating_sub(unseen);
         }
     }
 

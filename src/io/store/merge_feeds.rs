@@ -60,7 +60,7 @@ impl Store {
                     row.content = TEXT_LOST;
                 }
                 counters.shift(None, Some(row.flags));
-                added.insert(counters.next_seq, MergedEntry { row, kept, body });
+                added.insert(counters.next_seq, MergedEntry::new(row, kept, body));
                 now_as.insert(seq, counters.next_seq);
                 counters.next_seq = counters.next_seq.saturating_add(1);
             }

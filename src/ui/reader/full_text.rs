@@ -56,10 +56,10 @@ pub fn toggle_changes(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let LoadedEntry { kept, body, flags, .. } = &reader.entry;
     let previous = body.as_ref().and_then(|body| Some((body.previous.as_ref()?, body.text()?)));
     let Some((previous, text)) = previous else {
-        let why = if flags.is_edited() {
-            "the text before the edit is no longer stored"
-        } else {
-            "the publisher has not edited this entry since it was fetched"
+        let why = match kept.former_id_words() {
+            _ if flags.is_edited() => "the text before the edit is no longer stored".to_owned(),
+            Some(words) => format!("its text has not changed; {words}"),
+            None => "the publisher has not edited this entry since it was fetched".to_owned(),
         };
         app.ui.say(now, why);
         return Vec::new();

@@ -37,7 +37,12 @@ pub(in crate::view) fn draw(
     pane::clear_beside(frame, area);
     let count = app.engine.timetable.len();
     let place = format!("{}/{count}", shown.list.selected.saturating_add(1).min(count));
-    let title = "Timetable ─ Enter opens the plan, q closes";
+    let automatic = app.engine.settings.poll.automatic;
+    let title = if automatic {
+        "Timetable ─ Enter opens the plan, q closes"
+    } else {
+        "Timetable ─ polled only when you ask ─ Enter opens the plan, q closes"
+    };
     let inside = pane::counted(frame, area, title, &place, true);
     let (inside, bottom) = with_sums(inside);
     let width = usize::from(inside.width);
@@ -53,7 +58,7 @@ pub(in crate::view) fn draw(
         lines.push(Line::styled(" no polls are planned", theme::DIM));
     }
     frame.render_widget(Paragraph::new(lines), inside);
-    if let Some(sums) = shown.sums.filter(|sums| sums.feeds > 0) {
+    if let Some(sums) = shown.sums.filter(|sums| sums.feeds > 0 && automatic) {
         let words = cells::wrap(&sums_words(&sums), width.saturating_sub(2), SUM_LINES);
         let lines = words.into_iter().map(|line| Line::styled(format!(" {line}"), theme::DIM));
         frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), bottom);

@@ -314,6 +314,9 @@ fn planned(app: &App) -> Option<FeedKey> {
 }
 
 fn next_poll(app: &App, now: DateTime<Utc>) -> Option<String> {
+    if !app.engine.settings.poll.automatic {
+        return Some("feeds are polled only when you ask".to_owned());
+    }
     let at = app.engine.timetable.next()?;
     let (_, key) = app.engine.timetable.iter().next()?;
     let feed = app.engine.feeds.get(key).filter(|_| planned(app) != Some(*key))?;

@@ -253,7 +253,8 @@ impl Reader {
             if let Some(body) = &entry.body {
                 let former = std::mem::replace(&mut self.bodies[place], body.clone());
                 let text = former.text().map(str::to_owned);
-                let previous = text.map(|text| PreviousText { title: None, text, at: self.now });
+                let previous =
+                    text.map(|text| PreviousText { text, at: self.now, ..PreviousText::default() });
                 self.bodies[place].previous = previous.map(Box::new);
             }
             assert_eq!(entry.row.identity, identity_hash(&entry.kept.id));

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Start of the long form.
-const LONG: &str = "tag:google.com,2005:reader/item/";
+use crate::feed::identity::SERVED_PREFIX as LONG;
+
 /// Number of digits of an id in the long form, for servers with numeric ids.
 const DIGITS: usize = 16;
 /// Longest decimal id in characters.

@@ -19,6 +19,8 @@ const ID_BYTES_MAX: usize = 4_096;
 /// Prefix of identities that are hashes.
 const HASH_PREFIX: &str = "urn:backissue:entry:";
 
+/// Prefix of identities that the server of an account gave to entries whose publisher's id it does not tell.
+pub const SERVED_PREFIX: &str = "tag:google.com,2005:reader/item/";
 /// Prefix of identities that are the SHA-256 of another identity, in hexadecimal.
 const SHA256_PREFIX: &str = "urn:sha256:";
 /// Number of hexadecimal digits of a SHA-256.
@@ -209,6 +211,11 @@ pub fn identity_of_sha256(digits: &str) -> Option<String> {
 /// Checks whether an identity is the SHA-256 of another.
 pub fn is_hashed_identity(id: &str) -> bool {
     id.strip_prefix(SHA256_PREFIX).is_some_and(|digits| digits.len() == SHA256_DIGITS)
+}
+
+/// Checks whether an identity was given by the server of an account, and not by the publisher.
+pub(crate) fn is_served(id: &str) -> bool {
+    id.starts_with(SERVED_PREFIX) || is_hashed_identity(id)
 }
 
 fn bounded(id: &str) -> String {

@@ -7,11 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::rank::{Position, Rank};
 use super::walk::adaptor::Adaptor;
 use crate::feed::content::data_values::without_data_values;
+use crate::feed::identity::is_served;
 use crate::feed::text::{one_line, strip_markup};
 use crate::feed::{Enclosure, Entry};
 
 /// Maximum length of an excerpt in characters, which is enough for the widest list.
 const EXCERPT_CHARS: usize = 120;
+/// Maximum length of an id in a sentence, in characters.
+const ID_CHARS: usize = 80;
 /// Maximum number of bytes of markup that are read to create an excerpt.
 const EXCERPT_FROM_BYTES: usize = 2048;
 
@@ -50,6 +53,53 @@ pub struct KeptEntry {
     /// Attached files.
     pub enclosures: Vec<Enclosure>,
     pub categories: Vec<String>,
+    /// Other ids under which the publisher listed the entry, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<FormerId>,
+}
+
+/// An id of an entry that is not its present one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormerId {
+    pub id: String,
+    /// Date that the copy with this id stated.
+    pub date: Option<DateTime<Utc>>,
+    /// Time at which the other id was found.
+    pub at: DateTime<Utc>,
+    /// What both copies have in common.
+    pub reason: Evidence,
+    /// Whether the entry was starred while it had this id.
+    pub is_marked: bool,
+}
+
+/// A row of the table of evidence: the properties that two copies of a publication with different ids have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Evidence {
+    LinkAndTitle,
+    /// Titles and paths, at two hosts.
+    TitleAndPath,
+    /// Titles and dates with a time of day.
+    TitleAndDate,
+    /// Titles and attached files.
+    TitleAndFile,
+    /// Links, and dates or places in the document.
+    Link,
+    /// The id is a former one of the entry.
+    FormerId,
+}
+
+impl Evidence {
+    /// Returns what the copies have in common, as a fragment of a sentence.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::LinkAndTitle => "the same link and title",
+            Self::TitleAndPath => "the same title and path at another host",
+            Self::TitleAndDate => "the same title and time",
+            Self::TitleAndFile => "the same title and file",
+            Self::Link => "the same link",
+            Self::FormerId => "an id that it had before",
+        }
+    }
 }
 
 impl KeptEntry {
@@ -70,6 +120,7 @@ impl KeptEntry {
             rank,
             enclosures: entry.enclosures.clone(),
             categories: entry.categories.clone(),
+            former: Vec::new(),
         }
     }
 
@@ -79,6 +130,13 @@ impl KeptEntry {
             Position::Capture { .. } => Some(Adaptor::InternetArchive.origin()),
             Position::Page | Position::Archive { .. } | Position::Subscription => None,
         }
+    }
+
+    /// Says which id of its publisher the entry had before, and why it is the same entry; `None` if it never had another.
+    pub fn former_id_words(&self) -> Option<String> {
+        let former = self.former.iter().rev().find(|former| !is_served(&former.id))?;
+        let (id, why) = (one_line(&former.id, ID_CHARS), former.reason.text());
+        Some(format!("also known as {id} until {}: {why}", former.at.format("%Y-%m-%d")))
     }
 
     /// Returns the title shown in lists, or the excerpt if there is no title.
@@ -133,6 +191,12 @@ pub struct PreviousText {
     pub text: String,
     /// Time of the poll that found the edit.
     pub at: DateTime<Utc>,
+    /// Id of this copy if it is another one than the entry has now ([`KeptEntry::former`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub former: Option<String>,
+    /// The copy before this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Box<Self>>,
 }
 
 impl EntryBody {
@@ -155,9 +219,10 @@ impl EntryBody {
 
     /// Returns the length of all texts together, in bytes.
     pub fn len(&self) -> usize {
-        let previous = self.previous.as_ref().map(|previous| &previous.text);
-        let texts = [self.summary.as_ref(), self.content.as_ref(), previous];
-        texts.into_iter().flatten().map(String::len).sum()
+        let texts = [self.summary.as_ref(), self.content.as_ref()].into_iter().flatten();
+        let first = self.previous.as_deref();
+        let versions = std::iter::successors(first, |version| version.before.as_deref());
+        texts.chain(versions.map(|version| &version.text)).map(String::len).sum()
     }
 
     /// Checks whether summary and content are both missing or empty.

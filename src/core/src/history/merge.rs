@@ -8,14 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 
 use super::counters::Counters;
-use super::kept::{EntryBody, KeptEntry, listed};
+use super::kept::{EntryBody, Evidence, FormerId, KeptEntry, PreviousText, listed};
 use super::rank::{Position, Rank};
 use super::row::{Flags, IndexRow, TEXT_LOST};
 use super::tombstones::Tombstones;
-use super::windows::same_publication::{Former, Signs, find_same};
+use super::windows::same_publication::{Comparison, Former, Same, Signs};
 use crate::feed::fingerprint::content_hash;
 use crate::feed::identity::{hashed_identity, identity_hash, is_hashed_identity};
 use crate::feed::{Entry, FeedDocument};
+
+/// Maximum number of former ids that are kept of an entry; the oldest are dropped first.
+const FORMER_IDS_MAX: usize = 8;
 
 /// The origin of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +52,10 @@ pub struct Merged {
     pub counters: Counters,
     /// Number of entries that were never seen before.
     pub new: u32,
-    /// Number of known entries whose content changed.
+    /// Number of known entries whose title or text changed, as the reader sees it.
     pub edited: u32,
+    /// Whether most entries of the previous document returned at another host without dates: this publisher moves its entries.
+    pub moves: bool,
     /// Sequence numbers of the entries that a complete document withdrew ([`super::complete::withdraw`]).
     pub withdrawn: Vec<u32>,
 }
@@ -63,6 +68,48 @@ pub struct MergedEntry {
     pub kept: KeptEntry,
     /// Body of the entry, if it changed.
     pub body: Option<EntryBody>,
+    /// A copy with another id that did not win, if its text is not the one of the entry.
+    pub earlier: Option<Box<PreviousText>>,
+}
+
+impl MergedEntry {
+    /// Creates an entry to write that no other copy contradicts.
+    pub const fn new(row: IndexRow, kept: KeptEntry, body: Option<EntryBody>) -> Self {
+        Self { row, kept, body, earlier: None }
+    }
+
+    /// Notes a copy that has another id than the known entry: the id that did not win, and a losing text that is not the entry's.
+    fn note_other_copy(
+        &mut self,
+        copy: &Entry,
+        known: &KnownEntry,
+        reason: Evidence,
+        at: DateTime<Utc>,
+    ) {
+        let wins = self.kept.id == copy.id;
+        let date = if wins {
+            known.kept.published.or(known.kept.updated)
+        } else {
+            copy.published.or(copy.updated)
+        };
+        let id = if wins { known.kept.id.clone() } else { copy.id.clone() };
+        let is_marked = wins && known.row.flags.is_starred();
+        let had = self.kept.former.iter().find(|former| former.id == copy.id);
+        let reason = had.map_or(reason, |had| had.reason);
+        let (winner, former) = (&self.kept.id, &mut self.kept.former);
+        former.retain(|former| former.id != id && former.id != *winner);
+        if id == *winner {
+            return;
+        }
+        if !wins && short_content_hash(copy) != self.row.content {
+            let text = copy.body().unwrap_or_default().to_owned();
+            let title = copy.title.clone();
+            let former = Some(id.clone());
+            self.earlier = Some(Box::new(PreviousText { title, text, at, former, before: None }));
+        }
+        former.push(FormerId { id, date, at, reason, is_marked });
+        former.drain(..former.len().saturating_sub(FORMER_IDS_MAX));
+    }
 }
 
 /// How a document is merged.
@@ -77,13 +124,24 @@ pub struct Merging {
     /// Date above which new entries of an archive are unread, because they were missed between two polls. The flag is true if
     /// entries without a date are unread, too.
     pub unread_above: Option<(DateTime<Utc>, bool)>,
+    /// Identity hashes of the entries in the previous document, in its order.
+    pub previous: Vec<u64>,
+    /// Whether this publisher is known to move its entries between hosts.
+    pub moves: bool,
 }
 
 impl Merging {
     /// Creates the settings for a document at `place` in its feed: its undated entries are listed at the time of the fetch,
     /// and no recent entries are known.
     pub const fn at(place: DocumentPlace) -> Self {
-        Self { place, placed: None, recent: BTreeSet::new(), unread_above: None }
+        Self {
+            place,
+            placed: None,
+            recent: BTreeSet::new(),
+            unread_above: None,
+            previous: Vec::new(),
+            moves: false,
+        }
     }
 }
 
@@ -129,21 +187,30 @@ pub fn merge_as(
     let document_time = document.head.updated.or(document.head.published);
     let entries = one_copy_each(&document.entries);
     let mut same = find_known(&entries, merging, known);
-    for (at, entry) in entries.into_iter().enumerate() {
+    let ids: BTreeSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
+    for (at, entry) in entries.iter().copied().enumerate() {
         let rank = Rank::new(entry.updated, document_time, place.position, place.fetched_at);
         let content = short_content_hash(entry);
-        match same.remove(&at) {
-            None => merged.add(entry, rank, content, merging),
-            Some(known) => {
-                if rank > known.kept.rank {
-                    merged.replace(entry, rank, content, known);
-                } else if place.position == Position::Subscription && known.kept.id != entry.id {
-                    merged.keep(known, &entry.id);
-                } else if known.row.flags.is_withdrawn() {
-                    merged.keep(known, &known.kept.id);
-                }
-            }
+        let Some(Match { known, evidence }) = same.remove(&at) else {
+            merged.add(entry, rank, content, merging);
+            continue;
+        };
+        let wins = rank > known.kept.rank;
+        let takes_id = wins || place.position == Position::Subscription;
+        if wins {
+            merged.replace(entry, rank, content, known);
+        } else if (takes_id && known.kept.id != entry.id)
+            || known.row.flags.is_withdrawn()
+            || evidence.is_some_and(|evidence| evidence != Evidence::FormerId)
+        {
+            merged.keep(known, if takes_id { &entry.id } else { &known.kept.id });
         }
+        let Some(written) = merged.entries.get_mut(&known.seq) else { continue };
+        if let Some(evidence) = evidence {
+            merged.moves |= evidence == Evidence::TitleAndPath;
+            written.note_other_copy(entry, known, evidence, place.fetched_at);
+        }
+        written.kept.former.retain(|former| !ids.contains(former.id.as_str()));
     }
     merged.apply_tombstones(document, &tombstones, known);
     merged
@@ -152,13 +219,7 @@ pub fn merge_as(
 /// Checks whether the document contains a known entry under another id.
 pub fn has_renamed(document: &FeedDocument, merging: &Merging, known: &Known) -> bool {
     let entries = one_copy_each(&document.entries);
-    let found = find_known(&entries, merging, known);
-    let is_renamed = |id: &str, known: &str| {
-        id != known && hashed_identity(id) != known && id != hashed_identity(known)
-    };
-    found
-        .iter()
-        .any(|(at, known)| entries.get(*at).is_some_and(|it| is_renamed(&it.id, &known.kept.id)))
+    find_known(&entries, merging, known).values().any(|same| same.evidence.is_some())
 }
 
 /// Returns the ids of the document's entries that are known under any id, by the sequence number of the known entry.
@@ -170,7 +231,15 @@ pub fn known_copies(
     let entries = one_copy_each(&document.entries);
     let found = find_known(&entries, merging, known);
     let id = |at: usize| entries.get(at).map(|entry| entry.id.clone());
-    found.into_iter().filter_map(|(at, known)| Some((known.seq, id(at)?))).collect()
+    found.into_iter().filter_map(|(at, same)| Some((same.known.seq, id(at)?))).collect()
+}
+
+/// A known entry of which a document contains a copy.
+#[derive(Clone, Copy)]
+struct Match<'k> {
+    known: &'k KnownEntry,
+    /// What proves it; `None` if the ids are equal.
+    evidence: Option<Evidence>,
 }
 
 /// Finds, for each entry of the document, the known entry that it is a copy of. The keys are positions in `entries`. Entries
@@ -180,15 +249,51 @@ fn find_known<'k>(
     entries: &[&Entry],
     merging: &Merging,
     known: &'k Known,
-) -> BTreeMap<usize, &'k KnownEntry> {
+) -> BTreeMap<usize, Match<'k>> {
+    let mut found = find_by_id(entries, known);
+    let unknown: BTreeSet<usize> =
+        (0..entries.len()).filter(|at| !found.contains_key(at)).collect();
+    if unknown.is_empty() {
+        return found;
+    }
+    let id = |at: usize| entries.get(at).map(|entry| entry.id.as_str());
+    // A former id that is beside the present one is another entry. What the reader marked belongs to the id that had it.
+    for at in &unknown {
+        let had = |same: &Match<'_>| {
+            let mut former = same.known.kept.former.iter();
+            former.any(|former| former.is_marked && Some(former.id.as_str()) == id(*at))
+        };
+        let owner = found.iter().find(|(_, same)| had(same)).map(|(place, same)| (*place, *same));
+        if let Some((place, same)) = owner {
+            found.remove(&place);
+            found.insert(*at, Match { evidence: Some(Evidence::FormerId), ..same });
+        }
+    }
+    let here: BTreeSet<u32> = found.values().map(|same| same.known.seq).collect();
+    let mut former: Vec<&KnownEntry> =
+        known.values().flatten().filter(|known| !here.contains(&known.seq)).collect();
+    former.sort_unstable_by_key(|known| known.seq);
+    let unknown: BTreeSet<usize> =
+        unknown.into_iter().filter(|at| !found.contains_key(at)).collect();
+    for (at, place) in compare(entries, &unknown, &former, merging) {
+        if let Some(known) = former.get(place.0) {
+            found.insert(at, Match { known, evidence: Some(place.1) });
+        }
+    }
+    found
+}
+
+/// Finds the known entries that have the ids of the document's entries. The server of an account tells the SHA-256 of an id only.
+fn find_by_id<'k>(entries: &[&Entry], known: &'k Known) -> BTreeMap<usize, Match<'k>> {
     let with_id = |id: &str| {
         let with = known.get(&identity_hash(id)).map_or(&[][..], Vec::as_slice);
         with.iter().find(|candidate| candidate.kept.id == id)
     };
     let with_any_id = |id: &str| with_id(id).or_else(|| with_id(&hashed_identity(id)));
+    let same = |known| Match { known, evidence: None };
     let numbered = entries.iter().enumerate();
-    let mut found: BTreeMap<usize, &KnownEntry> =
-        numbered.filter_map(|(at, entry)| Some((at, with_any_id(&entry.id)?))).collect();
+    let mut found: BTreeMap<usize, Match<'k>> =
+        numbered.filter_map(|(at, entry)| Some((at, same(with_any_id(&entry.id)?)))).collect();
     let is_hashed = |at: usize| entries.get(at).is_some_and(|it| is_hashed_identity(&it.id));
     let hashed: BTreeMap<&str, usize> = (0..entries.len())
         .filter(|at| !found.contains_key(at) && is_hashed(*at))
@@ -197,29 +302,52 @@ fn find_known<'k>(
     if !hashed.is_empty() {
         for known in known.values().flatten() {
             if let Some(at) = hashed.get(hashed_identity(&known.kept.id).as_str()) {
-                found.insert(*at, known);
+                found.insert(*at, same(known));
             }
         }
     }
-    let unknown: BTreeSet<usize> =
-        (0..entries.len()).filter(|at| !found.contains_key(at)).collect();
-    if unknown.is_empty() {
-        return found;
-    }
-    let here: BTreeSet<u32> = found.values().map(|known| known.seq).collect();
-    let mut former: Vec<&KnownEntry> =
-        known.values().flatten().filter(|known| !here.contains(&known.seq)).collect();
-    former.sort_unstable_by_key(|known| known.seq);
-    let signs: Vec<Signs> = entries.iter().map(|entry| Signs::of(entry)).collect();
-    let former_signs: Vec<Former> = former
+    found
+}
+
+/// Compares the entries at the places `unknown` of a document with known entries that have other ids.
+fn compare(
+    entries: &[&Entry],
+    unknown: &BTreeSet<usize>,
+    former: &[&KnownEntry],
+    merging: &Merging,
+) -> Same {
+    let had: BTreeMap<&str, usize> = former
         .iter()
-        .map(|known| Former::of_kept(&known.kept, merging.recent.contains(&known.row.identity)))
+        .enumerate()
+        .flat_map(|(place, known)| known.kept.former.iter().map(move |it| (it.id.as_str(), place)))
         .collect();
-    for (at, place) in find_same(&signs, &unknown, &former_signs) {
-        if let Some(known) = former.get(place) {
-            found.insert(at, known);
-        }
-    }
+    let again = unknown.iter().filter_map(|at| {
+        let place = had.get(entries.get(*at)?.id.as_str())?;
+        Some((*at, (*place, Evidence::FormerId)))
+    });
+    let mut found: Same = again.collect();
+    let signs: Vec<Signs> = entries.iter().map(|entry| Signs::of(entry)).collect();
+    let place_of = |identity: u64| merging.previous.iter().position(|id| *id == identity);
+    let signs_of = |known: &&KnownEntry| {
+        let (row, is_recent) = (known.row, merging.recent.contains(&known.row.identity));
+        Former::of_kept(&known.kept, is_recent, place_of(row.identity))
+    };
+    let before: Vec<Former> = former.iter().map(signs_of).collect();
+    let now: Vec<u64> = entries.iter().map(|entry| identity_hash(&entry.id)).collect();
+    let only = entries.first().filter(|_| entries.len() == 1 && merging.previous.len() == 1);
+    let has_text_of = |entry: &Entry| {
+        let content = short_content_hash(entry);
+        former.iter().any(|known| known.row.content == content)
+    };
+    let comparison = Comparison {
+        document: &signs,
+        unknown,
+        former: &before,
+        order: (&now, &merging.previous),
+        is_replaced: only.is_some_and(|entry| !has_text_of(entry)),
+        moves: merging.moves,
+    };
+    comparison.find_same(&mut found);
     found
 }
 
@@ -319,16 +447,16 @@ impl Merged {
         self.counters.next_seq = seq.saturating_add(1);
         self.counters.shift(None, Some(row.flags));
         self.new = self.new.saturating_add(1);
-        self.entries
-            .insert(seq, MergedEntry { row, kept, body: Some(EntryBody::from_copy(entry)) });
+        self.entries.insert(seq, MergedEntry::new(row, kept, Some(EntryBody::from_copy(entry))));
     }
 
     fn replace(&mut self, entry: &Entry, rank: Rank, content: u64, known: &KnownEntry) {
         let old = &known.kept;
         let changed = content != known.row.content;
         let kept = if changed {
-            let (placed, deleted) = (old.placed, old.deleted);
-            KeptEntry { placed, deleted, ..KeptEntry::from_copy(entry, old.first_seen, rank) }
+            let (placed, deleted, former) = (old.placed, old.deleted, old.former.clone());
+            let kept = KeptEntry::from_copy(entry, old.first_seen, rank);
+            KeptEntry { placed, deleted, former, ..kept }
         } else {
             let (published, updated) = (entry.published, entry.updated);
             KeptEntry { id: entry.id.clone(), rank, published, updated, ..old.clone() }
@@ -340,7 +468,7 @@ impl Merged {
         let edited = changed && known.row.content != TEXT_LOST;
         self.edited = self.edited.saturating_add(u32::from(edited));
         let body = changed.then(|| EntryBody::from_copy(entry));
-        self.entries.insert(known.seq, MergedEntry { row, kept, body });
+        self.entries.insert(known.seq, MergedEntry::new(row, kept, body));
     }
 
     /// Adds to the result a known entry whose new copy did not win: restores the entry if it was withdrawn, and sets its id.
@@ -349,7 +477,7 @@ impl Merged {
         self.counters.shift(Some(known.row.flags), Some(flags));
         let row = IndexRow { flags, identity: identity_hash(id), ..known.row };
         let kept = KeptEntry { id: id.to_owned(), ..known.kept.clone() };
-        self.entries.insert(known.seq, MergedEntry { row, kept, body: None });
+        self.entries.insert(known.seq, MergedEntry::new(row, kept, None));
     }
 
     /// Updates the deleted flags of the entries to be written. Also adds the known entries that the document lists as
@@ -363,11 +491,8 @@ impl Merged {
         for tombstone in &document.tombstones {
             let same = known.get(&identity_hash(&tombstone.id)).map_or(&[][..], Vec::as_slice);
             for known in same.iter().filter(|known| known.kept.id == tombstone.id) {
-                self.entries.entry(known.seq).or_insert_with(|| MergedEntry {
-                    row: known.row,
-                    kept: known.kept.clone(),
-                    body: None,
-                });
+                let entry = || MergedEntry::new(known.row, known.kept.clone(), None);
+                self.entries.entry(known.seq).or_insert_with(entry);
             }
         }
         for entry in self.entries.values_mut() {

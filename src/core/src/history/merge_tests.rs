@@ -51,7 +51,7 @@ fn row_hash_covers_what_is_kept_with_the_text() {
         merge(&document(vec![stated("A", 0)]), polled(0), &Known::new(), Counters::default());
     let changed = document(vec![stated("B", 9)]);
     let second = merge(&changed, polled(9), &known(&first), first.counters);
-    for MergedEntry { row, kept, body } in [&first, &second].map(|merged| &merged.entries[&0]) {
+    for MergedEntry { row, kept, body, .. } in [&first, &second].map(|merged| &merged.entries[&0]) {
         let body = body.clone().unwrap();
         assert_eq!(kept_content_hash(kept, body.clone()), row.content);
         let other = EntryBody { content: Some("<p>C</p>".into()), ..body };

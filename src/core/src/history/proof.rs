@@ -35,7 +35,7 @@ pub struct Proof {
     pub parted: Option<Parted>,
     /// An archive that was read but is not known to be whole, and how often it was read again.
     pub flawed: Option<(Edge, Attempts)>,
-    /// Hash of the times of each entry in the last window, 0 for pinned ones.
+    /// Hash of the times of each entry in the last window, with a bit for pinned ones.
     pub times: Vec<u32>,
     /// Whether the last window listed its newest entries first.
     pub falls: bool,

@@ -70,6 +70,8 @@ pub struct HistoryRecord {
     pub adapted: Adapted,
     /// Reasons to doubt that the history is complete.
     pub doubts: BTreeSet<Doubt>,
+    /// Whether entries of this feed moved to another host, as a whole and without dates (SPEC C.5).
+    pub moves: bool,
     /// Whether the feed was complete after its archives were fetched, so that their records are no longer valid.
     pub nodes_outdated: bool,
     /// The proof that the history is complete, as far as there is one; `None` if the record was stored without one.

@@ -175,7 +175,7 @@ fn skip_windows_apply_unless_replaced() {
     let skips = "<skipHours><hour>6</hour><hour>7</hour><hour>8</hour><hour>9</hour><hour>10</hour>\
                  <hour>11</hour></skipHours><skipDays><day>Sunday</day></skipDays>";
     let words =
-        "hours 6, 7, 8, 9, 10 and 11 and Sunday (UTC): no automatic polls then (35 % of the week)";
+        "hours 6, 7, 8, 9, 10 and 11 and Sunday (UTC): no automatic polls then (36 % of the week)";
     check(&rss(skips), Level::Note, "skipHours", words);
     let replaced = format!("{skips}<sy:updatePeriod>daily</sy:updatePeriod>");
     check(&rss(&replaced), Level::Note, "skipHours", "ignored, because sy replaces");

@@ -161,8 +161,8 @@ fn skips(hints: &Hints, speakers: &[StatedHint], findings: &mut Findings) {
     windows.extend(hints.skip_days.iter().map(|day| day.name().to_owned()));
     let replaced =
         speakers.iter().find(|speaker| matches!(speaker.by, SettledBy::Rules | SettledBy::Sy));
-    let share =
-        (WEEK_HOURS - i64::try_from((24 - hours) * (7 - days)).unwrap_or(0)) * 100 / WEEK_HOURS;
+    let closed = WEEK_HOURS - i64::try_from((24 - hours) * (7 - days)).unwrap_or(0);
+    let share = (closed * 100 + WEEK_HOURS / 2) / WEEK_HOURS;
     let standing = match replaced {
         Some(speaker) => format!("ignored, because {} replaces the skip windows", speaker.name())
             .replace("rules replaces", "rules replace"),

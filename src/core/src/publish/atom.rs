@@ -72,8 +72,6 @@ impl PublishedEntry {
         let listed = kept.listed();
         let body = body.unwrap_or_default();
         let edited = body.previous.as_ref().map(|previous| previous.at);
-        // The date of an entry without any is the one under which it is listed, so that an edit does not move it.
-        let published = kept.published.or(Some(listed).filter(|_| kept.updated.is_none()));
         Self {
             // Without a stated time, the time at which an edit was found is the best one known.
             updated: kept.updated.or(edited).unwrap_or(listed),
@@ -82,7 +80,7 @@ impl PublishedEntry {
             link: kept.link,
             comments: kept.comments,
             author: kept.author,
-            published,
+            published: kept.published,
             summary: body.summary,
             content: body.content,
             enclosures: kept.enclosures,

@@ -12,8 +12,6 @@ use crate::history::{EntryBody, Gap, HistoryRecord, HistoryStatus, IndexRow, Kep
 pub struct Outline {
     /// The caller's number of the entry.
     pub key: u32,
-    /// Hash of the entry's id, which orders entries with the same date.
-    pub identity: u64,
     /// Date under which the entry is listed.
     pub listed: DateTime<Utc>,
     /// Size of its texts, in bytes.
@@ -56,7 +54,6 @@ impl Outline {
         });
         Some(Self {
             key,
-            identity: row.identity,
             listed: kept.listed(),
             bytes: if is_deleted { 0 } else { texts },
             changed: if is_deleted { kept.deleted } else { edited },

@@ -3,6 +3,7 @@
 //! Archives are stable: their addresses and the division depend only on the dates of the entries, and grow at the new end. A gap
 //! always lies between two documents, so that a link can lead to it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -90,7 +91,8 @@ impl DocumentPlan {
     /// are written in this order, no link ever leads to a document that is still to be written.
     pub fn all(history: &HistoryOutline, size: ArchiveSize, now: DateTime<Utc>) -> Vec<Self> {
         let mut entries = history.entries.clone();
-        entries.sort_unstable_by_key(|entry| (entry.listed, entry.identity, entry.key));
+        // Of one date, the lists show the lower number first.
+        entries.sort_unstable_by_key(|entry| (entry.listed.timestamp(), Reverse(entry.key)));
         let division = Division { entries: &entries, size, now };
         let stretches = stretches(&entries, &history.gaps);
         let mut archives: Vec<Archive> = Vec::new();

@@ -17,7 +17,6 @@ fn history(
 ) -> HistoryOutline {
     let entry = |number: i64| Outline {
         key: u32::try_from(number).unwrap(),
-        identity: u64::try_from(number).unwrap(),
         listed: day(number),
         bytes: 1_000,
         changed: None,

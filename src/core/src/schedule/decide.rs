@@ -16,7 +16,7 @@ use super::flaws::planning_flaws;
 use super::holds::bans::{Exit, SkipWindows, Skips};
 use super::holds::floors::{FloorInputs, floors};
 use super::holds::rest::{at_rest, never};
-use super::instant::{instant, seconds};
+use super::instant::{instant, not_later, seconds};
 use super::jitter::{jittered, share, usable, width};
 use super::plan::{Decision, Plan, PlanKind, SettledBy};
 use super::recommend::recommend;
@@ -53,9 +53,8 @@ fn decide_with_trace(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut Plan
         return never(rest);
     }
     let clock = seconds(now);
-    let not_later = |at: Option<DateTime<Utc>>| at.map(|at| seconds(at).min(clock));
-    let last_ok = not_later(facts.last_ok);
-    let last_try = not_later(facts.last_try).max(last_ok);
+    let last_ok = not_later(facts.last_ok, clock);
+    let last_try = not_later(facts.last_try, clock).max(last_ok);
     let recommendation = recommend(facts);
     let bounds = Bounds::from_facts(facts);
     let u = usable(u);

@@ -5,6 +5,8 @@
 
 use chrono::{DateTime, Utc};
 
+use super::limits::CLOCK_AHEAD_SECONDS;
+
 /// Returns whole seconds since 1970, rounded down (SPEC section 0).
 pub(super) const fn seconds(at: DateTime<Utc>) -> i64 {
     at.timestamp()
@@ -13,6 +15,13 @@ pub(super) const fn seconds(at: DateTime<Utc>) -> i64 {
 /// Returns whole seconds since 1970, rounded up. Used for waits, which must not end a fraction of a second early.
 pub(super) fn seconds_up(at: DateTime<Utc>) -> i64 {
     at.timestamp() + i64::from(at.timestamp_subsec_nanos() > 0)
+}
+
+/// Returns a stored time in seconds, not after `clock`. A time far ahead was stored while the clock was wrong, and is unknown (SPEC
+/// A.9).
+pub(super) fn not_later(at: Option<DateTime<Utc>>, clock: i64) -> Option<i64> {
+    let known = at.map(seconds).filter(|&at| at <= clock + CLOCK_AHEAD_SECONDS);
+    known.map(|at| at.min(clock))
 }
 
 /// Converts seconds back to an instant, clamped to the range that chrono supports.

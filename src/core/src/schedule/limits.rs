@@ -45,6 +45,9 @@ pub(crate) const BACK_OFF_CAP_SECONDS: i64 = DAY;
 /// Polling interval of a feed that has returned only 404 for 30 days (SPEC D.2).
 pub(crate) const DEAD_SECONDS: i64 = WEEK;
 
+/// How far a stored time may be ahead of the clock. A later one was stored while the clock was wrong, and counts as unknown (SPEC
+/// A.9).
+pub(crate) const CLOCK_AHEAD_SECONDS: i64 = HOUR;
 /// Minimum time between two manual requests for the same feed (SPEC B.8).
 pub(crate) const COOL_DOWN_SECONDS: i64 = MINUTE;
 /// Maximum number of interval rules; further rules are ignored (`RULES_MAX`). Each rule uses one bit of a `u64`.

@@ -6,7 +6,7 @@ use super::super::specimens::*;
 use super::*;
 use crate::feed::Period;
 use crate::schedule::holds::cache::{CacheState, TimingHeaders};
-use crate::schedule::holds::retry_after::Wait;
+use crate::schedule::holds::retry_after::{Wait, WaitHeader};
 
 /// Computes the plan right after the last poll, with the share of the jitter `u`, and checks the next poll.
 fn check_jitter(name: &str, facts: &Facts, u: f64, next: &str) {
@@ -96,13 +96,19 @@ fn floors_apply_after_waking_from_sleep() {
 }
 
 #[test]
-fn times_in_the_future_count_as_now() {
-    let mut facts = with_ttl(60, "05-05 05:05");
+fn times_in_the_future_count_as_now_and_far_ones_as_unknown() {
+    let mut facts = with_ttl(60, "03-02 10:59");
     let headers = TimingHeaders { cache_control: Some("max-age=7200"), ..Default::default() };
     let now = at("03-02 10:00");
     assert_eq!(decide_time(&facts, now, 0.0).next_poll, Some(at("03-02 11:00")));
-    facts.cache = Some(CacheState::of_document(&headers, at("05-05 05:05")));
+    facts.cache = Some(CacheState::of_document(&headers, at("03-02 10:59")));
     assert_eq!(decide_time(&facts, now, 0.0).next_poll, Some(at("03-02 12:00")));
+    let ahead = at("05-05 05:05");
+    (facts.last_ok, facts.last_try) = (Some(ahead), Some(ahead));
+    facts.cache = Some(CacheState::of_document(&headers, ahead));
+    facts.retry_after =
+        Some(Wait { received_at: ahead, seconds: 60, stated_by: WaitHeader::RetryAfter });
+    assert_eq!(decide_time(&facts, now, 0.0).due, Some(now), "the clock was wrong");
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub(super) fn find_target(
         RecommendedCourse::Slots(sy, base) => next_slot(*sy, *base, bounds.pace, last),
         RecommendedCourse::Placed(learned) => {
             match learned.next(last, bounds.pace, bounds.min, bounds.max) {
-                Some(at) => return placed(recommendation, at, last),
+                Some(at) => return placed(recommendation, bounds, at, last),
                 None => None,
             }
         }
@@ -79,7 +79,7 @@ pub(super) fn find_target(
 }
 
 /// Returns the target for a poll that a learned plan places. The plan has already applied the bounds.
-fn placed(recommendation: &Recommendation, at: i64, last: i64) -> TargetTime {
+fn placed(recommendation: &Recommendation, bounds: Bounds, at: i64, last: i64) -> TargetTime {
     TargetTime {
         at,
         kind: PlanKind::Slot,
@@ -89,7 +89,8 @@ fn placed(recommendation: &Recommendation, at: i64, last: i64) -> TargetTime {
         binding: at - last,
         held: None,
         slot: None,
-        room: i64::MAX,
+        // After the shortest gap, the poll has the jitter of the last one, and gets no more.
+        room: if at == last + bounds.min { 0 } else { i64::MAX },
     }
 }
 

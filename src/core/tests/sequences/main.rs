@@ -68,7 +68,10 @@ impl State {
             if was_read && entries == 0 {
                 broken.push("a publication that was read is no entry");
             }
-            if entries > 1 {
+            // Without dates, only a unique link tells what an entry under another id is.
+            let alike = self.publisher.publications.iter();
+            let is_unique = alike.filter(|other| other.link == publication.link).count() == 1;
+            if entries > 1 && (self.is_dated || is_unique) {
                 broken.push("a publication is two entries");
             }
         }

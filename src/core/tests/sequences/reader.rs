@@ -198,8 +198,11 @@ impl Reader {
 
     fn merge(&mut self, document: &FeedDocument, merging: &Merging) -> u32 {
         self.read.extend(document.entries.iter().map(|entry| entry.id.clone()));
-        let recent = self.record.windows.past.iter().flatten().copied().collect();
-        let merging = Merging { recent, ..merging.clone() };
+        let mut merging = merging.clone();
+        if merging.place.position == Position::Subscription {
+            (merging.recent, merging.previous) = self.record.windows.before(document);
+            merging.moves = self.record.moves;
+        }
         let mut known = Known::new();
         for (seq, (row, kept)) in (0_u32..).zip(self.rows.iter().zip(&self.kept)) {
             let found = KnownEntry { seq, row: *row, kept: kept.clone() };
@@ -215,6 +218,7 @@ impl Reader {
                 (self.rows[place], self.kept[place]) = (entry.row, entry.kept);
             }
         }
+        self.record.moves |= merged.moves;
         self.counters = merged.counters;
         merged.new
     }

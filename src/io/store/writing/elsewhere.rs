@@ -45,7 +45,7 @@ impl Store {
         let mut labels = NewHits::new();
         for entry in known.into_values().flatten() {
             let Some(seen) = found.get(&entry.seq) else { continue };
-            let kept = MergedEntry { row: entry.row, kept: entry.kept, body: None };
+            let kept = MergedEntry::new(entry.row, entry.kept, None);
             let merged_entry = merged.entries.entry(entry.seq).or_insert(kept);
             let before = merged_entry.row.flags;
             let after = seen.added_to(before);

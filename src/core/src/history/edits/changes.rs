@@ -14,26 +14,38 @@ const WORDS_MAX: usize = 5_000;
 const CONTEXT_WORDS: usize = 12;
 
 /// Returns markup that shows the changes between the previous and the present title and text of an entry: removed words in `del`
-/// and `[-…-]`, added words in `ins` and `{+…+}`, and a few words around them.
+/// and `[-…-]`, added words in `ins` and `{+…+}`, and a few words around them. Versions with other ids follow, each with its id.
 pub fn changes_markup(previous: &PreviousText, title: Option<&str>, text: &str) -> String {
     let mut markup = String::new();
+    for version in std::iter::successors(Some(previous), |version| version.before.as_deref()) {
+        if let Some(id) = &version.former {
+            markup.push_str("<p><b>Before, with the id:</b> ");
+            push_words(&mut markup, &[id], 0..1);
+            markup.push_str("</p>");
+        }
+        push_version(&mut markup, version, title, text);
+    }
+    markup
+}
+
+/// Adds the changes between one version of an entry and its present title and text.
+fn push_version(markup: &mut String, previous: &PreviousText, title: Option<&str>, text: &str) {
     let [before, now] = [previous.title.as_deref(), title].map(Option::unwrap_or_default);
     if !before.split_whitespace().eq(now.split_whitespace()) {
         markup.push_str("<p><b>Title:</b> ");
-        push_changes(&mut markup, before, now);
+        push_changes(markup, before, now);
         markup.push_str("</p>");
     }
     let (before, now) = (strip_markup(&previous.text), strip_markup(text));
     if !before.split_whitespace().eq(now.split_whitespace()) {
         markup.push_str("<p>");
-        push_changes(&mut markup, &before, &now);
+        push_changes(markup, &before, &now);
         markup.push_str("</p>");
     }
     if [&before, &now].into_iter().any(|text| text.split_whitespace().nth(WORDS_MAX).is_some()) {
         // Writing to a string cannot fail.
         write!(markup, "<p>Only the first {WORDS_MAX} words were compared.</p>").ok();
     }
-    markup
 }
 
 fn push_changes(markup: &mut String, before: &str, now: &str) {
@@ -125,6 +137,23 @@ mod tests {
         );
         assert_eq!(changes("a b", "a"), "<p>a <del>[-b-]</del> </p>");
         assert_eq!(changes("a", "a"), "");
+    }
+
+    #[test]
+    fn versions_with_other_ids_follow_with_their_ids() {
+        let version = |former: Option<&str>, text: &str, before| PreviousText {
+            title: Some("Wax".into()),
+            text: text.into(),
+            former: former.map(str::to_owned),
+            before,
+            ..PreviousText::default()
+        };
+        let old = Box::new(version(Some("<g1>"), "one", None));
+        let shown = changes_markup(&version(None, "two", Some(old)), Some("Wax"), "three");
+        let id = "<p><b>Before, with the id:</b> &lt;g1&gt; </p>";
+        let changes = ["two", "one"]
+            .map(|text| format!("<p><del>[-{text}-]</del> <ins>{{+three+}}</ins> </p>"));
+        assert_eq!(shown, changes.join(id));
     }
 
     #[test]

@@ -15,25 +15,79 @@ const ONE_EDIT: TimeDelta = TimeDelta::days(7);
 /// Maximum length of a text that is kept, in bytes.
 const TEXT_BYTES_MAX: usize = 200_000;
 
-/// Keeps the text that an entry had in the store before an edit that was fetched at `at`, if a reader would see a difference.
+/// Keeps the texts that an entry had before the copy that was fetched at `at`, if a reader would see a difference. Returns whether the
+/// reader sees another text than the stored one.
 pub fn keep_previous(
     entry: &mut MergedEntry,
     kept: &KeptEntry,
     mut body: EntryBody,
     at: DateTime<Utc>,
-) {
-    let Some(now) = &mut entry.body else { return };
-    let earlier = body.previous.take();
-    let earlier = earlier.filter(|previous| at.signed_duration_since(previous.at) < ONE_EDIT);
-    let previous = earlier.unwrap_or_else(|| {
-        let text = body.text().unwrap_or_default().to_owned();
-        Box::new(PreviousText { title: kept.title.clone(), text, at })
+) -> bool {
+    if let Some(mut lost) = entry.earlier.take() {
+        let is_news = !is_same_text(&lost, kept.title.as_deref(), &body)
+            && versions(&body)
+                .all(|known| (&known.former, &known.text) != (&lost.former, &lost.text));
+        if is_news && entry.body.is_none() {
+            lost.before = body.previous.take();
+            body.previous = bounded(Some(lost), TEXT_BYTES_MAX);
+            entry.row.flags = entry.row.flags.edited(body.previous.is_some());
+            entry.body = Some(body);
+        }
+        return false;
+    }
+    let Some(now) = &mut entry.body else { return false };
+    let title = entry.kept.title.as_deref();
+    let (earlier, text) = (body.previous.take(), body.text().unwrap_or_default().to_owned());
+    let is_renamed = kept.id != entry.kept.id;
+    let former = is_renamed.then(|| kept.id.clone());
+    let stored = PreviousText { title: kept.title.clone(), text, at, former, before: None };
+    let differs = !is_same_text(&stored, title, now);
+    let previous = match earlier {
+        // Nothing to be seen changed, or it is one edit in several steps.
+        Some(earlier)
+            if !is_renamed && at.signed_duration_since(earlier.at) < ONE_EDIT || !differs =>
+        {
+            Some(earlier)
+        }
+        earlier => Some(Box::new(PreviousText { before: renamed(earlier), ..stored })),
+    };
+    let previous = previous.and_then(|previous| {
+        if is_same_text(&previous, title, now) { renamed(previous.before) } else { Some(previous) }
     });
-    let differs = !is_same(previous.title.as_deref(), entry.kept.title.as_deref())
-        || !is_same(Some(&strip_markup(&previous.text)), now.text().map(strip_markup).as_deref());
-    let is_kept = differs && previous.text.len() <= TEXT_BYTES_MAX;
-    entry.row.flags = entry.row.flags.edited(is_kept);
-    now.previous = is_kept.then_some(previous);
+    now.previous = bounded(previous, TEXT_BYTES_MAX);
+    entry.row.flags = entry.row.flags.edited(now.previous.is_some());
+    differs
+}
+
+/// Iterates over the earlier versions of an entry, newest first.
+pub fn versions(body: &EntryBody) -> impl Iterator<Item = &PreviousText> {
+    std::iter::successors(body.previous.as_deref(), |version| version.before.as_deref())
+}
+
+/// Returns the versions that had other ids. Of edits, only the last one is kept.
+fn renamed(version: Option<Box<PreviousText>>) -> Option<Box<PreviousText>> {
+    let mut version = version?;
+    let before = renamed(version.before.take());
+    if version.former.is_none() {
+        return before;
+    }
+    version.before = before;
+    Some(version)
+}
+
+/// Drops the oldest versions, so that all texts together have at most `bytes` bytes.
+fn bounded(version: Option<Box<PreviousText>>, bytes: usize) -> Option<Box<PreviousText>> {
+    let mut version = version?;
+    let rest = bytes.checked_sub(version.text.len())?;
+    version.before = bounded(version.before.take(), rest);
+    Some(version)
+}
+
+/// Checks whether a reader sees no difference between an earlier version and a title and text.
+fn is_same_text(version: &PreviousText, title: Option<&str>, body: &EntryBody) -> bool {
+    let text = body.text().map(strip_markup);
+    is_same(version.title.as_deref(), title)
+        && is_same(Some(&strip_markup(&version.text)), text.as_deref())
 }
 
 /// Checks whether two texts have the same words.
@@ -66,11 +120,9 @@ mod tests {
             position: Position::Subscription,
             fetched_at: at(0),
         };
-        MergedEntry {
-            row: IndexRow { identity: 1, content: 2, listed: 3, flags: Flags::NEW },
-            kept: KeptEntry::from_copy(&entry, at(0), rank),
-            body: Some(EntryBody::from_copy(&entry)),
-        }
+        let row = IndexRow { identity: 1, content: 2, listed: 3, flags: Flags::NEW };
+        let body = Some(EntryBody::from_copy(&entry));
+        MergedEntry::new(row, KeptEntry::from_copy(&entry, at(0), rank), body)
     }
 
     /// Edits an entry, and returns the edited one with its previous text.

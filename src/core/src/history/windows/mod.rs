@@ -16,10 +16,12 @@ use signs::WindowSigns;
 use super::kept::listed;
 use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
-use same_publication::{Former, Signs, find_same};
+use same_publication::{Comparison, Former, Same, Signs};
 
 /// Maximum number of entries remembered of each document before the latest one, which is kept whole (SPEC C.1).
 const WINDOW_MAX: usize = 200;
+/// Bit of the hash of an entry's times that is set if the entry is pinned.
+const PINNED: u32 = 1;
 /// Number of different windows remembered. An entry that is in all of them may be sticky: kept in the document although it
 /// is old.
 const WINDOWS: usize = 5;
@@ -66,7 +68,7 @@ impl Windows {
         let rises = !falls && self::order(document) == Ordering::Less;
         let stays = |(at, place, entry): &(usize, usize, &Entry)| {
             let is_dated = entry.published.is_some() || entry.updated.is_some();
-            let same_times = times.get(*place).is_none_or(|&time| time == times_of(entry));
+            let same_times = times.get(*place).is_none_or(|time| time & !PINNED == times_of(entry));
             // Without dates, an entry above unknown ones may have been pinned there.
             let in_place = if is_dated {
                 !rises || is_end
@@ -76,7 +78,7 @@ impl Windows {
             same_times && in_place
         };
         let all_change = shared.iter().all(|(_, place, entry)| {
-            times.get(*place).is_some_and(|&time| time != times_of(entry))
+            times.get(*place).is_some_and(|time| time & !PINNED != times_of(entry))
         });
         shared.iter().any(stays)
             || (all_change && shared.len().saturating_mul(2) > before.len())
@@ -84,12 +86,12 @@ impl Windows {
     }
 
     /// Returns the ordinary entries of the last document with the hashes of their times. `times` are those of the last
-    /// document's entries; 0 stands for a pinned one.
+    /// document's entries.
     pub(super) fn ordinary(&self, times: &[u32]) -> BTreeMap<u64, u32> {
         let sticky = self.sticky();
         let last = self.past.last().map_or(&[][..], Vec::as_slice).iter().copied();
-        let timed = last.zip(times.iter().copied().chain(std::iter::repeat(1)));
-        timed.filter(|(id, time)| *time != 0 && !sticky.contains(id)).collect()
+        let timed = last.zip(times.iter().copied().chain(std::iter::repeat(0)));
+        timed.filter(|(id, time)| time & PINNED == 0 && !sticky.contains(id)).collect()
     }
 
     /// Checks whether the last document contains an entry of this one under its id.
@@ -103,6 +105,13 @@ impl Windows {
         let ids = window_ids(document);
         self.past.iter().flatten().any(|id| ids.contains(id))
             || self.has_renamed(document, &BTreeSet::new())
+    }
+
+    /// Returns the identity hashes in all remembered documents, and those of the document before this one in its order.
+    pub fn before(&self, document: &FeedDocument) -> (BTreeSet<u64>, Vec<u64>) {
+        let ids = window_ids(document);
+        let previous = self.past.iter().rev().find(|past| **past != ids);
+        (self.past.iter().flatten().copied().collect(), previous.cloned().unwrap_or_default())
     }
 
     /// Checks whether every entry of this document was also in the last document.
@@ -150,10 +159,22 @@ impl Windows {
         let former: Vec<Former> = before
             .iter()
             .zip(self.signs.entries())
-            .filter(|(id, _)| !ids.contains(id) && !sticky.contains(id))
-            .map(|(_, signs)| Former { signs, is_recent: true })
+            .enumerate()
+            .filter(|(_, (id, _))| !ids.contains(id) && !sticky.contains(id))
+            .map(|(place, (_, signs))| Former { signs, is_recent: true, place: Some(place) })
             .collect();
-        !find_same(&signs, &unknown, &former).is_empty()
+        let now: Vec<u64> = entries.iter().map(|(id, _)| *id).collect();
+        let comparison = Comparison {
+            document: &signs,
+            unknown: &unknown,
+            former: &former,
+            order: (&now, before),
+            is_replaced: false,
+            moves: false,
+        };
+        let mut found = Same::new();
+        comparison.find_same(&mut found);
+        !found.is_empty()
     }
 
     pub(super) fn remember(&mut self, document: &FeedDocument, fetched_at: DateTime<Utc>) {
@@ -214,10 +235,12 @@ pub(super) fn bottom(document: &FeedDocument, falls: bool) -> Option<(u64, Optio
     Some(oldest.map_or((last.0, None), |(date, id)| (id, Some(date))))
 }
 
-/// Returns a hash of each entry's times, in document order; 0 for pinned entries.
+/// Returns a hash of each entry's times, in document order, with a bit for pinned entries.
 pub(super) fn times(document: &FeedDocument, falls: bool) -> Vec<u32> {
     let pinned = pinned(document, falls);
-    let time = |(id, entry): (u64, &Entry)| if pinned.contains(&id) { 0 } else { times_of(entry) };
+    let time = |(id, entry): (u64, &Entry)| {
+        times_of(entry) | if pinned.contains(&id) { PINNED } else { 0 }
+    };
     window_entries(document).into_iter().map(time).collect()
 }
 
@@ -225,7 +248,7 @@ pub(super) fn times(document: &FeedDocument, falls: bool) -> Vec<u32> {
 pub(super) fn times_of(entry: &Entry) -> u32 {
     let seconds = |time: Option<DateTime<Utc>>| time.map_or(0, |time| time.timestamp());
     let both = seconds(entry.published).wrapping_mul(31) ^ seconds(entry.updated);
-    u32::try_from(both & i64::from(u32::MAX)).unwrap_or(u32::MAX).max(1)
+    u32::try_from(both & i64::from(u32::MAX)).unwrap_or_default() & !PINNED
 }
 
 /// Returns the entries that are pinned above newer ones: those at the top of a document that are older than its last entry,

@@ -1,8 +1,8 @@
 //! Overruns: entries that were missed because they entered and left the feed's document between two polls (SPEC C.8.1).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::window_ids;
+use super::{times, window_ids};
 use crate::feed::FeedDocument;
 use crate::history::gap::{Edge, Gap, GapKey, Newer, Reason};
 use crate::history::kind::DocumentKind;
@@ -31,10 +31,7 @@ impl HistoryRecord {
             if conditional && !self.takes_delta(polled) {
                 return OverrunVerdict::Verify;
             }
-            self.windows.add_delta(document);
-            let now = polled.fetched_at;
-            let proof = self.prove();
-            (proof.at, proof.as_of) = (Some(now), Some(now));
+            self.add_delta(polled);
             return OverrunVerdict::Fine;
         }
         if document.entries.is_empty() {
@@ -59,6 +56,21 @@ impl HistoryRecord {
     /// this is no evidence of an overrun.
     pub fn read_elsewhere(&mut self) {
         self.prove().is_elsewhere = true;
+    }
+
+    /// Puts the entries of a delta above those of the last window.
+    fn add_delta(&mut self, polled: &Polled<'_>) {
+        let last = self.windows.past.last().map_or(&[][..], Vec::as_slice);
+        let before = self.proof.as_ref().map_or(&[][..], |proof| &proof.times);
+        let mut known: BTreeMap<u64, u32> =
+            last.iter().copied().zip(before.iter().copied()).collect();
+        known.extend(window_ids(polled.document).into_iter().zip(times(polled.document, true)));
+        self.windows.add_delta(polled.document);
+        let last = self.windows.past.last().map_or(&[][..], Vec::as_slice);
+        let times = last.iter().map(|id| known.get(id).copied().unwrap_or_default()).collect();
+        let now = Some(polled.fetched_at);
+        let proof = self.prove();
+        (proof.times, proof.at, proof.as_of) = (times, now, now);
     }
 
     /// Checks whether a delta may be used without a plain request: a larger one was verified after a pause as long as this one
@@ -119,7 +131,9 @@ impl HistoryRecord {
         let window = u32::try_from(document.entries.len()).unwrap_or(u32::MAX);
         let per_day = dates.filter(|(newest, oldest)| newest > oldest).map(|(newest, oldest)| {
             let seconds = newest.signed_duration_since(oldest).num_seconds().max(1);
-            let per_day = i64::from(window).saturating_mul(86_400).saturating_add(seconds - 1);
+            // Dates span one interval less than there are entries.
+            let intervals = i64::from(window.saturating_sub(1));
+            let per_day = intervals.saturating_mul(86_400).saturating_add(seconds - 1);
             u32::try_from(per_day / seconds).unwrap_or(u32::MAX)
         });
         let newer = Newer {

@@ -24,8 +24,17 @@ pub(in crate::lint) fn check(
         let message = "an answer with status 226 must name 'feed' here: readers discard it and request the whole feed";
         add(Level::Warning, "IM", im, message);
     }
+    if has_token(im, "feed") && !im.trim().eq_ignore_ascii_case("feed") {
+        let message = "more than 'feed': backissue applies no other manipulation, discards the answer and requests the whole feed";
+        add(Level::Warning, "IM", im, message);
+    }
     let origin = Origin { url: Some(delivered.answered), content_type: headers.content_type };
-    if feed::parse(delivered.bytes, &origin).entries.is_empty() {
+    let document = feed::parse(delivered.bytes, &origin);
+    if document.is_truncated() {
+        let message =
+            "the document is cut off: readers discard the answer and request the whole feed";
+        add(Level::Error, "226", "", message);
+    } else if document.entries.is_empty() {
         let message = "an answer without entries: if nothing is new, 304 says so in fewer bytes";
         add(Level::Warning, "226", "", message);
     }

@@ -10,7 +10,8 @@ use crate::schedule::bounds::Bounds;
 use crate::schedule::facts::{Facts, FeedStatus};
 use crate::schedule::holds::cache::counted;
 use crate::schedule::interval::pace::Pace;
-use crate::schedule::learning::PeakDays;
+use crate::schedule::learning::{LearnedPlan, PeakDays};
+use crate::schedule::limits::MINUTE;
 use crate::schedule::plan::{Decision, PlanKind, SettledBy};
 
 /// If the poll is less than this many seconds away, show the remaining time in minutes.
@@ -19,6 +20,11 @@ const MINUTES_BELOW: i64 = 60 * 60;
 const DAYS_FROM: i64 = 24 * 60 * 60;
 /// Rounding step for times of day, in minutes.
 const CLOCK_STEP: u32 = 15;
+
+/// Publications expected in an hour, as a multiple of the hourly mean, below which a feed posts little.
+const QUIET_TIMES_MEAN: f64 = 0.5;
+/// Number of entries that must have been seen to arrive before a sentence says when a feed posts little.
+const ARRIVALS_MIN: usize = 8;
 
 /// Returns when and why a feed is polled next, without the full stop: `Next poll around 20:00, because it usually
 /// posts in the evening`.
@@ -213,11 +219,22 @@ fn learned_reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
             let part = part_of_day(published.with_timezone(&zone), days);
             format!("it {} {part}", posts.usual)
         }
-        None if rhythm.is_certain() && set_times => {
+        None if is_quiet_until(plan, facts, decision) && set_times => {
             "it usually posts little before then".to_owned()
         }
         None => format!("it {} {}", posts.plain, rhythm.rate_words()),
     }
+}
+
+/// Checks whether a placed poll comes at its time because few publications are expected before it, as arrivals have shown, and not
+/// because of the shortest gap or the pace.
+fn is_quiet_until(plan: &LearnedPlan, facts: &Facts, decision: &Decision) -> bool {
+    // The grid of a plan rounds the shortest gap up.
+    let shortest = Bounds::from_facts(facts).min + 5 * MINUTE;
+    let gap = decision.binding_seconds.map_or(0, i64::from);
+    let is_low = decision.due.is_some_and(|at| plan.times_mean(at) < QUIET_TIMES_MEAN);
+    let is_seen = plan.rhythm.is_certain() && plan.rhythm.arrivals >= ARRIVALS_MIN;
+    is_seen && is_low && gap > shortest && facts.settings.pace == Pace::Normal
 }
 
 /// Describes the part of the day in which a feed posts: `in the evening`, `on weekend mornings`, `on Tuesday nights`.

@@ -6,7 +6,7 @@ use super::cache::counted;
 use super::retry_after::{Wait, WaitHeader};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::facts::{Facts, FeedStatus, PollFailure};
-use crate::schedule::instant::seconds_up;
+use crate::schedule::instant::{not_later, seconds_up};
 use crate::schedule::jitter::share;
 use crate::schedule::limits::{
     BACK_OFF_BASE_SECONDS, BACK_OFF_CAP_SECONDS, DAY, DEAD_SECONDS, HOUR,
@@ -128,9 +128,9 @@ pub(in crate::schedule) fn end_of(wait: Wait, now: DateTime<Utc>) -> (i64, i64) 
 }
 
 /// Returns the time from which a duration that a response states is counted: the time of receipt, or `now` if that time is in the
-/// future because the clock was set back (SPEC A.9).
+/// future because the clock was set back. One far ahead is unknown, and the duration counts as over (SPEC A.9).
 fn since(received_at: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
-    seconds_up(received_at.min(now))
+    not_later(Some(received_at), seconds_up(now)).map_or(0, |_| seconds_up(received_at.min(now)))
 }
 
 /// Computes the backoff while polls fail, counted from the last attempt (SPEC B.4.4).

@@ -7,7 +7,7 @@ use super::floors::{Cause, Floor, FloorInputs, floors};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::explain::explanation::floor_step;
 use crate::schedule::facts::Facts;
-use crate::schedule::instant::{instant, seconds};
+use crate::schedule::instant::{instant, not_later, seconds};
 use crate::schedule::jitter::usable;
 use crate::schedule::recommend::recommend;
 use crate::schedule::week::HOURS;
@@ -25,13 +25,13 @@ pub struct Restriction {
 /// [`crate::schedule::decide()`].
 pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restriction> {
     let recommendation = recommend(facts);
-    let not_later = |at: Option<DateTime<Utc>>| at.map(|at| seconds(at).min(seconds(now)));
     let ground = FloorInputs {
         facts,
         recommendation: &recommendation,
         bounds: Bounds::from_facts(facts),
         now,
-        last_try: not_later(facts.last_try).max(not_later(facts.last_ok)),
+        last_try: not_later(facts.last_try, seconds(now))
+            .max(not_later(facts.last_ok, seconds(now))),
         u: usable(u),
     };
     let mut ahead: Vec<Floor> = floors(&ground).filter(|floor| floor.at > seconds(now)).collect();

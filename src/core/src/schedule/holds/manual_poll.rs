@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::floors::end_of;
 use super::retry_after::{Wait, WaitHeader};
 use crate::schedule::facts::{Facts, FeedStatus};
-use crate::schedule::instant::{instant, seconds};
+use crate::schedule::instant::{instant, not_later, seconds};
 use crate::schedule::limits::COOL_DOWN_SECONDS;
 use crate::schedule::plan::Decision;
 
@@ -29,7 +29,7 @@ pub fn classify_manual_poll(facts: &Facts, now: DateTime<Utc>, cool_down: bool) 
         return ByHand::AtRest;
     }
     let clock = seconds(now);
-    let last_try = facts.last_try.max(facts.last_ok).map(|at| seconds(at).min(clock));
+    let last_try = not_later(facts.last_try, clock).max(not_later(facts.last_ok, clock));
     let cool = last_try.filter(|_| cool_down).map(|at| at + COOL_DOWN_SECONDS);
     if let Some(until) = cool.filter(|&until| until > clock) {
         return ByHand::CoolDown(instant(until));
@@ -73,6 +73,8 @@ mod tests {
         facts.host_wait = wait(WaitHeader::RetryAfter);
         assert_eq!(classify_manual_poll(&facts, at(60), true), ByHand::Confirm(at(3600)));
         assert_eq!(classify_manual_poll(&facts, at(3600), true), ByHand::Allowed);
+        facts.last_try = Some(at(30 * 86_400));
+        assert_eq!(classify_manual_poll(&facts, at(3600), true), ByHand::Allowed, "a wrong clock");
         facts.standing = FeedStatus::Gone;
         assert_eq!(classify_manual_poll(&facts, at(3600), true), ByHand::AtRest);
     }

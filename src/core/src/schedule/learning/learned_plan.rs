@@ -15,6 +15,7 @@ use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::{DayOfWeek, Zone};
 use crate::schedule::interval::pace::Pace;
 use crate::schedule::interval::rules::ZoneClock;
+use crate::schedule::limits::PLACED_JITTER_SECONDS;
 
 /// Default cost per poll: the additional minutes of waiting that are accepted for each poll saved.
 pub const PRICE_MINUTES: f64 = 30.0;
@@ -428,7 +429,8 @@ impl GridPlace {
     fn next(&self, plan: &PricePlan, last: i64, min: i64, max: i64) -> i64 {
         let steps = |from: usize| i64::try_from(plan.next(from) - self.point).unwrap_or(1);
         let next = self.at + STEP_SECONDS * steps(self.point);
-        let late_enough = next >= last + min;
+        // The jitter of the last poll must not shift the next one by a whole step.
+        let late_enough = next + PLACED_JITTER_SECONDS > last + min;
         let next = if late_enough { next } else { self.at + STEP_SECONDS * steps(self.point + 1) };
         next.clamp(last + min, last + max.max(min))
     }

@@ -174,8 +174,9 @@ impl Publications {
     }
 
     fn note_stamp(&mut self, stamp: Stamp, previous: Option<i64>, now: i64) {
-        let local = seconds(stamp.at) + i64::from(stamp.offset_minutes.unwrap_or(0)) * 60;
-        self.times.note_date(local);
+        let offset = i64::from(stamp.offset_minutes.unwrap_or(0)) * 60;
+        let local = seconds(stamp.at) + offset;
+        self.times.note_date(local, offset);
         if let Some(previous) = previous {
             self.times.note_arrival(minute(stamp.at), previous, now);
         }

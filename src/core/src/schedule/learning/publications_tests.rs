@@ -115,6 +115,20 @@ fn midnight_in_summer_and_winter_is_one_clock_time() {
 }
 
 #[test]
+fn local_time_with_an_offset_is_a_time_of_day() {
+    for (minute_of_day, offset, whole_days) in
+        [(8 * 60 + 30, 60, false), (23 * 60, 60, true), (11 * 60, 60, true), (0, 330, true)]
+    {
+        let mut known = Publications::default();
+        let dates = daily(40, minute_of_day).into_iter().flatten();
+        let dates: Vec<_> =
+            dates.map(|date| Some(Stamp { offset_minutes: Some(offset), ..date })).collect();
+        learn(&mut known, None, TEN, &dates);
+        assert_eq!(known.has_whole_days_only(), whole_days, "{minute_of_day} {offset}");
+    }
+}
+
+#[test]
 fn daily_time_is_trusted_once_entries_arrive_then() {
     for (late, believed) in [(0, true), (5 * 60, false)] {
         let mut known = Publications::default();

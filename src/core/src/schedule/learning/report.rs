@@ -1,5 +1,8 @@
 //! Summarizes what was learned about a feed, and the benefit of its plan, as figures and sentences for the screen.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +11,9 @@ use super::peaks::{Peak, PeakDays, peaks};
 use super::price_plan::{ExpectedWaiting, PricePlan};
 use super::profile::Profile;
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
-use crate::feed::Zone;
 use crate::feed::hints::INTERVAL_MINUTES_MAX;
 use crate::feed::text::counted_words;
+use crate::feed::{DayOfWeek, Zone};
 use crate::schedule::explain::wording::{duration_words, offset_words};
 use crate::schedule::interval::rules::ZoneClock;
 
@@ -22,6 +25,8 @@ const WEEKS_CERTAIN: i64 = 3;
 const PUBLICATIONS_CERTAIN: usize = 30;
 /// Maximum number of times of day that a sentence mentions.
 const TIMES_NAMED: usize = 2;
+/// Publications that are expected at a time on one of its days for the time to be usual.
+const USUAL_ON_A_DAY: f64 = 0.4;
 /// Maximum difference at which times on different days count as the same, in minutes.
 const NEAR_MINUTES: u16 = 30;
 /// Number of weeks for which a plan is simulated to measure its cost.
@@ -234,6 +239,9 @@ impl LearnedRhythm {
             return String::new();
         }
         let mut times = self.named_times();
+        if !self.are_usual(&times) {
+            return String::new();
+        }
         times.sort_by(|left, right| right.times_mean.total_cmp(&left.times_mean));
         times.truncate(TIMES_NAMED);
         times.sort_by_key(|time| time.minute);
@@ -256,11 +264,14 @@ impl LearnedRhythm {
         for peak in
             self.peaks.iter().filter(|peak| weeks >= WEEKS_CERTAIN || !peak.days.is_one_day())
         {
-            let days = match peak.days {
-                _ if weeks < 1 => String::new(),
-                PeakDays::Working => "on working days ".to_owned(),
-                PeakDays::Weekend => "on weekends ".to_owned(),
-                PeakDays::One(day) => format!("on {}s ", day.name()),
+            let (days, on) = match peak.days {
+                _ if weeks < 1 => (String::new(), 0..7),
+                PeakDays::Working => ("on working days ".to_owned(), 0..5),
+                PeakDays::Weekend => ("on weekends ".to_owned(), 5..7),
+                PeakDays::One(day) => {
+                    let place = DayOfWeek::ALL.iter().position(|other| *other == day).unwrap_or(0);
+                    (format!("on {}s ", day.name()), place..place + 1)
+                }
             };
             let minute = (peak.minute + 2) / 5 * 5 % 1440;
             let near = |time: &&mut NamedTime| time.minute.abs_diff(minute) <= NEAR_MINUTES;
@@ -271,12 +282,35 @@ impl LearnedRhythm {
                     time.times_mean = time.times_mean.max(peak.times_mean);
                     if every_day {
                         "every day ".clone_into(&mut time.days);
+                        time.on = 0..7;
                     }
                 }
-                None => times.push(NamedTime { days, minute, times_mean: peak.times_mean }),
+                None => times.push(NamedTime { days, on, minute, times_mean: peak.times_mean }),
             }
         }
         times
+    }
+
+    /// Checks whether times describe when the feed posts: it posts at one of them on two in five of their days, or half of its
+    /// publications are at them. Hours that merely had a few more publications than others do not.
+    fn are_usual(&self, times: &[NamedTime]) -> bool {
+        let all: f64 = self.hours.iter().sum();
+        let mut strongest: Vec<&NamedTime> = times.iter().collect();
+        strongest.sort_by(|left, right| right.times_mean.total_cmp(&left.times_mean));
+        let (mut covered, mut most) = (BTreeSet::new(), 0.0_f64);
+        for time in strongest.into_iter().take(TIMES_NAMED) {
+            let near = [time.minute + 1440 - NEAR_MINUTES, time.minute + 1440 + NEAR_MINUTES];
+            let hours = |day: usize| near.map(|minute| day * 24 + usize::from(minute % 1440 / 60));
+            let expected = |places: &BTreeSet<usize>| -> f64 {
+                places.iter().filter_map(|hour| self.hours.get(*hour)).sum()
+            };
+            for day in time.on.clone() {
+                most = most.max(expected(&BTreeSet::from(hours(day))));
+                covered.extend(hours(day));
+            }
+        }
+        let covered: f64 = covered.iter().filter_map(|hour| self.hours.get(*hour)).sum();
+        all <= 0.0 || most >= USUAL_ON_A_DAY || covered * 2.0 >= all
     }
 
     fn zone_words(&self) -> String {
@@ -292,6 +326,8 @@ impl LearnedRhythm {
 struct NamedTime {
     /// The days in words, followed by a space; empty if working days and weekends cannot be distinguished yet.
     days: String,
+    /// The days as numbers; Monday is 0.
+    on: Range<usize>,
     /// Minute of the day, rounded to a multiple of five.
     minute: u16,
     times_mean: f64,

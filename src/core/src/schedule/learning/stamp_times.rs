@@ -29,8 +29,9 @@ pub(super) struct StampTimes {
 }
 
 impl StampTimes {
-    /// Counts the time of day of a date, which is given in seconds since 1970.
-    pub(super) fn note_date(&mut self, at: i64) {
+    /// Counts the time of day of a date, which is given in local seconds since 1970. With a UTC offset other than zero, in seconds, only
+    /// midnight and noon stand for a day; any other time was written on purpose.
+    pub(super) fn note_date(&mut self, at: i64, offset: i64) {
         if self.dates >= DATES_MAX {
             self.dates /= 2;
             self.confirmed /= 2;
@@ -40,6 +41,10 @@ impl StampTimes {
         self.dates += 1;
         let time = u32::try_from(at.rem_euclid(i64::from(DAY_SECONDS))).unwrap_or(0);
         let room = self.counts.len() < TIMES_COUNTED;
+        let is_midnight = |at: i64| at.rem_euclid(i64::from(DAY_SECONDS)) == 0;
+        if offset != 0 && !time.is_multiple_of(DAY_SECONDS / 2) && !is_midnight(at - offset) {
+            return;
+        }
         if let Some((_, count)) = self.counts.iter_mut().find(|(other, _)| *other == time) {
             *count += 1;
         } else if room {
