@@ -28,6 +28,8 @@ pub struct ReceivedDocument<'a> {
     pub whole: bool,
     /// `true` if nothing suggests that the document belongs to another feed (SPEC D.3).
     pub proven: bool,
+    /// Number of entries of the delta that the document verifies (SPEC D.7).
+    pub verifies: Option<u32>,
     /// Parsed document.
     pub document: &'a FeedDocument,
 }
@@ -41,6 +43,7 @@ impl<'a> ReceivedDocument<'a> {
             fetched_at: self.started,
             whole: self.whole,
             proven: self.proven,
+            verifies: self.verifies,
             document: self.document,
         }
     }
@@ -80,7 +83,8 @@ pub fn note_document(subscription: &mut Subscription, came: ReceivedDocument<'_>
 pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) -> bool {
     let Ok(answer) = &fetched.result else { return false };
     let Some(document) = answer.body.feed() else { return false };
-    if !fetched.conditional || answer.status != 200 || document.is_truncated() {
+    let whole = answer.status == 200;
+    if !fetched.conditional || !(whole || answer.status == 226) || document.is_truncated() {
         return false;
     }
     let mut history = (*subscription.history).clone();
@@ -89,8 +93,9 @@ pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) 
         head: answer,
         started: fetched.started,
         conditional: fetched.conditional,
-        whole: true,
+        whole,
         proven: true,
+        verifies: None,
         document,
     };
     history.apply_poll(&came.polled());

@@ -108,7 +108,7 @@ fn change_address(
         let text = change(subscription);
         subscription.state.archive = None;
         // The document at the new address may not continue where the document at the former address ended.
-        Arc::make_mut(&mut subscription.history).forget_windows();
+        Arc::make_mut(&mut subscription.history).read_elsewhere();
         text
     });
     let dropped = drop_fetches::drop_walk(engine, feed);

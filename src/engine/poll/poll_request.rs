@@ -52,6 +52,10 @@ pub struct Sent {
     pub url: String,
     /// `true` if other sites responded recently, which shows that the network works.
     pub others_answer: bool,
+    /// Number of entries of a delta that this request verifies (SPEC D.7).
+    pub verifies: Option<u32>,
+    /// `true` if the document was requested only for the current document that it names, which cannot be read now.
+    pub is_aside: bool,
 }
 
 /// Creates the request of a poll and changes the state of the feed. The caller must write the changed state before it sends the
@@ -113,7 +117,7 @@ pub fn request(
         waits_for_store: true,
         redirect_pause_ms: 0,
     };
-    (request, Sent { kind, etag, url, others_answer: false })
+    (request, Sent { kind, etag, url, ..Sent::default() })
 }
 
 /// Checks whether the stored address is an archive that must be requested without validators, so that the current document that it

@@ -9,7 +9,7 @@ use super::current_document::{NamedCurrent, PollAnswer, decide, find_current};
 use super::fetch::{FetchId, Fetched, Purpose};
 use super::poll_log::PollCause;
 use super::poll_queue::{self, end_poll, enqueue};
-use super::poll_request::Again;
+use super::poll_request::{Again, Sent};
 use super::poll_results::{PollOutcome, PollResult};
 use super::poll_stage::{News, Poll, PollStage};
 use super::start_fetches::start;
@@ -101,6 +101,10 @@ fn apply_or_repeat(
     if let Some(days) = again.days_without_deltas() {
         subscription.state.habits.refuse_deltas(now, days);
     }
+    let delta = fetched.result.as_ref().ok().filter(|answer| answer.status == 226);
+    let entries = delta.and_then(|answer| answer.body.feed()).map(|delta| delta.entries.len());
+    poll.verifies =
+        entries.filter(|_| again == Again::Verify).and_then(|it| u32::try_from(it).ok());
     (poll.again, poll.stage) = (Some(again), PollStage::Waiting);
     engine.host_queue.enqueue(waiting.clone(), &engine.settings.network);
     Vec::new()
@@ -142,7 +146,7 @@ fn answered(
     let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Writing));
     poll.stage = PollStage::Writing;
     poll.before = Some(Box::new(FeedParts::of(&subscription)));
-    let sent = std::mem::take(&mut poll.sent);
+    let sent = Sent { verifies: poll.verifies, ..std::mem::take(&mut poll.sent) };
     let (settled_by, queued_at) = (poll.settled_by, poll.queued_at);
     let taken = |url: &str| subscribed_as(engine, url).is_some();
     let PollAnswer { sent, fetched, archive, moved: is_corrected } = match named {

@@ -121,6 +121,9 @@ pub struct Merging {
     pub placed: Option<DateTime<Utc>>,
     /// Identity hashes of the entries in recent documents.
     pub recent: BTreeSet<u64>,
+    /// Date above which new entries of an archive are unread, because they were missed between two polls. The flag is true if
+    /// entries without a date are unread, too.
+    pub unread_above: Option<(DateTime<Utc>, bool)>,
     /// Identity hashes of the entries in the previous document, in its order.
     pub previous: Vec<u64>,
     /// Whether this publisher is known to move its entries between hosts.
@@ -131,7 +134,14 @@ impl Merging {
     /// Creates the settings for a document at `place` in its feed: its undated entries are listed at the time of the fetch,
     /// and no recent entries are known.
     pub const fn at(place: DocumentPlace) -> Self {
-        Self { place, placed: None, recent: BTreeSet::new(), previous: Vec::new(), moves: false }
+        Self {
+            place,
+            placed: None,
+            recent: BTreeSet::new(),
+            unread_above: None,
+            previous: Vec::new(),
+            moves: false,
+        }
     }
 }
 
@@ -433,8 +443,13 @@ impl Merged {
     fn add(&mut self, entry: &Entry, rank: Rank, content: u64, merging: &Merging) {
         let seen = merging.place.fetched_at;
         let kept = KeptEntry { placed: merging.placed, ..KeptEntry::from_copy(entry, seen, rank) };
+        let date = entry.published.or(entry.updated);
+        let missed = merging
+            .unread_above
+            .is_some_and(|(above, undated)| date.map_or(undated, |date| date > above));
         let flags = match merging.place.position {
             Position::Subscription => Flags::NEW,
+            Position::Archive { .. } if missed => Flags::NEW,
             Position::Page | Position::Archive { .. } | Position::Capture { .. } => Flags::OLD,
         };
         let identity = identity_hash(&entry.id);
