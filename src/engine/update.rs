@@ -63,14 +63,15 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
 
 /// Writes undo steps in the same frame as the last change, or after the others if there is none.
 fn write_steps(effects: &mut Vec<Effect>, steps: StepChanges) {
-    let change = effects.iter_mut().rev().find_map(|effect| match effect {
-        Effect::Store(work) if work.change.is_some() => Some(work),
-        _ => None,
-    });
-    match change {
-        Some(work) => work.beside = Some(Beside::Steps(steps)),
-        None => effects.push(Effect::store(Job::SaveSteps(steps))),
+    for effect in effects.iter_mut().rev() {
+        if let Effect::Store(work) = effect
+            && work.change.is_some()
+        {
+            work.beside = Some(Beside::Steps(steps));
+            return;
+        }
     }
+    effects.push(Effect::store(Job::SaveSteps(steps)));
 }
 
 fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect> {

@@ -366,6 +366,7 @@ mod tests {
     use crate::engine::poll::poll_queue::enqueue;
     use crate::engine::poll::start_fetches;
     use crate::engine::settings::Settings;
+    use backissue_core::schedule::WaitHeader;
 
     fn now() -> DateTime<Utc> {
         DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
