@@ -243,22 +243,7 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
             session.ask(Request::SubscribeAgain(key))?;
             connect(session, key, &there, false)
         }
-        FeedStep::RemoveHere(key) => {
-            let at = session.at;
-            let found = session.hand.visit(move |host| {
-                let feed = host.engine().feeds.get(&key)?;
-                let own = (!is_brought(feed)).then(|| leave_feed(feed, at));
-                Some((feed.record.shown_title().to_owned(), own))
-            })?;
-            let Some((title, own)) = found else { return Ok(()) };
-            if let Some(requests) = own {
-                session.line.kept.push(title);
-                return requests.into_iter().try_for_each(|request| session.ask(request));
-            }
-            session.ask(Request::Unsubscribe(key))?;
-            session.line.unsubscribed.push(title);
-            agree(session, key, AgreedFeed::default())
-        }
+        FeedStep::RemoveHere(key) => remove_here(session, key),
         FeedStep::Hold(key) => {
             session.state.held.push(key);
             Ok(())
@@ -302,6 +287,24 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
             change_agreed(session, key, move |agreed| agreed.folder = to)
         }
     }
+}
+
+/// Unsubscribes here, because the feed was unsubscribed there. A feed that the account did not bring stays.
+fn remove_here(session: &mut Session<'_>, key: FeedKey) -> Result<(), SyncFailure> {
+    let at = session.at;
+    let found = session.hand.visit(move |host| {
+        let feed = host.engine().feeds.get(&key)?;
+        let own = (!is_brought(feed)).then(|| leave_feed(feed, at));
+        Some((feed.record.shown_title().to_owned(), own))
+    })?;
+    let Some((title, own)) = found else { return Ok(()) };
+    if let Some(requests) = own {
+        session.line.kept.push(title);
+        return requests.into_iter().try_for_each(|request| session.ask(request));
+    }
+    session.ask(Request::Unsubscribe(key))?;
+    session.line.unsubscribed.push(title);
+    agree(session, key, AgreedFeed::default())
 }
 
 /// Makes a feed one of the account. `is_polled`: it was a feed without an account, and goes on being polled here.
