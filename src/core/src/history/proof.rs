@@ -64,7 +64,7 @@ pub enum HistoryEnd {
 /// An open seam: entries that were in the last window and have left, while no document since then shows what followed them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, stored by name")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a stored fact of its own")]
 pub struct Parted {
     /// The entries of the earlier window that no document contains that was read since then, each with the hash of its times.
     pub sought: BTreeMap<u64, u32>,
