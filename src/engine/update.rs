@@ -18,7 +18,8 @@ use super::event::Event;
 use super::external::external_run::RunPurpose;
 use super::external::run_external;
 use super::feeds::{
-    feed_preview, feed_settings, import, subscribe, tags, trouble, typed_logins, unsubscribe,
+    feed_moves, feed_preview, feed_settings, import, subscribe, tags, trouble, typed_logins,
+    unsubscribe,
 };
 use super::input::Input;
 use super::moving::move_in;
@@ -165,6 +166,7 @@ fn requested(
             return Err("that subscription no longer exists".to_owned());
         }
         Request::Unsubscribe(feed) => unsubscribe::unsubscribe(engine, now, feed),
+        Request::FollowAccount(feed, to) => feed_moves::follow_account(engine, now, feed, to),
         Request::SubscribeAgain(feed) => unsubscribe::subscribe_again(engine, now, feed),
         Request::SetPace(feed, pace) => feed_settings::set_pace(engine, now, feed, pace),
         Request::Set(feed, chosen) => feed_settings::change(engine, now, feed, *chosen)?,
