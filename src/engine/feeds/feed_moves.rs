@@ -116,7 +116,7 @@ pub fn follow_account(
     }
     replace_address(record, state, now, to, true);
     start_afresh(state);
-    Arc::make_mut(history).forget_windows();
+    Arc::make_mut(history).read_elsewhere();
     let from = before.record.url.clone();
     tell_move(engine, feed, from);
     save_and_show(engine, now, feed, &before, None)

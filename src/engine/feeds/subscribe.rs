@@ -325,8 +325,7 @@ fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<
 }
 
 /// Adds a subscription to an address, unless it is already subscribed. Does not request the address. `named_by` is the document
-/// that named the address, or `None` if the user typed it. `archive` is the archive at the address that the user typed, if the address
-/// was corrected: it becomes a former address, as it does if the feed is corrected later (SPEC C.2).
+/// that named the address, or `None` if the user typed it. An `archive` at the typed address becomes a former address (SPEC C.2).
 pub fn subscribe(
     engine: &mut Engine,
     now: DateTime<Utc>,

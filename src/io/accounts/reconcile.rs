@@ -171,7 +171,7 @@ fn follow_addresses(session: &mut Session<'_>, remote: &[RemoteFeed]) -> Result<
     for feed in local.iter().filter(|feed| feed.in_account && !feed.is_ended) {
         let there = by_stream.get(feed.agreed.stream.as_str()).map(|there| form_of(&there.url));
         if let Some(to) = there.filter(|to| *to != feed.address) {
-            ask(session, Request::FollowAccount(feed.key, to))?;
+            session.ask(Request::FollowAccount(feed.key, to))?;
         }
     }
     Ok(())

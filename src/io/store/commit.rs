@@ -6,7 +6,6 @@ use crate::io::store::pack::{Batch, TableName};
 
 use super::super::codec;
 use super::applied_filters::NewHits;
-use super::chunks::read_in;
 use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::feed_bytes;
@@ -14,7 +13,6 @@ use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, Subsc
 use crate::engine::poll::poll_log::PollLogEntry;
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::identity::identity_hash;
-use backissue_core::history::edits::keep_previous;
 use backissue_core::history::merge::{has_renamed, identities};
 use backissue_core::history::rank::Position;
 use backissue_core::history::{
@@ -141,29 +139,6 @@ impl Store {
             merged,
             CommitParts { history, nodes, hits, elsewhere, ..CommitParts::default() },
         )
-    }
-
-    /// Keeps the texts of the entries that a document edits or has under another id, and counts the edits that a reader sees.
-    fn keep_previous(&self, feed: FeedKey, merged: &mut Merged, place: DocumentPlace) {
-        let first_new = merged.counters.next_seq.saturating_sub(merged.new);
-        let known = merged.entries.range(..first_new);
-        let edited: Vec<u32> = known
-            .filter(|(_, it)| it.body.is_some() || it.earlier.is_some())
-            .map(|it| *it.0)
-            .collect();
-        for (seq, (kept, body)) in read_in(&self.meta, &self.bodies, feed, edited.into_iter()) {
-            let (Some(entry), Some(body)) = (merged.entries.get_mut(&seq), body) else { continue };
-            // Of an archive, only copies with other ids are versions: its texts are older, whatever their times say.
-            let is_poll = place.position == Position::Subscription;
-            if !is_poll && entry.earlier.is_none() && entry.kept.id == kept.id {
-                continue;
-            }
-            let changes = entry.body.is_some();
-            let is_seen =
-                keep_previous(entry, &kept, body, place.fetched_at) && entry.row.flags.is_shown();
-            let unseen = u32::from(changes && !is_seen);
-            merged.edited = merged.edited.saturating_sub(unseen);
-        }
     }
 
     fn nothing_merged(&self, feed: FeedKey) -> Result<Merged, StoreError> {

@@ -94,9 +94,10 @@ fn seen(reader: &Reader) -> BTreeMap<String, Seen> {
         let edited = body.previous.as_ref().map(|previous| previous.at);
         let body = EntryBody { summary, content, previous: None };
         let mut kept = kept.clone();
-        // An entry without any date gets the one under which it is listed, so that an edit does not move it.
-        kept.published = kept.published.or(Some(listed).filter(|_| kept.updated.is_none()));
+        // An entry without any date changed when it was listed, so that an edit does not move it.
+        let edited = edited.filter(|_| kept.published.is_some());
         kept.updated = kept.updated.or(edited).or(Some(listed));
+        kept.former = Vec::new();
         // A web address as the ID of an entry without a link is its link (SPEC G.57).
         let address = Some(kept.id.clone()).filter(|id| id.starts_with("http"));
         kept.link = kept.link.or(address);

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::rank::{Position, Rank};
 use super::walk::adaptor::Adaptor;
 use crate::feed::content::data_values::without_data_values;
+use crate::feed::fingerprint::content_hash;
 use crate::feed::identity::is_served;
 use crate::feed::text::{one_line, strip_markup};
 use crate::feed::{Enclosure, Entry};
@@ -160,6 +161,12 @@ pub fn listed(
     first_seen: DateTime<Utc>,
 ) -> DateTime<Utc> {
     stated.or(placed).map_or(first_seen, |date| date.min(first_seen))
+}
+
+/// Returns the lower 64 bits of the content hash, as stored in the index.
+pub(super) fn short_content_hash(entry: &Entry) -> u64 {
+    let lower = content_hash(entry) & u128::from(u64::MAX);
+    u64::try_from(lower).unwrap_or_default()
 }
 
 /// Returns the beginning of the text of an entry without a title.

@@ -75,8 +75,8 @@ impl PublishedEntry {
         let body = body.unwrap_or_default();
         let edited = body.previous.as_ref().map(|previous| previous.at);
         Self {
-            // Without a stated time, the time at which an edit was found is the best one known.
-            updated: kept.updated.or(edited).unwrap_or(listed),
+            // Without a stated time, the time at which an edit was found is the best one known. It does not move an entry without dates.
+            updated: kept.updated.or(edited.filter(|_| kept.published.is_some())).unwrap_or(listed),
             id: kept.id,
             title: kept.title,
             link: kept.link,

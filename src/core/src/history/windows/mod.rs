@@ -1,6 +1,7 @@
 //! The entries of a feed's last documents (windows). They are compared with a new document to detect entries that were
 //! missed.
 
+pub mod known_copies;
 pub mod overrun;
 pub mod same_publication;
 mod signs;
