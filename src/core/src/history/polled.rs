@@ -112,9 +112,6 @@ impl HistoryRecord {
         self.begin_run();
         // A failed check is not followed by this call, so the address answered as this feed again.
         self.doubts.remove(&Doubt::NotRead);
-        if self.bottom.is_some() {
-            self.prove().as_of = Some(now);
-        }
         if mode == Mode::Off {
             return;
         }
