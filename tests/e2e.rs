@@ -9,16 +9,21 @@
 
 use std::ops::Range;
 use std::process::Command;
+use std::time::Duration;
 
+#[path = "it/support/dice.rs"]
+#[expect(dead_code, reason = "the other tests use all of it")]
+mod dice;
 #[path = "e2e/pictures.rs"]
 mod pictures;
+#[path = "e2e/pieces.rs"]
+mod pieces;
 #[path = "e2e/shell.rs"]
 mod shell;
 #[path = "it/support/site.rs"]
 #[expect(dead_code, reason = "the other tests use all of it")]
 mod site;
 #[path = "it/support/terminal_session.rs"]
-#[expect(dead_code, reason = "the other tests use all of it")]
 mod terminal_session;
 
 use site::{Site, answer};
@@ -52,11 +57,14 @@ fn the_demo_is_read_from_start_to_end() {
 }
 
 #[test]
-fn unfinished_sequence_or_paste_swallows_no_key() {
+fn after_an_unfinished_sequence_or_paste_keys_work() {
     let mut session = Session::start(&["demo"], 120, 36);
     session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
     session.until_quiet();
     session.press("\x1b[");
+    session.press("A");
+    session.take_for(Duration::from_millis(400));
+    assert!(!session.text().contains("marked read"), "{}", session.text());
     session.press("?");
     session.until_it_says("half a page down");
     session.press("\x1b[200~");

@@ -13,6 +13,8 @@ mod circles;
 mod lexer;
 #[path = "tidy/names.rs"]
 mod names;
+#[path = "tidy/product.rs"]
+mod product;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,11 +22,21 @@ use std::path::Path;
 
 use lexer::code_of;
 use names::{empty_words, long_test_names};
+use product::Module;
 
-/// Maximum number of lines in a source file.
-const LINES_MAX: usize = 450;
-/// Maximum number of files in one folder.
-const FILES_MAX: usize = 20;
+/// Maximum number of lines in a source file. One subject is one file, usually of 150 to 500 lines.
+const LINES_MAX: usize = 800;
+/// Maximum number of product lines of both crates together, as [`Module::lines`] counts them. Only an issue that states by how much
+/// raises it; what makes the program smaller lowers it.
+const PRODUCT_LINES_MAX: usize = 94_500;
+/// Files that use each other in a circle, at most: three whose subjects belong together.
+const CIRCLE_FILES_MAX: usize = 3;
+/// Product lines of such a circle, at most, so that joining files is no way out of a larger one.
+const CIRCLE_LINES_MAX: usize = 600;
+/// Rooms with a larger circle: the files of the largest, and its product lines rounded up. These figures only go down.
+const CIRCLES: [(&str, usize, usize); 1] = [("engine", 66, 9_000)];
+/// Files in circles of any size, in both crates. It only goes down.
+const IN_CIRCLES_MAX: usize = 100;
 /// Top-level modules ("rooms") by layer; code in a room may use only its own room and rooms of earlier layers.
 const FLOORS: [&[&str]; 10] = [
     &["feed"],
@@ -115,32 +127,54 @@ fn no_floor_reaches_down_the_list() {
 }
 
 #[test]
-fn files_of_ui_and_view_use_each_other_one_way() {
-    let mut named = BTreeMap::new();
-    for (path, text) in files("src") {
-        let room = room(&path).unwrap_or_default();
-        let Some(module) = circles::module_of(&path).filter(|_| ["ui", "view"].contains(&room))
-        else {
-            continue;
-        };
-        let code = code_of(&text);
-        let product = code.split("#[cfg(test)]").next().unwrap_or_default();
-        named.insert(module, used_paths(product));
+fn circles_of_files_stay_below_their_ceilings() {
+    let mut in_circles = 0;
+    let mut rooms = BTreeMap::<String, (usize, usize)>::new();
+    let mut offences = Vec::new();
+    for (_, modules) in crates_of_product() {
+        for circle in circles::circles(&modules) {
+            let lines = circle.iter().map(|module| modules[module].lines()).sum();
+            in_circles += circle.len();
+            if circle.len() > CIRCLE_FILES_MAX || lines > CIRCLE_LINES_MAX {
+                let room = circle[0].split("::").next().unwrap().to_owned();
+                let largest = rooms.entry(room).or_default();
+                *largest = (largest.0.max(circle.len()), largest.1.max(lines));
+                offences.push(format!(
+                    "{} files, {lines} lines: {}",
+                    circle.len(),
+                    circle.join(" ")
+                ));
+            }
+        }
     }
-    assert!(named.contains_key("ui::keys::mouse") && named.contains_key("view::draw"));
-    let mut found = circles::circles(&circles::uses(&named));
-    // This cycle is allowed: a table cell holds blocks, and a block can be a table.
-    let table = ["lines", "table", "table_grid"].map(|file| format!("view::html::{file}"));
-    found.remove(table.as_slice());
-    assert!(found.is_empty(), "{found:#?}");
-    let paths = |paths: &[&str]| paths.iter().map(ToString::to_string).collect();
-    let planted = BTreeMap::from([
-        ("ui::a".to_owned(), paths(&["super::b::{B}", "crate::view::c"])),
-        ("ui::b".to_owned(), paths(&["crate::ui::a::run", "std::fmt"])),
-        ("ui::d".to_owned(), paths(&["super::a"])),
-    ]);
-    let planted = circles::circles(&circles::uses(&planted));
-    assert_eq!(planted.into_iter().collect::<Vec<_>>(), [["ui::a", "ui::b"]]);
+    let ceilings: BTreeMap<String, (usize, usize)> =
+        CIRCLES.iter().map(|(room, files, lines)| ((*room).to_owned(), (*files, *lines))).collect();
+    let lower = |(room, (files, lines)): (&String, &(usize, usize))| {
+        let &(most_files, most_lines) = ceilings.get(room).unwrap_or(&(0, 0));
+        *files > most_files || *lines > most_lines
+    };
+    assert!(!rooms.iter().any(lower), "{rooms:?}\n{}", offences.join("\n"));
+    assert!(in_circles <= IN_CIRCLES_MAX, "{in_circles} files are in circles");
+    let files: BTreeMap<&String, usize> =
+        rooms.iter().map(|(room, (files, _))| (room, *files)).collect();
+    let stated = ceilings.iter().map(|(room, (files, _))| (room, *files)).collect();
+    assert_eq!(
+        (files, in_circles),
+        (stated, IN_CIRCLES_MAX),
+        "fewer than the ceilings: lower them"
+    );
+}
+
+#[test]
+fn product_lines_stay_within_their_budget() {
+    let crates = crates_of_product()
+        .map(|(name, modules)| (name, modules.values().map(Module::lines).sum::<usize>()));
+    let lines: usize = crates.iter().map(|(_, lines)| lines).sum();
+    assert!(lines > 10_000, "{crates:?}");
+    assert!(
+        lines <= PRODUCT_LINES_MAX,
+        "{lines} product lines, {PRODUCT_LINES_MAX} at most: {crates:?}"
+    );
 }
 
 #[test]
@@ -173,20 +207,7 @@ fn no_source_file_is_longer_than_the_limit() {
     let all = sources();
     none(&broken(&all, |_, text| too_long(text).into_iter().collect()));
     assert_eq!(too_long(&"\n".repeat(LINES_MAX)), None);
-    assert_eq!(too_long(&"\n".repeat(LINES_MAX + 1)), Some("451 lines".to_owned()));
-}
-
-#[test]
-fn no_folder_exceeds_the_file_limit() {
-    let mut counts = BTreeMap::<String, usize>::new();
-    for path in sources().into_keys() {
-        if let Some((folder, _)) = path.rsplit_once('/') {
-            *counts.entry(folder.to_owned()).or_default() += 1;
-        }
-    }
-    assert!(counts.contains_key("src/engine"), "{counts:?}");
-    counts.retain(|_, files| *files > FILES_MAX);
-    assert!(counts.is_empty(), "{counts:?}");
+    assert_eq!(too_long(&"\n".repeat(LINES_MAX + 1)), Some("801 lines".to_owned()));
 }
 
 #[test]
@@ -356,7 +377,8 @@ fn used_paths(code: &str) -> Vec<String> {
 
 fn write_out(stem: &str, tree: &str, paths: &mut Vec<String>) {
     let Some(open) = tree.find('{') else {
-        paths.push(format!("{stem}{tree}"));
+        // Nothing follows the last comma of a group.
+        paths.extend((!tree.is_empty()).then(|| format!("{stem}{tree}")));
         return;
     };
     let stem = format!("{stem}{}", &tree[..open]);
@@ -399,6 +421,15 @@ fn crates() -> Vec<String> {
     let names =
         manifests.lines().filter_map(|line| Some(line.split_once(" = ")?.0.replace('-', "_")));
     names.collect()
+}
+
+/// Returns the product code of both crates, each with its name.
+fn crates_of_product() -> [(&'static str, product::Modules); 2] {
+    let all = files("src");
+    [
+        ("backissue", product::product(&all, "src/", "src/core/")),
+        ("backissue-core", product::product(&all, "src/core/src/", "")),
+    ]
 }
 
 /// Returns all Rust files of the project.

@@ -9,12 +9,12 @@ use super::args_background::{
     BackupArgs, DoctorArgs, EventsArgs, RestoreArgs, ServiceArgs, WatchArgs,
 };
 use super::args_changes::{
-    DownloadsArgs, FeedNamed, FeedsNamed, FiltersArgs, ImportArgs, MarkArgs, MoveArgs, OpenArgs,
-    UnreadArgs,
+    DownloadsArgs, FeedNamed, FeedsNamed, FeedsRemoved, FiltersArgs, ImportArgs, MarkArgs,
+    MoveArgs, OpenArgs, UnreadArgs, YesArgs,
 };
+use super::args_publish::{PublishArgs, ServeArgs};
 use super::args_set::SetArgs;
 use super::args_simulate::SimulateArgs;
-use super::publisher::args_publish::{PublishArgs, ServeArgs};
 
 /// A terminal feed reader that checks each feed when its publisher recommends, fills gaps from archives, and shows why.
 ///
@@ -68,7 +68,7 @@ pub(super) enum CliCommand {
     /// List the subscriptions
     Feeds(FeedsArgs),
     /// Unsubscribe from feeds; for a week, 'undo' restores the last and 'subscribe-again' any of them
-    Unsubscribe(FeedsNamed),
+    Unsubscribe(FeedsRemoved),
     /// Restore feeds that you unsubscribed from in the last week, as they were
     SubscribeAgain(FeedsNamed),
     /// Print the number of unread entries, fast enough for status bars
@@ -89,7 +89,7 @@ pub(super) enum CliCommand {
     /// Mark entries read, unread, starred or unstarred
     Mark(MarkArgs),
     /// Undo the last change, including one made in the reader
-    Undo,
+    Undo(YesArgs),
     /// Sync feeds, entries and marks with a server that other readers use, too
     Account(AccountArgs),
     /// Poll feeds now: those that are due, or those you name

@@ -74,6 +74,12 @@ pub(super) struct AccountSyncArgs {
     /// Compare all subscriptions and entries, as once a day
     #[arg(long)]
     pub(super) whole: bool,
+    /// Do on the server what waits for your answer, such as many removals
+    #[arg(long)]
+    pub(super) yes: bool,
+    /// Drop what waits for your answer: restore here what is still on the server
+    #[arg(long, conflicts_with = "yes")]
+    pub(super) no: bool,
 }
 
 /// The arguments of `backissue account log`.

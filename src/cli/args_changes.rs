@@ -51,7 +51,25 @@ pub(super) enum MarkWord {
     Unstarred,
 }
 
-/// The arguments of `backissue unsubscribe` and `backissue subscribe-again`.
+/// The answer to the question of a command.
+#[derive(Debug, clap::Args)]
+pub(super) struct YesArgs {
+    /// Also if subscriptions are removed, here or from the server of an account
+    #[arg(long)]
+    pub(super) yes: bool,
+}
+
+/// The arguments of `backissue unsubscribe`.
+#[derive(Debug, clap::Args)]
+pub(super) struct FeedsRemoved {
+    #[command(flatten)]
+    pub(super) named: FeedsNamed,
+    /// Also if an account loses more than five feeds, or more than a tenth, on its server
+    #[arg(long)]
+    pub(super) yes: bool,
+}
+
+/// The arguments of `backissue subscribe-again`.
 #[derive(Debug, clap::Args)]
 pub(super) struct FeedsNamed {
     /// Feeds: numbers, addresses, or parts of titles

@@ -10,10 +10,12 @@ use super::Done;
 use super::args::Options;
 use super::event_log::EventLog;
 use super::session::Failure;
+use crate::engine::change::questions::{self, Question};
 use crate::engine::event::{Event, NoticeLevel};
 use crate::engine::request::Request;
 use crate::engine::settings::Credentials;
 use crate::engine::state::Engine;
+use crate::io::clock;
 use crate::io::loop_ended::LoopEnded;
 use crate::io::loop_handle::{LoopHandle, Waited, Watcher};
 use crate::io::named_files::{NamedFile, WriteFile};
@@ -309,6 +311,27 @@ impl CommandContext {
     }
 }
 
+/// Returns a request in the form in which no question follows. The error is the question, if the user must answer it (`needs`) and
+/// did not with `--yes`.
+pub(in crate::cli) fn confirmed(
+    engine: &Engine,
+    request: Request,
+    yes: bool,
+    needs: fn(&Question) -> bool,
+) -> Result<Request, String> {
+    match questions::about(engine, clock::now(), &request) {
+        Some(question) if !yes && needs(&question) => Err(unanswered(&question)),
+        Some(question) => Ok(Request::Answered(Box::new(request), question.step)),
+        None if yes => Ok(Request::Answered(Box::new(request), None)),
+        None => Ok(request),
+    }
+}
+
+/// Returns a question that was not answered as a sentence.
+fn unanswered(question: &Question) -> String {
+    format!("this would {}: nothing was changed; --yes does it", question.text)
+}
+
 /// Creates a watcher that forwards the problems that the engine reports, as long as the command context exists.
 fn hear_troubles(sender: Sender<String>, listens: Weak<()>) -> Watcher {
     Box::new(move |_, events| {
@@ -327,6 +350,8 @@ pub(in crate::cli) fn sentences(told: &[Event]) -> Vec<String> {
     let sentence = |event: &Event| {
         if let Event::Notice { level: NoticeLevel::Info | NoticeLevel::Trouble, text, .. } = event {
             Some(text.clone())
+        } else if let Event::Asked(_, question) = event {
+            Some(unanswered(question))
         } else {
             None
         }

@@ -180,7 +180,7 @@ pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) 
     } else {
         let standing = record.status();
         let word = match standing {
-            HistoryStanding::Complete => "complete",
+            HistoryStanding::Complete(_) => "complete",
             HistoryStanding::CompleteExcept(_) => "gaps",
             HistoryStanding::Partial { .. } => "partial",
             HistoryStanding::OnlyAnArchive => "archive",
@@ -191,9 +191,20 @@ pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) 
         };
         (word, standing.text())
     };
+    let as_of = match record.status() {
+        HistoryStanding::Complete(proved) => proved.as_of().or(feed.state.facts.last_ok),
+        HistoryStanding::CompleteExcept(_)
+        | HistoryStanding::Partial { .. }
+        | HistoryStanding::OnlyAnArchive
+        | HistoryStanding::NotOffered
+        | HistoryStanding::Paged
+        | HistoryStanding::Adapted(..)
+        | HistoryStanding::Doubtful(..) => None,
+    };
     json!({
         "state": word,
         "text": text,
+        "as_of": time(as_of.filter(|_| word == "complete")),
         "archives": record.archives,
         "back_to": time(record.reaches),
         "missing": record.missing(),

@@ -13,6 +13,7 @@ mod args_account;
 mod args_background;
 mod args_changes;
 mod args_examples;
+mod args_publish;
 mod args_set;
 mod args_simulate;
 mod background;
@@ -38,7 +39,7 @@ use session::Failure;
 use crate::io::log::ToldTo;
 use crate::io::signals::Stops;
 use crate::io::system::{limits, memory};
-use crate::io::{clock, console, terminal};
+use crate::io::{clock, console, private_files, terminal};
 use backissue_core::feed::logins::without_logins;
 
 /// The outcome of a successful command.
@@ -60,14 +61,17 @@ impl Done {
     }
 }
 
+/// Environment variable with the password for `account add`.
+pub const PASSWORD_VARIABLE: &str = "BACKISSUE_ACCOUNT_PASSWORD";
 /// Environment variables that name a folder or file. If one is empty, the usual place is not used instead: it was probably meant to be
 /// set.
 const EMPTY_REFUSED: [&str; 2] = ["BACKISSUE_DATA_DIR", "BACKISSUE_CONFIG"];
 
 /// Runs the program and returns its exit status: 0 for success, 1 with failures, 2 if nothing could be done, 3 if the store
-/// is in use (UX 4).
-pub fn main() -> ExitCode {
+/// is in use (UX 4). `password` is the value of [`PASSWORD_VARIABLE`].
+pub fn main(password: Option<String>) -> ExitCode {
     terminal::guard_panics();
+    private_files::keep_own_access();
     if let Some(name) = EMPTY_REFUSED
         .iter()
         .find(|name| std::env::var_os(name).is_some_and(|value| value.is_empty()))
@@ -82,7 +86,7 @@ pub fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return refuse_arguments(&error),
     };
-    let done = run(args);
+    let done = run(args, password);
     if console::has_failed() {
         console::tell("backissue: cannot write to standard output: the output is incomplete");
         return ExitCode::from(2);
@@ -112,7 +116,7 @@ fn refuse_arguments(error: &clap::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
-fn run(args: Args) -> Result<Done, Failure> {
+fn run(args: Args, password: Option<String>) -> Result<Done, Failure> {
     let options = args.global;
     clock::check().map_err(Failure::new)?;
     memory::check_room().map_err(Failure::new)?;
@@ -168,7 +172,7 @@ fn run(args: Args) -> Result<Done, Failure> {
             {
                 let waits = Arc::new(AtomicBool::new(true));
                 session::end_while(Arc::clone(&waits));
-                commands::accounts::add::log_in(&options, args)?;
+                commands::accounts::add::log_in(&options, args, password)?;
                 // The sync that follows handles stop signals itself.
                 waits.store(false, Ordering::Relaxed);
             }

@@ -325,7 +325,7 @@ fn run_at(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> 
         CliCommand::Unsubscribe(args) => commands::changes::unsubscribe::run(desk, args),
         CliCommand::Unread(args) => commands::unread::run(desk, args),
         CliCommand::Open(args) => commands::changes::open::run(desk, args),
-        CliCommand::Undo => commands::changes::undo::run(desk),
+        CliCommand::Undo(args) => commands::changes::undo::run(desk, args),
         CliCommand::SubscribeAgain(args) => commands::changes::unsubscribe::take_back(desk, args),
         CliCommand::Resume(args) => commands::changes::answer_trouble::resume(desk, args),
         CliCommand::Move(args) => commands::changes::answer_trouble::answer_move(desk, args),

@@ -8,7 +8,7 @@ use super::feeds::addition::LoginToKeep;
 use super::poll::fetch::FetchRequest;
 use super::poll::learn_queue::LearnWanted;
 use super::settings::{NetworkSettings, NotifySettings};
-use super::store_work::{Job, JobId, StoreWork};
+use super::store_work::{Beside, Job, JobId, StoreWork};
 use backissue_core::filters::EntryFilter;
 
 /// An effect that the rest of the program carries out. The result, if there is one, arrives as an [`super::input::Input`].
@@ -52,11 +52,18 @@ pub enum Effect {
 impl Effect {
     /// Returns the effect for a store job.
     pub fn store(job: Job) -> Self {
-        Self::Store(Box::new(StoreWork { id: JobId::default(), job, change: None }))
+        Self::Store(Box::new(StoreWork { id: JobId::default(), job, change: None, beside: None }))
     }
 
     /// Returns the effect for a job that writes a change.
     pub fn store_change(job: Job, change: PendingChange) -> Self {
-        Self::Store(Box::new(StoreWork { id: JobId::default(), job, change: Some(change) }))
+        let (id, change) = (JobId::default(), Some(change));
+        Self::Store(Box::new(StoreWork { id, job, change, beside: None }))
+    }
+
+    /// Returns the effect for a job that writes undo steps, too.
+    pub fn store_beside(job: Job, beside: Beside) -> Self {
+        let (id, beside) = (JobId::default(), Some(beside));
+        Self::Store(Box::new(StoreWork { id, job, change: None, beside }))
     }
 }

@@ -3,8 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use super::change::MarkChange;
+use super::change::questions::Question;
 use super::entries::full_text::FullText;
 use super::poll::poll_results::PollResult;
+use super::request::Request;
 use backissue_core::history::{EntryKey, FeedKey, GapKey};
 
 /// Something that happened and that an observer may show.
@@ -26,6 +28,8 @@ pub enum Event {
     },
     /// A request of the user was not allowed. The text is a sentence with the reason.
     Refused(String),
+    /// The user must answer a question before a request is carried out.
+    Asked(Box<Request>, Question),
     /// Subscriptions were added, removed, retitled, or retagged, or the saved searches changed.
     FeedsChanged,
     /// A feed was unsubscribed or restored.
@@ -174,6 +178,8 @@ pub enum NoticeLevel {
 pub enum NoticeOffer {
     /// Undo the change that the message is about.
     Undo,
+    /// Redo the change, which restores this number of subscriptions.
+    Redo(usize),
     /// Request more of a feed's history.
     MoreHistory,
 }

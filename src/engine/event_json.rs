@@ -46,6 +46,7 @@ pub fn event_line(engine: &Engine, event: &Event, now: DateTime<Utc>) -> Option<
         Event::Notice { level: NoticeLevel::Info, .. }
         | Event::Indexed { .. }
         | Event::Refused(_)
+        | Event::Asked(..)
         | Event::FeedsChanged
         | Event::FeedListChanged
         | Event::PlansChanged

@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 
 use super::downloads::transfer::{DownloadNews, PlayerNews};
 use super::entries::pictures_ahead::PictureTaskDone;
-use super::external::external_run::RunPurpose;
+use super::external::external_run::{ExternalRun, RunPurpose};
 use super::feeds::addition::LoginToKeep;
 use super::poll::fetch::{FetchId, Fetched};
 use super::request::Request;
@@ -40,8 +40,10 @@ pub enum Input {
     FilterHits(u32, Result<Vec<EntryKey>, String>),
     /// Work on the picture cache ended.
     PictureTaskDone(PictureTaskDone),
-    /// A user's external command ended: with the first line it printed, or with an error as a sentence.
+    /// A user's external command ended: with what it printed, or with an error as a sentence.
     Ran(RunPurpose, Result<Option<String>, String>),
+    /// A command failed at once, and this one is to be tried in its place.
+    TryNext(Box<ExternalRun>),
     /// A login was written to the credentials file. If the write failed, the error is a sentence.
     LoginKept(Box<LoginToKeep>, Result<(), String>),
     /// The configuration was reloaded.

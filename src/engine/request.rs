@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use super::backfill::history_actions::HistoryAction;
-use super::change::MarkChange;
+use super::change::{ChangeId, MarkChange};
 use super::downloads::actions::DownloadRequest;
 use super::effect::Effect;
 use super::entries::account_sync::{AccountStatus, FeedSync, SyncProgress};
@@ -41,6 +41,8 @@ pub enum Request {
     Sync(Vec<FeedSync>),
     /// Show how far a sync is; `None` when it ended.
     SyncProgress(Option<SyncProgress>),
+    /// Let the servers of accounts lose these feeds, which were removed here.
+    LetLeave(Vec<FeedKey>),
     /// Take over which accounts there are.
     AccountsSeen(Vec<AccountStatus>),
     /// Sync the accounts now.
@@ -93,6 +95,8 @@ pub enum Request {
     History(FeedKey, HistoryAction),
     /// Request older entries of a feed at this gap, or at all gaps for `None`. With `None`, a walk under way is stopped instead.
     MoreHistory(FeedKey, Option<GapKey>),
+    /// Restore the entries that the feed withdrew last.
+    RestoreWithdrawn(FeedKey),
     /// Hide a gap.
     DismissGap(FeedKey, GapKey),
     /// Set or clear a mark on entries.
@@ -145,6 +149,10 @@ pub enum Request {
     Download(DownloadRequest),
     /// Carry out several requests as one change, so that one undo reverts all of them.
     Together(Vec<Self>),
+    /// Carry out what a server changed. It is no change of the user, so undo leaves it alone.
+    Arrived(Box<Self>),
+    /// Carry out a request about which the user was asked and said yes. If it undoes a change, with the id of that change.
+    Answered(Box<Self>, Option<ChangeId>),
     /// Undo the last change.
     Undo,
     /// Redo the last change that was undone.

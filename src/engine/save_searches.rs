@@ -1,7 +1,7 @@
 //! Adds saved searches, replaces their list, and restores an earlier list.
 
 use super::change::list_change::ListChange;
-use super::change::undo_stack::Step;
+use super::change::step::Step;
 use super::change::value::ChangeId;
 use super::change::{self, Change};
 use super::effect::Effect;
@@ -37,7 +37,7 @@ pub fn short_name(name: &str) -> String {
 /// Replaces the list of saved searches and adds an undo step.
 pub fn save(engine: &mut Engine, list: Vec<SavedSearch>) -> Vec<Effect> {
     let step = engine.undo.push(Step::Searches { before: engine.saved_searches.clone() });
-    let effects = write(engine, list, Some(step));
+    let effects = write(engine, list, step);
     engine.tell(Event::FeedsChanged);
     effects
 }

@@ -10,6 +10,7 @@ use chrono_tz::Tz;
 use super::backfill::walk_stage::Backfill;
 use super::change::PendingChange;
 use super::change::undo_stack::{SavedStep, UndoStack};
+use super::change::value::Origin;
 use super::downloads::progress;
 use super::downloads::record::{Download, Downloads};
 use super::entries::account_sync::{AccountStatus, FeedSynced, SyncProgress};
@@ -99,6 +100,8 @@ pub struct Engine {
     pub room_awaited: Option<DateTime<Utc>>,
     /// Error of the last failed write of records.
     pub not_saved: Option<String>,
+    /// Number of failed writes since the program started, and the error of the last one.
+    pub failed_writes: (u32, String),
     /// Largest number that a subscription ever had. Numbers are not reused.
     pub last_feed: u32,
     /// Number of pending writes of subscription records.
@@ -169,6 +172,7 @@ impl Engine {
             mended: None,
             room_awaited: None,
             not_saved: None,
+            failed_writes: (0, String::new()),
             last_feed: 0,
             unsaved: 0,
             learning: Learning::default(),
@@ -337,6 +341,9 @@ impl Engine {
 
     /// Shows a notice about a change, which offers the user to undo the change.
     pub(crate) fn say_undoable(&mut self, text: impl Into<String>) {
+        if self.undo.origin == Origin::Arrived {
+            return self.say(text);
+        }
         self.tell(Event::offering(text, NoticeOffer::Undo));
     }
 

@@ -130,6 +130,9 @@ pub(super) fn failed(
     why: StoreFailure,
 ) -> Vec<Effect> {
     let StoreFailure { text: why, no_room } = why;
+    if subject.is_kept() {
+        engine.failed_writes = (engine.failed_writes.0.wrapping_add(1), why.clone());
+    }
     match subject {
         JobSubject::Poll(feed) => polling::commit_failed(engine, now, feed, &why, no_room),
         JobSubject::History(feed) => walks::not_kept(engine, feed),
@@ -225,14 +228,14 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             engine.unsaved = engine.unsaved.saturating_sub(1);
             Vec::new()
         }
-        Answer::Marked { flag, value, whole_list, marked } => {
-            let undo_waits = marks::marked(engine, flag, value, whole_list, marked);
-            if undo_waits { undo::undo(engine, now) } else { Vec::new() }
+        Answer::Marked { flag, value, whole_list, step, marked } => {
+            let undo_waits = marks::marked(engine, flag, value, (whole_list, step), marked);
+            if undo_waits { undo::undo_wanted(engine, now) } else { Vec::new() }
         }
         Answer::ElsewhereNoted(feed, counts) => {
             let undo_waits = elsewhere::noted(engine, feed, &counts);
             let labelled = (!counts.labelled.is_empty()).then(|| Effect::store(Job::CountFilters));
-            let undone = if undo_waits { undo::undo(engine, now) } else { Vec::new() };
+            let undone = if undo_waits { undo::undo_wanted(engine, now) } else { Vec::new() };
             labelled.into_iter().chain(undone).collect()
         }
         Answer::Synced(feed, synced) => {
@@ -262,7 +265,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         Answer::Filtered(filtered) => {
             let (mut effects, undo_waits) = entry_filters::filtered(engine, *filtered);
             if undo_waits {
-                effects.extend(undo::undo(engine, now));
+                effects.extend(undo::undo_wanted(engine, now));
             }
             effects
         }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDate, Utc};
 
-use super::change::PendingChange;
 use super::change::undo_stack::StepChanges;
+use super::change::{ChangeId, PendingChange};
 use super::downloads::actions::AttachedWanted;
 use super::downloads::record::Download;
 use super::entries::account_sync::{FeedSync, FeedSynced};
@@ -41,6 +41,17 @@ pub struct StoreWork {
     pub job: Job,
     /// The change that the job writes. The engine keeps the change and sends `None` to the store.
     pub change: Option<PendingChange>,
+    /// Undo steps that are written in the same frame as the job: all of it is durable, or nothing.
+    pub beside: Option<Beside>,
+}
+
+/// Undo steps that are written together with a job.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Beside {
+    /// These steps.
+    Steps(StepChanges),
+    /// The step of the mark that the job sets on a list, with its id and time. The store knows the entries.
+    OfMark(ChangeId, DateTime<Utc>),
 }
 
 /// A job for the store. If the documentation of a variant names no answer, the store reports only a failure of the job.
@@ -233,6 +244,8 @@ pub enum Answer {
         value: bool,
         /// `true` if the mark was for a whole list.
         whole_list: bool,
+        /// The id and the time of the undo step that was written with it.
+        step: Option<(ChangeId, DateTime<Utc>)>,
         /// Entries whose mark changed, and counters of their feeds.
         marked: Marked,
     },

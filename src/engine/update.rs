@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use super::backfill::{history_requests, walks};
-use super::change::undo;
+use super::change::undo_stack::StepChanges;
+use super::change::value::Origin;
+use super::change::{questions, undo};
 use super::downloads::{actions, playing, progress};
 use super::effect::Effect;
 use super::entries::{
     account_sync, entry_filters, marks, notifications, page_fetches, picture_fetches,
-    pictures_ahead,
+    pictures_ahead, withdrawn,
 };
 use super::event::Event;
 use super::external::external_run::RunPurpose;
@@ -26,7 +28,7 @@ use super::poll::{learn, manual_poll, polling, start_fetches, stop_polls};
 use super::request::Request;
 use super::state::Engine;
 use super::store_results::{self, stored_or_failed};
-use super::store_work::Job;
+use super::store_work::{Beside, Job};
 use super::{reconfigure, save_searches};
 use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::feed::text::counted_words;
@@ -45,9 +47,9 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     let mut effects = happened(engine, now, input);
     effects.extend(learn::start_waiting(engine));
     effects.extend(progress::start_waiting(engine, now));
-    // Undo steps are written after the changes that they revert.
-    let steps = engine.undo.changes(now).map(|steps| Effect::store(Job::SaveSteps(steps)));
-    effects.extend(steps);
+    if let Some(steps) = engine.undo.changes(now) {
+        write_steps(&mut effects, steps);
+    }
     store_results::register_work(engine, &mut effects);
     store_results::tell_durable(engine, &BTreeSet::new());
     let events = std::mem::take(&mut engine.events);
@@ -57,6 +59,18 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
         copies.extend(events.iter().filter(is_told).cloned());
     }
     Output { events, effects }
+}
+
+/// Writes undo steps in the same frame as the last change, or after the others if there is none.
+fn write_steps(effects: &mut Vec<Effect>, steps: StepChanges) {
+    let change = effects.iter_mut().rev().find_map(|effect| match effect {
+        Effect::Store(work) if work.change.is_some() => Some(work),
+        _ => None,
+    });
+    match change {
+        Some(work) => work.beside = Some(Beside::Steps(steps)),
+        None => effects.push(Effect::store(Job::SaveSteps(steps))),
+    }
 }
 
 fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect> {
@@ -89,13 +103,16 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
         }
         Input::PictureTaskDone(done) => pictures_ahead::task_done(engine, now, done),
         Input::Ran(purpose, ended) => {
-            run_external::tell_end(engine, purpose, ended);
+            let shown = run_external::tell_end(engine, purpose, ended);
             match purpose {
                 RunPurpose::News => notifications::command_ended(engine, now),
                 RunPurpose::Play(id) => playing::ended(engine, id),
-                RunPurpose::Show | RunPurpose::Pipe | RunPurpose::Step(_) => Vec::new(),
+                RunPurpose::Show | RunPurpose::Pipe | RunPurpose::Step(_) => {
+                    shown.into_iter().collect()
+                }
             }
         }
+        Input::TryNext(run) => vec![Effect::Run(run)],
         Input::LoginKept(login, result) => typed_logins::kept(engine, *login, result),
         Input::ZoneChanged(zone) => {
             reconfigure::change_zone(engine, now, zone);
@@ -116,6 +133,9 @@ fn requested(
     now: DateTime<Utc>,
     request: Request,
 ) -> Result<Vec<Effect>, String> {
+    if engine.undo.origin == Origin::User && questions::asks(engine, now, &request) {
+        return Ok(Vec::new());
+    }
     Ok(match request {
         Request::Poll(request) => manual_poll::ask(engine, now, &request),
         Request::StopPolls(feeds) => stop_polls::stop(engine, now, feeds),
@@ -128,6 +148,7 @@ fn requested(
             Vec::new()
         }
         Request::AccountsSeen(accounts) => account_sync::accounts_seen(engine, now, accounts),
+        Request::LetLeave(feeds) => account_sync::let_leave(engine, &feeds),
         Request::SyncAccounts => {
             engine.syncs_asked = engine.syncs_asked.wrapping_add(1);
             Vec::new()
@@ -150,9 +171,10 @@ fn requested(
         Request::Trouble(feed, answer) => trouble::apply_answer(engine, now, feed, answer)?,
         Request::History(feed, action) => history_requests::begin(engine, now, feed, action),
         Request::MoreHistory(feed, gap) => history_requests::more(engine, now, feed, gap),
+        Request::RestoreWithdrawn(feed) => withdrawn::restore_last(engine, feed),
         Request::DismissGap(feed, gap) => history_requests::dismiss(engine, feed, gap),
         Request::Mark(mark) => marks::set(engine, mark),
-        Request::MarkListRead(list, part) => marks::mark_list_read(engine, list, part),
+        Request::MarkListRead(list, part) => marks::mark_list_read(engine, now, list, part),
         Request::SaveFilter(filter) => entry_filters::save(engine, *filter)?,
         Request::Label { name, keys, set } => entry_filters::label(engine, &name, keys, set)?,
         Request::RemoveFilter(id) => entry_filters::remove(engine, id),
@@ -169,10 +191,25 @@ fn requested(
         }
         Request::Download(request) => actions::requested(engine, now, request)?,
         Request::Together(requests) => together(engine, now, requests),
+        Request::Arrived(request) => by(engine, now, Origin::Arrived, *request)?,
+        Request::Answered(request, step) => by(engine, now, Origin::Answered(step), *request)?,
         Request::Undo => undo::undo(engine, now),
         Request::Redo => undo::redo(engine, now),
         Request::Stop => vec![Effect::Stop],
     })
+}
+
+/// Carries out a request with another origin than the user.
+fn by(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    origin: Origin,
+    request: Request,
+) -> Result<Vec<Effect>, String> {
+    engine.undo.origin = origin;
+    let done = requested(engine, now, request);
+    engine.undo.origin = Origin::User;
+    done
 }
 
 /// Carries out several requests as one change. If a request is not allowed, shows the reason and carries out the other requests.

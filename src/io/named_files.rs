@@ -1,12 +1,13 @@
 //! Output files that a user names: written completely or not at all, never into a data folder, and never over a file of
 //! another kind without `--force`.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::regular_files::{self, Sink, put_in_place};
 use super::store::{is_backup, is_data_folder};
 use super::system::words::system_words;
 use backissue_core::publish::GENERATOR_MARK;
@@ -120,21 +121,14 @@ pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> 
 
 /// Refuses a path in a data folder, and an existing file of another kind without `--force`.
 fn refuse_loss(target: &Path, file: &NamedFile) -> Result<(), String> {
-    // If the folder does not exist, use an empty path, because no file can be overwritten.
-    let existing = target.ancestors().skip(1).find(|folder| folder.exists());
-    let folder = existing.unwrap_or_else(|| folder_of(target)).canonicalize().unwrap_or_default();
-    if let Some(data) = folder.ancestors().find(|folder| is_data_folder(folder)) {
-        return Err(format!(
-            "backissue keeps its own data in {}: choose another folder",
-            data.display()
-        ));
-    }
+    refuse_data_folder(target)?;
     let is_file = std::fs::metadata(target).is_ok_and(|found| found.is_file());
     if file.force || !is_file || is_open_file(target) {
         return Ok(());
     }
     let mut start = Vec::new();
-    let read = File::open(target).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
+    let read =
+        regular_files::open(target).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
     let (what, command) = file.kind.words();
     match read {
         Ok(0) => Ok(()),
@@ -142,6 +136,20 @@ fn refuse_loss(target: &Path, file: &NamedFile) -> Result<(), String> {
         Ok(_) | Err(_) => Err(format!(
             "the existing file is not a {what}: choose another name, or overwrite it with '{command} --force'"
         )),
+    }
+}
+
+/// Refuses a file in a data folder. The error is a fragment.
+pub(super) fn refuse_data_folder(target: &Path) -> Result<(), String> {
+    // If the folder does not exist, use an empty path, because no file can be overwritten.
+    let existing = target.ancestors().skip(1).find(|folder| folder.exists());
+    let folder = existing.unwrap_or_else(|| folder_of(target)).canonicalize().unwrap_or_default();
+    match folder.ancestors().find(|folder| is_data_folder(folder)) {
+        Some(data) => Err(format!(
+            "backissue keeps its own data in {}: choose another folder",
+            data.display()
+        )),
+        None => Ok(()),
     }
 }
 
@@ -158,7 +166,7 @@ fn folder_of(path: &Path) -> &Path {
 fn write_whole(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
     let found = std::fs::metadata(target).ok().filter(|found| !found.is_dir());
     if found.as_ref().is_some_and(|found| !found.is_file() || is_open_file(target)) {
-        let mut there = OpenOptions::new().append(true).open(target)?;
+        let mut there = Sink::open(target)?;
         write(&mut there)?;
         return there.flush();
     }
@@ -174,15 +182,13 @@ fn write_whole(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
     if let Some(found) = found {
         file.as_file().set_permissions(found.permissions())?;
     }
-    file.as_file().sync_all()?;
-    file.persist(target).map_err(|error| error.error)?;
-    Ok(())
+    put_in_place(file, target)
 }
 
 /// Overwrites a file whose folder does not allow new files. The content is first written to a temporary file elsewhere, and the
 /// part beyond the old length is copied first, so that the old content remains intact if writing fails or the disk is full.
 fn write_over(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
-    let mut there = OpenOptions::new().write(true).open(target)?;
+    let mut there = regular_files::open_with(OpenOptions::new().write(true), target)?;
     let before = there.metadata()?.len();
     let mut whole = tempfile::tempfile()?;
     write(&mut whole)?;
@@ -262,12 +268,19 @@ mod tests {
         let pipe = folder.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
         assert!(made.success());
-        let reader = std::thread::spawn({
-            let pipe = pipe.clone();
-            move || std::fs::read(pipe).unwrap()
+        let alone = write_whole(&pipe, &mut |file| file.write_all(b"through"));
+        assert_eq!(alone.unwrap_err().to_string(), "no program reads from it");
+        // This does not wait for the other side.
+        let mut reader = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+        let long = vec![b'x'; 500_000];
+        let written = std::thread::spawn({
+            let (pipe, long) = (pipe.clone(), long.clone());
+            move || write_whole(&pipe, &mut |file| file.write_all(&long))
         });
-        write_whole(&pipe, &mut |file| file.write_all(b"through")).unwrap();
-        assert_eq!(reader.join().unwrap(), b"through");
+        let mut read = vec![0; long.len()];
+        reader.read_exact(&mut read).unwrap();
+        written.join().unwrap().unwrap();
+        assert_eq!(read, long);
         assert!(!std::fs::metadata(&pipe).unwrap().is_file());
     }
 
@@ -294,7 +307,7 @@ mod tests {
             write_whole(&path, &mut |file| file.write_all(text.as_bytes())).unwrap();
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         }
-        let open = File::create(folder.path().join("open")).unwrap();
+        let open = std::fs::File::create(folder.path().join("open")).unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&open);
         for place in ["/dev/fd", "/proc/self/fd"] {
             assert!(is_open_file(&Path::new(place).join(number.to_string())), "{place}");

@@ -7,6 +7,7 @@ use crate::ui::input::ScreenInput;
 use crate::view::panes::entry_text;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::EntryKey;
+use backissue_core::publish::outgoing_entry;
 
 /// Maximum number of names in a folder that are compared with the typed path for completion.
 const PATHS_MAX: usize = 20_000;
@@ -20,6 +21,19 @@ pub(super) fn expand_home(path: &str) -> String {
         }
         Some(_) | None => path.to_owned(),
     }
+}
+
+/// Returns the path that was typed or dropped. Terminals write the path of a dropped file in quotes, with backslashes, or as an address.
+pub(super) fn dropped_path(typed: &str) -> String {
+    let plain = expand_home(typed.trim());
+    if std::fs::exists(&plain).unwrap_or(false) {
+        return plain;
+    }
+    let words = shell_words::split(&plain).unwrap_or_default();
+    let word = if let [word] = words.as_slice() { word.clone() } else { plain };
+    let address = url::Url::parse(&word).ok().filter(|url| url.scheme() == "file");
+    let path = address.and_then(|url| url.to_file_path().ok());
+    path.and_then(|path| path.into_os_string().into_string().ok()).unwrap_or(word)
 }
 
 /// Returns the longest unambiguous completion of a typed path.
@@ -54,7 +68,7 @@ pub(super) fn complete_path(typed: &str) -> Option<String> {
 pub(super) fn export(path: &str, text: &str) -> ScreenInput {
     let file = NamedFile { path: expand_home(path), kind: FileKind::Opml, force: false };
     match named_files::write(&file, &mut |file| file.write_all(text.as_bytes())) {
-        Ok(()) => ScreenInput::ListWritten(format!("the subscriptions were written to {path}")),
+        Ok(()) => ScreenInput::Told(format!("the subscriptions were written to {path}")),
         Err(why) => Input::Trouble(format!("'{path}' cannot be written: {why}")).into(),
     }
 }
@@ -74,6 +88,7 @@ pub(super) fn save_entries(
             );
             return Input::Trouble(why).into();
         };
+        let (kept, body) = outgoing_entry(kept, body);
         let markup = body.as_ref().and_then(|body| body.text()).unwrap_or_default();
         written.push(entry_text::markdown(&kept, feed, markup));
     }
@@ -82,7 +97,7 @@ pub(super) fn save_entries(
     match named_files::write(&file, &mut |file| file.write_all(text.as_bytes())) {
         Ok(()) => {
             let entries = counted_words(entries.len(), "entry", "entries");
-            ScreenInput::ListWritten(format!("{entries} written to {path}"))
+            ScreenInput::Told(format!("{entries} written to {path}"))
         }
         Err(why) => Input::Trouble(format!("'{path}' cannot be written: {why}")).into(),
     }
@@ -91,6 +106,26 @@ pub(super) fn save_entries(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dropped_paths_are_found_in_every_form() {
+        let folder = tempfile::tempdir().unwrap();
+        let odd = folder.path().join("it's \\ \"1\".opml");
+        std::fs::write(&odd, "").unwrap();
+        assert_eq!(dropped_path(odd.to_str().unwrap()), odd.to_str().unwrap());
+        for (dropped, path) in [
+            ("'/a b/c.opml' ", "/a b/c.opml"),
+            ("\"/a b/c.opml\"", "/a b/c.opml"),
+            ("'/a/it'\\''s'", "/a/it's"),
+            ("/a\\ b/\\(c\\).opml ", "/a b/(c).opml"),
+            ("file:///a%20b/c.opml", "/a b/c.opml"),
+            ("'file:///a%20b/c.opml'", "/a b/c.opml"),
+            ("/a b/c.opml", "/a b/c.opml"),
+            ("/a/it's", "/a/it's"),
+        ] {
+            assert_eq!(dropped_path(dropped), path, "{dropped}");
+        }
+    }
 
     #[test]
     fn path_is_completed_to_the_shared_prefix() {

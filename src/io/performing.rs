@@ -17,11 +17,11 @@ use super::downloads::{Receiving, player};
 use super::http::{Http, Limits};
 use super::output::{CommandOutput, OwnOutput};
 use super::pictures::{self, PictureCache};
-use super::processes::{browser, desktop_notes, feed_sources, run_command};
+use super::processes::{clipboard, desktop_notes, feed_sources, run_command};
 use super::store::{
     RuleHits, Store, StoreError, StoreHandle, StoreThread, Texts, catch_sled_panic,
 };
-use super::{clock, paths, terminal};
+use super::{clock, paths};
 use crate::engine::effect::Effect;
 use crate::engine::external::external_run::ExternalRun;
 use crate::engine::feeds::import;
@@ -139,7 +139,13 @@ impl Performer {
                 self.off_the_loop(answer, None);
             }
             ScreenEffect::HurryIndex => self.hurry_index(),
-            ScreenEffect::Copy(text) => terminal::copy(&text),
+            ScreenEffect::Copy { text, told } => {
+                let answers = self.answers.clone();
+                tokio::spawn(async move {
+                    let told = clipboard::copy(&text, told).await;
+                    answers.send(ScreenInput::Told(told)).ok();
+                });
+            }
             ScreenEffect::Suspend => return Some(Ending::Suspend),
             ScreenEffect::OpenDemo => return Some(Ending::Demo),
             ScreenEffect::CompletePath(typed) => {
@@ -190,11 +196,8 @@ impl Performer {
                 let answer = move || Some(Input::PictureTaskDone(done()).into());
                 self.off_the_loop(answer, Some(Input::PictureTaskDone(failed).into()));
             }
-            Effect::Open(address) => {
-                let trouble = |why| Input::Trouble(why).into();
-                let open = move || browser::open(&address).err().map(trouble);
-                self.off_the_loop(open, None);
-            }
+            // The loop runs a command for it, which may need the terminal.
+            Effect::Open(_) => {}
             Effect::Run(run) => self.run(*run),
             Effect::Notify(text, settings) => desktop_notes::tell(&text, &settings),
             Effect::ReadImport(path) => {
@@ -280,9 +283,9 @@ impl Performer {
     fn run(&self, external: ExternalRun) {
         let answers = self.answers.clone();
         tokio::spawn(async move {
-            let purpose = external.purpose;
+            let (purpose, next) = (external.purpose, external.next());
             let ended = run_command::run(external, run_command::TIME_MAX).await;
-            answers.send(Input::Ran(purpose, ended).into()).ok();
+            answers.send(run_command::end_of_run(purpose, next, ended).into()).ok();
         });
     }
 
@@ -420,7 +423,7 @@ fn read_import(path: &str) -> ScreenInput {
 /// Reads a list of subscriptions. The error is a sentence.
 fn read_opml(path: &str) -> Result<Opml, String> {
     let read = OwnOutput::default()
-        .read_file(&paths::expand_home(path))
+        .read_file(&paths::dropped_path(path))
         .and_then(|bytes| read_list(&bytes));
     read.map_err(|why| format!("'{path}' cannot be imported: {why}"))
 }

@@ -5,6 +5,10 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::Mode;
+use rustix::process::umask;
+
+use super::regular_files::put_in_place;
 use super::store::PACK;
 
 /// Permissions of a private folder and of a private file.
@@ -14,6 +18,12 @@ const FILE: u32 = 0o600;
 const OTHERS: u32 = 0o077;
 /// Prefixes of the names of the program's own folders in a data folder.
 const OWN_FOLDERS: [&str; 3] = ["store", "backups", "index"];
+
+/// Makes new files accessible to their owner, whatever the umask: the program could not read what it wrote.
+pub fn keep_own_access() {
+    let mask = umask(Mode::RWXU);
+    umask(mask.difference(Mode::RWXU));
+}
 
 /// Creates a private folder and its missing parents. An existing folder is not changed.
 pub(super) fn create_private_folder(folder: &Path) -> io::Result<()> {
@@ -68,7 +78,7 @@ pub(super) fn find_bad_link(data: &Path) -> Option<String> {
 
 /// Replaces a file with a private one, completely and durably or not at all. If the path is a symbolic link, the link remains and
 /// its target is replaced, unless the target is a device or a pipe.
-pub(super) fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
+pub fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
     if fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
         return Err(io::Error::other("it is not a regular file"));
@@ -77,9 +87,7 @@ pub(super) fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
     // The new file is private, because the library creates temporary files that only their owner can read.
     let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
     file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist(&target).map_err(|error| error.error)?;
-    Ok(())
+    put_in_place(file, &target)
 }
 
 /// Removes the permissions of others from a file or folder. If the system does not allow this, nothing changes.

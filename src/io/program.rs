@@ -77,7 +77,7 @@ impl Program for Headless {
             | ScreenInput::FilterPreviewed(..)
             | ScreenInput::AccountAdded(_)
             | ScreenInput::ListRead(_)
-            | ScreenInput::ListWritten(_)
+            | ScreenInput::Told(_)
             | ScreenInput::PathCompleted { .. } => return Vec::new(),
         };
         Self::take(self, now, input).into_iter().map(Into::into).collect()

@@ -18,6 +18,7 @@ use super::http::Http;
 use super::log::{log_effect, log_input};
 use super::loop_handle::{Host, LoopHandle, Visit, Watcher};
 use super::performing::{Ending, Performer};
+use super::processes::browser;
 use super::program::Program;
 use super::screen_place_file;
 use super::store::{LoadedSubscriptions, Store, StoreError, mended_unseen};
@@ -329,6 +330,11 @@ impl<P: Program> Runtime<P> {
             log_effect(&effect);
             if let ScreenEffect::Engine(Effect::Run(run)) = effect {
                 self.run(*run);
+            } else if let ScreenEffect::Engine(Effect::Open(address)) = effect {
+                match browser::in_browser(&address) {
+                    Ok(run) => self.run(run),
+                    Err(why) => ending = self.tell_alone(Input::Trouble(why)).or(ending),
+                }
             } else {
                 ending = self.performer.perform(effect).or(ending);
             }

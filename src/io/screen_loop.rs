@@ -22,6 +22,9 @@ use crate::ui::update::{begin, measured};
 /// Minimum time between drawings caused by background changes while the terminal is unfocused.
 const UNSEEN_PAUSE: Duration = Duration::from_secs(1);
 
+/// A command that ends within this time has shown nothing that one could read.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
 /// Checks whether an input comes from the user, who waits for its effect.
 const fn is_by_reader(input: &ScreenInput) -> bool {
     matches!(
@@ -142,26 +145,41 @@ impl Runtime<App> {
         terminal: &mut Terminal,
         run: ExternalRun,
     ) -> std::io::Result<Option<Ending>> {
-        let purpose = run.purpose;
+        let (purpose, mut next) = (run.purpose, run.next());
         terminal.lend();
+        let began = clock::instant();
         let mut running = std::pin::pin!(run_command::run_on_terminal(run));
-        let mut ending = None;
-        let ended = loop {
-            let next = tokio::select! {
+        let (mut ending, mut ended) = (None, None);
+        loop {
+            let input = tokio::select! {
                 biased;
-                ended = &mut running => break Some(ended),
-                () = terminal.stop_with_borrower() => continue,
-                next = self.next() => next,
+                end = &mut running, if ended.is_none() => {
+                    let at_once = began.elapsed() < AT_ONCE;
+                    next = next.filter(|_| at_once && end.is_err());
+                    ended = Some(end);
+                    if !at_once || next.is_some() {
+                        break;
+                    }
+                    terminal.ask_for_key()?;
+                    continue;
+                }
+                is_over = terminal.wait_beside(ended.is_some()) => {
+                    if is_over {
+                        break;
+                    }
+                    continue;
+                }
+                input = self.next() => input,
             };
-            ending = self.take_happening(next);
+            ending = self.take_happening(input);
             if ending.is_some() {
-                break None;
+                break;
             }
-        };
+        }
         let continued = terminal.take_back()?;
         self.tell(continued);
-        if let Some(ended) = ended {
-            ending = self.tell(Input::Ran(purpose, ended));
+        if let Some(ended) = ended.filter(|_| ending.is_none()) {
+            ending = self.tell(run_command::end_of_run(purpose, next, ended));
         }
         Ok(ending)
     }

@@ -9,9 +9,16 @@ use tokio::sync::watch;
 
 use super::terminal::is_lent;
 
-/// The signals that ask a process to end.
-const STOPPING: [SignalKind; 3] =
-    [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+/// The signals that ask a process to end, and those whose default effect is to end it, which would leave the terminal as it is.
+const STOPPING: [SignalKind; 7] = [
+    SignalKind::terminate(),
+    SignalKind::interrupt(),
+    SignalKind::hangup(),
+    SignalKind::quit(),
+    SignalKind::alarm(),
+    SignalKind::user_defined1(),
+    SignalKind::user_defined2(),
+];
 
 /// The signal sent when a process exceeds the maximum file size.
 const FILE_TOO_LARGE: rustix::process::Signal = rustix::process::Signal::XFSZ;

@@ -1,21 +1,15 @@
 //! Reads small files that other programs may have written. Only regular files up to a maximum size are read, because a device may
 //! never end, and a pipe may never deliver data.
 
-use std::fs::File;
-use std::io::{Error, ErrorKind, Read as _, Result};
+use std::io::{Error, Read as _, Result};
 use std::path::Path;
+
+use super::regular_files;
 
 /// Reads a regular file of at most `bytes_max` bytes. The error gives the reason.
 pub(crate) fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
-    let found = std::fs::metadata(path)?;
-    if found.is_dir() {
-        return Err(ErrorKind::IsADirectory.into());
-    }
-    if !found.is_file() {
-        return Err(Error::other("it is not a regular file"));
-    }
     let mut bytes = Vec::new();
-    File::open(path)?.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
+    regular_files::open(path)?.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > bytes_max) {
         return Err(Error::other(format!("it is larger than {} KiB", bytes_max / 1024)));
     }

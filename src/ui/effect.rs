@@ -25,7 +25,12 @@ pub enum ScreenEffect {
     /// written.
     HurryIndex,
     /// Copy a text to the clipboard.
-    Copy(String),
+    Copy {
+        /// The text.
+        text: String,
+        /// Message for the user if that worked.
+        told: String,
+    },
     /// Complete the file path that the user is typing.
     CompletePath(String),
     /// Write the list of subscriptions to a file.

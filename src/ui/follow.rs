@@ -17,6 +17,7 @@ use super::scroll_list::ScrollList;
 use super::settings::ScreenSettings;
 use super::state::layout::Pane;
 use super::state::overlay::{Asks, Choice, Overlay, Question};
+use crate::engine::change::questions::Question as QuestionBefore;
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, NoticeLevel, NoticeOffer};
 use crate::engine::input::Input;
@@ -118,11 +119,13 @@ impl App {
 fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffect> {
     match event {
         Event::Notice { level: NoticeLevel::Info, text, offer } => {
-            app.ui.say(now, format!("{text}{}", offer.map_or("", key_of_offer)));
+            let key = offer.map(|offer| key_of_offer(app, offer)).unwrap_or_default();
+            app.ui.say(now, format!("{text}{key}"));
         }
         Event::Notice { level: NoticeLevel::Trouble, text, .. } | Event::Refused(text) => {
             app.ui.complain(now, text);
         }
+        Event::Asked(request, question) => ask_first(app, *request, &question),
         Event::FeedsChanged => feeds_pane::rebuild_rows(app),
         Event::FeedListChanged => {
             poll_answers::forget_unsubscribed(app);
@@ -177,11 +180,21 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
 }
 
 /// Returns the key for the action that a notice suggests.
-const fn key_of_offer(offer: NoticeOffer) -> &'static str {
+fn key_of_offer(app: &App, offer: NoticeOffer) -> String {
+    let key = |command: &str| app.ui.settings.keys.key_of(command);
     match offer {
-        NoticeOffer::Undo => " · u undo",
-        NoticeOffer::MoreHistory => " · H continues",
+        NoticeOffer::Undo => app.ui.settings.keys.undo_hint(),
+        NoticeOffer::Redo(1) => format!("; {} brings it back", key("redo")),
+        NoticeOffer::Redo(_) => format!("; {} brings them back", key("redo")),
+        NoticeOffer::MoreHistory => format!(" · {} continues", key("history")),
     }
+}
+
+/// Asks the question that the user must answer before a request is carried out.
+fn ask_first(app: &mut App, request: Request, question: &QuestionBefore) {
+    let text = format!("{}? Enter yes, Esc no", question.text);
+    let asks = Asks::Request(Box::new(Request::Answered(Box::new(request), question.step)));
+    app.ui.lay_over(Overlay::Question(Question { text, asks }));
 }
 
 /// Updates the screen after new data of a feed was saved. `entries` is `true` if its entries changed; the open list is then rebuilt

@@ -51,8 +51,8 @@ pub enum ScreenInput {
         /// The completed path.
         completed: String,
     },
-    /// The list of subscriptions, or entries, were written to a file. The text is a message for the user.
-    ListWritten(String),
+    /// A text was copied, or the list of subscriptions or entries were written to a file. The text is a message for the user.
+    Told(String),
     /// An account was added, with this name, or the reason that it was not, a sentence.
     AccountAdded(Result<String, String>),
     /// A list of subscriptions was read from a file and can be imported.

@@ -311,6 +311,11 @@ impl Ui {
         self.notice = Some(Notice { text: text.into(), at: now, trouble: false, stays: false });
     }
 
+    /// Shows a message about a change in the status line, with the key that undoes the change.
+    pub fn say_undoable(&mut self, now: DateTime<Utc>, text: impl std::fmt::Display) {
+        self.say(now, format!("{text}{}", self.settings.keys.undo_hint()));
+    }
+
     /// Shows the result of an earlier request in the status line.
     pub fn answer(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), at: now, trouble: false, stays: true });

@@ -44,6 +44,8 @@ pub struct ScreenSettings {
     pub hints: bool,
     /// `true` to restore the last list and entry when the program starts.
     pub restore: bool,
+    /// Milliseconds that ESC waits for the rest of a key. `None` chooses them by the connection.
+    pub escape_time: Option<u16>,
     /// Keys that apply where `[keys]` assigns no others.
     #[serde(rename = "keys")]
     pub key_preset: KeyPreset,
@@ -175,6 +177,7 @@ impl Default for ScreenSettings {
             text_width: 80,
             layout: LayoutChoice::default(),
             feeds_width: None,
+            escape_time: None,
             columns: vec![EntryColumn::Date, EntryColumn::Title, EntryColumn::Feed],
             mark_read: MarkRead::default(),
             feeds: ShownFeeds::default(),

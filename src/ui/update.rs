@@ -58,7 +58,7 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
             prompt_input::complete_path(app, &typed, &completed);
             Vec::new()
         }
-        ScreenInput::ListWritten(said) => {
+        ScreenInput::Told(said) => {
             app.ui.answer(now, said);
             Vec::new()
         }

@@ -1,6 +1,7 @@
 //! How the program works with its shell and its terminal: suspending, signals, window title, mouse and clipboard.
 
 use std::process::Command;
+use std::time::Duration;
 
 use super::{Session, reaches_the_edges, words};
 
@@ -87,6 +88,59 @@ fn without_a_shell_ctrl_z_shows_a_message() {
     session.until_it_says("Welcome");
     session.press("\x1a");
     session.until_it_says("there is no shell to return to");
+    session.press("\x03");
+    assert!(session.ended().success());
+}
+
+#[test]
+fn late_answers_of_the_terminal_never_reach_the_shell() {
+    let (mut session, _) = shell_with_demo();
+    for round in 0..2 {
+        session.press("\x1a");
+        until_the_shell_has_it(&mut session);
+        // The program asks again when it goes on, and is left before the answer comes.
+        session.press("fg\n");
+        session.until("the alternate screen", vt100::Screen::alternate_screen);
+        session.press(if round == 0 { "\x1a" } else { "\x03" });
+        session.take_for(Duration::from_millis(300));
+        session.press("\x1b]11;rgb:1010/1010/1010\x1b\\\x1b[?62;22c");
+        session.until("the shell", |screen| !screen.alternate_screen());
+        session.press("echo still $((40 + 2)) here\n");
+        session.until_it_says("still 42 here");
+        assert!(!session.has_written("11;rgb"), "{}", session.text());
+        session.press("fg\n");
+    }
+}
+
+#[test]
+fn every_signal_that_ends_the_program_restores_the_terminal() {
+    for signal in ["USR1", "USR2", "QUIT", "ALRM"] {
+        let mut session = Session::start(&["demo"], 120, 36);
+        session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
+        send(signal, &session.child.process_id().unwrap().to_string());
+        assert!(session.ended().success(), "{signal}");
+        session.given_back();
+    }
+}
+
+#[test]
+fn output_that_ends_at_once_waits_for_a_key() {
+    let home = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_backissue");
+    let start = format!("LESS=-FRX exec {program} demo");
+    let mut session = Session::start_at_home(home.path(), "/bin/sh", &["-c", &start], 120, 36);
+    session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
+    session.until_quiet();
+    for (command, output) in
+        [("!echo several words", "several words"), ("sh -c 'echo one; echo two'", "two")]
+    {
+        session.press(&format!("l|\x15{command}\r"));
+        session.until_it_says("press a key to return to backissue");
+        assert!(session.text().contains(output), "{}", session.text());
+        session.press(" ");
+        session.until("the panes", |screen| screen.contents().contains("All unread"));
+        session.until_quiet();
+    }
     session.press("\x03");
     assert!(session.ended().success());
 }

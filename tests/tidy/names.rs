@@ -39,3 +39,19 @@ pub(super) fn long_test_names(code: &str) -> Vec<String> {
     }
     found
 }
+
+#[test]
+fn programs_are_started_in_one_place() {
+    let all = super::files("src");
+    super::none(&super::broken(&all, |path, text| {
+        let product = super::code_of(text.split("#[cfg(test)]").next().unwrap_or_default());
+        // Only there is the password removed from the environment.
+        let starts = product.contains("process::Command::new(")
+            || product.contains(" Command::new(") && product.contains("process::Command;");
+        if starts && path != "src/io/processes/start.rs" && !path.ends_with("_tests.rs") {
+            vec!["it starts a program".into()]
+        } else {
+            vec![]
+        }
+    }));
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use crate::cli::Done;
 use crate::cli::args::Options;
@@ -10,7 +10,10 @@ use crate::cli::args_background::{ServiceAction, ServiceArgs};
 use crate::cli::session::Failure;
 use crate::io::config::config_file;
 use crate::io::console;
+use crate::io::private_files::replace_private;
+use crate::io::processes::start;
 use crate::io::system::words::system_words;
+use backissue_core::feed::outgoing::escaped_text;
 
 /// The text of the systemd unit file, with a placeholder for the command line that starts this program.
 const UNIT: &str = include_str!("../../../assets/backissue.service");
@@ -52,7 +55,7 @@ fn install(starter: ServiceStarter, options: &Options, file: &Path) -> Result<Do
     // Fails early if the manager is not there, so that no useless file is written.
     starter.check()?;
     file.parent().map_or(Ok(()), fs::create_dir_all).map_err(cannot)?;
-    fs::write(file, text).map_err(cannot)?;
+    replace_private(file, text.as_bytes()).map_err(cannot)?;
     console::tell(&format!("written: {}", file.display()));
     starter.start(file)?;
     console::tell(&format!("backissue now polls in the background; {}", starter.where_told()));
@@ -106,7 +109,8 @@ impl ServiceStarter {
                 UNIT.replace("{command}", &words.join(" "))
             }
             Self::Launchd => {
-                let word = |word: &String| format!("        <string>{}</string>\n", escape(word));
+                let word =
+                    |word: &String| format!("        <string>{}</string>\n", escaped_text(word));
                 AGENT.replace("{command}", &command.iter().map(word).collect::<String>())
             }
         }
@@ -194,7 +198,7 @@ impl ServiceStarter {
 
     fn ask(self, arguments: &[&str]) -> Result<Output, Failure> {
         let (program, first) = self.control();
-        Command::new(program).args(first).args(arguments).output().map_err(|error| {
+        start::program(program).args(first).args(arguments).output().map_err(|error| {
             Failure::new(format!(
                 "{} cannot be reached ({}); run 'backissue watch' from your own service manager",
                 self.name(),
@@ -268,11 +272,6 @@ fn quote_for_unit(word: &str) -> String {
     }
     quoted.push('"');
     quoted
-}
-
-/// Escapes a word for XML.
-fn escape(word: &str) -> String {
-    word.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

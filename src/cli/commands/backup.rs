@@ -1,7 +1,6 @@
 //! `backissue backup` and `backissue restore`: write subscriptions, entries, marks and configuration to one file, and
 //! read them back from the file.
 
-use std::fs::File;
 use std::io::{self, Write};
 
 use crate::cli::Done;
@@ -11,6 +10,8 @@ use crate::cli::context::CommandContext;
 use crate::cli::owner;
 use crate::cli::session::{self, Failure};
 use crate::io::named_files::{FileKind, NamedFile};
+use crate::io::private_files::replace_private;
+use crate::io::regular_files;
 use crate::io::search::SearchIndex;
 use crate::io::store::{Store, StoreError};
 use crate::io::system::words::system_words;
@@ -75,7 +76,7 @@ fn read_configuration(desk: &CommandContext) -> Option<String> {
 pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<Done, Failure> {
     let path = &args.file;
     let open = || {
-        File::open(path).map_err(|error| {
+        regular_files::open(path).map_err(|error| {
             Failure::new(format!("{} cannot be read: {}", path.display(), system_words(&error)))
         })
     };
@@ -95,7 +96,11 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
     })?;
     // The old search index does not match the restored entries. An empty index replaces it, which the reader fills again.
     SearchIndex::make_empty(&data).map_err(|error| Failure::new(error.to_string()))?;
-    let feeds = borrowed.when_free(|| session::open_store(options))?.subscriptions()?.len();
+    let mut store = borrowed.when_free(|| session::open_store(options))?;
+    store.hold_unsent()?;
+    store.sync()?;
+    let feeds = store.subscriptions()?.len();
+    drop(store);
     drop(borrowed);
     let feeds = counted_words(feeds, "subscription", "subscriptions");
     console::tell(&format!("{feeds} restored to {}", data.display()));
@@ -127,7 +132,7 @@ fn put_configuration(options: &Options, text: &str) -> Result<(), Failure> {
         Failure::new(format!("{} cannot be written: {}", path.display(), system_words(&error)))
     };
     path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(cannot)?;
-    std::fs::write(&path, text).map_err(cannot)?;
+    replace_private(&path, text.as_bytes()).map_err(cannot)?;
     console::tell(&format!("  the configuration was written to {}", path.display()));
     Ok(())
 }

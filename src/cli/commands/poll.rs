@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::cli::args::PollArgs;
@@ -10,14 +11,17 @@ use crate::cli::poll_outcomes::Outcomes;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
 use crate::engine::event::Event;
+use crate::engine::politeness::rate_limits;
 use crate::engine::poll::manual_poll::{PollKind, PollRequest};
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::request::Request;
 use crate::engine::settings::{FailingFeeds, ONLY_BY_HAND};
 use crate::engine::state::Engine;
+use crate::io::clock;
 use crate::io::loop_handle::Waited;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
+use backissue_core::schedule::SettledBy;
 
 /// Runs `backissue poll`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &PollArgs) -> Result<Done, Failure> {
@@ -248,11 +252,29 @@ fn report_polls(desk: &CommandContext, engine: &Engine, polled: &Polled, args: &
             ));
         }
     }
+    if !args.quiet && !args.json {
+        for (wait, feeds) in waits(engine, clock::now(), results) {
+            desk.put(&format!("{} not polled: {wait}", counted_words(feeds, "feed", "feeds")));
+        }
+    }
     if !args.quiet && !args.json && !engine.settings.poll.automatic {
         desk.put(ONLY_BY_HAND);
     }
     let tolerant = args.tolerant || engine.settings.poll.failing_feeds == FailingFeeds::Ignore;
     if failed > 0 && !tolerant { Done::WithFailures } else { Done::All }
+}
+
+/// Returns the waits of hosts because of which feeds were not polled, with the numbers of these feeds.
+fn waits(engine: &Engine, now: DateTime<Utc>, results: &[PollResult]) -> BTreeMap<String, usize> {
+    let mut waits = BTreeMap::new();
+    let skipped = results.iter().filter(|result| result.outcome == PollOutcome::Skipped);
+    let feeds = skipped.filter_map(|result| engine.feeds.get(&result.feed));
+    for feed in feeds.filter(|feed| feed.plan.settled_by == SettledBy::RetryAfter) {
+        if let Some(wait) = rate_limits::left_alone(engine, now, &feed.record.url) {
+            *waits.entry(wait).or_default() += 1_usize;
+        }
+    }
+    waits
 }
 
 fn result_json(engine: &Engine, result: &PollResult) -> Value {

@@ -1,6 +1,5 @@
 //! Subcommands for publishers and for experiments: parse, lint, publish, serve, simulate.
 
-pub(super) mod args_publish;
 pub(super) mod lint;
 pub(super) mod lint_url;
 pub(super) mod parse;

@@ -1,7 +1,7 @@
 //! `backissue serve`: serves a folder of published feeds on this machine, until interrupted.
 
 use crate::cli::Done;
-use crate::cli::publisher::args_publish::ServeArgs;
+use crate::cli::args_publish::ServeArgs;
 use crate::cli::session::{Failure, block_on};
 use crate::io::console;
 use crate::io::publisher::folder_site::FolderSite;

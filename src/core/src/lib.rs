@@ -79,6 +79,7 @@
 //!     fetched_at: now,
 //!     whole: true,
 //!     proven: true,
+//!     verifies: None,
 //!     document: &subscription,
 //! });
 //! record.apply_check(Mode::Auto, now);

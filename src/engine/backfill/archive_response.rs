@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::classify_response::status_words;
@@ -28,6 +28,8 @@ pub struct ReceivedDocument<'a> {
     pub whole: bool,
     /// `true` if nothing suggests that the document belongs to another feed (SPEC D.3).
     pub proven: bool,
+    /// Number of entries of the delta that the document verifies (SPEC D.7).
+    pub verifies: Option<u32>,
     /// Parsed document.
     pub document: &'a FeedDocument,
 }
@@ -41,6 +43,7 @@ impl<'a> ReceivedDocument<'a> {
             fetched_at: self.started,
             whole: self.whole,
             proven: self.proven,
+            verifies: self.verifies,
             document: self.document,
         }
     }
@@ -80,7 +83,8 @@ pub fn note_document(subscription: &mut Subscription, came: ReceivedDocument<'_>
 pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) -> bool {
     let Ok(answer) = &fetched.result else { return false };
     let Some(document) = answer.body.feed() else { return false };
-    if !fetched.conditional || answer.status != 200 || document.is_truncated() {
+    let whole = answer.status == 200;
+    if !fetched.conditional || !(whole || answer.status == 226) || document.is_truncated() {
         return false;
     }
     let mut history = (*subscription.history).clone();
@@ -89,8 +93,9 @@ pub fn is_doubtful(subscription: &Subscription, asked: &str, fetched: &Fetched) 
         head: answer,
         started: fetched.started,
         conditional: fetched.conditional,
-        whole: true,
+        whole,
         proven: true,
+        verifies: None,
         document,
     };
     history.apply_poll(&came.polled());
@@ -133,7 +138,7 @@ pub fn classify_archive(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
         (511, _) => Err(ArchiveFailure::Offline),
         (status @ 400..=599, _) => {
             let wait = Wait::of_answer(status, &answer.headers.times(), answer.received);
-            let retry_after = wait.and_then(|wait| end_of(&wait));
+            let retry_after = wait.as_ref().and_then(Wait::end);
             Err(ArchiveFailure::Status { status, retry_after })
         }
         (status, _) => {
@@ -155,9 +160,4 @@ fn failure(failure: FetchFailure) -> ArchiveFailure {
             ArchiveFailure::Unanswered(why)
         }
     }
-}
-
-/// Returns the time at which a wait that a server asked for ends.
-pub fn end_of(wait: &Wait) -> Option<DateTime<Utc>> {
-    wait.received_at.checked_add_signed(TimeDelta::seconds(i64::from(wait.seconds)))
 }

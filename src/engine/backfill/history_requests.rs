@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 
 use super::history_actions::HistoryAction;
 use super::{walk_policy, walks};
-use crate::engine::change::undo_stack::Step;
+use crate::engine::change::step::Step;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::feeds::subscription::HistoryCommit;

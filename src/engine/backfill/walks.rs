@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::archive_response::{Archive, classify_archive, end_of};
+use super::archive_response::{Archive, classify_archive};
 use super::history_actions::{self, HistoryAction};
 use super::walk_policy::{policy, wants_rest, way};
 use super::walk_stage::{Backfill, WalkStage};
@@ -32,6 +32,7 @@ use backissue_core::history::{
     ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Merging, Mode, Next,
     Nodes, WalkNotice,
 };
+use backissue_core::schedule::Wait;
 
 /// Starts a walk after a successful poll (SPEC C.8, C.9). The walk requests archives only if `with_archives` is `true`. `archive`
 /// is an archive that the poll read before the subscription document; it is always stored and not requested again.
@@ -214,7 +215,9 @@ fn is_held_up(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let Some(subscription) = engine.feeds.get(&feed) else { return true };
     let facts = &subscription.state.facts;
     let waits = [facts.host_wait, facts.retry_after];
-    let left_alone = waits.iter().flatten().filter_map(end_of).any(|end| now < end);
+    let is_held = |wait: &Wait| !(engine.polls_by_itself && wait.is_turn());
+    let waits = waits.into_iter().flatten().filter(is_held);
+    let left_alone = waits.filter_map(|wait| wait.end()).any(|end| now < end);
     engine.offline || subscription.is_failing() || left_alone
 }
 

@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use crate::engine::entries::ahead::Ahead;
 use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::feeds::subscription::{
-    ArchiveAddress, FeedState, FormerAddress, NamedBy, Obstacle, ProposedMove, Subscription,
-    SubscriptionRecord,
+    ArchiveAddress, FeedState, FormerAddress, GivenBy, NamedBy, Obstacle, ProposedMove,
+    Subscription, SubscriptionRecord,
 };
 use crate::engine::settings::HistoryMode;
 use backissue_core::feed::IntervalRule;
@@ -141,6 +141,7 @@ feed_change! {
         url: String,
         former: Vec<FormerAddress>,
         named_by: Option<NamedBy>,
+        given_by: Option<GivenBy>,
         declined: Option<String>,
         own_title: Option<String>,
         tags: Vec<String>,

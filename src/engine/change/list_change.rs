@@ -45,6 +45,11 @@ impl<T: Numbered> ListChange<T> {
         Self { before, items }
     }
 
+    /// The change of one item.
+    pub fn of(before: Vec<T>, number: u32) -> Self {
+        Self { before, items: BTreeSet::from([number]) }
+    }
+
     /// Returns whether it changes nothing.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()

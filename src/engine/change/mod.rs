@@ -15,6 +15,8 @@ pub mod failed_write;
 pub mod feed_change;
 pub mod key_runs;
 pub mod list_change;
+pub mod questions;
+pub mod step;
 pub mod undo;
 pub mod undo_stack;
 pub mod value;

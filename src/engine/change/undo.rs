@@ -2,15 +2,20 @@
 
 use chrono::{DateTime, Utc};
 
-use super::undo_stack::{Step, is_over};
+use super::feed_change::{Direction, FeedChange, FeedParts};
+use super::questions;
+use super::step::{Step, words_of_import, words_together};
+use super::undo_stack::is_over;
+use super::value::{ChangeId, Origin};
 use crate::engine::backfill::history_requests;
 use crate::engine::effect::Effect;
 use crate::engine::entries::marks::{self, words};
 use crate::engine::entries::{entry_filters, withdrawn};
-use crate::engine::event::Event;
+use crate::engine::event::{Event, NoticeOffer};
 use crate::engine::feeds::chosen_settings::Chosen;
-use crate::engine::feeds::subscription::{ProposedMove, SubscriptionRecord};
+use crate::engine::feeds::subscription::{ProposedMove, Subscription, SubscriptionRecord};
 use crate::engine::feeds::{feed_moves, feed_settings, tags, unsubscribe};
+use crate::engine::request::Request;
 use crate::engine::save_searches;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
@@ -20,27 +25,46 @@ use backissue_core::history::FeedKey;
 /// Undoes the last change.
 pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     if engine.undo.under_way > 0 {
-        engine.undo.wanted = true;
+        engine.undo.wanted = Some(engine.undo.origin);
         return Vec::new();
     }
     if engine.may_forget(now) {
         engine.undo.forget_old(now);
     }
     // An older step stays until it may be deleted: the clock may be wrong.
-    let last = engine.undo.steps.back().and_then(|known| known.at);
-    let is_outdated = last.is_some_and(|at| is_over(at, now));
-    let Some(step) = (!is_outdated).then(|| engine.undo.pop()).flatten() else {
+    let last =
+        engine.undo.steps.back().filter(|known| !known.at.is_some_and(|at| is_over(at, now)));
+    let last = last.map(|known| known.id);
+    if is_other(engine, last) {
+        return Vec::new();
+    }
+    let Some(step) = last.and_then(|_| engine.undo.pop()) else {
         engine.say("nothing to undo");
         return Vec::new();
     };
     let (effects, inverse) = take_back(engine, now, step, "undone");
-    engine.undo.undone.extend(inverse);
+    if let Some(inverse) = inverse {
+        engine.undo.keep_undone(inverse);
+    }
     effects
+}
+
+/// Undoes the change under way whose step is known now, as the user asked before.
+pub fn undo_wanted(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+    let Some(origin) = engine.undo.wanted.take() else { return Vec::new() };
+    if origin == Origin::User && questions::asks(engine, now, &Request::Undo) {
+        return Vec::new();
+    }
+    undo(engine, now)
 }
 
 /// Redoes the change that was undone last.
 pub fn redo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
-    let step = if engine.undo.under_way > 0 { None } else { engine.undo.undone.pop() };
+    let last = engine.undo.undone.back().map(|known| known.id);
+    if is_other(engine, last) {
+        return Vec::new();
+    }
+    let step = if engine.undo.under_way > 0 { None } else { engine.undo.pop_undone() };
     let Some(step) = step else {
         engine.say("nothing to redo");
         return Vec::new();
@@ -52,9 +76,14 @@ pub fn redo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     effects
 }
 
-/// Forgets the changes that can be redone, after a change without a step that they do not expect.
-pub fn forget_undone(engine: &mut Engine) {
-    engine.undo.undone.clear();
+/// Checks whether the user was asked about another step than the last one.
+fn is_other(engine: &mut Engine, last: Option<ChangeId>) -> bool {
+    let Origin::Answered(Some(asked)) = engine.undo.origin else { return false };
+    let is_other = last != Some(asked);
+    if is_other {
+        engine.complain("something else was changed in the meantime: nothing was undone");
+    }
+    is_other
 }
 
 /// Undoes a step. Returns the step that would redo the change, if there is one.
@@ -72,25 +101,39 @@ fn take_back(
             let inverse = mark.reversed();
             (marks::set_back(engine, inverse.clone()), Some(Step::Marked(inverse)))
         }
-        Step::Together(steps) => take_all_back(engine, now, steps, done),
+        Step::Together(steps) => {
+            let text = format!("{done}: {}", words_together(&steps));
+            let (effects, inverses) = take_all_back(engine, now, steps, done, text);
+            (effects, (!inverses.is_empty()).then_some(Step::Together(inverses)))
+        }
+        Step::Imported(steps) => {
+            let text = format!("import {done}: {}", words_of_import(&steps));
+            let (effects, inverses) = take_all_back(engine, now, steps, done, text);
+            (effects, (!inverses.is_empty()).then_some(Step::Imported(inverses)))
+        }
         Step::Unsubscribed(feed) => subscribe_again(engine, now, feed),
         Step::Resubscribed(feed) => match unsubscribe::give_up(engine, now, feed, None) {
-            Some(effects) => (effects, Some(Step::Unsubscribed(feed))),
+            Some((text, effects)) => {
+                engine.tell(Event::offering(text, offer(1, done)));
+                (effects, Some(Step::Unsubscribed(feed)))
+            }
             None => not_subscribed(engine),
         },
         Step::Readdressed { feed, before, proposed } => {
             readdress(engine, now, (feed, *before, proposed), done)
         }
-        Step::Changed { feed, before } => choose(engine, now, feed, *before, done),
+        Step::Changed { feed, before, after } => {
+            choose(engine, now, feed, (*before, after.map(|after| *after)), done)
+        }
         Step::Searches { before } => {
             let inverse = Step::Searches { before: engine.saved_searches.clone() };
             engine.say(format!("{done}: saved searches"));
             (save_searches::put(engine, before), Some(inverse))
         }
-        Step::Retagged { tags, filters } => {
+        Step::Retagged { tags, filters, after } => {
             let feeds = counted_words(tags.len(), "feed", "feeds");
             let text = format!("{done}: tags of {feeds}");
-            let (effects, inverse) = tags::put(engine, tags, filters, false);
+            let (effects, inverse) = tags::take_back(engine, tags, filters, after);
             engine.say(text);
             (effects, Some(inverse))
         }
@@ -121,14 +164,15 @@ fn take_back(
     }
 }
 
-/// Undoes the changes of a combined step in reverse order.
+/// Undoes the changes of a combined step in reverse order, with one notice.
 fn take_all_back(
     engine: &mut Engine,
     now: DateTime<Utc>,
     steps: Vec<Step>,
     done: &str,
-) -> (Vec<Effect>, Option<Step>) {
-    let words = words_together(&steps);
+    text: String,
+) -> (Vec<Effect>, Vec<Step>) {
+    let removed = steps.iter().map(|step| step.removed_feeds().len()).sum();
     let (mut effects, mut inverses) = (Vec::new(), Vec::new());
     for step in steps.into_iter().rev() {
         let told = engine.events.len();
@@ -142,28 +186,17 @@ fn take_all_back(
         effects.extend(taken);
         inverses.extend(inverse);
     }
-    engine.say(format!("{done}: {words}"));
-    (effects, (!inverses.is_empty()).then_some(Step::Together(inverses)))
+    if removed > 0 {
+        engine.tell(Event::offering(text, offer(removed, done)));
+    } else {
+        engine.say(text);
+    }
+    (effects, inverses)
 }
 
-/// Describes the changes that undoing a combined step makes, for a notice.
-fn words_together(steps: &[Step]) -> String {
-    let count = |is: fn(&Step) -> bool| steps.iter().filter(|step| is(step)).count();
-    let removed = count(|step| matches!(step, Step::Resubscribed(_)));
-    let brought_back = count(|step| matches!(step, Step::Unsubscribed(_)));
-    let awaited = count(|step| matches!(step, Step::Awaited { .. }));
-    let shown = steps.len().saturating_sub(awaited);
-    let others = shown.saturating_sub(removed).saturating_sub(brought_back);
-    let parts = [
-        (removed, "unsubscribed from ", "feed", "feeds"),
-        (brought_back, "subscribed again to ", "feed", "feeds"),
-        (others, "", "change", "changes"),
-        (if shown == 0 { awaited } else { 0 }, "entries that were awaited for ", "feed", "feeds"),
-    ];
-    let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
-    let parts =
-        parts.map(|(count, what, one, more)| format!("{what}{}", counted_words(count, one, more)));
-    parts.collect::<Vec<_>>().join(", ")
+/// What a notice offers after subscriptions were removed by an undo or a redo.
+fn offer(removed: usize, done: &str) -> NoticeOffer {
+    if done == "undone" { NoticeOffer::Redo(removed) } else { NoticeOffer::Undo }
 }
 
 fn readdress(
@@ -189,23 +222,38 @@ fn choose(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    mut before: Chosen,
+    (before, after): (Chosen, Option<Chosen>),
     done: &str,
 ) -> (Vec<Effect>, Option<Step>) {
     let Some(subscription) = engine.feeds.get(&feed) else {
         return not_subscribed(engine);
     };
-    let present = &subscription.record.feed_settings;
-    if before.feed_settings.account != present.account {
+    let present = subscription.record.chosen();
+    let mut chosen = match after {
+        Some(after) => without_change(subscription, before, after),
+        None => before,
+    };
+    if chosen.feed_settings.account != present.feed_settings.account {
         // Only a sync connects a feed with an account: that account may have been removed.
-        before.feed_settings.account.clone_from(&present.account);
-        before.feed_settings.polled_here = present.polled_here;
+        chosen.feed_settings.account.clone_from(&present.feed_settings.account);
+        chosen.feed_settings.polled_here = present.feed_settings.polled_here;
     }
     let text = format!("{done}: settings of '{}'", subscription.record.shown_title());
-    let inverse = Step::Changed { feed, before: Box::new(subscription.record.chosen()) };
-    let effects = feed_settings::replace(engine, now, feed, before, None);
+    let inverse = Step::changed(feed, present, chosen.clone());
+    let effects = feed_settings::replace(engine, now, feed, chosen, None);
     engine.say(text);
     (effects, Some(inverse))
+}
+
+/// Returns the present settings of a feed without a change of the user. Fields that something else changed since then stay.
+fn without_change(subscription: &Subscription, before: Chosen, after: Chosen) -> Chosen {
+    let mut present = subscription.record.clone();
+    let tags = tags::without_change(&present.tags, &before.tags, &after.tags);
+    let (mut was, mut became) = (subscription.clone(), subscription.clone());
+    was.record.choose(before);
+    became.record.choose(after);
+    FeedChange::since(&FeedParts::of(&was), &became).set_record(&mut present, Direction::Revert);
+    Chosen { tags, ..present.chosen() }
 }
 
 fn subscribe_again(

@@ -1,22 +1,18 @@
 //! The undo stack: the steps in memory, and the changes to the steps in the store.
 //!
-//! The store writes a step after its change, and removes the step after the write that undoes the change, in the same thread and
-//! usually in the same sync. The store's log is read up to its first damaged part, so a step is recovered only together with its
-//! change. If the program is killed between the two writes, either the change has no step and cannot be undone, or a step remains
-//! although its change was already undone. Undoing such a step again changes nothing, because the step contains the earlier values.
+//! The store writes a step in the same frame as its change, and removes the step in the same frame as the write that undoes the
+//! change, so that one is never there without the other. Only the step of a filter is written after its effects on entries: if the
+//! program is killed between the two writes, the change has no step and cannot be undone.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::value::{ChangeId, MarkChange};
-use crate::engine::entries::filter_work::FilterChanges;
-use crate::engine::feeds::chosen_settings::Chosen;
-use crate::engine::feeds::subscription::{ProposedMove, SubscriptionRecord};
-use crate::engine::saved_searches::SavedSearch;
-use backissue_core::filters::EntryFilter;
-use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
+use super::step::Step;
+use super::value::{ChangeId, Origin};
+use backissue_core::feed::sparse::is_default;
+use backissue_core::history::{EntryKey, Flag};
 
 /// Maximum number of steps that can be undone.
 const UNDO_STEPS: usize = 200;
@@ -24,22 +20,20 @@ const UNDO_STEPS: usize = 200;
 /// Time for which a change can be undone and a removed subscription is kept.
 pub const UNDO_KEPT: TimeDelta = TimeDelta::days(7);
 
-/// Maximum number of entries in a stored step. Such a step takes at most 2 MB, because an entry that is not adjacent to another
-/// takes 8 bytes.
-const SAVED_ENTRIES_MAX: usize = 250_000;
-
 /// The changes that can be undone or redone.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UndoStack {
     pub(super) steps: VecDeque<KnownStep>,
     /// Undone steps that can be redone, oldest first.
-    pub(super) undone: Vec<Step>,
+    pub(super) undone: VecDeque<KnownStep>,
+    /// Who makes the change that the engine carries out.
+    pub(in crate::engine) origin: Origin,
     /// Id of the last change.
     pub(super) last: ChangeId,
     /// Number of changes under way whose steps depend on the store's result: marking a whole list, applying a filter.
     pub(super) under_way: u32,
-    /// `true` to undo the last change under way as soon as its step is known.
-    pub(super) wanted: bool,
+    /// Set to undo the last change under way as soon as its step is known.
+    pub(super) wanted: Option<Origin>,
     /// Steps to remove from the store.
     gone: Vec<ChangeId>,
     /// Changed steps to store again.
@@ -53,9 +47,11 @@ pub struct UndoStack {
 /// A step that can be undone.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct KnownStep {
-    id: ChangeId,
+    pub(super) id: ChangeId,
     /// Time of the change; `None` until the step is passed to the store.
     pub(super) at: Option<DateTime<Utc>>,
+    /// `true` if the change was made before the program started.
+    pub(super) is_earlier: bool,
     pub(super) step: Step,
 }
 
@@ -66,8 +62,11 @@ pub struct SavedStep {
     pub id: ChangeId,
     /// Time of the change.
     pub at: DateTime<Utc>,
-    /// The data needed to undo the change.
+    /// The data needed to undo the change, or to redo it.
     pub step: Step,
+    /// `true` if the change was undone, so that the step redoes it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub undone: bool,
 }
 
 /// Changes to make to the steps in the store.
@@ -77,86 +76,6 @@ pub struct StepChanges {
     pub kept: Vec<SavedStep>,
     /// Steps to remove from the store.
     pub gone: Vec<ChangeId>,
-}
-
-/// The data needed to undo one change.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Step {
-    /// A mark was set or cleared on these entries.
-    Marked(MarkChange),
-    /// A subscription was removed; it is in [`crate::engine::state::Engine::ended`].
-    Unsubscribed(FeedKey),
-    /// A removed subscription was restored.
-    Resubscribed(FeedKey),
-    /// The address of a subscription was changed, or a proposed or insecure address was accepted or declined.
-    Readdressed {
-        /// The subscription.
-        feed: FeedKey,
-        /// Record of the subscription before the change.
-        before: Box<SubscriptionRecord>,
-        /// The proposed move before the change.
-        proposed: Option<ProposedMove>,
-    },
-    /// A complete feed withdrew entries.
-    Withdrawn {
-        /// The feed.
-        feed: FeedKey,
-        /// Numbers of the withdrawn entries.
-        withdrawn: Vec<u32>,
-    },
-    /// The user hid a gap.
-    Dismissed {
-        /// The feed.
-        feed: FeedKey,
-        /// The gap.
-        gap: GapKey,
-    },
-    /// A hidden gap was shown again.
-    ShownAgain {
-        /// The feed.
-        feed: FeedKey,
-        /// The gap.
-        gap: GapKey,
-    },
-    /// A search was saved, renamed or removed.
-    Searches {
-        /// The saved searches before the change.
-        before: Vec<SavedSearch>,
-    },
-    /// A filter was added, changed or removed.
-    Filters {
-        /// The filters before the change.
-        before: Vec<EntryFilter>,
-        /// Changes that the new filters made to entries.
-        changes: Box<FilterChanges>,
-        /// `true` if the step redoes the change, `false` if it undoes the change.
-        forward: bool,
-    },
-    /// A tag was renamed.
-    Retagged {
-        /// Tags of the affected feeds before the change.
-        tags: Vec<(FeedKey, Vec<String>)>,
-        /// Filters before the change, because filters may name the tag.
-        filters: Vec<EntryFilter>,
-    },
-    /// Entries of a feed that another reader knew are waited for, or no longer.
-    Awaited {
-        /// The feed.
-        feed: FeedKey,
-        /// Time of the import.
-        since: DateTime<Utc>,
-        /// `true` if undoing the step waits for the entries again, `false` if it stops waiting.
-        again: bool,
-    },
-    /// Steps of changes that are undone together, in the order of the changes.
-    Together(Vec<Self>),
-    /// The user changed the settings of a subscription.
-    Changed {
-        /// The subscription.
-        feed: FeedKey,
-        /// The settings before the change.
-        before: Box<Chosen>,
-    },
 }
 
 impl UndoStack {
@@ -173,11 +92,7 @@ impl UndoStack {
     /// Records that the step of a change under way is known. Returns `true` if the user already asked to undo the change.
     pub const fn step_is_known(&mut self) -> bool {
         self.under_way = self.under_way.saturating_sub(1);
-        let wanted = self.wanted && self.under_way == 0;
-        if wanted {
-            self.wanted = false;
-        }
-        wanted
+        self.wanted.is_some() && self.under_way == 0
     }
 
     /// Checks whether a change can be undone or is still under way.
@@ -187,22 +102,61 @@ impl UndoStack {
 
     /// Checks whether the user asked to undo the change under way as soon as possible.
     pub const fn is_undo_wanted(&self) -> bool {
-        self.wanted
+        self.wanted.is_some()
     }
 
     /// Checks whether there is a change that can be redone.
-    pub const fn can_redo(&self) -> bool {
+    pub fn can_redo(&self) -> bool {
         !self.undone.is_empty()
     }
 
+    /// Returns the largest number of a filter that a step names.
+    pub(in crate::engine) fn last_filter(&self) -> Option<u32> {
+        self.steps.iter().chain(&self.undone).filter_map(|known| known.step.last_filter()).max()
+    }
+
     /// Adds the step of a new change, and returns its id or the future id of the combined step. Undone steps cannot be redone then.
-    pub fn push(&mut self, step: Step) -> ChangeId {
-        self.undone.clear();
+    /// A change that arrived is none of the user's: it gets no step.
+    pub fn push(&mut self, step: Step) -> Option<ChangeId> {
+        if self.origin == Origin::Arrived {
+            return None;
+        }
+        self.forget_undone();
         if let Some(together) = &mut self.together {
             together.push(step);
-            return ChangeId(self.last.0.saturating_add(1));
+            return Some(ChangeId(self.last.0.saturating_add(1)));
         }
-        self.keep(step)
+        Some(self.keep(step))
+    }
+
+    /// Returns the id of a change whose step the store writes.
+    pub(in crate::engine) fn reserve(&mut self) -> ChangeId {
+        self.last = ChangeId(self.last.0.saturating_add(1));
+        self.last
+    }
+
+    /// Adds the step of a change. If the store wrote it already, with its id and time, it keeps its place.
+    pub(in crate::engine) fn push_stored(
+        &mut self,
+        step: Step,
+        stored: Option<(ChangeId, DateTime<Utc>)>,
+    ) {
+        self.forget_undone();
+        let Some((id, at)) = stored.filter(|_| step.is_saved()) else {
+            self.keep(step);
+            return;
+        };
+        let place = self.steps.partition_point(|known| known.id < id);
+        self.steps.insert(place, KnownStep { id, at: Some(at), is_earlier: false, step });
+        if self.steps.len() > UNDO_STEPS {
+            self.drop_oldest();
+        }
+    }
+
+    /// Drops the steps that can be redone.
+    fn forget_undone(&mut self) {
+        let stored = self.undone.drain(..).filter(|known| known.at.is_some());
+        self.gone.extend(stored.map(|known| known.id));
     }
 
     /// Starts a combined step, which collects the steps of all following changes until [`Self::end_together`].
@@ -223,22 +177,28 @@ impl UndoStack {
     /// Adds the combined step, if there is one, and lets [`Self::join`] add to it what becomes known later.
     pub fn end_together_open(&mut self) {
         let steps = self.together.take().unwrap_or_default();
-        let single = |step| if let Step::Together(steps) = step { steps } else { vec![step] };
+        let single = |step| {
+            if let Step::Together(steps) | Step::Imported(steps) = step {
+                steps
+            } else {
+                vec![step]
+            }
+        };
         let steps: Vec<Step> = steps.into_iter().flat_map(single).collect();
-        self.joined = (!steps.is_empty()).then(|| self.keep(Step::Together(steps)));
+        self.joined = (!steps.is_empty()).then(|| self.keep(Step::Imported(steps)));
     }
 
     /// Adds a step to the combined step that was ended with [`Self::end_together_open`].
     pub fn join(&mut self, step: Step) {
         let open = self.steps.iter_mut().find(|known| Some(known.id) == self.joined);
-        if let Some(KnownStep { id, at, step: Step::Together(steps) }) = open {
+        if let Some(KnownStep { id, at, step: Step::Imported(steps), .. }) = open {
             steps.push(step);
             if at.is_some() {
                 self.renewed.push(*id);
             }
         } else {
-            self.undone.clear();
-            self.joined = Some(self.keep(Step::Together(vec![step])));
+            self.forget_undone();
+            self.joined = Some(self.keep(Step::Imported(vec![step])));
         }
     }
 
@@ -264,16 +224,21 @@ impl UndoStack {
 
     /// Drops the steps of changes made [`UNDO_KEPT`] ago or earlier.
     pub fn forget_old(&mut self, now: DateTime<Utc>) {
-        while self.steps.front().is_some_and(|known| known.at.is_some_and(|at| is_over(at, now))) {
+        let is_old = |known: &KnownStep| known.at.is_some_and(|at| is_over(at, now));
+        while self.steps.front().is_some_and(is_old) {
             self.drop_oldest();
+        }
+        while let Some(old) = self.undone.pop_front_if(|known| is_old(known)) {
+            self.gone.push(old.id);
         }
     }
 
     /// Takes over the stored steps, oldest first.
     pub fn take_saved(&mut self, saved: Vec<SavedStep>) {
-        for SavedStep { id, at, step } in saved {
+        for SavedStep { id, at, step, undone } in saved {
             self.last = self.last.max(id);
-            self.steps.push_back(KnownStep { id, at: Some(at), step });
+            let list = if undone { &mut self.undone } else { &mut self.steps };
+            list.push_back(KnownStep { id, at: Some(at), is_earlier: true, step });
         }
         while self.steps.len() > UNDO_STEPS {
             self.drop_oldest();
@@ -282,30 +247,22 @@ impl UndoStack {
 
     /// Returns the changes to make to the stored steps since the last call, if any. Sets the time of new steps to `now`.
     pub fn changes(&mut self, now: DateTime<Utc>) -> Option<StepChanges> {
-        let fresh = self.steps.iter().rev().take_while(|known| known.at.is_none()).count();
-        let old = self.steps.len().saturating_sub(fresh);
         let mut changes = StepChanges { kept: Vec::new(), gone: std::mem::take(&mut self.gone) };
-        for renewed in std::mem::take(&mut self.renewed) {
-            let Some(known) = self.steps.iter().find(|known| known.id == renewed) else { continue };
-            let (id, step) = (renewed, &known.step);
-            match known.at.filter(|_| step.entries() <= SAVED_ENTRIES_MAX) {
+        for id in std::mem::take(&mut self.renewed) {
+            let Some(known) = self.steps.iter().find(|known| known.id == id) else { continue };
+            let step = &known.step;
+            match known.at.filter(|_| step.is_saved()) {
                 None => changes.gone.push(id),
-                Some(at) => changes.kept.push(SavedStep { id, at, step: step.clone() }),
+                Some(at) => {
+                    changes.kept.push(SavedStep { id, at, step: step.clone(), undone: false });
+                }
             }
         }
-        for place in old..self.steps.len() {
-            let earlier = self.steps.iter().take(place).map(|known| known.id);
-            let earlier: Vec<ChangeId> = earlier.collect();
-            let Some(known) = self.steps.get_mut(place) else { break };
-            known.at = Some(now);
-            if known.step.entries() > SAVED_ENTRIES_MAX {
-                // A very large step stays in memory only. Without it, earlier ones could not be undone: they leave the store.
-                changes.kept.clear();
-                changes.gone.extend(earlier);
-            } else {
-                let KnownStep { id, step, .. } = known.clone();
-                changes.kept.push(SavedStep { id, at: now, step });
-            }
+        for (list, undone) in [(&mut self.steps, false), (&mut self.undone, true)] {
+            let (mut kept, gone) = store_fresh(list, undone, now);
+            changes.kept.retain(|saved| !gone.contains(&saved.id));
+            changes.kept.append(&mut kept);
+            changes.gone.extend(gone);
         }
         (!changes.kept.is_empty() || !changes.gone.is_empty()).then_some(changes)
     }
@@ -313,9 +270,17 @@ impl UndoStack {
     /// Removes and returns the last step.
     pub(super) fn pop(&mut self) -> Option<Step> {
         let known = self.steps.pop_back()?;
-        if known.at.is_some() {
-            self.gone.push(known.id);
-        }
+        self.taken(known)
+    }
+
+    /// Removes and returns the step that was undone last.
+    pub(super) fn pop_undone(&mut self) -> Option<Step> {
+        let known = self.undone.pop_back()?;
+        self.taken(known)
+    }
+
+    fn taken(&mut self, known: KnownStep) -> Option<Step> {
+        self.gone.extend(known.at.map(|_| known.id));
         Some(known.step)
     }
 
@@ -324,9 +289,19 @@ impl UndoStack {
         if self.steps.len() >= UNDO_STEPS {
             self.drop_oldest();
         }
-        self.last = ChangeId(self.last.0.saturating_add(1));
-        self.steps.push_back(KnownStep { id: self.last, at: None, step });
+        let known = self.fresh(step);
+        self.steps.push_back(known);
         self.last
+    }
+
+    /// Adds a step that redoes a change.
+    pub(super) fn keep_undone(&mut self, step: Step) {
+        let known = self.fresh(step);
+        self.undone.push_back(known);
+    }
+
+    fn fresh(&mut self, step: Step) -> KnownStep {
+        KnownStep { id: self.reserve(), at: None, is_earlier: false, step }
     }
 
     fn drop_oldest(&mut self) {
@@ -335,48 +310,32 @@ impl UndoStack {
     }
 }
 
-impl Step {
-    fn leave_out(&mut self, mark: (Flag, bool), had_it: &BTreeSet<EntryKey>) {
-        if let Self::Together(steps) = self {
-            for step in steps {
-                step.leave_out(mark, had_it);
+/// Returns the new steps of a list for the store, and the steps to remove there.
+fn store_fresh(
+    list: &mut VecDeque<KnownStep>,
+    undone: bool,
+    now: DateTime<Utc>,
+) -> (Vec<SavedStep>, Vec<ChangeId>) {
+    let (mut kept, mut gone): (Vec<SavedStep>, Vec<ChangeId>) = (Vec::new(), Vec::new());
+    let mut earlier: Vec<ChangeId> = Vec::new();
+    if list.back().is_none_or(|known| known.at.is_some()) {
+        return (kept, gone);
+    }
+    for known in list.iter_mut() {
+        if known.at.is_none() {
+            known.at = Some(now);
+            if !known.step.is_saved() {
+                // A very large step stays in memory only. Without it, earlier ones could not be undone: they leave the store.
+                kept.clear();
+                gone.clone_from(&earlier);
+            } else {
+                let KnownStep { id, step, .. } = known.clone();
+                kept.push(SavedStep { id, at: now, step, undone });
             }
-        } else if let Self::Marked(change) = self
-            && (change.flag, change.value) == mark
-        {
-            change.keys.retain(|key| !had_it.contains(key));
         }
+        earlier.push(known.id);
     }
-
-    /// Checks whether the step has no effect because it consists only of marks without entries.
-    fn is_nothing(&self) -> bool {
-        if let Self::Together(steps) = self {
-            return steps.iter().all(Self::is_nothing);
-        }
-        matches!(self, Self::Marked(mark) if mark.keys.is_empty())
-    }
-
-    /// Returns the number of entries in the step.
-    fn entries(&self) -> usize {
-        match self {
-            Self::Marked(mark) => mark.keys.len(),
-            Self::Withdrawn { withdrawn, .. } => withdrawn.len(),
-            Self::Filters { changes, .. } => {
-                let hits = changes.before.len().saturating_add(changes.after.len());
-                hits.saturating_add(changes.flags.len())
-            }
-            Self::Together(steps) => steps.iter().map(Self::entries).sum(),
-            Self::Unsubscribed(_)
-            | Self::Resubscribed(_)
-            | Self::Readdressed { .. }
-            | Self::Dismissed { .. }
-            | Self::ShownAgain { .. }
-            | Self::Searches { .. }
-            | Self::Retagged { .. }
-            | Self::Awaited { .. }
-            | Self::Changed { .. } => 0,
-        }
-    }
+    (kept, gone)
 }
 
 /// Checks whether a change made at `at` is too old to be undone.
@@ -387,6 +346,8 @@ pub fn is_over(at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::change::MarkChange;
+    use backissue_core::history::FeedKey;
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
@@ -429,7 +390,8 @@ mod tests {
     #[test]
     fn steps_expire_after_a_week_or_beyond_two_hundred() {
         let mut stack = UndoStack::default();
-        let saved = |id: u64, at| SavedStep { id: ChangeId(id), at, step: marked(1) };
+        let saved =
+            |id: u64, at| SavedStep { id: ChangeId(id), at, step: marked(1), undone: false };
         let later = NOW + UNDO_KEPT;
         stack.take_saved(vec![saved(4, NOW), saved(7, later)]);
         stack.forget_old(later);

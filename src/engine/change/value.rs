@@ -14,6 +14,18 @@ use backissue_core::history::{EntryKey, FeedKey, Flag};
 #[serde(transparent)]
 pub struct ChangeId(pub u64);
 
+/// Who makes a change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// The user.
+    #[default]
+    User,
+    /// The user, who was asked about it and said yes. If it undoes a change, with the id of that change.
+    Answered(Option<ChangeId>),
+    /// A server or a publisher: the change is none of those that the user can undo.
+    Arrived,
+}
+
 /// A change that is shown before it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {

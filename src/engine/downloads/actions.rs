@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::playing;
 use super::progress::{change, forget_part, save, start_waiting};
-use super::record::{DOWNLOADS_MAX, Download, DownloadState, FileVersion, PART};
+use super::record::{DOWNLOADS_MAX, Download, DownloadState, FileVersion, PART, newest_address};
 use crate::engine::effect::Effect;
 use crate::engine::entries::ahead::{self, AheadPart};
 use crate::engine::entries::loaded_entry::LoadedEntry;
@@ -58,13 +58,17 @@ pub enum AttachedWanted {
     Chosen(Vec<EntryKey>, Option<usize>),
     /// New entries of a feed: those to which a filter applies, or all unread ones if the user wants the files ahead.
     New(FeedKey, Range<u32>),
+    /// Entries whose downloads are about to start, to learn the newest addresses of their files.
+    Addresses(Vec<EntryKey>),
 }
 
 impl AttachedWanted {
     /// Returns the feeds of the entries.
     pub fn feeds(&self) -> std::collections::BTreeSet<FeedKey> {
         match self {
-            Self::Chosen(keys, _) => keys.iter().map(|key| key.feed).collect(),
+            Self::Chosen(keys, _) | Self::Addresses(keys) => {
+                keys.iter().map(|key| key.feed).collect()
+            }
             Self::New(feed, _) => std::iter::once(*feed).collect(),
         }
     }
@@ -157,7 +161,7 @@ fn remove(engine: &mut Engine, download: &Download, delete: bool) -> Vec<Effect>
     effects
 }
 
-fn read_attached(engine: &mut Engine, wanted: AttachedWanted) -> Effect {
+pub(super) fn read_attached(engine: &mut Engine, wanted: AttachedWanted) -> Effect {
     engine.downloads.reading = engine.downloads.reading.saturating_add(1);
     Effect::store(Job::ReadAttached(wanted))
 }
@@ -181,9 +185,25 @@ pub fn note_new_entries(
     Some(read_attached(engine, AttachedWanted::New(feed, range)))
 }
 
-/// Handles a failure to read attached files.
-pub const fn reading_failed(engine: &mut Engine) {
+/// Handles a failure to read attached files. Downloads then start with the addresses that are known.
+pub fn reading_failed(engine: &mut Engine) {
     engine.downloads.reading = engine.downloads.reading.saturating_sub(1);
+    engine.downloads.addressed.values_mut().for_each(|is_known| *is_known = true);
+}
+
+/// Starts downloads with the newest addresses of their files.
+fn addressed(engine: &mut Engine, now: DateTime<Utc>, entries: &[LoadedEntry]) -> Vec<Effect> {
+    for entry in entries {
+        let of_entry = |download: &&mut Download| download.entry == entry.key;
+        for download in engine.downloads.list.values_mut().filter(of_entry) {
+            let newest = newest_address(&download.url, &entry.kept.enclosures);
+            if let Some(newest) = newest.filter(|newest| is_web_address(newest)) {
+                newest.clone_into(&mut download.url);
+            }
+        }
+    }
+    engine.downloads.addressed.values_mut().for_each(|is_known| *is_known = true);
+    start_waiting(engine, now)
 }
 
 /// Adds the attached files of entries that were read from the store.
@@ -196,6 +216,7 @@ pub fn attached(
     engine.downloads.reading = engine.downloads.reading.saturating_sub(1);
     let (mut added, mut known, mut without) = (Vec::new(), 0_usize, 0_usize);
     let left = match wanted {
+        AttachedWanted::Addresses(_) => return addressed(engine, now, &entries),
         AttachedWanted::New(feed, _) => ahead::left_today(engine, now, *feed, AheadPart::Files),
         AttachedWanted::Chosen(..) => 0,
     };
@@ -208,7 +229,7 @@ pub fn attached(
         }
         let number = match wanted {
             AttachedWanted::Chosen(_, file) => file.unwrap_or(1),
-            AttachedWanted::New(..) => 1,
+            AttachedWanted::New(..) | AttachedWanted::Addresses(_) => 1,
         };
         let files = &entry.kept.enclosures;
         let place = number.saturating_sub(1);
@@ -216,7 +237,7 @@ pub fn attached(
             without = without.saturating_add(1);
             continue;
         };
-        if engine.downloads.of_file(entry.key, &file.url).is_some() {
+        if engine.downloads.of_file(entry.key, &file.url, files).is_some() {
             known = known.saturating_add(1);
             continue;
         }
@@ -281,6 +302,7 @@ fn new_download(
         path: None,
         version: FileVersion::default(),
         received: 0,
+        is_unencrypted: false,
         failures: 0,
         retry_at: None,
         trouble: None,

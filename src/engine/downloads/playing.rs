@@ -44,7 +44,7 @@ pub fn play(
     engine.downloads.playing.insert(download.id, Playback { saved_at: now });
     engine.say(format!("playing {}", one_line(&download.title, TOLD_CHARS_MAX)));
     let (purpose, input) = (RunPurpose::Play(download.id), RunInput::Nothing);
-    Ok(vec![Effect::Run(Box::new(ExternalRun { purpose, command, input }))])
+    Ok(vec![Effect::Run(Box::new(ExternalRun::new(purpose, command, input)))])
 }
 
 /// Checks whether a program is mpv, whose position can be read and set.

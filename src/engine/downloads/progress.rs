@@ -2,18 +2,21 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::actions::{AttachedWanted, read_attached};
 use super::file_names::file_path;
 use super::queue;
 use super::record::{Download, DownloadState, Downloads, FileVersion, Transfer};
 use super::transfer::{Cure, DownloadNews, FileTransfer, TransferFailure};
 use crate::engine::effect::Effect;
-use crate::engine::politeness::host_queue::{WaitsFor, host_of, site_of};
+use crate::engine::politeness::host_queue::{WaitsFor, site_of};
 use crate::engine::politeness::rate_limits::left_alone_until;
 use crate::engine::poll::fetch::{FetchId, FetchRequest, RequestKind};
 use crate::engine::poll::start_fetches::address_source;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::feed::text::one_line;
+use backissue_core::history::EntryKey;
+use backissue_core::schedule::Wait;
 
 /// Number of new bytes after which an attempt counts as progress.
 const PROGRESS_BYTES: u64 = 64 * 1024;
@@ -47,12 +50,24 @@ pub fn start_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
         hosts.may_ask_beside(&download.url, now, network).is_ok()
     });
     let (mut effects, mut is_new) = (Vec::new(), false);
+    let mut unknown: Vec<EntryKey> = Vec::new();
     for id in ids {
         let Some(download) = engine.downloads.list.get(&id) else { continue };
+        // The address of a file may have changed since the download was added.
+        match engine.downloads.addressed.get(&id) {
+            Some(true) => {}
+            Some(false) => continue,
+            None => {
+                unknown.push(download.entry);
+                engine.downloads.addressed.insert(id, false);
+                continue;
+            }
+        }
         if let Some(until) = left_alone_until(engine, &download.url, now) {
             change(engine, id, |download| download.retry_at = Some(until));
             continue;
         }
+        engine.downloads.addressed.remove(&id);
         let Some(transfer) = start(engine, now, id) else { continue };
         is_new |= transfer.is_new;
         effects.push(Effect::Download(Box::new(transfer)));
@@ -60,6 +75,9 @@ pub fn start_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     // The names are written first, so that the program finds the parts again after it was killed.
     if is_new {
         effects.insert(0, save(engine));
+    }
+    if !unknown.is_empty() {
+        effects.push(read_attached(engine, AttachedWanted::Addresses(unknown)));
     }
     effects
 }
@@ -155,9 +173,12 @@ pub fn news(engine: &mut Engine, now: DateTime<Utc>, id: u32, news: DownloadNews
             change(engine, id, |download| download.received = bytes);
             vec![save(engine)]
         }
-        DownloadNews::Began(version, from) => {
+        DownloadNews::Began(version, from, is_unencrypted) => {
             (transfer.received, transfer.from, transfer.at) = (from, from, now);
-            change(engine, id, |download| (download.version, download.received) = (version, from));
+            change(engine, id, |download| {
+                (download.version, download.received) = (version, from);
+                download.is_unencrypted = is_unencrypted;
+            });
             vec![save(engine)]
         }
         DownloadNews::Complete(bytes) => complete(engine, now, id, bytes),
@@ -226,10 +247,8 @@ fn failed(
             if ends {
                 download.state = DownloadState::Failed;
             }
-            if let (true, Some(host), Some(until)) =
-                (seconds > 0, host_of(&url), now.checked_add_signed(stated))
-            {
-                engine.host_queue.hold(now, host, until);
+            if seconds > 0 {
+                engine.host_queue.hold(now, &url, Wait::requested(now, seconds));
             }
             ends.then(|| format!("download failed: {title}: {why}"))
         }
@@ -292,7 +311,8 @@ fn done_words(downloads: &Downloads, download: &Download, size: String) -> Strin
     } else {
         None
     };
-    [Some(size), played].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    let note = download.is_unencrypted.then(|| "not encrypted on its way".to_owned());
+    [Some(size), note, played].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 /// Returns what the bottom line shows of the downloads that are being received: their number, and how much of them is there.

@@ -88,6 +88,7 @@ pub(crate) fn sample(id: u32, url: &str) -> Download {
         path: None,
         version: crate::engine::downloads::record::FileVersion::default(),
         received: 0,
+        is_unencrypted: false,
         failures: 0,
         retry_at: None,
         trouble: None,

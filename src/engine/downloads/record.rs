@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use backissue_core::feed::Enclosure;
 use backissue_core::history::EntryKey;
 
 /// Maximum number of downloads in the list.
@@ -41,6 +42,9 @@ pub struct Download {
     /// Number of bytes that were received when the record was last written.
     #[serde(default)]
     pub received: u64,
+    /// `true` if a redirect led from https to http, so that others could read or change the file on its way.
+    #[serde(default)]
+    pub is_unencrypted: bool,
     /// Number of failures in a row without progress.
     #[serde(default)]
     pub failures: u32,
@@ -126,6 +130,8 @@ pub struct Downloads {
     pub asked_to_run: bool,
     /// Paths at which files of something else were found.
     pub taken: BTreeSet<String>,
+    /// Downloads that start next, and whether the newest address of their file is known.
+    pub addressed: BTreeMap<u32, bool>,
     /// Requests to read attached files from the store that are not answered yet.
     pub reading: u32,
 }
@@ -142,10 +148,27 @@ impl Downloads {
         self.running.get(&download.id).map_or(download.received, |transfer| transfer.received)
     }
 
-    /// Returns the download of a file of an entry, if there is one.
-    pub fn of_file(&self, entry: EntryKey, url: &str) -> Option<&Download> {
-        self.list.values().find(|download| download.entry == entry && download.url == url)
+    /// Returns the download of a file of an entry, if there is one. `files` are all files of the entry.
+    pub fn of_file(&self, entry: EntryKey, url: &str, files: &[Enclosure]) -> Option<&Download> {
+        self.list.values().find(|download| {
+            download.entry == entry
+                && newest_address(&download.url, files).unwrap_or(&download.url) == url
+        })
     }
+}
+
+/// Returns the address that a file of an entry has now. Returns `None` if the entry does not have the file any more.
+pub fn newest_address<'f>(url: &str, files: &'f [Enclosure]) -> Option<&'f str> {
+    let name = |url: &str| {
+        let path = url.split(['?', '#']).next().unwrap_or_default();
+        path.rsplit('/').next().unwrap_or_default().to_owned()
+    };
+    let known = files.iter().find(|file| file.url == url);
+    let resigned = || files.iter().find(|file| file.is_resigned(url));
+    let named = || files.iter().find(|file| name(&file.url) == name(url));
+    let only = || files.first().filter(|_| files.len() == 1);
+    let found = known.or_else(resigned).or_else(named).or_else(only);
+    found.map(|file| file.url.as_str())
 }
 
 impl Download {
@@ -154,5 +177,27 @@ impl Download {
         let size = self.version.size.filter(|&size| size > 0)?;
         let percent = received.min(size).saturating_mul(100).checked_div(size)?;
         u8::try_from(percent).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_address_of_a_file_is_found_by_what_stays_of_it() {
+        let files = |urls: &[&str]| -> Vec<Enclosure> {
+            urls.iter().map(|&url| Enclosure { url: url.into(), ..Enclosure::default() }).collect()
+        };
+        for (url, now, expected) in [
+            ("h/1.mp3?t=1", &["h/1.mp3?t=2"][..], Some("h/1.mp3?t=2")),
+            ("h/1.mp3?t=1", &["h/2.mp3?t=2", "h/1.mp3?t=2"], Some("h/1.mp3?t=2")),
+            ("h/play?id=2", &["h/play?id=1", "h/play?id=2"], Some("h/play?id=2")),
+            ("h/a/1.mp3", &["h/x.mp3", "h/b/1.mp3"], Some("h/b/1.mp3")),
+            ("h/a/1.mp3", &["h/b/other.mp3"], Some("h/b/other.mp3")),
+            ("h/a/1.mp3", &["h/x.mp3", "h/y.mp3"], None),
+        ] {
+            assert_eq!(newest_address(url, &files(now)), expected, "{url} in {now:?}");
+        }
     }
 }

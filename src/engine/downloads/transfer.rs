@@ -27,8 +27,8 @@ pub struct FileTransfer {
 /// A report about a file that is being received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DownloadNews {
-    /// The body begins after this number of bytes, and belongs to this version.
-    Began(FileVersion, u64),
+    /// The body begins after this number of bytes, and belongs to this version. `true` if a redirect led from https to http.
+    Began(FileVersion, u64, bool),
     /// The file has this number of bytes.
     Received(u64),
     /// The file is complete and has this number of bytes.

@@ -9,14 +9,15 @@ use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::feeds::chosen_settings::Chosen;
 use crate::engine::feeds::feed_settings;
-use crate::engine::feeds::subscription::Subscription;
+use crate::engine::feeds::subscription::{GivenBy, Subscription, SubscriptionRecord};
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::accounts::labels::AgreedLabel;
-use backissue_core::accounts::subscriptions::AgreedFeed;
+use backissue_core::accounts::subscriptions::{AgreedFeed, Leaving};
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::feed::Entry;
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::{Counters, FeedKey};
 
 /// What a sync brings for a feed. It is written as a whole, and merged with the marks that the entries have at that moment.
@@ -36,6 +37,8 @@ pub struct FeedSync {
     pub gone: BTreeSet<ItemId>,
     /// Marks that are about to be sent.
     pub sending: BTreeMap<ItemId, Marks>,
+    /// The user's answer about marks that wait for it: `true` to send them, `false` to take those of the server.
+    pub answer: Option<bool>,
     /// Labels as both sides have them from now on; others do not change.
     pub labels: BTreeMap<String, AgreedLabel>,
 }
@@ -51,6 +54,7 @@ impl FeedSync {
             marks: BTreeMap::new(),
             gone: BTreeSet::new(),
             sending: BTreeMap::new(),
+            answer: None,
             labels: BTreeMap::new(),
         }
     }
@@ -89,8 +93,35 @@ pub struct AccountStatus {
     pub place: String,
     /// Time and result of the last sync, if there was one.
     pub last: Option<(DateTime<Utc>, String)>,
-    /// `true` if the last sync failed.
-    pub is_failing: bool,
+    /// Why the last sync failed, a sentence; `None` if it did not.
+    pub failure: Option<String>,
+    /// What waits for the user's answer.
+    pub waits: Waiting,
+}
+
+/// What an account does not change on its server until the user answers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// Feeds that were removed here.
+    pub feeds: Vec<FeedKey>,
+    /// Number of marks of a restored backup.
+    pub marks: usize,
+}
+
+impl Waiting {
+    /// Describes what a yes would do; `None` if nothing waits.
+    pub fn words(&self) -> Option<String> {
+        let feeds = counted_words(self.feeds.len(), "feed", "feeds");
+        let marks = counted_words(self.marks, "mark", "marks");
+        match (self.feeds.len(), self.marks) {
+            (0, 0) => None,
+            (0, _) => Some(format!("send {marks} of the restored backup")),
+            (_, 0) => Some(format!("remove {feeds} there, too")),
+            _ => {
+                Some(format!("remove {feeds} there, too, and send {marks} of the restored backup"))
+            }
+        }
+    }
 }
 
 /// Returns the feeds of an account.
@@ -99,8 +130,14 @@ pub fn feeds_of<'e>(engine: &'e Engine, name: &'e str) -> impl Iterator<Item = &
     feeds.filter(move |feed| feed.record.feed_settings.account.as_deref() == Some(name))
 }
 
+/// Checks whether the server of an account brought a feed. Others were here before, or the user added them: an account does not take
+/// them away.
+pub fn is_brought(feed: &Subscription) -> bool {
+    feed.record.given_by == Some(GivenBy::Account)
+}
+
 /// Returns the requests that make the feeds of an account local ones: they are polled here, and no sync concerns them. Unless they are
-/// `kept`, they are unsubscribed afterwards, so that an undo restores feeds that are polled.
+/// `kept`, those that the server brought are unsubscribed afterwards, so that an undo restores feeds that are polled.
 pub fn leave(engine: &Engine, name: &str, kept: bool, at: DateTime<Utc>) -> Vec<Request> {
     let feeds: Vec<&Subscription> = feeds_of(engine, name).collect();
     let set = feeds.iter().map(|feed| Request::Set(feed.key, Box::new(without_account(feed))));
@@ -108,10 +145,17 @@ pub fn leave(engine: &Engine, name: &str, kept: bool, at: DateTime<Utc>) -> Vec<
     let mut requests =
         vec![Request::Together(set.collect()), Request::Sync(disconnected.collect())];
     if !kept {
-        let removed = feeds.iter().map(|feed| Request::Unsubscribe(feed.key));
+        let removed = feeds.iter().filter(|feed| is_brought(feed));
+        let removed = removed.map(|feed| Request::Unsubscribe(feed.key));
         requests.push(Request::Together(removed.collect()));
     }
     requests
+}
+
+/// Returns the requests that make a feed local again that the server no longer has, because it was here before.
+pub fn leave_feed(feed: &Subscription, at: DateTime<Utc>) -> [Request; 2] {
+    let set = Request::Set(feed.key, Box::new(without_account(feed)));
+    [set, Request::Sync(vec![disconnected(feed.key, at)])]
 }
 
 fn without_account(feed: &Subscription) -> Chosen {
@@ -154,11 +198,60 @@ pub fn accounts_seen(
 }
 
 /// Hands what a sync brings to the store. Feeds that were unsubscribed meanwhile are left out.
-pub fn write(engine: &Engine, syncs: Vec<FeedSync>) -> Vec<Effect> {
+pub fn write(engine: &mut Engine, syncs: Vec<FeedSync>) -> Vec<Effect> {
+    let mut records = Vec::new();
+    for sync in syncs.iter().filter(|sync| sync.agreed == Some(AgreedFeed::default())) {
+        // The server no longer has it: the removal is done.
+        let left = engine.ended.get_mut(&sync.feed);
+        if let Some(left) = left.filter(|left| left.record.leaving != Leaving::Stays) {
+            left.record.leaving = Leaving::Stays;
+            records.push((sync.feed, left.record.clone()));
+        }
+    }
+    let mut effects = save(engine, records);
     let known = syncs.into_iter().filter(|sync| {
         engine.feeds.contains_key(&sync.feed) || engine.ended.contains_key(&sync.feed)
     });
-    known.map(|sync| Effect::store(Job::Sync(Box::new(sync)))).collect()
+    effects.extend(known.map(|sync| Effect::store(Job::Sync(Box::new(sync)))));
+    effects
+}
+
+/// Returns the requests that answer what an account waits for: a yes changes the server, a no takes what the server has.
+pub fn answer(
+    engine: &Engine,
+    name: &str,
+    held: Vec<FeedKey>,
+    at: DateTime<Utc>,
+    yes: bool,
+) -> Vec<Request> {
+    let marks = |feed: &Subscription| FeedSync { answer: Some(yes), ..FeedSync::new(feed.key, at) };
+    let marks = Request::Sync(feeds_of(engine, name).map(marks).collect());
+    let feeds = if yes {
+        Request::LetLeave(held)
+    } else {
+        Request::Together(held.into_iter().map(Request::SubscribeAgain).collect())
+    };
+    vec![marks, feeds, Request::SyncAccounts]
+}
+
+/// Lets the servers lose subscriptions that were removed here, because the user was asked and said yes.
+pub fn let_leave(engine: &mut Engine, feeds: &[FeedKey]) -> Vec<Effect> {
+    let mut records = Vec::new();
+    for feed in feeds {
+        if let Some(ended) = engine.ended.get_mut(feed) {
+            ended.record.leaving = Leaving::Answered;
+            records.push((*feed, ended.record.clone()));
+        }
+    }
+    save(engine, records)
+}
+
+fn save(engine: &mut Engine, records: Vec<(FeedKey, SubscriptionRecord)>) -> Vec<Effect> {
+    if records.is_empty() {
+        return Vec::new();
+    }
+    engine.unsaved = engine.unsaved.saturating_add(1);
+    vec![Effect::store(Job::SaveRecords(records))]
 }
 
 /// Handles the answer of the store. New entries may have pages and pictures to fetch ahead.

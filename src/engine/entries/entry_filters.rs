@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
 use super::loaded_entry::LoadedEntry;
 use crate::engine::change::list_change::ListChange;
-use crate::engine::change::undo_stack::Step;
-use crate::engine::change::{self, Change, MarkChange, undo};
+use crate::engine::change::step::Step;
+use crate::engine::change::{self, Change, MarkChange};
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, MarksChanged};
 use crate::engine::state::Engine;
@@ -193,8 +193,6 @@ pub fn label_synced(
         }
         let before = engine.filters.list.clone();
         engine.filters.list.push(filter);
-        // A change that could be redone may have used the same number.
-        undo::forget_undone(engine);
         let change = ListChange::new(before, &engine.filters.list);
         effects.push(change::write(engine, Change::Filters(change), None));
         id
@@ -212,7 +210,9 @@ fn free_number(engine: &Engine) -> Result<u32, String> {
     }
     // If the removal of a filter is not written yet, the filter may be restored, so its number is still in use.
     let leaving = engine.filters.pending.iter().map(|pending| pending.filter);
-    let taken = list.iter().map(|filter| filter.id).chain(leaving).max();
+    // Likewise if the user can undo or redo a change of the filter.
+    let steps = engine.undo.last_filter();
+    let taken = list.iter().map(|filter| filter.id).chain(leaving).chain(steps).max();
     Ok(taken.unwrap_or(0).saturating_add(1))
 }
 
@@ -342,14 +342,9 @@ pub fn take_back(
     changes: Box<FilterChanges>,
     forward: bool,
 ) -> (Vec<Effect>, Step) {
-    let list = std::mem::replace(&mut engine.filters.list, before);
-    // Labels that came from a server meanwhile are of no step, and stay.
-    let is_known = |id| engine.filters.list.iter().any(|filter| filter.id == id);
-    let is_other = |it: &&EntryFilter| {
-        it.scope == FilterScope::ByHand && it.id != changes.filter && !is_known(it.id)
-    };
-    let others: Vec<EntryFilter> = list.iter().filter(is_other).cloned().collect();
-    engine.filters.list.extend(others);
+    let list = engine.filters.list.clone();
+    // Other filters stay: a server may have added labels since the change.
+    ListChange::of(before, changes.filter).revert(&mut engine.filters.list);
     let inverse =
         Step::Filters { before: list.clone(), changes: changes.clone(), forward: !forward };
     let work = FilterWork::Replay { changes, forward };

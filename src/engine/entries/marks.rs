@@ -1,26 +1,34 @@
 //! Marks of entries. A changed mark is shown at once and then written; if the write fails, the mark is reverted.
 
-use crate::engine::change::undo_stack::Step;
-use crate::engine::change::{self, Change, MarkChange};
+use chrono::{DateTime, Utc};
+
+use crate::engine::change::step::Step;
+use crate::engine::change::{self, Change, ChangeId, MarkChange};
 use crate::engine::effect::Effect;
 use crate::engine::entries::rows::ListPart;
 use crate::engine::event::{Event, MarksChanged};
 use crate::engine::state::Engine;
-use crate::engine::store_work::{Job, Marked, MarkedEntries};
+use crate::engine::store_work::{Beside, Job, Marked, MarkedEntries};
 use backissue_core::history::Flag;
 
 /// Sets or clears a mark on entries and adds an undo step.
 pub fn set(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
     show(engine, mark.clone(), false);
     let step = engine.undo.push(Step::Marked(mark.clone()));
-    vec![change::write(engine, Change::Mark(mark), Some(step))]
+    vec![change::write(engine, Change::Mark(mark), step)]
 }
 
 /// Marks the entries as read that are in a part of a list when the store job starts.
-pub fn mark_list_read(engine: &mut Engine, list: u64, part: ListPart) -> Vec<Effect> {
+pub fn mark_list_read(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    list: u64,
+    part: ListPart,
+) -> Vec<Effect> {
     engine.undo.step_begins();
-    let entries = MarkedEntries::ListNumber(list, part);
-    vec![Effect::store(Job::Mark { entries, flag: Flag::Read, value: true })]
+    let job =
+        Job::Mark { entries: MarkedEntries::ListNumber(list, part), flag: Flag::Read, value: true };
+    vec![Effect::store_beside(job, Beside::OfMark(engine.undo.reserve(), now))]
 }
 
 /// Sets a mark for an undo or a redo, without adding an undo step.
@@ -40,7 +48,7 @@ pub fn marked(
     engine: &mut Engine,
     flag: Flag,
     value: bool,
-    whole_list: bool,
+    (whole_list, step): (bool, Option<(ChangeId, DateTime<Utc>)>),
     marked: Marked,
 ) -> bool {
     for (feed, counters) in marked.counters {
@@ -63,7 +71,7 @@ pub fn marked(
     if marked.changed.is_empty() {
         return false;
     }
-    engine.undo.push(Step::Marked(MarkChange { flag, value, keys: marked.changed }));
+    engine.undo.push_stored(Step::Marked(MarkChange { flag, value, keys: marked.changed }), step);
     undo_waits
 }
 

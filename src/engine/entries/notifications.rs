@@ -113,7 +113,7 @@ pub fn entries_read(
     if let (Some(command), false) = (engine.settings.commands.on_new.clone(), entries.is_empty()) {
         let entries = entries.into_iter().map(|entry| told_of(engine, entry)).collect();
         let (purpose, input) = (RunPurpose::News, RunInput::News(entries));
-        effects.push(Effect::Run(Box::new(ExternalRun { purpose, command, input })));
+        effects.push(Effect::Run(Box::new(ExternalRun::new(purpose, command, input))));
         engine.notifications.under_way = true;
     }
     effects.extend(notify(engine, now));

@@ -16,9 +16,34 @@ const JSON: &str = "json:";
 const SHELL_WORDS: [&str; 7] = ["|", "<", "&", "&&", "||", ";", "&>"];
 
 /// Programs that need the terminal even without a leading `!`.
-const ON_TERMINAL: [&str; 20] = [
-    "less", "more", "most", "vi", "vim", "view", "nvim", "nano", "micro", "hx", "kak", "joe",
-    "mcedit", "w3m", "lynx", "links", "elinks", "fzf", "mutt", "aerc",
+const ON_TERMINAL: [&str; 27] = [
+    "less",
+    "more",
+    "most",
+    "vi",
+    "vim",
+    "view",
+    "nvim",
+    "nano",
+    "micro",
+    "hx",
+    "kak",
+    "joe",
+    "mcedit",
+    "w3m",
+    "lynx",
+    "links",
+    "links2",
+    "elinks",
+    "felinks",
+    "cha",
+    "browsh",
+    "carbonyl",
+    "www-browser",
+    "edbrowse",
+    "fzf",
+    "mutt",
+    "aerc",
 ];
 
 /// A command that can be started.
@@ -76,9 +101,30 @@ impl ExternalCommand {
         let Some(program) = words.front() else {
             return Err("the command contains no program".into());
         };
+        // The program env starts another one.
+        let is_of_env = |word: &&String| word.as_str() == "env" || word.contains('=');
+        let program = words.iter().find(|word| !is_of_env(word)).unwrap_or(program);
         let name = program.rsplit('/').next().unwrap_or_default();
         let on_terminal = asked || ON_TERMINAL.contains(&name);
         Ok(Self { on_terminal, json, words: words.into() })
+    }
+
+    /// Parses one of the commands in the variable `BROWSER`: `%s` is the address, which is added if there is none, `%c` a colon and
+    /// `%%` a percent sign. An ampersand at the end has no meaning here. Returns `None` if there is no command, or if it would use the
+    /// address as code.
+    pub fn of_browser(text: &str, address: &str) -> Option<Self> {
+        let text = text.trim();
+        let words = shell_words::split(text.strip_suffix('&').unwrap_or(text)).ok()?;
+        let words = words.into_iter().map(|word| {
+            let parts = word.split("%%");
+            let parts = parts.map(|part| part.replace("%s", LINK).replace("%c", ":"));
+            parts.collect::<Vec<_>>().join("%")
+        });
+        let command = Self::listed(words.collect()).ok()?;
+        if command.needs_link() {
+            command.check_for_links().ok()?;
+        }
+        Some(command.with_link(address))
     }
 
     /// Returns the name or path of the program.
@@ -177,6 +223,7 @@ mod tests {
             ("a $(b) ; c | d", vec!["a", "$(b)", ";", "c", "|", "d"], false, false),
             ("!htop", vec!["htop"], true, false),
             ("! vim -", vec!["vim", "-"], true, false),
+            ("env LANG=C lynx", vec!["env", "LANG=C", "lynx"], true, false),
             ("/usr/bin/less -R", vec!["/usr/bin/less", "-R"], true, false),
             ("json: jq .title", vec!["jq", ".title"], false, true),
             ("!json:jq", vec!["jq"], true, true),

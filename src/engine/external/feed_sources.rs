@@ -65,7 +65,14 @@ fn check_command(command: &str) -> Result<(), String> {
             "leave the login out of the command; let the program read it from a file".into()
         );
     }
-    ExternalCommand::typed_at_prompt(command).map(|_| ())
+    let parsed = ExternalCommand::typed_at_prompt(command)?;
+    let program = parsed.program();
+    if program.contains('/') && !program.starts_with(['/', '~']) {
+        return Err(format!(
+            "'{program}' depends on the folder in which backissue runs: write its whole path"
+        ));
+    }
+    Ok(())
 }
 
 /// Describes where the document of a feed comes from, or returns `None` if it comes from the web as it is.
@@ -127,6 +134,9 @@ mod tests {
         for (typed, why) in [
             ("exec:", "contains no program"),
             ("exec:a 'b", "is not closed"),
+            ("exec:./a b", "write its whole path"),
+            ("filter:../a:https://a.example/", "write its whole path"),
+            ("exec:a/b", "write its whole path"),
             ("exec:a | b", "type sh -c 'a | b'"),
             ("exec:a\nb", "must be one line"),
             ("exec:curl https://me:secret@a.example/", "leave the login out of the command"),

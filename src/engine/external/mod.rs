@@ -1,5 +1,6 @@
 //! The user's external commands: parsing, starting, and handling their results.
 
+pub mod browsers;
 pub mod external_command;
 pub mod external_run;
 pub mod feed_sources;

@@ -8,8 +8,9 @@ use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::state::Engine;
 use backissue_core::feed::text::one_line;
 
-/// Command that shows the log.
-const LOG_PAGER: &str = "!less +G";
+/// Commands that show the log, scrolled to its end, and the output of a command, in the order in which to try them.
+const LOG_PAGERS: [&str; 2] = ["!less +G", "!more"];
+const PAGERS: [&str; 2] = ["!less", "!more"];
 /// Maximum number of characters of a command's output in a notice.
 const TOLD_CHARS_MAX: usize = 300;
 
@@ -29,14 +30,18 @@ pub fn pipe(
     purpose: RunPurpose,
 ) -> Effect {
     let input = RunInput::Entry(Box::new(handed_entry(engine, entry)));
-    Effect::Run(Box::new(ExternalRun { purpose, command, input }))
+    Effect::Run(Box::new(ExternalRun::new(purpose, command, input)))
 }
 
 /// Returns the effect that shows the log in a pager, scrolled to the end of the log.
 pub fn show_log() -> Option<Effect> {
-    let command = ExternalCommand::typed(LOG_PAGER).ok()?;
-    let (purpose, input) = (RunPurpose::Show, RunInput::Log);
-    Some(Effect::Run(Box::new(ExternalRun { purpose, command, input })))
+    show_in_pager(&LOG_PAGERS, RunInput::Log)
+}
+
+fn show_in_pager(pagers: &[&str], input: RunInput) -> Option<Effect> {
+    let pagers = pagers.iter().filter_map(|pager| ExternalCommand::typed(pager).ok());
+    let run = ExternalRun::showing(pagers.collect(), input)?;
+    Some(Effect::Run(Box::new(run)))
 }
 
 /// Returns the effect that opens an address, in the configured command or else in the browser.
@@ -58,11 +63,10 @@ pub fn play(engine: &Engine, link: String, media_type: &str) -> Effect {
 
 fn started(command: Option<&ExternalCommand>, link: String) -> Effect {
     match command.filter(|_| is_web_address(&link)) {
-        Some(command) => Effect::Run(Box::new(ExternalRun {
-            purpose: RunPurpose::Show,
-            command: command.with_link(&link),
-            input: RunInput::Nothing,
-        })),
+        Some(command) => {
+            let (purpose, command) = (RunPurpose::Show, command.with_link(&link));
+            Effect::Run(Box::new(ExternalRun::new(purpose, command, RunInput::Nothing)))
+        }
         None => Effect::Open(link),
     }
 }
@@ -76,8 +80,12 @@ pub fn is_web_address(address: &str) -> bool {
     (begins("http://") || begins("https://")) && !address.contains(|char: char| char.is_control())
 }
 
-/// Shows the result of a command: the first line that the command printed, or an error.
-pub fn tell_end(engine: &mut Engine, purpose: RunPurpose, ended: Result<Option<String>, String>) {
+/// Shows the result of a command: its output, in a pager if it has several lines, or an error.
+pub fn tell_end(
+    engine: &mut Engine,
+    purpose: RunPurpose,
+    ended: Result<Option<String>, String>,
+) -> Option<Effect> {
     match (purpose, ended) {
         (_, Err(why)) => {
             let why = one_line(&why, TOLD_CHARS_MAX);
@@ -86,15 +94,17 @@ pub fn tell_end(engine: &mut Engine, purpose: RunPurpose, ended: Result<Option<S
             }
             engine.complain(why);
         }
-        (RunPurpose::Pipe, Ok(Some(line))) => {
-            engine.say(one_line(&line, TOLD_CHARS_MAX));
+        (RunPurpose::Pipe, Ok(Some(text))) if text.trim().contains('\n') => {
+            return show_in_pager(&PAGERS, RunInput::Text(text));
         }
+        (RunPurpose::Pipe, Ok(Some(text))) => engine.say(one_line(&text, TOLD_CHARS_MAX)),
         (RunPurpose::Pipe, Ok(None)) => engine.say("the command has finished"),
         (
             RunPurpose::Show | RunPurpose::News | RunPurpose::Step(_) | RunPurpose::Play(_),
             Ok(_),
         ) => {}
     }
+    None
 }
 
 #[cfg(test)]

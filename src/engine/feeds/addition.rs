@@ -7,9 +7,11 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::chosen_settings::FeedSettings;
-use super::subscription::NamedBy;
+use super::subscription::{GivenBy, NamedBy};
 use crate::engine::poll::fetch::{AddressSource, CONNECTING, FailureClass, FetchFailure, Fetched};
+use crate::engine::poll::poll_request::Again;
 use crate::engine::settings::Credentials;
+use backissue_core::feed::after_feed_scheme;
 use backissue_core::feed::discover::candidates::Candidate;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
@@ -35,6 +37,8 @@ pub struct Subscribe {
     pub choose: bool,
     /// Feed whose address to change to the found address; `None` adds a subscription.
     pub moves: Option<FeedKey>,
+    /// Who gave the address.
+    pub given_by: GivenBy,
 }
 
 /// A subscription that is being added.
@@ -55,8 +59,11 @@ pub struct Addition {
     pub previews: Previews,
     /// Number of addresses requested so far.
     pub(super) asked: u32,
-    /// `true` if the last address was requested again, bypassing caches (SPEC D.2). This is done only once for each address.
-    pub fresh: bool,
+    /// The last address that was requested again within this addition, and the reason (SPEC D.2). This is done only once for each
+    /// address.
+    pub again: Option<(String, Again)>,
+    /// Number of requests that were repeated so far.
+    pub(super) repeated: u32,
     /// First reason that an address is not a feed; pages that lead to other addresses give no reason.
     pub(super) first_trouble: Option<String>,
     /// The address with `http:`, if the user typed no scheme and the request with `https:` failed.
@@ -198,6 +205,7 @@ fn plain_address(typed: &str, asked: &str, fetched: &Fetched) -> Option<String> 
         || matches!(&fetched.result, Err(FetchFailure::Timeout { phase, .. }) if *phase == CONNECTING);
     let rest = asked.strip_prefix("https://")?;
     let is_reachable = is_reachable && !(has_port && is_closed);
+    let typed = after_feed_scheme(typed.trim()).map_or(typed, |rest| rest.trim_start_matches("//"));
     (is_reachable && !typed.contains("://")).then(|| format!("http://{rest}"))
 }
 
@@ -250,10 +258,11 @@ mod tests {
         let (asked, plain) = ("https://a.example/x", Some("http://a.example/x".to_owned()));
         for (typed, fetched, expected) in [
             ("a.example/x", &refused, plain.clone()),
-            ("feed:a.example/x", &untrusted, plain),
+            ("feed:a.example/x", &untrusted, plain.clone()),
+            ("itpc://a.example/x", &refused, plain),
             ("a.example/x", &unknown, None),
             ("https://a.example/x", &refused, None),
-            ("feed://a.example/x", &refused, None),
+            ("feed:https://a.example/x", &refused, None),
         ] {
             assert_eq!(plain_address(typed, asked, fetched), expected, "{typed}");
         }

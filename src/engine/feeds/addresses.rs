@@ -2,6 +2,7 @@
 
 use crate::engine::external::feed_sources::source_address;
 use crate::engine::state::Engine;
+use backissue_core::feed::after_feed_scheme;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::history::FeedKey;
@@ -15,12 +16,7 @@ pub fn address_of(typed: &str) -> Result<String, String> {
 /// Parses the user's input as an address of the web. Adds `https://` to a bare host name.
 pub fn web_address(typed: &str) -> Result<String, String> {
     let typed = typed.trim();
-    let typed = match typed.split_at_checked(5) {
-        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("feed:") => {
-            rest.trim_start_matches("//")
-        }
-        Some(_) | None => typed,
-    };
+    let typed = after_feed_scheme(typed).map_or(typed, |rest| rest.trim_start_matches("//"));
     let with_scheme = if typed.contains("://") {
         typed.to_owned()
     } else {
@@ -55,7 +51,8 @@ pub fn web_address(typed: &str) -> Result<String, String> {
     }
 }
 
-/// Returns the address of the profile of a handle as Mastodon writes it, `@user@host`. Without this, the user would count as a login.
+/// Returns the address of the profile of a handle as Mastodon writes it, `@user@host`. Without this, the user would count as a
+/// login.
 fn profile_of_handle(typed: &str) -> Option<String> {
     let (user, host) = typed.strip_prefix('@')?.split_once('@')?;
     let is_user = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
@@ -98,7 +95,10 @@ mod tests {
     fn a_bare_host_name_gets_https() {
         assert_eq!(address_of(" site.example "), Ok("https://site.example/".into()));
         assert_eq!(address_of("feed://site.example/rss"), Ok("https://site.example/rss".into()));
-        assert_eq!(address_of("FEED://site.example/rss"), Ok("https://site.example/rss".into()));
+        for scheme in ["FEED", "feeds", "itpc", "pcast", "podcast", "rss"] {
+            let typed = format!("{scheme}://site.example/rss");
+            assert_eq!(address_of(&typed), Ok("https://site.example/rss".into()));
+        }
         assert_eq!(
             address_of("feed:https://site.example/rss"),
             Ok("https://site.example/rss".into())

@@ -6,6 +6,7 @@ use super::discovery::named_by;
 use super::subscription::NamedBy;
 use crate::engine::poll::current_document::{NamedCurrent, is_taken_over};
 use crate::engine::poll::fetch::{FetchRequest, Fetched, RequestKind};
+use crate::engine::poll::poll_request::Again;
 use crate::engine::poll::poll_request::Sent;
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::kind::{Subscribed, subscribed};
@@ -78,7 +79,12 @@ pub fn correct(addition: &mut Addition, asked: &str, fetched: Fetched) -> Correc
 /// Completes the request for the next address: sets the origin of the address, its restrictions, and whether to bypass caches.
 pub fn request(addition: &Addition, typed: FetchRequest) -> FetchRequest {
     let answer = addition.mistaken.as_ref().and_then(|first| first.fetched.result.as_ref().ok());
-    let kind = if addition.fresh { RequestKind::Fresh } else { RequestKind::Usual };
+    let again = addition.again.as_ref().filter(|(url, _)| *url == typed.url);
+    let kind = match again {
+        Some((_, Again::OtherFormats)) => RequestKind::AnyFormat,
+        Some(_) => RequestKind::Fresh,
+        None => RequestKind::Usual,
+    };
     let named = addition.named.get(&typed.url).cloned();
     let NamedAddress { source, allow_insecure } = match answer {
         Some(answer) => NamedAddress { source: named_by(answer), allow_insecure: false },

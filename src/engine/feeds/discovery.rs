@@ -6,10 +6,12 @@ use crate::engine::poll::classify_response::{answer_words, not_a_feed};
 use crate::engine::poll::fetch::{AddressSource, Answer, AnswerBody, Fetched};
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::discover::candidates::Candidate;
-use backissue_core::feed::discover::page_feeds::{PageLeads, well_known};
+use backissue_core::feed::discover::page_feeds::{PageLeads, nearby};
 
 /// Maximum number of links to try from a page that names no feed (SPEC D.9).
 const LINKED_MAX: usize = 5;
+/// Maximum number of other addresses to try that a page states (SPEC D.9).
+const STATED_MAX: usize = 3;
 
 /// Returns the feed document in a response, or the reason that the response is not a feed.
 pub fn feed_in(fetched: &Fetched) -> Result<&FeedDocument, String> {
@@ -52,6 +54,11 @@ pub(super) fn found(fetched: &Fetched) -> Found<'_> {
         }
         AnswerBody::Document(document) if document.kind.is_feed() => Found::Feed(document),
         AnswerBody::Document(document) => Found::Nothing(not_a_feed(document)),
+        AnswerBody::Page { title, candidates, .. }
+            if candidates.is_empty() && asks_for_consent(fetched, answer, title.as_deref()) =>
+        {
+            Found::Nothing(CONSENT.into())
+        }
         AnswerBody::Page { title, candidates, leads } => {
             Found::Page(FoundPage { answer, title: title.as_deref(), candidates, leads })
         }
@@ -62,14 +69,29 @@ pub(super) fn found(fetched: &Fetched) -> Found<'_> {
     }
 }
 
+/// Message for a page that asks for consent before it shows the site.
+const CONSENT: &str = "the site first asks for consent to cookies, which only a browser can give; for a YouTube channel, use its address with /channel/ID";
+
+/// Checks whether redirects led to a page that asks for consent, by its address or title.
+fn asks_for_consent(fetched: &Fetched, answer: &Answer, title: Option<&str>) -> bool {
+    let is_word = |part: &str| part.to_ascii_lowercase().starts_with("consent");
+    let url = url::Url::parse(&answer.url).ok();
+    let in_address = url.is_some_and(|url| {
+        url.host_str().is_some_and(is_word)
+            || url.path_segments().is_some_and(|mut parts| parts.any(is_word))
+    });
+    let in_title = title.is_some_and(|title| title.starts_with("Before you continue"));
+    !fetched.hops.is_empty() && (in_address || in_title)
+}
+
 /// Returns the origin of an address that a response names.
 pub(super) fn named_by(answer: &Answer) -> AddressSource {
     AddressSource::Supplied { by: answer.url.clone(), public: answer.public }
 }
 
 /// Returns the addresses to try after a page, in order, and records their origin (SPEC D.9). These are the feeds that the page
-/// names. If it names none, the target of its meta refresh (followed once), or else links within the site that may be feeds, and
-/// well-known addresses of feeds.
+/// names, then other addresses that it states. If there are none, the target of its meta refresh (followed once), or else links
+/// within the site that may be feeds, and, for the first page, pages above it and common addresses of feeds.
 pub(super) fn follow_page(
     addition: &mut Addition,
     asked: &str,
@@ -84,21 +106,24 @@ pub(super) fn follow_page(
         candidates.iter().map(|candidate| candidate.url.clone()).collect()
     };
     let refresh = page.leads.refresh.as_ref().filter(|_| is_first && !addition.refreshed);
-    if let Some(target) = refresh.filter(|_| page.candidates.is_empty()) {
+    let names_none = page.candidates.is_empty() && page.leads.stated.is_empty();
+    if let Some(target) = refresh.filter(|_| names_none) {
         addition.refreshed = true;
         let named = NamedAddress { source, allow_insecure: false };
         addition.named.insert(target.clone(), named);
         return vec![target.clone()];
     }
     let mut named = urls(page.candidates);
+    named.extend(page.leads.stated.iter().take(STATED_MAX).cloned());
     named.retain(|url| is_new(addition, url));
     let mut guessed = Vec::new();
-    if named.is_empty() && is_first {
+    if named.is_empty() || page.candidates.is_empty() {
         let site = site_of(&page.answer.url);
-        named = urls(&page.leads.linked);
-        named.retain(|url| site_of(url) == site && is_new(addition, url));
-        named.truncate(LINKED_MAX);
-        guessed = well_known(asked);
+        let mut linked = urls(&page.leads.linked);
+        linked.retain(|url| site_of(url) == site && is_new(addition, url));
+        linked.retain(|url| !named.contains(url) && !addition.to_try.contains(url));
+        named.extend(linked.into_iter().take(LINKED_MAX));
+        guessed = if is_first { nearby(asked) } else { Vec::new() };
         guessed.retain(|url| !named.contains(url));
     }
     for url in &named {
@@ -172,14 +197,25 @@ mod tests {
         let refresh = Some("http://site.example/en/".to_owned());
         for (candidates, leads, url, insecure) in [
             (vec![candidate("http://127.0.0.1/f")], none.clone(), "http://127.0.0.1/f", true),
-            (vec![candidate("https://b.example/f")], none, "https://b.example/f", false),
+            (vec![candidate("https://b.example/f")], none.clone(), "https://b.example/f", false),
             (
                 vec![],
-                PageLeads { refresh, linked: linked.clone() },
+                PageLeads { stated: vec!["http://c.example/s".to_owned()], ..none },
+                "http://c.example/s",
+                true,
+            ),
+            (
+                vec![],
+                PageLeads { refresh, linked: linked.clone(), stated: vec![] },
                 "http://site.example/en/",
                 false,
             ),
-            (vec![], PageLeads { refresh: None, linked }, "https://site.example/l", false),
+            (
+                vec![],
+                PageLeads { refresh: None, linked, stated: vec![] },
+                "https://site.example/l",
+                false,
+            ),
         ] {
             let request = asked_after(candidates, leads);
             assert_eq!((request.url.as_str(), request.allow_insecure), (url, insecure));

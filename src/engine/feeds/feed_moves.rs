@@ -5,11 +5,13 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
-use super::subscription::{FeedState, NamedBy, ProposedMove, Subscription, SubscriptionRecord};
+use super::subscription::{
+    FeedState, GivenBy, NamedBy, ProposedMove, Subscription, SubscriptionRecord,
+};
 use super::{feed_settings, unsubscribe};
 use crate::engine::backfill::history_requests::write_record;
 use crate::engine::change::feed_change::{Direction, FeedChange, FeedParts};
-use crate::engine::change::undo_stack::Step;
+use crate::engine::change::step::Step;
 use crate::engine::change::value::ChangeId;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
@@ -21,6 +23,7 @@ use crate::engine::poll::redirects::replace_address;
 use crate::engine::poll::{manual_poll, plans, stop_polls};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use backissue_core::accounts::subscriptions::Leaving;
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::FeedStatus;
@@ -87,7 +90,7 @@ pub(super) fn move_to(
         if let Some(former) = record.former.last_mut() {
             former.by_user = true;
         }
-        record.named_by = named_by;
+        (record.named_by, record.given_by) = (named_by, Some(GivenBy::User));
         start_afresh(state);
         text.clone()
     }));
@@ -105,7 +108,7 @@ fn change_address(
         let text = change(subscription);
         subscription.state.archive = None;
         // The document at the new address may not continue where the document at the former address ended.
-        Arc::make_mut(&mut subscription.history).forget_windows();
+        Arc::make_mut(&mut subscription.history).read_elsewhere();
         text
     });
     let dropped = drop_fetches::drop_walk(engine, feed);
@@ -129,7 +132,7 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     let Some((mut given_up, dropped)) = unsubscribe::leave(engine, from) else {
         return Vec::new();
     };
-    given_up.record.ended = Some(now);
+    (given_up.record.ended, given_up.record.leaving) = (Some(now), Leaving::Removed);
     let mut changed = FeedChange::default();
     if let Some(kept) = engine.feeds.get_mut(&into) {
         let before = FeedParts::of(kept);
@@ -145,7 +148,7 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     }
     engine.ended.insert(from, given_up);
     engine.tell_when_durable(from, Event::SubscriptionEnded(from));
-    let step = Some(engine.undo.push(Step::Unsubscribed(from)));
+    let step = engine.undo.push(Step::Unsubscribed(from));
     engine.tell(Event::FeedsChanged);
     let mut effects = Vec::from_iter(dropped);
     effects.push(change::write(
@@ -256,7 +259,7 @@ pub fn changed(
     let step = engine.undo.push(step);
     engine.say_undoable(text);
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed, &before, Some(step))
+    save_and_show(engine, now, feed, &before, step)
 }
 
 /// Moves waiting polls and emits an event if the address of a feed is no longer `from`.

@@ -6,7 +6,7 @@ use super::chosen_settings::{Chosen, FeedSettings};
 use super::subscription::Subscription;
 use crate::engine::backfill::history_requests;
 use crate::engine::change::feed_change::{FeedChange, FeedParts};
-use crate::engine::change::undo_stack::Step;
+use crate::engine::change::step::Step;
 use crate::engine::change::value::ChangeId;
 use crate::engine::change::{self, Change};
 use crate::engine::durations::interval_text;
@@ -97,8 +97,8 @@ fn put(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, chosen: Chosen) -
     if before == chosen {
         return Vec::new();
     }
-    let step = engine.undo.push(Step::Changed { feed, before: Box::new(before) });
-    replace(engine, now, feed, chosen, Some(step))
+    let step = engine.undo.push(Step::changed(feed, before, chosen.clone()));
+    replace(engine, now, feed, chosen, step)
 }
 
 /// Replaces the user's settings for a feed, updates its plan, and shows and writes the change.

@@ -8,9 +8,10 @@ use super::addition::{Imported, Subscribe};
 use super::addresses::comparable;
 use super::chosen_settings::{Chosen, FeedSettings};
 use super::subscribe::insert;
+use super::subscription::GivenBy;
 use super::typed_logins::{TakenLogin, take_login};
 use crate::engine::change::feed_change::{FeedChange, FeedParts};
-use crate::engine::change::undo_stack::Step;
+use crate::engine::change::step::Step;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
@@ -44,6 +45,7 @@ pub fn subscriptions_in(read: &Opml) -> Vec<Subscribe> {
         site: outline.html_url.clone(),
         tags: outline.tags.clone(),
         feed_settings: FeedSettings::from_opml(&outline.settings),
+        given_by: GivenBy::File,
         ..Subscribe::default()
     };
     read.outlines.iter().map(subscribe).collect()
@@ -63,13 +65,17 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
                 continue;
             }
         };
-        let TakenLogin { url, effects: kept, login } = take_login(engine, url);
+        let TakenLogin { url, effects: kept, login } = take_login(engine, url, asked.given_by);
         effects.extend(kept);
         imported.logins.extend(login);
         if let Some(&feed) = known.get(&comparable(&url)) {
             imported.known.push(feed);
-            if let Some((before, change)) = add_tags(engine, feed, &asked.tags) {
-                steps.push(Step::Changed { feed, before: Box::new(before) });
+            let (before, change) = add_to(engine, feed, &asked);
+            if change.renames() {
+                let after = engine.feeds.get(&feed).map(|feed| feed.record.chosen());
+                steps.push(Step::changed(feed, before, after.unwrap_or_default()));
+            }
+            if change != FeedChange::default() {
                 changed.push((feed, change));
             }
             continue;
@@ -87,7 +93,8 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
         imported.known.len(),
         imported.bad.len()
     );
-    let step = (!steps.is_empty()).then(|| engine.undo.push(Step::Together(steps)));
+    let is_changed = !steps.is_empty();
+    let step = is_changed.then(|| engine.undo.push(Step::Imported(steps))).flatten();
     if step.is_some() {
         engine.say_undoable(text);
     } else {
@@ -102,16 +109,22 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
     effects
 }
 
-/// Adds tags to an existing subscription. Returns the earlier settings and the change, or `None` if the subscription already has
-/// all the tags.
-fn add_tags(engine: &mut Engine, feed: FeedKey, tags: &[String]) -> Option<(Chosen, FeedChange)> {
-    let subscription = engine.feeds.get_mut(&feed)?;
-    let record = &subscription.record;
-    let new: Vec<String> = tags.iter().filter(|tag| !record.tags.contains(tag)).cloned().collect();
-    if new.is_empty() {
-        return None;
-    }
+/// Adds tags to an existing subscription, and trusts its address as one that the user gave if the user did. Returns the earlier
+/// settings and the change.
+pub(super) fn add_to(
+    engine: &mut Engine,
+    feed: FeedKey,
+    asked: &Subscribe,
+) -> (Chosen, FeedChange) {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Default::default() };
     let before = FeedParts::of(subscription);
-    subscription.record.tags.extend(new);
-    Some((before.record.chosen(), FeedChange::since(&before, subscription)))
+    let record = &mut subscription.record;
+    let new: Vec<String> =
+        asked.tags.iter().filter(|tag| !record.tags.contains(tag)).cloned().collect();
+    record.tags.extend(new);
+    if asked.given_by != GivenBy::Account {
+        (record.given_by, record.named_by) = (Some(asked.given_by), None);
+        record.former.iter_mut().for_each(|former| former.by_user = true);
+    }
+    (before.record.chosen(), FeedChange::since(&before, subscription))
 }

@@ -11,6 +11,7 @@ pub mod feed_preview;
 pub mod feed_settings;
 pub mod import;
 pub mod interval_rules;
+pub mod removals;
 pub mod setting_row;
 pub mod setting_table;
 pub mod subscribe;

@@ -11,21 +11,24 @@ use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::discovery::{Found, feed_in, follow_page, found, names_no_feed};
 use super::subscription::{FormerAddress, NamedBy, Subscription, SubscriptionRecord};
 use super::typed_logins::take_login;
-use super::{feed_moves, feed_preview};
-use crate::engine::change::undo_stack::Step;
+use super::{feed_moves, feed_preview, import};
+use crate::engine::change::feed_change::FeedChange;
+use crate::engine::change::step::Step;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::external::feed_sources::allowed_address;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
+use crate::engine::politeness::server_habits::Accepting;
 use crate::engine::poll::classify_response::worth_asking_again;
-use crate::engine::poll::fetch::{Fetched, Purpose};
+use crate::engine::poll::fetch::{AnswerBody, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::poll_request::{Again, Sent};
 use crate::engine::poll::redirects::permanent;
 use crate::engine::poll::{plans, polling, start_fetches};
 use crate::engine::state::Engine;
+use backissue_core::feed::OTHER_JSON;
 use backissue_core::feed::discover::feed_address_of;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::opml::subscription_list::normal_tags;
@@ -47,6 +50,7 @@ pub(in crate::engine) fn insert(
     let record = SubscriptionRecord {
         url,
         named_by,
+        given_by: Some(wanted.given_by),
         // Limit the length of the title and remove line breaks, because it may come from a file or another process.
         own_title: wanted.title.as_deref().map(|title| one_line(title, NAME_MAX)),
         site: wanted.site.clone(),
@@ -68,7 +72,7 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
     let mut wanted = wanted;
     let (mut kept, mut login) = (Vec::new(), None);
     let address = allowed_address(&wanted, &engine.settings.network).map(|url| {
-        let taken = take_login(engine, url);
+        let taken = take_login(engine, url, wanted.given_by);
         (kept, login) = (taken.effects, taken.login);
         taken.url
     });
@@ -80,7 +84,8 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
         refreshed: false,
         previews: Previews::default(),
         asked: 0,
-        fresh: false,
+        again: None,
+        repeated: 0,
         first_trouble: None,
         plain: None,
         mistaken: None,
@@ -123,7 +128,6 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
 fn try_next(engine: &mut Engine, addition: &mut Addition) {
     if let Some(url) = addition.to_try.pop_front() {
         addition.asked = addition.asked.saturating_add(1);
-        addition.fresh = false;
         enqueue(engine, addition, url);
     }
 }
@@ -134,19 +138,27 @@ fn enqueue(engine: &mut Engine, addition: &Addition, url: String) {
     engine.host_queue.enqueue(waiting, &engine.settings.network);
 }
 
-/// Requests an address again, once, if the response came from a stale cache (SPEC D.2). Returns whether the request is repeated.
-fn ask_past_caches(
-    engine: &mut Engine,
-    addition: &mut Addition,
-    asked: &str,
-    fetched: &Fetched,
-) -> bool {
-    let is_stale = worth_asking_again(fetched, &Sent::default()) == Some(Again::Fresh);
-    let asks = is_stale && !std::mem::replace(&mut addition.fresh, true);
-    if asks {
-        enqueue(engine, addition, asked.to_owned());
-    }
-    asks
+/// Checks whether no further request is allowed.
+fn is_last(addition: &Addition) -> bool {
+    addition.asked.saturating_add(addition.repeated) >= ASKED_MAX
+}
+
+/// Requests an address again, once, if the response came from a stale cache or the server has other formats than the requested ones
+/// (SPEC D.2). Returns whether the request is repeated.
+fn ask_again(engine: &mut Engine, addition: &mut Addition, asked: &str, fetched: &Fetched) -> bool {
+    // Some servers send their data as JSON unless the request names the type of web pages.
+    let body = fetched.result.as_ref().ok().map(|answer| &answer.body);
+    let is_data = matches!(body, Some(AnswerBody::Document(document))
+        if document.flaws.iter().any(|flaw| flaw.reason == OTHER_JSON));
+    let again = worth_asking_again(fetched, &Sent::default())
+        .filter(|again| matches!(again, Again::Fresh | Again::OtherFormats))
+        .or_else(|| is_data.then_some(Again::OtherFormats));
+    let is_first = addition.again.as_ref().is_none_or(|(url, _)| url != asked);
+    let Some(again) = again.filter(|_| is_first && !is_last(addition)) else { return false };
+    addition.repeated = addition.repeated.saturating_add(1);
+    addition.again = Some((asked.to_owned(), again));
+    enqueue(engine, addition, asked.to_owned());
+    true
 }
 
 /// Handles the response to a request for a subscription that is being added.
@@ -157,11 +169,23 @@ pub fn fetched(
     asked: &str,
     fetched: Fetched,
 ) -> Vec<Effect> {
+    let mut effects = rate_limits::note_limit(engine, now, asked, &fetched, None);
+    effects.extend(answered(engine, now, id, asked, fetched));
+    effects
+}
+
+fn answered(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    id: u32,
+    asked: &str,
+    fetched: Fetched,
+) -> Vec<Effect> {
     let Some(mut addition) = engine.additions.remove(&id) else {
         return start_fetches::start(engine, now);
     };
     // Ignore the response if the user cancelled the subscription or the request is repeated.
-    if addition.ended.is_some() || ask_past_caches(engine, &mut addition, asked, &fetched) {
+    if addition.ended.is_some() || ask_again(engine, &mut addition, asked, &fetched) {
         engine.additions.insert(id, addition);
         return start_fetches::start(engine, now);
     }
@@ -208,7 +232,8 @@ pub fn fetched(
                 let preview = |url| feed_preview::select(engine, now, id, url);
                 return first.map(preview).unwrap_or_default();
             }
-            addition.to_try.extend(named);
+            // What this page names comes before what is guessed from an earlier one.
+            named.into_iter().rev().for_each(|url| addition.to_try.push_front(url));
             Err((!leads_on).then(|| names_no_feed(page.title)))
         }
         Found::Nothing(why) => {
@@ -277,7 +302,7 @@ fn go_on(engine: &mut Engine, addition: &mut Addition, asked: &str, why: Option<
         None => why,
     });
     addition.first_trouble = addition.first_trouble.take().or(why);
-    if addition.to_try.is_empty() || addition.asked >= ASKED_MAX {
+    if addition.to_try.is_empty() || is_last(addition) {
         let why = addition.first_trouble.clone().unwrap_or_else(|| names_no_feed(None));
         let mut text = format!("no feed found at {}: {why}", addition.wanted.address.trim());
         match &addition.plain {
@@ -306,7 +331,12 @@ pub fn subscribe(
     (named_by, archive): (Option<NamedBy>, Option<NamedBy>),
 ) -> (Added, Vec<Effect>) {
     if let Some(feed) = subscribed_as(engine, url) {
-        return (Added { feed, known: true, moved: None }, Vec::new());
+        let claimed = named_by.is_none().then(|| Subscribe { tags: Vec::new(), ..wanted.clone() });
+        let change = claimed.map(|wanted| import::add_to(engine, feed, &wanted).1);
+        let change = change.filter(|change| *change != FeedChange::default());
+        let changed = change.map(|change| Change::Subscribed(Vec::new(), vec![(feed, change)]));
+        let effects = changed.map(|changed| change::write(engine, changed, None));
+        return (Added { feed, known: true, moved: None }, effects.into_iter().collect());
     }
     let feed = insert(engine, now, wanted, url.to_owned(), named_by);
     if let (Some(archive), Some(added)) = (archive, engine.feeds.get_mut(&feed)) {
@@ -315,14 +345,25 @@ pub fn subscribe(
     }
     engine.tell(Event::FeedsChanged);
     // A subscription that is added without a request is part of a larger change, and that change has its own undo step.
-    let step = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed)));
+    let step = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed))).flatten();
     let mut effects = vec![change::write(engine, Change::Subscribed(vec![feed], Vec::new()), step)];
     effects.extend(rate_limits::save_wait(engine, feed));
     (Added { feed, known: false, moved: None }, effects)
 }
 
-/// Subscribes to a feed whose document just arrived, or changes the address of a feed to it, and stores the document. `current` is set if the document is an archive or
-/// came from an archive's `current` address, and contains both responses.
+/// Says that a new feed is on none of the user's accounts; empty without accounts, or if it is on one.
+fn only_here(engine: &Engine, feed: FeedKey) -> String {
+    let account = |feed: &Subscription| feed.record.feed_settings.account.is_some();
+    if engine.accounts.is_empty() || engine.feeds.get(&feed).is_some_and(account) {
+        return String::new();
+    }
+    let names: Vec<String> =
+        engine.accounts.iter().map(|account| format!("'{}'", account.name)).collect();
+    format!(", only here, not on {}", names.join(" or "))
+}
+
+/// Subscribes to a feed whose document just arrived, or changes the address of a feed to it, and stores the document. `current` is
+/// set if the document is an archive or came from an archive's `current` address, and contains both responses.
 fn subscribe_to(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -373,11 +414,21 @@ fn subscribe_to(
     };
     let is_new = wanted.moves.is_none();
     let cause = if is_new { PollCause::Subscribed } else { PollCause::Asked };
+    let accepted = addition.again.as_ref().filter(|(url, _)| url == asked);
+    if let Some(feed) = engine.feeds.get_mut(&added.feed)
+        && accepted.is_some_and(|(_, again)| *again == Again::OtherFormats)
+    {
+        feed.state.habits.accepting = Accepting::Anything;
+    }
     effects.extend(polling::first_document(engine, added.feed, cause, fetched, named));
     engine.tell(Event::FeedsChanged);
     if is_new {
         let title = engine.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
-        let text = format!("subscribed to '{title}'{}", offer.unwrap_or_default());
+        let text = format!(
+            "subscribed to '{title}'{}{}",
+            offer.unwrap_or_default(),
+            only_here(engine, added.feed)
+        );
         engine.say_undoable(text);
         engine.tell(Event::Subscribed { feed: added.feed, to_read: wanted.choose });
     }

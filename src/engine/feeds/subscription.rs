@@ -13,6 +13,8 @@ use crate::engine::moving::publication::StatedHead;
 use crate::engine::politeness::server_habits::ServerHabits;
 use crate::engine::poll::fetch::Validators;
 use crate::engine::poll::poll_log::PollLogEntry;
+use backissue_core::accounts::subscriptions::Leaving;
+use backissue_core::feed::outgoing::outgoing_title;
 use backissue_core::feed::sparse::is_default;
 use backissue_core::feed::{FeedDocument, Kind};
 use backissue_core::history::{ArchiveNode, Counters, FeedKey, GapKey, HistoryRecord, Merging};
@@ -61,14 +63,19 @@ pub struct SubscriptionRecord {
     /// Former addresses, oldest first; at most the last [`FORMER_MAX`] (SPEC D.3).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<FormerAddress>,
-    /// Document that named the subscribed address; `None` if the user typed the address.
+    /// Document that named the subscribed address; `None` if [`GivenBy`] tells who did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub named_by: Option<NamedBy>,
+    /// Who gave the subscribed address; `None` in records of earlier versions until [`Subscription::saved`].
+    pub given_by: Option<GivenBy>,
     /// Proposed address that the user declined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declined: Option<String>,
     /// Time at which the user unsubscribed. The stored data is deleted a week later.
     pub ended: Option<DateTime<Utc>>,
+    /// Whether a sync may remove the subscription from the server of its account.
+    #[serde(skip_serializing_if = "is_default")]
+    pub leaving: Leaving,
 }
 
 /// An address that a feed had before it moved.
@@ -92,6 +99,18 @@ pub struct NamedBy {
     pub url: String,
     /// `true` if the page or response came from a public address.
     pub public: bool,
+}
+
+/// Who gave the address of a subscription. It decides whether the address may contain a login and lead to private servers (SPEC D.6).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GivenBy {
+    /// The user typed it, or the page that led to it.
+    #[default]
+    User,
+    /// A file that the user imported.
+    File,
+    /// The server of an account listed it.
+    Account,
 }
 
 /// Maximum number of former addresses kept.
@@ -213,7 +232,10 @@ pub struct ArchiveAddress {
 impl Subscription {
     /// Creates a subscription from the store, without a plan.
     pub fn saved(saved: SavedSubscription) -> Self {
-        let SavedSubscription { key, record, state, history, counters } = saved;
+        let SavedSubscription { key, mut record, state, history, counters } = saved;
+        let is_remote = record.feed_settings.account.is_some() && record.named_by.is_none();
+        let usual = if is_remote { GivenBy::Account } else { GivenBy::User };
+        record.given_by.get_or_insert(usual);
         let told_gaps = missing_in(&history);
         Self { state, history, counters, told_gaps, ..Self::new(key, record) }
     }
@@ -260,6 +282,11 @@ impl SubscriptionRecord {
     pub fn shown_title(&self) -> &str {
         let stated = self.own_title.as_deref().or(self.title.as_deref());
         stated.filter(|title| !title.is_empty()).unwrap_or(&self.url)
+    }
+
+    /// Returns the shown title as it may leave this machine.
+    pub fn outgoing_title(&self) -> String {
+        outgoing_title(Some(self.shown_title()), &self.url)
     }
 
     /// Returns the names by which queries refer to the feed, whose number is `key`.

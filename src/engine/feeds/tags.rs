@@ -2,7 +2,7 @@
 
 use crate::engine::change::feed_change::{FeedChange, FeedParts};
 use crate::engine::change::list_change::ListChange;
-use crate::engine::change::undo_stack::Step;
+use crate::engine::change::step::Step;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
@@ -11,6 +11,9 @@ use backissue_core::feed::opml::subscription_list::normal_tags;
 use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{EntryFilter, FilterScope};
 use backissue_core::history::FeedKey;
+
+/// Tags of feeds.
+type FeedTags = Vec<(FeedKey, Vec<String>)>;
 
 /// Returns the new name of `tag` if the tag `from` is renamed to `to`. Returns `None` if `tag` is neither `from` nor nested in it.
 pub fn renamed(tag: &str, from: &str, to: &str) -> Option<String> {
@@ -44,24 +47,61 @@ pub fn rename(engine: &mut Engine, from: &str, to: &str) -> Vec<Effect> {
     effects
 }
 
+/// Undoes or redoes the renaming of a tag. Tags and filters that something else changed since then stay.
+pub fn take_back(
+    engine: &mut Engine,
+    tags: FeedTags,
+    filters: Vec<EntryFilter>,
+    (tags_after, filters_after): (FeedTags, Vec<EntryFilter>),
+) -> (Vec<Effect>, Step) {
+    if tags_after.is_empty() {
+        // An earlier version did not note what the change made.
+        return put(engine, tags, filters, false);
+    }
+    let back = |((feed, before), (_, after)): ((FeedKey, Vec<String>), &(FeedKey, Vec<String>))| {
+        let present = &engine.feeds.get(&feed)?.record.tags;
+        Some((feed, without_change(present, &before, after)))
+    };
+    let tags = tags.into_iter().zip(&tags_after).filter_map(back).collect();
+    let mut list = engine.filters.list.clone();
+    ListChange::new(filters, &filters_after).revert(&mut list);
+    put(engine, tags, list, false)
+}
+
+/// Returns the present tags of a feed without a change of the user.
+pub fn without_change(present: &[String], before: &[String], after: &[String]) -> Vec<String> {
+    if present == after {
+        return before.to_vec();
+    }
+    let is_kept = |tag: &&String| before.contains(tag) || !after.contains(tag);
+    let kept = present.iter().filter(is_kept);
+    let back = before.iter().filter(|tag| !after.contains(tag) && !present.contains(tag));
+    kept.chain(back).cloned().collect()
+}
+
 /// Sets the tags of feeds and replaces the filters. Returns the step that undoes this; `undoable` adds it to the undo steps.
 pub fn put(
     engine: &mut Engine,
-    tags: Vec<(FeedKey, Vec<String>)>,
+    tags: FeedTags,
     filters: Vec<EntryFilter>,
     undoable: bool,
 ) -> (Vec<Effect>, Step) {
-    let (mut before, mut changes) = (Vec::new(), Vec::new());
+    let (mut before, mut after, mut changes) = (Vec::new(), Vec::new(), Vec::new());
     for (key, tags) in tags {
         let Some(feed) = engine.feeds.get_mut(&key) else { continue };
         let parts = FeedParts::of(feed);
+        after.push((key, tags.clone()));
         before.push((key, std::mem::replace(&mut feed.record.tags, tags)));
         changes.push((key, FeedChange::since(&parts, feed)));
     }
     let former = std::mem::replace(&mut engine.filters.list, filters);
     let filters = ListChange::new(former.clone(), &engine.filters.list);
-    let inverse = Step::Retagged { tags: before, filters: former };
-    let step = undoable.then(|| engine.undo.push(inverse.clone()));
+    let inverse = Step::Retagged {
+        tags: before,
+        filters: former,
+        after: (after, engine.filters.list.clone()),
+    };
+    let step = undoable.then(|| engine.undo.push(inverse.clone())).flatten();
     let mut effects = vec![change::write(engine, Change::Feeds(changes), step)];
     if !filters.is_empty() {
         effects.push(change::write(engine, Change::Filters(filters), step));

@@ -10,6 +10,7 @@ use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::manual_poll;
+use crate::engine::poll::redirects::names_another_session;
 use crate::engine::request::TroubleAnswer;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
@@ -30,8 +31,10 @@ pub const STORE: FeedKey = FeedKey(0);
 /// A problem of a feed or of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Concern {
-    /// Feed with the problem.
+    /// Feed with the problem; [`STORE`] for a problem of the store or of an account.
     pub feed: FeedKey,
+    /// Name of the account with the problem.
+    pub account: Option<String>,
     /// State of the feed in one or two words, as in `backissue feeds --json`: `moved`, `gone`, `failing`, ...
     pub state: &'static str,
     /// Description of the problem, as a sentence.
@@ -57,6 +60,10 @@ pub enum Remedy {
     Retry,
     /// Return to the former address.
     UndoMove,
+    /// Sync the account now.
+    Sync,
+    /// Answer what the account waits for.
+    Answer,
     /// No remedy is possible; the user can only dismiss the problem.
     Know,
 }
@@ -71,6 +78,8 @@ impl Remedy {
             Self::AllowInsecure => "allow http for this feed",
             Self::Retry => "retry now",
             Self::UndoMove => "undo the move",
+            Self::Sync => "sync now",
+            Self::Answer => "answer",
             Self::Know => "noted",
         }
     }
@@ -80,7 +89,12 @@ impl Remedy {
         match self {
             Self::AcceptMove | Self::Merge => "stay",
             Self::UndoMove => "fine",
-            Self::Resume | Self::AllowInsecure | Self::Retry | Self::Know => "noted",
+            Self::Resume
+            | Self::AllowInsecure
+            | Self::Retry
+            | Self::Sync
+            | Self::Answer
+            | Self::Know => "noted",
         }
     }
 }
@@ -122,8 +136,10 @@ pub fn concerns(engine: &Engine, now: DateTime<Utc>) -> Vec<Concern> {
     let mut list: Vec<Concern> =
         engine.feeds.values().filter_map(|feed| untold(engine, feed, now)).collect();
     list.sort_by_key(|concern| concern.remedy);
+    list.extend(of_accounts(engine, now));
     list.extend(engine.mended.iter().map(|told| Concern {
         feed: STORE,
+        account: None,
         state: "mended",
         sentence: told.clone(),
         remedy: Remedy::Know,
@@ -136,7 +152,35 @@ pub fn concerns(engine: &Engine, now: DateTime<Utc>) -> Vec<Concern> {
 pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
     let in_trouble = engine.feeds.values().filter(|feed| untold(engine, feed, now).is_some());
     let stores = usize::from(engine.mended.is_some());
-    u32::try_from(in_trouble.count().saturating_add(stores)).unwrap_or(u32::MAX)
+    let others = of_accounts(engine, now).count().saturating_add(stores);
+    u32::try_from(in_trouble.count().saturating_add(others)).unwrap_or(u32::MAX)
+}
+
+/// Returns the problems of accounts: what waits for an answer, and syncs that failed.
+fn of_accounts(engine: &Engine, now: DateTime<Utc>) -> impl Iterator<Item = Concern> {
+    let concern = move |name: &str, state, sentence, remedy| Concern {
+        feed: STORE,
+        account: Some(name.to_owned()),
+        state,
+        sentence,
+        remedy,
+        since: now,
+    };
+    engine.accounts.iter().flat_map(move |account| {
+        let waits = account.waits.words().map(|what| {
+            let text = format!("It waits for your answer before it would {what}.");
+            concern(&account.name, "waits", text, Remedy::Answer)
+        });
+        let fails = account.failure.as_ref().map(|why| {
+            let at = account.last.as_ref().map(|(at, _)| at.with_timezone(&engine.zone));
+            let at = at.map(|at| at.format(" on %-d %B, %H:%M").to_string()).unwrap_or_default();
+            let text = format!(
+                "The last sync failed{at}: {why}. If the login changed, ':account-add' takes another one."
+            );
+            concern(&account.name, "failing", text, Remedy::Sync)
+        });
+        waits.into_iter().chain(fails)
+    })
 }
 
 fn untold(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<Concern> {
@@ -182,7 +226,7 @@ fn describe(
     since: DateTime<Utc>,
     sentence: String,
 ) -> Concern {
-    Concern { feed: feed.key, state, sentence, remedy, since }
+    Concern { feed: feed.key, account: None, state, sentence, remedy, since }
 }
 
 fn last_try(feed: &Subscription) -> DateTime<Utc> {
@@ -307,9 +351,17 @@ fn of_archive(feed: &Subscription) -> Option<Concern> {
 fn moved(feed: &Subscription, now: DateTime<Utc>, day: Day<'_>) -> Option<Concern> {
     let former = feed.record.former.last().filter(|former| !former.by_user)?;
     let recent = now.signed_duration_since(former.until) < MOVE_TOLD;
-    let text =
-        format!("It moved on {} from {} to {}.", day(former.until), former.url, feed.record.url);
-    recent.then(|| describe(feed, "moved", Remedy::UndoMove, former.until, text))
+    let url = &feed.record.url;
+    let (remedy, text) = if names_another_session(&feed.record, url) {
+        let text = format!(
+            "Its server moves it to another session of the same address each time: it stays at {url}."
+        );
+        (Remedy::Know, text)
+    } else {
+        let text = format!("It moved on {} from {} to {url}.", day(former.until), former.url);
+        (Remedy::UndoMove, text)
+    };
+    recent.then(|| describe(feed, "moved", remedy, former.until, text))
 }
 
 /// Returns the time since which a feed counts as silent, because it usually publishes much more often.
@@ -334,7 +386,7 @@ pub const fn answer(remedy: Remedy) -> TroubleAnswer {
         Remedy::Retry => TroubleAnswer::Retry,
         Remedy::Resume => TroubleAnswer::Resume,
         Remedy::AllowInsecure => TroubleAnswer::AllowInsecure,
-        Remedy::Know => TroubleAnswer::Note,
+        Remedy::Sync | Remedy::Answer | Remedy::Know => TroubleAnswer::Note,
     }
 }
 

@@ -4,6 +4,7 @@
 use url::Url;
 
 use super::addition::LoginToKeep;
+use super::subscription::GivenBy;
 use crate::engine::effect::Effect;
 use crate::engine::settings::{Credentials, Login, NetworkSettings, Secret};
 use crate::engine::state::Engine;
@@ -62,10 +63,20 @@ pub(in crate::engine) struct TakenLogin {
 
 /// Moves the login within an address to the credentials, which take effect at once. The effects write the login to the credentials
 /// file.
-pub(in crate::engine) fn take_login(engine: &mut Engine, url: String) -> TakenLogin {
+pub(in crate::engine) fn take_login(
+    engine: &mut Engine,
+    url: String,
+    given_by: GivenBy,
+) -> TakenLogin {
     let network = &mut engine.settings.network;
+    let split = split_login(&url);
+    if given_by == GivenBy::Account {
+        // A login would be sent to every address of its host, on the word of a server.
+        let url = split.map_or(url, |split| split.address);
+        return TakenLogin { url, effects: Vec::new(), login: None };
+    }
     // Without a credentials file, the login stays in the address.
-    let split = network.credentials_file.clone().zip(split_login(&url));
+    let split = network.credentials_file.clone().zip(split);
     let Some((file, split)) = split else {
         return TakenLogin { url, effects: Vec::new(), login: None };
     };

@@ -6,9 +6,11 @@
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
+use super::removals::{also_there, removed_there};
 use super::subscription::Subscription;
-use crate::engine::change::undo_stack::{Step, UNDO_KEPT, is_over};
-use crate::engine::change::value::ChangeId;
+use crate::engine::change::step::Step;
+use crate::engine::change::undo_stack::{UNDO_KEPT, is_over};
+use crate::engine::change::value::{ChangeId, Origin};
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::entries::pictures_ahead;
@@ -18,6 +20,7 @@ use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::plans;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use backissue_core::accounts::subscriptions::Leaving;
 use backissue_core::history::FeedKey;
 
 /// Unsubscribes from a feed and adds an undo step.
@@ -26,25 +29,34 @@ pub fn unsubscribe(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
         return Vec::new();
     }
     let step = engine.undo.push(Step::Unsubscribed(feed));
-    give_up(engine, now, feed, Some(step)).unwrap_or_default()
+    let there = also_there(&removed_there(engine, &[feed]));
+    let Some((text, effects)) = give_up(engine, now, feed, step) else { return Vec::new() };
+    engine.say_undoable(format!("{text}{there}"));
+    effects
 }
 
-/// Unsubscribes from a feed and keeps its data so that it can be restored. Returns `None` if there is no such subscription.
+/// Unsubscribes from a feed and keeps its data so that it can be restored. Returns a sentence about it, or `None` if there is no such
+/// subscription.
 pub fn give_up(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     step: Option<ChangeId>,
-) -> Option<Vec<Effect>> {
+) -> Option<(String, Vec<Effect>)> {
     let (mut subscription, dropped) = leave(engine, feed)?;
     subscription.record.ended = Some(now);
-    engine.say_undoable(format!("unsubscribed from '{}'", subscription.record.shown_title()));
+    subscription.record.leaving = match engine.undo.origin {
+        Origin::User => Leaving::Removed,
+        Origin::Answered(_) => Leaving::Answered,
+        Origin::Arrived => Leaving::Stays,
+    };
+    let text = format!("unsubscribed from '{}'", subscription.record.shown_title());
     engine.ended.insert(feed, subscription);
     engine.tell_when_durable(feed, Event::SubscriptionEnded(feed));
     engine.tell(Event::FeedListChanged);
     let mut effects = Vec::from_iter(dropped);
     effects.push(change::write(engine, Change::Unsubscribed(feed), step));
-    Some(effects)
+    Some((text, effects))
 }
 
 /// Removes a subscription from the engine and cancels its polls and requests. The returned effect, if any, writes the changes of
@@ -73,7 +85,7 @@ pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<(Subscription, Option
 pub fn put_back(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, given_up: bool) {
     if given_up {
         let Some(mut subscription) = engine.ended.remove(&feed) else { return };
-        subscription.record.ended = None;
+        (subscription.record.ended, subscription.record.leaving) = (None, Leaving::Stays);
         engine.feeds.insert(feed, subscription);
         plans::replan(engine, feed, now);
     } else {
@@ -105,8 +117,8 @@ pub fn take_back(
         ));
     }
     let Some(mut subscription) = engine.ended.remove(&feed) else { return Ok(Vec::new()) };
-    subscription.record.ended = None;
-    let step = undoable.then(|| engine.undo.push(Step::Resubscribed(feed)));
+    (subscription.record.ended, subscription.record.leaving) = (None, Leaving::Stays);
+    let step = undoable.then(|| engine.undo.push(Step::Resubscribed(feed))).flatten();
     engine.say(format!("subscribed again to '{}'", subscription.record.shown_title()));
     engine.feeds.insert(feed, subscription);
     engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));

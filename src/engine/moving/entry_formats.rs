@@ -9,6 +9,7 @@ use crate::engine::entries::entry_json::time;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use backissue_core::feed::Enclosure;
+use backissue_core::feed::outgoing::{escaped_attribute, outgoing_link};
 use backissue_core::feed::text::{TITLE_MAX, one_line};
 
 /// First lines of a file of bookmarks.
@@ -58,21 +59,12 @@ pub fn bookmark(exported: &ExportedEntry<'_>) -> Option<String> {
         escaped(link),
         kept.listed().timestamp().max(0),
         escaped(kept.shown_title()),
-        escaped(feed.shown_title()),
+        escaped(&feed.outgoing_title()),
     ))
 }
 
-/// Returns a text on one line, without control characters, for HTML.
 fn escaped(text: &str) -> String {
-    let line = one_line(text, TITLE_MAX.saturating_mul(4));
-    let parts = line.chars().map(|char| match char {
-        '&' => "&amp;".to_owned(),
-        '<' => "&lt;".to_owned(),
-        '>' => "&gt;".to_owned(),
-        '"' => "&quot;".to_owned(),
-        char => char.to_string(),
-    });
-    parts.collect()
+    escaped_attribute(&one_line(text, TITLE_MAX.saturating_mul(4)))
 }
 
 /// Returns an item of a JSON Feed. `ids` are those of earlier items: the id of an item occurs once, although two feeds may have the
@@ -80,9 +72,10 @@ fn escaped(text: &str) -> String {
 pub fn json_feed_item(exported: &ExportedEntry<'_>, ids: &mut BTreeSet<String>) -> Value {
     let ExportedEntry { entry, feed, labels } = exported;
     let kept = &entry.kept;
+    let feed_url = outgoing_link(&feed.url);
     let mut id = kept.id.clone();
     if ids.contains(&id) {
-        id = format!("{} {id}", feed.url);
+        id = format!("{} {id}", feed_url.as_deref().unwrap_or_default());
     }
     ids.insert(id.clone());
     let content = entry.body.as_ref().and_then(|body| body.text());
@@ -102,8 +95,8 @@ pub fn json_feed_item(exported: &ExportedEntry<'_>, ids: &mut BTreeSet<String>) 
         (
             "_backissue",
             json!({
-                "feed_url": feed.url,
-                "feed_title": feed.shown_title(),
+                "feed_url": feed_url.unwrap_or_default(),
+                "feed_title": feed.outgoing_title(),
                 "id": kept.id,
                 "read": entry.flags.is_read(),
                 "starred": entry.flags.is_starred(),

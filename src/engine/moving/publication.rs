@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use backissue_core::feed::FeedHead;
 use backissue_core::feed::IntervalRule;
 use backissue_core::feed::identity::identity_hash;
+use backissue_core::feed::outgoing::{
+    outgoing_id, outgoing_link, outgoing_markup, outgoing_name, outgoing_title,
+};
 use backissue_core::feed::sparse::is_default;
 use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::history::FeedKey;
@@ -61,16 +64,18 @@ pub fn published_feed(
     let stated = &state.stated;
     // A query may contain a key that only this subscriber has.
     let is_open = |url: &Url| matches!(url.scheme(), "http" | "https") && url.query().is_none();
-    let source = Url::parse(&record.url).ok().filter(is_open).map(String::from);
+    let source = Url::parse(&record.url).ok().filter(is_open);
+    let source = source.as_ref().and_then(|url| outgoing_link(url.as_str()));
     let made_up = || format!("urn:backissue:feed:{:016x}", identity_hash(first_address(feed)));
+    let name = |text: &Option<String>| text.as_deref().map(outgoing_name);
     PublishedFeed {
-        id: state.feed_id.clone().unwrap_or_else(made_up),
-        title: record.title.clone().unwrap_or_else(|| record.shown_title().to_owned()),
-        subtitle: stated.subtitle.clone(),
-        site: record.site.clone(),
+        id: state.feed_id.clone().filter(|id| outgoing_id(id) == *id).unwrap_or_else(made_up),
+        title: outgoing_title(record.title.as_deref().or(record.own_title.as_deref()), &record.url),
+        subtitle: stated.subtitle.as_deref().map(outgoing_markup),
+        site: record.site.as_deref().and_then(outgoing_link),
         language: stated.language.clone(),
-        rights: stated.rights.clone(),
-        author: stated.author.clone(),
+        rights: name(&stated.rights),
+        author: name(&stated.author),
         source,
         base: base.to_owned(),
         schedule,

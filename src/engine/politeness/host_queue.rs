@@ -10,6 +10,7 @@ use crate::engine::poll::fetch::{FetchId, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::settings::NetworkSettings;
 use backissue_core::feed::opml::feed_source::FeedSource;
+use backissue_core::schedule::Wait;
 
 /// A fetch that waits for its turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +57,8 @@ struct Site {
     free_at: Option<DateTime<Utc>>,
     /// Earliest time of the next request for an archive; `None` means at once.
     archives_at: Option<DateTime<Utc>>,
+    /// End of the wait of a host of the site, before which no archive is requested.
+    archives_held: Option<DateTime<Utc>>,
     /// `true` if requests need no pauses (loopback under `space_loopback = false`).
     unspaced: bool,
     /// `true` if the site is on this machine and needs no network.
@@ -75,9 +78,10 @@ impl Site {
     /// Returns the earliest time at which the site may receive the next waiting request; `None` means at once.
     fn next_at(&self) -> Option<DateTime<Utc>> {
         match (self.unspaced, self.is_spaced_shortly()) {
-            (true, _) => None,
+            (true, true) => None,
+            (true, false) => self.archives_held,
             (false, true) => self.free_at,
-            (false, false) => self.archives_at.max(self.free_at),
+            (false, false) => self.archives_at.max(self.free_at).max(self.archives_held),
         }
     }
 
@@ -110,8 +114,8 @@ pub struct HostQueue {
     served: Option<String>,
     /// Earliest time of any request, because polls are spread at start-up (SPEC A.9) and requests pause after waking up (G.32).
     pub not_before: Option<DateTime<Utc>>,
-    /// Hosts that asked for a wait, with the end of the wait.
-    held: BTreeMap<Host, DateTime<Utc>>,
+    /// Hosts that asked for a wait, with the wait that ends last.
+    held: BTreeMap<Host, Wait>,
     /// Set if the network is down or may be down: the time from which one request may test the network (SPEC B.4.4).
     pub probe_at: Option<DateTime<Utc>>,
 }
@@ -235,6 +239,7 @@ impl HostQueue {
         for site in self.sites.values_mut() {
             site.free_at = site.free_at.min(short);
             site.archives_at = site.archives_at.min(long.max(short));
+            site.archives_held = None;
         }
         self.not_before = None;
     }
@@ -312,16 +317,20 @@ impl HostQueue {
         }
     }
 
-    /// Records that a host asked for a wait until the given time.
-    pub fn hold(&mut self, now: DateTime<Utc>, host: Host, until: DateTime<Utc>) {
-        self.held.retain(|_, until| now < *until);
-        let held = self.held.entry(host).or_insert(until);
-        *held = until.max(*held);
+    /// Records that the host of an address asked for a wait.
+    pub fn hold(&mut self, now: DateTime<Utc>, url: &str, wait: Wait) {
+        let Some(host) = host_of(url) else { return };
+        if let Some(site) = self.sites.get_mut(&site_of(url)) {
+            site.archives_held = site.archives_held.max(wait.end());
+        }
+        self.held.retain(|_, wait| wait.end() > Some(now));
+        let held = self.held.entry(host).or_insert(wait);
+        *held = wait.or_longer(Some(*held));
     }
 
-    /// Returns the end of the wait that a host asked for, if it is not over.
-    pub fn held_until(&self, now: DateTime<Utc>, host: &Host) -> Option<DateTime<Utc>> {
-        self.held.get(host).copied().filter(|until| now < *until)
+    /// Returns the wait that a host asked for, if it is not over.
+    pub fn held(&self, now: DateTime<Utc>, host: &Host) -> Option<Wait> {
+        self.held.get(host).copied().filter(|wait| wait.end() > Some(now))
     }
 
     /// Lets a picture that is to be fetched ahead wait with the pictures of the screen, or treats the request under way like one of

@@ -1,32 +1,33 @@
-//! Rate limits and network failures: a 429 delays all feeds of the host that sent it, and requests without a network do not count
-//! as failures of feeds (SPEC B.4.3, B.4.4).
+//! Rate limits and network failures: a 429, or an announcement that no more requests are taken, delays all feeds of its host, and
+//! requests without a network do not count as failures of feeds (SPEC B.4.3, B.4.4).
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::drop_fetches;
 use super::host_queue::{PROBE_EVERY, host_of, is_loopback};
 use super::reachability::{Sign, Suspect};
-use crate::engine::backfill::archive_response::end_of;
 use crate::engine::effect::Effect;
 use crate::engine::entries::page_fetches;
 use crate::engine::entries::pictures_ahead::is_ahead;
+use crate::engine::event::Event;
 use crate::engine::feeds::subscription::{FeedState, Subscription};
 use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::plans;
+use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::poll_queue::{end_poll, without_network};
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::history::{FeedKey, address};
-use backissue_core::schedule::{PollFailure, Wait, WaitHeader};
+use backissue_core::schedule::{Facts, PollFailure, Wait, wait_words};
 
 /// Delay of requests after waking up, until the network is ready (SPEC G.32).
 const WAKE_GRACE: TimeDelta = TimeDelta::seconds(10);
 
-/// Applies the wait that a host asked for with a 429 to all feeds of the host, except the polled feed, which already has the wait.
-/// Waiting polls of these feeds are skipped. Waiting requests for archives and pages of the host are dropped; the archives are
-/// requested after a later poll.
+/// Applies the wait of a host to all its feeds, except the polled feed, which gets it with its own response.
+/// Waiting polls of the other feeds are skipped. Waiting requests for archives, pages and pictures of the host are dropped; the
+/// archives are requested after a later poll.
 fn spread_wait(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -35,21 +36,32 @@ fn spread_wait(
     wait: Wait,
 ) -> Vec<Effect> {
     let Some(host) = host_of(url) else { return Vec::new() };
-    if let Some(until) = end_of(&wait) {
-        engine.host_queue.hold(now, host.clone(), until);
-    }
+    engine.host_queue.hold(now, url, wait);
+    let waits_for_turn = engine.polls_by_itself && wait.is_turn();
+    let reason = wait_words(&wait, address::host(url), now, engine.zone);
     let dropped = engine.host_queue.take_waiting(|waiting| {
-        let is_patient = matches!(waiting.purpose, Purpose::Archive(_) | Purpose::FullText(_));
-        (is_patient || is_ahead(waiting)) && host_of(&waiting.url).as_ref() == Some(&host)
+        let is_later = match waiting.purpose {
+            Purpose::Archive(_) => !waits_for_turn,
+            Purpose::FullText(_) | Purpose::Picture(_) => {
+                !(waits_for_turn && waiting.cause == PollCause::Due)
+            }
+            Purpose::Poll(_) | Purpose::Discover(_) => false,
+        };
+        is_later && host_of(&waiting.url).as_ref() == Some(&host)
     });
     let mut effects = Vec::new();
     for waiting in dropped {
         match waiting.purpose {
             Purpose::Archive(feed) => effects.extend(drop_fetches::drop_walk(engine, feed)),
             Purpose::FullText(key) => {
-                drop_fetches::drop_page(engine, key, "its host asked for fewer requests");
+                drop_fetches::drop_page(engine, key, &reason);
             }
-            Purpose::Picture(_) => engine.pictures_ahead.forget(&waiting.url),
+            Purpose::Picture(_) if is_ahead(&waiting) => {
+                engine.pictures_ahead.forget(&waiting.url);
+            }
+            Purpose::Picture(_) => {
+                engine.tell(Event::PictureDropped(waiting.url, Some(reason.clone())));
+            }
             Purpose::Poll(_) | Purpose::Discover(_) => {}
         }
     }
@@ -69,8 +81,7 @@ fn spread_wait(
         let waiting = engine.polls.get(&other).is_some_and(|poll| poll.stage == PollStage::Waiting);
         if waiting {
             engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Poll(other));
-            let reason = "its host asked for fewer requests".to_owned();
-            let result = PollResult::empty(other, PollOutcome::Skipped, Some(reason));
+            let result = PollResult::empty(other, PollOutcome::Skipped, Some(reason.clone()));
             end_poll(engine, now, result);
         } else {
             plans::replan(engine, other, now);
@@ -82,22 +93,43 @@ fn spread_wait(
 /// Returns the end of the wait that the host of an address asked for. The feeds of the host store the wait, so it survives a
 /// restart.
 pub fn left_alone_until(engine: &Engine, url: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    wait_in_force(engine, now, url)?.end()
+}
+
+fn wait_in_force(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> {
     let host = host_of(url)?;
     let told = engine.feeds.values().filter_map(|feed| {
         let waits = [feed.state.facts.host_wait, feed.state.facts.retry_after];
-        let until = waits.into_iter().flatten().filter_map(|wait| end_of(&wait)).max()?;
-        (now < until && host_of(&feed.record.url).as_ref() == Some(&host)).then_some(until)
+        let wait = waits.into_iter().flatten().max_by_key(Wait::end)?;
+        (wait.end() > Some(now) && host_of(&feed.record.url).as_ref() == Some(&host))
+            .then_some(wait)
     });
-    told.chain(engine.host_queue.held_until(now, &host)).max()
+    told.chain(engine.host_queue.held(now, &host)).max_by_key(Wait::end)
 }
 
-/// Returns the end of the wait for the host of a feed that the feed stores.
-fn known_wait(feed: &Subscription, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+/// Returns the wait for the host of a feed that the feed stores.
+fn known_wait(feed: &Subscription, now: DateTime<Utc>) -> Option<Wait> {
     let facts = &feed.state.facts;
-    let is_of_host = facts.failure == Some(PollFailure::Status(429));
-    let asked = facts.retry_after.or_else(|| facts.last_try.map(Wait::assumed));
-    let waits = [facts.host_wait, asked.filter(|_| is_of_host)];
-    waits.iter().flatten().filter_map(end_of).max().filter(|until| now < *until)
+    let is_refused = facts.failure == Some(PollFailure::Status(429));
+    let is_of_host = |wait: &Wait| is_refused || wait.stated_by.limit_name().is_some();
+    let assumed = || facts.last_try.map(Wait::assumed);
+    let waits = [facts.host_wait, facts.retry_after.or_else(assumed).filter(is_of_host)];
+    waits.into_iter().flatten().max_by_key(Wait::end).filter(|wait| wait.end() > Some(now))
+}
+
+/// Returns the last wait of a host, unless the host answered a poll since then.
+fn last_wait(engine: &Engine, url: &str) -> Option<Wait> {
+    let host = host_of(url)?;
+    let feeds = engine.feeds.values().map(|feed| (&feed.state.facts, &feed.record.url));
+    let of_host = feeds.filter(|(facts, url)| {
+        let is_known = facts.host_wait.or(facts.retry_after).is_some() || facts.last_ok.is_some();
+        is_known && host_of(url).as_ref() == Some(&host)
+    });
+    let facts: Vec<&Facts> = of_host.map(|(facts, _)| facts).collect();
+    let waits = facts.iter().flat_map(|facts| [facts.host_wait, facts.retry_after]).flatten();
+    let last = waits.max_by_key(|wait| (wait.received_at, wait.refusals))?;
+    let last_ok = facts.iter().filter_map(|facts| facts.last_ok).max();
+    Some(last).filter(|last| last_ok < Some(last.received_at))
 }
 
 /// Returns the wait that the host of an address asked for in a response to another feed (SPEC B.4 rule 3). The feeds of the host,
@@ -106,14 +138,12 @@ fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> 
     let host = host_of(url)?;
     let feeds = engine.feeds.values().chain(engine.ended.values());
     let told = feeds.filter_map(|feed| {
-        let until = known_wait(feed, now)?;
+        let wait = known_wait(feed, now)?;
         // Compare the hosts last, because few feeds have a wait, parsing an address is slow, and an import does this for each of
         // its feeds.
-        (host_of(&feed.record.url).as_ref() == Some(&host)).then_some(until)
+        (host_of(&feed.record.url).as_ref() == Some(&host)).then_some(wait)
     });
-    let until = told.chain(engine.host_queue.held_until(now, &host)).max()?;
-    let seconds = u32::try_from((until - now).num_seconds()).ok()?;
-    Some(Wait { received_at: now, seconds, stated_by: WaitHeader::RetryAfter })
+    told.chain(engine.host_queue.held(now, &host)).max_by_key(Wait::end)
 }
 
 /// Applies the wait of a host to a feed that was added, restored, or moved to the host. Returns whether the host asked for a wait.
@@ -152,6 +182,13 @@ pub fn keep_unasked_away(
     effects
 }
 
+/// Returns the place of a feed among those whose hosts asked for a wait: the one that was polled longest ago comes first. Other
+/// feeds come before them.
+pub fn turn(engine: &Engine, feed: FeedKey) -> Option<Option<DateTime<Utc>>> {
+    let facts = &engine.feeds.get(&feed)?.state.facts;
+    facts.host_wait.or(facts.retry_after).map(|_| facts.last_try)
+}
+
 /// Returns the effect that writes the host's wait of a new feed, so that the wait survives a restart (SPEC G.20).
 pub fn save_wait(engine: &Engine, feed: FeedKey) -> Option<Effect> {
     let state = &engine.feeds.get(&feed)?.state;
@@ -161,9 +198,7 @@ pub fn save_wait(engine: &Engine, feed: FeedKey) -> Option<Effect> {
 
 /// Returns a sentence about the remaining wait if the host of an address asked for a wait.
 pub fn left_alone(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<String> {
-    let minutes = left_alone_until(engine, url, now)?.signed_duration_since(now).num_minutes();
-    let host = address::host(url).unwrap_or_default();
-    Some(format!("{host} asked backissue to wait {} min", minutes.max(0).saturating_add(1)))
+    Some(wait_words(&wait_in_force(engine, now, url)?, address::host(url), now, engine.zone))
 }
 
 /// Restores the earlier states of feeds that failed because there is no network, and starts to test the network once a minute.
@@ -273,11 +308,35 @@ pub fn note_network(
         }
         Sign::Unclear => {}
     }
-    if let Some(answer) = fetched.result.as_ref().ok().filter(|answer| answer.status == 429) {
-        let wait = Wait::of_host(&answer.headers.times(), answer.received);
-        note.effects.extend(spread_wait(engine, now, url, polled, wait));
-    }
+    note.effects.extend(note_limit(engine, now, url, fetched, polled));
     note
+}
+
+/// Applies the wait of a response, if there is one, to all feeds of its host: of a 429, or of a used-up rate limit (SPEC B.4.3).
+pub fn note_limit(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    url: &str,
+    fetched: &Fetched,
+    polled: Option<FeedKey>,
+) -> Vec<Effect> {
+    let Ok(answer) = &fetched.result else { return Vec::new() };
+    let (times, received) = (answer.headers.times(), answer.received);
+    let wait = if answer.status == 429 {
+        Some(Wait::of_host(&times, received))
+    } else {
+        let wait = Wait::of_answer(answer.status, &times, received);
+        wait.filter(|wait| wait.stated_by.limit_name().is_some())
+    };
+    let Some(mut wait) = wait else { return Vec::new() };
+    if answer.status >= 400 {
+        wait = wait.after_refusal(last_wait(engine, url));
+        // The polled feed's own response does not tell how many refusals came before.
+        if let Some(polled) = polled.and_then(|feed| engine.feeds.get_mut(&feed)) {
+            polled.state.facts.host_wait = Some(wait.or_longer(polled.state.facts.host_wait));
+        }
+    }
+    spread_wait(engine, now, url, polled, wait)
 }
 
 /// Restores the state that a feed had before a poll. What was fetched ahead meanwhile stays counted.
@@ -304,7 +363,6 @@ mod tests {
     use crate::engine::politeness::rate_limits::*;
     use crate::engine::poll::classify_response::SIGN_IN_WANTED;
     use crate::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchFailure};
-    use crate::engine::poll::poll_log::PollCause;
     use crate::engine::poll::poll_queue::enqueue;
     use crate::engine::poll::start_fetches;
     use crate::engine::settings::Settings;
@@ -391,7 +449,8 @@ mod tests {
         let url = "https://a.example/1";
         let note = note_network(&mut engine, now(), url, &too_many(url), Some(FeedKey(1)));
         assert_eq!(note.effects.len(), 1);
-        assert!(engine.feeds[&FeedKey(1)].state.facts.host_wait.is_none());
+        let waits = [1, 2].map(|feed| engine.feeds[&FeedKey(feed)].state.facts.host_wait);
+        assert_eq!(waits[0], waits[1]);
         assert!(engine.feeds[&FeedKey(2)].state.facts.host_wait.is_some());
     }
 
@@ -411,6 +470,7 @@ mod tests {
             received_at: hour_ago,
             seconds: 24 * 3600,
             stated_by: WaitHeader::RetryAfter,
+            refusals: 0,
         });
         // Feed 4 was read successfully after the 429, so the wait of its host no longer applies to it.
         engine.feeds.get_mut(&FeedKey(4)).unwrap().state.facts.last_ok = Some(hour_ago);

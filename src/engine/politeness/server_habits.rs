@@ -46,10 +46,21 @@ pub enum Accepting {
     /// The list of feed formats in SPEC D.1.
     #[default]
     Usual,
-    /// `*/*`, after the server refused the list with a 406 or 415.
+    /// Any format, after the server refused the list with a 406 or 415.
     Anything,
-    /// The list of feed formats again, because the server refused `*/*` as well.
+    /// Stored by earlier versions; the same as [`Self::Usual`].
     InVain,
+}
+
+impl Accepting {
+    /// Returns the value to send after the server refused this one.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Usual | Self::InVain => Self::Anything,
+            Self::Anything => Self::Usual,
+        }
+    }
 }
 
 impl ServerHabits {
@@ -97,9 +108,6 @@ impl ServerHabits {
     pub fn read(&mut self, now: DateTime<Utc>, same_tag: bool) {
         self.only_304_since = None;
         self.not_found_since = None;
-        if self.accepting == Accepting::InVain {
-            self.accepting = Accepting::Usual;
-        }
         self.same_tags = if same_tag { self.same_tags.saturating_add(1) } else { 0 };
         if self.same_tags >= SAME_TAGS_MAX {
             self.same_tags = 0;
@@ -113,12 +121,6 @@ impl ServerHabits {
             self.not_found_since.get_or_insert(now);
         } else {
             self.not_found_since = None;
-        }
-        if matches!(status, 406 | 415) {
-            self.accepting = match self.accepting {
-                Accepting::Usual => Accepting::Anything,
-                Accepting::Anything | Accepting::InVain => Accepting::InVain,
-            };
         }
     }
 
@@ -182,20 +184,6 @@ mod tests {
         assert_eq!(habits.to_send(&both(), day(33)), Some(both()));
         let no_date = Validators { last_modified: None, ..both() };
         assert_eq!(habits.to_send(&no_date, day(3)), Some(no_date), "without a date the tag stays");
-    }
-
-    #[test]
-    fn after_406_any_format_is_requested_once() {
-        // After a 406 or 415, `*/*` is sent instead of the list of formats, until it is refused as well (SPEC D.2).
-        let mut habits = ServerHabits::default();
-        habits.refused(day(0), 406);
-        assert_eq!(habits.accepting, Accepting::Anything);
-        habits.read(day(0), false);
-        assert_eq!(habits.accepting, Accepting::Anything, "what helped stays");
-        habits.refused(day(1), 415);
-        assert_eq!(habits.accepting, Accepting::InVain);
-        habits.read(day(2), false);
-        assert_eq!(habits.accepting, Accepting::Usual);
     }
 
     #[test]

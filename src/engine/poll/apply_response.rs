@@ -56,7 +56,7 @@ pub fn apply_response(
         hops: &hops,
         target,
         tag_sent: tag_sent.as_deref(),
-        asked: &sent.url,
+        sent,
         conditional,
         taken,
     };
@@ -111,8 +111,8 @@ struct ResponseContext<'a> {
     target: Option<&'a str>,
     /// `ETag` that was sent to the address that responded.
     tag_sent: Option<&'a [u8]>,
-    /// Address that was requested.
-    asked: &'a str,
+    /// Parts of the request.
+    sent: &'a Sent,
     /// `true` if validators were sent.
     conditional: bool,
     /// Returns whether another subscription has an address.
@@ -129,8 +129,22 @@ impl ResponseContext<'_> {
         document: &FeedDocument,
     ) -> bool {
         let started = subscription.state.facts.last_try.unwrap_or_default();
-        let (asked, conditional) = (self.asked, self.conditional);
-        let came = ReceivedDocument { asked, head, started, conditional, whole, proven, document };
+        if self.sent.is_aside {
+            Arc::make_mut(&mut subscription.history).current_not_read();
+            return false;
+        }
+        let (asked, conditional) = (self.sent.url.as_str(), self.conditional);
+        let verifies = self.sent.verifies;
+        let came = ReceivedDocument {
+            asked,
+            head,
+            started,
+            conditional,
+            whole,
+            proven,
+            verifies,
+            document,
+        };
         archive_response::note_document(subscription, came)
     }
 }

@@ -197,6 +197,7 @@ pub fn worth_asking_again(fetched: &Fetched, sent: &Sent) -> Option<Again> {
     match answer.status {
         412 | 416 => Some(Again::Fresh),
         304 if !fetched.conditional => Some(Again::Fresh),
+        406 | 415 => Some(Again::OtherFormats),
         421 => Some(Again::Same),
         400 if sent.kind == RequestKind::Delta => Some(Again::NoDelta),
         226 if !is_delta(&answer.headers, sent) => Some(Again::Whole),
@@ -225,8 +226,8 @@ pub fn not_a_feed(document: &FeedDocument) -> String {
         .map_or_else(|| "not a feed".into(), |flaw| format!("not a feed ({})", flaw.reason))
 }
 
-/// Returns the status of a response in words. Names the bot wall that answered. For a 401, adds the kinds of login that the server accepts if backissue supports none
-/// of them.
+/// Returns the status of a response in words. Names the bot wall that answered. For a 401, adds the kinds of login that the server
+/// accepts if backissue supports none of them.
 pub fn answer_words(answer: &Answer) -> String {
     if let Some(wall) = answer.bot_wall() {
         return wall.words(&status_words(answer.status));

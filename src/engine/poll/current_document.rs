@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::classify_response::status_words;
 use super::fetch::{AddressSource, FailureClass, FetchId, FetchRequest, Fetched, RequestKind};
 use super::poll_request::Sent;
-use super::redirects::{classify_redirect, propose, replace_address, same_host};
+use super::redirects::{classify_redirect, propose, replace_address};
 use crate::engine::feeds::discovery::feed_in;
 use crate::engine::feeds::subscription::{ArchiveAddress, ProposedFor, Subscription};
 use backissue_core::feed::FeedDocument;
@@ -137,7 +137,7 @@ pub fn decide(
             state.feed_id = id.or(state.feed_id.take());
             if !was_followed {
                 // The current document may not continue where the archive ended.
-                Arc::make_mut(history).forget_windows();
+                Arc::make_mut(history).read_elsewhere();
             }
             let moved = !once && record.url != to;
             if moved {
@@ -156,16 +156,14 @@ pub fn decide(
         }
         CurrentVerdict::No(why, insecure) => (why, insecure),
     };
-    if was_followed {
-        // This poll uses the document at the stored address, but the last poll used the current document.
-        Arc::make_mut(history).forget_windows();
-    }
     if !once {
         let before = state.archive.take().filter(|before| before.current.as_ref() == Some(&to));
         let since = before.map_or(now, |before| before.since);
         let why = one_line(&why, WHY_CHARS);
         state.archive = Some(ArchiveAddress { current: Some(to), why, insecure, since });
     }
+    // The last poll used the current document, with whose window the document that names it is not compared.
+    let sent = Sent { is_aside: was_followed, ..sent };
     PollAnswer { sent, fetched, archive: None, moved: false }
 }
 
@@ -190,11 +188,10 @@ fn classify_current(named: &NamedCurrent, found: &Fetched, taken: bool) -> Curre
         (None, _) => return no("the document that names it is not a feed"),
         (_, Err(why)) => return no(&why),
     };
-    let states_ids = first.head.id.is_some() && current.head.id.is_some();
-    let is_same = match takes_over(first, current) {
+    let is_same = match takes_over((&named.asked, first), (&named.to, current)) {
         TakesOver::No => return no("it is an archive itself"),
         TakesOver::Yes => true,
-        TakesOver::Ask => !states_ids && same_host(&named.asked, &named.to),
+        TakesOver::Ask => false,
     };
     match (is_same, taken) {
         (true, false) => CurrentVerdict::TakesOver,

@@ -71,8 +71,10 @@ pub enum RequestKind {
     Page,
     /// A picture of an entry.
     Picture,
-    /// The whole document in any format: `Accept: */*`, after a 406 or 415 (SPEC D.2).
+    /// A file of any type: `Accept: */*`.
     Anything,
+    /// The whole document in any format, after the server refused the list of feed formats (SPEC D.2: 406 and 415).
+    AnyFormat,
 }
 
 /// Origin of an address, which determines the servers that a request to the address may connect to (SPEC D.6).
@@ -82,7 +84,7 @@ pub enum AddressSource {
     Typed,
     /// A document or response named the address.
     Supplied {
-        /// Address of the document or response that named it.
+        /// Address of the document or response that named it; empty if the server of an account did.
         by: String,
         /// `true` if the document or response came from a public address.
         public: bool,
@@ -197,6 +199,8 @@ pub struct AnswerHeaders {
     pub age: Option<String>,
     /// `Retry-After`.
     pub retry_after: Option<String>,
+    /// Headers that announce rate limits, each in a line of its own as `name: value`.
+    pub rate_limits: Option<String>,
     /// `IM`: instance manipulation of a delta (RFC 3229).
     pub im: Option<String>,
     /// `Delta-Base`: the entity tag that a delta is based on.
@@ -220,6 +224,7 @@ impl AnswerHeaders {
             date: self.date.as_deref(),
             age: self.age.as_deref(),
             retry_after: self.retry_after.as_deref(),
+            rate_limits: self.rate_limits.as_deref(),
         }
     }
 }

@@ -9,6 +9,7 @@ use super::{poll_queue, start_fetches};
 use crate::engine::effect::Effect;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
+use crate::engine::politeness::rate_limits;
 use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::{self, ByHand};
@@ -54,7 +55,8 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Ve
     engine.learning.is_left = all && request.kind != PollKind::Due && !engine.polls_by_itself;
     let polled_here = engine.feeds.values().filter(|feed| !is_left_to_server(feed));
     let feeds = request.feeds.clone();
-    let feeds = feeds.unwrap_or_else(|| polled_here.map(|feed| feed.key).collect());
+    let mut feeds = feeds.unwrap_or_else(|| polled_here.map(|feed| feed.key).collect());
+    feeds.sort_by_key(|&feed| rate_limits::turn(engine, feed));
     let single = feeds.len() == 1;
     for feed in feeds {
         let refused = match refusal(engine, feed, now, request.kind, all) {
@@ -118,7 +120,9 @@ fn refusal(
             return Some(Refusal::No(format!("it was just polled; wait {}", left(until))));
         }
         ByHand::Confirm(until) => {
-            let reason = format!("the server asked backissue to wait another {}", left(until));
+            let url = &subscription.record.url;
+            let asked = || format!("the server asked backissue to wait another {}", left(until));
+            let reason = rate_limits::left_alone(engine, now, url).unwrap_or_else(asked);
             return Some(Refusal::Confirm(reason));
         }
         ByHand::AtRest => return no("the publisher ended this feed"),

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::fetch::{AddressSource, FetchId, FetchRequest, RequestKind, Validators};
 use super::poll_log::PollCause;
 use crate::engine::feeds::subscription::{
-    ArchiveAddress, FormerAddress, Subscription, SubscriptionRecord,
+    ArchiveAddress, FormerAddress, GivenBy, Subscription, SubscriptionRecord,
 };
 use crate::engine::politeness::server_habits::Accepting;
 use backissue_core::schedule::FeedStatus;
@@ -17,6 +17,8 @@ pub enum Again {
     Same,
     /// Repeat the request without validators and bypass caches (412, 416, or a 304 to an unconditional request).
     Fresh,
+    /// Repeat the request with the other `Accept` header (406, 415), and without validators, which belong to the earlier one.
+    OtherFormats,
     /// Repeat the request without a request for a delta, because the server responded to that with a 400.
     NoDelta,
     /// Repeat the request without a request for a delta, because the received delta is empty, truncated, or not a feed.
@@ -34,7 +36,7 @@ impl Again {
         match self {
             Self::NoDelta | Self::Whole => Some(30),
             Self::BrokenDelta => Some(7),
-            Self::Same | Self::Fresh | Self::Verify => None,
+            Self::Same | Self::Fresh | Self::OtherFormats | Self::Verify => None,
         }
     }
 }
@@ -50,6 +52,10 @@ pub struct Sent {
     pub url: String,
     /// `true` if other sites responded recently, which shows that the network works.
     pub others_answer: bool,
+    /// Number of entries of a delta that this request verifies (SPEC D.7).
+    pub verifies: Option<u32>,
+    /// `true` if the document was requested only for the current document that it names, which cannot be read now.
+    pub is_aside: bool,
 }
 
 /// Creates the request of a poll and changes the state of the feed. The caller must write the changed state before it sends the
@@ -66,7 +72,11 @@ pub fn request(
     // document.
     let reads_archive = reads_archive_again(subscription) || subscription.state.followed.is_some();
     let state = &mut subscription.state;
-    if forced || matches!(again, Some(Again::Fresh | Again::Whole | Again::Verify)) {
+    if again == Some(Again::OtherFormats) {
+        state.habits.accepting = state.habits.accepting.other();
+    }
+    let drops = [Again::Fresh, Again::OtherFormats, Again::Whole, Again::Verify];
+    if forced || again.is_some_and(|again| drops.contains(&again)) {
         // Remove the validators from the state as well, so that later requests do not send them (SPEC D.4 rule 8).
         state.validators = Validators::default();
     }
@@ -81,10 +91,10 @@ pub fn request(
     // them.
     let etag = known.as_ref().and_then(|known| known.etag.clone());
     let own_tag = etag.is_some() && state.validators.url == subscription.record.url;
-    let kind = if forced || again == Some(Again::Fresh) {
+    let kind = if state.habits.accepting == Accepting::Anything {
+        RequestKind::AnyFormat
+    } else if forced || again == Some(Again::Fresh) {
         RequestKind::Fresh
-    } else if state.habits.accepting == Accepting::Anything {
-        RequestKind::Anything
     } else if own_tag && again.is_none() && state.habits.takes_deltas(now) {
         RequestKind::Delta
     } else {
@@ -93,7 +103,8 @@ pub fn request(
     let record = &subscription.record;
     let url = record.url.clone();
     // If the page that named the feed links to http, allow http, because a redirect cannot make the address less secure (SPEC D.9).
-    let is_named = record.named_by.is_some() && last_move(record).is_none();
+    let is_given = record.named_by.is_none() && record.given_by != Some(GivenBy::Account);
+    let is_named = !is_given && last_move(record).is_none();
     let allow_insecure =
         record.feed_settings.allow_insecure || (is_named && url.starts_with("http:"));
     let request = FetchRequest {
@@ -106,7 +117,7 @@ pub fn request(
         waits_for_store: true,
         redirect_pause_ms: 0,
     };
-    (request, Sent { kind, etag, url, others_answer: false })
+    (request, Sent { kind, etag, url, ..Sent::default() })
 }
 
 /// Checks whether the stored address is an archive that must be requested without validators, so that the current document that it
@@ -124,12 +135,13 @@ fn last_move(record: &SubscriptionRecord) -> Option<&FormerAddress> {
     record.former.last().filter(|former| !former.by_user)
 }
 
-/// Returns the origin of the stored address: the user, a document that named the address, or a move of the feed.
+/// Returns the origin of the stored address: the user, an account, a document that named the address, or a move of the feed.
 fn address_source(record: &SubscriptionRecord) -> AddressSource {
     let moved = last_move(record).map(|former| (&former.url, former.public));
     let named = record.named_by.as_ref().map(|named| (&named.url, named.public));
-    moved.or(named).map_or(AddressSource::Typed, |(by, public)| AddressSource::Supplied {
-        by: by.clone(),
-        public,
-    })
+    let by_account = (record.given_by == Some(GivenBy::Account))
+        .then(|| AddressSource::Supplied { by: String::new(), public: true });
+    let supplied =
+        moved.or(named).map(|(by, public)| AddressSource::Supplied { by: by.clone(), public });
+    supplied.or(by_account).unwrap_or(AddressSource::Typed)
 }

@@ -28,6 +28,8 @@ pub struct Poll {
     pub(super) conditional: bool,
     /// Reason that the request was repeated. Only one repetition is allowed (SPEC D.2).
     pub(super) again: Option<Again>,
+    /// Number of entries of the delta that the repeated request verifies.
+    pub(super) verifies: Option<u32>,
     /// The document that was read first, while the current document that it names is requested.
     pub(super) current: Option<Box<NamedCurrent>>,
     /// The archive that was read before the current document, if the poll used the current document.
@@ -73,6 +75,7 @@ impl Poll {
             wire_bytes: 0,
             conditional: false,
             again: None,
+            verifies: None,
             current: None,
             archive: None,
             moved: false,

@@ -9,7 +9,7 @@ use super::current_document::{NamedCurrent, PollAnswer, decide, find_current};
 use super::fetch::{FetchId, Fetched, Purpose};
 use super::poll_log::PollCause;
 use super::poll_queue::{self, end_poll, enqueue};
-use super::poll_request::Again;
+use super::poll_request::{Again, Sent};
 use super::poll_results::{PollOutcome, PollResult};
 use super::poll_stage::{News, Poll, PollStage};
 use super::start_fetches::start;
@@ -20,7 +20,7 @@ use crate::engine::event::Event;
 use crate::engine::feeds::addresses::subscribed_as;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::politeness::rate_limits::{NetworkNote, keep_unasked_away, note_network};
+use crate::engine::politeness::rate_limits::{NetworkNote, keep_unasked_away, note_network, turn};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::history::{Counters, FeedKey};
@@ -36,10 +36,10 @@ pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
             due.push(feed);
         }
         effects.extend(keep_unasked_away(engine, now, &mut due));
-        // Queue the feed that is most overdue relative to its interval first (SPEC A.9).
+        // Queue the feed that is most overdue relative to its interval first (SPEC A.9), unless feeds of a host take turns (B.4.3).
         let urgency =
             |feed: &FeedKey| engine.feeds.get(feed).map(|feed| schedule::urgency(&feed.plan, now));
-        due.sort_by_key(|feed| std::cmp::Reverse(urgency(feed)));
+        due.sort_by_key(|&feed| (turn(engine, feed), std::cmp::Reverse(urgency(&feed))));
         for feed in due {
             enqueue(engine, now, feed, PollCause::Due);
         }
@@ -101,6 +101,10 @@ fn apply_or_repeat(
     if let Some(days) = again.days_without_deltas() {
         subscription.state.habits.refuse_deltas(now, days);
     }
+    let delta = fetched.result.as_ref().ok().filter(|answer| answer.status == 226);
+    let entries = delta.and_then(|answer| answer.body.feed()).map(|delta| delta.entries.len());
+    poll.verifies =
+        entries.filter(|_| again == Again::Verify).and_then(|it| u32::try_from(it).ok());
     (poll.again, poll.stage) = (Some(again), PollStage::Waiting);
     engine.host_queue.enqueue(waiting.clone(), &engine.settings.network);
     Vec::new()
@@ -142,7 +146,7 @@ fn answered(
     let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Writing));
     poll.stage = PollStage::Writing;
     poll.before = Some(Box::new(FeedParts::of(&subscription)));
-    let sent = std::mem::take(&mut poll.sent);
+    let sent = Sent { verifies: poll.verifies, ..std::mem::take(&mut poll.sent) };
     let (settled_by, queued_at) = (poll.settled_by, poll.queued_at);
     let taken = |url: &str| subscribed_as(engine, url).is_some();
     let PollAnswer { sent, fetched, archive, moved: is_corrected } = match named {

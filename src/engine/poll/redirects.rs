@@ -9,6 +9,8 @@ use crate::engine::feeds::subscription::{
 };
 use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::feed::{FeedDocument, NewLocation};
+use backissue_core::history::address::differ_only_in_session;
+use backissue_core::history::belonging::{Belonging, KnownFeed, Route, RouteMove, judge_route};
 use backissue_core::history::kind::first_page_elsewhere;
 
 /// Returns the target of the permanent redirects before the first temporary redirect. Only this target may replace the requested
@@ -48,20 +50,26 @@ pub fn classify_redirect(
     document: &FeedDocument,
     taken: &dyn Fn(&str) -> bool,
 ) -> RedirectVerdict {
-    let Subscription { record, state, .. } = subscription;
-    let target = permanent(hops, &record.url).filter(|to| *to != record.url);
-    let known_hosts = [&record.url, &state.validators.url];
-    let is_near = known_hosts.into_iter().any(|known| same_host(known, answered));
-    let is_document_proven = proves_itself(subscription, document, is_near);
-    // An empty document proves nothing, but without a permanent redirect, a document from a known host is accepted.
-    let is_proven = hops.is_empty() || is_document_proven || (target.is_none() && is_near);
-    // A feed that was never read has no data that another feed could corrupt.
-    let is_read = is_proven || state.facts.last_ok.is_none();
-    let moving = match target {
-        Some(to) if is_document_proven && !taken(to) => Some(Moving::Now(to.to_owned())),
-        Some(to) => Some(Moving::Ask(to.to_owned(), ProposedFor::Move)),
-        None if is_read => None,
-        None => Some(Moving::Ask(answered.to_owned(), ProposedFor::Redirect)),
+    let Subscription { record, state, history, .. } = subscription;
+    let permanent = permanent(hops, &record.url).filter(|to| *to != record.url);
+    let permanent = permanent.filter(|to| !names_another_session(record, to));
+    let feed = KnownFeed {
+        url: &record.url,
+        answered: &state.validators.url,
+        id: state.feed_id.as_deref(),
+        windows: &history.windows,
+        is_read: state.facts.last_ok.is_some(),
+    };
+    let route = Route { answered, is_redirected: !hops.is_empty(), permanent };
+    let Belonging { moving, is_read, is_proven } = judge_route(&feed, &route, document);
+    let target = permanent.unwrap_or(answered).to_owned();
+    let moving = match moving {
+        RouteMove::Stay => None,
+        RouteMove::Replace if !taken(&target) => Some(Moving::Now(target)),
+        RouteMove::Replace | RouteMove::ProposeTarget => {
+            Some(Moving::Ask(target, ProposedFor::Move))
+        }
+        RouteMove::ProposeAnswered => Some(Moving::Ask(answered.to_owned(), ProposedFor::Redirect)),
     };
     let is_declined = |moving: &Moving| record.declined.as_deref() == Some(moving.to());
     RedirectVerdict { moving: moving.filter(|moving| !is_declined(moving)), is_read, is_proven }
@@ -73,15 +81,6 @@ impl Moving {
             Self::Now(to) | Self::Ask(to, _) => to,
         }
     }
-}
-
-/// Checks whether the content of a document proves that it belongs to the same feed (SPEC D.3). A document without entries proves
-/// nothing unless it is marked as complete. `is_near` is `true` if the document comes from a host where the feed was read before.
-fn proves_itself(subscription: &Subscription, document: &FeedDocument, is_near: bool) -> bool {
-    let Subscription { state, history, .. } = subscription;
-    let holds_something = !document.entries.is_empty() || document.history.complete;
-    let same_id = document.head.id.is_some() && document.head.id == state.feed_id;
-    holds_something && (same_id || is_near || history.windows.shares(document))
 }
 
 /// Returns another address of the feed that a document names and that the user must confirm: `itunes:new-feed-url`, or the first
@@ -116,13 +115,17 @@ pub fn classify_unchanged(
     let asked = state.proposed.as_ref().is_some_and(|proposed| proposed.to == to);
     let declined = record.declined.as_deref() == Some(to);
     let known = state.validators.url == answered && to == answered;
-    (to != record.url && known && !asked && !declined && !taken).then(|| Moving::Now(to.to_owned()))
+    let is_session = names_another_session(record, to);
+    let is_new = to != record.url && !asked && !declined && !taken && !is_session;
+    (is_new && known).then(|| Moving::Now(to.to_owned()))
 }
 
-/// Checks whether two addresses have the same host.
-pub fn same_host(a: &str, b: &str) -> bool {
-    let host = |text: &str| url::Url::parse(text).ok()?.host_str().map(str::to_owned);
-    host(a).is_some() && host(a) == host(b)
+/// Checks whether an address differs only in the parts that name a session from the address of a feed and from its last two former
+/// ones. A server that redirects to a new session each time would move the feed at each poll (SPEC D.3).
+pub fn names_another_session(record: &SubscriptionRecord, to: &str) -> bool {
+    let former = record.former.iter().rev().filter(|former| !former.by_user).take(2);
+    let known: Vec<&str> = former.map(|former| former.url.as_str()).chain([&*record.url]).collect();
+    known.len() > 2 && known.iter().all(|url| differ_only_in_session(url, to))
 }
 
 /// Replaces the stored address of a feed and adds the earlier address to the former addresses.

@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::settings::{NetworkSettings, Settings};
 use crate::io::config::toml_errors::located;
 use crate::io::private_files::{create_private_folder, make_private, replace_private};
+use crate::io::processes::start;
 use crate::io::small_files;
 use crate::io::system::words::system_words;
 
@@ -90,7 +91,7 @@ impl Account {
         let Some((program, arguments)) = words.split_first() else {
             return Err(cannot("is empty"));
         };
-        let mut command = Command::new(program);
+        let mut command = start::program(program);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
         let started = command.spawn();
         let mut child =

@@ -37,6 +37,8 @@ pub enum FailureKind {
     TooMuch,
     /// The answer is larger than any may be.
     TooLarge,
+    /// Something could not be written here.
+    Unwritten,
     /// Anything else; it may pass.
     Other,
     /// The program ends or the user cancelled.

@@ -16,14 +16,15 @@ const NEWEST: u32 = 100;
 impl Server {
     /// Logs in with the password.
     pub(super) fn greader_login(&mut self) -> Result<(), SyncFailure> {
-        let password = self.account.password().map_err(SyncFailure::other)?;
+        let password = self.password()?;
         let call = greader::login(&self.account.user, &password);
         (self.account.login, self.token) = (None, None);
         let answer = self.greader_send(&call)?;
         if answer.status != 200 {
-            return Err(self.greader_refused(&answer));
+            return Err(self.greader_refused(answer));
         }
         let login = self.connection.read(answers::read_login(&answer.body))?;
+        self.secrets.add_token(&login);
         self.account.login = Some(login);
         self.login_changed = true;
         Ok(())
@@ -35,13 +36,14 @@ impl Server {
         self.connection.send(call, login)
     }
 
-    fn greader_refused(&self, answer: &ApiAnswer) -> SyncFailure {
+    fn greader_refused(&self, mut answer: ApiAnswer) -> SyncFailure {
+        self.mask(&mut answer);
         let login = if self.dialect.wants_app_key {
             "refuses the login: this service answers only to registered applications"
         } else {
             "refuses the user name or the API password; check them there and add the account again"
         };
-        self.connection.refused(answer, login, None)
+        self.connection.refused(&answer, login, None)
     }
 
     /// Sends a request that `make` creates with the token. If the login is no longer valid, logs in again and repeats it once.
@@ -55,14 +57,17 @@ impl Server {
                 self.greader_login()?;
             }
             let token = if with_token { self.token()? } else { Some(String::new()) };
-            let answer = match token {
+            let mut answer = match token {
                 Some(token) => self.greader_send(&make(&token))?,
                 None => ApiAnswer { status: 401, ..ApiAnswer::default() },
             };
             match answer.status {
-                200 => return Ok(answer.body),
+                200 => {
+                    self.mask(&mut answer);
+                    return Ok(answer.body);
+                }
                 401 if !is_last => (self.account.login, self.token) = (None, None),
-                _ => return Err(self.greader_refused(&answer)),
+                _ => return Err(self.greader_refused(answer)),
             }
         }
         Err(SyncFailure::other("the login is not accepted"))
@@ -73,9 +78,13 @@ impl Server {
         if self.token.is_none() {
             let answer = self.greader_send(&greader::token())?;
             match answer.status {
-                200 => self.token = Some(self.connection.read(answers::read_token(&answer.body))?),
+                200 => {
+                    let token = self.connection.read(answers::read_token(&answer.body))?;
+                    self.secrets.add_token(&token);
+                    self.token = Some(token);
+                }
                 401 => return Ok(None),
-                _ => return Err(self.greader_refused(&answer)),
+                _ => return Err(self.greader_refused(answer)),
             }
         }
         Ok(self.token.clone())

@@ -150,7 +150,7 @@ fn change_here(
     }
     session.line.marked = session.line.marked.saturating_add(count(keys.len()));
     let request = Request::SyncLabel { name: name.to_owned(), keys, set };
-    session.hand.visit(move |host| host.ask(request, false))?;
+    session.ask(request)?;
     Ok(session.hand.wait_until_durable()?)
 }
 

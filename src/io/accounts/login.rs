@@ -41,6 +41,11 @@ pub fn new_account(
     user: &str,
 ) -> Result<Account, String> {
     let (name, user) = (name_of(name, url), user.trim());
+    if name.trim().is_empty() {
+        return Err(
+            "the name of the account is empty: leave out --name to use that of its host".to_owned()
+        );
+    }
     let is_other = |other: &&Account| {
         other.name == name && other.user != user && !user.is_empty() && !other.user.is_empty()
     };

@@ -45,7 +45,7 @@ impl Server {
     fn miniflux_send(&mut self, call: &ApiCall) -> Result<ApiAnswer, SyncFailure> {
         let secret = match &self.miniflux.secret {
             Some(secret) => secret.clone(),
-            None => self.account.password().map_err(SyncFailure::other)?,
+            None => self.password()?,
         };
         self.miniflux.secret = Some(secret.clone());
         let user = &self.account.user;
@@ -54,7 +54,8 @@ impl Server {
         } else {
             ApiLogin::Basic(user.clone(), secret)
         };
-        let answer = self.connection.send(call, Some(login))?;
+        let mut answer = self.connection.send(call, Some(login))?;
+        self.mask(&mut answer);
         self.miniflux.clock = answer.date.or(self.miniflux.clock);
         Ok(answer)
     }

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use super::connection::{FailureKind, SyncFailure};
 use super::session::Session;
-use crate::engine::entries::account_sync::FeedSync;
-use crate::engine::event::Event;
+use crate::engine::entries::account_sync::{FeedSync, is_brought, leave_feed};
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::feeds::addresses::{address_of, comparable, subscribed_as};
 use crate::engine::feeds::chosen_settings::{Chosen, FeedSettings};
-use crate::engine::feeds::subscription::Subscription;
+use crate::engine::feeds::subscription::{GivenBy, Subscription};
+use crate::engine::feeds::typed_logins::split_login;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
+use crate::io::loop_handle::Host;
 use backissue_core::accounts::answers::RemoteFeed;
 use backissue_core::accounts::api_call::SubscriptionEdit;
 use backissue_core::accounts::subscriptions::{
@@ -21,7 +22,8 @@ use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::history::FeedKey;
 
 fn form_of(address: &str) -> String {
-    comparable(&address_of(address).unwrap_or_else(|_| address.to_owned()))
+    let address = address_of(address).unwrap_or_else(|_| address.to_owned());
+    comparable(&split_login(&address).map_or(address, |split| split.address))
 }
 
 /// Reads the subscriptions here, with what was agreed, and notes the feed of each stream. Subscriptions of no account are included:
@@ -41,6 +43,7 @@ fn local_feeds(session: &mut Session<'_>) -> Result<Vec<LocalFeed<FeedKey>>, Syn
                 own_title: feed.record.own_title.clone(),
                 folder: feed.record.tags.first().cloned(),
                 is_ended,
+                leaving: feed.record.leaving,
                 in_account,
                 agreed: AgreedFeed::default(),
             })
@@ -57,6 +60,8 @@ fn local_feeds(session: &mut Session<'_>) -> Result<Vec<LocalFeed<FeedKey>>, Syn
     for feed in &mut feeds {
         feed.agreed = agreed.remove(&feed.key).unwrap_or_default();
     }
+    let is_held = |key: &FeedKey| feeds.iter().any(|feed| feed.key == *key && feed.is_ended);
+    session.state.held.retain(is_held);
     let streams = feeds.iter().filter(|feed| !feed.is_ended && !feed.agreed.stream.is_empty());
     session.streams = streams.map(|feed| (feed.agreed.stream.clone(), feed.key)).collect();
     Ok(feeds)
@@ -86,6 +91,8 @@ pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure
         // The user removed the account while the server answered.
         return Err(SyncFailure::cancelled());
     }
+    // What is not durable here must not change the server.
+    session.hand.wait_until_durable()?;
     let local = local_feeds(session)?;
     let account = session.name.clone();
     let steps = compare(&local, &remote, form_of)
@@ -96,7 +103,9 @@ pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure
             |step| if let FeedStep::AddHere(feed) = step { Some(feed.clone()) } else { None },
         )
         .collect();
-    session.line.feeds = u32::try_from(steps.len()).unwrap_or(u32::MAX);
+    let changes = steps.iter().filter(|step| !matches!(step, FeedStep::Hold(_))).count();
+    session.line.feeds = u32::try_from(changes).unwrap_or(u32::MAX);
+    session.state.held.clear();
     add_here(session, added)?;
     let mut refused = None;
     let mut added_there = BTreeMap::new();
@@ -159,9 +168,10 @@ fn add_here(session: &mut Session<'_>, feeds: Vec<RemoteFeed>) -> Result<(), Syn
             account: Some(session.name.clone()),
             ..FeedSettings::default()
         },
+        given_by: GivenBy::Account,
         ..Subscribe::default()
     };
-    ask(session, Request::Import(feeds.iter().map(subscribe).collect()))?;
+    session.ask(Request::Import(feeds.iter().map(subscribe).collect()))?;
     let wanted: BTreeMap<String, RemoteFeed> =
         feeds.into_iter().map(|feed| (form_of(&feed.url), feed)).collect();
     let (name, at) = (session.name.clone(), session.at);
@@ -181,18 +191,7 @@ fn add_here(session: &mut Session<'_>, feeds: Vec<RemoteFeed>) -> Result<(), Syn
     session.write(syncs)
 }
 
-/// Sends the engine a request and waits until the change is durable. A refusal is an error.
-fn ask(session: &Session<'_>, request: Request) -> Result<(), SyncFailure> {
-    let told = session.hand.visit(move |host| host.ask(request, false))?;
-    for event in told {
-        if let Event::Refused(why) = event {
-            return Err(SyncFailure::other(why));
-        }
-    }
-    Ok(session.hand.wait_until_durable()?)
-}
-
-/// Changes what the user chose for a feed, as if the user did.
+/// Changes what the user chose for a feed.
 fn choose(
     session: &Session<'_>,
     key: FeedKey,
@@ -205,7 +204,7 @@ fn choose(
         Some(chosen)
     })?;
     match chosen {
-        Some(chosen) => ask(session, Request::Set(key, Box::new(chosen))),
+        Some(chosen) => session.ask(Request::Set(key, Box::new(chosen))),
         None => Ok(()),
     }
 }
@@ -241,20 +240,36 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
                 // It is a feed of another account.
                 return Ok(());
             }
-            ask(session, Request::SubscribeAgain(key))?;
+            session.ask(Request::SubscribeAgain(key))?;
             connect(session, key, &there, false)
         }
         FeedStep::RemoveHere(key) => {
-            let title = session.hand.visit(move |host| {
+            let at = session.at;
+            let found = session.hand.visit(move |host| {
                 let feed = host.engine().feeds.get(&key)?;
-                Some(feed.record.shown_title().to_owned())
+                let own = (!is_brought(feed)).then(|| leave_feed(feed, at));
+                Some((feed.record.shown_title().to_owned(), own))
             })?;
-            ask(session, Request::Unsubscribe(key))?;
-            session.line.unsubscribed.extend(title);
+            let Some((title, own)) = found else { return Ok(()) };
+            if let Some(requests) = own {
+                session.line.kept.push(title);
+                return requests.into_iter().try_for_each(|request| session.ask(request));
+            }
+            session.ask(Request::Unsubscribe(key))?;
+            session.line.unsubscribed.push(title);
             agree(session, key, AgreedFeed::default())
+        }
+        FeedStep::Hold(key) => {
+            session.state.held.push(key);
+            Ok(())
         }
         FeedStep::Forget(key) => agree(session, key, AgreedFeed::default()),
         FeedStep::RemoveThere(key, stream) => {
+            let is_ended = move |host: &mut dyn Host| host.engine().ended.contains_key(&key);
+            if !session.hand.visit(is_ended)? {
+                // The user restored it while the server answered.
+                return Ok(());
+            }
             session.server.edit(&stream, &SubscriptionEdit::Remove)?;
             agree(session, key, AgreedFeed::default())
         }

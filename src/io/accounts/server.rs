@@ -8,11 +8,13 @@ use url::Url;
 use super::account_file::{Account, ApiKind};
 use super::connection::{Connection, FailureKind, SyncFailure, Usage};
 use crate::io::http::Http;
+use crate::io::http::api_calls::ApiAnswer;
 use backissue_core::accounts::ItemId;
 use backissue_core::accounts::answers::RemoteFeed;
 use backissue_core::accounts::api_call::{MarkAction, SubscriptionEdit};
 use backissue_core::accounts::dialect::{Dialect, bases};
 use backissue_core::accounts::miniflux::MARKS_A_REQUEST;
+use backissue_core::accounts::secrets::Secrets;
 
 /// The server of an account.
 pub struct Server {
@@ -22,6 +24,8 @@ pub struct Server {
     /// What the Google Reader API wants with each change.
     pub(super) token: Option<String>,
     pub(super) miniflux: MinifluxSession,
+    /// The secrets that were sent to the server.
+    pub(super) secrets: Secrets,
     /// `true` if the login in the account was renewed and should be stored.
     pub login_changed: bool,
 }
@@ -53,12 +57,16 @@ impl Server {
     /// Creates the client of an account.
     pub fn new(http: Arc<Http>, runtime: Handle, account: Account) -> Result<Self, SyncFailure> {
         let connection = Connection::new(http, runtime, &account.name, &account.api)?;
+        let mut secrets = Secrets::default();
+        account.password.iter().for_each(|password| secrets.add_password(&account.user, password));
+        account.login.iter().for_each(|login| secrets.add_token(login));
         Ok(Self {
             dialect: Dialect::of(&connection.base),
             connection,
             account,
             token: None,
             miniflux: MinifluxSession::default(),
+            secrets,
             login_changed: false,
         })
     }
@@ -114,6 +122,24 @@ impl Server {
                 "{place} is no Miniflux, and other servers have no API tokens: name the user with --user"
             ))
         }))
+    }
+
+    /// Returns the password of the account, which is masked in answers from now on.
+    pub(super) fn password(&mut self) -> Result<String, SyncFailure> {
+        let password = self.account.password().map_err(SyncFailure::other)?;
+        self.secrets.add_password(&self.account.user, &password);
+        Ok(password)
+    }
+
+    /// Masks the secrets of the account in an answer.
+    pub(super) fn mask(&self, answer: &mut ApiAnswer) {
+        let is_data = answer.status == 200 && matches!(answer.body.first(), Some(b'{' | b'['));
+        self.secrets.mask(&mut answer.body, is_data);
+        answer.location = answer.location.take().map(|location| {
+            let mut location = location.into_bytes();
+            self.secrets.mask(&mut location, false);
+            String::from_utf8_lossy(&location).into_owned()
+        });
     }
 
     /// Returns the account with its present login.

@@ -14,6 +14,7 @@ use super::connection::{FailureKind, SyncFailure};
 use super::reconcile;
 use super::server::Server;
 use crate::engine::entries::account_sync::{FeedSync, SyncProgress, feeds_of};
+use crate::engine::event::Event;
 use crate::engine::request::Request;
 use crate::io::clock;
 use crate::io::loop_ended::LoopEnded;
@@ -27,6 +28,9 @@ use backissue_core::history::FeedKey;
 
 /// Time after which a sync compares everything again: subscriptions, all ids, and entries that the server did not give.
 const WHOLE_AFTER: TimeDelta = TimeDelta::days(1);
+
+/// Number of syncs in which a server may refuse a mark before it is no longer sent.
+const TRIES_MAX: u8 = 3;
 
 /// The turn to sync.
 static TURN: Semaphore = Semaphore::const_new(1);
@@ -111,14 +115,17 @@ pub fn sync(
         let login = session.server.account().login.clone();
         file.keep_login(name, login.as_deref()).map_err(SyncFailure::other)?;
     }
+    let line = SyncLine { held: session.state.held.len(), ..line };
     let (name, kept, skipped) = (name.to_owned(), line.clone(), session.state.skipped);
     let (whole_at, unread_start) = (session.state.whole_at, session.state.unread_start);
-    let changes = session.state.changes;
+    let (changes, held) = (session.state.changes, session.state.held);
+    let refused = session.state.refused;
     hand.look(move |store| {
         store.change_account_state(&name, |state| {
             state.log.push(kept);
             (state.skipped, state.whole_at) = (skipped, whole_at);
             (state.unread_start, state.changes) = (unread_start, changes);
+            (state.held, state.refused) = (held, refused);
             Some(())
         })
     })?;
@@ -246,6 +253,8 @@ impl<'s> Session<'s> {
     /// Sends the marks that were changed here, and checks that the server has them.
     pub(super) fn send(&mut self, marks: &ServerMarks) -> Result<(), SyncFailure> {
         let known = self.known()?;
+        let held = known.marks.values().filter(|known| known.held != Marks::default());
+        self.line.held_marks = held.count();
         let changes = marks.to_send(&known.marks);
         if changes.is_empty() {
             return Ok(());
@@ -270,11 +279,13 @@ impl<'s> Session<'s> {
             for batch in ids.chunks(self.server.marks_a_request()) {
                 check_cancelled(self.hand)?;
                 (self.progress)("sending marks", done, all);
-                if let Err(failure) = self.server.mark(*action, batch) {
-                    refused = Some(failure);
-                    break 'sending;
+                match self.send_batch(*action, batch) {
+                    Ok(taken) => done = done.saturating_add(taken),
+                    Err(failure) => {
+                        refused = Some(failure);
+                        break 'sending;
+                    }
                 }
-                done = done.saturating_add(batch.len());
             }
         }
         self.line.sent = u32::try_from(done).unwrap_or(u32::MAX);
@@ -289,10 +300,66 @@ impl<'s> Session<'s> {
         let mut known = self.known()?;
         known.marks.retain(|id, _| sent.contains(id));
         self.apply(&known, &marks, &gone)?;
-        let untaken = marks.to_send(&self.known()?.marks);
-        let untaken = untaken.values().flatten().filter(|id| sent.contains(id)).count();
-        self.line.untaken = u32::try_from(untaken).unwrap_or(u32::MAX);
-        Ok(())
+        let known = self.known()?;
+        let untaken = marks.to_send(&known.marks);
+        let untaken: BTreeSet<&ItemId> =
+            untaken.values().flatten().filter(|id| sent.contains(id)).collect();
+        self.drop_refused(&known, &untaken)
+    }
+
+    /// Sends a mark for entries, one by one if the server refuses it for all of them together. Returns how many it took.
+    fn send_batch(&mut self, action: MarkAction, batch: &[ItemId]) -> Result<usize, SyncFailure> {
+        match self.server.mark(action, batch) {
+            Ok(()) => Ok(batch.len()),
+            Err(failure) if failure.kind != FailureKind::Other => Err(failure),
+            Err(_) if batch.len() == 1 => Ok(0),
+            Err(_) => {
+                batch.iter().map(|id| self.send_batch(action, std::slice::from_ref(id))).sum()
+            }
+        }
+    }
+
+    /// Counts the marks that the server did not take. What it refused three times is no longer sent: such entries were deleted there.
+    fn drop_refused(
+        &mut self,
+        known: &KnownItems,
+        untaken: &BTreeSet<&ItemId>,
+    ) -> Result<(), SyncFailure> {
+        let before = std::mem::take(&mut self.state.refused);
+        let mut dropped: BTreeMap<FeedKey, FeedSync> = BTreeMap::new();
+        for &id in untaken {
+            let tries = before.get(id).copied().unwrap_or(0).saturating_add(1);
+            if tries < TRIES_MAX {
+                self.state.refused.insert(id.clone(), tries);
+            } else if let Some(&feed) = known.feeds.get(id) {
+                let sync = dropped.entry(feed).or_insert_with(|| FeedSync::new(feed, self.at));
+                sync.gone.insert(id.clone());
+                self.line.dropped = self.line.dropped.saturating_add(1);
+            }
+        }
+        self.line.untaken = u32::try_from(self.state.refused.len()).unwrap_or(u32::MAX);
+        self.write(dropped.into_values().collect())
+    }
+
+    /// Sends the engine what the server changed and waits until the change is durable. A refusal is an error, and so is a write that
+    /// failed: what is not durable here must neither count as synced nor be sent.
+    pub(super) fn ask(&self, request: Request) -> Result<(), SyncFailure> {
+        let request = Request::Arrived(Box::new(request));
+        let (told, before) = self.hand.visit(move |host| {
+            let before = host.engine().failed_writes.0;
+            (host.ask(request, false), before)
+        })?;
+        for event in told {
+            if let Event::Refused(why) = event {
+                return Err(SyncFailure::other(why));
+            }
+        }
+        self.hand.wait_until_durable()?;
+        let (count, why) = self.hand.visit(|host| host.engine().failed_writes.clone())?;
+        if count == before {
+            return Ok(());
+        }
+        Err(SyncFailure { text: why, kind: FailureKind::Unwritten })
     }
 
     /// Writes what arrived, and waits until it is durable.
@@ -300,12 +367,8 @@ impl<'s> Session<'s> {
         if syncs.is_empty() {
             return Ok(());
         }
-        let before = self.hand.visit(move |host| {
-            let before = host.engine().synced;
-            host.ask(Request::Sync(syncs), false);
-            before
-        })?;
-        self.hand.wait_until_durable()?;
+        let before = self.hand.visit(|host| host.engine().synced)?;
+        self.ask(Request::Sync(syncs))?;
         let after = self.hand.visit(|host| host.engine().synced)?;
         let new = after.new.saturating_sub(before.new);
         self.line.new = self.line.new.saturating_add(new);

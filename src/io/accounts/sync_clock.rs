@@ -8,7 +8,7 @@ use super::account_file::{Account, AccountFile};
 use super::connection::{FailureKind, SyncFailure};
 use super::session::{SyncWish, sync};
 use super::sync_words::words;
-use crate::engine::entries::account_sync::{self, AccountStatus};
+use crate::engine::entries::account_sync::{self, AccountStatus, Waiting};
 use crate::engine::event::Event;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
@@ -39,13 +39,15 @@ struct Schedule {
     next: Instant,
     /// Number of failed syncs in a row.
     failures: u32,
+    /// `true` if the user asked for the sync and hears why it fails.
+    is_asked: bool,
 }
 
 impl Schedule {
     /// Applies a reason for a sync. After a failure, only the user makes the pause shorter.
     fn pull_in(&mut self, trigger: Trigger, now: Instant) {
         match trigger {
-            Trigger::Asked => self.next = now,
+            Trigger::Asked => (self.next, self.is_asked) = (now, true),
             Trigger::Changed if self.failures == 0 => self.next = self.next.min(now + AFTER_MARKS),
             Trigger::Changed => {}
         }
@@ -54,9 +56,10 @@ impl Schedule {
     /// Notes the end of a sync. `every` is the usual interval.
     fn ended(&mut self, failure: Option<FailureKind>, now: Instant, every: Duration) {
         let Some(kind) = failure else {
-            *self = Self { next: now + every, failures: 0 };
+            *self = Self { next: now + every, failures: 0, is_asked: false };
             return;
         };
+        self.is_asked = false;
         self.failures = self.failures.saturating_add(1);
         let doubled = 1_u32.checked_shl(self.failures.saturating_sub(1).min(16)).unwrap_or(1);
         let usual = every.saturating_mul(doubled).min(PAUSE_MAX.max(every));
@@ -68,6 +71,7 @@ impl Schedule {
             FailureKind::Pause(None)
             | FailureKind::TooMuch
             | FailureKind::TooLarge
+            | FailureKind::Unwritten
             | FailureKind::Other
             | FailureKind::Cancelled => usual,
         };
@@ -133,7 +137,7 @@ fn run_once(
     schedules.retain(|name, _| accounts.iter().any(|account| account.name == *name));
     for account in accounts.iter().filter(|_| !offline) {
         let schedule = schedules.entry(account.name.clone());
-        let schedule = schedule.or_insert(Schedule { next: now, failures: 0 });
+        let schedule = schedule.or_insert(Schedule { next: now, failures: 0, is_asked: false });
         if schedule.next > now {
             continue;
         }
@@ -146,9 +150,12 @@ fn run_once(
         let synced = sync(&one, file, &account.name, SyncWish::default(), &|_, _, _| {});
         let failure = synced.err();
         let kind = failure.as_ref().map(|failure| failure.kind);
+        let is_asked = schedule.is_asked;
         schedule.ended(kind, clock::instant(), every);
         show_accounts(hand, file)?;
-        if let Some(SyncFailure { text, .. }) = failure.filter(|_| schedule.failures == 1) {
+        if let Some(SyncFailure { text, .. }) =
+            failure.filter(|_| is_asked || schedule.failures == 1)
+        {
             hand.visit(move |host| host.complain(text))?;
         }
     }
@@ -177,12 +184,17 @@ fn show_accounts(hand: &LoopHandle, file: &AccountFile) -> Result<(), LoopEnded>
     let Some(accounts) = file.read().ok().filter(|_| file.is_there()) else { return Ok(()) };
     let known = hand.look(|store| store.account_states()).unwrap_or_default();
     let status = |account: &Account| {
-        let newest = known.get(&account.name).and_then(|state| state.log.last());
+        let state = known.get(&account.name);
+        let newest = state.and_then(|state| state.log.last());
         AccountStatus {
             name: account.name.clone(),
             place: account.place(),
             last: newest.map(|line| (line.at, words(line))),
-            is_failing: newest.is_some_and(|line| line.failure.is_some()),
+            failure: newest.and_then(|line| line.failure.clone()),
+            waits: Waiting {
+                feeds: state.map(|state| state.held.clone()).unwrap_or_default(),
+                marks: newest.map_or(0, |line| line.held_marks),
+            },
         }
     };
     let seen: Vec<AccountStatus> = accounts.iter().map(status).collect();
@@ -201,7 +213,7 @@ mod tests {
     #[test]
     fn failures_are_followed_by_longer_pauses() {
         let (now, every) = (clock::instant(), Duration::from_mins(10));
-        let fresh = Schedule { next: now, failures: 0 };
+        let fresh = Schedule { next: now, failures: 0, is_asked: false };
         let after = |kinds: &[Option<FailureKind>]| {
             let mut schedule = fresh;
             for kind in kinds {
@@ -223,7 +235,7 @@ mod tests {
     #[test]
     fn marks_do_not_shorten_the_pause_after_a_failure() {
         let (now, every) = (clock::instant(), Duration::from_mins(10));
-        let mut schedule = Schedule { next: now + every, failures: 0 };
+        let mut schedule = Schedule { next: now + every, failures: 0, is_asked: false };
         schedule.pull_in(Trigger::Changed, now);
         assert_eq!(schedule.next, now + AFTER_MARKS);
         schedule.ended(Some(FailureKind::Other), now, every);

@@ -19,7 +19,23 @@ pub fn words(line: &SyncLine) -> String {
     }
     if !line.unsubscribed.is_empty() {
         let names = named(line.unsubscribed.iter().map(String::as_str));
-        parts.push(format!("unsubscribed from {names} ('backissue undo' restores)"));
+        parts.push(format!("unsubscribed from {names} ('backissue subscribe-again' restores)"));
+    }
+    if !line.kept.is_empty() {
+        let names = named(line.kept.iter().map(String::as_str));
+        parts.push(format!("no longer there, but yours, so kept and polled here: {names}"));
+    }
+    if line.held > 0 {
+        let feeds = counted_words(line.held, "feed", "feeds");
+        parts.push(format!(
+            "{feeds} that you removed here stay there until you answer: 'backissue account sync --yes' removes them, '--no' restores them here"
+        ));
+    }
+    if line.held_marks > 0 {
+        let marks = counted_words(line.held_marks, "mark", "marks");
+        parts.push(format!(
+            "{marks} of the restored backup differ there and wait for your answer: 'backissue account sync --yes' sends them, '--no' takes the server's"
+        ));
     }
     if line.marked > 0 {
         parts.push(format!("{} changed here", counted_words(line.marked, "mark", "marks")));
@@ -29,6 +45,12 @@ pub fn words(line: &SyncLine) -> String {
     }
     if line.untaken > 0 {
         parts.push(format!("the server did not take {}; tried again next time", line.untaken));
+    }
+    if line.dropped > 0 {
+        let marks = counted_words(line.dropped, "mark", "marks");
+        parts.push(format!(
+            "{marks} dropped: the server refused them three times, perhaps because it deleted the entries"
+        ));
     }
     parts.extend(line.refused.iter().cloned());
     if parts.is_empty() {

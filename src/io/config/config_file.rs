@@ -195,6 +195,7 @@ impl ConfigDocument {
         }
         let mut screen = self.ui;
         screen.text_width = screen.text_width.clamp(20, 400);
+        screen.escape_time = screen.escape_time.map(|milliseconds| milliseconds.min(1000));
         screen.feeds_width = screen.feeds_width.map(|columns| columns.clamp(16, 200));
         if !screen.columns.contains(&EntryColumn::Title) {
             return Err("[ui] columns must include \"title\"".to_owned());

@@ -6,6 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::engine::downloads::record::PART;
+use crate::io::named_files::refuse_data_folder;
+use crate::io::regular_files::open_with;
 
 /// A file that is being received.
 #[derive(Debug)]
@@ -33,6 +35,7 @@ impl PartFile {
     pub(super) fn open(path: &str, is_new: bool) -> io::Result<Found> {
         let part = PathBuf::from(format!("{path}{PART}"));
         let path = PathBuf::from(path);
+        refuse_data_folder(&path).map_err(io::Error::other)?;
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
@@ -59,7 +62,7 @@ impl PartFile {
         } else {
             options.create(true).truncate(false);
         }
-        let mut file = options.open(&part)?;
+        let mut file = open_with(&mut options, &part)?;
         let length = file.seek(SeekFrom::End(0))?;
         Ok(Found::Part(Self { file, path, part, length }))
     }

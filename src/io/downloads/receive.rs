@@ -70,7 +70,7 @@ pub(super) async fn receive(
             Verdict::Refused(why) => return Err(failure(Cure::Nothing, &why, part.length)),
         }
         let report = Reports { id: transfer.id, answers };
-        report.send(DownloadNews::Began(version.clone(), part.length));
+        report.send(DownloadNews::Began(version.clone(), part.length, open.is_unencrypted));
         return receive_body(open, part, &version, transfer, pace, &report).await;
     }
     let why = "the server does not send the file from its start";
@@ -122,6 +122,9 @@ async fn receive_body(
         }
         match piece {
             Ok(Some(_)) => {}
+            Ok(None) if part.length == 0 => {
+                return Err(failure(Cure::Nothing, "the server sends an empty file", 0));
+            }
             Ok(None) if version.size.is_none_or(|size| size == part.length) => {
                 return finish(part).await;
             }

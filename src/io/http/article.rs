@@ -1,18 +1,24 @@
-//! Extracts the article from a web page, in the same way as Firefox's reader view.
+//! Extracts the article from a web page: the element that the markup names, the data for search engines, or else what Firefox's
+//! reader view would show.
 //!
 //! The extraction library is very slow on deep nesting (over a minute for 20,000 nested `div` elements) and may panic. Deep or
 //! large trees are therefore rejected first, and a panic becomes an error.
 
 use dom_smoothie::{Config, Readability};
 
+use super::main_text;
 use super::page_tree::{ELEMENTS_MAX, build_tree};
 use crate::io::panics::catch_panic;
 use backissue_core::feed::page_text;
+use backissue_core::feed::text::strip_markup;
 
 /// Maximum size of a page from which an article is extracted, bytes.
 pub(in crate::io) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Minimum length of an article, in non-blank characters.
 const LETTERS_MIN: usize = 140;
+
+/// How many times as long another text must be to replace the one that the markup names.
+const LONGER: usize = 3;
 
 /// Returns the article of a web page as HTML. The error explains why no article was found.
 pub fn extract_article(
@@ -49,12 +55,32 @@ fn read(html: &str, url: &str) -> Result<String, String> {
     let empty = std::mem::take(&mut page.doc);
     let built = build_tree(html, empty, |tree| tree.tree.len());
     page.doc = built.ok_or("the page is nested too deeply or too large to extract its text")?;
-    let article = page.parse().map_err(|_| nothing())?;
-    let letters = article.text_content.chars().filter(|char| !char.is_whitespace()).count();
-    if letters < LETTERS_MIN {
-        return Err(nothing());
+    let stated = main_text::stated_text(&page.doc).unwrap_or_default();
+    main_text::remove_surroundings(&page.doc);
+    let root = main_text::find_root(&page.doc);
+    let named = root.map(|root| main_text::inner_html(&page.doc, &root, url)).unwrap_or_default();
+    let found = page.parse().map(|article| article.content.to_string()).unwrap_or_default();
+    choose(named, stated, found).ok_or_else(nothing)
+}
+
+/// Chooses the text of a page: the one in the element that the markup names, unless another one is much longer.
+fn choose(named: String, stated: String, found: String) -> Option<String> {
+    let [of_named, of_stated, of_found] = [&named, &stated, &found].map(|html| letters(html));
+    let longest = of_stated.max(of_found);
+    // A picture with a caption may be all that there is.
+    let is_enough =
+        of_named > 0 && (of_named >= LETTERS_MIN || named.contains("<p") || named.contains("<img"));
+    if is_enough && of_named.saturating_mul(LONGER) >= longest {
+        return Some(named);
     }
-    Ok(article.content.to_string())
+    let (longer, count) =
+        if of_stated >= of_found { (stated, of_stated) } else { (found, of_found) };
+    (count >= LETTERS_MIN || (count > 0 && of_named == 0 && count == of_stated)).then_some(longer)
+}
+
+/// Returns the number of non-blank characters of a text.
+fn letters(html: &str) -> usize {
+    strip_markup(html).chars().filter(|char| !char.is_whitespace()).count()
 }
 
 #[cfg(test)]
@@ -82,6 +108,38 @@ mod tests {
         assert!(text.contains("Grafting wax"), "{text}");
         assert!(!text.contains("Imprint") && !text.contains("Other posts"), "{text}");
         assert!(text.contains("https://a.example/posts/2"), "{text}");
+    }
+
+    #[test]
+    fn what_the_markup_names_is_taken_without_its_surroundings() {
+        let comment = "<li class='comment'><article class='comment-body'><p>VISITOR says, at length, that it was so.</p></article></li>".repeat(15);
+        let chrome = "<div id='cookie-banner' class='consent'>COOKIE</div>";
+        let page = |inside: &str| {
+            format!(
+                "<html><head><title>Gate - Site</title></head><body>{chrome}<main>{inside}</main></body></html>"
+            )
+        };
+        let short = page(&format!(
+            "<article class='hentry'><h1>Gate</h1><div class='entry-content'><p>POST moved.</p><pre><span class='comment'># KEPT</span></pre></div></article>\
+             <div id='comments' class='comments-area'><ol>{comment}</ol></div>"
+        ));
+        let text = extract_article(short.as_bytes(), URL, None).unwrap();
+        assert!(text.contains("POST moved.") && text.contains("KEPT"), "{text}");
+        assert!(
+            !text.contains("VISITOR") && !text.contains("COOKIE") && !text.contains("<h1"),
+            "{text}"
+        );
+        let image = page(
+            "<article><figure><img src='/a.png' alt='ALT'><figcaption>C</figcaption></figure></article>",
+        );
+        let text = extract_article(image.as_bytes(), URL, None).unwrap();
+        assert!(text.contains("https://a.example/a.png"), "{text}");
+        let data = format!(
+            "<script type='application/ld+json'>{{\"@graph\":[{{\"articleBody\":\"BODY & more\"}}]}}</script>{}",
+            page("<div id=root></div>")
+        );
+        let text = extract_article(data.as_bytes(), URL, None).unwrap();
+        assert_eq!(text.trim(), "<p>BODY &amp; more</p>");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use url::Url;
 use super::article::extract_article;
 use super::body::{BodyLimits, Decoding};
 use super::clients::{ClientEnvironment, Clients, ReceivedResponse, SendError};
-use super::failures::{classify_error, is_hung_up, is_refused_a_file};
+use super::failures::{classify_error, is_refused_a_file};
 use super::limits::Limits;
 use super::origins::OriginHeaders;
 use super::parse_threads::ParseThreads;
@@ -176,6 +176,7 @@ impl Http {
         RedirectLimits {
             all_max: self.limits.redirects_max,
             documents_max: self.limits.redirect_documents_max,
+            is_file: false,
         }
     }
 
@@ -201,12 +202,6 @@ impl Http {
         while matches!(&sent, Err(SendError::Broken { error, .. }) if lacks_file(error)) {
             trace.file_waits.fetch_add(1, Ordering::Relaxed);
             tokio::time::sleep(FILE_WAIT).await;
-            sent = attempt().await;
-        }
-        // A request after a redirect may reuse the connection of the redirect, which the server may have closed meanwhile (RFC
-        // 9112 §9.3.1).
-        let is_stale = matches!(&sent, Err(SendError::Broken { error, .. }) if is_hung_up(error));
-        if is_stale && path.stays_with_its_server() {
             sent = attempt().await;
         }
         sent.map_err(|unsent| match unsent {

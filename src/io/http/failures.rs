@@ -2,8 +2,13 @@
 
 use std::error::Error;
 use std::io::ErrorKind;
+use std::net::SocketAddr;
 
-use rustls::{AlertDescription, CertificateError};
+use h2::Reason;
+use hyper::http::Extensions;
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::HttpInfo;
+use rustls::{AlertDescription, CertificateError, PeerIncompatible};
 use url::Url;
 
 use super::limits::Limits;
@@ -39,7 +44,7 @@ pub(super) fn classify_error(
         let name = through.filter(|_| !is_ours).unwrap_or(host);
         return FetchFailure::Name(name.to_owned());
     }
-    let io = find_error::<std::io::Error>(error).map(std::io::Error::kind);
+    let io = io_kind(error);
     if error.is_connect() {
         let place = match through {
             Some(proxy) => format!("{host} through the proxy {proxy}"),
@@ -58,20 +63,58 @@ pub(super) fn classify_error(
             return FetchFailure::Protocol("the response is not HTTP".into());
         }
     }
-    if error.is_body() || error.is_decode() {
+    if error.is_body() || error.is_decode() || io == Some(ErrorKind::UnexpectedEof) {
         return FetchFailure::CutOff;
     }
     if io.is_some_and(is_reset) {
         return FetchFailure::Protocol("the connection was reset".into());
     }
-    FetchFailure::Protocol(message_chain(error))
+    let reason = find_error::<h2::Error>(error).and_then(h2::Error::reason);
+    FetchFailure::Protocol(match reason {
+        Some(Reason::REFUSED_STREAM | Reason::NO_ERROR | Reason::ENHANCE_YOUR_CALM) => {
+            "the server takes no requests at the moment".into()
+        }
+        Some(Reason::HTTP_1_1_REQUIRED) => {
+            "the server requires HTTP/1.1, and refused it too".into()
+        }
+        Some(reason) => format!("the server ended the HTTP/2 exchange with an error ({reason:?})"),
+        None => "the connection ended before the server answered".into(),
+    })
 }
 
-/// Checks whether the server closed the connection instead of answering.
-pub(super) fn is_hung_up(error: &reqwest::Error) -> bool {
-    let io = find_error::<std::io::Error>(error).map(std::io::Error::kind);
-    let is_cut = find_error::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message);
-    is_cut || io.is_some_and(is_reset)
+/// How a GET is sent again that got no answer. Both ways use a new connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repetition {
+    Alike,
+    OverHttp1,
+}
+
+impl Repetition {
+    /// Returns whether and how a GET is sent again after an error (RFC 9112 §9.3.1, RFC 9113 §6.8 and §8.7). `has_answered` returns
+    /// whether the connection with a local address answered an earlier request.
+    pub(super) fn after(
+        error: &reqwest::Error,
+        has_answered: impl Fn(SocketAddr) -> bool,
+    ) -> Option<Self> {
+        let remote = find_error::<h2::Error>(error).filter(|error| error.is_remote());
+        match remote.and_then(h2::Error::reason) {
+            Some(Reason::REFUSED_STREAM | Reason::NO_ERROR) => return Some(Self::Alike),
+            Some(Reason::HTTP_1_1_REQUIRED) => return Some(Self::OverHttp1),
+            _ => {}
+        }
+        let is_cut = find_error::<hyper::Error>(error)
+            .is_some_and(|http| http.is_incomplete_message() || http.is_canceled());
+        let is_hung_up = |kind: ErrorKind| is_reset(kind) || kind == ErrorKind::UnexpectedEof;
+        let mut extras = Extensions::new();
+        find_error::<legacy::Error>(error)?.connect_info()?.get_extras(&mut extras);
+        let is_kept = has_answered(extras.get::<HttpInfo>()?.local_addr());
+        (is_kept && (is_cut || io_kind(error).is_some_and(is_hung_up))).then_some(Self::Alike)
+    }
+}
+
+fn io_kind(error: &reqwest::Error) -> Option<ErrorKind> {
+    let of_stream = || find_error::<h2::Error>(error)?.get_io();
+    find_error::<std::io::Error>(error).or_else(of_stream).map(std::io::Error::kind)
 }
 
 /// Checks whether an error, at any depth, means that the system allows this process no further open file or connection.
@@ -119,10 +162,18 @@ fn tls_words(error: &rustls::Error) -> String {
         rustls::Error::InvalidMessage(_) | rustls::Error::InappropriateMessage { .. } => {
             "the server does not speak TLS".into()
         }
+        rustls::Error::PeerIncompatible(
+            PeerIncompatible::ServerDoesNotSupportTls12Or13
+            | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
+        )
+        | rustls::Error::AlertReceived(AlertDescription::ProtocolVersion) => {
+            "the server supports only TLS versions that are too old to be safe".into()
+        }
+        // Servers do not say more if no cipher suits both sides (RFC 5246 §7.2.2, RFC 9325 §4).
         rustls::Error::PeerIncompatible(_)
         | rustls::Error::AlertReceived(
-            AlertDescription::ProtocolVersion | AlertDescription::HandshakeFailure,
-        ) => "the server supports only TLS versions that are too old to be safe".into(),
+            AlertDescription::HandshakeFailure | AlertDescription::InsufficientSecurity,
+        ) => "the server offers only ciphers that are too old to be safe".into(),
         rustls::Error::AlertReceived(AlertDescription::UnrecognisedName) => {
             "the server does not serve this host name".into()
         }
@@ -132,12 +183,8 @@ fn tls_words(error: &rustls::Error) -> String {
         rustls::Error::AlertReceived(alert) => {
             format!("the server refused the handshake ({alert:?})")
         }
-        _ => match one_line(&error.to_string()) {
-            unsaid if unsaid.contains("other error") => {
-                "the handshake with the server failed".into()
-            }
-            words => words,
-        },
+        rustls::Error::PeerMisbehaved(_) => "the server breaks the rules of TLS".into(),
+        _ => "the handshake with the server failed".into(),
     }
 }
 

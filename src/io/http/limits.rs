@@ -36,7 +36,8 @@ impl Limits {
             | RequestKind::Fresh
             | RequestKind::Delta
             | RequestKind::Listing
-            | RequestKind::Anything => {
+            | RequestKind::Anything
+            | RequestKind::AnyFormat => {
                 return self.body;
             }
         };

@@ -13,6 +13,7 @@ mod clients;
 mod cookies;
 mod failures;
 mod limits;
+mod main_text;
 mod open_files;
 mod origins;
 mod page_tree;

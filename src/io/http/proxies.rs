@@ -1,9 +1,10 @@
 //! Proxies, and the choice of requests that go through them (SPEC D.6).
 //!
-//! If `[network] proxy` is set, every request goes through it. Otherwise the environment's proxies are used (`ALL_PROXY`,
-//! `HTTPS_PROXY`, `HTTP_PROXY`; on macOS and Windows the system's proxies) for every host not listed in `NO_PROXY`, but never for
-//! this machine, which no proxy can reach. A proxy resolves host names itself, so only literal IP addresses and `localhost` can
-//! be checked. The proxy that the settings name for an origin replaces these for requests to that origin. With a `socks5` proxy, this program resolves host names, so they are checked as usual.
+//! If `[network] proxy` is set, requests go through it. Otherwise the environment's proxies are used (`ALL_PROXY`, `HTTPS_PROXY`,
+//! `HTTP_PROXY`; on macOS and Windows the system's proxies). Neither is used for hosts listed in `NO_PROXY`, nor for this machine,
+//! which no proxy can reach. A proxy resolves host names itself, so only literal IP addresses and `localhost` can be checked. The
+//! proxy that the settings name for an origin replaces these for requests to that origin. With a `socks5` proxy, this program
+//! resolves host names, so they are checked as usual.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,6 +26,12 @@ const DIRECT: &str = "none";
 const VARIABLES: [&str; 6] =
     ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 
+/// Returns the hosts that are requested without a proxy, as the environment lists them.
+pub(super) fn no_proxy() -> String {
+    let value = ["NO_PROXY", "no_proxy"].into_iter().find_map(std::env::var_os);
+    value.map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 /// Returns the environment variables that configure proxies, with their values.
 pub(super) fn proxy_variables() -> Vec<(&'static str, String)> {
     let value = |name| Some((name, std::env::var_os(name)?.to_string_lossy().into_owned()));
@@ -33,25 +40,22 @@ pub(super) fn proxy_variables() -> Vec<(&'static str, String)> {
 
 /// The choice of requests that go through a proxy.
 #[derive(Debug)]
-pub(super) enum ProxyChoice {
-    /// All requests go through the proxy on the named host.
-    Always(String),
-    /// Requests for which the environment configures a proxy go through that proxy, except requests to this machine.
-    Environment(Arc<Matcher>),
-}
+pub(super) struct ProxyChoice(Arc<Matcher>);
 
 impl ProxyChoice {
+    /// Chooses the proxy of the settings, which is not used for the hosts in `no_proxy`, or else those of the environment.
+    pub(super) fn new(settings: &NetworkSettings, around: &Arc<Matcher>, no_proxy: &str) -> Self {
+        let proxy = settings.proxy.as_deref().and_then(read_proxy);
+        let own = |proxy| Matcher::builder().all(String::from(proxy)).no(no_proxy.to_owned());
+        Self(proxy.map_or_else(|| Arc::clone(around), |proxy| Arc::new(own(proxy).build())))
+    }
+
     /// Returns the host of the proxy for a request.
     pub(super) fn proxy_for(&self, url: &Url) -> Option<String> {
-        match self {
-            Self::Always(host) => Some(host.clone()),
-            Self::Environment(proxies) => {
-                let here = literal(url).is_some_and(|address| address.to_canonical().is_loopback())
-                    || is_localhost(&host_text(url));
-                let uri = url.as_str().parse::<hyper::Uri>().ok().filter(|_| !here)?;
-                proxies.intercept(&uri)?.uri().host().map(str::to_owned)
-            }
-        }
+        let here = literal(url).is_some_and(|address| address.to_canonical().is_loopback())
+            || is_localhost(&host_text(url));
+        let uri = url.as_str().parse::<hyper::Uri>().ok().filter(|_| !here)?;
+        self.0.intercept(&uri)?.uri().host().map(str::to_owned)
     }
 }
 

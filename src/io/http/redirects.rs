@@ -37,6 +37,8 @@ pub(super) struct RedirectLimits {
     pub(super) all_max: usize,
     /// Maximum number of redirects by document (SPEC 0, `XML_REDIRECT_MAX`).
     pub(super) documents_max: usize,
+    /// `true` for an attached file, whose redirects may lead from https to http.
+    pub(super) is_file: bool,
 }
 
 impl RedirectPath {
@@ -45,10 +47,10 @@ impl RedirectPath {
         Self { seen, at, trust, cookies: Cookies::default(), by_document: 0 }
     }
 
-    /// Checks whether the last redirect stayed on the same server.
-    pub(super) fn stays_with_its_server(&self) -> bool {
-        let before = self.seen.iter().rev().nth(1);
-        before.is_some_and(|(before, _)| before.origin() == self.at.origin())
+    /// Checks whether a redirect led from https to http.
+    pub(super) fn is_downgraded(&self) -> bool {
+        let schemes: Vec<&str> = self.seen.iter().map(|(url, _)| url.scheme()).collect();
+        schemes.windows(2).any(|pair| pair == ["https", "http"])
     }
 
     /// Stores the cookies of a response for the rest of the fetch.
@@ -74,8 +76,13 @@ impl RedirectPath {
         if carries_credentials(&to) {
             return Err(bad_redirect("its address contains a login"));
         }
+        let is_downgrade = self.at.scheme() == "https" && to.scheme() == "http";
+        let public = public || (is_downgrade && steps.is_file);
         let trust = Trust::Supplied { by: Some(self.at.clone()), public };
-        trust.check(&to, request.allow_insecure)?;
+        trust.check(&to, request.allow_insecure || steps.is_file)?;
+        if is_downgrade {
+            self.cookies = Cookies::default();
+        }
         let asked = (to.clone(), self.cookies.header_for(&to));
         if self.seen.contains(&asked) {
             return Err(FetchFailure::Redirect(format!("it leads back to {to}")));
@@ -203,6 +210,32 @@ mod tests {
             "http://%FC.example/",
             Err("bad redirect: its address is not valid"),
         );
+    }
+
+    /// SPEC D.10: only an attached file may be fetched over http after https, without cookies and from a public address.
+    #[test]
+    fn only_files_follow_a_redirect_from_https_to_http() {
+        let from = Url::parse("https://a.example/1.mp3").unwrap();
+        let request = FetchRequest::typed(crate::engine::poll::fetch::FetchId(0), from.to_string());
+        let turn = |location: &str| Redirect {
+            status: 302,
+            location: location.into(),
+            by_document: false,
+        };
+        for is_file in [false, true] {
+            let mut path = RedirectPath::new(from.clone(), Trust::Typed);
+            let mut headers = HeaderMap::new();
+            headers.insert(header::SET_COOKIE, HeaderValue::from_static("a=b; Path=/"));
+            path.take_cookies(&headers);
+            let steps = RedirectLimits { all_max: 20, documents_max: 3, is_file };
+            let followed = path.follow(&turn("http://a.example/2.mp3"), false, &request, steps);
+            assert_eq!(followed.is_ok(), is_file);
+            assert_eq!(path.is_downgraded(), is_file);
+            if is_file {
+                assert_eq!(path.cookie(), None);
+                assert_eq!(path.trust, Trust::Supplied { by: Some(from.clone()), public: true });
+            }
+        }
     }
 
     /// SPEC D.3: a `Location` may be relative, loses its fragment, and must lead to http or https.

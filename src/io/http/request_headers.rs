@@ -13,8 +13,11 @@ use crate::engine::settings::{Credentials, Login};
 /// a release replaces with the project's address.
 pub(super) const USER_AGENT: &str =
     concat!("backissue/", env!("CARGO_PKG_VERSION"), " (+https://backissue.example/)");
-/// Sent with every feed request (SPEC D.1; never varied, D.4 rule 11), except the one after a 406 or 415 (D.2).
-const ACCEPT: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1";
+/// Sent with every feed request (SPEC D.1; never varied, D.4 rule 11), except after a 406 or 415 (D.2). It names no
+/// `application/json`, because servers that offer their data as JSON then send that instead of a page or feed.
+const ACCEPT: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, */*;q=0.1";
+/// Sent after the server refused [`ACCEPT`]. Some servers look for the type of web pages by name.
+const ACCEPT_ANY_FORMAT: &str = "*/*, text/html";
 /// The `Accept` header for pictures: the supported formats.
 const ACCEPT_PICTURE: &str = "image/png, image/jpeg, image/webp, image/gif, image/*;q=0.1";
 /// The `Accept-Encoding` header: the encodings that [`super::body`] can decode.
@@ -28,6 +31,7 @@ pub(super) fn headers(request: &FetchRequest, url: &Url) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let accept = match request.kind {
         RequestKind::Anything => "*/*",
+        RequestKind::AnyFormat => ACCEPT_ANY_FORMAT,
         RequestKind::Listing => "application/json",
         RequestKind::Page => "text/html, application/xhtml+xml, */*;q=0.1",
         RequestKind::Picture => ACCEPT_PICTURE,

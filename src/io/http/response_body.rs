@@ -9,7 +9,14 @@ use crate::engine::poll::fetch::{AnswerBody, AnswerHeaders};
 use backissue_core::feed::discover::candidates::Candidate;
 use backissue_core::feed::discover::header_links::{feeds_in_link_header, refresh_address};
 use backissue_core::feed::discover::page_feeds::{PageFeeds, read_page_feeds};
+use backissue_core::feed::text::one_line;
 use backissue_core::feed::{self, Kind, Origin};
+use backissue_core::schedule::announces_limit;
+
+/// Maximum number of headers about rate limits that are read.
+const RATE_LIMITS_MAX: usize = 16;
+/// Maximum length of such a header, in characters.
+const RATE_LIMIT_CHARS_MAX: usize = 500;
 
 /// The response header that names the instance manipulation, which marks a delta (RFC 3229 §10.5.2).
 const IM: HeaderName = HeaderName::from_static("im");
@@ -27,6 +34,7 @@ pub(super) fn answer_headers(status: StatusCode, headers: &HeaderMap) -> AnswerH
         date: joined_header(headers, &header::DATE),
         age: joined_header(headers, &header::AGE),
         retry_after: joined_header(headers, &header::RETRY_AFTER),
+        rate_limits: rate_limits(headers),
         im: joined_header(headers, &IM),
         delta_base: joined_header(headers, &DELTA_BASE),
         vary: joined_header(headers, &header::VARY),
@@ -36,6 +44,16 @@ pub(super) fn answer_headers(status: StatusCode, headers: &HeaderMap) -> AnswerH
             joined_header(headers, &HeaderName::from_static(name))
         }),
     }
+}
+
+/// Returns the headers that announce rate limits, each in a line of its own.
+fn rate_limits(headers: &HeaderMap) -> Option<String> {
+    let lines = headers.keys().filter(|name| announces_limit(name.as_str())).filter_map(|name| {
+        let value = joined_header(headers, name)?;
+        Some(format!("{name}: {}", one_line(&value, RATE_LIMIT_CHARS_MAX)))
+    });
+    let lines: Vec<String> = lines.take(RATE_LIMITS_MAX).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// Joins all lines of a header with commas (RFC 9110 §5.3).
@@ -87,6 +105,8 @@ impl PageHeaders {
             } else {
                 Default::default()
             };
+        let (general, named): (Vec<_>, Vec<_>) = named.into_iter().partition(Candidate::is_general);
+        leads.stated.extend(general.into_iter().map(|candidate| candidate.url));
         for candidate in named {
             if candidates.iter().all(|known: &Candidate| known.url != candidate.url) {
                 candidates.push(candidate);

@@ -73,7 +73,9 @@ impl Trust {
             (Self::Supplied { by: Some(by), public: false }, _) => {
                 format!(", and {} may point only to its own host and port", place(by))
             }
-            (Self::Supplied { by: None, .. }, _) => ", and sites are not allowed to link or redirect to it".to_owned(),
+            (Self::Supplied { by: None, .. }, _) => {
+                ", and servers of accounts may not lead there; to allow it, subscribe to this address by typing it".to_owned()
+            }
         };
         FetchFailure::Blocked(format!("not requested: {refusal}{advice}"))
     }

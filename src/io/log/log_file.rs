@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use etcetera::{BaseStrategy, choose_base_strategy};
 
 use crate::io::private_files::{create_private_folder, create_private_subfolder};
+use crate::io::regular_files::open_with;
 use crate::io::small_files;
 
 /// Maximum size of the file, bytes; enough for some weeks with a hundred feeds.
@@ -64,14 +65,10 @@ impl LogFile {
     /// Appends a line. Several processes may append to the same file, because each line is written in one call.
     pub(super) fn add(&self, line: &str) -> io::Result<()> {
         let path = self.path();
-        let found = fs::metadata(&path);
-        if found.as_ref().is_ok_and(|found| !found.is_file()) {
-            return Err(io::Error::other("the log is not a regular file"));
-        }
-        if found.is_ok_and(|found| found.len() >= BYTES_MAX) {
+        if fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() >= BYTES_MAX) {
             fs::rename(&path, self.former())?;
         }
-        let open = || OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+        let open = || open_with(OpenOptions::new().append(true).create(true).mode(0o600), &path);
         let mut file = match open() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.create_folder()?;

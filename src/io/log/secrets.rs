@@ -2,41 +2,11 @@
 
 use url::Url;
 
-use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::outgoing::replace_addresses;
 
 /// Removes logins and query values from the URLs in a text.
 pub(super) fn without_secrets(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = find_address(rest) {
-        let (before, from) = rest.split_at(at);
-        clean.push_str(before);
-        // Characters that usually end a URL in a text may also occur in passwords and query values.
-        let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>');
-        let address = from.split(ends).next().unwrap_or_default();
-        let address = address.trim_end_matches(['\'', ',', ';', ')']);
-        let behind = from.get(address.len()..).unwrap_or_default();
-        clean.push_str(&bare_address(address));
-        rest = behind;
-    }
-    clean.push_str(rest);
-    without_logins(&clean)
-}
-
-/// Returns the position of the first URL in a text. URLs of any scheme count, because addresses of proxies contain logins too.
-fn find_address(text: &str) -> Option<usize> {
-    let in_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    let mut before = 0;
-    while let Some(found) = text.get(before..)?.find("://") {
-        let at = before.saturating_add(found);
-        let scheme = text.get(..at)?;
-        let begin = scheme.trim_end_matches(in_scheme);
-        if begin.len() < at {
-            return Some(begin.len());
-        }
-        before = at.saturating_add(1);
-    }
-    None
+    replace_addresses(text, bare_address)
 }
 
 /// Returns a URL without its login, its fragment and the values in its query. The names in the query remain.

@@ -41,6 +41,7 @@ pub fn make_folder(socket: &Path) -> Result<(), String> {
     };
     match DirBuilder::new().recursive(true).mode(0o700).create(folder) {
         Err(error) => return Err(cannot(&system_words(&error))),
+        Ok(()) if folder.is_symlink() => return Err(cannot("it is a symbolic link")),
         Ok(()) if !is_ours(folder) => return Err(cannot("it belongs to another user")),
         Ok(()) => {}
     }

@@ -4,7 +4,7 @@
 //! without a picture after the URL notes that the picture could not be fetched ahead, or had to leave the full cache. The folder can
 //! be deleted; missing pictures are fetched again.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -15,6 +15,7 @@ use siphasher::sip128::SipHasher13;
 use crate::engine::entries::picture_fetches::PICTURE_BYTES_MAX;
 use crate::io::clock;
 use crate::io::private_files::create_private_subfolder;
+use crate::io::regular_files::{self, put_in_place};
 use crate::io::system::words::system_words;
 
 /// Maximum size of the cache, bytes.
@@ -37,7 +38,7 @@ impl PictureCache {
 
     /// Returns the bytes of a cached picture and marks it as used.
     pub fn find(&self, url: &str) -> Option<Vec<u8>> {
-        let file = File::open(self.path(url)).ok()?;
+        let file = regular_files::open(&self.path(url)).ok()?;
         let most =
             u64::try_from(PICTURE_BYTES_MAX.saturating_add(ADDRESS_BYTES_MAX)).unwrap_or(u64::MAX);
         let mut bytes = Vec::new();
@@ -72,7 +73,7 @@ impl PictureCache {
 
     /// Checks whether a picture need not be requested ahead: it is cached, or was noted as absent lately.
     pub fn is_known(&self, url: &str, now: DateTime<Utc>) -> bool {
-        let Ok(file) = File::open(self.path(url)) else { return false };
+        let Ok(file) = regular_files::open(&self.path(url)) else { return false };
         let mut start = vec![0; url.len()];
         let is_meant = (&file).read_exact(&mut start).is_ok() && start == url.as_bytes();
         let Ok(about) = file.metadata() else { return false };
@@ -94,8 +95,7 @@ impl PictureCache {
         file.write_all(b"\n")?;
         file.write_all(bytes)?;
         file.as_file().set_modified(SystemTime::from(clock::precise_now())).ok();
-        file.persist(self.path(url)).map_err(|error| error.error)?;
-        Ok(())
+        put_in_place(file, &self.path(url))
     }
 
     /// Drops the least recently used pictures until the cache is within its limit.
@@ -127,7 +127,7 @@ impl PictureCache {
     fn note_absent(&self, path: &Path, bytes: u64) -> Option<u64> {
         let mut start = Vec::new();
         let most = u64::try_from(ADDRESS_BYTES_MAX).unwrap_or(u64::MAX);
-        File::open(path).ok()?.take(most).read_to_end(&mut start).ok()?;
+        regular_files::open(path).ok()?.take(most).read_to_end(&mut start).ok()?;
         let end = start.iter().position(|byte| *byte == b'\n')?;
         let url = std::str::from_utf8(start.get(..end)?).ok()?;
         let note = u64::try_from(end).unwrap_or(u64::MAX).saturating_add(1);
@@ -197,7 +197,7 @@ mod tests {
     fn least_recently_viewed_picture_is_evicted() {
         let (_folder, cache) = cache(250);
         let age = |url: &str, seconds: u64| {
-            let file = File::options().write(true).open(cache.path(url)).unwrap();
+            let file = fs::File::options().write(true).open(cache.path(url)).unwrap();
             file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds))
                 .unwrap();
         };

@@ -13,6 +13,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::run_command::{end_group, not_started};
+use super::start::program as program_to_start;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::feed_sources::check_allowed;
 use crate::engine::poll::fetch::{
@@ -114,7 +115,8 @@ fn inner(request: FetchRequest, url: &str) -> FetchRequest {
         | RequestKind::Listing
         | RequestKind::Page
         | RequestKind::Picture
-        | RequestKind::Anything) => kind,
+        | RequestKind::Anything
+        | RequestKind::AnyFormat) => kind,
     };
     FetchRequest { kind, url: url.to_owned(), ..request }
 }
@@ -184,7 +186,7 @@ async fn run(command: &str, input: &[u8], limits: ProgramLimits) -> Result<Vec<u
     let stdin = input_file(input).map_err(|error| {
         failed(format!("{program} got no standard input: {}", system_words(&error)))
     })?;
-    let mut started = Command::new(expand_home(command.program()));
+    let mut started = Command::from(program_to_start(expand_home(command.program())));
     started.args(command.arguments().iter().map(|word| expand_home(word))).process_group(0);
     started.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = started.spawn().map_err(|error| failed(not_started(&program, &error)))?;
@@ -230,7 +232,7 @@ async fn run(command: &str, input: &[u8], limits: ProgramLimits) -> Result<Vec<u
     check_end(&program, ended, &told).map_err(failed)?;
     if !is_whole {
         return Err(failed(format!(
-            "{program} ended, but a process that it started kept the output open and was stopped"
+            "{program} ended, but a process that it started kept the output open"
         )));
     }
     Ok(output)

@@ -1,8 +1,8 @@
 //! Runs the user's commands: without a shell, detached from the screen, within limits.
 //!
-//! A command has its own process group, so that all processes of the group can be ended when the maximum running time is over.
-//! The output of a command is read to the end, and mostly discarded, so that the command is never blocked while it writes. A
-//! command that receives entries continues if this process ends first.
+//! A command has its own session and process group, so that all processes of the group can be ended when the maximum running time
+//! is over. The output of a command is read to the end, and mostly discarded, so that the command is never blocked while it writes.
+//! A command that receives entries continues if this process ends first.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,9 +15,11 @@ use tokio::process::Command;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::start::{self, apart};
 use crate::engine::entries::entry_json;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::external_run::{ExternalRun, HandedEntry, RunInput, RunPurpose};
+use crate::engine::input::Input;
 use crate::io::log::log_tail;
 use crate::io::system::words::system_words;
 use crate::view::panes::entry_text;
@@ -32,27 +34,39 @@ const WATCHED: Duration = Duration::from_secs(10);
 /// Maximum wait for the rest of the output after a command has ended.
 const LEFTOVER: Duration = Duration::from_secs(1);
 /// Maximum amount of a command's output that is kept, bytes.
-const SAID_BYTES_MAX: u64 = 64 * 1024;
+const SAID_BYTES_MAX: u64 = 1024 * 1024;
 /// Maximum length of a displayed error message, in characters.
 const COMPLAINT_CHARS_MAX: usize = 200;
 
-/// Runs a command that does not need the terminal. Returns the first line of its output. The error is a sentence.
+/// Returns what the engine is told about a command that ended: `next` is what to try in its place.
+pub(in crate::io) fn end_of_run(
+    purpose: RunPurpose,
+    next: Option<ExternalRun>,
+    ended: Result<Option<String>, String>,
+) -> Input {
+    match (ended, next) {
+        (Err(_), Some(next)) => Input::TryNext(Box::new(next)),
+        (ended, _) => Input::Ran(purpose, ended),
+    }
+}
+
+/// Runs a command that does not need the terminal. Returns its output. The error is a sentence.
 pub async fn run(external: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
     match external.purpose {
-        RunPurpose::Show => show(&external).await,
+        RunPurpose::Show => show(&external.command, time_max.min(WATCHED)).await,
         // The next step waits until the user closes the program.
         RunPurpose::Step(_) | RunPurpose::Play(_) => feed(external, STEP_TIME_MAX).await,
         RunPurpose::Pipe | RunPurpose::News => feed(external, time_max).await,
     }
 }
 
-/// Starts a command that shows a URL, and does not wait for the program to exit.
-async fn show(external: &ExternalRun) -> Result<Option<String>, String> {
-    let program = external.command.program();
-    let mut command = prepared(&external.command);
+/// Starts a command that shows something. Waits only for a failure within the given time.
+async fn show(line: &ExternalCommand, watched: Duration) -> Result<Option<String>, String> {
+    let program = line.program();
+    let mut command = Command::from(apart(line).map_err(|error| not_started(program, &error))?);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| not_started(program, &error))?;
-    if let Ok(ended) = timeout(WATCHED, child.wait()).await {
+    if let Ok(ended) = timeout(watched, child.wait()).await {
         return classify_end(program, ended, "");
     }
     // A task waits for the child, so that it does not become a zombie.
@@ -65,7 +79,8 @@ async fn show(external: &ExternalRun) -> Result<Option<String>, String> {
 async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
     let program = &external.command.program().to_owned();
     let wants_word = matches!(external.purpose, RunPurpose::Pipe | RunPurpose::Step(_));
-    let mut command = prepared(&external.command);
+    let line = apart(&external.command).map_err(|error| not_started(program, &error))?;
+    let mut command = Command::from(line);
     describe(&mut command, &external.input);
     let files = async {
         let mut stdin = tempfile::tempfile()?;
@@ -88,7 +103,8 @@ async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String
         return Err(format!("{program} was stopped after {} s", time_max.as_secs()));
     };
     classify_end(program, ended, &complaint(complaints))?;
-    Ok(first_line(&said_by(said).await))
+    let text = said_by(said).await;
+    Ok(Some(text.trim_end().to_owned()).filter(|text| !text.is_empty()))
 }
 
 /// Returns the end of a command's standard error output.
@@ -105,7 +121,7 @@ fn complaint(mut complaints: File) -> String {
 /// Runs a command on the terminal until it ends.
 pub async fn run_on_terminal(external: ExternalRun) -> Result<Option<String>, String> {
     let program = external.command.program().to_owned();
-    let mut command = Command::new(&program);
+    let mut command = Command::from(start::program(&program));
     command.args(external.command.arguments());
     describe(&mut command, &external.input);
     let has_input = external.input != RunInput::Nothing;
@@ -119,12 +135,6 @@ pub async fn run_on_terminal(external: ExternalRun) -> Result<Option<String>, St
     };
     let ((), ended) = tokio::join!(write, child.wait());
     classify_end(&program, ended, "")
-}
-
-fn prepared(line: &ExternalCommand) -> Command {
-    let mut command = Command::new(line.program());
-    command.args(line.arguments()).process_group(0);
-    command
 }
 
 /// Describes an entry in environment variables, for commands that do not read JSON.
@@ -151,6 +161,7 @@ async fn input(external: ExternalRun) -> Vec<u8> {
         RunInput::Entry(told) => text(&told).into_bytes(),
         RunInput::News(entries) => document(&entry_json::news(&entries)),
         RunInput::Log => log_tail(),
+        RunInput::Text(text) => text.into_bytes(),
     });
     made.await.unwrap_or_default()
 }
@@ -182,10 +193,6 @@ async fn hear(stream: Option<impl AsyncRead + Unpin + Send>) -> String {
     (&mut stream).take(SAID_BYTES_MAX).read_to_end(&mut bytes).await.ok();
     tokio::io::copy(&mut stream, &mut tokio::io::sink()).await.ok();
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn first_line(said: &str) -> Option<String> {
-    said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
 fn classify_end(

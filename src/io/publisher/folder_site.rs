@@ -2,7 +2,6 @@
 //! for a client that asks for them (RFC 3229). Nothing outside the folder is served.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::hash::Hasher as _;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use tokio::sync::watch;
 
 use super::server::{PublisherAnswer, PublisherRequest};
 use crate::demo::conditional::{accepts_gzip, gzip, names};
+use crate::io::regular_files;
 use backissue_core::publish::{GENERATOR_MARK, SUBSCRIPTION_NAME};
 
 /// Maximum size of a served file, in bytes (SPEC 0, `BODY_MAX`).
@@ -122,12 +122,13 @@ impl FolderSite {
         }
         // Links are resolved first, so that none leads out of the folder.
         let file = file.canonicalize().ok().filter(|file| file.starts_with(&self.root))?;
-        let about = std::fs::metadata(&file).ok()?;
-        if !about.is_file() || about.len() > FILE_BYTES_MAX {
+        let open = regular_files::open(&file).ok()?;
+        let about = open.metadata().ok()?;
+        if about.len() > FILE_BYTES_MAX {
             return None;
         }
         let mut bytes = Vec::new();
-        File::open(&file).ok()?.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+        open.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
         let extension = file.extension().and_then(|extension| extension.to_str());
         let media_type = media_type(extension.unwrap_or_default(), &bytes);
         Some(Found { bytes, changed: about.modified().ok()?, media_type })

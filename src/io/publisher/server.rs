@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -18,14 +20,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 
-/// Maximum number of connections at the same time. Further connections wait to be accepted.
+/// Maximum number of connections at the same time, and of those from one address. A further one takes the place of the oldest that has
+/// not sent a request yet, or else of the oldest.
 pub const CONNECTIONS_MAX: usize = 64;
+const FROM_ONE_MAX: usize = 32;
 /// Maximum size of the request line and headers, bytes; a larger request is answered with 431.
 pub const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Maximum number of requests in the log; the oldest are dropped first.
 pub const REQUESTS_LOGGED_MAX: usize = 4096;
 /// Maximum wait for a request on a connection, which is then closed.
-const HEAD_WAIT: Duration = Duration::from_secs(30);
+const HEAD_WAIT: Duration = Duration::from_secs(10);
 /// Pause after a failed accept (such as no free file descriptor), to avoid spinning.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -148,11 +152,20 @@ where
     F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
 {
     let mut connections = JoinSet::new();
+    let mut open: Vec<Connection> = Vec::new();
     loop {
         tokio::select! {
-            accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
-                Ok((stream, _)) => {
-                    connections.spawn(converse(stream, Arc::clone(&respond), log.clone()));
+            accepted = listener.accept() => match accepted {
+                Ok((stream, peer)) => {
+                    open.retain(|connection| !connection.task.is_finished());
+                    if let Some(place) = in_the_way(&open, peer.ip()) {
+                        open.remove(place).task.abort();
+                    }
+                    let has_asked = Arc::<AtomicBool>::default();
+                    let noted = Arc::clone(&has_asked);
+                    let conversation = converse(stream, Arc::clone(&respond), log.clone(), noted);
+                    let task = connections.spawn(conversation);
+                    open.push(Connection { from: peer.ip(), has_asked, task });
                 }
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             },
@@ -161,12 +174,33 @@ where
     }
 }
 
-async fn converse<F>(stream: TcpStream, respond: Arc<F>, log: Log)
+/// An open connection.
+struct Connection {
+    from: IpAddr,
+    /// `true` after its first request.
+    has_asked: Arc<AtomicBool>,
+    task: AbortHandle,
+}
+
+/// Returns the place of the connection that is closed for a new one from an address, if there are too many.
+fn in_the_way(open: &[Connection], from: IpAddr) -> Option<usize> {
+    let own = open.iter().filter(|connection| connection.from == from).count();
+    if open.len() < CONNECTIONS_MAX && own < FROM_ONE_MAX {
+        return None;
+    }
+    let all = open.iter().enumerate();
+    let candidates = all.filter(|(_, other)| own < FROM_ONE_MAX || other.from == from);
+    let oldest = candidates.min_by_key(|(place, other)| (other.has_asked.load(Relaxed), *place));
+    oldest.map(|(place, _)| place)
+}
+
+async fn converse<F>(stream: TcpStream, respond: Arc<F>, log: Log, has_asked: Arc<AtomicBool>)
 where
     F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
 {
     let service = service_fn(move |request: Request<Incoming>| {
         let request = read(&request);
+        has_asked.store(true, Relaxed);
         log.send_modify(|log| {
             log.push_back(request.clone());
             if log.len() > REQUESTS_LOGGED_MAX {

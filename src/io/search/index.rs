@@ -1,7 +1,7 @@
 //! The search index on disk: a folder of segments. Of an entry that is in several segments, the newest one counts.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use super::index_error::IndexError;
 use super::segments::{Field, IndexedEntry, Segment, merge};
 use super::writer::{REMOVED, Writer, unpack_key};
 use crate::io::private_files::create_empty_subfolder;
+use crate::io::regular_files::{self, put_in_place};
 use crate::io::store::measure_room;
 use backissue_core::history::FeedKey;
 
@@ -199,8 +200,7 @@ impl SearchIndex {
         let path = self.folder.join(format!("{:08}.{ENDING}", last.saturating_add(1)));
         let mut file = tempfile::Builder::new().suffix(UNFINISHED).tempfile_in(&self.folder)?;
         file.write_all(bytes)?;
-        file.as_file().sync_data()?;
-        file.persist(&path).map_err(|error| error.error)?;
+        put_in_place(file, &path)?;
         let left = segments.split_off(segments.len().saturating_sub(replaced));
         let known = segments.iter().map(|open| (Arc::clone(&open.segment), open.path.clone()));
         let mut next: Vec<(Arc<Segment>, PathBuf)> = known.collect();
@@ -216,7 +216,7 @@ impl SearchIndex {
 }
 
 fn open_segment(path: &Path) -> Result<Arc<Segment>, IndexError> {
-    Ok(Arc::new(Segment::open(File::open(path)?)?))
+    Ok(Arc::new(Segment::open(regular_files::open(path)?)?))
 }
 
 /// Returns the entries of a segment that no newer segment has. `seen` has the stamps of newer segments and gets those of this one.

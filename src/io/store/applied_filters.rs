@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::StoreError;
-use super::filters::saved_in;
 use super::pack::Table;
 use super::record_keys::{feed_of, number_of};
 use crate::io::{clock, codec};
 use backissue_core::filters::{Action, EntryFilter, PreparedFilters};
 use backissue_core::history::{EntryKey, FeedKey};
 use backissue_core::search::NameTest;
+
+/// The key of the filters in the table of facts; they were once called rules.
+pub(super) const FILTERS_KEY: &[u8] = b"rules";
 
 /// The reader's filters and the entries that each of them hit.
 #[derive(Debug, Default)]
@@ -21,6 +23,12 @@ pub(super) struct AppliedFilters {
 
 /// Entries of a document that filters hit, by the number of the filter.
 pub(super) type NewHits = BTreeMap<u32, Vec<u32>>;
+
+/// Returns the filters in their order; none if their record is damaged.
+pub(super) fn saved_in(facts: &Table) -> Result<Vec<EntryFilter>, StoreError> {
+    let bytes = facts.get(FILTERS_KEY)?;
+    Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+}
 
 impl AppliedFilters {
     /// Reads the filters and their hits; a damaged record of hits counts as none.

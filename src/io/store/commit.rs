@@ -11,14 +11,13 @@ use super::handle::Store;
 use super::record_keys::feed_bytes;
 use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::engine::poll::poll_log::PollLogEntry;
-use crate::engine::store_work::Marked;
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::identity::identity_hash;
 use backissue_core::history::merge::{has_renamed, identities};
 use backissue_core::history::rank::Position;
 use backissue_core::history::{
-    ArchiveNode, Counters, DocumentPlace, EntryKey, FeedKey, Flag, Flags, HistoryRecord, IndexRow,
-    Known, KnownEntry, Merged, MergedEntry, Merging, Tombstones, complete, merge_as,
+    ArchiveNode, DocumentPlace, EntryKey, FeedKey, Flags, HistoryRecord, IndexRow, Known,
+    KnownEntry, Merged, MergedEntry, Merging, Tombstones, complete, merge_as,
 };
 
 /// How many of the newest entries of a feed are compared once its ids change.
@@ -358,73 +357,5 @@ impl Store {
         } else {
             self.ended.remove(&feed);
         }
-    }
-
-    /// Sets a mark on entries. Returns the changed ones, and the counters of their feeds afterwards.
-    pub fn mark(
-        &mut self,
-        keys: &[EntryKey],
-        flag: Flag,
-        value: bool,
-    ) -> Result<Marked, StoreError> {
-        let mut by_feed: BTreeMap<FeedKey, Vec<u32>> = BTreeMap::new();
-        for key in keys {
-            by_feed.entry(key.feed).or_default().push(key.seq);
-        }
-        let touched: Vec<FeedKey> = by_feed.keys().copied().collect();
-        let marked = self.mark_feeds(by_feed, flag, value);
-        if marked.is_err() {
-            // Nothing was written, so nothing may be remembered.
-            for feed in touched {
-                self.rows.remove(&feed);
-            }
-        }
-        marked
-    }
-
-    /// Sets a mark on entries of feeds, all or none of them.
-    fn mark_feeds(
-        &mut self,
-        by_feed: BTreeMap<FeedKey, Vec<u32>>,
-        flag: Flag,
-        value: bool,
-    ) -> Result<Marked, StoreError> {
-        let mut marked = Marked::default();
-        let (mut index, mut sums) = (Batch::default(), Batch::default());
-        for (feed, seqs) in by_feed {
-            let mut counters = self.counters_of(feed)?;
-            let mut changed = Vec::new();
-            let rows = self.rows_of(feed)?;
-            for seq in seqs {
-                let Some(row) = rows.get_mut(seq as usize) else { continue };
-                let after = row.flags.with(flag, value);
-                if after != row.flags {
-                    counters.shift(Some(row.flags), Some(after));
-                    row.flags = after;
-                    changed.push(seq);
-                }
-            }
-            if changed.is_empty() {
-                continue;
-            }
-            self.add_rows(&mut index, feed, changed.iter().copied())?;
-            sums.insert(feed_bytes(feed), codec::encode(&counters)?);
-            marked.counters.push((feed, counters));
-            marked.changed.extend(changed.into_iter().map(|seq| EntryKey { feed, seq }));
-        }
-        self.db.commit(&[(TableName::Index, &index), (TableName::Counters, &sums)])?;
-        Ok(marked)
-    }
-
-    pub(super) fn write_marks(
-        &mut self,
-        feed: FeedKey,
-        seqs: &[u32],
-        counters: Counters,
-    ) -> Result<(), StoreError> {
-        let index = self.index_batch(feed, seqs.iter().copied())?;
-        let mut sums = Batch::default();
-        sums.insert(feed_bytes(feed), codec::encode(&counters)?);
-        self.db.commit(&[(TableName::Index, &index), (TableName::Counters, &sums)])
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::io::store::pack::{Batch, Table, TableName};
+use crate::io::store::pack::{Batch, TableName};
 use chrono::{DateTime, Utc};
 
-use super::applied_filters::{AppliedFilters, NewHits};
+use super::applied_filters::{AppliedFilters, FILTERS_KEY, NewHits, saved_in};
 use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::{feed_bytes, numbered_key};
@@ -19,18 +19,10 @@ use backissue_core::filters::{Action, EntryFilter, FilterScope, PreparedFilters}
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 use backissue_core::search::{EntryTexts, Subject};
 
-/// The key of the filters in the table of facts; they were once called rules.
-const FILTERS_KEY: &[u8] = b"rules";
 /// The key of the folded tags in the table of facts.
 const FOLDED_KEY: &[u8] = b"folded";
 /// The marks that filters can set.
 const FILTER_FLAGS: [Flag; 3] = [Flag::Hidden, Flag::Read, Flag::Starred];
-
-/// Returns the filters in their order; none if their record is damaged.
-pub(super) fn saved_in(facts: &Table) -> Result<Vec<EntryFilter>, StoreError> {
-    let bytes = facts.get(FILTERS_KEY)?;
-    Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
-}
 
 impl Store {
     /// Loads the filters and their hits.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::error::StoreError;
 use crate::io::owner::address::socket_path;
+use crate::io::regular_files::open_with;
 use crate::io::system::words::system_words;
 
 /// How often the lock is tried again while this process itself seems to hold it: a child process that is being started
@@ -20,13 +21,9 @@ pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("lock");
     let cannot =
         |why: std::io::Error| StoreError::Folder { folder: folder.into(), why: system_words(&why) };
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(cannot)?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    let mut file = open_with(&mut options, &path).map_err(cannot)?;
     let mut tries = 0;
     while let Err(error) = file.try_lock() {
         match error {

@@ -11,7 +11,7 @@ use super::super::search::SharedIndex;
 use super::applied_filters::AppliedFilters;
 use super::pack::{Database, Table};
 use super::reading::listed_entries::ListedEntryCache;
-use super::reading::verdicts::KnownVerdicts;
+use super::reading::search_hits::KnownVerdicts;
 use super::sleepy_threads::SessionLength;
 use super::upkeep::free_room::MeasureRoom;
 use super::writing::group::Group;

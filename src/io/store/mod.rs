@@ -32,7 +32,7 @@ pub mod upkeep;
 mod writing;
 
 pub use super::store::reading::filter_hits::RuleHits;
-pub use super::store::reading::search::SearchHit;
+pub use super::store::reading::search_hits::SearchHit;
 pub use super::store::reading::subscriptions::LoadedSubscriptions;
 pub use super::store::reading::texts::Texts;
 pub use super::store::reading::to_mark::MarkPlan;

@@ -13,7 +13,7 @@ use super::handle::{SharedTables, Store};
 use super::pack::database::{INDEX, PACK, is_of_pack};
 use super::pack::{Database, TableName};
 use super::reading::listed_entries::ListedEntryCache;
-use super::reading::verdicts::KnownVerdicts;
+use super::reading::search_hits::KnownVerdicts;
 use super::record_keys::feed_of;
 use super::sleepy_threads::SessionLength;
 use super::upkeep::compact::finish_replacement;

@@ -1,17 +1,25 @@
 //! Doing the work of [`crate::engine::store_work`]: one function for the program and for tests.
 
+use chrono::{DateTime, Utc};
+
 use super::error::StoreError;
 use super::handle::Store;
+use super::undo_steps::step_batch;
 use super::upkeep::recovery_report::note_seen;
-use crate::engine::store_work::{Answer, Job, MarkedEntries, StoreFailure, StoreWork, Stored};
+use crate::engine::change::ChangeId;
+use crate::engine::store_work::{
+    Answer, Beside, Job, MarkedEntries, StoreFailure, StoreWork, Stored,
+};
 use backissue_core::history::Merged;
 
 impl Store {
     /// Does one piece of work; the answer names it.
     pub fn perform(&mut self, work: StoreWork) -> Option<Stored> {
-        let StoreWork { id, job, .. } = work;
+        let StoreWork { id, job, beside, .. } = work;
         let subject = job.subject();
-        let done = self.check_room(&job).and_then(|()| self.guarded(|store| do_job(store, job)));
+        let room = self.check_room(&job);
+        let done = room.and_then(|()| self.guarded(|store| do_with_steps(store, job, beside)));
+        self.db.beside = None;
         let result = done.map_err(|error| StoreFailure::from(&error)).transpose()?;
         Some(Stored { id, subject, result })
     }
@@ -28,9 +36,31 @@ impl Store {
     }
 }
 
+/// Does a job and writes undo steps in its first frame, so that a change without its step is never there.
+fn do_with_steps(
+    store: &mut Store,
+    job: Job,
+    beside: Option<Beside>,
+) -> Result<Option<Answer>, StoreError> {
+    let mut marking = None;
+    match beside {
+        Some(Beside::Steps(steps)) => store.db.beside = Some(step_batch(&steps)?),
+        Some(Beside::OfMark(id, at)) => marking = Some((id, at)),
+        None => {}
+    }
+    let answer = do_job(store, job, marking)?;
+    // A job that had nothing to write leaves its steps.
+    store.db.commit(&[])?;
+    Ok(answer)
+}
+
 /// Does a job; `None`: there is nothing to answer.
 #[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of work")]
-fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
+fn do_job(
+    store: &mut Store,
+    job: Job,
+    marking: Option<(ChangeId, DateTime<Utc>)>,
+) -> Result<Option<Answer>, StoreError> {
     Ok(match job {
         Job::Commit(commit) => {
             let merged = store.commit(&commit)?;
@@ -74,8 +104,8 @@ fn do_job(store: &mut Store, job: Job) -> Result<Option<Answer>, StoreError> {
                 MarkedEntries::Listed(keys) => (keys, true),
                 MarkedEntries::ListNumber(list, part) => (store.listed(list, part)?, true),
             };
-            let marked = store.mark(&keys, flag, value)?;
-            Some(Answer::Marked { flag, value, whole_list, marked })
+            let marked = store.mark_with_step(&keys, flag, value, marking)?;
+            Some(Answer::Marked { flag, value, whole_list, step: marking, marked })
         }
         Job::ReadRows(wanted) => Some(Answer::Rows(store.rows_wanted(&wanted)?)),
         Job::ReadEntry(key) => {

@@ -441,7 +441,7 @@ mod tests {
         let thread =
             StoreThread::start(Store::open(folder.path()).unwrap(), Answers::new(answers)).unwrap();
         let job = Job::SaveSearches(Vec::new());
-        thread.hand(StoreWork { id: JobId(1), job, change: None });
+        thread.hand(StoreWork { id: JobId(1), job, change: None, beside: None });
         let store = thread.stop().unwrap();
         let other = Store::open(folder.path());
         assert!(matches!(other, Err(StoreError::InUse { .. })), "{other:?}");

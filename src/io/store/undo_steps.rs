@@ -8,16 +8,22 @@ use super::handle::Store;
 use super::upkeep::check::StoreProblem;
 use crate::engine::change::undo_stack::{SavedStep, StepChanges};
 
+/// Returns the batch that keeps and forgets steps.
+pub(in crate::io::store) fn step_batch(changes: &StepChanges) -> Result<Batch, StoreError> {
+    let mut batch = Batch::default();
+    for id in &changes.gone {
+        batch.remove(id.0.to_be_bytes());
+    }
+    for saved in &changes.kept {
+        batch.insert(saved.id.0.to_be_bytes(), codec::encode_compressed(saved)?);
+    }
+    Ok(batch)
+}
+
 impl Store {
     /// Keeps and forgets steps, all or none of them.
     pub fn save_steps(&mut self, changes: &StepChanges) -> Result<(), StoreError> {
-        let mut batch = Batch::default();
-        for id in &changes.gone {
-            batch.remove(id.0.to_be_bytes());
-        }
-        for saved in &changes.kept {
-            batch.insert(saved.id.0.to_be_bytes(), codec::encode_compressed(saved)?);
-        }
+        let batch = step_batch(changes)?;
         self.db.commit(&[(TableName::Undo, &batch)])
     }
 
@@ -54,7 +60,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use crate::engine::change::MarkChange;
-    use crate::engine::change::undo_stack::Step;
+    use crate::engine::change::step::Step;
     use crate::engine::change::value::ChangeId;
     use crate::engine::entries::filter_work::FilterChanges;
     use crate::io::store::undo_steps::*;
@@ -63,7 +69,7 @@ mod tests {
     fn marked(id: u64, seqs: impl Iterator<Item = u32>) -> SavedStep {
         let keys = seqs.map(|seq| EntryKey { feed: FeedKey(1), seq }).collect();
         let step = Step::Marked(MarkChange { flag: Flag::Read, value: true, keys });
-        SavedStep { id: ChangeId(id), at: chrono::DateTime::UNIX_EPOCH, step }
+        SavedStep { id: ChangeId(id), at: chrono::DateTime::UNIX_EPOCH, step, undone: false }
     }
 
     #[test]

@@ -1,27 +1,39 @@
-//! Decodes the bytes that a terminal sends: keys, mouse events, pasted text, focus. The caller passes their arrival time.
+//! Decodes the bytes that a terminal sends: keys, mouse events, pasted text, focus, answers. The caller passes their arrival time.
 //!
-//! An incomplete sequence must not delay later keys: `Alt-[` sends the two bytes that the sequence of an arrow key starts with.
+//! A slow connection delivers a sequence in pieces, so nothing that may belong to an unfinished sequence is read as a key. What does
+//! not become a key that is known is dropped as a whole.
 
 use std::time::{Duration, Instant};
 
-use super::ground_report::{read_report, report_length};
+use super::ground_report::read_report;
+use super::sequences::{Decoded, key, read_sequence, read_short};
 use crate::ui::input::ScreenInput;
-use crate::ui::keys::key::{Code, Key};
-use crate::ui::keys::mouse::{Gesture, Mouse};
+use crate::ui::keys::key::{ALT_BACKSPACE, Code, Key};
 
-/// Maximum wait for the next bytes of an incomplete escape sequence or pasted text.
-const SEQUENCE_TIME: Duration = Duration::from_millis(100);
-const PASTE_TIME: Duration = Duration::from_secs(1);
-/// Maximum length of an escape sequence, bytes. The longest known sequence has 20 bytes.
-const SEQUENCE_MAX: usize = 64;
+/// Maximum wait for the next bytes of a sequence. Pieces of one key arrive up to 150 ms apart.
+const SEQUENCE_TIME: Duration = Duration::from_millis(200);
+/// Maximum wait for the next bytes of an answer of the terminal.
+const ANSWER_TIME: Duration = Duration::from_secs(1);
+/// Maximum wait for the next bytes of pasted text. What arrives after it is read as keys.
+const PASTE_TIME: Duration = Duration::from_secs(5);
+/// Maximum number of bytes to keep of an unfinished sequence. The longest known sequence has 30 bytes.
+const SEQUENCE_MAX: usize = 4096;
 /// The mark at the end of a pasted text.
 const PASTE_END: &[u8] = b"\x1b[201~";
-/// The byte that Ctrl-C sends.
+/// The byte that Ctrl-C sends. It is part of no sequence, so it always works.
 const INTERRUPT: u8 = 3;
+/// The byte that starts each sequence.
+const ESC: u8 = 0x1b;
 
 /// Decodes the input of a terminal.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
+    /// Time after which ESC is the Esc key, and not the start of a sequence.
+    pub(super) escape_time: Duration,
+    /// Set if the terminal sends ESC before the whole sequence of a key that is pressed together with Alt.
+    alt_is_escape: bool,
+    /// When the terminal was asked for an answer that has not arrived.
+    pub(super) asked: Option<Instant>,
     bytes: Vec<u8>,
     /// Arrival time of the last bytes.
     last: Option<Instant>,
@@ -32,20 +44,40 @@ pub(super) struct Decoder {
 /// The key or sequence at the start of the buffered bytes.
 #[derive(Debug, PartialEq)]
 enum Start {
-    /// A complete key or sequence, or `None` if the program does not use it.
-    Whole(Option<Decoded>),
-    /// An incomplete sequence.
-    Unfinished,
+    /// A complete key or sequence with this length, or `None` if the program does not use it.
+    Whole(Option<Decoded>, usize),
+    /// All buffered bytes are an incomplete sequence.
+    Unfinished(Wait),
 }
 
-/// The meaning of a key or escape sequence.
-#[derive(Debug, PartialEq)]
-enum Decoded {
-    Input(ScreenInput),
-    PasteBegins,
+/// Where a sequence ends, as a number of bytes after the two with which it starts.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    /// It is complete.
+    At(usize),
+    /// Another key or sequence begins before its end.
+    Broken(usize),
+    Open,
+}
+
+/// What an incomplete sequence is, which decides how long to wait for its rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// A single ESC.
+    Escape,
+    /// ESC and the character that starts a kind of sequence: a key with Alt, if nothing follows.
+    Alt(char),
+    /// More than that, which nobody typed.
+    Sequence,
+    /// An answer of the terminal.
+    Answer,
 }
 
 impl Decoder {
+    pub(super) fn new(alt_is_escape: bool) -> Self {
+        Self { alt_is_escape, ..Self::default() }
+    }
+
     /// Adds newly arrived bytes.
     pub(super) fn push(&mut self, now: Instant, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -58,30 +90,53 @@ impl Decoder {
             if self.pasted.is_some() {
                 return self.end_paste(now);
             }
-            let is_late = self.has_passed(now, SEQUENCE_TIME);
-            let (start, length) = read_start(&self.bytes, is_late)?;
-            match start {
-                Start::Unfinished => return None,
-                Start::Whole(decoded) => {
-                    self.bytes.drain(..length.min(self.bytes.len()));
-                    match decoded {
-                        Some(Decoded::Input(input)) => return Some(input),
-                        Some(Decoded::PasteBegins) => self.pasted = Some(Vec::new()),
-                        None => {}
+            let (decoded, length) = match read_start(&self.bytes, self.alt_is_escape)? {
+                Start::Whole(decoded, length) => (decoded, length),
+                Start::Unfinished(wait) if self.has_passed(now, self.time_of(wait)) => match wait {
+                    Wait::Escape => (key(Code::Esc), 1),
+                    Wait::Alt(char) => (key(Code::Alt(char)), 2),
+                    Wait::Sequence | Wait::Answer => (None, self.bytes.len()),
+                },
+                Start::Unfinished(_) => {
+                    if let surplus @ 1.. = self.bytes.len().saturating_sub(SEQUENCE_MAX) {
+                        // The first bytes tell what it is, and the last ones whether it is complete.
+                        self.bytes.drain(3..surplus.saturating_add(3));
                     }
+                    return None;
                 }
+            };
+            self.bytes.drain(..length.min(self.bytes.len()));
+            match decoded {
+                Some(Decoded::Input(input)) => return Some(input),
+                Some(Decoded::PasteBegins) => self.pasted = Some(Vec::new()),
+                Some(Decoded::Attributes) => self.asked = None,
+                None => {}
             }
         }
     }
 
     /// Returns the time after which an incomplete sequence or pasted text counts as ended.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let time = match (&self.pasted, self.bytes.is_empty()) {
+        let time = match (&self.pasted, read_start(&self.bytes, self.alt_is_escape)) {
             (Some(_), _) => PASTE_TIME,
-            (None, false) => SEQUENCE_TIME,
-            (None, true) => return None,
+            (None, Some(Start::Unfinished(wait))) => self.time_of(wait),
+            (None, Some(Start::Whole(..))) => Duration::ZERO,
+            (None, None) => return None,
         };
         self.last?.checked_add(time)
+    }
+
+    /// Forgets what has arrived of an incomplete sequence or pasted text.
+    pub(super) fn forget(&mut self) {
+        (self.bytes, self.pasted) = (Vec::new(), None);
+    }
+
+    const fn time_of(&self, wait: Wait) -> Duration {
+        match wait {
+            Wait::Escape => self.escape_time,
+            Wait::Alt(_) | Wait::Sequence => SEQUENCE_TIME,
+            Wait::Answer => ANSWER_TIME,
+        }
     }
 
     fn has_passed(&self, now: Instant, time: Duration) -> bool {
@@ -110,222 +165,139 @@ impl Decoder {
     }
 }
 
-/// Returns the key or sequence at the start of the bytes and its length, or `None` if there are no bytes. If `is_late` is set,
-/// nothing counts as incomplete.
-fn read_start(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
-    let unfinished = Some((Start::Unfinished, 0));
-    match bytes {
-        [] => None,
-        [0x1b] | [0x1b, 0x1b, ..] => Some((key(Code::Esc), 1)),
-        [0x1b, b'[', rest @ ..] => match sequence_length(rest) {
-            Some(0) if !is_late => unfinished,
-            // The bytes are not a sequence, so they are separate keys.
-            Some(0) | None => Some((key(Code::Alt('[')), 2)),
-            Some(length) => {
-                let meant = rest.get(..length).and_then(read_sequence);
-                Some((Start::Whole(meant), length.saturating_add(2)))
+/// Returns the key or sequence at the start of the bytes, or `None` if there are no bytes.
+fn read_start(bytes: &[u8], alt_is_escape: bool) -> Option<Start> {
+    Some(match bytes {
+        [] => return None,
+        [ESC] => Start::Unfinished(Wait::Escape),
+        [ESC, ESC] if alt_is_escape => Start::Unfinished(Wait::Escape),
+        // A key with Alt, which is read as the key alone.
+        [ESC, sequence @ ..] if alt_is_escape && matches!(sequence, [ESC, b'[' | b'O', ..]) => {
+            match read_start(sequence, false)? {
+                Start::Whole(decoded, length) => Start::Whole(decoded, length.saturating_add(1)),
+                Start::Unfinished(_) => Start::Unfinished(Wait::Sequence),
             }
-        },
-        [0x1b, b'O', rest @ ..] => match rest {
-            [] if !is_late => unfinished,
-            [letter @ (b'A'..=b'H' | b'P'..=b'S'), ..] => Some((
-                Start::Whole(
-                    lettered(*letter).map(|code| Decoded::Input(ScreenInput::Key(Key::code(code)))),
-                ),
-                3,
-            )),
-            [] | [..] => Some((key(Code::Alt('O')), 2)),
-        },
-        [0x1b, b']', rest @ ..] => match report_length(rest) {
-            Some(0) if !is_late => unfinished,
-            Some(length) if length > 0 => {
-                let report = rest.get(..length).and_then(read_report);
-                let report = report.map(|light| Decoded::Input(ScreenInput::Ground(light)));
-                Some((Start::Whole(report), length.saturating_add(2)))
-            }
-            Some(_) | None => Some((key(Code::Alt(']')), 2)),
-        },
-        [0x1b, rest @ ..] => {
-            let (start, length) = read_key(rest, is_late)?;
-            Some((with_alt(start), length.saturating_add(1)))
         }
-        bytes => read_key(bytes, is_late),
+        [ESC, ESC, ..] => Start::Whole(key(Code::Esc), 1),
+        [ESC, first @ (b'[' | b'O' | b']' | b'P' | b'_')] => {
+            Start::Unfinished(Wait::Alt(char::from(*first)))
+        }
+        [ESC, b'[', rest @ ..] => sequence(rest, sequence_end(rest), read_sequence),
+        [ESC, b'O', rest @ ..] => sequence(rest, short_end(rest), read_short),
+        [ESC, b']', rest @ ..] => answer(rest, read_report),
+        [ESC, b'P' | b'_', rest @ ..] => answer(rest, |_| None),
+        [ESC, rest @ ..] => with_alt(read_key(rest)),
+        bytes => read_key(bytes),
+    })
+}
+
+fn sequence(rest: &[u8], end: End, read: impl FnOnce(&[u8]) -> Option<Decoded>) -> Start {
+    match end {
+        End::At(length) => {
+            Start::Whole(rest.get(..length).and_then(read), length.saturating_add(2))
+        }
+        End::Broken(length) => Start::Whole(None, length.saturating_add(2)),
+        End::Open => Start::Unfinished(Wait::Sequence),
     }
 }
 
-/// Adds the Alt modifier to a key, if the key is a character.
-fn with_alt(start: Start) -> Start {
-    if let Start::Whole(Some(Decoded::Input(ScreenInput::Key(key)))) = &start
-        && let Code::Char(char) = key.code
-    {
-        let key = Key { code: Code::Alt(char), ctrl: key.ctrl };
-        return Start::Whole(Some(Decoded::Input(ScreenInput::Key(key))));
+/// Reads an answer of the terminal: a text that BEL, or ESC and a backslash end.
+fn answer(rest: &[u8], read: impl FnOnce(&[u8]) -> Option<bool>) -> Start {
+    let end = match rest.iter().position(|byte| is_break(*byte) || *byte == 7) {
+        None => End::Open,
+        Some(at) => match rest.get(at..).unwrap_or_default() {
+            [ESC] => End::Open,
+            [ESC, b'\\', ..] => End::At(at.saturating_add(2)),
+            [ESC | INTERRUPT, ..] => End::Broken(at),
+            [..] => End::At(at.saturating_add(1)),
+        },
+    };
+    let read = |text: &[u8]| Some(Decoded::Input(ScreenInput::Ground(read(text)?)));
+    let start = sequence(rest, end, read);
+    // Typed text rarely begins like an answer.
+    let is_answer = rest.first().is_some_and(|byte| b"0123456789>!G".contains(byte));
+    if is_answer && start == Start::Unfinished(Wait::Sequence) {
+        return Start::Unfinished(Wait::Answer);
     }
     start
 }
 
-fn key(code: Code) -> Start {
-    Start::Whole(Some(Decoded::Input(ScreenInput::Key(Key::code(code)))))
+/// Adds the Alt modifier to a key. A control character after Esc stays a key of its own.
+fn with_alt(start: Start) -> Start {
+    let Start::Whole(decoded, length) = start else { return start };
+    let char = match decoded {
+        Some(Decoded::Input(ScreenInput::Key(Key { code: Code::Char(char), ctrl: false }))) => char,
+        Some(Decoded::Input(ScreenInput::Key(Key { code: Code::Backspace, .. }))) => ALT_BACKSPACE,
+        Some(_) | None => return Start::Whole(key(Code::Esc), 1),
+    };
+    Start::Whole(key(Code::Alt(char)), length.saturating_add(1))
 }
 
 /// Reads a character or a control character.
-fn read_key(bytes: &[u8], is_late: bool) -> Option<(Start, usize)> {
-    let ctrl = |first: u8, byte: u8, of: u8| {
-        let char = char::from(byte.wrapping_sub(first).wrapping_add(of));
-        Start::Whole(Some(Decoded::Input(ScreenInput::Key(Key::ctrl(char)))))
-    };
-    let start = match *bytes.first()? {
-        0 => ctrl(0, 0, b' '),
-        b'\r' => key(Code::Enter),
-        b'\t' => key(Code::Tab),
-        0x7f => key(Code::Backspace),
-        byte @ 0x01..=0x1a => ctrl(1, byte, b'a'),
-        byte @ 0x1c..=0x1f => ctrl(0x1c, byte, b'4'),
-        _ => {
+fn read_key(bytes: &[u8]) -> Start {
+    let control = |key| Start::Whole(Some(Decoded::Input(ScreenInput::Key(key))), 1);
+    match bytes.first() {
+        Some(b'\r') => control(Key::code(Code::Enter)),
+        Some(b'\t') => control(Key::code(Code::Tab)),
+        Some(0x7f) => control(Key::code(Code::Backspace)),
+        Some(byte @ 0..0x20) => control(Key::ctrl(char::from(byte.wrapping_add(0x40)))),
+        Some(_) | None => {
             let text = bytes.get(..bytes.len().min(4)).unwrap_or_default();
-            let (text, broken) = match std::str::from_utf8(text) {
-                Ok(text) => (text, None),
-                Err(error) => {
-                    let whole = text.get(..error.valid_up_to()).unwrap_or_default();
-                    (std::str::from_utf8(whole).unwrap_or_default(), Some(error))
-                }
+            let (length, is_cut) = match std::str::from_utf8(text) {
+                Ok(text) => (text.len(), false),
+                Err(error) => (error.valid_up_to(), error.error_len().is_none()),
             };
-            return Some(match text.chars().next() {
-                Some(char) => (key(Code::Char(char)), char.len_utf8()),
-                None if !is_late && broken.is_some_and(|error| error.error_len().is_none()) => {
-                    (Start::Unfinished, 0)
-                }
-                None => (Start::Whole(None), 1),
-            });
+            let whole = std::str::from_utf8(text.get(..length).unwrap_or_default());
+            match whole.unwrap_or_default().chars().next() {
+                Some(char) => Start::Whole(key(Code::Char(char)), char.len_utf8()),
+                None if is_cut => Start::Unfinished(Wait::Sequence),
+                None => Start::Whole(None, 1),
+            }
         }
-    };
-    Some((start, 1))
+    }
 }
 
-/// Returns the length of a control sequence after `ESC [`, 0 if its end has not arrived, or `None` if it is no such sequence.
-fn sequence_length(rest: &[u8]) -> Option<usize> {
-    let fixed = match rest.first() {
+/// Checks whether a byte can be part of no sequence: a new sequence begins, or Ctrl-C was typed.
+const fn is_break(byte: u8) -> bool {
+    matches!(byte, ESC | INTERRUPT)
+}
+
+/// Returns the end of a sequence that the first byte for which `is_last` is true ends.
+fn end_at(rest: &[u8], is_last: impl Fn(u8) -> bool) -> End {
+    match rest.iter().position(|byte| is_break(*byte) || is_last(*byte)) {
+        Some(at) if rest.get(at).is_some_and(|byte| is_break(*byte)) => End::Broken(at),
+        Some(at) => End::At(at.saturating_add(1)),
+        None => End::Open,
+    }
+}
+
+/// Returns the end of a control sequence after `ESC [`.
+fn sequence_end(rest: &[u8]) -> End {
+    let count = match rest.first() {
         // The keys F1 to F5 of the Linux console have two bytes after `ESC [`.
         Some(b'[') => 2,
         // A mouse report in the old format has three bytes after its `M`.
         Some(b'M') => 4,
         Some(_) | None => 0,
     };
-    if fixed > 0 {
-        let bytes = rest.get(..rest.len().min(fixed)).unwrap_or_default();
-        let is_typed = bytes.iter().any(u8::is_ascii_control);
-        return if is_typed { None } else { Some(if rest.len() < fixed { 0 } else { fixed }) };
+    if count > 0 {
+        let bytes = rest.get(..rest.len().min(count)).unwrap_or_default();
+        return match end_at(bytes, |_| false) {
+            End::Open if bytes.len() == count => End::At(count),
+            end @ (End::At(_) | End::Broken(_) | End::Open) => end,
+        };
     }
-    match rest.iter().position(|byte| !(0x20..=0x3f).contains(byte)) {
-        Some(at) if rest.get(at).is_some_and(|byte| (0x40..=0x7e).contains(byte)) => {
-            at.checked_add(1)
-        }
-        None if rest.len() < SEQUENCE_MAX => Some(0),
-        Some(_) | None => None,
+    // With Shift, the keys of rxvt end in a dollar sign, which would otherwise belong to the middle of a sequence.
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if (1..=2).contains(&digits) && rest.get(digits) == Some(&b'$') {
+        return End::At(digits.saturating_add(1));
     }
+    end_at(rest, |byte| (0x40..=0x7e).contains(&byte))
 }
 
-/// Decodes a complete control sequence, without its `ESC [`.
-fn read_sequence(sequence: &[u8]) -> Option<Decoded> {
-    let input = |input| Some(Decoded::Input(input));
-    let pressed = |code, ctrl| input(ScreenInput::Key(Key { code, ctrl }));
-    let (last, parameters) = sequence.split_last()?;
-    let text = std::str::from_utf8(parameters).ok();
-    match (last, text.unwrap_or_default()) {
-        (b'I', "") => return input(ScreenInput::Focused(true)),
-        (b'O', "") => return input(ScreenInput::Focused(false)),
-        (b'Z', _) => return pressed(Code::BackTab, false),
-        (b'A'..=b'E', "[") => {
-            return pressed(Code::Function(last.wrapping_sub(b'A').wrapping_add(1)), false);
-        }
-        (b'~', "200") => return Some(Decoded::PasteBegins),
-        (_, _) => {}
-    }
-    if let [b'M', button, column, row] = sequence {
-        let (column, row) = (column.saturating_sub(32), row.saturating_sub(32));
-        return read_mouse(button.saturating_sub(32), column.into(), row.into(), true);
-    }
-    let mouse = text?.strip_prefix('<');
-    let mut numbers = mouse.unwrap_or(text?).split(';').map(|number| {
-        // Subparameters after a colon are ignored.
-        number.split(':').next().and_then(|number| number.parse::<u32>().ok())
-    });
-    let (first, second, third) =
-        (numbers.next().flatten(), numbers.next().flatten(), numbers.next().flatten());
-    if mouse.is_some() || *last == b'M' {
-        let button = u8::try_from(first?).ok()?;
-        // In a report without `<`, the button has the same offset of 32 as in the old three-byte format.
-        let button = if mouse.is_some() { button } else { button.saturating_sub(32) };
-        let (column, row) = (u16::try_from(second?).ok()?, u16::try_from(third?).ok()?);
-        return read_mouse(button, column, row, *last == b'M');
-    }
-    let modifiers = second.unwrap_or(1).saturating_sub(1);
-    let (shift, alt, ctrl) = (modifiers & 1 > 0, modifiers & 2 > 0, modifiers & 4 > 0);
-    let code = match last {
-        b'~' => numbered(first?)?,
-        b'u' => match first? {
-            27 => Code::Esc,
-            13 => Code::Enter,
-            9 if shift => Code::BackTab,
-            9 => Code::Tab,
-            127 => Code::Backspace,
-            number if alt => Code::Alt(char::from_u32(number)?),
-            number => Code::Char(char::from_u32(number)?),
-        },
-        letter => lettered(*letter)?,
-    };
-    pressed(code, ctrl)
-}
-
-/// Returns the key for a control sequence that ends with this letter.
-const fn lettered(letter: u8) -> Option<Code> {
-    Some(match letter {
-        b'A' => Code::Up,
-        b'B' => Code::Down,
-        b'C' => Code::Right,
-        b'D' => Code::Left,
-        b'F' => Code::End,
-        b'H' => Code::Home,
-        b'P' => Code::Function(1),
-        b'Q' => Code::Function(2),
-        b'R' => Code::Function(3),
-        b'S' => Code::Function(4),
-        _ => return None,
-    })
-}
-
-/// Returns the key for a control sequence that contains this number and ends with `~`.
-fn numbered(number: u32) -> Option<Code> {
-    let function = match number {
-        1 | 7 => return Some(Code::Home),
-        2 => return Some(Code::Insert),
-        3 => return Some(Code::Delete),
-        4 | 8 => return Some(Code::End),
-        5 => return Some(Code::PageUp),
-        6 => return Some(Code::PageDown),
-        11..=15 => number.wrapping_sub(10),
-        17..=21 => number.wrapping_sub(11),
-        23..=26 => number.wrapping_sub(12),
-        28 | 29 => number.wrapping_sub(15),
-        31..=34 => number.wrapping_sub(17),
-        _ => return None,
-    };
-    u8::try_from(function).ok().map(Code::Function)
-}
-
-/// Decodes a mouse report. Only clicks of the first button and the wheel are used. Columns and rows are counted from 1.
-fn read_mouse(button: u8, column: u16, row: u16, is_pressed: bool) -> Option<Decoded> {
-    let is_moved = button & 0b10_0000 > 0;
-    let gesture = match (button & 0b11) | ((button & 0b1100_0000) >> 4) {
-        0 if is_pressed && !is_moved => Gesture::Click,
-        4 => Gesture::WheelUp,
-        5 => Gesture::WheelDown,
-        6 => Gesture::WheelLeft,
-        7 => Gesture::WheelRight,
-        _ => return None,
-    };
-    let (column, row) = (column.saturating_sub(1), row.saturating_sub(1));
-    Some(Decoded::Input(ScreenInput::Mouse(Mouse { gesture, column, row })))
+/// Returns the end of a sequence after `ESC O`. Some terminals put the modifiers, as digits, before its letter.
+fn short_end(rest: &[u8]) -> End {
+    end_at(rest, |byte| (0x20..0x7f).contains(&byte) && !byte.is_ascii_digit() && byte != b';')
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
-//! Reads the input from the terminal: keys, clicks, new sizes. The bytes are not read with crossterm, because crossterm waits
-//! forever for the end of an incomplete escape sequence, and reads a closed terminal in an endless loop (its issue 793, still
-//! open in 0.29).
+//! Reads the input from the terminal: keys, clicks, new sizes. docs/dependencies.md says why no other crate decodes it.
 
 use std::fs::File;
 use std::future::pending;
 use std::io::{self, IsTerminal, Read};
 use std::os::fd::AsFd;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::Interest;
@@ -18,6 +16,13 @@ use super::decoder::Decoder;
 use crate::io::clock;
 use crate::ui::input::ScreenInput;
 
+/// Usual wait for the rest of a sequence after ESC, in milliseconds: on this machine, and over ssh.
+const ESCAPE_MS: u16 = 50;
+const REMOTE_ESCAPE_MS: u16 = 150;
+/// Maximum wait for an answer of the terminal before another program gets the terminal.
+const ANSWER_WAIT: Duration = Duration::from_secs(1);
+/// A terminal that has not answered after this time never answers.
+const ANSWER_MAX: Duration = Duration::from_secs(2);
 /// Number of bytes to read at once. A pasted text may have more bytes.
 const READ_BYTES: usize = 4096;
 
@@ -44,9 +49,12 @@ impl TerminalEvents {
         } else {
             File::open("/dev/tty")?
         };
+        // These send ESC before a key that is pressed with Alt; others have sequences of their own for it.
+        let term = std::env::var("TERM").unwrap_or_default();
+        let alt_is_escape = term.starts_with("rxvt") || term == "linux";
         Ok(Self {
             terminal: AsyncFd::with_interest(terminal, Interest::READABLE)?,
-            decoder: Decoder::default(),
+            decoder: Decoder::new(alt_is_escape),
             resizes: signal(SignalKind::window_change())?,
             is_lent: false,
         })
@@ -58,14 +66,19 @@ impl TerminalEvents {
             return pending().await;
         }
         loop {
-            if let Some(input) = self.decoder.next(clock::instant()) {
+            let now = clock::instant();
+            if self.decoder.deadline().is_some_and(|end| end <= now) {
+                // If this program was busy, the rest of a sequence may have arrived in time.
+                read_typed(self.terminal.get_ref(), &mut self.decoder, Duration::ZERO)?;
+            }
+            if let Some(input) = self.decoder.next(now) {
                 return Ok(input);
             }
             tokio::select! {
                 biased;
                 ready = self.terminal.readable() => {
                     let mut ready = ready?;
-                    if !read_typed(self.terminal.get_ref(), &mut self.decoder)? {
+                    if !read_typed(self.terminal.get_ref(), &mut self.decoder, Duration::ZERO)? {
                         ready.clear_ready();
                     }
                 }
@@ -85,8 +98,36 @@ impl TerminalEvents {
     }
 
     /// Resumes reading input after another program used the terminal.
-    pub(super) const fn resume(&mut self) {
+    pub(super) fn resume(&mut self) {
         self.is_lent = false;
+        self.decoder.forget();
+    }
+
+    /// Sets how long an ESC waits for the rest of a sequence.
+    pub(super) fn set_escape_time(&mut self, chosen: Option<u16>) {
+        let is_remote = std::env::var_os("SSH_CONNECTION").is_some_and(|value| !value.is_empty());
+        let usual = if is_remote { REMOTE_ESCAPE_MS } else { ESCAPE_MS };
+        self.decoder.escape_time = Duration::from_millis(chosen.unwrap_or(usual).into());
+    }
+
+    /// Notes that the terminal was asked a question that it answers.
+    pub(super) fn expect_answer(&mut self) {
+        self.decoder.asked = Some(clock::instant());
+    }
+
+    /// Reads and drops the answer that the terminal still owes, because the next program would take it for keys.
+    pub(super) fn drop_answer(&mut self) {
+        let Some(asked) = self.decoder.asked else { return };
+        let end = clock::instant().checked_add(ANSWER_WAIT).min(asked.checked_add(ANSWER_MAX));
+        while let Some(end) = end.filter(|_| self.decoder.asked.is_some()) {
+            let rest = end.saturating_duration_since(clock::instant());
+            let read = read_typed(self.terminal.get_ref(), &mut self.decoder, rest);
+            if !matches!(read, Ok(true)) {
+                break;
+            }
+            while self.decoder.next(clock::instant()).is_some() {}
+        }
+        self.decoder.asked = None;
     }
 }
 
@@ -98,24 +139,19 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// Reads one piece of input, so that a long paste is decoded before more of it is read. Returns `false` if no more input is
-/// waiting. Checks first whether there is input to read. Making the terminal non-blocking instead would also affect other
-/// programs that share the terminal.
-fn read_typed(mut terminal: &File, decoder: &mut Decoder) -> io::Result<bool> {
-    let mut bytes = [0; READ_BYTES];
-    loop {
-        let mut asked = [PollFd::new(terminal, PollFlags::IN)];
-        if poll(&mut asked, Some(&Timespec::default()))? == 0 {
-            return Ok(false);
-        }
-        let count = terminal.read(&mut bytes)?;
-        let piece = bytes.get(..count).unwrap_or_default();
-        decoder.push(clock::instant(), piece);
-        match piece.last() {
-            None => return Err(io::ErrorKind::UnexpectedEof.into()),
-            // A single ESC byte would count as the Esc key, so read more bytes in case it starts a sequence.
-            Some(0x1b) => {}
-            Some(_) => return Ok(true),
-        }
+/// Reads one piece of input, so that a long paste is decoded before more of it is read. Returns `false` if no input arrives within
+/// the given time. Making the terminal non-blocking instead would also affect other programs that share the terminal.
+fn read_typed(mut terminal: &File, decoder: &mut Decoder, wait: Duration) -> io::Result<bool> {
+    let mut asked = [PollFd::new(terminal, PollFlags::IN)];
+    let wait = Timespec::try_from(wait).unwrap_or_default();
+    if poll(&mut asked, Some(&wait))? == 0 {
+        return Ok(false);
     }
+    let mut bytes = [0; READ_BYTES];
+    let count = terminal.read(&mut bytes)?;
+    if count == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    decoder.push(clock::instant(), bytes.get(..count).unwrap_or_default());
+    Ok(true)
 }

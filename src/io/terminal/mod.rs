@@ -4,6 +4,7 @@ mod bounded_backend;
 mod decoder;
 mod events;
 mod ground_report;
+mod sequences;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write, stdout};
@@ -11,10 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use crossterm::clipboard::CopyToClipboard;
+use crossterm::execute;
 use crossterm::style::Print;
 use crossterm::terminal::{Clear, ClearType, SetTitle};
-use crossterm::{Command, execute};
 
 use self::bounded_backend::BoundedBackend;
 use self::events::TerminalEvents;
@@ -42,12 +42,15 @@ static TITLED: AtomicBool = AtomicBool::new(false);
 /// process was killed or if the terminal has no alternate screen.
 const TAKE: &str = "\x1b[?1049h\x1b[2J\x1b[?2004h\x1b[?1004h";
 /// Disables everything that this program may have enabled in the terminal, and shows the cursor.
-const GIVE_BACK: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[?1049l\x1b[?25h";
+/// The last row is cleared for the prompt of the shell, in case that the terminal has no alternate screen.
+const GIVE_BACK: &str =
+    "\x1b[?1006l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[999;1H\x1b[K\x1b[?1049l\x1b[?25h";
 /// Enables reports of mouse clicks and the wheel, in the format for wide screens. Mouse movements are not reported.
 const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
 const NO_MOUSE: &str = "\x1b[?1006l\x1b[?1000l";
-/// Asks for the background colour of the terminal. Terminals that do not know the request do not answer.
-const ASK_GROUND: &str = "\x1b]11;?\x1b\\";
+/// Asks for the background colour of the terminal, and then for its kind. Terminals that do not know the first question answer the
+/// second one.
+const ASK: &str = "\x1b]11;?\x1b\\\x1b[c";
 /// Saves the title of the terminal, so that it can be restored later (a window operation of xterm).
 const KEEP_TITLE: &str = "\x1b[22;2t";
 const TITLE_BACK: &str = "\x1b[23;2t";
@@ -90,9 +93,14 @@ impl Terminal {
     pub fn take(verbose: bool, ui: &ScreenSettings) -> io::Result<Self> {
         let taken = enter(ui.mouse, ui.title);
         let backend = BoundedBackend::new();
-        let both =
-            taken.and_then(|()| Ok((ratatui::Terminal::new(backend)?, TerminalEvents::start()?)));
-        let (inner, events) = both.inspect_err(|_| give_back())?;
+        let both = taken.and_then(|asks| {
+            Ok((ratatui::Terminal::new(backend)?, TerminalEvents::start()?, asks))
+        });
+        let (inner, mut events, asks) = both.inspect_err(|_| give_back())?;
+        events.set_escape_time(ui.escape_time);
+        if asks {
+            events.expect_answer();
+        }
         let title = ui.title.then(String::new);
         Ok(Self {
             inner,
@@ -156,8 +164,7 @@ impl Terminal {
         if !job_control::has_shell() {
             return Ok(ScreenInput::NoShell);
         }
-        self.take_back_pictures();
-        give_back();
+        self.give_back();
         self.jobs.stop().await;
         self.take_again()
     }
@@ -166,7 +173,9 @@ impl Terminal {
     fn take_again(&mut self) -> io::Result<ScreenInput> {
         // Make crossterm forget the terminal mode that it saved before, which may be out of date.
         crossterm::terminal::disable_raw_mode()?;
-        enter(self.mouse, self.title.is_some())?;
+        if enter(self.mouse, self.title.is_some())? {
+            self.events.expect_answer();
+        }
         self.title = self.title.take().map(|_| String::new());
         self.forget_screen()?;
         let (columns, rows) = self.size()?;
@@ -190,6 +199,7 @@ impl Terminal {
     }
 
     fn follow(&mut self, ui: &ScreenSettings) -> io::Result<()> {
+        self.events.set_escape_time(ui.escape_time);
         if self.mouse != ui.mouse {
             self.mouse = ui.mouse;
             execute!(stdout(), Print(if ui.mouse { MOUSE } else { NO_MOUSE }))?;
@@ -235,17 +245,41 @@ impl Terminal {
     pub fn lend(&mut self) {
         // Stop reading input, because this program would otherwise read keys that are typed for the command.
         self.events.pause();
-        self.take_back_pictures();
         LENT.store(true, Ordering::Relaxed);
+        self.give_back();
+    }
+
+    /// Restores the terminal before another program uses it.
+    fn give_back(&mut self) {
+        self.take_back_pictures();
+        if TAKEN.load(Ordering::Relaxed) {
+            self.events.drop_answer();
+        }
         give_back();
     }
 
-    /// Waits until the user suspends the command that has the terminal by a key, and then stops this process too. The shell later
-    /// continues both processes.
-    pub async fn stop_with_borrower(&mut self) {
+    /// Asks the user to press a key after a command that ended at once, so that its output can be read.
+    pub fn ask_for_key(&mut self) -> io::Result<()> {
+        crossterm::terminal::enable_raw_mode()?;
+        TAKEN.store(true, Ordering::Relaxed);
+        self.events.resume();
+        execute!(stdout(), Print("\r\n[press a key to return to backissue]"))
+    }
+
+    /// Waits while a command has the terminal. If it has ended, waits for a key and returns `true`. If the user suspends it by a key,
+    /// stops this process too; the shell later continues both.
+    pub async fn wait_beside(&mut self, has_ended: bool) -> bool {
+        if has_ended {
+            // An error means that the terminal is gone.
+            while self.events.next().await.is_ok_and(|input| !matches!(input, ScreenInput::Key(_)))
+            {
+            }
+            return true;
+        }
         if self.jobs.next().await == JobSignal::Stop && job_control::has_shell() {
             self.jobs.stop().await;
         }
+        false
     }
 
     /// Takes the terminal back from the command.
@@ -259,8 +293,7 @@ impl Terminal {
     /// Prints the frame times, if `-v` was given.
     pub fn report(&mut self, frames: &FrameTimes) {
         if self.verbose {
-            self.take_back_pictures();
-            give_back();
+            self.give_back();
             super::console::tell(&frames.summary());
         }
     }
@@ -283,8 +316,7 @@ impl Canvas for Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        self.take_back_pictures();
-        give_back();
+        self.give_back();
     }
 }
 
@@ -308,24 +340,18 @@ pub fn is_lent() -> bool {
     LENT.load(Ordering::Relaxed)
 }
 
-/// Puts the terminal into raw mode on the alternate screen.
-fn enter(mouse: bool, titled: bool) -> io::Result<()> {
+/// Puts the terminal into raw mode on the alternate screen. Returns whether it was asked a question.
+fn enter(mouse: bool, titled: bool) -> io::Result<bool> {
     crossterm::terminal::enable_raw_mode()?;
     TAKEN.store(true, Ordering::Relaxed);
     TITLED.store(titled, Ordering::Relaxed);
     let (mouse, title) = (if mouse { MOUSE } else { "" }, if titled { KEEP_TITLE } else { "" });
     // The Linux console and simple terminals may show the request as text.
     let term = std::env::var("TERM").unwrap_or_default();
-    let ground = if ["", "dumb", "linux"].contains(&term.as_str()) { "" } else { ASK_GROUND };
-    execute!(stdout(), Print(TAKE), Print(mouse), Print(title), Print(ground))
-}
-
-/// Copies a text to the terminal's clipboard (OSC 52).
-pub fn copy(text: &str) {
-    let mut sequence = String::new();
-    if CopyToClipboard::to_clipboard_from(text).write_ansi(&mut sequence).is_ok() {
-        send(&sequence);
-    }
+    let asks = !["", "dumb", "linux"].contains(&term.as_str());
+    let ask = if asks { ASK } else { "" };
+    execute!(stdout(), Print(TAKE), Print(mouse), Print(title), Print(ask))?;
+    Ok(asks)
 }
 
 /// Writes an escape sequence, unless the terminal is lent to a command or not in raw mode.

@@ -32,7 +32,7 @@ pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<Scr
         Pace::Normal => "as recommended",
         Pace::Less => "less often",
     };
-    app.ui.say(now, format!("polling {count} feeds {words} · u undo"));
+    app.ui.say_undoable(now, format!("polling {count} feeds {words}"));
     Some(effects)
 }
 
@@ -74,7 +74,7 @@ pub fn change_tags(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<Screen
     let count = requests.len();
     let effects = app.ask(now, Request::Together(requests));
     app.ui.marked = MarkedRows::default();
-    app.ui.say(now, format!("changed the tags of {count} feeds · u undo"));
+    app.ui.say_undoable(now, format!("changed the tags of {count} feeds"));
     effects
 }
 
@@ -98,6 +98,6 @@ pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Option<Vec<
         (false, true) => "marked read",
         (false, false) => "marked unread",
     };
-    app.ui.say(now, format!("{count} {words} · u undo"));
+    app.ui.say_undoable(now, format!("{count} {words}"));
     Some(effects)
 }

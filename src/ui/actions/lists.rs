@@ -57,7 +57,8 @@ pub fn import_list(app: &mut App, now: DateTime<Utc>, list: ImportedList) -> Vec
         format!(" · left out: {}", named.join("; "))
     };
     let said = format!("{} added{known}{saved}{left_out}", imported.added.len());
-    let undo = if imported.added.is_empty() && saved.is_empty() { "" } else { " · u undo" };
+    let is_changed = !imported.added.is_empty() || !saved.is_empty();
+    let undo = is_changed.then(|| app.ui.settings.keys.undo_hint()).unwrap_or_default();
     if app.engine.is_polling_by_itself() && !app.engine.offline {
         poll_answers::wait_for_import(app, imported.added.into_iter().collect(), &said);
     }

@@ -1,4 +1,4 @@
-//! The list of feeds that were unsubscribed within the last week. Enter restores the selected feed.
+//! The list of feeds that were unsubscribed within the last week. Enter restores the selected feed, or the marked ones.
 
 use chrono::{DateTime, Utc};
 
@@ -6,7 +6,7 @@ use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::keys::commands::Command;
+use crate::ui::keys::commands::{Command, MarkPart};
 use crate::ui::keys::key::Key;
 use crate::ui::overlays::outcome::{ClickOutcome, KeyOutcome};
 use crate::ui::scroll_list::ScrollList;
@@ -39,26 +39,56 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
         Some(Command::First) => list.step(false, count, count),
         Some(Command::Last) => list.step(true, count, count),
         Some(Command::Enter) => {
-            let feed = feeds.get(list.selected);
-            let effects = feed.map(|feed| app.ask(now, Request::SubscribeAgain(*feed)));
-            if recently_removed(&app.engine, now).is_empty() {
-                app.ui.uncover();
-            }
-            return KeyOutcome::Done(effects.unwrap_or_default());
+            let is_marked = |feed: &FeedKey| app.ui.marked.feeds.contains(feed);
+            let marked: Vec<FeedKey> = feeds.iter().copied().filter(is_marked).collect();
+            let selected = || feeds.get(list.selected).copied().into_iter().collect();
+            let chosen = if marked.is_empty() { selected() } else { marked };
+            return KeyOutcome::Done(restore(app, now, chosen));
+        }
+        Some(Command::MarkList(MarkPart::All)) => {
+            return KeyOutcome::Done(restore(app, now, feeds));
+        }
+        Some(Command::MarkRow) => {
+            app.ui
+                .marked
+                .toggle_feeds(&feeds.get(list.selected).copied().into_iter().collect::<Vec<_>>());
+            list.step(true, 1, count);
         }
         Some(command @ (Command::Undo | Command::Redo | Command::Help | Command::Quit)) => {
             return KeyOutcome::Run(command);
         }
         Some(Command::Back | Command::Close | Command::Left | Command::Removed) => {
+            app.ui.marked.feeds.retain(|feed| !feeds.contains(feed));
             app.ui.uncover();
             return KeyOutcome::Done(Vec::new());
         }
         Some(_) | None => {
-            app.ui.say(now, "in this list: Enter subscribes again, q closes");
+            app.ui.say(
+                now,
+                "in this list: Enter subscribes again, x marks, A restores all, q closes",
+            );
         }
     }
     app.ui.overlay = Some(Overlay::Removed(list));
     KeyOutcome::Done(Vec::new())
+}
+
+/// Restores feeds as one change.
+fn restore(app: &mut App, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
+    app.ui.marked.feeds.retain(|feed| !feeds.contains(feed));
+    let effects = if let [feed] = feeds.as_slice() {
+        app.ask(now, Request::SubscribeAgain(*feed))
+    } else {
+        let count = feeds.len();
+        let requests = feeds.into_iter().map(Request::SubscribeAgain).collect();
+        let effects = app.ask(now, Request::Together(requests));
+        app.ui.say_undoable(now, format!("subscribed again to {count} feeds"));
+        effects
+    };
+    if recently_removed(&app.engine, now).is_empty() {
+        app.ui.uncover();
+    }
+    effects
 }
 
 /// Selects the clicked feed; a click on the selected feed restores it.
@@ -93,6 +123,30 @@ mod tests {
         let mut app = app_with(&[("Orchard", &[])]);
         toggle_list(&mut app, noon());
         assert_eq!(app.ui.overlay, None);
+    }
+
+    #[test]
+    fn marked_feeds_or_all_are_restored_at_once() {
+        for (keys, expected) in [
+            ("x j x Enter", vec!["Harbour", "Tower"]),
+            ("A", vec!["Harbour", "Orchard", "Tower"]),
+            ("x q", vec![]),
+        ] {
+            let mut app = app_with(&[("Harbour", &[]), ("Orchard", &[]), ("Tower", &[])]);
+            for feed in app.engine.feeds.keys().copied().collect::<Vec<_>>() {
+                app.ask(noon(), Request::Unsubscribe(feed));
+            }
+            toggle_list(&mut app, noon());
+            for key in keys.split(' ') {
+                press(&mut app, key);
+            }
+            assert_eq!(titles(&app), expected, "{keys}");
+            assert!(app.ui.marked.is_empty(), "{keys}");
+            if !expected.is_empty() {
+                app.ask(noon(), Request::Answered(Box::new(Request::Undo), None));
+                assert_eq!(titles(&app), [""; 0], "{keys}: one change");
+            }
+        }
     }
 
     #[test]

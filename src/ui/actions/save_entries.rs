@@ -26,7 +26,7 @@ pub fn save(app: &mut App, now: DateTime<Utc>, path: &str) -> Vec<ScreenEffect> 
     }
     let entries = keys.into_iter().map(|key| {
         let feed = app.engine.feeds.get(&key.feed);
-        (key, feed.map_or("", |feed| feed.record.shown_title()).to_owned())
+        (key, feed.map(|feed| feed.record.outgoing_title()).unwrap_or_default())
     });
     let entries = entries.collect();
     vec![ScreenEffect::SaveEntries { path: path.trim().to_owned(), entries }]

@@ -3,6 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use super::marking;
+use crate::engine::entries::account_sync;
+use crate::engine::feeds::removals::{also_there, removed_there};
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -71,11 +73,12 @@ fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
     ];
     let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let titles: Vec<&str> = known().map(|feed| feed.record.shown_title()).collect();
+    let there = also_there(&removed_there(&app.engine, &feeds));
     let text = match titles.as_slice() {
-        [title] => format!("Unsubscribe from '{title}' ({counts})? y/n"),
+        [title] => format!("Unsubscribe from '{title}' ({counts}){there}? y/n"),
         several => {
-            let (what, keys) = (name_several(several), "u undoes this for a week");
-            format!("Unsubscribe from {what} ({counts})? {keys} · y/n")
+            let (what, key) = (name_several(several), app.ui.settings.keys.key_of("undo"));
+            format!("Unsubscribe from {what} ({counts}){there}? {key} undoes this for a week · y/n")
         }
     };
     app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::Unsubscribe(feeds) }));
@@ -95,16 +98,21 @@ fn name_several(titles: &[&str]) -> String {
     format!("{} and {}", parts.join(", "), last.unwrap_or_default())
 }
 
-/// Handles a key while the confirmation question is open: `y` unsubscribes, `n` and Esc cancel, and any other key does nothing.
+/// Handles a key while the confirmation question is open: `y` confirms, `n` and Esc cancel, and any other key does nothing. Enter
+/// confirms only a question that names it.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     let Some(Overlay::Question(question)) = &app.ui.overlay else { return KeyOutcome::Passed };
     match key {
         Key { code: Code::Char('c'), ctrl: true } => return KeyOutcome::Passed,
-        Key { code: Code::Char('y' | 'Y'), ctrl: false } => {
+        Key { code: Code::Char('y' | 'Y') | Code::Enter, ctrl: false }
+            if key.code != Code::Enter || matches!(question.asks, Asks::Request(_)) =>
+        {
             let asks = question.asks.clone();
             app.ui.uncover();
             return KeyOutcome::Done(match asks {
                 Asks::Unsubscribe(feeds) => unsubscribe(app, now, feeds),
+                Asks::Request(request) => app.ask(now, *request),
+                Asks::Account(name, held) => answer_account(app, now, &name, held, true),
                 Asks::OpenPages(pages) => open_pages::open_pages(app, now, pages),
                 Asks::AskPlainly(address, None) => feed_choice::subscribe_to(app, now, address),
                 Asks::AskPlainly(address, Some(feed)) => {
@@ -112,7 +120,15 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
                 }
             });
         }
-        Key { code: Code::Char('n' | 'N' | 'q') | Code::Esc, ctrl: false } => {
+        Key { code: Code::Char('n' | 'N'), ctrl: false } => {
+            let asks = question.asks.clone();
+            app.ui.uncover();
+            if let Asks::Account(name, held) = asks {
+                return KeyOutcome::Done(answer_account(app, now, &name, held, false));
+            }
+            app.ui.say(now, "cancelled: nothing was changed");
+        }
+        Key { code: Code::Char('q') | Code::Esc, ctrl: false } => {
             app.ui.uncover();
             app.ui.say(now, "cancelled: nothing was changed");
         }
@@ -121,15 +137,28 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     KeyOutcome::Done(Vec::new())
 }
 
+/// Answers what an account waits for.
+fn answer_account(
+    app: &mut App,
+    now: DateTime<Utc>,
+    name: &str,
+    held: Vec<FeedKey>,
+    yes: bool,
+) -> Vec<ScreenEffect> {
+    let requests = account_sync::answer(&app.engine, name, held, now, yes);
+    requests.into_iter().flat_map(|request| app.ask(now, request)).collect()
+}
+
 /// Unsubscribes from feeds. Unsubscribing from several feeds can be undone as one change.
 fn unsubscribe(app: &mut App, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
     app.ui.marked.feeds.clear();
     if let [feed] = feeds.as_slice() {
         return app.ask(now, Request::Unsubscribe(*feed));
     }
-    let count = feeds.len();
+    let (count, there) = (feeds.len(), also_there(&removed_there(&app.engine, &feeds)));
     let requests = feeds.into_iter().map(Request::Unsubscribe).collect();
-    let effects = app.ask(now, Request::Together(requests));
-    app.ui.say(now, format!("unsubscribed from {count} feeds · u undo"));
+    // The question named the accounts.
+    let effects = app.ask(now, Request::Answered(Box::new(Request::Together(requests)), None));
+    app.ui.say_undoable(now, format!("unsubscribed from {count} feeds{there}"));
     effects
 }

@@ -75,6 +75,7 @@ pub enum Command {
     Export,
     SaveEntries,
     History,
+    RestoreWithdrawn,
     GoTo,
     Jump,
     ReadFromBeginning,
@@ -277,6 +278,8 @@ pub const COMMANDS: &[CommandRow] = &[
     command(Command::Export, "export", "").help("export all subscriptions to an OPML file"),
     command(Command::History, "history", "H")
         .help("fetch older entries: continue, retry or load an older page; stop if already fetching"),
+    command(Command::RestoreWithdrawn, "restore-withdrawn", "")
+        .help("show the entries again that the selected feed took out of its document"),
     command(Command::GoTo, "goto", "@").help("go to a date: 2014, 2014-03 or 2014-03-09"),
     command(Command::Jump, "jump", "b")
         .help("jump to a feed, tag or list by some of its letters"),

@@ -1,5 +1,8 @@
 //! A key press as reported by the terminal.
 
+/// The character of [`Code::Alt`] for Alt and Backspace.
+pub const ALT_BACKSPACE: char = '\u{7f}';
+
 /// A key press as reported by the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
@@ -56,8 +59,21 @@ impl Key {
         Self { code: Code::Char(char), ctrl: false }
     }
 
-    /// Creates the key press for a character with Ctrl.
+    /// Creates the key press for a character with Ctrl. Terminals send the same for several characters, and for some of them what
+    /// they send for another key.
     pub const fn ctrl(char: char) -> Self {
+        let char = match char.to_ascii_lowercase() {
+            'i' => return Self::code(Code::Tab),
+            'm' => return Self::code(Code::Enter),
+            '[' | '3' => return Self::code(Code::Esc),
+            '?' | '8' => return Self::code(Code::Backspace),
+            '@' | '2' => ' ',
+            '4' => '\\',
+            '5' => ']',
+            '6' => '^',
+            '/' | '7' => '_',
+            char => char,
+        };
         Self { code: Code::Char(char), ctrl: true }
     }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::commands::{COMMANDS, Command};
 use super::key::{Code, Key};
 use super::key_names::{parse_key, shown};
-use super::newsboat_keys::{Here, NEWSBOAT_KEYS, NewsboatKey};
+use super::newsboat_keys::{Here, MOVED_KEYS, NEWSBOAT_KEYS, NewsboatKey};
 use super::own_commands::OwnCommand;
 use crate::ui::state::layout::Pane;
 
@@ -164,6 +164,23 @@ impl Keymap {
         &self.own
     }
 
+    /// Formats the first key of a command, or its name in the palette if it has no key.
+    pub fn key_of(&self, command: &str) -> String {
+        let keys = place_of(command).map(|place| self.keys_of(place)).unwrap_or_default();
+        let first = keys.split(' ').next().filter(|key| !key.is_empty());
+        first.map_or_else(|| format!(":{command}"), str::to_owned)
+    }
+
+    /// Names the key that undoes a change, for the end of a message.
+    pub fn undo_hint(&self) -> String {
+        format!(" · {} undo", self.key_of("undo"))
+    }
+
+    /// Returns the description of a command with the key that undoes it.
+    pub fn with_undo_key(&self, help: &str) -> String {
+        help.replace("(u undoes it)", &format!("({} undoes it)", self.key_of("undo")))
+    }
+
     /// Formats the keys of the command at an index of the command table, for the help and the palette.
     pub fn keys_of(&self, place: usize) -> String {
         if let Some(row) = COMMANDS.get(place)
@@ -205,7 +222,24 @@ fn preset_keys(preset: KeyPreset) -> (Vec<Bound>, Vec<Key>) {
             Here::Unlike(_) => {}
         }
     }
+    let others: &[(&str, &str)] = match preset {
+        KeyPreset::Default => &[],
+        KeyPreset::Newsboat => &MOVED_KEYS,
+    };
+    for (name, key) in others {
+        let place = place_of(name).zip(parse_key(key).ok());
+        bound.extend(place.map(|(place, key)| Bound { keys: vec![key], place }));
+    }
     (bound, freed)
+}
+
+/// Returns the reason that a preset leaves a key without a command, if it does.
+pub fn reason_for_nothing(preset: KeyPreset, key: &str) -> Option<&'static str> {
+    let row = NEWSBOAT_KEYS.iter().find(|row| row.key == key)?;
+    match (preset, row.here) {
+        (KeyPreset::Newsboat, Here::Nothing(why)) => Some(why),
+        (KeyPreset::Default | KeyPreset::Newsboat, _) => None,
+    }
 }
 
 /// Returns the command at a place: one of the command table, or beyond its end an own command.
@@ -373,7 +407,7 @@ mod tests {
             .collect();
         assert_eq!(
             quit,
-            ["filters", "downloads", "enclosure"],
+            ["open-comments", "filters", "downloads", "enclosure"],
             "only these are left without a key"
         );
     }

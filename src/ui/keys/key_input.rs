@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use super::commands::Command;
-use super::key::{Code, Key};
-use super::key_bindings::Meaning;
+use super::key::{ALT_BACKSPACE, Code, Key};
+use super::key_bindings::{Meaning, reason_for_nothing};
 use super::key_names::shown;
 use super::run_command::run_command;
 use crate::engine::feeds::addresses;
@@ -12,13 +12,19 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::outcome::KeyOutcome;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
-use crate::ui::overlays::table;
+use crate::ui::overlays::{prompt_input, table};
 use crate::ui::reader::open_entry;
 use crate::ui::screen::ANSWER_STAYS;
 
 /// Handles pasted text: passes it to the open overlay or, if the text is an address, starts a subscription.
 pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     app.ui.begun.clear();
+    let several = text.split_whitespace().filter(|word| word.contains("://")).count() > 1;
+    if several && prompt_input::takes_address(app) {
+        app.ui
+            .answer(now, "paste one address at a time, or import a file that lists them: :import");
+        return Vec::new();
+    }
     if let Some(row) = table::open_row(app)
         && let Some(effects) = (row.paste)(app, now, text)
     {
@@ -37,6 +43,9 @@ pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEf
 
 /// Handles a key press.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+    if let Some(keys) = split_alt(app, key) {
+        return keys.into_iter().flat_map(|key| press_key(app, now, key)).collect();
+    }
     app.ui.notice = app.ui.notice.take().filter(|notice| {
         (notice.trouble && notice.at == now)
             || (notice.stays && now.signed_duration_since(notice.at) < ANSWER_STAYS)
@@ -74,6 +83,23 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     run_command(app, now, command)
 }
 
+/// Returns Esc and a key for this key with Alt, if it has no meaning with Alt: terminals send the same if the key is typed at once
+/// after Esc, or if a connection delivers both together.
+fn split_alt(app: &App, key: Key) -> Option<[Key; 2]> {
+    let Code::Alt(char) = key.code else { return None };
+    let typed = [app.ui.begun.as_slice(), &[key]].concat();
+    if app.ui.settings.keys.meaning(&typed, app.ui.focus) != Meaning::Nothing {
+        return None;
+    }
+    let code = match char {
+        // It deletes a word in an input line.
+        ALT_BACKSPACE if app.ui.overlay.is_some() => return None,
+        ALT_BACKSPACE => Code::Backspace,
+        char => Code::Char(char),
+    };
+    Some([Key::code(Code::Esc), Key { code, ..key }])
+}
+
 /// Returns the command that is bound to the keys typed so far, including this key. If they are only the beginning of a longer
 /// sequence, they are stored and `None` is returned.
 fn typed_command(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Command> {
@@ -86,7 +112,12 @@ fn typed_command(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Command>
         Meaning::Command(command) => return Some(command),
         Meaning::Begun => app.ui.begun = typed,
         Meaning::Nothing => {
-            let text = format!("{} does nothing here · ? shows the keys", shown(&typed));
+            let keys = shown(&typed);
+            let why = reason_for_nothing(app.ui.settings.key_preset, &keys);
+            let text = why.map_or_else(
+                || format!("{keys} does nothing here · ? shows the keys"),
+                |why| format!("{keys} does nothing here: {why}"),
+            );
             app.ui.say(now, text);
         }
     }
@@ -181,6 +212,26 @@ mod tests {
     }
 
     #[test]
+    fn a_key_with_alt_without_a_meaning_is_esc_and_the_key() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        press(&mut app, "a x Alt-y");
+        // Esc closed the line, so the y is a command.
+        assert_eq!((&app.ui.overlay, told(&app)), (&None, "there is no link to copy here"));
+        press(&mut app, "Alt-a x");
+        assert_eq!(
+            app.ui.overlay,
+            Some(Overlay::Prompt(Prompt::filled(PromptPurpose::Add, "x".into())))
+        );
+        press_key(&mut app, noon(), Key::code(Code::Alt(ALT_BACKSPACE)));
+        assert_eq!(app.ui.overlay, Some(Overlay::Prompt(Prompt::new(PromptPurpose::Add))));
+        press(&mut app, "Esc");
+        let (place, sequences) = (place_of("help").unwrap(), vec![sequence("Alt-a").unwrap()]);
+        app.ui.settings.keys = Keymap::new(&[OwnKeys { place, sequences, line: 1 }]).0;
+        press(&mut app, "Alt-a");
+        assert!(matches!(app.ui.overlay, Some(Overlay::Help(_))));
+    }
+
+    #[test]
     fn pasted_address_subscribes_and_other_text_does_not() {
         let mut app = app_with(&[("Orchard", &[])]);
         paste_text(&mut app, noon(), "just words");
@@ -188,6 +239,10 @@ mod tests {
         paste_text(&mut app, noon(), " https://a.example/feed\n");
         let typed = Prompt::filled(PromptPurpose::Add, "https://a.example/feed".into());
         assert_eq!(app.ui.overlay, Some(Overlay::Prompt(typed)));
+        let before = app.ui.overlay.clone();
+        paste_text(&mut app, noon(), "https://a.example/feed\nhttps://b.example/feed\n");
+        assert_eq!(app.ui.overlay, before);
+        assert!(told(&app).starts_with("paste one address at a time"), "{}", told(&app));
     }
 
     #[test]

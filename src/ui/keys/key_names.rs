@@ -67,12 +67,8 @@ pub fn parse_key(written: &str) -> Result<Key, String> {
     let (modifier, rest) = written.split_once('-').ok_or_else(unknown)?;
     match modifier.to_ascii_lowercase().as_str() {
         "ctrl" | "c" => {
-            let mut key =
-                single(rest).map(Key::char).or_else(|| named(rest)).ok_or_else(unknown)?;
-            if let Code::Char(char) = key.code {
-                key.code = Code::Char(char.to_ascii_lowercase());
-            }
-            Ok(Key { ctrl: true, ..key })
+            let named = || named(rest).map(|key| Key { ctrl: true, ..key });
+            single(rest).map(Key::ctrl).or_else(named).ok_or_else(unknown)
         }
         "alt" | "a" | "m" => {
             single(rest).map(|char| Key::code(Code::Alt(char))).ok_or_else(unknown)
@@ -140,6 +136,10 @@ mod tests {
             ("space", "Space"),
             ("-", "-"),
             ("Ctrl--", "Ctrl--"),
+            ("Ctrl-/ Ctrl-_ C-7", "Ctrl-_ Ctrl-_ Ctrl-_"),
+            ("Ctrl-] Ctrl-5 Ctrl-\\ Ctrl-4", "Ctrl-] Ctrl-] Ctrl-\\ Ctrl-\\"),
+            ("Ctrl-^ Ctrl-6", "Ctrl-^ Ctrl-^"),
+            ("Ctrl-I Ctrl-m Ctrl-[", "Tab Enter Esc"),
             ("Ctrl-Home", "Ctrl-Home"),
             ("down", "↓"),
             ("ü", "ü"),

@@ -32,6 +32,9 @@ const fn nothing(operation: &'static str, key: &'static str, reason: &'static st
     NewsboatKey { operation, key, here: Here::Nothing(reason) }
 }
 
+/// Commands whose own keys do something else in newsboat, each with a key that newsboat does not use.
+pub const MOVED_KEYS: [(&str, &str); 1] = [("undo", "Y")];
+
 const NO_DIALOGS: &str = "there are no dialogs to switch between: the panes are always there";
 const NO_DELETING: &str = "entries are never deleted: `m` hides entries like the selected one";
 const BY_NUMBER: &str = "there are no numbers in lists: `b` jumps to a feed by its name";
@@ -45,12 +48,8 @@ pub const NEWSBOAT_KEYS: [NewsboatKey; 76] = [
     same("reload", "r", "poll"),
     same("reload-all", "R", "poll-all"),
     same("mark-feed-read", "A", "mark-all-read"),
-    unlike(
-        "mark-all-feeds-read",
-        "C",
-        "press `A` on the list 'All unread'; the key opens the comments",
-    ),
-    unlike("save", "s", "`:save` writes the entry to a file; the key stars it"),
+    nothing("mark-all-feeds-read", "C", "press `A` on the list 'All unread'"),
+    same("save", "s", "save"),
     same("next-unread", "n", "next-unread"),
     same("prev-unread", "p", "previous-unread"),
     same("next", "J", "next-entry"),
@@ -62,7 +61,7 @@ pub const NEWSBOAT_KEYS: [NewsboatKey; 76] = [
     unlike("toggle-source-view", "Ctrl-u", "`backissue show --html` prints the markup"),
     same("toggle-article-read", "N", "toggle-read"),
     same("toggle-show-read-feeds", "l", "read-feeds"),
-    unlike("show-urls", "u", "`f` shows a letter on each link; the key undoes the last change"),
+    same("show-urls", "u", "link-hints"),
     unlike("clear-tag", "Ctrl-t", "tags are lists: select another one"),
     unlike("set-tag", "t", "tags are lists in the feed list; the key edits the feed's tags"),
     same("open-search", "/", "search"),

@@ -90,6 +90,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::AccountAdd => add_dialog::open_form(app, now),
         Command::Accounts => account_list::toggle_list(app, now),
         Command::History => load_history(app, now),
+        Command::RestoreWithdrawn => restore_withdrawn(app, now),
         Command::GoTo => open_prompt(app, PromptPurpose::GoTo),
         Command::Jump => jump::open_jump(app),
         Command::Import => open_prompt(app, PromptPurpose::Import),
@@ -324,6 +325,15 @@ fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     };
     app.ask(now, Request::MoreHistory(feed, None))
+}
+
+/// Restores the entries that the selected feed withdrew last.
+fn restore_withdrawn(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(feed) = selected_feed::selected_feed(app, now) else {
+        app.ui.say(now, "select a feed first");
+        return Vec::new();
+    };
+    app.ask(now, Request::RestoreWithdrawn(feed))
 }
 
 fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

@@ -85,7 +85,7 @@ fn save_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             let text = if unchanged {
                 "nothing was changed".to_owned()
             } else {
-                format!("'{title}' was changed · u undo")
+                format!("'{title}' was changed{}", app.ui.settings.keys.undo_hint())
             };
             app.ui.say(now, text);
             effects

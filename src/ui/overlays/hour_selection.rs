@@ -162,7 +162,7 @@ pub fn set_rule(
         if let Some(place) = replaces.filter(|place| *place < rules.len()) {
             rules.remove(place);
         }
-        format!("'{title}': your rule was removed · u undo")
+        format!("'{title}': your rule was removed{}", app.ui.settings.keys.undo_hint())
     } else {
         let rule = match read_rule(text, &zone) {
             Ok(rule) => rule,
@@ -171,7 +171,11 @@ pub fn set_rule(
                 return Vec::new();
             }
         };
-        let told = format!("'{title}': your rule is {} · u undo", rule_text(&rule));
+        let told = format!(
+            "'{title}': your rule is {}{}",
+            rule_text(&rule),
+            app.ui.settings.keys.undo_hint()
+        );
         match replaces.and_then(|place| rules.get_mut(place)) {
             Some(place) => *place = rule,
             None => rules.push(rule),

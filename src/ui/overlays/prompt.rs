@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::ui::keys::key::{Code, Key};
+use crate::ui::keys::key::{ALT_BACKSPACE, Code, Key};
 use backissue_core::feed::characters::is_hidden;
 use backissue_core::history::FeedKey;
 
@@ -147,7 +147,8 @@ impl Prompt {
                 return Typed::Cancelled;
             }
             Key { code: Code::Char('u'), ctrl: true } => self.cut(0, self.cursor),
-            Key { code: Code::Char('w'), ctrl: true } => {
+            Key { code: Code::Char('w'), ctrl: true }
+            | Key { code: Code::Alt(ALT_BACKSPACE), .. } => {
                 let before = self.before().trim_end();
                 let from = before.rfind(' ').map_or(0, |at| at.saturating_add(1));
                 self.cut(from, self.cursor);

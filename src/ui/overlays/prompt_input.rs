@@ -15,10 +15,23 @@ use crate::ui::state::overlay::Overlay;
 /// Inserts pasted text into the input line.
 pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay {
-        prompt.insert(text);
+        if prompt.purpose == PromptPurpose::Search {
+            prompt.insert(&text.trim_matches(['\r', '\n']).replace(['\r', '\n', '\t'], " "));
+        } else {
+            prompt.insert(text);
+        }
     }
     find_in_text::follow_line(app);
     search_pane::follow_line(app, now)
+}
+
+/// Checks whether pasted text is the address of a subscription.
+pub fn takes_address(app: &App) -> bool {
+    match &app.ui.overlay {
+        Some(Overlay::Prompt(prompt)) => prompt.purpose == PromptPurpose::Add,
+        Some(_) => false,
+        None => true,
+    }
 }
 
 /// Checks whether the user is typing a search query.

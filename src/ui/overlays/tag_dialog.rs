@@ -117,8 +117,8 @@ pub fn set_tags(
     let title = subscription.record.shown_title().to_owned();
     let text = match tags.as_slice() {
         _ if tags == *before => "nothing was changed".to_owned(),
-        [] => format!("'{title}' has no tags now · u undo"),
-        tags => format!("'{title}': {} · u undo", tags.join(", ")),
+        [] => format!("'{title}' has no tags now{}", app.ui.settings.keys.undo_hint()),
+        tags => format!("'{title}': {}{}", tags.join(", "), app.ui.settings.keys.undo_hint()),
     };
     chosen.tags = tags;
     let effects = app.ask(now, Request::Set(feed, Box::new(chosen)));

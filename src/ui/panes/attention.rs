@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::engine::feeds::trouble::{self, Concern, concerns};
+use crate::engine::feeds::trouble::{self, Concern, Remedy, concerns};
 use crate::engine::request::{Request, TroubleAnswer};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
+use crate::ui::state::overlay::{Asks, Overlay, Question};
 
 /// Number of screen lines for the reason of a problem, unless it is selected and its reason is longer.
 pub const REASON_LINES: usize = 3;
@@ -47,11 +48,33 @@ pub fn selected_concern(app: &App, now: DateTime<Utc>) -> Option<Concern> {
 /// Applies the remedy that is suggested for the selected problem.
 pub fn apply_remedy(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(concern) = selected_concern(app, now) else { return Vec::new() };
-    app.ask(now, Request::Trouble(concern.feed, trouble::answer(concern.remedy)))
+    match (concern.account, concern.remedy) {
+        (Some(name), Remedy::Answer) => {
+            ask_about_account(app, &name);
+            Vec::new()
+        }
+        (Some(_), _) => app.ask(now, Request::SyncAccounts),
+        (None, remedy) => app.ask(now, Request::Trouble(concern.feed, trouble::answer(remedy))),
+    }
+}
+
+/// Asks what an account waits for.
+fn ask_about_account(app: &mut App, name: &str) {
+    let Some(account) = app.engine.accounts.iter().find(|account| account.name == name) else {
+        return;
+    };
+    let Some(what) = account.waits.words() else { return };
+    let text = format!("'{name}': {what}? y yes, n take what the server has, Esc later");
+    let asks = Asks::Account(name.to_owned(), account.waits.feeds.clone());
+    app.ui.lay_over(Overlay::Question(Question { text, asks }));
 }
 
 /// Dismisses the selected problem, so that it is no longer listed.
 pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(concern) = selected_concern(app, now) else { return Vec::new() };
+    if concern.account.is_some() {
+        app.ui.say(now, "an account is listed until its sync succeeds and nothing waits");
+        return Vec::new();
+    }
     app.ask(now, Request::Trouble(concern.feed, TroubleAnswer::Note))
 }

@@ -56,7 +56,7 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         effects.extend(load_rows::open_list(app, now));
         app.ui.focus = Pane::Entries;
     }
-    app.ui.say(now, "saved as a list · e renames it · u undo");
+    app.ui.say_undoable(now, "saved as a list · e renames it");
     effects
 }
 
@@ -91,7 +91,7 @@ pub fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenE
     list.retain(|search| search.id != id);
     let mut effects = change_list(app, now, list);
     effects.extend(load_rows::open_list(app, now));
-    app.ui.say(now, "the search was removed; its entries stay · u undo");
+    app.ui.say_undoable(now, "the search was removed; its entries stay");
     Some(effects)
 }
 

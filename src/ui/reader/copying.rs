@@ -27,15 +27,15 @@ pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     copy(app, now, what, &link.unwrap_or_default())
 }
 
-/// Copies a link, and says so with the given words.
+/// Copies a link, and then says so with the given words.
 pub fn copy(app: &mut App, now: DateTime<Utc>, what: &str, link: &str) -> Vec<ScreenEffect> {
     let link = clean_link(link);
     if link.is_empty() || link.len() > COPIED_MAX {
         app.ui.say(now, "there is no link to copy here");
         return Vec::new();
     }
-    app.ui.say(now, format!("{what}: {}", one_line(&link, TOLD_CELLS)));
-    vec![ScreenEffect::Copy(link)]
+    let told = format!("{what}: {}", one_line(&link, TOLD_CELLS));
+    vec![ScreenEffect::Copy { text: link, told }]
 }
 
 /// Removes white space and control characters from a link. A terminal, or a program that the link is pasted into, could interpret

@@ -98,7 +98,7 @@ pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
                 (true, false) => "always shows the full text; V again fetches it ahead",
                 (false, false) => "shows the feed's own text",
             };
-            app.ui.say(now, format!("'{title}' {what} · u undo"));
+            app.ui.say_undoable(now, format!("'{title}' {what}"));
             if on {
                 effects.extend(show_if_wanted(app, now));
             } else if let Some(reader) = &mut app.ui.reader

@@ -4,6 +4,7 @@ use super::layout::Pane;
 use super::pick_list::PickList;
 use super::plan_pane::PlanPane;
 use super::reading::LinkHints;
+use crate::engine::request::Request;
 use crate::ui::keys::own_commands::OwnCommand;
 use crate::ui::overlays::accounts::AccountList;
 use crate::ui::overlays::accounts::account_form::AccountForm;
@@ -95,7 +96,7 @@ pub struct Choice {
 }
 
 /// A question in the bottom line: `y` confirms the action, `n` and Esc cancel it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// Text of the question.
     pub text: String,
@@ -104,10 +105,14 @@ pub struct Question {
 }
 
 /// An action that needs a confirmation by the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Asks {
     /// Unsubscribe from these feeds.
     Unsubscribe(Vec<FeedKey>),
+    /// Send this request.
+    Request(Box<Request>),
+    /// Answer what this account waits for; it holds these feeds.
+    Account(String, Vec<FeedKey>),
     /// Open the pages of these entries in the browser.
     OpenPages(Vec<(EntryKey, String)>),
     /// Request this address without encryption, to subscribe to it or to change the address of a feed to it.

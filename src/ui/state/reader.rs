@@ -3,6 +3,7 @@
 use crate::engine::entries::full_text::FullText;
 use crate::engine::entries::loaded_entry::{LoadedEntry, ReadingPosition};
 use crate::ui::reader::lines::Rendered;
+use backissue_core::feed::text::strip_markup;
 use backissue_core::history::EntryKey;
 
 /// The state of the reader pane.
@@ -59,7 +60,17 @@ impl TextSource {
 impl Reader {
     /// Returns the text of the entry's page. Returns `None` if the page was not fetched or contains no readable text.
     pub(in crate::ui) fn page(&self) -> Option<&FullText> {
-        self.entry.full.as_ref().filter(|full| full.failed.is_none())
+        self.entry.full.as_ref().filter(|full| full.failed.is_none() && !self.has_more_than(full))
+    }
+
+    /// Checks whether the feed has more of the text than the page.
+    fn has_more_than(&self, full: &FullText) -> bool {
+        let letters =
+            |html: &str| strip_markup(html).chars().filter(|c| !c.is_whitespace()).count();
+        let text = self.entry.body.as_ref().and_then(|body| body.text());
+        text.is_some_and(|text| {
+            text.len() > full.html.len() / 2 && letters(text) > letters(&full.html)
+        })
     }
 
     /// Returns the HTML of the shown text, and the base URL for relative references in it.

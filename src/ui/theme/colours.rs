@@ -42,10 +42,18 @@ pub fn has_ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
     !locale.is_empty() && !locale.contains("utf-8") && !locale.contains("utf8")
 }
 
+/// Checks whether the program runs inside GNU screen, which inherits the variables of the terminal outside, but shows at most 256
+/// colours and passes on only what is wrapped. A terminal with the name `screen` may also be tmux.
+pub fn is_in_gnu_screen(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let said = |name: &str| variable(name).unwrap_or_default();
+    let is_named = said("TERM").starts_with("screen") || !said("STY").is_empty();
+    is_named && said("TMUX").is_empty()
+}
+
 impl Colours {
     /// Detects the number of supported colours from environment variables. A non-empty `NO_COLOR` disables colours. A `COLORTERM`
-    /// with `truecolor` or `24bit`, a `TERM` ending in `-direct`, or one of a few known terminal names means 24-bit colours. A
-    /// `TERM` with `256color` means 256 colours, and `dumb` means none. Any other environment means 16 colours.
+    /// with `truecolor` or `24bit`, a `TERM` ending in `-direct`, or one of a few known terminal names means 24-bit colours, except
+    /// in GNU screen. A `TERM` with `256color` means 256 colours, and `dumb` means none. Any other environment means 16 colours.
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let said = |name: &str| variable(name).unwrap_or_default();
         let (term, promised) = (said("TERM"), said("COLORTERM"));
@@ -54,10 +62,11 @@ impl Colours {
         });
         if !said("NO_COLOR").is_empty() || term == "dumb" {
             Self::None
-        } else if promised == "truecolor"
+        } else if (promised == "truecolor"
             || promised == "24bit"
             || known
-            || term.ends_with("-direct")
+            || term.ends_with("-direct"))
+            && !is_in_gnu_screen(variable)
         {
             Self::True
         } else if term.contains("256color") {
@@ -252,6 +261,9 @@ mod tests {
             (&[("TERM", "xterm-256color")], Colours::Many),
             (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], Colours::True),
             (&[("TERM", "xterm-256color"), ("COLORTERM", "24bit")], Colours::True),
+            (&[("TERM", "screen-256color"), ("COLORTERM", "truecolor")], Colours::Many),
+            (&[("TERM", "xterm-256color"), ("COLORTERM", "24bit"), ("STY", "1.a")], Colours::Many),
+            (&[("TERM", "screen"), ("COLORTERM", "24bit"), ("TMUX", "/a,1,0")], Colours::True),
             (&[("TERM", "foot-extra")], Colours::True),
             (&[("TERM", "footloose")], Colours::Sixteen),
             (&[("TERM", "xterm-direct")], Colours::True),

@@ -1,13 +1,14 @@
 //! Parses the tags of an entry's body into blocks.
 
 use super::elements::{Format, HtmlElement, ListKind, TablePart, element};
-use super::flow::Flow;
+use super::flow::{Flow, Spaces};
 use super::language::Language;
 use super::links::NumberedLinks;
-use super::model::{Align, Block, ImageTarget, Role, Table};
+use super::model::{Align, Block, Direction, ImageTarget, Role, Table};
 use super::open_containers::{Container, ContainerContents, Numbering, OpenContainers};
-use super::tags::{Nested, cell, has_inside, is_hidden, number};
+use super::tags::{self, Nested, cell, has_inside, is_hidden, is_line_number, number};
 use backissue_core::feed::content::markup::{Piece, Tag, walk_markup};
+use backissue_core::feed::content::math::{Formula, is_formula};
 
 /// The blocks of an entry's body, with the links and pictures in them.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ pub(super) fn read(html: &str, base: Option<&str>) -> EntryBlocks {
     let mut trust = HidingTrust { elements: true, styles: true };
     loop {
         let mut reader = BodyReader::new(base, trust);
+        reader.formulas.find(html);
         walk_markup(html, |piece| reader.piece(piece));
         match reader.distrust() {
             Some(less) => trust = less,
@@ -64,6 +66,57 @@ pub(super) struct BodyReader {
     pub(super) player: Option<Player>,
     /// Programming language that an element around a code block declares, and the end tag of this element.
     wrapped_in: Option<(Language, Nested)>,
+    /// Address of the picture that a `source` states for the next `img` of the same `picture`.
+    pub(super) picture_source: Option<String>,
+    formulas: FormulaCopies,
+    formula: Option<(Formula, bool)>,
+    /// `true` directly after a formula in `MathML`.
+    after_formula: bool,
+    /// Text of an element that seems to be the number of a line of code.
+    line_number: Option<(Nested, String)>,
+    /// ID of the last heading, and whether it has text yet. `None` after text that follows the heading.
+    heading: Option<(String, bool)>,
+    /// Number of links before the current one, which is forgotten if it is only the anchor of a heading.
+    links_before: usize,
+    /// Elements whose style shows spaces in another way or states a direction, with the state before them.
+    styled: Vec<(Nested, Spaces, Direction)>,
+}
+
+/// Maximum number of open elements whose `white-space` or direction is respected.
+const STYLED_MAX: usize = 16;
+
+/// In which forms a text contains its formulas. Programs that draw formulas write each one several times.
+#[derive(Default)]
+struct FormulaCopies {
+    mathml: bool,
+    drawn: bool,
+    tex: bool,
+}
+
+impl FormulaCopies {
+    fn find(&mut self, html: &str) {
+        self.mathml = html.contains("<math") || html.contains(":math");
+        self.drawn = html.contains("MathJax-Element");
+        self.tex = html.contains("math/tex");
+    }
+
+    /// Checks whether an element shows a formula that is elsewhere in the text in a better form.
+    fn repeats(&self, tag: &Tag) -> bool {
+        let class = tag.attribute("class").unwrap_or_default();
+        let is_screen_only = tag.attribute("aria-hidden") == Some("true");
+        let draws = tag.name().starts_with("mjx-")
+            || tag.name() == "nobr"
+            || class.split_whitespace().any(|name| {
+                ["katex", "mathjax", "mjx"]
+                    .iter()
+                    .any(|by| name.to_ascii_lowercase().starts_with(by))
+            });
+        match class {
+            "katex-html" => self.mathml,
+            "MathJax_Preview" => self.mathml || self.drawn || self.tex,
+            _ => is_screen_only && self.mathml && draws,
+        }
+    }
 }
 
 impl BodyReader {
@@ -81,6 +134,14 @@ impl BodyReader {
             is_styled_away: false,
             player: None,
             wrapped_in: None,
+            picture_source: None,
+            formulas: FormulaCopies::default(),
+            formula: None,
+            after_formula: false,
+            line_number: None,
+            heading: None,
+            links_before: 0,
+            styled: Vec::new(),
         }
     }
 
@@ -95,6 +156,8 @@ impl BodyReader {
     }
 
     fn finish(mut self) -> EntryBlocks {
+        self.end_formula();
+        self.end_line_number();
         self.end_block();
         EntryBlocks { blocks: self.frames.finish(), links: self.links, images: self.images }
     }
@@ -106,11 +169,48 @@ impl BodyReader {
             Piece::Text(text) if self.hidden.is_some() => {
                 self.hidden_by_style += if self.is_styled_away { text.len() } else { 0 };
             }
-            Piece::Text(text) if self.player.is_none() => {
-                self.shown += text.len();
-                self.flow.text(text);
-            }
+            Piece::Text(text) if self.player.is_none() => self.text(text),
             Piece::Text(_) => {}
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.shown += text.len();
+        if let Some((formula, _)) = &mut self.formula {
+            return formula.text(text);
+        }
+        if let Some((_, number)) = &mut self.line_number
+            && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_whitespace())
+        {
+            return number.push_str(text);
+        }
+        if let Some((_, number)) = self.line_number.take() {
+            self.flow.text(&number);
+        }
+        if !text.trim().is_empty() {
+            self.after_formula = false;
+            let in_heading = self.flow.state.heading.is_some();
+            self.heading.take_if(|_| !in_heading);
+            self.heading.iter_mut().for_each(|(_, has_text)| *has_text = true);
+        }
+        self.flow.text(text);
+    }
+
+    /// Adds the text of the current formula.
+    fn end_formula(&mut self) {
+        let Some((formula, is_display)) = self.formula.take() else { return };
+        self.text(&formula.into_text());
+        self.after_formula = true;
+        if is_display {
+            self.block_boundary();
+        }
+    }
+
+    /// Drops the number of a line of code.
+    fn end_line_number(&mut self) {
+        let text = self.line_number.take().map(|(_, text)| text).unwrap_or_default();
+        if text.trim().is_empty() {
+            self.flow.text(&text);
         }
     }
 
@@ -118,6 +218,15 @@ impl BodyReader {
         let element = element(tag.name());
         if let Some(hidden) = &mut self.hidden {
             return hidden.open(tag);
+        }
+        if let Some((formula, _)) = &mut self.formula {
+            if element.is_none_or(|element| !element.is_block()) {
+                return formula.open(tag.name(), tag.is_self_closing(), |name| tag.attribute(name));
+            }
+            self.end_formula();
+        }
+        if let Some((until, _)) = &mut self.line_number {
+            return until.open(tag);
         }
         if let Some(player) = &mut self.player {
             player.until.open(tag);
@@ -129,8 +238,13 @@ impl BodyReader {
             }
             return;
         }
-        let by_element = element == Some(HtmlElement::Hidden);
+        let is_tex = tag.is_tex() && !self.formulas.mathml && !self.formulas.drawn;
+        let by_element = (element == Some(HtmlElement::Hidden) && !is_tex)
+            || self.formulas.repeats(tag)
+            || (self.after_formula && tag.attribute("aria-hidden") == Some("true"))
+            || self.is_redundant_anchor(tag);
         if by_element || (is_hidden(tag) && self.trust.styles) {
+            self.embed_script(tag);
             if element.is_some_and(HtmlElement::is_block) {
                 self.block_boundary();
             }
@@ -140,9 +254,136 @@ impl BodyReader {
             }
             return;
         }
+        if is_formula(tag.name()) && has_inside(tag) {
+            return self.begin_formula(tag);
+        }
+        if self.flow.state.is_preformatted() && has_inside(tag) && is_line_number(tag) {
+            self.line_number = Some((Nested::new(tag), String::new()));
+            return;
+        }
         self.wrap(element, tag);
+        self.end_styled(|until| until.is_ended_by(tag));
         if let Some(element) = element {
             self.apply(element, tag);
+        }
+        self.style(element, tag);
+        self.begin_heading(tag);
+        if element == Some(HtmlElement::Table(TablePart::Cell)) && is_line_number(tag) {
+            self.line_number = Some((Nested::new(tag), String::new()));
+        }
+    }
+
+    fn begin_formula(&mut self, tag: &Tag) {
+        let is_display = tag.attribute("display") == Some("block");
+        if is_display {
+            self.block_boundary();
+        }
+        self.formula = Some((Formula::new(tag.attribute("alttext")), is_display));
+    }
+
+    /// Records the ID of a heading.
+    fn begin_heading(&mut self, tag: &Tag) {
+        let is_heading = matches!(element(tag.name()), Some(HtmlElement::Heading(_)));
+        let has_no_id = self.heading.as_ref().is_some_and(|(id, _)| id.is_empty());
+        if is_heading || (has_no_id && self.flow.state.heading.is_some()) {
+            let id = tag.attribute("id").or_else(|| tag.attribute("name")).unwrap_or_default();
+            let has_text = !is_heading && self.heading.as_ref().is_some_and(|(_, text)| *text);
+            self.heading = Some((id.to_owned(), has_text));
+        }
+    }
+
+    /// Checks whether a link leads to the heading that contains it or precedes it.
+    fn leads_to_heading(&self, tag: &Tag) -> bool {
+        let fragment = tag.attribute("href").and_then(|href| Some(href.split_once('#')?.1));
+        fragment.zip(self.heading.as_ref()).is_some_and(|(fragment, (id, _))| {
+            let decoded = percent_encoding::percent_decode_str(fragment).decode_utf8_lossy();
+            !id.is_empty() && (fragment == id || decoded == *id)
+        })
+    }
+
+    /// Records the language of code inside `pre`. Its lines are code even if the style of the `pre` wraps them.
+    fn begin_code(&mut self, tag: &Tag) {
+        if self.styled.last().is_some_and(|(until, ..)| until.is("pre")) && self.flow.is_empty() {
+            self.flow.state.spaces = Spaces::Kept;
+        }
+        if self.flow.state.is_preformatted() {
+            let language = &mut self.flow.state.language;
+            *language = Language::of_tag(tag).or(*language);
+        }
+    }
+
+    fn begin_anchor(&mut self, tag: &Tag) {
+        let href = tag.attribute("href");
+        let leads_here = self.leads_to_heading(tag);
+        self.links_before = self.links.count();
+        let number = href.filter(|_| !leads_here).and_then(|href| self.links.number(href));
+        let is_anchor = href.is_some_and(|href| href.contains('#'));
+        if is_anchor && self.flow.state.heading.is_some() {
+            self.flow.begin_anchor(number, leads_here);
+        } else {
+            self.flow.begin_link(number);
+        }
+    }
+
+    /// Checks whether a link only repeats that a heading can be linked to.
+    fn is_redundant_anchor(&self, tag: &Tag) -> bool {
+        if tag.name() != "a" || !self.leads_to_heading(tag) {
+            return false;
+        }
+        let class = tag.attribute("class").unwrap_or_default().to_ascii_lowercase();
+        let is_anchor = ["anchor", "permalink", "header", "heading", "hash", "direct-link"];
+        let has_text = self.heading.as_ref().is_some_and(|(_, has_text)| *has_text);
+        self.flow.state.heading.is_none()
+            || tag.attribute("aria-hidden") == Some("true")
+            || (has_text && is_anchor.iter().any(|word| class.contains(word)))
+    }
+
+    /// Respects how the style of an element shows spaces, and its direction.
+    fn style(&mut self, element: Option<HtmlElement>, tag: &Tag) {
+        let is_block = element.is_some_and(HtmlElement::is_block);
+        let state = self.flow.state;
+        let is_code = element == Some(HtmlElement::Preformatted) && state.language.is_some();
+        let is_pre = element == Some(HtmlElement::Preformatted);
+        // Text processors write `pre` on the items of a list, which are no code.
+        let spaces = tags::spaces(tag).filter(|_| !is_code).map(|spaces| match spaces {
+            Spaces::Kept if !is_pre => Spaces::Wrapped,
+            Spaces::Collapsed | Spaces::Lines | Spaces::Wrapped | Spaces::Kept => spaces,
+        });
+        let direction = tags::direction(tag).filter(|_| is_block);
+        self.styled.iter_mut().for_each(|(until, ..)| until.open(tag));
+        if !has_inside(tag) || (spaces.is_none() && direction.is_none()) {
+            return;
+        }
+        // The end tag of `pre` ends the block in any case.
+        let before = if element == Some(HtmlElement::Preformatted) {
+            Spaces::Collapsed
+        } else {
+            state.spaces
+        };
+        if self.styled.len() < STYLED_MAX {
+            self.styled.push((Nested::new(tag), before, state.direction));
+            self.flow.state.spaces = spaces.unwrap_or(state.spaces);
+            self.flow.state.direction = direction.unwrap_or(state.direction);
+        }
+    }
+
+    /// Ends the innermost element with a style that `is_ended` accepts, and those inside it.
+    fn end_styled(&mut self, mut is_ended: impl FnMut(&mut Nested) -> bool) {
+        let mut at = None;
+        for (place, (until, ..)) in self.styled.iter_mut().enumerate() {
+            if is_ended(until) {
+                at = at.or(Some(place));
+            }
+        }
+        while let Some(at) = at
+            && self.styled.len() > at
+            && let Some((_, spaces, direction)) = self.styled.pop()
+        {
+            if self.flow.state.is_preformatted() && spaces != Spaces::Kept {
+                self.end_block();
+            }
+            self.flow.state.spaces = spaces;
+            self.flow.state.direction = direction;
         }
     }
 
@@ -205,22 +446,21 @@ impl BodyReader {
             HtmlElement::Break => self.flow.line_break(),
             HtmlElement::WordBreak => self.flow.text("\u{200B}"),
             HtmlElement::Anchor => {
-                let number = tag.attribute("href").and_then(|href| self.links.number(href));
-                self.flow.begin_link(number);
+                self.begin_anchor(tag);
             }
             HtmlElement::Image => self.image(tag),
             HtmlElement::Embed(word) => self.embed(word, tag),
             HtmlElement::Input => self.check_box(tag),
             HtmlElement::Around(before, _) => self.flow.text(before),
             HtmlElement::Format(format) => {
-                if format == Format::Code && self.flow.state.preformatted {
-                    let language = &mut self.flow.state.language;
-                    *language = Language::of_tag(tag).or(*language);
+                if format == Format::Code {
+                    self.begin_code(tag);
                 }
                 self.flow.begin(format);
             }
             HtmlElement::Table(part) => self.open_table_part(part, tag),
-            HtmlElement::Plain | HtmlElement::Source | HtmlElement::Hidden => {}
+            HtmlElement::Source => self.offer_source(tag),
+            HtmlElement::Plain | HtmlElement::Hidden => {}
         }
     }
 
@@ -263,6 +503,18 @@ impl BodyReader {
             }
             return;
         }
+        if let Some((formula, _)) = &mut self.formula {
+            if formula.close(name) {
+                self.end_formula();
+            }
+            return;
+        }
+        if let Some((until, _)) = &mut self.line_number {
+            if !until.close(name) {
+                return;
+            }
+            self.end_line_number();
+        }
         if let Some(player) = &mut self.player {
             if player.until.close(name)
                 && let Some(player) = self.player.take()
@@ -274,6 +526,10 @@ impl BodyReader {
         if let Some(element) = element(name) {
             self.close_element(element);
         }
+        if name == "picture" {
+            self.end_picture();
+        }
+        self.end_styled(|until| until.close(name));
         self.wrapped_in.take_if(|(_, until)| until.close(name));
     }
 
@@ -292,7 +548,7 @@ impl BodyReader {
             HtmlElement::Definition => self.leave(Container::Definition),
             HtmlElement::Preformatted => {
                 self.end_block();
-                self.flow.state.preformatted = false;
+                self.flow.state.spaces = Spaces::Collapsed;
             }
             HtmlElement::Break => self.flow.line_break(),
             HtmlElement::Table(part) => self.leave(match part {
@@ -301,7 +557,11 @@ impl BodyReader {
                 TablePart::Row => Container::Row,
                 TablePart::Cell | TablePart::HeaderCell => Container::Cell,
             }),
-            HtmlElement::Anchor => self.flow.end_link(),
+            HtmlElement::Anchor => {
+                if self.flow.end_link() {
+                    self.links.forget_after(self.links_before);
+                }
+            }
             HtmlElement::Around(_, after) => self.flow.text(after),
             HtmlElement::Format(format) => self.flow.end(format),
             HtmlElement::Paragraph
@@ -318,7 +578,7 @@ impl BodyReader {
 
     /// Starts a new block or, within `pre`, a new line.
     fn block_boundary(&mut self) {
-        if self.flow.state.preformatted {
+        if self.flow.state.is_preformatted() {
             self.flow.fresh_line();
         } else {
             self.end_block();
@@ -327,14 +587,15 @@ impl BodyReader {
 
     /// Ends the current block of running text.
     pub(super) fn end_block(&mut self) {
-        let preformatted = self.flow.state.preformatted;
+        let preformatted = self.flow.state.is_preformatted();
+        let direction = self.flow.state.direction;
         let apart = std::mem::take(&mut self.flow.apart);
         if let Some(runs) = self.flow.take_runs(&mut self.links) {
             let loose = std::mem::take(&mut self.loose) || apart;
             self.add(if preformatted {
                 Block::Preformatted { runs, language: self.flow.state.language }
             } else {
-                Block::Text { runs, loose }
+                Block::Text { runs, loose, direction }
             });
         } else {
             self.flow.apart |= apart;
@@ -365,7 +626,9 @@ impl BodyReader {
     fn enter(&mut self, held: ContainerContents) {
         self.end_block();
         self.frames.push(held, self.flow.state);
-        self.flow.state.preformatted = false;
+        if self.flow.state.is_preformatted() {
+            self.flow.state.spaces = Spaces::Collapsed;
+        }
         self.loose = false;
     }
 

@@ -100,7 +100,7 @@ const ELEMENTS: &[(&str, HtmlElement)] = &[
     ("strong b", HtmlElement::Format(Format::Bold)),
     ("em i cite dfn var", HtmlElement::Format(Format::Italic)),
     ("li", HtmlElement::Item),
-    ("img image", HtmlElement::Image),
+    ("img image amp-img amp-anim", HtmlElement::Image),
     ("code tt kbd samp", HtmlElement::Format(Format::Code)),
     (
         "div section article header footer main aside nav address details fieldset form center \
@@ -134,9 +134,16 @@ const ELEMENTS: &[(&str, HtmlElement)] = &[
     ("s del strike", HtmlElement::Format(Format::Struck)),
     ("u ins", HtmlElement::Format(Format::Underlined)),
     ("wbr", HtmlElement::WordBreak),
-    ("iframe frame embed object", HtmlElement::Embed("embedded")),
-    ("video", HtmlElement::Embed("video")),
-    ("audio", HtmlElement::Embed("audio")),
+    (
+        "iframe frame embed object amp-iframe amp-twitter amp-instagram amp-gist amp-soundcloud",
+        HtmlElement::Embed("embedded"),
+    ),
+    (
+        "video amp-video amp-youtube lite-youtube youtube-video amp-vimeo lite-vimeo vimeo-video \
+         amp-dailymotion",
+        HtmlElement::Embed("video"),
+    ),
+    ("audio amp-audio", HtmlElement::Embed("audio")),
     ("source", HtmlElement::Source),
     ("input", HtmlElement::Input),
     ("q", HtmlElement::Around("“", "”")),

@@ -3,7 +3,7 @@
 use super::elements::Format;
 use super::language::Language;
 use super::links::{NumberedLinks, bare_urls};
-use super::model::{Look, Role, Style, TextRun};
+use super::model::{Direction, Look, Role, Style, TextRun};
 use backissue_core::feed::characters::{FlagTags, Shift, is_hidden};
 
 /// The format of the text that follows, as set by the open elements.
@@ -12,13 +12,32 @@ pub(super) struct TextState {
     formats: [u16; Format::COUNT],
     pub heading: Option<u8>,
     pub caption: bool,
-    pub preformatted: bool,
+    pub spaces: Spaces,
+    pub direction: Direction,
     /// Programming language of preformatted text. `None` if it is unknown.
     pub language: Option<Language>,
     link: Option<OpenLink>,
 }
 
+/// How spaces and line ends in the markup are shown, as in the property `white-space` of CSS.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Spaces {
+    /// As one space.
+    #[default]
+    Collapsed,
+    /// Line ends are kept (`pre-line`).
+    Lines,
+    /// Spaces and line ends are kept, and long lines are wrapped at words (`pre-wrap`).
+    Wrapped,
+    /// Spaces and line ends are kept, and long lines are not wrapped at words (`pre`).
+    Kept,
+}
+
 impl TextState {
+    pub(super) const fn is_preformatted(&self) -> bool {
+        matches!(self.spaces, Spaces::Kept)
+    }
+
     fn is_on(&self, format: Format) -> bool {
         self.formats.get(format as usize).is_some_and(|count| *count > 0)
     }
@@ -46,19 +65,48 @@ pub(super) struct Flow {
     pub apart: bool,
     /// `true` directly after the start tag of preformatted text. A line feed at this position is ignored.
     at_start_tag: bool,
+    /// Number of runs and length of the last run before a link that may be the anchor of a heading, and whether it leads to this
+    /// heading.
+    anchor: Option<(usize, usize, bool)>,
 }
 
 impl Flow {
     /// Adds text that was written by the publisher.
     pub(super) fn text(&mut self, text: &str) {
-        if self.state.preformatted {
-            let at_start_tag = std::mem::take(&mut self.at_start_tag);
-            let text = text.strip_prefix('\n').filter(|_| at_start_tag).unwrap_or(text);
-            let mut flags = FlagTags::default();
-            let kept = |c: &char| flags.admits(*c) || matches!(c, '\n' | '\t') || !is_hidden(*c);
-            let kept: String = text.chars().filter(kept).collect();
-            return self.push(&kept, self.look());
+        match self.state.spaces {
+            Spaces::Collapsed => self.collapsed(text),
+            Spaces::Lines => {
+                for (place, line) in text.split('\n').enumerate() {
+                    if place > 0 && !self.runs.is_empty() {
+                        self.line_break();
+                    }
+                    self.collapsed(line);
+                }
+            }
+            // Line ends between two blocks, or before the first word, begin no line.
+            Spaces::Wrapped if self.runs.is_empty() && text.trim().is_empty() => {}
+            Spaces::Wrapped if self.runs.is_empty() => {
+                self.kept(text.trim_start_matches(['\r', '\n']));
+            }
+            Spaces::Wrapped | Spaces::Kept => self.kept(text),
         }
+    }
+
+    /// Adds text with its spaces and line ends.
+    fn kept(&mut self, text: &str) {
+        let at_start_tag = std::mem::take(&mut self.at_start_tag);
+        let text = text.strip_prefix('\n').filter(|_| at_start_tag).unwrap_or(text);
+        let mut flags = FlagTags::default();
+        let kept = |c: &char| flags.admits(*c) || matches!(c, '\n' | '\t') || !is_hidden(*c);
+        let kept: String = text.chars().filter(kept).collect();
+        if self.state.is_preformatted() {
+            self.push(&kept, self.look());
+        } else {
+            self.push(&kept.replace('\t', "    "), self.look());
+        }
+    }
+
+    fn collapsed(&mut self, text: &str) {
         let mut kept = String::with_capacity(text.len());
         let mut blank = self.last().is_none_or(|c| matches!(c, ' ' | '\n'));
         let mut flags = FlagTags::default();
@@ -97,7 +145,7 @@ impl Flow {
 
     /// Adds a line break. Several empty lines in a row become one.
     pub(super) fn line_break(&mut self) {
-        if self.state.preformatted {
+        if matches!(self.state.spaces, Spaces::Kept | Spaces::Wrapped) {
             return self.push("\n", self.look());
         }
         self.trim_end(&[' ']);
@@ -116,7 +164,7 @@ impl Flow {
     }
 
     pub(super) const fn begin_preformatted(&mut self, language: Option<Language>) {
-        self.state.preformatted = true;
+        self.state.spaces = Spaces::Kept;
         self.state.language = language;
         self.at_start_tag = true;
     }
@@ -135,9 +183,42 @@ impl Flow {
         self.state.link = number.map(|number| OpenLink { number, to_number: false });
     }
 
-    pub(super) fn end_link(&mut self) {
+    /// Starts a link that may be the anchor of a heading: a symbol that leads to the heading.
+    pub(super) fn begin_anchor(&mut self, number: Option<u16>, leads_here: bool) {
+        self.begin_link(number.filter(|_| !leads_here));
+        let length = self.runs.last().map_or(0, |run| run.text.len());
+        self.anchor = Some((self.runs.len(), length, leads_here));
+    }
+
+    /// Ends the current link. Returns `true` if it was only the anchor of a heading, whose symbol is dropped.
+    pub(super) fn end_link(&mut self) -> bool {
+        let anchor = self.anchor.take();
+        let dropped =
+            anchor.filter(|&(runs, length, here)| self.is_symbol_after(runs, length, here));
+        if let Some((runs, length, _)) = dropped {
+            self.runs.truncate(runs);
+            if let Some(last) = self.runs.last_mut() {
+                last.text.truncate(length);
+            }
+            self.state.link = None;
+        }
         self.number_link();
         self.state.link = None;
+        dropped.is_some()
+    }
+
+    /// Checks whether the text after a position is only a symbol.
+    fn is_symbol_after(&self, runs: usize, length: usize, leads_here: bool) -> bool {
+        const SYMBOLS: &str = "#¶§🔗⚓∞☍🖇\u{fe0f}\u{fe0e}";
+        let last = runs.checked_sub(1).and_then(|last| self.runs.get(last)?.text.get(length..));
+        let after = self.runs.iter().skip(runs).map(|run| run.text.as_str());
+        last.into_iter().chain(after).flat_map(str::chars).all(|c| {
+            c.is_whitespace() || SYMBOLS.contains(c) || (leads_here && !c.is_alphanumeric())
+        })
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.runs.is_empty()
     }
 
     pub(super) const fn is_in_link(&self) -> bool {
@@ -167,8 +248,11 @@ impl Flow {
 
     /// Ends the current block and returns its text. Returns `None` if the block is empty.
     pub(super) fn take_runs(&mut self, links: &mut NumberedLinks) -> Option<Vec<TextRun>> {
+        if self.anchor.is_some() {
+            self.end_link();
+        }
         self.number_link();
-        if self.state.preformatted {
+        if self.state.is_preformatted() {
             self.trim_end(&['\n', ' ', '\t']);
         } else {
             let apart = self.runs.last().is_some_and(|run| run.text.ends_with("\n\n"));
@@ -213,7 +297,7 @@ impl Flow {
 
     fn look(&self) -> Look {
         let on = |format| self.state.is_on(format);
-        let role = if self.state.preformatted {
+        let role = if self.state.is_preformatted() {
             Role::Preformatted
         } else if on(Format::Code) {
             Role::Code

@@ -10,7 +10,7 @@ use backissue_core::feed::text::one_line;
 const ALT_CHARS_MAX: usize = 300;
 
 /// A picture in the text of an entry.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Picture {
     /// URL of the picture. `None` if the URL is not safe to open.
     pub url: Option<Url>,
@@ -25,23 +25,25 @@ pub(super) struct Picture {
     pub declared: Option<(u32, u32)>,
 }
 
-/// Parses an `img` element. Returns `None` if the picture is a tracking pixel.
-pub(super) fn picture(tag: &Tag, links: &NumberedLinks) -> Option<Picture> {
+/// Parses an `img` element. `beside` is the address that a `source` beside it states. Returns `None` if the picture is a tracking
+/// pixel.
+pub(super) fn picture(tag: &Tag, beside: Option<&str>, links: &NumberedLinks) -> Option<Picture> {
     let tiny = |side: &str| tag.attribute(side).is_some_and(is_tiny);
     if tiny("width") || tiny("height") {
         return None;
     }
-    let url = SOURCES
-        .iter()
-        .filter_map(|source| tag.attribute(source))
-        .chain(tag.attribute("srcset").and_then(first_of_srcset))
+    let url = lazy_addresses(tag)
+        .chain(tag.attribute("src").filter(|source| !is_placeholder(source)))
+        .chain(tag.attribute("srcset").and_then(best_of_srcset))
+        .chain(beside)
         .find_map(|source| links.resolve(source, &["http", "https"]));
     let alt = tag.attribute("alt").or_else(|| tag.attribute("title")).unwrap_or_default();
     let alt = one_line(alt, ALT_CHARS_MAX);
     let title = one_line(tag.attribute("title").unwrap_or_default(), ALT_CHARS_MAX);
     let title = if alt.contains(&title) { String::new() } else { title };
     let class = tag.attribute("class").unwrap_or_default();
-    let emoji = ["emoji", "smiley", "emoticon"].iter().any(|word| class.contains(word));
+    let signs = ["emoji", "smiley", "emoticon", "latex", "mwe-math"];
+    let emoji = signs.iter().any(|word| class.contains(word));
     let sign = !alt.is_empty() && (emoji || !alt.contains(|c: char| c.is_alphanumeric()));
     let side = |side: &str| {
         let said = tag.attribute(side)?.trim();
@@ -62,12 +64,55 @@ impl Picture {
     }
 }
 
-/// Attributes that can contain the address of a picture. If a picture is loaded lazily, `src` often contains only a placeholder, so
-/// it comes last.
-const SOURCES: [&str; 5] = ["data-src", "data-lazy-src", "data-original", "data-orig-file", "src"];
+/// Returns the addresses in the `data-` attributes of an element. If a picture or player is loaded lazily, `src` often contains only
+/// a placeholder.
+pub(super) fn lazy_addresses(tag: &Tag) -> impl Iterator<Item = &str> {
+    const NAMES: &str = "original orig-file lazy echo url image img full large-file";
+    let named = |is_meant: fn(&str) -> bool| {
+        tag.attributes().filter_map(move |(name, value)| {
+            let name = name.strip_prefix("data-")?;
+            is_meant(name).then_some(value)
+        })
+    };
+    let is_address = |value: &&str| {
+        let file = value.rsplit('/').next().unwrap_or_default();
+        !value.trim().contains(char::is_whitespace)
+            && !value.starts_with('{')
+            && (value.contains('/') || file.contains('.'))
+    };
+    named(|name| name.ends_with("src"))
+        .chain(named(|name| NAMES.split(' ').any(|known| known == name)))
+        .filter(is_address)
+        .chain(named(|name| name.ends_with("srcset")).filter_map(best_of_srcset))
+}
 
-fn first_of_srcset(set: &str) -> Option<&str> {
-    set.split_whitespace().next().map(|url| url.trim_end_matches(','))
+/// Maximum width of a picture that is chosen from a `srcset`, in pixels.
+const SRCSET_WIDTH_MAX: f32 = 1_600.0;
+
+/// Returns the address of the largest picture in a `srcset` that is not too wide, or of the first one.
+pub(super) fn best_of_srcset(set: &str) -> Option<&str> {
+    let mut words = set.split_whitespace();
+    let mut best: Option<(&str, f32)> = None;
+    while let Some(word) = words.next() {
+        let url = word.trim_end_matches(',');
+        let descriptor = if url == word { words.next().unwrap_or_default() } else { "" };
+        let number = descriptor.trim_end_matches(',').trim_end_matches(['w', 'x', 'h']);
+        let size = number.parse::<f32>().unwrap_or(1.0);
+        let is_better = |(_, known): (&str, f32)| known < size && size <= SRCSET_WIDTH_MAX;
+        if !url.is_empty() && best.is_none_or(is_better) {
+            best = Some((url, size));
+        }
+    }
+    best.map(|(url, _)| url)
+}
+
+/// Checks whether an address is that of a placeholder, by its file name.
+fn is_placeholder(source: &str) -> bool {
+    const WORDS: &str = "placeholder blank spacer transparent pixel lazyload loading 1x1 clear";
+    let path = source.split(['?', '#']).next().unwrap_or_default();
+    let file = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let Some((stem, "gif" | "svg" | "png" | "webp")) = file.rsplit_once('.') else { return false };
+    stem.split(['-', '_', '.']).any(|word| WORDS.split(' ').any(|known| known == word))
 }
 
 fn is_tiny(side: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Lays out blocks as lines, with indents, list markers, bars and blank lines.
 
-use super::model::{Block, Column, Item, Look, Role, Slide, StyledLine, TextRun};
+use super::model::{Block, Column, Direction, Item, Look, Role, Slide, StyledLine, TextRun};
 use super::table::{line_cells, table};
 use super::wrap::{cells, extent, keep, reads_leftwards, wrap};
 
@@ -47,7 +47,7 @@ fn blocks_in(blocks: &[Block], column: Column, in_item: bool) -> Vec<StyledLine>
 
 fn one_block(block: &Block, column: Column) -> Vec<StyledLine> {
     match block {
-        Block::Text { runs, .. } => text(runs, column.width),
+        Block::Text { runs, direction, .. } => text(runs, *direction, column.width),
         Block::Preformatted { runs, .. } => preformatted(runs, column),
         Block::Rule => vec![horizontal_rule(column.width, Role::Rule)],
         Block::Quote(blocks) => quote(blocks, column),
@@ -93,9 +93,9 @@ fn is_caption(block: &Block) -> bool {
 }
 
 /// Lays out running text. Right-to-left text is aligned to the right.
-fn text(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
+fn text(runs: &[TextRun], direction: Direction, width: usize) -> Vec<StyledLine> {
     let mut lines = wrap(runs, width);
-    if reads_leftwards(runs) {
+    if is_leftward(runs, direction) {
         for line in &mut lines {
             let free = width.saturating_sub(line_cells(line));
             // The leading spaces get a role other than text. Otherwise, a picture on this line would be indented by them.
@@ -103,6 +103,39 @@ fn text(runs: &[TextRun], width: usize) -> Vec<StyledLine> {
         }
     }
     lines
+}
+
+fn is_leftward(runs: &[TextRun], direction: Direction) -> bool {
+    match direction {
+        Direction::Auto => reads_leftwards(runs),
+        Direction::Rightward => false,
+        Direction::Leftward => true,
+    }
+}
+
+/// Checks whether blocks are right-to-left. The first text decides.
+fn begin_leftwards(blocks: &[Block]) -> bool {
+    blocks.iter().find_map(first_direction).unwrap_or_default()
+}
+
+fn first_direction(block: &Block) -> Option<bool> {
+    match block {
+        Block::Text { runs, direction, .. } => Some(is_leftward(runs, *direction)),
+        Block::Preformatted { .. } => Some(false),
+        Block::Quote(blocks) | Block::Indented(blocks) => blocks.iter().find_map(first_direction),
+        Block::List(items) => items.iter().flat_map(|item| &item.blocks).find_map(first_direction),
+        Block::Table(table) => {
+            table.rows.iter().flatten().flat_map(|cell| &cell.blocks).find_map(first_direction)
+        }
+        Block::Rule => None,
+    }
+}
+
+/// Adds a text at the right edge of a column, which is wider than the line by the length of the text.
+fn suffix(line: &mut StyledLine, text: &str, role: Role, width: usize) {
+    let free = width.saturating_sub(line_cells(line) + cells(text));
+    let text = " ".repeat(free) + text;
+    line.spans.push(Look::with_role(role).span(text));
 }
 
 /// Lays out preformatted lines. If a line is too wide, the block scrolls sideways; if the column does not allow this, the line is
@@ -129,11 +162,14 @@ pub(super) fn sliding(mut lines: Vec<StyledLine>, column: Column) -> Vec<StyledL
 fn quote(blocks: &[Block], column: Column) -> Vec<StyledLine> {
     let indent = indent(2, column.width);
     let mut lines = blocks_in(blocks, column.narrower(indent), false);
+    let is_leftward = begin_leftwards(blocks);
     for line in &mut lines {
         for span in &mut line.spans {
             span.style.quoted = true;
         }
-        if indent > 0 {
+        if indent > 0 && is_leftward {
+            suffix(line, " │", Role::QuoteBar, column.width);
+        } else if indent > 0 {
             let bar = if line.spans.is_empty() { "│" } else { "│ " };
             prefix(line, bar, Role::QuoteBar);
         }
@@ -165,8 +201,15 @@ fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
         if apart && !lines.is_empty() {
             lines.push(StyledLine::default());
         }
+        let is_leftward = begin_leftwards(&item.blocks);
         for (at, mut line) in laid.into_iter().enumerate() {
-            if at == 0 && indent > 0 {
+            if is_leftward && indent > 0 {
+                if at == 0 {
+                    let text = format!(" {}", item.marker);
+                    let edge = column.width.saturating_sub(indent) + cells(&text);
+                    suffix(&mut line, &text, Role::ListMarker, edge);
+                }
+            } else if at == 0 && indent > 0 {
                 let gap = indent.saturating_sub(cells(&item.marker) + 1);
                 let text = format!("{}{} ", " ".repeat(gap), item.marker);
                 prefix(&mut line, &text, Role::ListMarker);

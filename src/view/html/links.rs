@@ -40,6 +40,17 @@ impl NumberedLinks {
         Some(number)
     }
 
+    pub(super) const fn count(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Forgets the links after the first `count` ones.
+    pub(super) fn forget_after(&mut self, count: usize) {
+        for target in self.targets.drain(count.min(self.targets.len())..) {
+            self.numbers.remove(&target.url);
+        }
+    }
+
     /// Resolves a reference to a URL. Returns `None` if it is invalid or its scheme is not one of `schemes`.
     pub(super) fn resolve(&self, reference: &str, schemes: &[&str]) -> Option<Url> {
         if reference.len() > URL_BYTES_MAX {

@@ -1,7 +1,7 @@
 //! Adds pictures, players and check boxes to the text.
 
 use super::body_reader::{BodyReader, Player};
-use super::images::{embed_label, picture};
+use super::images::{Picture, best_of_srcset, embed_label, lazy_addresses, picture};
 use super::model::{ImageTarget, Role};
 use super::tags::Nested;
 use backissue_core::feed::content::markup::Tag;
@@ -9,7 +9,33 @@ use backissue_core::feed::content::markup::Tag;
 impl BodyReader {
     /// Adds the label of a picture. If the picture is not part of a link, it gets its own link number.
     pub(super) fn image(&mut self, tag: &Tag) {
-        let Some(picture) = picture(tag, &self.links) else { return };
+        let beside = self.picture_source.take();
+        if let Some(picture) = picture(tag, beside.as_deref(), &self.links) {
+            self.show_picture(&picture);
+        }
+    }
+
+    /// Records the address that a `source` states, for the next `img` of the same `picture`.
+    pub(super) fn offer_source(&mut self, tag: &Tag) {
+        const UNREADABLE: [&str; 3] = ["image/avif", "image/jxl", "image/heic"];
+        let is_readable = tag.attribute("type").is_none_or(|kind| !UNREADABLE.contains(&kind));
+        let stated = tag.attribute("srcset").and_then(best_of_srcset);
+        let stated = lazy_addresses(tag).next().or(stated);
+        if let Some(stated) = stated.filter(|_| is_readable || self.picture_source.is_none()) {
+            self.picture_source.get_or_insert_with(|| stated.to_owned());
+        }
+    }
+
+    /// Adds the picture of a `picture` element without `img`.
+    pub(super) fn end_picture(&mut self) {
+        let Some(source) = self.picture_source.take() else { return };
+        let url = self.links.resolve(&source, &["http", "https"]);
+        if url.is_some() {
+            self.show_picture(&Picture { url, ..Picture::default() });
+        }
+    }
+
+    fn show_picture(&mut self, picture: &Picture) {
         if picture.sign {
             return self.flow.text(&picture.alt);
         }
@@ -40,8 +66,12 @@ impl BodyReader {
     /// added at the end tag of the player.
     pub(super) fn embed(&mut self, word: &'static str, tag: &Tag) {
         let address = if tag.name() == "object" { "data" } else { "src" };
-        let source = tag.attribute(address).or_else(|| tag.attribute("data-src"));
-        let title = tag.attribute("title").or_else(|| tag.attribute("aria-label"));
+        let mut stated = tag.attribute(address).into_iter().chain(lazy_addresses(tag));
+        let source = stated.find(|source| self.links.resolve(source, &["http", "https"]).is_some());
+        let built = player_address(tag);
+        let source = source.or(built.as_deref());
+        let title = ["title", "aria-label", "playlabel", "videotitle"];
+        let title = title.iter().find_map(|name| tag.attribute(name));
         let plays = matches!(tag.name(), "video" | "audio");
         if plays && !tag.is_self_closing() && self.trust.elements {
             self.player = Some(Player {
@@ -70,6 +100,15 @@ impl BodyReader {
         self.end_block();
     }
 
+    /// Adds the link of a gist, which a script would show.
+    pub(super) fn embed_script(&mut self, tag: &Tag) {
+        let source = tag.attribute("src").filter(|_| tag.name() == "script");
+        if let Some(source) = source.filter(|source| source.contains("//gist.github.com/")) {
+            let source = source.split(".js").next().unwrap_or(source);
+            self.show_embed("embedded", None, Some(source));
+        }
+    }
+
     /// Adds the check box of an item in a task list.
     pub(super) fn check_box(&mut self, tag: &Tag) {
         if tag.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox")) {
@@ -77,4 +116,23 @@ impl BodyReader {
             self.flow.text(if ticked { "[x] " } else { "[ ] " });
         }
     }
+}
+
+/// Returns the address of a player that the markup describes by the number of its film or sound.
+fn player_address(tag: &Tag) -> Option<String> {
+    const PLAYERS: [(&str, &str); 7] = [
+        ("youtube", "https://www.youtube.com/watch?v="),
+        ("vimeo", "https://vimeo.com/"),
+        ("dailymotion", "https://www.dailymotion.com/video/"),
+        ("twitter", "https://twitter.com/i/status/"),
+        ("instagram", "https://www.instagram.com/p/"),
+        ("gist", "https://gist.github.com/"),
+        ("soundcloud", "https://api.soundcloud.com/tracks/"),
+    ];
+    const NUMBERS: &str = "videoid video-id data-videoid data-video-id data-tweetid data-shortcode data-gistid \
+     data-trackid";
+    let (_, address) = PLAYERS.iter().find(|(name, _)| tag.name().contains(name))?;
+    let number = NUMBERS.split(' ').find_map(|name| tag.attribute(name))?.trim();
+    let is_number = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    (!number.is_empty() && number.chars().all(is_number)).then(|| format!("{address}{number}"))
 }

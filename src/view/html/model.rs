@@ -65,6 +65,17 @@ pub(super) struct TextRun {
     pub look: Look,
 }
 
+/// The direction of a text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// The first letter decides.
+    #[default]
+    Auto,
+    Rightward,
+    /// Right-to-left.
+    Leftward,
+}
+
 /// A block of an entry's body.
 #[derive(Debug)]
 pub(super) enum Block {
@@ -72,6 +83,7 @@ pub(super) enum Block {
     Text {
         runs: Vec<TextRun>,
         loose: bool,
+        direction: Direction,
     },
     Preformatted {
         runs: Vec<TextRun>,

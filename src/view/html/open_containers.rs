@@ -192,14 +192,29 @@ impl OpenContainers {
             ContainerContents::Quote if blocks.is_empty() => {}
             ContainerContents::Quote => parent.blocks.push(Block::Quote(blocks)),
             ContainerContents::Definition => parent.blocks.push(Block::Indented(blocks)),
-            ContainerContents::List { items, .. } => {
-                parent.blocks.extend(blocks);
-                if !items.is_empty() {
-                    parent.blocks.push(Block::List(items));
-                }
+            ContainerContents::List { mut numbering, mut items } => {
+                numbering.count_down(&mut items);
+                let list = (!items.is_empty()).then_some(Block::List(items));
+                // A list directly inside another one belongs to the item before it.
+                let into = match &mut parent.holds {
+                    ContainerContents::List { items, .. } => {
+                        items.last_mut().map(|item| &mut item.blocks)
+                    }
+                    ContainerContents::Body
+                    | ContainerContents::Quote
+                    | ContainerContents::Definitions
+                    | ContainerContents::Definition
+                    | ContainerContents::Item { .. }
+                    | ContainerContents::Table(_)
+                    | ContainerContents::TableCaption
+                    | ContainerContents::Row(_)
+                    | ContainerContents::Cell { .. } => None,
+                };
+                into.unwrap_or(&mut parent.blocks).extend(blocks.into_iter().chain(list));
             }
-            ContainerContents::Table(table) => {
+            ContainerContents::Table(mut table) => {
                 parent.blocks.extend(blocks);
+                table.drop_empty();
                 if !table.rows.is_empty() {
                     parent.blocks.push(Block::Table(table));
                 }
@@ -235,7 +250,13 @@ impl OpenContainers {
 #[derive(Debug)]
 pub(super) enum Numbering {
     Bullet(&'static str),
-    Number { next: i64, step: i64, form: char },
+    Number {
+        next: i64,
+        step: i64,
+        form: char,
+        /// The number that the markup states for each item of a list that counts down to 1.
+        stated: Option<Vec<Option<i64>>>,
+    },
 }
 
 /// Maximum absolute value of an item number.
@@ -259,15 +280,29 @@ impl Numbering {
             }),
             ListKind::Numbers => {
                 let next = start.unwrap_or(1).clamp(-NUMBER_MAX, NUMBER_MAX);
-                Self::Number { next, step: if reversed { -1 } else { 1 }, form }
+                let stated = (reversed && start.is_none()).then(Vec::new);
+                Self::Number { next, step: if reversed { -1 } else { 1 }, form, stated }
             }
+        }
+    }
+
+    /// Numbers the items of a finished list that counts down to 1.
+    fn count_down(&mut self, items: &mut [Item]) {
+        let Self::Number { next, stated, .. } = self else { return };
+        let Some(stated) = stated.take() else { return };
+        *next = i64::try_from(items.len()).unwrap_or(NUMBER_MAX);
+        for (item, value) in items.iter_mut().zip(stated) {
+            item.marker = self.next(value);
         }
     }
 
     fn next(&mut self, value: Option<i64>) -> String {
         match self {
             Self::Bullet(sign) => (*sign).to_owned(),
-            Self::Number { next, step, form } => {
+            Self::Number { next, step, form, stated } => {
+                if let Some(stated) = stated {
+                    stated.push(value);
+                }
                 let number = value.unwrap_or(*next).clamp(-NUMBER_MAX, NUMBER_MAX);
                 *next = number + *step;
                 let text = match form {

@@ -85,7 +85,7 @@ impl<'a> Grid<'a> {
         heights
     }
 
-    fn slot(&self, row: usize, column: usize) -> Option<usize> {
+    pub(super) fn slot(&self, row: usize, column: usize) -> Option<usize> {
         self.slots.get(row)?.get(column).copied().flatten()
     }
 

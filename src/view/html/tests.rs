@@ -428,3 +428,164 @@ fn flag_of_a_part_of_a_country_is_one_sign() {
     check(&format!("<p>{wales} a\u{e0067}b</p>"), 40, &[&format!("{wales} ab")]);
     check(&format!("<pre>{wales} a\u{e0067}b</pre>"), 40, &[&format!("{wales} ab")]);
 }
+
+#[test]
+fn formulas_are_shown_once_with_their_structure() {
+    let math = "<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>";
+    for (html, expected) in [
+        (format!("Half is {math} of it."), "Half is 1/2 of it."),
+        (
+            format!(
+                "a <span class=katex><span class=katex-mathml>{math}</span><span class=katex-html aria-hidden=true><span>1</span><span>2</span></span></span> b"
+            ),
+            "a 1/2 b",
+        ),
+        (
+            format!(
+                "a <span class=MathJax_Preview>1/2</span><span class=MathJax><nobr aria-hidden=true>12</nobr><span class=MJX_Assistive_MathML>{math}</span></span><script type='math/tex'>x</script> b"
+            ),
+            "a 1/2 b",
+        ),
+        (
+            format!(
+                "a <mjx-container><mjx-math aria-hidden=true>12</mjx-math><mjx-assistive-mml>{math}</mjx-assistive-mml></mjx-container> b"
+            ),
+            "a 1/2 b",
+        ),
+        (
+            format!(
+                "a <span><span class='mwe-math-mathml-inline mwe-math-mathml-a11y' style='display: none;'>{math}</span><img src=x.svg class='mwe-math-fallback-image-inline' aria-hidden=true alt='1/2'></span> b"
+            ),
+            "a 1/2 b",
+        ),
+        ("a <span class=katex-html aria-hidden=true>x</span> b".to_owned(), "a x b"),
+        ("a <script type='math/tex'>x^2</script> b".to_owned(), "a x^2 b"),
+        (format!("<p>a <math><mi>x</mi><p>b {math}"), "a x"),
+    ] {
+        assert_eq!(lines(&html, 60)[0], expected, "{html}");
+    }
+}
+
+#[test]
+fn lists_directly_in_lists_keep_their_order() {
+    let list = "<ul><li>A</li><ul><li>B</li><ul><li>C</li></ul><li>D</li></ul><li>E</li></ul>";
+    check(list, 20, &["• A", "  ◦ B", "    – C", "  ◦ D", "• E"]);
+    let list = "<ol><li>A<ol><ol><li>x</ol></ol><li>B</ol>";
+    check(list, 20, &["1. A", "   1. x", "2. B"]);
+    check("<ol reversed><li>x<li>y<li value=9>z<li>w</ol>", 20, &["4. x", "3. y", "9. z", "8. w"]);
+}
+
+#[test]
+fn numbers_of_lines_are_no_code() {
+    let number = "<span class='lineno'>1 </span>";
+    check(&format!("<pre>{number}a()\n<span class=ln>2</span>  b()</pre>"), 30, &["a()", "  b()"]);
+    check("<pre><span class=gutter>x1</span>y</pre>", 30, &["x1y"]);
+    check("<pre>let <span class=number>1</span></pre>", 30, &["let 1"]);
+    let rows = "<table><tr><td class=blob-num>1<td style='white-space:pre'>a<tr><td class=blob-num>2<td style='white-space:pre'>  b</table>";
+    check(rows, 30, &["a", "  b"]);
+    let columns = "<table><tr><td><pre>1\n2</pre><td><pre>a\n  b</pre></table>";
+    check(columns, 30, &["a", "  b"]);
+    let data = "<table><tr><td>1<td><code>EPERM</code><tr><td>2<td><code>ENOENT</code></table>";
+    assert_eq!(lines(data, 30)[1], "│ 1 │ EPERM  │");
+}
+
+#[test]
+fn styles_keep_spaces_and_lines() {
+    check(
+        "<pre style='white-space:pre-wrap'>one two three\n\n  four</pre>end",
+        10,
+        &["one two", "three", "", "  four", "end"],
+    );
+    check("<p style='white-space:pre-line'>a  b\nc</p><p>d\ne</p>", 20, &["a b", "c", "", "d e"]);
+    check(
+        "<div style='white-space: pre-wrap'>\n<p>a</p>\n<p>b\n  c</p>\n</div>",
+        20,
+        &["a", "", "b", "  c"],
+    );
+    check("<div style='white-space: pre'>a  b</div>c  d", 20, &["a  b", "c d"]);
+    check("a <span style='white-space:pre-wrap'>b\nc</span><b>d</b>", 20, &["a b", "cd"]);
+}
+
+#[test]
+fn documents_of_text_processors_are_no_code() {
+    let html = "<p dir=ltr><span style='white-space:pre-wrap'>Water </span><b style='white-space:pre-wrap'>rose.</b></p>\
+                <ul><li style='white-space:pre' dir=ltr><p dir=ltr><span style='white-space:pre-wrap'>one</span></p></li>\
+                <li style='white-space:pre' dir=ltr><p dir=ltr>two</p></li></ul>";
+    check(html, 30, &["Water rose.", "", "• one", "• two"]);
+    assert!(spans(&render(html, BASE, 30), Role::Preformatted).is_empty());
+}
+
+#[test]
+fn anchors_of_headings_are_no_links() {
+    let base = "https://base.example/dir/page";
+    for html in [
+        "<h2 id=one>One<a class=anchor aria-hidden=true href='#one'>#</a></h2>".to_owned(),
+        format!("<h2>One <a href='{base}#x'>¶</a></h2>"),
+        "<h2 id=one>One</h2><a class=sl-anchor-link href='#one'><span>Section titled “One”</span></a>".to_owned(),
+        "<h2 id=one><a href='#one'>One</a></h2>".to_owned(),
+        "<h2><span id=one>One</span><a class=headerlink href='#one'>Permalink</a></h2>".to_owned(),
+    ] {
+        let rendered = render(&html, BASE, 40);
+        assert_eq!(rendered.lines[0].text(), "One", "{html}");
+        assert!(rendered.links.is_empty(), "{html}");
+    }
+    check("<h2>About <a href='/c#a'>C#</a></h2>", 40, &["About C#[1]"]);
+}
+
+#[test]
+fn rows_and_columns_without_text_are_dropped() {
+    let spacer = "<td width=20>&nbsp;";
+    let html = format!(
+        "<table><tr>{spacer}<td>a{spacer}<tr><td colspan=3>&nbsp;<tr>{spacer}<td>b{spacer}</table>"
+    );
+    check(&html, 30, &["a", "b"]);
+    check(
+        "<table><tr><td>a<td><td>b<tr><td><td><td><tr><td rowspan=2>c<td><td>d<tr><td><td>e</table>",
+        30,
+        &[
+            "┌───┬───┐",
+            "│ a │ b │",
+            "├───┼───┤",
+            "│ c │ d │",
+            "│   ├───┤",
+            "│   │ e │",
+            "└───┴───┘",
+        ],
+    );
+}
+
+#[test]
+fn declared_direction_decides() {
+    check("<p dir=rtl>ab אב</p>", 10, &["     ab אב"]);
+    check("<div style='direction: rtl'><p>ab</p></div><p dir=ltr>אב</p>", 6, &["    ab", "", "אב"]);
+    check("<ul><li>אב</ul>", 10, &["      אב •"]);
+    check("<blockquote>אב</blockquote>", 10, &["      אב │"]);
+    check("<div dir=rtl><ol><li>ab</ol></div>", 10, &["     ab 1."]);
+}
+
+#[test]
+fn pictures_and_players_that_are_loaded_later_leave_their_link() {
+    for (html, expected) in [
+        (
+            "<img src='data:image/gif;base64,x' data-srcset='/a-300.jpg 300w, /a-900.jpg 900w'>",
+            "a-900.jpg",
+        ),
+        ("<img src=/placeholder.svg srcset='/a,b.jpg 2x'>", "a,b.jpg"),
+        (
+            "<picture><source type=image/avif srcset=/x.avif><source srcset=/a.webp><img src='data:,'></picture>",
+            "a.webp",
+        ),
+        ("<picture><source srcset='/a.jpg 1x'></picture>", "a.jpg"),
+        ("<amp-img src=/a.jpg></amp-img>", "a.jpg"),
+        ("<img src=/a.jpg data-permalink=/page data-image-title=otter>", "a.jpg"),
+        ("<iframe src=about:blank data-src=//v.example/a></iframe>", "v.example/a"),
+        ("<amp-youtube data-videoid=Ab_1></amp-youtube>", "youtube.com/watch?v=Ab_1"),
+        ("<lite-youtube videoid=Ab_1></lite-youtube>", "youtube.com/watch?v=Ab_1"),
+        ("<script src='https://gist.github.com/ada/12.js'></script>", "gist.github.com/ada/12"),
+    ] {
+        let rendered = render(html, BASE, 60);
+        let ends = urls(&rendered).first().is_some_and(|url| url.ends_with(expected));
+        assert!(ends, "{html}: {:?}", urls(&rendered));
+    }
+    check("<img src=/spacer.gif>x", 20, &["x"]);
+}

@@ -109,6 +109,14 @@ pub(in crate::view) fn is_leftward(mut text: impl Iterator<Item = char>) -> bool
     })
 }
 
+/// Checks whether a language is written right-to-left, by its tag.
+pub(in crate::view) fn is_leftward_language(tag: &str) -> bool {
+    const LANGUAGES: [&str; 13] =
+        ["ar", "he", "iw", "fa", "ur", "yi", "ps", "sd", "ug", "dv", "ckb", "arc", "syr"];
+    let language = tag.split(['-', '_']).next().unwrap_or_default().trim();
+    LANGUAGES.iter().any(|known| language.eq_ignore_ascii_case(known))
+}
+
 /// Splits runs of text at their line feeds.
 fn forced_lines(runs: &[TextRun]) -> Vec<Vec<TextRun>> {
     let mut lines = vec![Vec::new()];

@@ -6,6 +6,7 @@ use super::markdown::place_of;
 use super::model::{Block, Cell, Item, Role, Table, TextRun};
 use super::render::read_body;
 use crate::ui::reader::lines::LinkTarget;
+use backissue_core::feed::outgoing::{escaped_attribute, escaped_text};
 
 /// Returns the body of an entry as the inside of an XHTML `body`. Pictures become links. Relative references are resolved against
 /// `base`, an absolute URL.
@@ -15,23 +16,6 @@ pub fn xhtml(html: &str, base: Option<&str>) -> String {
     let mut writer = XhtmlWriter { links: &targets, out: String::new() };
     writer.blocks(&body.blocks);
     writer.out
-}
-
-/// Escapes a text for XHTML, and leaves out characters that XML does not allow.
-pub fn escaped_xml(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\u{fffe}' | '\u{ffff}' => {}
-            char if char.is_control() && !matches!(char, '\n' | '\t') => {}
-            char => out.push(char),
-        }
-    }
-    out
 }
 
 struct XhtmlWriter<'b> {
@@ -59,7 +43,7 @@ impl XhtmlWriter<'_> {
             }
             Block::Preformatted { runs, .. } => self.within("pre", |writer| {
                 let text: String = runs.iter().map(|run| run.text.as_str()).collect();
-                writer.out.push_str(&escaped_xml(&text));
+                writer.out.push_str(&escaped_text(&text));
             }),
             Block::Rule => self.out.push_str("<hr/>\n"),
             Block::Quote(blocks) => self.within("blockquote", |writer| writer.blocks(blocks)),
@@ -126,7 +110,7 @@ impl XhtmlWriter<'_> {
             let link = number.and_then(|number| self.links.get(place_of(number)?));
             if let Some(link) = link {
                 // Writing to a string cannot fail.
-                write!(self.out, "<a href=\"{}\">", escaped_xml(&link.url)).ok();
+                write!(self.out, "<a href=\"{}\">", escaped_attribute(&link.url)).ok();
             }
             let is_linked = link.is_some();
             for run in group {
@@ -150,7 +134,7 @@ impl XhtmlWriter<'_> {
             self.out.extend(["<", *name, ">"]);
         }
         let text = run.text.replace('\u{2060}', "");
-        self.out.push_str(&escaped_xml(&text).replace('\n', "<br/>"));
+        self.out.push_str(&escaped_text(&text).replace('\n', "<br/>"));
         for name in names.iter().rev() {
             self.out.extend(["</", *name, ">"]);
         }
@@ -184,7 +168,7 @@ mod tests {
             ),
             (
                 "<p><img src=/p.png alt='A \"cat\"'><script>x</script>\u{1b}",
-                "<p><a href=\"https://a.example/p.png\">[image: A &quot;cat&quot;]</a></p>\n",
+                "<p><a href=\"https://a.example/p.png\">[image: A \"cat\"]</a></p>\n",
             ),
         ] {
             assert_eq!(xhtml(html, Some("https://a.example/")), expected, "{html}");

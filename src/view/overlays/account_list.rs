@@ -9,7 +9,7 @@ use ratatui::widgets::Paragraph;
 use crate::engine::entries::account_sync::{AccountStatus, feeds_of};
 use crate::ui::app::App;
 use crate::ui::overlays::accounts::AccountList;
-use crate::ui::overlays::accounts::account_list::ACCOUNT_LINES;
+use crate::ui::overlays::accounts::account_list::{ACCOUNT_LINES, STATE_LINES};
 use crate::ui::scroll_list::ScrollList;
 use crate::view::{cells, pane, theme, when};
 use backissue_core::feed::text::counted_words;
@@ -46,9 +46,12 @@ pub(in crate::view) fn draw(
         let feeds = feeds_of(&app.engine, &account.name).count();
         let feeds = format!("{} ", counted_words(feeds, "feed", "feeds"));
         let head = cells::ends(&format!(" {}  {}", account.name, account.place), &feeds, width);
-        let told = if account.is_failing { theme::TROUBLE } else { theme::DIM };
-        let state = format!("   {}", last_sync(app, account, now));
-        [Line::styled(head, style), Line::styled(cells::cut(&state, width), told)]
+        let told = if account.failure.is_some() { theme::TROUBLE } else { theme::DIM };
+        let room = width.saturating_sub(3);
+        let mut state = cells::wrap(&last_sync(app, account, now), room, STATE_LINES);
+        state.resize(STATE_LINES, String::new());
+        let state = state.into_iter().map(|line| Line::styled(format!("   {line}"), told));
+        std::iter::once(Line::styled(head, style)).chain(state.collect::<Vec<_>>())
     });
     frame.render_widget(Paragraph::new(rows.collect::<Vec<_>>()), list);
     if let Some(name) = &shown.leaving {

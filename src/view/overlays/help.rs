@@ -70,7 +70,11 @@ fn blocks(app: &App, help: &HelpPane, width: usize) -> Vec<Vec<Line<'static>>> {
                     theme::KEY,
                 ));
             }
-            for (number, text) in cells::wrap(row.help, room, HELP_LINES).into_iter().enumerate() {
+            for (number, text) in
+                cells::wrap(&app.ui.settings.keys.with_undo_key(row.help), room, HELP_LINES)
+                    .into_iter()
+                    .enumerate()
+            {
                 let keys = if number == 0 && !wide { keys.as_str() } else { "" };
                 lines.push(Line::from(vec![
                     Span::styled(format!(" {}  ", cells::fit(keys, key_cells)), theme::KEY),

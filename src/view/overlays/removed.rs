@@ -27,7 +27,7 @@ pub(in crate::view) fn draw(
     let removed = recently_removed(&app.engine, now);
     let height = u16::try_from(removed.len().max(1).saturating_add(2)).unwrap_or(u16::MAX);
     let place = pane::centred(frame, area, COLUMNS_MAX, height);
-    let title = "Recently removed ─ Enter subscribes again, q closes";
+    let title = "Recently removed ─ Enter subscribes again, x marks, A restores all, q closes";
     let inside = pane::bordered(frame, place, title, true);
     let width = usize::from(inside.width);
     if removed.is_empty() {
@@ -41,7 +41,8 @@ pub(in crate::view) fn draw(
     let rows = removed.iter().enumerate().skip(top).take(shown);
     let lines = rows.map(|(place, (feed, until))| {
         let style = if place == selected { theme::SELECTED } else { theme::TEXT };
-        let title = format!(" {}", feed.record.shown_title());
+        let mark = if app.ui.marked.feeds.contains(&feed.key) { '*' } else { ' ' };
+        let title = format!("{mark}{}", feed.record.shown_title());
         let until = until.with_timezone(&app.engine.zone).format("%a %-d %b");
         let kept = format!("{} · kept until {until} ", entries(feed));
         Line::styled(cells::ends(&title, &kept, width), style)

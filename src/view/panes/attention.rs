@@ -85,8 +85,12 @@ fn reason_lines(concern: &Concern, width: usize, selected: bool) -> Vec<String> 
 fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Vec<Line<'static>> {
     let of_store = concern.feed == trouble::STORE;
     let feed = app.engine.feeds.get(&concern.feed);
-    let title =
-        if of_store { "The store" } else { feed.map_or("", |feed| feed.record.shown_title()) };
+    let account = concern.account.as_ref().map(|name| format!("Account '{name}'"));
+    let title = match &account {
+        Some(account) => account,
+        None if of_store => "The store",
+        None => feed.map_or("", |feed| feed.record.shown_title()),
+    };
     let sign = if app.ui.marked.feeds.contains(&concern.feed) { MARKED_SIGN } else { " " };
     let head = cells::ends(&format!("{sign}{title}"), &format!("{} ", concern.state), width);
     let head = match selected {

@@ -9,6 +9,7 @@ use crate::engine::entries::rows::Row;
 use crate::ui::app::App;
 use crate::ui::settings::EntryColumn;
 use crate::view::{cells, theme, when};
+use backissue_core::feed::text::short_authors;
 use backissue_core::history::FeedKey;
 
 /// Symbol of feeds and entries that the user marked so that one action applies to all of them.
@@ -88,7 +89,8 @@ fn two_lines(
     let wanted = |column| app.ui.settings.columns.contains(&column);
     let date = Some(dated(app, row, width, now)).filter(|_| wanted(EntryColumn::Date));
     let one_feed = app.ui.is_list_of_one_feed();
-    let from = if one_feed { row.author.as_deref() } else { Some(feed_name(app, feed)) };
+    let author = row.author.as_deref().map(short_authors);
+    let from = if one_feed { author.as_deref() } else { Some(feed_name(app, feed)) };
     let from = from.filter(|_| one_feed || wanted(EntryColumn::Feed));
     let labels = labels(app, row);
     // The date comes first where the name is the less important part, and is never cut.

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use crate::ui::reader::lines::StyledLine;
-use crate::view::html::{self, Column, escaped_xml};
+use crate::view::html::{self, Column};
+use backissue_core::feed::outgoing::{escaped_attribute, escaped_text};
 use backissue_core::history::KeptEntry;
 
 /// Width of the formatted text, in columns.
@@ -42,7 +43,7 @@ pub fn body(markup: &str, base: Option<&str>) -> String {
 
 /// Returns an entry as Markdown: its title, feed, author, date and link, and its text.
 pub fn markdown(kept: &KeptEntry, feed: &str, markup: &str) -> String {
-    let plain = |text: &str| html::markdown(&escape_html(text), None).trim().to_owned();
+    let plain = |text: &str| html::markdown(&escaped_text(text), None).trim().to_owned();
     let about: Vec<String> = about(kept, feed).iter().map(|part| plain(part)).collect();
     let link = kept.link.as_deref().map(|link| format!("<{link}>\n\n")).unwrap_or_default();
     let body = html::markdown(markup, kept.link.as_deref());
@@ -51,10 +52,10 @@ pub fn markdown(kept: &KeptEntry, feed: &str, markup: &str) -> String {
 
 /// Returns an entry as the inside of an XHTML `body`: its title, feed, author, date and link, and its text.
 pub fn xhtml(kept: &KeptEntry, feed: &str, markup: &str) -> String {
-    let about: Vec<String> = about(kept, feed).iter().map(|part| escaped_xml(part)).collect();
-    let link = kept.link.as_deref().map(escaped_xml);
+    let about: Vec<String> = about(kept, feed).iter().map(|part| escaped_text(part)).collect();
+    let link = kept.link.as_deref().map(escaped_attribute);
     let link = link.map(|link| format!("<p><a href=\"{link}\">{link}</a></p>\n"));
-    let title = escaped_xml(kept.shown_title());
+    let title = escaped_text(kept.shown_title());
     let (about, link) = (about.join(" · "), link.unwrap_or_default());
     let body = html::xhtml(markup, kept.link.as_deref());
     format!("<h1>{title}</h1>\n<p>{about}</p>\n{link}{body}")
@@ -65,8 +66,4 @@ fn about(kept: &KeptEntry, feed: &str) -> Vec<String> {
     let dated = kept.listed().format("%Y-%m-%d %H:%M UTC").to_string();
     let parts = [Some(feed.to_owned()), kept.author.clone(), Some(dated)];
     parts.into_iter().flatten().collect()
-}
-
-fn escape_html(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
 }

@@ -17,7 +17,7 @@ use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::reader::{Reader, TextSource};
 use crate::view::{cells, html, pane, plain, theme, when};
-use backissue_core::feed::text::one_line;
+use backissue_core::feed::text::{one_line, short_authors};
 use backissue_core::history::{FeedKey, Gap};
 
 /// Maximum number of title lines. A longer title is cut.
@@ -108,14 +108,18 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     let title = kept.title.as_deref().filter(|title| !title.is_empty()).unwrap_or("(no title)");
     let dated = when::minute(kept.listed(), app.engine.zone);
     let text = text_shown(reader);
-    let parts = [kept.author.as_deref(), Some(&dated), kept.foreign_origin(), text];
+    let author = kept.author.as_deref().map(short_authors);
+    let parts = [author.as_deref(), Some(&dated), kept.foreign_origin(), text];
     let rest = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     // The name of the feed is cut before the date is lost.
     let lines = width.saturating_mul(ORIGIN_LINES);
     let room = lines.saturating_sub(cells::width(&rest)).saturating_sub(ORIGIN_SLACK);
     let origin = format!("{} · {rest}", cells::cut(feed, room.max(ORIGIN_SLACK)));
     let address = one_line(kept.link.as_deref().unwrap_or_default(), width.saturating_mul(4));
-    let is_leftward = html::is_leftward(title.chars());
+    let feed = app.engine.feeds.get(&reader.entry.key.feed);
+    let language = feed.and_then(|feed| feed.state.stated.language.as_deref());
+    let is_leftward =
+        html::is_leftward(title.chars()) || language.is_some_and(html::is_leftward_language);
     let title = cells::wrap(&format!("{star}{title}"), width, TITLE_LINES);
     // Like the text below it, a right-to-left title starts at the right edge.
     let placed = |line: String| if is_leftward { cells::ends("", &line, width) } else { line };

@@ -173,7 +173,7 @@ fn eight_processes_leave_a_sound_store_and_all_are_answered() {
     // Several `undo` commands run at once. It is random which changes they undo, but the counters must still be right.
     std::thread::scope(|scope| {
         for _ in 0..HANDS {
-            scope.spawn(|| program.run(&["undo"]).with(0));
+            scope.spawn(|| program.run(&["undo", "--yes"]).with(0));
         }
     });
     check_sums(&program);

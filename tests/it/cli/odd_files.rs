@@ -45,6 +45,43 @@ fn irregular_other_files_do_not_prevent_reading() {
     program.run(&["doctor"]).with(0);
 }
 
+#[test]
+fn pipe_in_place_of_a_file_never_blocks() {
+    let program = Program::new();
+    program.run(&["feeds"]).with(0);
+    in_place_of(&program, "list.opml", false);
+    let list = program.path("list.opml").to_str().unwrap().to_owned();
+    let refused = program.run(&["export", &list]).with(2).err;
+    assert!(refused.contains("no program reads from it"), "{refused}");
+    let refused = program.run(&["restore", &list, "--yes"]);
+    assert_ne!(refused.status, Some(0), "{refused:?}");
+    let index = program.data().join("index");
+    std::fs::create_dir_all(&index).unwrap();
+    in_place_of(&program, "data/index/00000001.seg", false);
+    program.run(&["search", "frost"]).with(0);
+    for name in ["data/lock", "data/store.pack"] {
+        in_place_of(&program, name, false);
+        program.run(&["feeds"]).with(2);
+    }
+}
+
+#[test]
+fn owner_keeps_access_whatever_the_umask() {
+    let program = Program::new();
+    let run = |args: &str| {
+        let data = program.data();
+        let text = format!("umask 777; exec {BINARY} --data-dir {} {args}", data.display());
+        std::process::Command::new("sh").args(["-c", &text]).env("HOME", program.path("")).output()
+    };
+    for _ in 0..2 {
+        let done = run("feeds").unwrap();
+        assert!(done.status.success(), "{done:?}");
+    }
+    let file = program.path("list.opml");
+    assert!(run(&format!("export {}", file.display())).unwrap().status.success());
+    assert!(std::fs::read_to_string(file).unwrap().contains("<opml"));
+}
+
 /// The file of the memory of a process is a regular file whose first byte cannot be read: reading it fails as on a broken disk.
 #[test]
 fn error_of_the_disk_is_named() {

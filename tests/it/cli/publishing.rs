@@ -122,6 +122,66 @@ fn published_feed_is_served_subscribed_to_and_checked() {
     );
 }
 
+/// Answers as a paid feed without a title, whose links hold the key of the subscriber and lead where they should not.
+fn paid() -> Site {
+    Site::start(|_| {
+        let links =
+            ["https://me:hunter2@a.example/1", "https://a.example/2?apikey=hunter2&amp;p=2"];
+        let bad = ["javascript:hunter2()", "file:///hunter2", "data:text/html,hunter2"];
+        let entries: String = (0..5)
+            .map(|at| {
+                let link = links.iter().chain(&bad).nth(at).unwrap();
+                let name = if at < 2 { link } else { "Ada" };
+                format!(
+                    "<entry><id>{name}{at}</id><title>See {name}</title><link href='{link}'/><link rel='replies' href='{link}'/>\
+                     <link rel='enclosure' type='audio/mpeg' href='{link}'/><updated>2026-01-0{}T00:00:00Z</updated>\
+                     <author><name>{name}</name></author><content type='html'>&lt;a href='{}'&gt;text {at}&lt;/a&gt;</content></entry>",
+                    at + 1,
+                    link.replace('&', "&amp;"),
+                )
+            })
+            .collect();
+        let body = format!("<feed xmlns='http://www.w3.org/2005/Atom'>{entries}</feed>");
+        answer(200, &[("content-type", "application/atom+xml")], body)
+    })
+}
+
+/// Returns the texts of the compressed parts of a book.
+fn parts(book: &[u8]) -> Vec<String> {
+    let two = |at: usize| usize::from(u16::from_le_bytes([book[at], book[at + 1]]));
+    let heads = memchr::memmem::find_iter(book, b"PK\x03\x04").filter(|at| two(at + 8) == 8);
+    let text = |at: usize| {
+        let start = at + 30 + two(at + 26) + two(at + 28);
+        std::io::read_to_string(flate2::read::DeflateDecoder::new(&book[start..])).unwrap()
+    };
+    heads.map(text).collect()
+}
+
+#[test]
+fn nothing_that_leaves_contains_a_secret_or_a_link_elsewhere() {
+    let (site, program) = (paid(), Program::new());
+    program.run(&["add", &site.at("/feed.atom?apikey=hunter2")]).with(0);
+    let file = |name: &str| program.path(name).to_str().unwrap().to_owned();
+    program.run(&["mark", "star", "--all", "--yes"]);
+    let mut written = vec![program.run(&["publish", "1", "--out", &file("public")]).with(0).out];
+    written[0] = std::fs::read_to_string(written[0].trim()).unwrap();
+    for name in ["a.html", "a.json", "a.md", "a.epub"] {
+        program.run(&["export", &file(name), "--entries", "text"]).with(0);
+        let bytes = std::fs::read(file(name)).unwrap();
+        written.push(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    written.extend(parts(&std::fs::read(file("a.epub")).unwrap()));
+    for text in &written {
+        for secret in ["hunter2", "javascript:", "file:", "data:"] {
+            assert!(!text.contains(secret), "{secret}: {text}");
+        }
+    }
+    for kept in ["https://a.example/1", "https://a.example/2?p=2", "127.0.0.1/feed.atom"] {
+        let named = written.iter().filter(|text| text.replace("&amp;", "&").contains(kept)).count();
+        assert!(named >= 4, "{kept}: {named}");
+    }
+}
+
 #[test]
 fn publish_refuses_the_folders_of_other_feeds_and_programs() {
     let (site, program) = (press(), Program::new());

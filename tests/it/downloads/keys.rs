@@ -37,7 +37,7 @@ fn tell(world: &mut World, id: u32, news: DownloadNews) {
 }
 
 fn began(size: u64) -> DownloadNews {
-    DownloadNews::Began(FileVersion { size: Some(size), ..FileVersion::default() }, 0)
+    DownloadNews::Began(FileVersion { size: Some(size), ..FileVersion::default() }, 0, false)
 }
 
 #[test]

@@ -121,6 +121,7 @@ impl Reader {
             fetched_at: self.now,
             whole,
             proven: true,
+            verifies: None,
             document,
         };
         self.record.apply_poll(&polled);

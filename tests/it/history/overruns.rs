@@ -97,6 +97,7 @@ fn conditional_answer_is_verified_before_an_overrun() {
         fetched_at: reader.now,
         whole: true,
         proven: true,
+        verifies: None,
         document: &after,
     };
     let before = reader.record.windows.clone();
@@ -140,6 +141,7 @@ fn delta_is_never_compared_and_precedes_the_window() {
         fetched_at: at(1_000),
         whole,
         proven: true,
+        verifies: None,
         document,
     };
     let delta = window(40..45);

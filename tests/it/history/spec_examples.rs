@@ -110,8 +110,8 @@ fn h4_subscribing_to_an_archive_leads_to_the_index() {
     let index = "https://orchard.example/notes/index.atom";
     assert_eq!(subscribed(&archive, &[url]), Subscribed::ToAnArchiveOf(index.into()));
     let found = read(index, example!("arch-index.xml"));
-    assert_eq!(takes_over(&archive, &found), TakesOver::Yes);
-    assert_eq!(takes_over(&archive, &archive), TakesOver::No);
+    assert_eq!(takes_over((url, &archive), (index, &found)), TakesOver::Yes);
+    assert_eq!(takes_over((url, &archive), (url, &archive)), TakesOver::No);
 }
 
 #[test]

@@ -5,11 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backissue::engine::poll::fetch::{FetchFailure, Fetched};
-use backissue::io::http::{ClientEnvironment, Limits, NameLookup, NameResolver};
+use backissue::io::http::api_calls::ApiRequest;
+use backissue::io::http::{ClientEnvironment, Http, Limits, NameLookup, NameResolver};
+use backissue_core::accounts::api_call::Verb;
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::{SMALL, fetch, fetch_in, in_public, request, roomy, settings};
-use crate::support::broken_server::{BrokenServer, Then};
+use super::{SMALL, fetch, fetch_in, here, in_public, request, roomy, settings};
+use crate::support::broken_server::{BrokenServer, Then, head};
+use crate::support::documents::rss;
 
 const FEED_HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n<rss version=\"2.0\">";
 
@@ -152,6 +157,68 @@ async fn server_hangup_is_reported_as_such() {
     let server = BrokenServer::start("", Then::Close).await;
     let fetched = fetch(SMALL, request(&server.at("/"))).await;
     assert_eq!(fetched.result, Err(FetchFailure::CutOff));
+}
+
+/// A server that answers this number of requests on each connection with a feed, and then closes the connection at the next request
+/// without an answer. Returns the port and, for each request, its number on its connection.
+async fn closing_after(answered: usize) -> (u16, UnboundedReceiver<usize>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (sender, requests) = unbounded_channel();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let sender = sender.clone();
+            tokio::spawn(async move {
+                let body = rss("T", "e", 2);
+                let feed =
+                    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+                for place in 1.. {
+                    if head(&mut stream).await.is_empty() {
+                        return;
+                    }
+                    sender.send(place).unwrap();
+                    if place > answered {
+                        return;
+                    }
+                    stream.write_all(feed.as_bytes()).await.unwrap();
+                }
+            });
+        }
+    });
+    (port, requests)
+}
+
+fn counted(requests: &mut UnboundedReceiver<usize>) -> Vec<usize> {
+    std::iter::from_fn(|| requests.try_recv().ok()).collect()
+}
+
+/// SPEC D.2: a GET on a kept connection that the server closes instead of answering is sent once more on a new connection. A new
+/// connection that closes is a failure at once, and no other method is repeated.
+#[tokio::test]
+async fn get_on_a_kept_connection_that_closes_is_repeated() {
+    let (port, mut requests) = closing_after(1).await;
+    let http = Http::within(&settings(), roomy(), &here()).unwrap();
+    for place in 1..=5 {
+        let fetched = http.fetch(request(&format!("http://127.0.0.1:{port}/{place}"))).await;
+        assert!(fetched.result.is_ok(), "{place}: {fetched:?}");
+    }
+    assert_eq!(counted(&mut requests), [1, 2, 1, 1, 2, 1, 1]);
+
+    let call = |verb| ApiRequest {
+        url: format!("http://127.0.0.1:{port}/star"),
+        verb,
+        body: String::new(),
+        login: None,
+    };
+    http.call(&call(Verb::PostForm)).await.unwrap_err();
+    assert_eq!(counted(&mut requests), [2], "a POST is sent once");
+    http.call(&call(Verb::Get)).await.unwrap();
+    http.call(&call(Verb::Get)).await.unwrap();
+    assert_eq!(counted(&mut requests), [1, 2, 1], "a GET is sent twice");
+
+    let (port, mut requests) = closing_after(0).await;
+    let fetched = http.fetch(request(&format!("http://127.0.0.1:{port}/"))).await;
+    assert_eq!((fetched.result, counted(&mut requests)), (Err(FetchFailure::CutOff), vec![1]));
 }
 
 /// SPEC D.8: a response with endless headers is abandoned, and so is an endless series of interim responses.

@@ -57,6 +57,7 @@ fn here() -> ClientEnvironment {
     ClientEnvironment {
         proxies: Arc::new(Matcher::builder().build()),
         proxy_variables: Vec::new(),
+        no_proxy: String::new(),
         roots: Some(Arc::new(rustls::RootCertStore::empty())),
         ..ClientEnvironment::real()
     }

@@ -93,12 +93,19 @@ async fn no_proxy_hosts_are_requested_directly() {
 }
 
 #[tokio::test]
-async fn a_configured_proxy_takes_every_request() {
+async fn configured_proxy_leaves_this_machine_and_no_proxy_alone() {
     let mut proxy = proxy().await;
-    let through = NetworkSettings { proxy: Some(proxy.at("")), ..settings() };
-    for url in ["http://a.example/feed", "http://127.0.0.1:1/feed"] {
-        fetch_in(&here(), &through, roomy(), request(url)).await.result.unwrap();
+    for address in [proxy.at(""), proxy.at("").replace("http://", "")] {
+        let through = NetworkSettings { proxy: Some(address), ..settings() };
+        let no_proxy = "intern.example, 10.0.0.0/8".to_owned();
+        let around = ClientEnvironment { names: Arc::new(Nobody), no_proxy, ..here() };
+        let url = "http://a.example/feed";
+        fetch_in(&around, &through, roomy(), request(url)).await.result.unwrap();
         assert_eq!(line(&mut proxy).await, format!("GET {url} HTTP/1.1"));
+        for url in ["http://127.0.0.1:1/", "http://localhost:1/", "http://www.intern.example/"] {
+            fetch_in(&around, &through, roomy(), request(url)).await.result.unwrap_err();
+            assert_eq!(proxy.connections(), 0, "{url}");
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::support::broken_server::{BrokenServer, Then};
 use crate::support::documents::rss;
 use crate::support::site::answer;
 
-const ACCEPT: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1";
+const ACCEPT: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, */*;q=0.1";
 
 async fn publisher() -> Publisher {
     Publisher::start(|_| answer(200, &[], rss("T", "e", 3))).await.unwrap()
@@ -203,13 +203,17 @@ async fn no_delta_is_requested_without_an_etag() {
     }
 }
 
-/// SPEC D.2, rows 406 and 415: the client sends `Accept: */*` if the engine requests any document format.
+/// SPEC D.1, D.2: files are requested with `Accept: */*`, and documents in any format after a 406 or 415 name web pages too.
 #[tokio::test]
 async fn any_format_is_requested_with_an_explicit_header() {
     let publisher = publisher().await;
-    let any = FetchRequest { kind: RequestKind::Anything, ..request(&publisher.base_url()) };
-    answered(roomy(), any).await;
-    assert_eq!(publisher.requests()[0].header("accept"), Some("*/*"));
+    for kind in [RequestKind::Anything, RequestKind::AnyFormat] {
+        answered(roomy(), FetchRequest { kind, ..request(&publisher.base_url()) }).await;
+    }
+    let accept =
+        publisher.requests().into_iter().map(|asked| asked.header("accept").map(str::to_owned));
+    let accept: Vec<Option<String>> = accept.collect();
+    assert_eq!(accept, [Some("*/*".to_owned()), Some("*/*, text/html".to_owned())]);
 }
 
 /// G.34: the client adds nothing to the address, sends no `Referer`, and remembers no cookies from one poll to the next.

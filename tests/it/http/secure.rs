@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use backissue::engine::poll::fetch::{FetchFailure, FetchRequest};
 use backissue::engine::settings::NetworkSettings;
@@ -12,10 +13,12 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
 use super::{document, fetch_in, here, in_public, request, roomy, settings};
+use crate::support::broken_server::{BrokenServer, Then};
 use crate::support::documents::rss;
 
 const AUTHORITY: &[u8] = include_bytes!("../fixtures/tls/authority.pem");
@@ -152,10 +155,7 @@ fn file_without_a_certificate_is_named() {
 /// SPEC D.3: a redirect from https to http is followed only if the user allows it for the feed.
 #[tokio::test]
 async fn https_to_http_redirect_needs_permission() {
-    let plain = crate::support::broken_server::BrokenServer::start(
-        feed(),
-        crate::support::broken_server::Then::Close,
-    );
+    let plain = BrokenServer::start(feed(), Then::Close);
     let plain = plain.await;
     let to = plain.at("/f");
     let moved = format!("HTTP/1.1 301 X\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n");
@@ -195,6 +195,105 @@ async fn a_loop_between_http_and_https_ends() {
         assert_eq!(fetched.result, Err(expected));
     }
     assert_eq!(publisher.requests().len(), 2);
+}
+
+/// Serves requests by HTTP/2, or by HTTP/1.1 if the client does not offer HTTP/2. `answer` returns the error of a stream, by its
+/// place among those of all connections; `None` means a feed. Returns the port, and what each request was answered with.
+async fn two_protocols(
+    answer: impl Fn(usize) -> Option<h2::Reason> + Copy + Send + 'static,
+) -> (u16, UnboundedReceiver<&'static str>) {
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let chain = vec![CertificateDer::from_pem_slice(GOOD).unwrap()];
+    let key = PrivateKeyDer::from_pem_slice(KEY).unwrap();
+    let config = rustls::ServerConfig::builder().with_no_client_auth();
+    let mut config = config.with_single_cert(chain, key).unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (sender, answered) = unbounded_channel();
+    let streams = Arc::new(AtomicUsize::new(0));
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let (sender, streams) = (sender.clone(), Arc::clone(&streams));
+            let mut stream = acceptor.accept(stream).await.unwrap();
+            tokio::spawn(async move {
+                if stream.get_ref().1.alpn_protocol() != Some(b"h2".as_slice()) {
+                    assert!(stream.read(&mut [0; 4096]).await.unwrap() > 0);
+                    stream.write_all(feed().as_bytes()).await.unwrap();
+                    sender.send("feed by HTTP/1.1").unwrap();
+                    return;
+                }
+                if answer(streams.load(Ordering::Relaxed)) == Some(h2::Reason::NO_ERROR) {
+                    // SETTINGS, and a GOAWAY that says that no stream was processed.
+                    streams.fetch_add(1, Ordering::Relaxed);
+                    sender.send("error").unwrap();
+                    let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+                    let away = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+                    stream.write_all(&[&settings[..], &away].concat()).await.unwrap();
+                    while stream.read(&mut [0; 4096]).await.is_ok_and(|length| length > 0) {}
+                    return;
+                }
+                let mut connection = h2::server::handshake(stream).await.unwrap();
+                while let Some(Ok((_, mut respond))) = connection.accept().await {
+                    let Some(reason) = answer(streams.fetch_add(1, Ordering::Relaxed)) else {
+                        let head = hyper::http::Response::new(());
+                        let mut body = respond.send_response(head, false).unwrap();
+                        body.send_data(rss("T", "e", 2).into(), true).unwrap();
+                        sender.send("feed").unwrap();
+                        continue;
+                    };
+                    sender.send("error").unwrap();
+                    respond.send_reset(reason);
+                }
+            });
+        }
+    });
+    (port, answered)
+}
+
+/// SPEC D.2: a GET that the server did not process is sent once more, over HTTP/1.1 if the server requires that.
+#[tokio::test]
+async fn refused_stream_is_requested_once_more() {
+    let refused = Err("the server takes no requests at the moment");
+    let broken = Err("the server ended the HTTP/2 exchange with an error (INTERNAL_ERROR)");
+    for (reason, errors, answers, result) in [
+        (h2::Reason::REFUSED_STREAM, 1, vec!["error", "feed"], Ok(())),
+        (h2::Reason::NO_ERROR, 1, vec!["error", "feed"], Ok(())),
+        (h2::Reason::HTTP_1_1_REQUIRED, 9, vec!["error", "feed by HTTP/1.1"], Ok(())),
+        (h2::Reason::REFUSED_STREAM, 9, vec!["error", "error"], refused),
+        (h2::Reason::INTERNAL_ERROR, 9, vec!["error"], broken),
+    ] {
+        let (port, mut answered) =
+            two_protocols(move |place| (place < errors).then_some(reason)).await;
+        let asked = request(&format!("https://localhost:{port}/f"));
+        let fetched = fetch_in(&trusting(here()), &settings(), roomy(), asked).await;
+        let found = fetched.result.map(drop).map_err(|failure| failure.to_string());
+        assert_eq!(found.as_ref().map(|&()| ()).map_err(String::as_str), result, "{reason:?}");
+        let mut answers_seen = Vec::new();
+        while let Ok(one) = answered.try_recv() {
+            answers_seen.push(one);
+        }
+        assert_eq!(answers_seen, answers, "{reason:?}");
+    }
+}
+
+/// SPEC D.2: a server with old ciphers differs from one with an old version of TLS.
+#[tokio::test]
+async fn old_ciphers_and_old_versions_are_told_apart() {
+    for (alert, sentence) in [
+        (40, "no secure connection: the server offers only ciphers that are too old to be safe"),
+        (
+            70,
+            "no secure connection: the server supports only TLS versions that are too old to be safe",
+        ),
+    ] {
+        let alert = vec![21, 3, 3, 0, 2, 2, alert];
+        let server = BrokenServer::start(alert, Then::Wait).await;
+        let asked = request(&format!("https://localhost:{}/f", server.port()));
+        let fetched = fetch_in(&trusting(here()), &settings(), roomy(), asked).await;
+        assert_eq!(fetched.result.unwrap_err().to_string(), sentence);
+    }
 }
 
 /// The client offers HTTP/2 as its first choice in the TLS handshake, and HTTP/1.1 as the second.

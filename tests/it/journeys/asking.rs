@@ -120,18 +120,18 @@ fn import_and_its_tags_are_undone_and_redone_by_one_key() {
     let list = ImportedList { wanted: wanted.to_vec(), ..ImportedList::default() };
     world.tell(ScreenInput::ListRead(Box::new(list)));
     assert_eq!(world.notice(), "2 added, 1 already subscribed · u undo");
-    world.press("u");
-    assert_eq!(world.notice(), "undone: unsubscribed from 2 feeds, 1 change");
+    world.press("u<enter>");
+    assert_eq!(world.notice(), "import undone: 2 feeds; Ctrl-y brings them back");
     assert_eq!(world.app.engine.feeds.len(), 2);
     assert!(world.feed(1).record.tags.is_empty(), "its tag came with the import");
     world.wait(3);
     assert!(world.app.ui.asked_polls.is_empty(), "no one waits for their polls");
     world.press("<c-y>");
-    assert_eq!(world.notice(), "redone: subscribed again to 2 feeds, 1 change");
+    assert_eq!(world.notice(), "import redone: 2 feeds");
     assert_eq!(world.app.engine.feeds.len(), 4);
     assert_eq!(world.feed(1).record.tags, ["imported"]);
     world.reopen();
-    world.press("u");
+    world.press("u<enter>");
     assert_eq!(world.app.engine.feeds.len(), 2, "another session undoes it too");
 }
 
@@ -219,7 +219,7 @@ fn welcome_after_the_last_removal_explains_undo() {
         assert!(screen.contains(":removed  lists them; Enter restores one"), "{screen}");
         world.reopen();
     }
-    world.press("u");
+    world.press("u<enter>");
     assert_eq!(world.app.engine.feeds.len(), 1);
 }
 

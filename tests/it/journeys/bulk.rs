@@ -53,7 +53,7 @@ fn marked_feeds_are_removed_together_and_restored_by_undo() {
     assert_eq!(world.app.engine.feeds.len(), 1);
     world.reopen();
     assert_eq!(world.app.engine.feeds.len(), 1);
-    world.press("u");
+    world.press("u<enter>");
     assert_eq!(world.app.engine.feeds.len(), 5, "another session restores them with one key too");
 }
 

@@ -226,7 +226,7 @@ fn host_wait_survives_a_failed_move() {
     let effects = engine_update(&mut world.app.engine, world.now, accepted).effects;
     let news = world.app.engine.feeds.get_mut(&FeedKey(2)).unwrap();
     let (received_at, stated_by) = (world.now, WaitHeader::RetryAfter);
-    news.state.facts.host_wait = Some(Wait { received_at, seconds: 7200, stated_by });
+    news.state.facts.host_wait = Some(Wait { received_at, seconds: 7200, stated_by, refusals: 0 });
     world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
     world.perform(effects.into_iter().map(ScreenEffect::from).collect());
     assert_eq!(world.feed(1).record.url, NOTES);

@@ -85,8 +85,12 @@ fn entry_is_piped_to_a_typed_remembered_command() {
 }
 
 #[test]
-fn command_output_and_errors_are_in_the_bottom_line() {
+fn command_output_and_errors_are_shown() {
     let mut world = two_feeds();
+    world.tell(Input::Ran(RunPurpose::Pipe, Ok(Some("one\ntwo".into()))));
+    let [pager] = world.ran.as_slice() else { panic!("one pager: {:?}", world.ran) };
+    assert_eq!((pager.command.program(), pager.command.on_terminal), ("less", true));
+    assert_eq!(pager.input, RunInput::Text("one\ntwo".into()));
     world.tell(Input::Ran(RunPurpose::Pipe, Ok(Some("saved as\u{1b}[31m 7".into()))));
     assert_eq!(world.notice(), "saved as[31m 7");
     world.tell(Input::Ran(RunPurpose::News, Err("mail exited with status 1".into())));

@@ -1,11 +1,14 @@
 //! Undo and redo of changes that were made in different views.
 
 use backissue::engine::change::MarkChange;
+use backissue::engine::feeds::addition::Subscribe;
+use backissue::engine::feeds::chosen_settings::Chosen;
 use backissue::engine::feeds::subscription::SubscriptionRecord;
 use backissue::engine::input::Input;
 use backissue::engine::request::Request;
 use backissue::engine::update::update as engine_update;
 use backissue::ui::effect::ScreenEffect;
+use backissue::ui::keys::key_bindings::{KeyPreset, Keymap};
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags};
 
 use chrono::TimeDelta;
@@ -153,7 +156,7 @@ fn undo_of_a_wider_mark_keeps_earlier_marks() {
             if reopened {
                 world.reopen();
             }
-            world.tell(Request::Undo);
+            world.tell(Request::Answered(Box::new(Request::Undo), None));
             assert_eq!(starred(&mut world), expected, "{reopened}");
         }
     }
@@ -170,6 +173,8 @@ fn changes_are_undone_in_order_by_another_process() {
     for before in seen.iter().rev().skip(1) {
         world.reopen();
         world.press("u");
+        assert_ne!(&state(&mut world), before, "it asks, because an earlier session changed it");
+        world.press("<enter>");
         assert_eq!(&state(&mut world), before);
     }
     world.reopen();
@@ -193,7 +198,7 @@ fn unsubscribed_feed_is_restored_by_another_process() {
     assert_eq!((health.feeds, health.entries, health.findings), (1, 3, vec![]));
     world.press("gg<enter>");
     assert_eq!(world.titles().len(), 3, "the remaining entries");
-    world.press("u");
+    world.press("u<enter>");
     assert_eq!(world.notice(), "subscribed again to 'Tower'");
     assert_eq!((state(&mut world), sums(&world)), (before, counted));
     world.reopen();
@@ -228,7 +233,7 @@ fn wrong_clock_does_not_delete_what_is_kept_for_a_week() {
     assert_eq!(world.store.ended_subscriptions().unwrap().len(), 1);
     world.now = right;
     world.reopen();
-    world.press("u");
+    world.press("u<enter>");
     assert_eq!(world.notice(), "subscribed again to 'Tower'");
     world.press("Dy");
     world.pass(TimeDelta::days(6));
@@ -242,7 +247,7 @@ fn undo_does_not_duplicate_a_resubscribed_feed() {
     let mut world = world();
     world.press("Dy");
     let address = "https://tower.example/feed".to_owned();
-    let again = backissue::engine::feeds::addition::Subscribe { address, ..Default::default() };
+    let again = Subscribe { address, ..Subscribe::default() };
     world.subscribe_to_all(vec![again]);
     assert_eq!(world.app.engine.feeds.len(), 2);
     world.press("u");
@@ -285,4 +290,114 @@ fn writes_to_an_unsubscribed_feed_count_after_undo() {
     );
     let stored = world.reload().engine.feeds[&FeedKey(1)].counters;
     assert_eq!((stored.starred, world.feed(1).counters), (3, stored));
+}
+
+fn listed(count: u32) -> Vec<Subscribe> {
+    let listed = |number| Subscribe {
+        address: format!("https://{number}.example/feed"),
+        ..Subscribe::default()
+    };
+    (1..=count).map(listed).collect()
+}
+
+#[test]
+fn what_arrives_is_no_step_and_offers_no_undo() {
+    let mut world = world();
+    world.press("ls<tab>hG");
+    let before = state(&mut world);
+    world.tell(Request::Arrived(Box::new(Request::Import(listed(12)))));
+    assert!(!world.notice().contains("undo"), "{}", world.notice());
+    assert_eq!(world.app.engine.feeds.len(), 14);
+    world.press("u");
+    assert_eq!(world.notice(), "undone: 1 starred");
+    world.tell(Request::Arrived(Box::new(Request::Unsubscribe(FeedKey(9)))));
+    assert!(!world.notice().contains("undo"), "{}", world.notice());
+    world.press("u");
+    assert_eq!((world.notice(), world.app.engine.feeds.len()), ("nothing to undo", 13));
+    world.press("<c-y>");
+    assert_eq!(world.notice(), "redone: 1 starred", "nor does it end redo");
+    assert_eq!(state(&mut world).1, before.1);
+}
+
+#[test]
+fn only_what_the_user_changed_is_taken_back() {
+    let mut world = world();
+    let set = |world: &mut World, arrived: bool, change: &dyn Fn(&mut Chosen)| {
+        let mut chosen = world.feed(1).record.chosen();
+        change(&mut chosen);
+        let request = Request::Set(FeedKey(1), Box::new(chosen));
+        world.tell(if arrived { Request::Arrived(Box::new(request)) } else { request });
+    };
+    set(&mut world, false, &|chosen| chosen.tags = vec!["Mine".into()]);
+    set(&mut world, false, &|chosen| chosen.own_title = Some("Mine".into()));
+    set(&mut world, true, &|chosen| chosen.own_title = Some("Theirs".into()));
+    set(&mut world, true, &|chosen| chosen.tags.insert(0, "Folder".into()));
+    world.press("uu");
+    let record = &world.feed(1).record;
+    assert_eq!(
+        (record.own_title.as_deref(), &record.tags[..]),
+        (Some("Theirs"), &["Folder".into()][..])
+    );
+    world.tell(Request::RenameTag { tag: "Folder".into(), name: "Shelf".into() });
+    set(&mut world, true, &|chosen| chosen.tags.push("Later".into()));
+    world.press("u");
+    assert_eq!(world.feed(1).record.tags, ["Later", "Folder"]);
+}
+
+#[test]
+fn an_import_of_an_earlier_session_is_undone_after_a_question() {
+    let mut world = world();
+    world.tell(Request::Import(listed(60)));
+    world.reopen();
+    for keys in ["u<esc>", "unu", "<esc>"] {
+        world.press(keys);
+        assert_eq!(world.app.engine.feeds.len(), 62, "{keys}");
+    }
+    world.press("u");
+    let screen = world.draw();
+    assert!(screen.contains("undo import of an earlier session: unsubscribe from 60"), "{screen}");
+    world.press("<enter>");
+    assert_eq!(world.app.engine.feeds.len(), 2);
+    assert_eq!(world.notice(), "import undone: 60 feeds; Ctrl-y brings them back");
+    world.reopen();
+    world.press("<c-y>");
+    assert_eq!(world.app.engine.feeds.len(), 62);
+    assert_eq!(world.notice(), "import redone: 60 feeds");
+    world.press("u<enter>");
+    world.press(":removed<enter>A");
+    assert_eq!(world.app.engine.feeds.len(), 62, "all rows at once");
+}
+
+#[test]
+fn a_question_is_about_the_change_that_it_names() {
+    let mut world = world();
+    world.press("ls");
+    world.reopen();
+    world.press("u");
+    world.tell(Request::Mark(MarkChange {
+        keys: vec![EntryKey { feed: FeedKey(2), seq: 0 }],
+        flag: Flag::Read,
+        value: true,
+    }));
+    let before = state(&mut world);
+    world.press("<enter>");
+    assert!(world.notice().contains("nothing was undone"), "{}", world.notice());
+    assert_eq!(state(&mut world), before);
+}
+
+#[test]
+fn with_the_keys_of_newsboat_u_shows_the_links() {
+    let mut world = world();
+    world.app.ui.settings.keys = Keymap::with(KeyPreset::Newsboat, &[], Vec::new()).0;
+    world.app.ui.settings.key_preset = KeyPreset::Newsboat;
+    world.press("hD");
+    assert_eq!(world.app.engine.feeds.len(), 2, "D does nothing there");
+    world.press("lA");
+    assert_eq!(world.notice(), "3 marked read · Y undo");
+    world.press("<enter>uuuu");
+    assert_eq!(world.app.engine.unread(), 3, "it undoes nothing");
+    world.press("<esc>Y");
+    assert_eq!(world.app.engine.unread(), 6);
+    world.press("C");
+    assert!(world.notice().contains("press `A` on the list 'All unread'"), "{}", world.notice());
 }

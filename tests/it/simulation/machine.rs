@@ -240,7 +240,7 @@ impl Machine {
             ScreenEffect::Quit => self.stopped = true,
             ScreenEffect::Picture(_)
             | ScreenEffect::HurryIndex
-            | ScreenEffect::Copy(_)
+            | ScreenEffect::Copy { .. }
             | ScreenEffect::OpenDemo
             | ScreenEffect::CompletePath(_)
             | ScreenEffect::Export { .. }

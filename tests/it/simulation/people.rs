@@ -140,7 +140,7 @@ impl Machine {
             0 => Self::poll(dice, feed),
             1 => Request::StopPolls(vec![feed?]),
             2 => self.subscribe(dice),
-            3 => Request::Undo,
+            3 => Request::Answered(Box::new(Request::Undo), None),
             4 => Request::Redo,
             5..=6 => Request::History(
                 feed?,

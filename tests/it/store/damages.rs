@@ -11,7 +11,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use backissue::engine::change::MarkChange;
-use backissue::engine::change::undo_stack::{SavedStep, Step, StepChanges};
+use backissue::engine::change::step::Step;
+use backissue::engine::change::undo_stack::{SavedStep, StepChanges};
 use backissue::engine::change::value::ChangeId;
 use backissue::engine::entries::loaded_entry::ReadingPosition;
 use backissue::engine::feeds::subscription::HistoryCommit;
@@ -104,7 +105,7 @@ fn arrange(store: &mut Store, session: u32) {
         store.save_place(key, Some(ReadingPosition { offset, of: 1000 + feed })).unwrap();
         let id = u64::from(session * 100 + feed);
         let step = Step::Marked(MarkChange { flag: Flag::Read, value: true, keys: vec![key] });
-        let saved = SavedStep { id: ChangeId(id), at: at(i64::from(session)), step };
+        let saved = SavedStep { id: ChangeId(id), at: at(i64::from(session)), step, undone: false };
         store.save_steps(&StepChanges { kept: vec![saved], gone: Vec::new() }).unwrap();
     }
     let words = format!("words that no entry has {session}");

@@ -11,7 +11,7 @@ use backissue_core::history::{EntryKey, FeedKey, Flag};
 use super::{commit, entry, key, listed, open, polled};
 
 fn work(store: &mut Store, job: Job) -> Result<Answer, StoreFailure> {
-    let done = store.perform(StoreWork { id: JobId(1), job, change: None });
+    let done = store.perform(StoreWork { id: JobId(1), job, change: None, beside: None });
     done.map_or(Ok(Answer::RecordsSaved), |stored| stored.result)
 }
 

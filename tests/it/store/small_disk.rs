@@ -124,7 +124,7 @@ impl Working {
     pub(super) fn begin(&mut self, job: Job) -> JobId {
         self.jobs += 1;
         let id = JobId(self.jobs);
-        self.thread.hand(StoreWork { id, job, change: None });
+        self.thread.hand(StoreWork { id, job, change: None, beside: None });
         id
     }
 

@@ -136,7 +136,7 @@ impl Program {
     }
 
     /// Returns the command-line options for the data folder and the configuration.
-    fn place(&self) -> [String; 4] {
+    pub(crate) fn place(&self) -> [String; 4] {
         let path = |name: &str| self.path(name).to_str().unwrap().to_owned();
         ["--data-dir".into(), path("data"), "--config".into(), path("config.toml")]
     }

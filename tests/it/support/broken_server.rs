@@ -83,7 +83,7 @@ impl Drop for BrokenServer {
 }
 
 /// Reads a request head up to the empty line; stops at the first byte if that shows that the client does not speak HTTP.
-async fn head(stream: &mut TcpStream) -> Vec<u8> {
+pub(crate) async fn head(stream: &mut TcpStream) -> Vec<u8> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") && head.first().is_none_or(u8::is_ascii_alphabetic) {
         match stream.read_u8().await {

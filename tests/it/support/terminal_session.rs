@@ -86,7 +86,12 @@ impl Session {
     }
 
     pub(crate) fn press(&mut self, keys: &str) {
-        self.keys.write_all(keys.as_bytes()).unwrap();
+        self.press_bytes(keys.as_bytes());
+    }
+
+    /// Sends bytes, which may be only a part of a key.
+    pub(crate) fn press_bytes(&mut self, bytes: &[u8]) {
+        self.keys.write_all(bytes).unwrap();
         self.keys.flush().unwrap();
     }
 

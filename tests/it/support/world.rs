@@ -257,9 +257,9 @@ impl World {
                 self.hurried += 1;
                 None
             }
-            ScreenEffect::Copy(text) => {
+            ScreenEffect::Copy { text, told } => {
                 self.copied.push(text);
-                None
+                Some(ScreenInput::Told(told))
             }
             ScreenEffect::Suspend => {
                 self.suspended += 1;

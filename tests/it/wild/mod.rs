@@ -3,6 +3,8 @@
 //! Without the variable these tests do nothing and print a message. Other tests cover the same kinds of fault without the folder.
 
 mod documents;
+mod second;
+mod second_servers;
 mod servers;
 
 use std::path::PathBuf;

@@ -1,6 +1,7 @@
 //! Servers from bug reports, and how the program handles their answers.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,8 +12,8 @@ use super::wild;
 use crate::support::binary::{Program, wait_until};
 
 /// A running server script from the folder, and a fresh installation of the program.
-struct Served {
-    program: Program,
+pub(super) struct Served {
+    pub(super) program: Program,
     server: Child,
     port: u16,
 }
@@ -24,7 +25,7 @@ impl Served {
         Self::start_file(&folder, &folder.join(script))
     }
 
-    fn start_file(folder: &Path, script: &Path) -> Option<Self> {
+    pub(super) fn start_file(folder: &Path, script: &Path) -> Option<Self> {
         let program = Program::new();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let started = Command::new("python3")
@@ -44,16 +45,37 @@ impl Served {
         Some(Self { program, server, port })
     }
 
-    fn at(&self, path: &str) -> String {
+    pub(super) fn at(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
+    /// Requests a path of the server, and returns the body of its answer.
+    pub(super) fn get(&self, path: &str) -> Vec<u8> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            if let Some(stated) = line.strip_prefix("Content-Length: ") {
+                length = stated.trim().parse().unwrap();
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        body
+    }
+
     /// Subscribes to a path of the server and returns the output.
-    fn add(&self, path: &str) -> String {
+    pub(super) fn add(&self, path: &str) -> String {
         self.program.run(&["add", &self.at(path)]).with(0).out
     }
 
-    fn poll(&self) -> String {
+    pub(super) fn poll(&self) -> String {
         self.program.run(&["poll", "--all", "--force"]).with(0).out
     }
 
@@ -63,7 +85,7 @@ impl Served {
 
     /// Subscribes to a path, polls it this number of times, and returns the titles of the entries and the text of the feed's
     /// history.
-    fn after_polls(&self, path: &str, polls: usize) -> (Vec<String>, String) {
+    pub(super) fn after_polls(&self, path: &str, polls: usize) -> (Vec<String>, String) {
         self.add(path);
         (0..polls).for_each(|_| drop(self.poll()));
         let of = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();

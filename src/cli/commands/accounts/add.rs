@@ -4,11 +4,11 @@
 use std::io::{BufRead, IsTerminal, Read};
 
 use super::{read_accounts, sync};
-use crate::cli::Done;
 use crate::cli::args::Options;
 use crate::cli::args_account::AccountAddArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::{self, Failure, block_on};
+use crate::cli::{Done, PASSWORD_VARIABLE};
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::io::accounts::account_file::AccountFile;
 use crate::io::accounts::login::{self, NO_FOLDER, server_address};
@@ -17,13 +17,15 @@ use crate::io::http::{Http, Limits};
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
-/// Environment variable with the password.
-const VARIABLE: &str = "BACKISSUE_ACCOUNT_PASSWORD";
 /// Longest password that is read, in bytes.
 const PASSWORD_MAX: u64 = 4_096;
 
-/// Logs in and stores the account.
-pub(in crate::cli) fn log_in(options: &Options, args: &AccountAddArgs) -> Result<(), Failure> {
+/// Logs in and stores the account. `given` is the password from the environment.
+pub(in crate::cli) fn log_in(
+    options: &Options,
+    args: &AccountAddArgs,
+    given: Option<String>,
+) -> Result<(), Failure> {
     let settings = session::read_settings(options)?;
     let file = AccountFile::of(&settings).ok_or_else(|| Failure::new(NO_FOLDER))?;
     if options.offline {
@@ -45,7 +47,7 @@ pub(in crate::cli) fn log_in(options: &Options, args: &AccountAddArgs) -> Result
     let mut account = account.map_err(Failure::new)?;
     match &args.password_command {
         Some(command) => account.password_command = Some(command.clone()),
-        None => account.password = Some(typed_password(account.user.is_empty())?),
+        None => account.password = Some(typed_password(given, account.user.is_empty())?),
     }
     let path = file.path().display().to_string();
     let account = block_on(async move {
@@ -76,13 +78,13 @@ pub(super) fn sync_first(desk: &CommandContext, args: &AccountAddArgs) -> Result
 }
 
 /// Returns the password from the environment, the terminal, or standard input.
-fn typed_password(is_token: bool) -> Result<String, Failure> {
+fn typed_password(given: Option<String>, is_token: bool) -> Result<String, Failure> {
     let (what, prompt) = if is_token {
         ("API token", "API token: ")
     } else {
         ("password", "password (FreshRSS: the API password): ")
     };
-    let password = if let Ok(password) = std::env::var(VARIABLE) {
+    let password = if let Some(password) = given {
         password
     } else if std::io::stdin().is_terminal() {
         let hidden = hidden_line(prompt);
@@ -92,7 +94,7 @@ fn typed_password(is_token: bool) -> Result<String, Failure> {
     };
     if password.is_empty() {
         return Err(Failure::new(format!(
-            "the {what} is empty: type it, set {VARIABLE}, or name a command with --password-command"
+            "the {what} is empty: type it, set {PASSWORD_VARIABLE}, or name a command with --password-command"
         )));
     }
     Ok(password)

@@ -5,9 +5,11 @@ use crate::cli::Done;
 use crate::cli::args_account::AccountSyncArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
+use crate::engine::entries::account_sync;
 use crate::io::accounts::account_file::AccountFile;
 use crate::io::accounts::session::{SyncWish, sync};
 use crate::io::accounts::sync_words::words;
+use crate::io::clock;
 
 /// Runs `backissue account sync`.
 pub(super) fn sync_named(desk: &CommandContext, args: &AccountSyncArgs) -> Result<Done, Failure> {
@@ -20,7 +22,25 @@ pub(super) fn sync_named(desk: &CommandContext, args: &AccountSyncArgs) -> Resul
     if names.is_empty() {
         return Err(Failure::new("there is no account: add one with 'backissue account add'"));
     }
+    if args.yes || args.no {
+        for name in &names {
+            answer(desk, name, args.yes)?;
+        }
+    }
     sync_accounts(desk, &file, &names, args.whole)
+}
+
+/// Answers what an account waits for.
+fn answer(desk: &CommandContext, name: &str, yes: bool) -> Result<(), Failure> {
+    let mut states = desk.look(|store| store.account_states())?;
+    let held = states.remove(name).map(|state| state.held).unwrap_or_default();
+    let (name, at) = (name.to_owned(), clock::now());
+    let requests =
+        desk.inspect(move |engine| account_sync::answer(engine, &name, held, at, yes))?;
+    for request in requests {
+        desk.change(request)?;
+    }
+    Ok(())
 }
 
 /// Syncs these accounts and prints a line for each.
@@ -40,7 +60,11 @@ pub(super) fn sync_accounts(
         match synced {
             Ok(line) => {
                 desk.put(&format!("{name}: {}", words(&line)));
-                if line.untaken > 0 || line.refused.is_some() {
+                if line.untaken > 0
+                    || line.held > 0
+                    || line.held_marks > 0
+                    || line.refused.is_some()
+                {
                     done = Done::WithFailures;
                 }
             }

@@ -1,20 +1,32 @@
 //! `backissue undo`: undoes the last change, including one made in the reader.
 
 use crate::cli::Done;
-use crate::cli::context::{CommandContext, sentences};
+use crate::cli::args_changes::YesArgs;
+use crate::cli::context::{CommandContext, confirmed, sentences};
 use crate::cli::session::Failure;
 use crate::engine::request::Request;
+use crate::engine::state::Engine;
 use crate::io::loop_handle::Waited;
 
 /// Runs `backissue undo`.
-pub(in crate::cli) fn run(desk: &CommandContext) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(desk: &CommandContext, args: &YesArgs) -> Result<Done, Failure> {
     if !desk.inspect(|engine| engine.undo.can_undo())? {
         desk.tell("nothing to undo");
         return Ok(Done::All);
     }
-    let (mut told, waits) = desk.ask_and_inspect(Request::Undo, |engine, told| {
-        (sentences(told), engine.undo.is_undo_wanted())
+    let yes = args.yes;
+    let ask = move |engine: &Engine| match confirmed(engine, Request::Undo, yes, |question| {
+        question.removes_feeds
+    }) {
+        Ok(request) => (request, None),
+        Err(question) => (Request::Together(Vec::new()), Some(question)),
+    };
+    let (mut told, waits, question) = desk.ask_about(ask, |engine, told, question| {
+        (sentences(told), engine.undo.is_undo_wanted(), question)
     })?;
+    if let Some(question) = question {
+        return Err(Failure::new(question));
+    }
     if waits {
         // The last change is still being applied; it is undone as soon as it is complete.
         let waited = desk.follow(
@@ -29,9 +41,6 @@ pub(in crate::cli) fn run(desk: &CommandContext) -> Result<Done, Failure> {
         }
     }
     desk.wait_until_kept()?;
-    if told.is_empty() {
-        told.push("undone: the entries that the feed withdrew are restored".to_owned());
-    }
     for sentence in told {
         desk.put(&sentence);
     }

@@ -2,12 +2,13 @@
 //! command from doing its work for the others.
 
 use super::UNDO_HINT;
-use crate::cli::args_changes::FeedsNamed;
-use crate::cli::context::CommandContext;
+use crate::cli::args_changes::{FeedsNamed, FeedsRemoved};
+use crate::cli::context::{CommandContext, confirmed};
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
 use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::request::Request;
+use crate::engine::state::Engine;
 use crate::io::clock;
 use backissue_core::history::FeedKey;
 
@@ -28,14 +29,22 @@ pub(in crate::cli) fn take_back(desk: &CommandContext, args: &FeedsNamed) -> Res
 }
 
 /// Runs `backissue unsubscribe`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &FeedsNamed) -> Result<Done, Failure> {
-    let typed = args.feeds.clone();
+pub(in crate::cli) fn run(desk: &CommandContext, args: &FeedsRemoved) -> Result<Done, Failure> {
+    let typed = args.named.feeds.clone();
     let (feeds, unknown) = desk.inspect(move |engine| {
         let records = engine.feeds.values().map(|feed| (feed.key, &feed.record));
         lookup::find_each(&records, &typed, lookup::SUBSCRIPTIONS)
     })?;
+    let all = feeds.iter().map(|feed| Request::Unsubscribe(*feed)).collect();
+    let yes = args.yes;
+    let check = move |engine: &Engine| {
+        confirmed(engine, Request::Together(all), yes, |question| question.is_needed)
+    };
+    desk.inspect(check)?.map_err(Failure::new)?;
     for &feed in &feeds {
-        for sentence in desk.change(Request::Unsubscribe(feed))? {
+        let request = Request::Unsubscribe(feed);
+        let request = if yes { Request::Answered(Box::new(request), None) } else { request };
+        for sentence in desk.change(request)? {
             desk.put(&format!("{sentence}{UNDO_HINT}"));
         }
     }

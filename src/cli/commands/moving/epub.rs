@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use epub_builder::{EpubBuilder, EpubContent, EpubVersion, ZipLibrary};
 
-use crate::view::html::escaped_xml;
 use crate::view::panes::entry_text;
+use backissue_core::feed::outgoing::escaped_text;
 use backissue_core::history::KeptEntry;
 
 /// A book that entries are added to.
@@ -33,7 +33,7 @@ impl Book {
         let page = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
              <html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title>{}</title></head>\n<body>\n{}</body></html>\n",
-            escaped_xml(kept.shown_title()),
+            escaped_text(kept.shown_title()),
             entry_text::xhtml(kept, feed, markup)
         );
         let content = EpubContent::new(format!("entry-{}.xhtml", self.chapters), page.as_bytes());

@@ -27,6 +27,7 @@ use crate::view::panes::entry_text;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::EntryKey;
+use backissue_core::publish::outgoing_entry;
 
 /// Numbers of what was written, of entries without a link, and of those that cannot be read.
 #[derive(Debug, Default)]
@@ -132,6 +133,10 @@ fn read_one<'e>(
     }
     let read = desk.look(move |store| store.read_entry(key)).map_err(in_file)?;
     let found = read.ok().zip(engine.feeds.get(&key.feed));
+    let found = found.map(|(entry, feed)| {
+        let (kept, body) = outgoing_entry(entry.kept, entry.body);
+        (LoadedEntry { kept, body, ..entry }, feed)
+    });
     if found.is_none() {
         written.left_out = written.left_out.saturating_add(1);
     }
@@ -156,7 +161,7 @@ fn write_book(
         for &key in keys {
             let Some((entry, feed)) = read_one(desk, engine, key, written)? else { continue };
             let markup = entry.body.as_ref().and_then(|body| body.text()).unwrap_or_default();
-            book.add(&entry.kept, feed.record.shown_title(), markup)?;
+            book.add(&entry.kept, &feed.record.outgoing_title(), markup)?;
             written.entries = written.entries.saturating_add(1);
         }
         book.write(file)
@@ -197,8 +202,7 @@ fn write_entries(
             }
             EntryFormat::Markdown => {
                 let markup = entry.body.as_ref().and_then(|body| body.text()).unwrap_or_default();
-                let title = feed.record.shown_title();
-                let text = entry_text::markdown(&entry.kept, title, markup);
+                let text = entry_text::markdown(&entry.kept, &feed.record.outgoing_title(), markup);
                 Some(format!("{between}{text}"))
             }
             // It is written by `write_book`.

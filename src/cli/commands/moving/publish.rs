@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use backissue_core::feed::outgoing::outgoing_id;
 use backissue_core::feed::text::counted_words;
 use backissue_core::feed::{IntervalRule, Tombstone};
 use backissue_core::history::{EntryBody, FeedKey, IndexRow, KeptEntry};
@@ -13,8 +14,8 @@ use backissue_core::schedule::learning::Publications;
 use backissue_core::simulate::stated_rules;
 use url::Url;
 
+use crate::cli::args_publish::PublishArgs;
 use crate::cli::context::CommandContext;
-use crate::cli::publisher::args_publish::PublishArgs;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
 use crate::engine::feeds::subscription::Subscription;
@@ -196,7 +197,7 @@ impl Publication<'_> {
             if let Some((kept, _)) = read.remove(seq)
                 && let Some(when) = kept.deleted
             {
-                tombstones.push(Tombstone { id: kept.id, when });
+                tombstones.push(Tombstone { id: outgoing_id(&kept.id), when });
             }
         }
         Ok(write_document(&self.head, plan, &entries, &tombstones))

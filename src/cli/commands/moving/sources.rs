@@ -13,6 +13,7 @@ use backissue_core::feed::opml::read_list;
 use backissue_core::other_readers::elsewhere::KnownEntries;
 use backissue_core::other_readers::library::Library;
 use backissue_core::other_readers::newsboat_config::{NewsboatConfig, read_config};
+use backissue_core::other_readers::sqlite::{Sqlite, is_interrupted, with_log};
 use backissue_core::other_readers::{newsboat, recognise};
 
 /// Names of the files of other readers in their folders.
@@ -60,15 +61,7 @@ pub(super) fn find(desk: &CommandContext, args: &ImportArgs) -> Result<Source, F
 /// Reads a file: of another reader, or a list.
 fn read_file(desk: &CommandContext, path: &Path) -> Result<Source, Failure> {
     let shown = path.display().to_string();
-    let bytes = read(desk, path)?;
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    if Path::new(&log).metadata().is_ok_and(|log| log.len() > 0) {
-        desk.tell(&format!(
-            "{} has changes that '{shown}' does not: end the other reader, or they are left out",
-            Path::new(&log).display()
-        ));
-    }
+    let bytes = read_database(desk, path)?;
     if let Some(library) = recognise::read(&bytes).map_err(|why| cannot(&shown, &why))? {
         return Ok(Source { library, is_reader: true });
     }
@@ -92,6 +85,26 @@ fn read(desk: &CommandContext, path: &Path) -> Result<Vec<u8>, Failure> {
     desk.read_file(named).map_err(|why| cannot(&shown, &why))
 }
 
+/// Reads the bytes of a file. Those of a database include what its program left in files beside it.
+fn read_database(desk: &CommandContext, path: &Path) -> Result<Vec<u8>, Failure> {
+    let bytes = read(desk, path)?;
+    if !Sqlite::is_database(&bytes) {
+        return Ok(bytes);
+    }
+    let beside = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        let found = Path::new(&name).metadata().is_ok_and(|found| found.len() > 0);
+        if found { read(desk, Path::new(&name)) } else { Ok(Vec::new()) }
+    };
+    if is_interrupted(&beside("-journal")?) {
+        let why =
+            "a change of it is not finished: start the other reader, end it, and import again";
+        return Err(cannot(&path.display().to_string(), why));
+    }
+    Ok(with_log(bytes, &beside("-wal")?))
+}
+
 fn read_newsboat(desk: &CommandContext, folders: &[PathBuf]) -> Result<Library, Failure> {
     let find = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|it| it.is_file());
     let Some(urls) = find("urls") else {
@@ -103,7 +116,7 @@ fn read_newsboat(desk: &CommandContext, folders: &[PathBuf]) -> Result<Library, 
     let list =
         read_list(&read(desk, &urls)?).map_err(|why| cannot(&urls.display().to_string(), &why))?;
     let entries = if let Some(cache) = find("cache.db") {
-        newsboat::read_cache(&read(desk, &cache)?)
+        newsboat::read_cache(&read_database(desk, &cache)?)
             .map_err(|why| cannot(&cache.display().to_string(), &why))?
     } else {
         desk.tell("no cache.db was found beside the urls file: every entry will be unread");

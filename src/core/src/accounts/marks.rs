@@ -17,6 +17,9 @@ pub struct Marks {
     pub is_starred: bool,
 }
 
+/// No mark.
+const NO_MARKS: Marks = Marks { is_read: false, is_starred: false };
+
 /// An entry as this side knows it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KnownMarks {
@@ -26,6 +29,9 @@ pub struct KnownMarks {
     pub local: Marks,
     /// Marks of which a change was sent, or was about to be sent, without a look at the server since then.
     pub sent: Marks,
+    /// Marks of a restored backup that differ from what was agreed: they are sent only if the user says so, because the server may
+    /// have changed them since.
+    pub held: Marks,
 }
 
 impl KnownMarks {
@@ -47,7 +53,33 @@ impl KnownMarks {
             agreed: Marks { is_read: read.agreed, is_starred: star.agreed },
             local: Marks { is_read: read.local, is_starred: star.local },
             sent: Marks::default(),
+            held: Marks {
+                is_read: self.held.is_read && read.local != read.agreed,
+                is_starred: self.held.is_starred && star.local != star.agreed,
+            },
         }
+    }
+
+    /// Returns the entry of a restored backup: marks that the server did not have wait for an answer of the user.
+    #[must_use]
+    pub fn restored(self) -> Self {
+        let held = Self { held: Marks::default(), ..self }.changed();
+        Self { held, sent: Marks::default(), ..self }
+    }
+
+    /// Applies the answer of the user about marks that wait for it: they are sent, or the server's count here.
+    #[must_use]
+    pub const fn answered(self, is_sent: bool) -> Self {
+        let Self { agreed, local, held, .. } = self;
+        let local = if is_sent {
+            local
+        } else {
+            Marks {
+                is_read: if held.is_read { agreed.is_read } else { local.is_read },
+                is_starred: if held.is_starred { agreed.is_starred } else { local.is_starred },
+            }
+        };
+        Self { local, held: NO_MARKS, ..self }
     }
 
     /// Returns the first state of an entry that both sides know, but that was never compared. What was done on one side only counts:
@@ -57,19 +89,20 @@ impl KnownMarks {
             is_read: local.is_read || remote.is_read,
             is_starred: local.is_starred || remote.is_starred,
         };
-        Self { agreed: remote, local: both, sent: Marks { is_read: false, is_starred: false } }
+        Self { agreed: remote, local: both, sent: NO_MARKS, held: NO_MARKS }
     }
 
     /// Checks whether both sides have the same marks, as far as this side knows.
     pub fn is_settled(&self) -> bool {
-        self.local == self.agreed && self.sent == Marks::default()
+        self.changed() == NO_MARKS && self.sent == NO_MARKS
     }
 
-    /// Returns the marks that differ here from what was agreed: those to send unless the server has them.
+    /// Returns the marks that differ here from what was agreed and wait for no answer: those to send unless the server has them.
     pub const fn changed(self) -> Marks {
+        let Self { agreed, local, held, .. } = self;
         Marks {
-            is_read: self.local.is_read != self.agreed.is_read,
-            is_starred: self.local.is_starred != self.agreed.is_starred,
+            is_read: local.is_read != agreed.is_read && !held.is_read,
+            is_starred: local.is_starred != agreed.is_starred && !held.is_starred,
         }
     }
 }
@@ -171,10 +204,34 @@ mod tests {
         ] {
             let marks = |value| Marks { is_read: value, is_starred: !value };
             let sent = Marks { is_read: sent, is_starred: sent };
-            let known = KnownMarks { agreed: marks(agreed), local: marks(local), sent };
+            let held = Marks::default();
+            let known = KnownMarks { agreed: marks(agreed), local: marks(local), sent, held };
             let (agreed, local) = (marks(after.0), marks(after.1));
-            let expected = KnownMarks { agreed, local, sent: Marks::default() };
+            let expected = KnownMarks { agreed, local, ..KnownMarks::default() };
             assert_eq!(known.merged(marks(remote)), expected, "{known:?} {remote}");
+        }
+    }
+
+    #[test]
+    fn unsent_marks_of_a_backup_wait_for_an_answer() {
+        // Agreed and here in the backup, there now; whether it waits, and here after both answers.
+        for (agreed, local, remote, waits, sent, dropped) in [
+            (false, true, false, true, true, false),
+            (true, false, true, true, false, true),
+            (false, true, true, false, true, true),
+            (false, false, true, false, true, true),
+            (true, true, true, false, true, true),
+        ] {
+            let marks = |value| Marks { is_read: value, is_starred: value };
+            let (agreed, local, sending) = (marks(agreed), marks(local), marks(true));
+            let backup = KnownMarks { agreed, local, sent: sending, ..KnownMarks::default() };
+            let known = backup.restored().merged(marks(remote)).merged(marks(remote));
+            assert_eq!(known.held, marks(waits), "{backup:?}");
+            let changed = known.changed();
+            assert_eq!(changed, Marks::default(), "{backup:?}: nothing is sent before");
+            assert_eq!(known.answered(true).local, marks(sent), "{backup:?}");
+            assert_eq!(known.answered(false).local, marks(dropped), "{backup:?}");
+            assert_eq!(known.answered(true).changed(), marks(waits), "{backup:?}");
         }
     }
 
@@ -184,7 +241,7 @@ mod tests {
         let read = |agreed, local| KnownMarks {
             agreed: Marks { is_read: agreed, is_starred: false },
             local: Marks { is_read: local, is_starred: !local },
-            sent: Marks::default(),
+            ..KnownMarks::default()
         };
         let known = BTreeMap::from([
             (id(1), read(false, true)),

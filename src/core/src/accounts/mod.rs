@@ -16,6 +16,7 @@ pub mod marks;
 mod merge_tests;
 pub mod miniflux;
 pub mod miniflux_answers;
+pub mod secrets;
 pub mod subscriptions;
 
 pub use item_id::ItemId;

@@ -10,6 +10,26 @@ use super::answers::RemoteFeed;
 const NO_FOLDER: [&str; 2] = ["Uncategorized", "All"];
 /// Maximum number of feeds that a message names.
 const NAMED_MAX: usize = 5;
+/// Maximum number of feeds that are removed from a server without a question.
+const UNASKED_MAX: usize = 5;
+
+/// Checks whether the user must be asked before feeds are removed from a server: before more than five, or before at least
+/// two and more than a tenth.
+pub const fn needs_answer(removed: usize, of: usize) -> bool {
+    removed > UNASKED_MAX || (removed >= 2 && removed.saturating_mul(10) > of)
+}
+
+/// Whether a sync may remove a subscription from the server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Leaving {
+    /// No: the user did not remove it, or must be asked first.
+    #[default]
+    Stays,
+    /// The user removed it. If there are many, the user must be asked first.
+    Removed,
+    /// The user was asked about the server and said yes.
+    Answered,
+}
 
 /// A subscription as both sides had it when they were equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +73,8 @@ pub struct LocalFeed<K> {
     pub folder: Option<String>,
     /// `true` if it was unsubscribed here.
     pub is_ended: bool,
+    /// Whether it may be removed there.
+    pub leaving: Leaving,
     /// `true` if it belongs to the account.
     pub in_account: bool,
     /// What was agreed; the default if it was never compared.
@@ -76,6 +98,8 @@ pub enum FeedStep<K> {
     AddThere(K),
     /// Unsubscribe there.
     RemoveThere(K, String),
+    /// Leave it there until the user answers.
+    Hold(K),
     /// Change the title here.
     RenameHere(K, RemoteFeed),
     /// Change the title of a stream there.
@@ -117,19 +141,18 @@ pub fn compare<K: Copy + Ord>(
     let is_connected = |feed: &&LocalFeed<K>| !feed.agreed.stream.is_empty();
     let mut steps = Vec::new();
     let mut taken: BTreeSet<&str> = BTreeSet::new();
-    let (mut vanished, mut ended) = (Vec::new(), Vec::new());
+    let (mut vanished, mut ended, mut leaving) = (Vec::new(), Vec::new(), Vec::new());
     for feed in local.iter().filter(is_connected) {
         let stream = feed.agreed.stream.as_str();
         taken.insert(stream);
         match by_stream.get(stream) {
-            Some(_) if feed.is_ended => {
-                steps.push(FeedStep::RemoveThere(feed.key, stream.to_owned()));
-            }
+            Some(_) if feed.is_ended => leaving.push(feed),
             Some(there) => steps.extend(changes(feed, there)),
             None if feed.is_ended => ended.push(feed),
             None => vanished.push(feed),
         }
     }
+    steps.extend(removals(&leaving, remote.len()));
     let mut find = |feed: &LocalFeed<K>| {
         let there: &RemoteFeed = by_address.get(&feed.address).copied()?;
         taken.insert(there.stream.as_str()).then(|| there.clone())
@@ -169,6 +192,19 @@ pub fn compare<K: Copy + Ord>(
     let new = remote.iter().filter(|feed| taken.insert(feed.stream.as_str()));
     steps.extend(new.cloned().map(FeedStep::AddHere));
     Ok(steps)
+}
+
+/// Returns what becomes of subscriptions that were removed here and are still on the server, which has `of` subscriptions.
+fn removals<K: Copy>(leaving: &[&LocalFeed<K>], of: usize) -> Vec<FeedStep<K>> {
+    let unasked = leaving.iter().filter(|feed| feed.leaving == Leaving::Removed).count();
+    let step = |feed: &&LocalFeed<K>| match feed.leaving {
+        Leaving::Removed if needs_answer(unasked, of) => FeedStep::Hold(feed.key),
+        Leaving::Removed | Leaving::Answered => {
+            FeedStep::RemoveThere(feed.key, feed.agreed.stream.clone())
+        }
+        Leaving::Stays => FeedStep::Hold(feed.key),
+    };
+    leaving.iter().map(step).collect()
 }
 
 fn implausible<K>(removed: &[&LocalFeed<K>], active: usize) -> String {
@@ -229,6 +265,7 @@ mod tests {
             own_title: Some(title.into()),
             folder: folder.map(str::to_owned),
             is_ended: false,
+            leaving: Leaving::Removed,
             in_account: true,
             agreed: if agreed { there } else { AgreedFeed::default() },
         }
@@ -332,6 +369,36 @@ mod tests {
             named(["a", "b", "c", "d", "e", "f", "g"]),
             "'a', 'b', 'c', 'd', 'e' and 2 more"
         );
+    }
+
+    #[test]
+    fn many_removals_there_need_an_answer() {
+        use Leaving::{Answered, Removed, Stays};
+        for (of, leaving, removed) in [
+            (30, vec![Removed], 1),
+            (9, vec![Removed], 1),
+            (20, vec![Removed, Removed], 2),
+            (19, vec![Removed, Removed], 0),
+            (100, vec![Removed; 5], 5),
+            (100, vec![Removed; 6], 0),
+            (100, vec![Answered; 60], 60),
+            (100, [vec![Answered; 60], vec![Removed; 5], vec![Stays; 3]].concat(), 65),
+            (100, [vec![Answered; 60], vec![Removed; 6]].concat(), 60),
+            (100, vec![Stays], 0),
+        ] {
+            let here = |(number, leaving): (u32, &Leaving)| LocalFeed {
+                is_ended: true,
+                leaving: *leaving,
+                ..local(number, "T", Some("F"), true)
+            };
+            let here: Vec<_> = (1..).zip(&leaving).map(here).collect();
+            let there: Vec<_> = (1..=of).map(|number| remote(number, "T", "F")).collect();
+            let steps = compare(&here, &there, str::to_owned).unwrap();
+            let count = |is: fn(&FeedStep<u32>) -> bool| steps.iter().filter(|it| is(it)).count();
+            let gone = count(|step| matches!(step, FeedStep::RemoveThere(..)));
+            let held = count(|step| matches!(step, FeedStep::Hold(_)));
+            assert_eq!((gone, held), (removed, leaving.len() - removed), "{of} {leaving:?}");
+        }
     }
 
     #[test]

@@ -84,17 +84,21 @@ pub(super) fn web_url(address: &str) -> Option<Url> {
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 
+/// Schemes that mean a feed on the web.
+const FEED_SCHEMES: [&str; 6] = ["feed", "feeds", "itpc", "pcast", "podcast", "rss"];
+
+/// Returns the part after the scheme of an address such as `feed://host/` or `feed:https://host/`, or `None` for other addresses.
+pub fn after_feed_scheme(address: &str) -> Option<&str> {
+    let (scheme, rest) = address.split_once(':')?;
+    FEED_SCHEMES.iter().any(|feed| scheme.eq_ignore_ascii_case(feed)).then_some(rest)
+}
+
 /// Converts `feed://host/` and `feed:https://host/` to web URLs. Returns other URLs unchanged.
 pub(super) fn without_feed_scheme(address: &str) -> Cow<'_, str> {
-    match address.split_at_checked(5) {
-        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("feed:") => {
-            if rest.starts_with("//") {
-                Cow::Owned(format!("http:{rest}"))
-            } else {
-                Cow::Borrowed(rest)
-            }
-        }
-        Some(_) | None => Cow::Borrowed(address),
+    match after_feed_scheme(address) {
+        Some(rest) if rest.starts_with("//") => Cow::Owned(format!("https:{rest}")),
+        Some(rest) => Cow::Borrowed(rest),
+        None => Cow::Borrowed(address),
     }
 }
 

@@ -97,6 +97,20 @@ impl Shift {
         if is("sup") { Some(Self::Up) } else { is("sub").then_some(Self::Down) }
     }
 
+    /// Converts a text of a formula to superscript or subscript characters. Returns `None` if a character has no such form.
+    pub(super) fn of_formula(self, text: &str) -> Option<String> {
+        const RAISED: (&str, &str) = (
+            "0123456789+-−=()abcdefghijklmnoprstuvwxyzTβγδθφχ",
+            "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᵀᵝᵞᵟᶿᵠᵡ",
+        );
+        const LOWERED: (&str, &str) =
+            ("0123456789+-−=()aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ");
+        let (plain, shifted) = if self == Self::Up { RAISED } else { LOWERED };
+        let shift =
+            |c: char| plain.chars().zip(shifted.chars()).find(|(p, _)| *p == c).map(|(_, s)| s);
+        text.chars().map(shift).collect()
+    }
+
     /// Converts `text` to Unicode superscript or subscript characters. Leaves words unchanged (`4th`, `CO max`). If text cannot be
     /// converted and `before`, the character before it, is a letter or digit, puts a sign before the text (`x^a/b`).
     pub fn apply(self, text: &str, before: Option<char>) -> String {

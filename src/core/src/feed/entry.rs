@@ -13,7 +13,7 @@ pub struct Entry {
     pub link: Option<String>,
     /// URL of the page with the comments on the entry, resolved.
     pub comments: Option<String>,
-    /// Name of the first author.
+    /// Names of the authors, separated by commas.
     pub author: Option<String>,
     /// Publication time, if stated and readable.
     pub published: Option<DateTime<Utc>>,
@@ -33,6 +33,15 @@ impl Entry {
     /// Returns the markup to display: the content, or the summary if the content is missing or blank.
     pub fn body(&self) -> Option<&str> {
         self.content.as_deref().filter(|text| !text.trim().is_empty()).or(self.summary.as_deref())
+    }
+}
+
+impl Enclosure {
+    /// Checks whether an address is that of this file with another signature: some servers sign the addresses of files anew for
+    /// each request of the feed.
+    pub fn is_resigned(&self, address: &str) -> bool {
+        let bare = |url: &str| url.split(['?', '#']).next().unwrap_or_default().to_owned();
+        bare(&self.url) == bare(address)
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) const LACKS_END: &str = "the end tag of this element, the last one, i
 pub(super) const TOO_MANY_ENTRIES: &str = "more than 10 000 entries: the others are left out";
 /// [`Flaw::reason`] for a document with characters that are not allowed in text.
 pub const REMOVED_CONTROLS: &str = "control characters were removed";
+/// Reason of the flaw that a document is JSON of another kind.
+pub const OTHER_JSON: &str = "JSON, but not a JSON Feed";
 /// [`Flaw::reason`] for elements dropped because they exceed the nesting limit.
 pub(super) const TOO_DEEP: &str = "nested deeper than 256 elements: deeper elements are left out";
 

@@ -6,10 +6,12 @@ use url::Url;
 
 use super::address;
 use super::content::absolute_addresses::make_addresses_absolute;
+use super::content::markup::add_paragraph;
+use super::content::twice_escaped::unescaped_if_twice;
 use super::dates::date::{DateOrder, order_of, parse_date, read_date};
 use super::document::{FeedDocument, FeedHead, HistoryLinks, Kind, Link};
 use super::entry::{Enclosure, Entry};
-use super::flaws::{AMBIGUOUS_DATE, Flaws, HintFlaws};
+use super::flaws::{AMBIGUOUS_DATE, Flaws, HintFlaws, OTHER_JSON};
 use super::hints::{Hints, IntervalRule};
 use super::identity::{self, EntryIds, StatedIdentity};
 use super::oldest_first::is_oldest_first;
@@ -43,7 +45,7 @@ pub(super) fn read_json_feed(document: &str, url: Option<&Url>, flaws: &mut Flaw
     };
     let version = read_line(&value, "version").unwrap_or_default();
     if !version.contains("jsonfeed.org") && !value.get("items").is_some_and(Value::is_array) {
-        flaws.add("document", &version, "JSON, but not a JSON Feed");
+        flaws.add("document", &version, OTHER_JSON);
         return FeedDocument::default();
     }
     let base = url.cloned().or_else(|| Url::parse(&read_line(&value, "feed_url")?).ok());
@@ -141,19 +143,22 @@ fn read_head(value: &Value, base: Option<&Url>) -> FeedHead {
         link: read_link(value, "home_page_url", base),
         subtitle: read_shown_line(value, "description", TITLE_MAX * 4),
         language: read_shown_line(value, "language", NAME_MAX),
-        author: read_author(value),
+        author: read_authors(value).next(),
         rights: read_shown_line(value, "copyright", TITLE_MAX),
         ..FeedHead::default()
     }
 }
 
-/// Reads the name of the first author from `authors` (version 1.1) or `author` (version 1).
-fn read_author(value: &Value) -> Option<String> {
+/// Reads the names of the authors from `authors` (version 1.1) or `author` (version 1).
+fn read_authors(value: &Value) -> impl Iterator<Item = String> {
     let name = |author: &Value| {
         read_shown_line(author, "name", NAME_MAX)
             .or_else(|| Some(author).filter(|a| a.is_string()).and_then(scalar_text))
     };
-    list_values(value, "authors").find_map(name).or_else(|| value.get("author").and_then(name))
+    let one = move || value.get("author").and_then(name);
+    let mut all = list_values(value, "authors").take(LIST_MAX).filter_map(name).peekable();
+    let one = if all.peek().is_none() { one() } else { None };
+    all.chain(one)
 }
 
 fn feed_links(value: &Value, base: Option<&Url>) -> Vec<Link> {
@@ -240,9 +245,13 @@ fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Ent
     let left_out = if is_oldest_first(items.iter().map(|item| date(item))) { surplus } else { 0 };
     let page = read_link(value, "home_page_url", base).and_then(|page| address::web_url(&page));
     let within = ItemContext { base, page, order };
+    let mut first_authors = Vec::new();
     for item in items.into_iter().skip(left_out).take(ENTRIES_MAX) {
         match read_line(item, "id") {
-            Some(id) => entries.push(Entry { id, ..read_entry(item, &within, flaws) }),
+            Some(id) => {
+                first_authors.push(read_authors(item).next());
+                entries.push(Entry { id, ..read_entry(item, &within, flaws) });
+            }
             None => flaws.add(
                 "item",
                 &read_shown_line(item, "title", NAME_MAX).unwrap_or_default(),
@@ -252,12 +261,13 @@ fn read_entries(value: &Value, base: Option<&Url>, flaws: &mut Flaws) -> Vec<Ent
     }
     let stated: Vec<StatedIdentity<'_>> = entries
         .iter()
-        .map(|entry| StatedIdentity {
+        .zip(&first_authors)
+        .map(|(entry, author)| StatedIdentity {
             id: Some(&entry.id),
             link: entry.link.as_deref(),
             title: entry.title.as_deref(),
             text: entry.content.as_deref(),
-            author: entry.author.as_deref(),
+            author: author.as_deref(),
             has_more: entry.published.is_some(),
         })
         .collect();
@@ -294,16 +304,18 @@ fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entr
     let link = read_link(item, "url", base).or_else(|| read_link(item, "external_url", base));
     let page = read_link(item, "url", base).and_then(|page| address::web_url(&page));
     let text_base = page.as_ref().or(within.page.as_ref()).or(base);
-    Entry {
+    let external = read_link(item, "external_url", base).filter(|url| Some(url) != link.as_ref());
+    let mut entry = Entry {
         title: read_shown_line(item, "title", TITLE_MAX),
         link,
         comments: None,
-        author: read_author(item),
+        author: text::joined_names(read_authors(item)),
         published: read_stated_date(item, "date_published", order, flaws),
         updated: read_stated_date(item, "date_modified", order, flaws),
         summary: markup("summary"),
         content: markup("content_html")
-            .map(|html| make_addresses_absolute(html.into(), || text_base.cloned()).into_owned())
+            .map(|html| unescaped_if_twice(html.into()))
+            .map(|html| make_addresses_absolute(html, || text_base.cloned()).into_owned())
             .or_else(plain),
         enclosures: read_enclosures(item, base),
         categories: list_values(item, "tags")
@@ -312,6 +324,24 @@ fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entr
             .map(|tag| text::one_line(&tag, NAME_MAX))
             .collect(),
         ..Entry::default()
+    };
+    if let Some(external) = external {
+        add_link(&mut entry, &external);
+    }
+    entry
+}
+
+/// Adds the address of the page that the item is about to the text, unless the text contains it.
+fn add_link(entry: &mut Entry, address: &str) {
+    let mut escaped = String::with_capacity(address.len());
+    text::push_escaped(&mut escaped, address);
+    let shown = entry.body().unwrap_or_default();
+    if !shown.contains(&escaped) && !shown.contains(address) {
+        let is_summary = entry.content.as_ref().is_none_or(|text| text.trim().is_empty())
+            && entry.summary.is_some();
+        let text = if is_summary { &mut entry.summary } else { &mut entry.content };
+        let link = format!("<a href=\"{escaped}\">{escaped}</a>");
+        add_paragraph(text.get_or_insert_default(), &link);
     }
 }
 
@@ -416,6 +446,21 @@ mod tests {
         assert_eq!(read.entries[0].id, "a[31m");
         assert_eq!(read.entries[0].title.as_deref(), Some("t u"));
         assert_eq!(read.entries[0].content.as_deref(), Some("<a href='https://a.example/z'></a>"));
+    }
+
+    #[test]
+    fn authors_and_the_page_that_an_item_is_about_are_read() {
+        let read = items(
+            r#"{"id":"1","url":"/1","external_url":"https://b.example/x?a&b","content_text":"a\nb","authors":[{"name":"Ada"},{"name":"Bo"}]},
+               {"id":"2","external_url":"https://b.example/x","content_html":"<p>c</p>","author":{"name":"Cy"}},
+               {"id":"3","url":"/3","external_url":"https://b.example/x","content_html":"<p>c</p>"}"#,
+        );
+        let author = |at: usize| read.entries[at].author.as_deref();
+        assert_eq!([author(0), author(1), author(2)], [Some("Ada, Bo"), Some("Cy"), None]);
+        let link = "<a href=\"https://b.example/x?a&amp;b\">https://b.example/x?a&amp;b</a>";
+        assert_eq!(read.entries[0].body(), Some(format!("a\nb\n\n{link}").as_str()));
+        assert_eq!(read.entries[1].body(), Some("<p>c</p>"));
+        assert!(read.entries[2].body().unwrap().starts_with("<p>c</p><p><a href="));
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub mod library_panics;
 pub mod logins;
 mod oddities;
 mod oldest_first;
+pub mod outgoing;
 pub mod parse;
 pub mod report;
 pub mod sparse;
@@ -35,12 +36,13 @@ pub mod text;
 
 pub use crate::feed::discover::page_feeds::page_text;
 pub use crate::feed::xml::schedule_hints::read_zone;
+pub use address::after_feed_scheme;
 pub use document::{
     DocumentRole, FeedDocument, FeedHead, HistoryLinks, Kind, Link, NewLocation, Tombstone,
 };
 pub use entry::{Enclosure, Entry};
 pub use flaws::Flaw;
-pub use flaws::REMOVED_CONTROLS;
+pub use flaws::{OTHER_JSON, REMOVED_CONTROLS};
 pub use hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 pub use oddities::{Breach, BreachKind, Oddity, OddityKind, find_breaches, find_oddities};
 pub use parse::{Origin, parse};

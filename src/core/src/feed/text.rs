@@ -7,12 +7,15 @@ use super::characters::{
 };
 use super::content::absolute_addresses::attribute;
 use super::content::markup_starts::{MarkupStarts, Place};
+use super::content::math::{formula_text, is_formula};
 use super::xml::references::{push_resolved, resolve, windows_1252};
 
 /// Maximum length of a title, in characters.
 pub const TITLE_MAX: usize = 1_000;
 /// Maximum length of a name, category or other short text, in characters.
 pub const NAME_MAX: usize = 300;
+/// Maximum length of the names of all authors of an entry, in characters.
+const AUTHORS_MAX: usize = 4_000;
 /// Maximum number of consecutive combining marks kept on one letter.
 const MARKS_MAX: usize = 4;
 
@@ -76,6 +79,30 @@ pub(crate) fn resolved_line(text: &str, max: usize) -> String {
     one_line(&resolve(text), max)
 }
 
+/// Joins the names of authors to one line.
+pub(crate) fn joined_names(names: impl Iterator<Item = String>) -> Option<String> {
+    let mut all: Vec<String> = Vec::new();
+    for name in names {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    Some(one_line(&all.join(", "), AUTHORS_MAX)).filter(|line| !line.is_empty())
+}
+
+/// Shortens a list of more than three authors to the first two and the number of the others.
+pub fn short_authors(authors: &str) -> Cow<'_, str> {
+    let names: Vec<&str> = authors.split(", ").collect();
+    // Titles such as `PhD` follow a name after a comma, too.
+    let are_names = names.iter().all(|name| name.trim().contains([' ', '.']));
+    match names.as_slice() {
+        [first, second, _, _, ..] if are_names => {
+            Cow::Owned(format!("{first}, {second} and {} more", names.len().saturating_sub(2)))
+        }
+        _ => Cow::Borrowed(authors),
+    }
+}
+
 /// Like [`plain_line`], but returns `None` if the result is empty.
 pub(crate) fn some_line(markup: &str, max: usize) -> Option<String> {
     Some(plain_line(markup, max)).filter(|line| !line.is_empty())
@@ -97,6 +124,8 @@ pub(crate) fn safe_text(text: &str) -> Cow<'_, str> {
 struct Filter {
     /// Whether an invisible joining character may follow, because the last character was visible.
     visible: bool,
+    /// Whether the last character shows the visible one before it as an emoji.
+    is_emoji: bool,
     marks: usize,
     flags: FlagTags,
 }
@@ -110,8 +139,11 @@ impl Filter {
             return false;
         }
         if is_joiner(c) {
-            return std::mem::replace(&mut self.visible, false);
+            let is_emoji = std::mem::replace(&mut self.is_emoji, self.visible && c == '\u{fe0f}');
+            // An emoji is joined to the next one after its variation selector: U+FE0F, U+200D.
+            return std::mem::replace(&mut self.visible, false) || (is_emoji && c == '\u{200d}');
         }
+        self.is_emoji = false;
         if is_mark(c) {
             self.marks += 1;
             return self.marks <= MARKS_MAX;
@@ -161,6 +193,11 @@ fn without_markup(markup: &str, place: Place) -> String {
             push_resolved(&mut out, alt.unwrap_or_default());
         }
         let is_end = tag.starts_with("</");
+        if let Some(length) = formula_length(tag, after) {
+            out.push_str(&formula_text(markup.get(at..from + length).unwrap_or_default()));
+            from += length;
+            continue;
+        }
         if let Some(shift) = Shift::of(name) {
             raised = if is_end {
                 raised.take().and_then(|from| shift_end(&mut out, from, shift))
@@ -173,6 +210,17 @@ fn without_markup(markup: &str, place: Place) -> String {
     }
     push_resolved(&mut out, markup.get(from..).unwrap_or_default());
     out
+}
+
+/// Returns the length of the formula that `tag` begins, with its end tag. Returns `None` if `tag` begins no formula.
+fn formula_length(tag: &str, after: &str) -> Option<usize> {
+    let name = tag.strip_prefix('<')?;
+    let name = name.get(..name.find(|c: char| !c.is_ascii_alphanumeric() && c != ':')?)?;
+    if !is_formula(name) || tag.ends_with("/>") {
+        return None;
+    }
+    let end = memchr::memmem::find(after.as_bytes(), format!("</{name}").as_bytes())?;
+    Some(end + after.get(end..)?.find('>')? + 1)
 }
 
 /// Converts the text in `out` from the byte offset `from` onwards to superscript or subscript.
@@ -359,6 +407,34 @@ mod tests {
         check(&format!("{wales}\u{e0067} Rain"), &format!("{wales} Rain"));
         let long = format!("\u{1f3f4}{}", "\u{e0061}".repeat(20));
         check(&long, &format!("\u{1f3f4}{}", "\u{e0061}".repeat(7)));
+    }
+
+    #[test]
+    fn an_emoji_is_joined_to_the_next_one() {
+        for emoji in ["\u{1f3f3}\u{fe0f}\u{200d}\u{1f308}", "\u{2764}\u{fe0f}\u{200d}\u{1f525}"] {
+            check(&format!("a {emoji} b"), &format!("a {emoji} b"));
+        }
+        check("a\u{fe0f}\u{fe0f}\u{200d}b", "a\u{fe0f}b");
+    }
+
+    #[test]
+    fn long_lists_of_authors_are_shortened() {
+        for (authors, expected) in [
+            ("Ada Otter, Bo Heron, Cy Swan", "Ada Otter, Bo Heron, Cy Swan"),
+            ("Ada Otter, Bo Heron, Cy Swan, Di Coot, E. Rail", "Ada Otter, Bo Heron and 3 more"),
+            ("Ada Otter, MD, PhD, FRS", "Ada Otter, MD, PhD, FRS"),
+        ] {
+            assert_eq!(short_authors(authors), expected);
+        }
+    }
+
+    #[test]
+    fn formulas_in_titles_keep_their_structure() {
+        check("A <math><mfrac><mn>1</mn><mn>2</mn></mfrac></math> b", "A 1/2 b");
+        check(
+            "<mml:math><mml:msup><mml:mi>x</mml:mi><mml:mn>2</mml:mn></mml:msup></mml:math>",
+            "x²",
+        );
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! User actions on a feed's history: continue at a gap, stop the archive walk, read everything again, dismiss a gap.
 
-use super::completeness::Doubt;
 use super::gap::{GapKey, GapKind, GapState, Limit, Reason};
 use super::node::Nodes;
 use super::record::{Frontier, HistoryRecord, WalkRun};
@@ -131,7 +130,8 @@ impl HistoryRecord {
         self.frontiers.clear();
         (self.settled, self.asking) = (None, None);
         (self.archives, self.reaches) = (0, None);
-        self.doubts.remove(&Doubt::Pages);
+        self.doubts.retain(|doubt| !doubt.is_of_archive());
+        self.prove().flawed = None;
         self.epoch = self.epoch.saturating_add(1);
         self.start_agreed_run();
         self.run.rereading = true;

@@ -99,6 +99,24 @@ pub(crate) fn is_nearby(url: &Url) -> bool {
         }
 }
 
+/// Checks whether two addresses are equal but for their queries and other parts that may name a session.
+pub fn differ_only_in_session(a: &str, b: &str) -> bool {
+    without_session(a).is_some_and(|bare| without_session(b) == Some(bare))
+}
+
+/// Returns an address without its query, the parameters of its path, and segments with the session of ASP.NET.
+fn without_session(url: &str) -> Option<String> {
+    let mut url = Url::parse(url).ok()?;
+    let segments = url.path_segments()?.filter(|segment| !segment.starts_with("(S("));
+    let path: Vec<&str> =
+        segments.map(|segment| segment.split(';').next().unwrap_or_default()).collect();
+    let path = path.join("/");
+    url.set_path(&path);
+    url.set_query(None);
+    url.set_fragment(None);
+    Some(url.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

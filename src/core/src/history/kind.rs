@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::address::{canonical, same_origin};
+use super::address::{canonical, host};
 use crate::feed::FeedDocument;
 
 /// How a document was reached. The meaning of its history links and marks depends on this.
@@ -185,38 +185,32 @@ pub fn subscribed(document: &FeedDocument, own: &[&str]) -> Subscribed {
 pub enum TakesOver {
     /// The document becomes the subscription document.
     Yes,
-    /// The feed ids (or the addresses of the websites, for documents without ids) differ or are missing, so the user is asked.
+    /// The feed ids (or the addresses of the websites and the hosts, for documents without ids) differ, so the user is asked.
     Ask,
     /// The document does not become the subscription document: it is not a feed, is cut off, or is itself an archive.
     No,
 }
 
-/// Decides whether the document found at the `current` address of the archive `first` becomes the subscription document (SPEC C.2
-/// rule 3).
-pub fn takes_over(first: &FeedDocument, found: &FeedDocument) -> TakesOver {
+/// Decides whether the document found at the address `to` becomes the subscription document of the feed (SPEC C.2 rule 3). The
+/// document `first`, requested at `asked`, names it as current.
+pub fn takes_over(
+    (asked, first): (&str, &FeedDocument),
+    (to, found): (&str, &FeedDocument),
+) -> TakesOver {
     let is_whole = !found.is_truncated() && !found.lacks_end();
     if !found.kind.is_feed() || !is_whole || found.history.archive {
         return TakesOver::No;
     }
     // RSS has no feed id, so the addresses of the websites are compared instead.
     let known = |document: &FeedDocument| document.head.id.clone().or(document.head.link.clone());
-    if known(first).is_some() && known(first) == known(found) {
-        TakesOver::Yes
-    } else {
-        TakesOver::Ask
-    }
+    let is_known = known(first).is_some() && known(first) == known(found);
+    let states_ids = first.head.id.is_some() && found.head.id.is_some();
+    if is_known || (!states_ids && same_host(asked, to)) { TakesOver::Yes } else { TakesOver::Ask }
 }
 
-/// Returns the address that a document states as its own, if the address can be trusted: it must have the same origin as the
-/// address from which the document was fetched, and must not be an address of the subscription (SPEC C.4, G.44).
-pub(crate) fn believable_self<'d>(
-    document: &'d FeedDocument,
-    fetched_from: &str,
-    subscription: &[String],
-) -> Option<&'d str> {
-    let this = document.history.this.as_deref()?;
-    let is_subscription = subscription.iter().any(|own| *own == canonical(this));
-    (same_origin(this, fetched_from) && !is_subscription).then_some(this)
+/// Checks whether two addresses have the same host.
+pub fn same_host(a: &str, b: &str) -> bool {
+    host(a).is_some() && host(a) == host(b)
 }
 
 #[cfg(test)]

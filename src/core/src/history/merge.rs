@@ -52,12 +52,14 @@ pub struct MergedEntry {
     pub body: Option<EntryBody>,
     /// A copy with another id that did not win, if its text is not the one of the entry.
     pub earlier: Option<Box<PreviousText>>,
+    /// Whether the entry counts as edited.
+    pub is_edited: bool,
 }
 
 impl MergedEntry {
     /// Creates an entry to write that no other copy contradicts.
     pub const fn new(row: IndexRow, kept: KeptEntry, body: Option<EntryBody>) -> Self {
-        Self { row, kept, body, earlier: None }
+        Self { row, kept, body, earlier: None, is_edited: false }
     }
 
     /// Notes a copy that has another id than the known entry: the id that did not win, and a losing text that is not the entry's.
@@ -222,12 +224,28 @@ pub fn kept_content_hash(kept: &KeptEntry, text: EntryBody) -> u64 {
     })
 }
 
+/// Checks whether only the signatures in the addresses of the attached files changed.
+fn is_resigned(entry: &Entry, known: &KnownEntry) -> bool {
+    let (now, before) = (&entry.enclosures, &known.kept.enclosures);
+    let is_same = || now.iter().zip(before).all(|(now, before)| now.is_resigned(&before.url));
+    if now.is_empty() || now.len() != before.len() || !is_same() {
+        return false;
+    }
+    let with_old_files = Entry { enclosures: before.clone(), ..entry.clone() };
+    short_content_hash(&with_old_files) == known.row.content
+}
+
 impl Merged {
     fn add(&mut self, entry: &Entry, rank: Rank, content: u64, merging: &Merging) {
         let seen = merging.place.fetched_at;
         let kept = KeptEntry { placed: merging.placed, ..KeptEntry::from_copy(entry, seen, rank) };
+        let date = entry.published.or(entry.updated);
+        let missed = merging
+            .unread_above
+            .is_some_and(|(above, undated)| date.map_or(undated, |date| date > above));
         let flags = match merging.place.position {
             Position::Subscription => Flags::NEW,
+            Position::Archive { .. } if missed => Flags::NEW,
             Position::Page | Position::Archive { .. } | Position::Capture { .. } => Flags::OLD,
         };
         let identity = identity_hash(&entry.id);
@@ -254,10 +272,11 @@ impl Merged {
         let flags = known.row.flags.withdrawn(false);
         let row = IndexRow { identity, content, listed: kept.listed().timestamp(), flags };
         self.counters.shift(Some(known.row.flags), Some(flags));
-        let edited = changed && known.row.content != TEXT_LOST;
+        let edited = changed && known.row.content != TEXT_LOST && !is_resigned(entry, known);
         self.edited = self.edited.saturating_add(u32::from(edited));
         let body = changed.then(|| EntryBody::from_copy(entry));
-        self.entries.insert(known.seq, MergedEntry::new(row, kept, body));
+        let entry = MergedEntry { is_edited: edited, ..MergedEntry::new(row, kept, body) };
+        self.entries.insert(known.seq, entry);
     }
 
     /// Adds to the result a known entry whose new copy did not win: restores the entry if it was withdrawn, and sets its id.

@@ -35,6 +35,7 @@
 //! `page_arrived` and `page_merged`.
 
 pub mod address;
+pub mod belonging;
 pub mod complete;
 pub mod completeness;
 pub mod counters;
@@ -47,6 +48,7 @@ pub mod kind;
 pub mod merge;
 pub mod node;
 pub mod polled;
+pub mod proof;
 pub mod rank;
 pub mod record;
 pub mod row;

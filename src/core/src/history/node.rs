@@ -7,10 +7,12 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
+use super::completeness::Doubt;
 use super::gap::Reason;
 use super::record::HistoryRecord;
 use crate::feed::FeedDocument;
 use crate::feed::fingerprint::content_hash;
+use crate::feed::sparse::is_default;
 
 /// Keys of the hash function of [`fingerprint`]. Fingerprints are stored, so these values must never change.
 const KEYS: (u64, u64) = (0x6172_6368_6976_6520, 0x7468_6174_206d_6f76);
@@ -39,6 +41,12 @@ pub struct ArchiveNode {
     pub span: Option<(DateTime<Utc>, DateTime<Utc>)>,
     /// Hash of the archive's contents, computed by [`fingerprint`].
     pub fingerprint: u64,
+    /// Identity hashes of the archive's entries.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ids: Vec<u64>,
+    /// Why the archive does not prove that its part of the history is whole.
+    #[serde(skip_serializing_if = "is_default")]
+    pub flaw: Option<Doubt>,
 }
 
 /// The state of an archive.
@@ -125,10 +133,14 @@ impl Nodes {
         self.kept.insert(key, node);
     }
 
-    /// Marks archives as superseded if they link to the same older archive as the one at `by` (SPEC C.9).
-    pub(super) fn supersede(&mut self, by: &str, prev: &str) {
+    /// Marks archives as superseded if they link to the same older archive as the one at `by`, or if neither links to one and
+    /// their addresses differ in the query only (SPEC C.9).
+    pub(super) fn supersede(&mut self, by: &str, prev: Option<&str>) {
+        let path = |key: &str| key.split('?').next().map(str::to_owned);
         for (key, node) in &mut self.kept {
-            let same = node.state == NodeState::Applied && node.prev.as_deref() == Some(prev);
+            let same = node.state == NodeState::Applied
+                && node.prev.as_deref() == prev
+                && (prev.is_some() || path(key) == path(by));
             if same && key != by {
                 node.state = NodeState::Superseded;
                 self.touched.insert(key.clone());
@@ -166,6 +178,35 @@ impl Nodes {
     pub fn take_touched(&mut self) -> Vec<(String, Option<ArchiveNode>)> {
         let touched = std::mem::take(&mut self.touched);
         touched.into_iter().map(|key| (key.clone(), self.kept.get(&key).cloned())).collect()
+    }
+
+    /// Checks whether a fetched archive contains the entry with this identity hash.
+    pub(super) fn hold(&self, id: u64) -> bool {
+        self.kept.values().any(|node| node.ids.contains(&id))
+    }
+
+    /// Returns the number of archives that the chain of today contains.
+    pub(super) fn count(&self) -> u32 {
+        let applied = self.kept.values().filter(|node| node.state == NodeState::Applied);
+        u32::try_from(applied.count()).unwrap_or(u32::MAX)
+    }
+
+    /// Returns where the chain from the newest archive ends, and the first archive in it that has a flaw.
+    pub(super) fn fold(
+        &self,
+        record: &HistoryRecord,
+        head: &str,
+    ) -> (End, Option<(String, Doubt)>) {
+        let end = self.chain_end(record, None, head);
+        let (mut link, mut left) = (head, self.kept.len());
+        while let Some((key, node)) = self.find(link).filter(|_| left > 0) {
+            if let Some(flaw) = node.flaw {
+                return (end, Some((key.to_owned(), flaw)));
+            }
+            let Some(prev) = node.prev.as_deref() else { break };
+            (link, left) = (prev, left.saturating_sub(1));
+        }
+        (end, None)
     }
 
     /// Follows the chain from a link to its end. `newer` is the archive that holds the link.

@@ -10,10 +10,12 @@ use super::gap::{Edge, Gap, GapKey, GapState, Newer, Reason};
 use super::kind::{DocumentKind, Reached, document_kind, names_newer, older_link, states_missing};
 use super::merge::{span, window_bottom};
 use super::node::Nodes;
+use super::proof::HistoryEnd;
 use super::record::{Frontier, HistoryRecord};
 use super::walk::adaptor::FoundBy;
 use super::walk::policy::Mode;
 use crate::feed::FeedDocument;
+use crate::feed::identity::identity_hash;
 
 /// A subscription document that was received and parsed.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +32,8 @@ pub struct Polled<'d> {
     pub whole: bool,
     /// Whether the document is accepted as this feed's own (SPEC D.3).
     pub proven: bool,
+    /// Number of entries of the delta that this document verifies (SPEC D.7).
+    pub verifies: Option<u32>,
     /// The parsed document.
     pub document: &'d FeedDocument,
 }
@@ -41,17 +45,30 @@ impl HistoryRecord {
         let document = polled.document;
         self.tombstones.add_from(document);
         self.take_own(polled);
-        self.head_before = self.head.as_ref().map(|head| head.key.clone());
+        self.former = self.head.clone().map(Box::new);
+        let id = document.head.id.as_deref().map(identity_hash);
+        let proof = self.prove();
+        proof.feed = id.or(proof.feed);
         let dates = span(document, polled.fetched_at, None);
         if polled.whole {
             self.bottom = window_bottom(document, polled.fetched_at);
             self.kind = document_kind(document, Reached::Subscribed, &self.own);
-            if !polled.proven && self.kind == DocumentKind::Complete {
-                // A document received through an unverified redirect must not withdraw entries.
+            let is_cut = document.is_cut_short() || document.lacks_end();
+            if (!polled.proven || is_cut) && self.kind == DocumentKind::Complete {
+                // A document that was not read whole, or through an unverified redirect, must not withdraw entries.
                 self.kind = DocumentKind::Plain;
             }
-            self.doubts.remove(&Doubt::Newer);
-            self.doubts.extend(names_newer(document, &self.own).then_some(Doubt::Newer));
+            let links = older_link(document, Reached::Subscribed).is_some();
+            let next = document.history.next.as_deref().map(canonical);
+            let is_mixed = links && next.is_some_and(|next| !self.is_own(&next));
+            for (holds, doubt) in [
+                (names_newer(document, &self.own), Doubt::Newer),
+                (is_mixed, Doubt::Mixed),
+                (is_cut, Doubt::Cut),
+            ] {
+                self.doubts.remove(&doubt);
+                self.doubts.extend(holds.then_some(doubt));
+            }
         }
         self.doubts.retain(|doubt| !matches!(doubt, Doubt::NotRead | Doubt::Unproven));
         let claims =
@@ -70,6 +87,9 @@ impl HistoryRecord {
             self.nodes_outdated |= self.archives > 0;
             self.frontiers.clear();
             self.gaps.clear();
+            let proof = self.prove();
+            (proof.parted, proof.flawed) = (None, None);
+            proof.end = HistoryEnd::Unknown;
             return;
         }
         match older_link(document, Reached::Subscribed) {
@@ -90,6 +110,11 @@ impl HistoryRecord {
     /// Queues the retries that are due after a successful poll (200, 226 or 304). A retry never replaces a poll (SPEC C.8).
     pub fn apply_check(&mut self, mode: Mode, now: DateTime<Utc>) {
         self.begin_run();
+        // A failed check is not followed by this call, so the address answered as this feed again.
+        self.doubts.remove(&Doubt::NotRead);
+        if self.bottom.is_some() {
+            self.prove().as_of = Some(now);
+        }
         if mode == Mode::Off {
             return;
         }
@@ -107,6 +132,7 @@ impl HistoryRecord {
         for (key, edge) in due {
             self.retry(key, edge, false);
         }
+        self.look_into_seams(now);
     }
 
     /// Queues the archive of a gap for fetching.
@@ -172,7 +198,7 @@ impl HistoryRecord {
         let via = FoundBy::Link;
         let head =
             Edge { url, key, newer, epoch, by_previous, stated_missing, via, ..Edge::default() };
-        let former = self.head.replace(head.clone());
+        self.head = Some(head.clone());
         if known {
             self.relink(&head);
             return;
@@ -186,15 +212,8 @@ impl HistoryRecord {
             let old = next.edge.newer.archive.is_none() && next.gap.is_none() && !next.again;
             !old || asking.as_deref() == Some(next.edge.key.as_str())
         });
-        let contiguous = self.windows.overlap(polled.document);
+        let contiguous = self.adjoins(polled.document);
         self.push(Frontier { edge: head, contiguous, ..Frontier::default() });
-        let former = former.filter(|former| self.settled.as_ref() == Some(&former.key));
-        if let (Some(edge), false) = (former, contiguous) {
-            // The former newest archive may have received more entries at its address before the new archive was created.
-            let (hole, gap) = self.hole(polled, edge.key.clone());
-            self.open(hole, Gap { state: GapState::Retrying, ..gap });
-            self.push(Frontier { edge, gap: Some(hole), again: true, ..Frontier::default() });
-        }
     }
 
     /// Adds the gap of a paged feed below all loaded entries (G6). If the gap already exists, its place does not change,

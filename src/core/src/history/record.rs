@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::completeness::Doubt;
+use super::completeness::{Doubt, Proved};
 use super::gap::{Edge, Gap, GapKey, GapKind, GapState, Newer, Reason};
 use super::kind::DocumentKind;
+use super::proof::Proof;
 use super::tombstones::Tombstones;
 use super::walk::adaptor::{Adapted, Adaptor};
 use super::walk::policy::{FRONTIERS_MAX, OVERRUNS_MAX};
@@ -73,8 +74,11 @@ pub struct HistoryRecord {
     pub moves: bool,
     /// Whether the feed was complete after its archives were fetched, so that their records are no longer valid.
     pub nodes_outdated: bool,
-    /// Canonical address of the newest archive that was known before the last poll.
-    pub head_before: Option<String>,
+    /// The proof that the history is complete, as far as there is one; `None` if the record was stored without one.
+    pub proof: Option<Box<Proof>>,
+    /// Link to the newest archive before the last poll.
+    #[serde(skip)]
+    pub former: Option<Box<Edge>>,
     /// Canonical address of the archive that was requested and has not arrived. Not stored, so the archive is requested
     /// again after a restart.
     #[serde(skip)]
@@ -135,8 +139,8 @@ pub struct DayUsage {
 /// The state of a feed's history: one of the four states of SPEC C.8, or the state of a history supplied by an adaptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryStatus {
-    /// Nothing is missing.
-    Complete,
+    /// Nothing is missing: every seam is closed.
+    Complete(Proved),
     /// Nothing is missing except at this number of gaps, which are not retried automatically.
     CompleteExcept(usize),
     /// Some archives are still to be requested.
@@ -168,7 +172,7 @@ impl HistoryStatus {
             Self::Partial { archives, gaps } => {
                 format!("{archives} read so far{}", counted_gaps(gaps))
             }
-            Self::Complete
+            Self::Complete(_)
             | Self::CompleteExcept(_)
             | Self::OnlyAnArchive
             | Self::Doubtful(..)
@@ -179,7 +183,7 @@ impl HistoryStatus {
     /// Returns the header line of the feed's entry list.
     pub fn text(self) -> String {
         match self {
-            Self::Complete => "complete history".to_owned(),
+            Self::Complete(_) => "complete history".to_owned(),
             Self::CompleteExcept(1) => "history complete except 1 gap".to_owned(),
             Self::CompleteExcept(gaps) => format!("history complete except {gaps} gaps"),
             Self::Partial { archives, gaps } => {
@@ -261,6 +265,11 @@ impl HistoryRecord {
         !self.frontiers.is_empty()
     }
 
+    /// Checks whether another archive can be queued.
+    pub(super) const fn has_room(&self) -> bool {
+        self.frontiers.len() < FRONTIERS_MAX
+    }
+
     /// Checks whether an address is one of the addresses of the subscription document.
     pub fn is_own(&self, key: &str) -> bool {
         self.own.iter().any(|own| own == key)
@@ -290,7 +299,7 @@ impl HistoryRecord {
             }
             return true;
         }
-        let room = self.frontiers.len() < FRONTIERS_MAX;
+        let room = self.has_room();
         if room {
             self.frontiers.push(frontier);
         }
@@ -360,7 +369,11 @@ impl HistoryRecord {
             })
         };
         let newest = self.head.as_ref().map(|head| head.key.as_str()).unwrap_or_default();
-        let closes = |gap: &Gap| is_page || gap.edge.key != newest || reaches || is_within(gap);
+        let parted = self.proof.as_ref().and_then(|proof| proof.parted.as_ref());
+        let is_of_seam = |gap: &Gap| parted.is_some_and(|parted| gap.first_seen >= parted.since);
+        let closes = |gap: &Gap| {
+            is_page || (!is_of_seam(gap) && (gap.edge.key != newest || reaches || is_within(gap)))
+        };
         self.gaps.retain(|key, gap| {
             gap.kind() != GapKind::Overrun || !found.contains(key) || !closes(gap)
         });

@@ -56,6 +56,7 @@ impl Survey {
         let mut record = HistoryRecord { old_form_confirmed: true, ..HistoryRecord::default() };
         if document.kind.is_feed() {
             record.apply_poll(&Polled {
+                verifies: None,
                 requested: delivered.asked,
                 answered: delivered.answered,
                 public: delivered.public,

@@ -64,6 +64,7 @@ const GOOD: Headers<'static> = Headers {
         date: None,
         age: None,
         retry_after: None,
+        rate_limits: None,
     },
     link: None,
     im: None,

@@ -1,7 +1,7 @@
 //! Reads the tables of an `SQLite` database file (its format: <https://www.sqlite.org/fileformat2.html>).
 //!
-//! Only what an import needs: tables with row numbers, in files that their program has closed. Any damage is an error; no file makes
-//! the reader loop or take more memory than the file has.
+//! Only what an import needs: tables with row numbers. What a program that did not close its database left in the write-ahead log is read,
+//! too ([`with_log`]). Any damage is an error; no file makes the reader loop or take more memory than the files have.
 
 /// Size of the header of the first page, in bytes.
 const HEADER: usize = 100;
@@ -12,6 +12,71 @@ const LEAF: u8 = 0x0d;
 const INTERIOR: u8 = 0x05;
 /// Words that begin a constraint, not a column.
 const CONSTRAINTS: [&str; 5] = ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"];
+
+/// First bytes of a journal whose change was interrupted. It would have to be taken back before the database is read.
+const JOURNAL: &[u8] = &[0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+/// Lengths of the header of a log, and of the head of each page in it, in bytes.
+const LOG_HEADER: usize = 32;
+const FRAME_HEAD: usize = 24;
+
+/// Returns whether a journal holds back a change that was interrupted.
+pub fn is_interrupted(journal: &[u8]) -> bool {
+    journal.starts_with(JOURNAL)
+}
+
+/// Returns a database with the pages of its write-ahead log (`-wal`) that were committed. As for `SQLite`, the log ends at the first page
+/// that is damaged or of an earlier log.
+pub fn with_log(mut database: Vec<u8>, log: &[u8]) -> Vec<u8> {
+    let page_bytes = u32_at(log, 8).and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
+    let is_little = u32_at(log, 0) == Some(0x377f_0682);
+    let is_log = is_little || u32_at(log, 0) == Some(0x377f_0683);
+    let Some(header) = log.get(..LOG_HEADER).filter(|_| is_log && page_bytes >= 512) else {
+        return database;
+    };
+    let mut sum = checksum((0, 0), header.get(..24).unwrap_or_default(), is_little);
+    let sum_at =
+        |bytes: &[u8], at: usize| u32_at(bytes, at).zip(u32_at(bytes, at.saturating_add(4)));
+    if sum_at(header, 24) != Some(sum) {
+        return database;
+    }
+    let mut pages: Vec<(u32, &[u8])> = Vec::new();
+    let frames = log.get(LOG_HEADER..).unwrap_or_default();
+    for frame in frames.chunks_exact(FRAME_HEAD.saturating_add(page_bytes)) {
+        let (head, page) = frame.split_at(FRAME_HEAD);
+        sum = checksum(sum, head.get(..8).unwrap_or_default(), is_little);
+        sum = checksum(sum, page, is_little);
+        if sum_at(head, 16) != Some(sum) || head.get(8..16) != header.get(16..24) {
+            break;
+        }
+        pages.extend(u32_at(head, 0).map(|number| (number, page)));
+        let Some(count) = u32_at(head, 4).filter(|count| *count > 0) else { continue };
+        let length = page_bytes.saturating_mul(usize::try_from(count).unwrap_or(usize::MAX));
+        // A damaged count must not take memory that the files do not have.
+        database.resize(length.min(database.len().saturating_add(log.len())), 0);
+        for (number, page) in pages.drain(..) {
+            let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+            let start = place.map_or(usize::MAX, |place| place.saturating_mul(page_bytes));
+            let there = database.get_mut(start..start.saturating_add(page_bytes));
+            if let Some(there) = there {
+                there.copy_from_slice(page);
+            }
+        }
+    }
+    database
+}
+
+/// Adds bytes to the checksum of a log.
+fn checksum(sum: (u32, u32), bytes: &[u8], is_little: bool) -> (u32, u32) {
+    bytes.chunks_exact(8).fold(sum, |(mut one, mut two), words| {
+        let word = |at: usize| {
+            let word = u32_at(words, at).unwrap_or_default();
+            if is_little { word.swap_bytes() } else { word }
+        };
+        one = one.wrapping_add(word(0)).wrapping_add(two);
+        two = two.wrapping_add(word(4)).wrapping_add(one);
+        (one, two)
+    })
+}
 
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,6 +4,7 @@ use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
 
 use super::plan::{DocumentPlan, DocumentRank, PlannedLink, SUBSCRIPTION_NAME};
 use super::xml::XmlText;
+use crate::feed::outgoing::{outgoing_id, outgoing_link, outgoing_markup, outgoing_name};
 use crate::feed::{Enclosure, IntervalRule, Tombstone, Zone};
 use crate::history::{EntryBody, KeptEntry};
 
@@ -69,6 +70,7 @@ pub struct PublishedEntry {
 impl PublishedEntry {
     /// Creates an entry to publish from its kept copy and its text.
     pub fn of(kept: KeptEntry, body: Option<EntryBody>) -> Self {
+        let (kept, body) = outgoing_entry(kept, body);
         let listed = kept.listed();
         let body = body.unwrap_or_default();
         let edited = body.previous.as_ref().map(|previous| previous.at);
@@ -87,6 +89,31 @@ impl PublishedEntry {
             categories: kept.categories,
         }
     }
+}
+
+/// Returns an entry with its texts as it may leave this machine: without the secrets of its subscriber in addresses.
+pub fn outgoing_entry(kept: KeptEntry, body: Option<EntryBody>) -> (KeptEntry, Option<EntryBody>) {
+    let name = |text: Option<String>| text.as_deref().map(outgoing_name);
+    let link = |address: Option<String>| address.as_deref().and_then(outgoing_link);
+    let markup = |text: Option<String>| text.as_deref().map(outgoing_markup);
+    let file = |file: Enclosure| Some(Enclosure { url: outgoing_link(&file.url)?, ..file });
+    let body = body.map(|body| EntryBody {
+        summary: markup(body.summary),
+        content: markup(body.content),
+        ..body
+    });
+    let kept = KeptEntry {
+        id: outgoing_id(&kept.id),
+        title: name(kept.title),
+        excerpt: name(kept.excerpt),
+        link: link(kept.link),
+        comments: link(kept.comments),
+        author: name(kept.author),
+        enclosures: kept.enclosures.into_iter().filter_map(file).collect(),
+        categories: kept.categories.iter().map(|category| outgoing_name(category)).collect(),
+        ..kept
+    };
+    (kept, body)
 }
 
 /// Writes a document. `entries` and `tombstones` are those that the plan lists, in its order.

@@ -12,7 +12,7 @@ mod plan;
 mod subscription;
 mod xml;
 
-pub use atom::{GENERATOR_MARK, PublishedEntry, PublishedFeed, write_document};
+pub use atom::{GENERATOR_MARK, PublishedEntry, PublishedFeed, outgoing_entry, write_document};
 pub use outline::{HistoryOutline, Outline};
 pub use plan::{ArchiveSize, DocumentPlan, DocumentRank, PlannedLink, SUBSCRIPTION_NAME};
 

@@ -71,7 +71,7 @@ impl HistoryOutline {
         let unread = record.frontiers.iter().filter(|next| next.gap.is_none() && !next.again);
         let unread = unread.filter_map(|next| next.edge.newer.oldest);
         let has_beginning = match record.status() {
-            HistoryStatus::Complete | HistoryStatus::CompleteExcept(_) => true,
+            HistoryStatus::Complete(_) | HistoryStatus::CompleteExcept(_) => true,
             HistoryStatus::Partial { .. } => record.frontiers.is_empty(),
             HistoryStatus::OnlyAnArchive
             | HistoryStatus::NotOffered

@@ -1,5 +1,7 @@
 //! Writes XML elements. Characters that XML does not allow are left out.
 
+use crate::feed::outgoing::push_escaped;
+
 /// A growing XML document, with one element in each line.
 #[derive(Debug, Default)]
 pub(super) struct XmlText(String);
@@ -43,22 +45,5 @@ impl XmlText {
 
     pub(super) fn into_text(self) -> String {
         self.0
-    }
-}
-
-/// Adds text that a parser reads back without changes: line ends and tabs are preserved, in attributes too.
-fn push_escaped(out: &mut String, text: &str, is_attribute: bool) {
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' if is_attribute => out.push_str("&quot;"),
-            '\n' if is_attribute => out.push_str("&#10;"),
-            '\t' if is_attribute => out.push_str("&#9;"),
-            '\r' => out.push_str("&#13;"),
-            '\n' | '\t' | '\u{20}'..='\u{fffd}' | '\u{10000}'.. => out.push(c),
-            _ => {}
-        }
     }
 }

@@ -30,7 +30,9 @@ mod target_time;
 mod timetable;
 mod week;
 
-pub use crate::schedule::explain::sentence::{pace_sentence, plan_sentence, when_words};
+pub use crate::schedule::explain::sentence::{
+    pace_sentence, plan_sentence, wait_words, when_words,
+};
 pub use crate::schedule::explain::week_picture::{
     interval_in_force, rule_in_force, week_of_intervals,
 };
@@ -41,6 +43,7 @@ pub use crate::schedule::holds::in_force::{
     Restriction, floors_in_force, skipped_hours, skips_in_words,
 };
 pub use crate::schedule::holds::manual_poll::{ByHand, classify_manual_poll, urgency};
+pub use crate::schedule::holds::rate_limits::announces_limit;
 pub use crate::schedule::holds::retry_after::{Wait, WaitHeader};
 pub use crate::schedule::interval::pace::Pace;
 pub use crate::schedule::json::facts_json::{StatedFacts, read_facts};

@@ -106,8 +106,12 @@ fn times_in_the_future_count_as_now_and_far_ones_as_unknown() {
     let ahead = at("05-05 05:05");
     (facts.last_ok, facts.last_try) = (Some(ahead), Some(ahead));
     facts.cache = Some(CacheState::of_document(&headers, ahead));
-    facts.retry_after =
-        Some(Wait { received_at: ahead, seconds: 60, stated_by: WaitHeader::RetryAfter });
+    facts.retry_after = Some(Wait {
+        received_at: ahead,
+        seconds: 60,
+        stated_by: WaitHeader::RetryAfter,
+        refusals: 0,
+    });
     assert_eq!(decide_time(&facts, now, 0.0).due, Some(now), "the clock was wrong");
 }
 

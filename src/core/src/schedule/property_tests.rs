@@ -94,6 +94,7 @@ fn feed() -> impl Strategy<Value = (Facts, DateTime<Utc>)> {
         received_at: instant(WEEK_START),
         seconds,
         stated_by: WaitHeader::RetryAfter,
+        refusals: 0,
     });
     let cache = (0..1_000_000_u32, 0..1000_u32).prop_map(|(life, age_seconds)| CacheState {
         received_at: instant(WEEK_START),
@@ -239,7 +240,10 @@ proptest! {
         let (last_ok, last_try) = (facts.last_ok.map(seconds), facts.last_try.map(seconds));
         let (last_ok, last_try) = (last_ok.expect("polled"), last_try.expect("tried"));
         prop_assert!(next >= seconds(now));
-        prop_assert!(next >= last_try + HARD_MIN_SECONDS);
+        // A 429 that states a wait replaces the minimum and the backoff.
+        let is_429 = facts.failures > 0 && facts.failure == Some(PollFailure::Status(429));
+        let takes_turn = is_429 && facts.retry_after.is_some();
+        prop_assert!(takes_turn || next >= last_try + HARD_MIN_SECONDS);
         let bounds = Bounds::from_facts(&facts);
         prop_assert!(next >= last_ok + bounds.min);
         if let Some(wait) = facts.retry_after {
@@ -248,7 +252,7 @@ proptest! {
         if let Some(floor) = facts.cache.and_then(|cache| cache.floor_seconds()) {
             prop_assert!(next >= last_ok + floor);
         }
-        if facts.failures > 0 {
+        if facts.failures > 0 && !takes_turn {
             prop_assert!(next >= last_try + BACK_OFF_BASE_SECONDS);
         }
         if let Skips::Kept(windows) = Skips::from_facts(&facts) {

@@ -5,7 +5,7 @@ use icu_normalizer::properties::{
 };
 
 /// Letters that cannot be decomposed, with the plain letters that people type instead of them.
-const WRITTEN_AS: [(char, &str); 12] = [
+const WRITTEN_AS: [(char, &str); 19] = [
     ('ß', "ss"),
     ('æ', "ae"),
     ('œ', "oe"),
@@ -18,6 +18,13 @@ const WRITTEN_AS: [(char, &str); 12] = [
     ('þ', "th"),
     ('ς', "σ"),
     ('ŋ', "ng"),
+    ('ﬀ', "ff"),
+    ('ﬁ', "fi"),
+    ('ﬂ', "fl"),
+    ('ﬃ', "ffi"),
+    ('ﬄ', "ffl"),
+    ('ﬅ', "st"),
+    ('ﬆ', "st"),
 ];
 
 /// Maximum depth of nested decompositions. No letter needs more.
@@ -31,9 +38,13 @@ pub(super) fn is_of_word(char: char) -> bool {
     char.is_alphanumeric() || is_silent(char) || is_mark(char)
 }
 
-/// Checks whether a character may occur in words but is ignored: a joiner, the soft hyphen, or a variation selector.
+/// Checks whether a character may occur in words but is ignored: a joiner, the soft hyphen, the Arabic tatweel, which only widens
+/// a word, or a variation selector.
 pub(super) const fn is_silent(char: char) -> bool {
-    matches!(char, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{fe00}'..='\u{fe0f}')
+    matches!(
+        char,
+        '\u{ad}' | '\u{640}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{fe00}'..='\u{fe0f}'
+    )
 }
 
 fn is_mark(char: char) -> bool {
@@ -120,6 +131,7 @@ mod tests {
             ("ＡＢＣ１", "abc1"),
             ("Ёлка", "елка"),
             ("がガ한", "がガ한"),
+            ("oﬃce ﬁre جمـيل", "office fire جميل"),
             ("कि", "कि"),
             ("שָׁלוֹם", "שלום"),
         ] {

@@ -1,7 +1,6 @@
-//! Tests of the names of an entry's feed, its tags, and its labels.
+//! Tests of the names of an entry's feed, its tags, and its labels; and where in a query they are.
 
 use super::entry_regex::EntryRegex;
-use super::query_flaw::Position;
 use crate::history::FeedKey;
 
 /// A test of the name of a feed, tag or label.
@@ -13,6 +12,15 @@ pub struct NameTest {
     pub pattern: NamePattern,
     /// Where the test is in the query.
     pub at: Position,
+}
+
+/// A part of a query by its characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Position {
+    /// Number of characters before the part.
+    pub from: usize,
+    /// Number of characters before the end of the part.
+    pub to: usize,
 }
 
 /// Whose name is tested.

@@ -1,15 +1,7 @@
 //! Why a query is not understood, and where.
 
 use super::fields::{EntryStates, FieldNames};
-
-/// A part of a query by its characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Position {
-    /// Number of characters before the part.
-    pub from: usize,
-    /// Number of characters before the end of the part.
-    pub to: usize,
-}
+use super::name_test::Position;
 
 /// Why a query is not understood, and where. Prints as one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -3,6 +3,7 @@
 
 use super::figures::{Activity, Axes, DelayCurve, FigurePage, SHADES, legend_name, ticks};
 use super::policies::PollPolicy;
+use crate::feed::outgoing::escaped_text;
 
 /// The element by which a file with figures is recognised.
 pub const FIGURE_MARK: &str = "<desc>backissue simulate --figure</desc>";
@@ -64,8 +65,7 @@ impl SvgPage {
     }
 
     fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
-        let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        let text: String = text.chars().filter(|c| !c.is_control()).collect();
+        let text = escaped_text(text);
         self.put(&format!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"
         ));

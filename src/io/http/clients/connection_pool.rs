@@ -8,8 +8,9 @@
     reason = "fetches run at once, and each may change the clients for all"
 )]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 
 use reqwest::Client;
@@ -18,6 +19,8 @@ use crate::io::http::address_guard::Allowed;
 
 /// Maximum number of idle connections (SPEC D.1).
 pub(super) const IDLE_MAX: usize = 64;
+/// Number of connections whose last answer is remembered: more than can be idle or in use at a time.
+const ANSWERED_MAX: usize = 4 * IDLE_MAX;
 
 /// The properties of a client: each combination has its own client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +29,8 @@ pub(super) struct ClientKind {
     pub(super) via: Via,
     /// The addresses that the client may connect to.
     pub(super) allowed: Allowed,
+    /// `true` to use HTTP/1.1 even if the server offers HTTP/2.
+    pub(super) http1: bool,
 }
 
 /// The proxy that requests go through.
@@ -57,6 +62,8 @@ struct OpenClients {
     hosts: BTreeMap<(ClientKind, String), usize>,
     /// The sum of all values in `hosts`.
     idle: usize,
+    /// Local addresses of the connections that answered last. A connection has a local address of its own.
+    answered: VecDeque<SocketAddr>,
 }
 
 impl ConnectionPool {
@@ -82,13 +89,38 @@ impl ConnectionPool {
             }
         };
         if open.idle >= IDLE_MAX {
-            *open = OpenClients::default();
+            *open = OpenClients {
+                answered: std::mem::take(&mut open.answered),
+                ..OpenClients::default()
+            };
         }
         open.idle = open.idle.saturating_add(1);
         let idle = open.hosts.entry(host).or_default();
         *idle = idle.saturating_add(1);
         open.clients.insert(kind, (per_host, client.clone()));
         Ok(client)
+    }
+
+    /// Returns a client without open connections.
+    pub(super) fn fresh_client(&self, kind: ClientKind) -> Result<Client, reqwest::Error> {
+        (self.make)(kind).1
+    }
+
+    /// Records that the connection with this local address answered a request.
+    pub(super) fn note_answered(&self, connection: SocketAddr) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if !open.answered.contains(&connection) {
+            open.answered.push_back(connection);
+        }
+        if open.answered.len() > ANSWERED_MAX {
+            open.answered.pop_front();
+        }
+    }
+
+    /// Checks whether the connection with this local address answered an earlier request.
+    pub(super) fn has_answered(&self, connection: SocketAddr) -> bool {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.answered.contains(&connection)
     }
 }
 

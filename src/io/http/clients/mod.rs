@@ -14,9 +14,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper_util::client::legacy::connect::HttpInfo;
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::header::HeaderValue;
-use reqwest::{Client, ClientBuilder, RequestBuilder, Response};
+use reqwest::{Client, ClientBuilder, Method, RequestBuilder, Response};
 use url::Url;
 
 use super::address_class::AddressClass;
@@ -25,9 +26,9 @@ use super::address_guard::{
     host_text, is_localhost, literal,
 };
 use super::certificates::{read_extra_roots, tls};
-use super::failures::find_error;
+use super::failures::{Repetition, find_error};
 use super::limits::Limits;
-use super::proxies::{OwnProxy, ProxyChoice, own_proxies, proxies, proxy_variables};
+use super::proxies::{OwnProxy, ProxyChoice, no_proxy, own_proxies, proxies, proxy_variables};
 use super::request_headers::USER_AGENT;
 use crate::engine::politeness::host_queue::parallel_to_site;
 use crate::engine::settings::NetworkSettings;
@@ -47,6 +48,8 @@ pub struct ClientEnvironment {
     /// Environment variables that configure proxies, with their values. They are checked separately, because [`Matcher`] silently
     /// ignores invalid values.
     pub proxy_variables: Vec<(&'static str, String)>,
+    /// Hosts that are requested without the configured proxy, in the form of `NO_PROXY`.
+    pub no_proxy: String,
     /// Trusted certificate authorities, instead of the platform's.
     pub roots: Option<Arc<rustls::RootCertStore>>,
 }
@@ -59,6 +62,7 @@ impl ClientEnvironment {
             classify: AddressClass::classify,
             proxies: Arc::new(Matcher::from_system()),
             proxy_variables: proxy_variables(),
+            no_proxy: no_proxy(),
             roots: None,
         }
     }
@@ -140,19 +144,20 @@ impl Clients {
                 let idle = idle_per_host(&settings, kind);
                 let builder = builder(&settings, &limits, idle).dns_resolver(resolver);
                 let builder = proxies.into_iter().fold(builder, ClientBuilder::proxy);
-                (idle, builder.tls_backend_preconfigured(tls.clone()).build())
+                let mut tls = tls.clone();
+                if kind.http1 {
+                    tls.alpn_protocols.retain(|protocol| protocol != b"h2");
+                }
+                (idle, builder.tls_backend_preconfigured(tls).build())
             }
         };
         let pool = ConnectionPool::new(Box::new(make));
         // All clients are created now, so that errors in the settings are reported early.
         for via in [Via::Nothing, Via::Usual] {
-            pool.client(ClientKind { via, allowed: Allowed::Public }, "")
+            pool.client(ClientKind { via, allowed: Allowed::Public, http1: false }, "")
                 .map_err(|error| format!("the HTTP client cannot start: {error}"))?;
         }
-        let through = match (&settings.proxy, hosts.first()) {
-            (Some(_), Some(host)) => ProxyChoice::Always(host.clone()),
-            (Some(_) | None, _) => ProxyChoice::Environment(Arc::clone(&around.proxies)),
-        };
+        let through = ProxyChoice::new(settings, &around.proxies, &around.no_proxy);
         Ok(Self { pool, through, own, guard })
     }
 
@@ -200,11 +205,32 @@ impl Clients {
         }
     }
 
-    /// Returns the client for a request to the host of a URL.
-    fn client(&self, via: Via, allowed: Allowed, url: &Url) -> Result<Client, SendError> {
-        let kind = ClientKind { via, allowed };
-        let client = self.pool.client(kind, url.authority());
-        client.map_err(|error| SendError::Broken { error, through: None })
+    /// Sends a request. A GET that the server did not process, or did not answer on a connection that it closed meanwhile, is sent
+    /// once more on a new connection (SPEC D.2).
+    async fn exchange(
+        &self,
+        (via, allowed): (Via, Allowed),
+        url: &Url,
+        get: &impl Fn(&Client) -> RequestBuilder,
+    ) -> Result<Response, reqwest::Error> {
+        let kind = ClientKind { via, allowed, http1: false };
+        let client = self.pool.client(kind, url.authority())?;
+        let request = get(&client).build()?;
+        let is_get = request.method() == Method::GET;
+        let mut sent = client.execute(request).await;
+        let again = sent.as_ref().err().filter(|_| is_get).and_then(|error| {
+            Repetition::after(error, |connection| self.pool.has_answered(connection))
+        });
+        if let Some(again) = again {
+            let http1 = again == Repetition::OverHttp1;
+            let client = self.pool.fresh_client(ClientKind { http1, ..kind })?;
+            sent = get(&client).send().await;
+        }
+        let info = sent.as_ref().ok().and_then(|response| response.extensions().get::<HttpInfo>());
+        if let Some(info) = info {
+            self.pool.note_answered(info.local_addr());
+        }
+        sent
     }
 
     async fn send_directly(
@@ -214,8 +240,7 @@ impl Clients {
         get: &impl Fn(&Client) -> RequestBuilder,
     ) -> Result<ReceivedResponse, SendError> {
         let host = host_text(url);
-        let client = self.client(Via::Nothing, allowed, url)?;
-        let sent = get(&client).send().await;
+        let sent = self.exchange((Via::Nothing, allowed), url, get).await;
         let response = sent.map_err(|error| unsent(error, None))?;
         let peer = response.remote_addr().map(|peer| peer.ip());
         // Check the address of the peer too, in case a connection was made without the check in the resolver.
@@ -243,8 +268,7 @@ impl Clients {
             let class = AddressClass::Loopback;
             return Err(SendError::Refused(RefusedAddress { host, address: None, class }));
         }
-        let client = self.client(via, allowed, url)?;
-        let sent = get(&client).send().await;
+        let sent = self.exchange((via, allowed), url, &get).await;
         let response = sent.map_err(|error| unsent(error, Some(proxy)))?;
         let public = match literal(url) {
             Some(address) => self.guard.is_public(&host, address),

@@ -7,11 +7,14 @@ use url::Url;
 use super::client::{FetchTrace, Http, parse_url, unread_answer};
 use super::failures::classify_error;
 use super::limits::Limits;
-use super::redirects::{self, Redirect, RedirectPath};
+use super::redirects::{self, Redirect, RedirectLimits, RedirectPath};
 use super::request_headers::FetchCredentials;
 use super::response_body::answer_headers;
 use super::trust::Trust;
 use crate::engine::poll::fetch::{AnswerHeaders, FetchFailure, FetchRequest};
+
+/// Maximum number of redirects to a file: podcasts pass through the servers of several companies that count listeners.
+const FILE_REDIRECTS_MAX: usize = 20;
 
 /// A response whose body is read piece by piece.
 #[derive(Debug)]
@@ -19,6 +22,8 @@ pub(in crate::io) struct OpenFile {
     url: Url,
     response: Response,
     limits: Limits,
+    /// `true` if a redirect led from https to http.
+    pub(in crate::io) is_unencrypted: bool,
 }
 
 impl OpenFile {
@@ -63,19 +68,22 @@ impl Http {
         trust.check(&url, request.allow_insecure)?;
         let credentials = FetchCredentials::take_from_address(&mut url, &self.credentials);
         let (mut path, mut trace) = (RedirectPath::new(url, trust), FetchTrace::default());
+        let steps = RedirectLimits { all_max: FILE_REDIRECTS_MAX, is_file: true, ..self.steps() };
         loop {
             let arrived = self.send(&path, request, &credentials, more, &mut trace).await?;
             let (status, head) = (arrived.response.status(), arrived.response.headers());
             path.take_cookies(head);
             let Some(turn) = Redirect::from_head(status, head)? else {
+                let is_unencrypted = path.is_downgraded();
                 return Ok(OpenFile {
                     url: path.at,
                     response: arrived.response,
                     limits: self.limits,
+                    is_unencrypted,
                 });
             };
             let wait = redirects::requested_wait(&unread_answer(&path.at, &arrived));
-            path.follow(&turn, arrived.public, request, self.steps())?;
+            path.follow(&turn, arrived.public, request, steps)?;
             tokio::time::sleep(wait.min(self.limits.redirect_wait_max)).await;
         }
     }

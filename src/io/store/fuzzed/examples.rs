@@ -6,7 +6,8 @@ use std::fs;
 use chrono::{DateTime, Duration, Utc};
 
 use crate::engine::change::MarkChange;
-use crate::engine::change::undo_stack::{SavedStep, Step, StepChanges};
+use crate::engine::change::step::Step;
+use crate::engine::change::undo_stack::{SavedStep, StepChanges};
 use crate::engine::change::value::ChangeId;
 use crate::engine::downloads::queue::sample;
 use crate::engine::entries::full_text::FullText;
@@ -143,7 +144,12 @@ fn fill(store: &mut Store) {
             forward: false,
         },
     ];
-    let kept = (1..).zip(steps).map(|(id, step)| SavedStep { id: ChangeId(id), at: at(3), step });
+    let kept = (1..).zip(steps).map(|(id, step)| SavedStep {
+        id: ChangeId(id),
+        at: at(3),
+        step,
+        undone: false,
+    });
     store.save_steps(&StepChanges { kept: kept.collect(), gone: Vec::new() }).unwrap();
 }
 

@@ -17,6 +17,7 @@ use super::pack_file::{Pack, Scanned};
 use super::pack_place::PackPlace;
 use super::table::{Batch, Stored, Table, TableName, read_at};
 use crate::io::private_files::create_empty_subfolder;
+use crate::io::regular_files::open_with;
 use crate::io::store::error::{StoreError, catch_sled_panic};
 use crate::io::store::sleepy_threads::{SessionLength, open_database};
 use crate::io::system::words::is_out_of_files;
@@ -54,6 +55,8 @@ pub(in crate::io::store) struct Database {
     is_noted: bool,
     /// Whether sled may hold something else than the pack.
     is_wrong: bool,
+    /// Undo steps that are written in the next frame.
+    pub(in crate::io::store) beside: Option<Batch>,
     /// Nothing can be written.
     only_reads: bool,
 }
@@ -157,6 +160,7 @@ impl Database {
             ordered: None,
             is_noted: false,
             is_wrong: true,
+            beside: None,
             only_reads: false,
         })
     }
@@ -202,6 +206,10 @@ impl Database {
         &mut self,
         batches: &[(TableName, &Batch)],
     ) -> Result<(), StoreError> {
+        let steps = self.beside.take();
+        let steps = steps.iter().map(|steps| (TableName::Undo, steps));
+        let batches: Vec<_> = batches.iter().copied().chain(steps).collect();
+        let batches = batches.as_slice();
         let mut frame = FrameBuilder::default();
         for (table, batch) in batches {
             if !frame.add(*table, batch) {
@@ -258,14 +266,15 @@ impl Database {
     /// do that, sled may try.
     fn reserve(&mut self, bytes: usize) -> Result<(), StoreError> {
         let path = self.index.join("db");
-        let mut file = fs::OpenOptions::new().write(true).open(&path);
+        let open = || open_with(fs::OpenOptions::new().write(true), &path);
+        let mut file = open();
         for _ in 0..TRIES {
             if !file.as_ref().is_err_and(is_out_of_files) {
                 break;
             }
             // Connections take them all, but close all the time: without patience the result of a poll would be lost.
             std::thread::sleep(TRY_PAUSE);
-            file = fs::OpenOptions::new().write(true).open(&path);
+            file = open();
         }
         let file = file.inspect_err(|error| {
             // Without its files sled goes on writing into nothing.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::frame::{Change, FrameBuilder, HEAD, Head, MAGIC, changes, random};
 use super::pack_place::SyncedEnd;
 use super::table::TableName;
+use crate::io::regular_files::open_with;
 
 /// Bytes that are read at once in the search for the next frame after a damaged part.
 const SEARCHED: usize = 1024 * 1024;
@@ -65,7 +66,7 @@ impl Pack {
 
     /// Opens a pack. Nothing but its first frame is read. If it has none, its number is a new one.
     pub(super) fn open(path: &Path, writable: bool) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).write(writable).open(path)?;
+        let file = open_with(OpenOptions::new().read(true).write(writable), path)?;
         let end = file.metadata()?.len();
         let mut pack = Self::with(file, path, end);
         if let Some((_, head, _)) = pack.next_frame(0, end)? {

@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use super::pack_file::Pack;
+use crate::io::regular_files;
 use crate::io::store::error::StoreError;
 
 /// Bytes before the end of the synced part that are compared. They contain the last frames, with the checksums of their values.
@@ -61,7 +62,7 @@ impl Pack {
         }
         // A longer one was continued by another process.
         let may_return = !is_open && found.is_file() && found.len() == self.synced_end.end;
-        if may_return && File::open(&self.path).is_ok_and(|file| is_same(&file)) {
+        if may_return && regular_files::open(&self.path).is_ok_and(|file| is_same(&file)) {
             PackPlace::Returned
         } else {
             PackPlace::Gone

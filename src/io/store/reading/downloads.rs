@@ -51,7 +51,7 @@ impl Store {
         wanted: &AttachedWanted,
     ) -> Result<Vec<LoadedEntry>, StoreError> {
         let keys: Vec<EntryKey> = match wanted {
-            AttachedWanted::Chosen(keys, _) => keys.clone(),
+            AttachedWanted::Chosen(keys, _) | AttachedWanted::Addresses(keys) => keys.clone(),
             AttachedWanted::New(feed, range) => {
                 range.clone().map(|seq| EntryKey { feed: *feed, seq }).collect()
             }

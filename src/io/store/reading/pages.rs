@@ -9,7 +9,7 @@ use crate::engine::entries::pictures_ahead::{PicturedText, TextsWanted};
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
-use crate::io::store::reading::verdicts::KnownVerdicts;
+use crate::io::store::reading::search_hits::KnownVerdicts;
 use crate::io::store::record_keys::TextRecord;
 use crate::io::store::record_keys::{feed_of, number_of, numbered_key};
 use crate::io::store::upkeep::check::StoreProblem;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::verdicts::UnsureHit;
+use super::search_hits::{SearchHit, UnsureHit};
 use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Show};
 use crate::engine::saved_searches::SavedSearch;
 use crate::io::codec;
@@ -26,16 +26,6 @@ const NEWEST_WEIGHT: f32 = 0.3;
 const HALF_LIFE_SECONDS: f32 = 365.0 * 86_400.0;
 /// Characters of a text that a snippet is taken from.
 const SNIPPET_TEXT_CHARS: usize = 100_000;
-
-/// An entry that a search found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SearchHit {
-    pub key: EntryKey,
-    /// The date that it is listed under, in Unix seconds.
-    pub listed: i64,
-    /// How well it matches; 0 if the query has no words.
-    pub score: f32,
-}
 
 impl Store {
     /// Sets the index to search in.

@@ -1,11 +1,9 @@
 //! Checks what the index cannot answer: the texts of entries say whether the words of a phrase follow each other, and whether a part of a
 //! word, a link or a regular expression matches.
 
-use std::collections::BTreeMap;
-
 use chrono::DateTime;
 
-use super::search::SearchHit;
+use super::search_hits::{SearchHit, UnsureHit, Verdicts};
 use crate::io::store::chunks::{kept_in, read_in};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
@@ -14,60 +12,6 @@ use backissue_core::search::{Condition, EntryTexts, Leaf, Matching, TextTest};
 
 /// Entries whose texts are read together.
 const SLICE: usize = 128;
-/// Maximum number of verdicts that are remembered, about 50 bytes each.
-const VERDICTS_MAX: usize = 100_000;
-
-/// Whether a test holds for entries, each with the content that was read.
-type Verdicts = BTreeMap<EntryKey, (u64, bool)>;
-
-/// Verdicts on the tests that were made last, the newest at the end: an open list and the counts of saved searches ask for the same
-/// ones again and again.
-#[derive(Debug, Default)]
-pub(in crate::io::store) struct KnownVerdicts(Vec<(TextTest, Verdicts)>);
-
-impl KnownVerdicts {
-    /// Removes the verdicts on a test, which must be put back.
-    fn take(&mut self, test: &TextTest) -> Verdicts {
-        let place = self.0.iter().position(|(known, _)| known == test);
-        place.map(|place| self.0.remove(place).1).unwrap_or_default()
-    }
-
-    fn put(&mut self, test: TextTest, verdicts: Verdicts) {
-        self.0.retain(|(known, _)| *known != test);
-        self.0.push((test, verdicts));
-        while self.0.len() > 1
-            && self.0.iter().map(|(_, of)| of.len()).sum::<usize>() > VERDICTS_MAX
-        {
-            self.0.remove(0);
-        }
-    }
-}
-
-/// An entry for which the index does not decide whether it meets a condition.
-#[derive(Debug, Clone)]
-pub(super) struct UnsureHit {
-    pub(super) hit: SearchHit,
-    pub(super) row: IndexRow,
-    /// What the index knows of each text test of the condition, in their order; empty if it was not asked.
-    pub(super) known: Vec<Option<bool>>,
-}
-
-impl UnsureHit {
-    /// Returns what the index or the text said about a test, if one of them did.
-    fn known_of(
-        &self,
-        test: &TextTest,
-        tests: &[&TextTest],
-        verdicts: &[Verdicts],
-    ) -> Option<bool> {
-        let place = tests.iter().position(|other| std::ptr::eq(*other, test))?;
-        self.known.get(place).copied().flatten().or_else(|| {
-            let (content, holds) = verdicts.get(place)?.get(&self.hit.key)?;
-            (*content == self.row.content).then_some(*holds)
-        })
-    }
-}
-
 impl Store {
     /// Returns whether an entry meets a condition, given what is known of its text tests.
     pub(super) fn judge_entry(

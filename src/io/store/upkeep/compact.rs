@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::disk_room::FREE_MIN;
 use crate::io::private_files::{create_empty_subfolder, create_private_subfolder};
+use crate::io::regular_files;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
@@ -153,7 +154,7 @@ pub(in crate::io::store) fn finish_replacement(data: &Path) -> Result<(), StoreE
     }
     // The old one is moved aside only once the new one is complete; but there may have been no old one.
     let is_whole = || {
-        let file = File::open(&new).map_err(StoreError::from)?;
+        let file = regular_files::open(&new).map_err(StoreError::from)?;
         read_frames::<StoreError>(BufReader::new(file), &mut |_| Ok(()))
     };
     if pack.exists() || is_whole().is_err() {

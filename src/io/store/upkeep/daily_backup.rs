@@ -2,13 +2,14 @@
 //! no longer be opened, a new one is made from the newest backup.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use chrono::{Datelike, NaiveDate};
 
 use super::backup::{BackupSource, Extent};
 use crate::io::private_files::create_private_subfolder;
+use crate::io::regular_files::put_in_place;
 use crate::io::store::error::StoreError;
 use crate::io::system::words::system_words;
 
@@ -80,11 +81,8 @@ pub(in crate::io::store) fn write(
     remove_unfinished(data);
     let mut file = tempfile::NamedTempFile::new_in(folder(data)).map_err(cannot)?;
     source.write(&mut file, None, Extent::WithoutTexts, goes_on)?;
-    file.flush().and_then(|()| file.as_file().sync_all()).map_err(cannot)?;
-    let path = folder(data).join(format!("{today}{ENDING}"));
-    file.persist(path).map_err(|error| cannot(error.error))?;
     // An older one goes only when the new one has its name for good.
-    fs::File::open(folder(data)).and_then(|folder| folder.sync_all()).map_err(cannot)?;
+    put_in_place(file, &folder(data).join(format!("{today}{ENDING}"))).map_err(cannot)?;
     for outdated in outdated(&newest_first(data, today)) {
         fs::remove_file(&outdated.path).map_err(cannot)?;
     }

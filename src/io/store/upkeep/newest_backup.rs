@@ -1,13 +1,13 @@
 //! Single records as the newest daily backup has them that can be read: they take the place of damaged ones.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::path::Path;
 
 use chrono::NaiveDate;
 
 use super::backup::read_backup;
 use super::daily_backup;
+use crate::io::regular_files;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
@@ -30,7 +30,7 @@ impl BackedUp {
             return Self::default();
         }
         for daily in daily_backup::newest_first(data, NaiveDate::MAX) {
-            let Ok(file) = File::open(&daily.path) else { continue };
+            let Ok(file) = regular_files::open(&daily.path) else { continue };
             let mut records = BTreeMap::new();
             let read = read_backup(file, &mut |(table, key, value)| {
                 let name = (table, key.to_vec());

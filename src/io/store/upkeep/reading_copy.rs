@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use super::disk_room::FREE_MIN;
 use super::free_room::measure_room;
+use crate::io::regular_files::open_with;
 use crate::io::store::error::StoreError;
 use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
@@ -23,7 +24,7 @@ static PROBE: [u8; 64 * 1024] = [0; 64 * 1024];
 pub(super) fn is_writable(data: &Path) -> bool {
     let probe = tempfile::tempfile_in(data);
     let probed = probe.and_then(|mut file| file.write_all(&PROBE).and_then(|()| file.sync_all()));
-    probed.is_ok() && OpenOptions::new().append(true).open(data.join(PACK)).is_ok()
+    probed.is_ok() && open_with(OpenOptions::new().append(true), &data.join(PACK)).is_ok()
 }
 
 /// Returns whether a store could not be opened because it cannot be written.
@@ -99,7 +100,12 @@ mod tests {
         let (mut store, told) = Store::read_instead(data.path(), StoreError::NoRoom).unwrap();
         assert_eq!(told, Some(StoreError::ReadOnly.to_string()));
         assert_eq!(store.salt(1).unwrap(), 7);
-        let write = StoreWork { id: JobId(1), job: Job::SaveSearches(Vec::new()), change: None };
+        let write = StoreWork {
+            id: JobId(1),
+            job: Job::SaveSearches(Vec::new()),
+            change: None,
+            beside: None,
+        };
         let why = store.perform(write).unwrap().result.unwrap_err();
         assert!(why.no_room && why.text.contains("read-only"), "{why:?}");
         let copy = store.elsewhere.as_ref().unwrap().path().to_owned();

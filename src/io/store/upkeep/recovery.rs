@@ -2,7 +2,7 @@
 //! from the newest daily backup. The damaged pack is kept beside it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 
 use chrono::{DateTime, NaiveDate, Utc};
@@ -12,6 +12,7 @@ use super::compact::{NewPack, finish_replacement, replace_pack};
 use super::daily_backup;
 use super::mending::SOME_LOST;
 use super::recovery_report::{DAMAGED, DamagedFolder, RecoveryReport, damaged_folders, note_told};
+use crate::io::regular_files;
 use crate::io::store::error::StoreError;
 use crate::io::store::folder_lock::lock_folder;
 use crate::io::store::handle::Store;
@@ -141,7 +142,7 @@ fn find_missing(
     missing: &mut MissingRecords,
 ) -> Option<(NaiveDate, u64)> {
     for daily in daily_backup::newest_first(data, now.date_naive()) {
-        let Ok(file) = File::open(&daily.path) else { continue };
+        let Ok(file) = regular_files::open(&daily.path) else { continue };
         missing.clear();
         let read = read_backup(file, &mut |(table, key, value)| {
             // An undo step of a change that was undone meanwhile would be there again.

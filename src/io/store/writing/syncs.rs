@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::entries::account_sync::{FeedSync, FeedSynced};
+use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::io::codec;
 use crate::io::store::commit::CommitParts;
 use crate::io::store::error::StoreError;
@@ -15,7 +16,7 @@ use crate::io::store::record_keys::feed_bytes;
 use backissue_core::accounts::changes::ChangeState;
 use backissue_core::accounts::labels::{AgreedLabel, KnownLabel};
 use backissue_core::accounts::marks::KnownMarks;
-use backissue_core::accounts::subscriptions::AgreedFeed;
+use backissue_core::accounts::subscriptions::{AgreedFeed, Leaving};
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::identity::is_hashed_identity;
@@ -45,6 +46,10 @@ pub struct AccountState {
     pub unread_start: Option<u64>,
     /// What was pulled from a server that tells what changed.
     pub changes: ChangeState,
+    /// Feeds that were removed here and stay on the server until the user answers.
+    pub held: Vec<FeedKey>,
+    /// Entries whose marks the server did not take, with the number of tries.
+    pub refused: BTreeMap<ItemId, u8>,
     /// The last syncs, oldest first.
     pub log: Vec<SyncLine>,
 }
@@ -73,8 +78,16 @@ pub struct SyncLine {
     pub feeds: u32,
     /// Titles of the feeds that were unsubscribed here because they were unsubscribed there.
     pub unsubscribed: Vec<String>,
+    /// Titles of the feeds that were unsubscribed there and stay here, because the user had them before.
+    pub kept: Vec<String>,
+    /// Number of feeds that were removed here and stay on the server until the user answers.
+    pub held: usize,
+    /// Number of marks of a restored backup that the server does not have and that wait for the user's answer.
+    pub held_marks: usize,
     /// Marks that the server did not take although it said so.
     pub untaken: u32,
+    /// Marks that are no longer sent, because the server refused them three times.
+    pub dropped: u32,
     /// A change of a subscription that the server refused, a sentence.
     pub refused: Option<String>,
     /// Why it ended early, a sentence.
@@ -100,7 +113,7 @@ pub struct FeedLabels {
     pub labels: BTreeMap<String, KnownLabel>,
 }
 
-/// An entry that is on both sides: its number here, and four marks as bits.
+/// An entry that is on both sides: its number here, and six marks as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct SyncedItem(u32, u8);
 
@@ -108,13 +121,16 @@ const READ: u8 = 1;
 const STARRED: u8 = 1 << 1;
 const READ_SENT: u8 = 1 << 2;
 const STAR_SENT: u8 = 1 << 3;
+const READ_HELD: u8 = 1 << 4;
+const STAR_HELD: u8 = 1 << 5;
 
 impl SyncedItem {
     fn new(seq: u32, marks: KnownMarks) -> Self {
         let bit = |set, bit| if set { bit } else { 0 };
         let agreed = bit(marks.agreed.is_read, READ) | bit(marks.agreed.is_starred, STARRED);
         let sent = bit(marks.sent.is_read, READ_SENT) | bit(marks.sent.is_starred, STAR_SENT);
-        Self(seq, agreed | sent)
+        let held = bit(marks.held.is_read, READ_HELD) | bit(marks.held.is_starred, STAR_HELD);
+        Self(seq, agreed | sent | held)
     }
 
     fn marks(self, flags: Flags) -> KnownMarks {
@@ -123,6 +139,7 @@ impl SyncedItem {
             agreed: Marks { is_read: has(READ), is_starred: has(STARRED) },
             local: marks_of(flags),
             sent: Marks { is_read: has(READ_SENT), is_starred: has(STAR_SENT) },
+            held: Marks { is_read: has(READ_HELD), is_starred: has(STAR_HELD) },
         }
     }
 }
@@ -247,6 +264,7 @@ impl Store {
             if let Some(sending) = sync.sending.get(id) {
                 known.sent = *sending;
             }
+            known = sync.answer.map_or(known, |is_sent| known.answered(is_sent));
             let after = with_marks(row.flags, known.local);
             if after != row.flags {
                 merged.counters.shift(Some(row.flags), Some(after));
@@ -272,6 +290,44 @@ impl Store {
         }
         self.write(feed, merged, CommitParts::of_sync(hits, flags, batch))?;
         Ok(result)
+    }
+
+    /// Counts the entries of feeds with marks that were changed here and not sent.
+    pub fn unsent_marks(&mut self, feeds: &[FeedKey]) -> Result<usize, StoreError> {
+        let mut count = 0_usize;
+        for feed in feeds {
+            let (_, marks) = self.synced(*feed)?;
+            let unsent = marks.values().filter(|known| known.local != known.agreed);
+            count = count.saturating_add(unsent.count());
+        }
+        Ok(count)
+    }
+
+    /// Lets everything of a restored backup wait that would change a server: it may have changed since the backup was made. Titles and
+    /// folders are taken from the server.
+    pub fn hold_unsent(&mut self) -> Result<(), StoreError> {
+        let mut batch = Batch::default();
+        let (active, ended) = (self.subscriptions()?, self.ended_subscriptions()?);
+        for saved in active.iter().chain(&ended) {
+            let feed = saved.key;
+            if saved.record.leaving != Leaving::Stays {
+                let record = SubscriptionRecord { leaving: Leaving::Stays, ..saved.record.clone() };
+                self.save_records(&[(feed, record)])?;
+            }
+            let mut synced = self.synced_feed(feed)?;
+            let rows = self.rows_of(feed)?;
+            for item in synced.items.values_mut() {
+                let Some(row) = rows.get(item.0 as usize) else { continue };
+                *item = SyncedItem::new(item.0, item.marks(row.flags).restored());
+            }
+            if !synced.agreed.stream.is_empty() {
+                let title = saved.record.own_title.clone();
+                synced.agreed.title = title.unwrap_or(synced.agreed.title);
+                synced.agreed.folder = saved.record.tags.first().cloned();
+                batch.insert(feed_bytes(feed), codec::encode(&synced)?);
+            }
+        }
+        self.db.commit(&[(TableName::Syncs, &batch)])
     }
 
     /// Connects the arrived entries that are here already, from a poll or an earlier sync, and returns the others.
@@ -330,114 +386,5 @@ fn ids_of(sync: &FeedSync) -> BTreeMap<&str, &ItemId> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use backissue_core::feed::Entry;
-    use backissue_core::feed::identity::hashed_identity;
-
-    const FEED: FeedKey = FeedKey(1);
-    const NOW: DateTime<Utc> = DateTime::from_timestamp(1_700_000_000, 0).unwrap();
-    const UNREAD: Marks = Marks { is_read: false, is_starred: false };
-    const READ_THERE: Marks = Marks { is_read: true, is_starred: false };
-    const STARRED_THERE: Marks = Marks { is_read: false, is_starred: true };
-
-    fn id(number: u32) -> ItemId {
-        ItemId::read(&number.to_string()).unwrap()
-    }
-
-    fn entry(id: &str, number: u32) -> Entry {
-        Entry {
-            id: id.into(),
-            link: Some(format!("https://a.example/{number}")),
-            title: Some(format!("Entry {number}")),
-            content: Some("text".into()),
-            published: DateTime::from_timestamp(i64::from(number) * 100, 0),
-            ..Entry::default()
-        }
-    }
-
-    fn sync(arrived: &[u32], marks: &[(u32, Marks)]) -> FeedSync {
-        let arrived = arrived.iter().map(|&number| (id(number), entry(&id(number).long(), number)));
-        let marks = marks.iter().map(|&(number, marks)| (id(number), marks)).collect();
-        FeedSync { arrived: arrived.collect(), marks, ..FeedSync::new(FEED, NOW) }
-    }
-
-    fn flags(store: &mut Store) -> Vec<(bool, bool)> {
-        let rows = store.rows_of(FEED).unwrap();
-        rows.iter().map(|row| (row.flags.is_read(), row.flags.is_starred())).collect()
-    }
-
-    fn changed(store: &mut Store) -> Vec<ItemId> {
-        let (_, marks) = store.synced(FEED).unwrap();
-        marks
-            .into_iter()
-            .filter(|(_, it)| it.changed() != Marks::default())
-            .map(|it| it.0)
-            .collect()
-    }
-
-    #[test]
-    fn entries_and_marks_of_a_server_are_written_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(folder.path()).unwrap();
-        let first = sync(&[1, 2, 3], &[(1, UNREAD), (2, READ_THERE), (3, STARRED_THERE)]);
-        let done = store.sync_feed(&first).unwrap();
-        assert_eq!(
-            (done.new, done.marked, done.counters.unread, done.counters.starred),
-            (3, 0, 2, 1)
-        );
-        assert_eq!(flags(&mut store), [(false, false), (true, false), (false, true)]);
-        assert_eq!(
-            store.sync_feed(&first).unwrap(),
-            FeedSynced { new: 0, ..done },
-            "it arrives again"
-        );
-        // Read here, unread there, while the third is read there.
-        store.mark(&[EntryKey { feed: FEED, seq: 0 }], Flag::Read, true).unwrap();
-        let later = sync(&[], &[(1, UNREAD), (2, UNREAD), (3, READ_THERE)]);
-        let done = store.sync_feed(&later).unwrap();
-        assert_eq!((done.marked, done.counters.unread, done.counters.starred), (2, 1, 0));
-        assert_eq!(flags(&mut store), [(true, false), (false, false), (true, false)]);
-        assert_eq!(changed(&mut store), [id(1)], "only the mark made here is to be sent");
-        drop(store);
-        let mut store = Store::open(folder.path()).unwrap();
-        assert_eq!(changed(&mut store), [id(1)], "a mark to send outlives the process");
-        let gone = FeedSync { gone: BTreeSet::from([id(1)]), ..FeedSync::new(FEED, NOW) };
-        store.sync_feed(&gone).unwrap();
-        assert_eq!(flags(&mut store).len(), 3, "an entry that is gone there stays here");
-        assert_eq!(store.synced(FEED).unwrap().1.len(), 2);
-    }
-
-    #[test]
-    fn entries_of_a_poll_are_the_same_as_those_of_the_server() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(folder.path()).unwrap();
-        let polled = |position| {
-            let entries = (1..=4).map(|number| entry(&format!("urn:{number}"), number)).collect();
-            let document = FeedDocument { entries, ..FeedDocument::default() };
-            (document, Merging::at(DocumentPlace { position, fetched_at: NOW }))
-        };
-        let (document, merging) = polled(Position::Page);
-        let tombstones = Tombstones::default();
-        let (merged, _) = store.merge(FEED, &document, &merging, &tombstones).unwrap();
-        store.write(FEED, merged, CommitParts::default()).unwrap();
-        // The entries are old here and count as read; one was read by the user.
-        store.mark(&[EntryKey { feed: FEED, seq: 1 }], Flag::Opened, true).unwrap();
-        let marks = [(1, UNREAD), (2, UNREAD), (3, READ_THERE), (5, UNREAD)];
-        let done = store.sync_feed(&sync(&[1, 2, 3, 5], &marks)).unwrap();
-        assert_eq!(done.new, 1, "three are here already");
-        let read: Vec<bool> = flags(&mut store).into_iter().map(|(read, _)| read).collect();
-        assert_eq!(read, [false, true, true, true, false]);
-        assert_eq!(changed(&mut store), [id(2)], "nothing that nobody read is sent as read");
-        // Of the fourth entry, the server gives another link, title and date, and the hash of its id.
-        let mut hashed = sync(&[40], &[(40, READ_THERE)]);
-        hashed.arrived[0].1.id = hashed_identity("urn:4");
-        assert_eq!(store.sync_feed(&hashed).unwrap().new, 0);
-        // A later poll brings the entry that the server had first.
-        let mut document = polled(Position::Subscription).0;
-        document.entries.push(entry("urn:5", 5));
-        let place = DocumentPlace { position: Position::Subscription, fetched_at: NOW };
-        let (merged, _) = store.merge(FEED, &document, &Merging::at(place), &tombstones).unwrap();
-        assert_eq!(merged.new, 0);
-    }
-}
+#[path = "syncs_tests.rs"]
+mod tests;

@@ -124,7 +124,7 @@ mod tests {
     const B: FeedKey = FeedKey(2);
 
     fn work(job: Job) -> StoreWork {
-        StoreWork { id: JobId(1), job, change: None }
+        StoreWork { id: JobId(1), job, change: None, beside: None }
     }
 
     fn tried(feed: FeedKey) -> StoreWork {

@@ -13,8 +13,10 @@ use crate::ui::overlays::outcome::{ClickOutcome, KeyOutcome};
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 
+/// Number of screen lines for the last sync of an account.
+pub const STATE_LINES: usize = 3;
 /// Number of screen lines that each account takes in the list.
-pub const ACCOUNT_LINES: usize = 2;
+pub const ACCOUNT_LINES: usize = STATE_LINES + 1;
 
 /// Opens or closes the list.
 pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -118,7 +120,7 @@ pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutco
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::entries::account_sync::AccountStatus;
+    use crate::engine::entries::account_sync::{AccountStatus, Waiting};
     use crate::ui::input::ScreenInput;
     use crate::ui::keys::key_names::parse_key;
     use crate::ui::sample_app::{app_with, noon};
@@ -133,7 +135,8 @@ mod tests {
             name: name.into(),
             place: "ann at https://rss.example/".into(),
             last: None,
-            is_failing: false,
+            failure: None,
+            waits: Waiting::default(),
         };
         app.engine.accounts = vec![status("home"), status("work")];
         let mut chosen = app.engine.feeds[&FIRST].record.chosen();

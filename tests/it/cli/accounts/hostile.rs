@@ -2,8 +2,10 @@
 
 use super::{DIALECTS, FRESHRSS, add, marks, sync};
 use crate::support::binary::Program;
+use crate::support::documents::rss;
 use crate::support::greader_double::GreaderDouble;
 use crate::support::miniflux_double::MinifluxDouble;
+use crate::support::site::{Site, answer};
 
 const MEGABYTE: usize = 1024 * 1024;
 /// Entries with large texts: two that are too much together, and one that is too much alone.
@@ -89,4 +91,75 @@ fn dates_a_year_off_lose_no_entry_and_no_mark() {
             assert_eq!(marks(&program), server.marks(), "{habits:?} {clock}");
         }
     }
+}
+
+#[test]
+fn login_in_an_address_that_a_server_lists_is_not_kept() {
+    let (program, server) = (Program::new(), GreaderDouble::start(FRESHRSS));
+    let planted = "http://planted:pw@127.0.0.1:9/feed".to_owned();
+    server.state().feeds.insert(3, (planted, "Planted".into()));
+    add(&program, &server, "secret").with(0);
+    sync(&program);
+    let feeds = program.run(&["feeds", "--json"]).with(0);
+    assert_eq!(feeds.json().as_array().unwrap().len(), 3);
+    assert!(feeds.out.contains("http://127.0.0.1:9/feed") && !feeds.out.contains("planted"));
+    assert!(!program.path("credentials.toml").exists());
+    let second = program.run(&["account", "sync", "--whole"]).with(0);
+    assert!(!second.out.contains("subscription"), "nothing is left to change: {second:?}");
+}
+
+#[test]
+fn address_that_a_server_lists_leads_inside_only_if_typed() {
+    let (program, server) = (Program::new(), GreaderDouble::start(FRESHRSS));
+    let site = Site::start(|_| answer(200, &[], rss("Inside", "a", 3)));
+    let inside = site.at("/feed");
+    server.state().feeds.insert(3, (inside.clone(), "Inside".into()));
+    add(&program, &server, "secret").with(0);
+    program.run(&["set", "Inside", "--poll-here", "on"]).with(0);
+    let refused = program.run(&["poll", "Inside"]).with(1);
+    assert!(refused.out.contains("subscribe to this address by typing it"), "{refused:?}");
+    program.run(&["account", "remove", "home", "--keep"]).with(0);
+    program.run(&["poll", "Inside"]).with(1);
+    assert_eq!(site.all_requests().len(), 0);
+    program.run(&["add", &inside]).with(0);
+    program.run(&["poll", "Inside"]).with(0);
+}
+
+#[test]
+fn error_page_with_the_request_shows_no_secret() {
+    let (program, server) = (Program::new(), GreaderDouble::start(FRESHRSS));
+    server.publish(1, 1..=3);
+    add(&program, &server, "hunter-2-hunter").with(2);
+    server.state().password = "hunter-2-hunter".into();
+    add(&program, &server, "hunter-2-hunter").with(0);
+    let echo = "<pre>auth=ann/hunter-2-hunter T=token-hunter-2-hunter Passwd=hunter-2-hunter</pre>";
+    for (place, status) in [
+        ("/subscription/list", 500),
+        ("/subscription/list", 200),
+        ("/token", 500),
+        ("/ClientLogin", 418),
+    ] {
+        server.state().instead = [(place, (status, echo.to_owned()))].into();
+        let mut told = program.run(&["account", "sync", "--whole"]);
+        if place == "/ClientLogin" {
+            told = add(&program, &server, "hunter-2-hunter").with(2);
+        }
+        let listed = program.run(&["account", "list"]);
+        let log = program.run(&["log"]);
+        for shown in [&told, &listed, &log] {
+            assert!(!format!("{shown:?}").contains("hunter-2"), "{place} {status}: {shown:?}");
+        }
+    }
+}
+
+#[test]
+fn no_started_program_inherits_the_password() {
+    let (program, server) = (Program::new(), GreaderDouble::start(FRESHRSS));
+    let seen = program.path("seen");
+    let command = format!("sh -c 'env > {}; echo secret'", seen.display());
+    let args =
+        ["account", "add", server.address(), "--user", "ann", "--password-command", &command];
+    program.run_in(&[("BACKISSUE_ACCOUNT_PASSWORD", "hunter2")], &args).with(0);
+    let environment = std::fs::read_to_string(seen).unwrap();
+    assert!(environment.contains("HOME=") && !environment.contains("hunter2"), "{environment}");
 }

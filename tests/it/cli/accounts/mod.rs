@@ -6,7 +6,9 @@ mod interrupted;
 mod labels;
 mod marks;
 mod miniflux;
+mod stories;
 mod subscriptions;
+mod undoing;
 
 use crate::support::binary::{Ended, Program};
 use crate::support::greader_double::{GreaderDouble, Habits, IdForm};

@@ -53,7 +53,7 @@ fn removed_feeds_are_listed_and_restored_after_later_changes() {
     assert_eq!(told, "subscribed again to 'Orchard'\n");
     assert_eq!(feeds(&program)[0]["unread"], 3, "with its marks");
     assert_eq!(program.run(&["feeds", "--removed"]).with(0).out, "");
-    program.run(&["undo"]).with(0);
+    program.run(&["undo", "--yes"]).with(0);
     assert_eq!(each(&feeds(&program), "title"), ["Harbour"], "that can be undone, too");
 }
 

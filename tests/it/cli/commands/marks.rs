@@ -118,7 +118,7 @@ fn changes_are_undone_one_by_one_by_later_processes() {
     assert_eq!(program.run(&["undo"]).with(0).out, "undone: 4 marked read\n");
     assert_eq!(unread(&program), [4, 3]);
     for title in ["Harbour", "Orchard"] {
-        let undone = program.run(&["undo"]).with(0).out;
+        let undone = program.run(&["undo", "--yes"]).with(0).out;
         assert_eq!(undone, format!("unsubscribed from '{title}'\n"));
     }
     let nothing = program.run(&["undo"]).with(0);

@@ -46,8 +46,56 @@ fn a_page_that_cannot_be_opened_leaves_the_entry_unread() {
     program.write("config.toml", format!("{kept}[commands]\nopen = \"/nowhere/browser\"\n"));
     add_feeds(&site, &program);
     let sentence = program.run(&["open", "1.0"]).refused(2);
-    assert!(sentence.contains("'/nowhere/browser'"), "{sentence}");
-    assert!(sentence.ends_with("failed: there is no such file or folder"), "{sentence}");
+    assert!(sentence.ends_with("failed: there is no program '/nowhere/browser'"), "{sentence}");
     assert!(is_unread(&program, "1.0"));
     program.run(&["open", "one"]).refused(2);
+}
+
+#[test]
+fn open_reads_browser_and_reports_a_failure() {
+    let (site, program) = (site(), new_program());
+    add_feeds(&site, &program);
+    let noted = program.write("opened", "");
+    let secret = "BACKISSUE_ACCOUNT_PASSWORD";
+    let lines = [
+        ("gui", format!("echo \"$@\" ${secret} $(ps -o sid= -p $$ | tr -d ' ') $$ >> {noted}")),
+        ("slow", format!("echo slow >> {noted}; exec sleep 20")),
+        ("bad", "echo cannot open display >&2; exit 1".to_owned()),
+    ];
+    for (name, line) in lines {
+        let script = program.write(name, format!("#!/bin/sh\n{line}\n"));
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let folder = std::path::Path::new(&noted).parent().unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.display());
+    let link = "https://site.example/Orchard/4";
+    for (browser, status, opened) in [
+        ("gui --new-window", 0, format!("--new-window {link} ")),
+        ("no-such-program:gui --app=%s", 0, format!("--app={link} ")),
+        ("bad:gui", 0, format!("{link} ")),
+        ("slow", 0, "slow".to_owned()),
+        ("bad", 2, String::new()),
+        ("no-such-program", 2, String::new()),
+    ] {
+        program.write("opened", "");
+        program.run(&["mark", "unread", "1.0"]).with(0);
+        let variables = [("BROWSER", browser), ("PATH", &path), (secret, "hidden-word")];
+        let place = program.place();
+        let place = place.iter().map(String::as_str);
+        let arguments: Vec<&str> = place.chain(["open", "1.0"]).collect();
+        let ended = program.run_in(&variables, &arguments);
+        assert_eq!(ended.status, Some(status), "{browser}: {} {}", ended.out, ended.err);
+        let told = std::fs::read_to_string(&noted).unwrap();
+        assert!(
+            told.starts_with(&opened) && told.is_empty() == opened.is_empty(),
+            "{browser}: {told}"
+        );
+        assert!(!told.contains("hidden-word"), "{told}");
+        assert_eq!(is_unread(&program, "1.0"), status != 0, "{browser}");
+        // It leads a session of its own.
+        if browser.starts_with("gui") {
+            let words: Vec<&str> = told.split_whitespace().collect();
+            assert_eq!(words[words.len() - 2], words[words.len() - 1], "{told}");
+        }
+    }
 }

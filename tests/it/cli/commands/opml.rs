@@ -81,8 +81,8 @@ fn import_is_undone_in_one_step() {
     let program = new_program();
     let told = imported(&program, NESTED);
     assert!(told.contains("'backissue undo' reverts the import"), "{told}");
-    let undone = program.run(&["undo"]).with(0).out;
-    assert_eq!(undone, "undone: unsubscribed from 3 feeds\n");
+    let undone = program.run(&["undo", "--yes"]).with(0).out;
+    assert_eq!(undone, "import undone: 3 feeds\n");
     assert_eq!(feeds(&program).len(), 0);
     assert_eq!(program.run(&["undo"]).with(0).err, "nothing to undo\n");
     imported(&program, NESTED);

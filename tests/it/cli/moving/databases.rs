@@ -105,3 +105,50 @@ fn states_agree_with_large_databases_of_other_readers() {
         }
     }
 }
+
+/// Makes the database of newsboat with eight read entries, five of them in its log, and more in the log that were not committed.
+const WITH_LOG: &str = "
+import sqlite3, sys
+c = sqlite3.connect(sys.argv[1], isolation_level=None)
+c.execute('pragma journal_mode=wal')
+c.execute('pragma wal_autocheckpoint=0')
+c.execute('pragma page_size=512')
+c.execute('create table rss_feed (rssurl varchar primary key, url varchar, title varchar)')
+c.execute('create table rss_item (id integer primary key, guid varchar, title varchar, author varchar, url varchar, feedurl varchar, pubDate integer, content varchar, unread integer, enclosure_url varchar, enclosure_type varchar, enqueued integer, flags varchar, deleted integer)')
+c.execute(\"insert into rss_feed values ('http://127.0.0.1:9/a.xml', 'http://127.0.0.1:9/', 'A')\")
+for k in range(8):
+    if k == 3:
+        c.execute('pragma wal_checkpoint(truncate)')
+    c.execute(\"insert into rss_item values (?, ?, 'T', '', ?, 'http://127.0.0.1:9/a.xml', 1790000000, ?, 0, '', '', 0, '', 0)\", (k, f'g{k}', f'http://127.0.0.1:9/{k}', 'text ' * 500))
+import os, shutil
+for end in ('', '-wal'):
+    shutil.copy(sys.argv[1] + end, sys.argv[2] + end)
+";
+
+#[test]
+fn database_is_read_with_its_log_or_not_at_all() {
+    if !can_make() {
+        return;
+    }
+    let program = Program::new();
+    let folder = program.path("newsboat");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("urls"), "http://127.0.0.1:9/a.xml\n").unwrap();
+    let (open, cache) = (program.path("open.db"), folder.join("cache.db"));
+    let made = Command::new("python3").args(["-c", WITH_LOG]).arg(open).arg(&cache).status();
+    assert!(made.unwrap().success());
+    let dry = ["import", "--from", "newsboat", folder.to_str().unwrap(), "--dry-run"];
+    let told = program.run(&dry).with(0).out;
+    assert!(told.contains("8 "), "{told}");
+    let log = folder.join("cache.db-wal");
+    let mut bytes = std::fs::read(&log).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&log, bytes).unwrap();
+    let cut = program.run(&dry).with(0).out;
+    assert!(!cut.contains("8 "), "what follows damage was never committed: {cut}");
+    let journal = [&[0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7][..], &[0; 500]].concat();
+    std::fs::write(folder.join("cache.db-journal"), journal).unwrap();
+    let why = program.run(&dry).refused(2);
+    assert!(why.contains("a change of it is not finished"), "{why}");
+}

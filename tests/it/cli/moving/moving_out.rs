@@ -127,7 +127,7 @@ fn undo_of_an_import_ends_waiting_for_entries() {
         (6, Some(1)),
         "starred and labelled ones"
     );
-    program.run(&["undo"]).with(0);
+    program.run(&["undo", "--yes"]).with(0);
     program.run(&["poll", "--all"]).with(0);
     let all = entries(&program, &[]);
     let marked = [ids(&all, "read"), ids(&all, "starred")].concat();

@@ -220,7 +220,7 @@ fn complete_feed_withdraws_missing_entries_undoably() {
     assert_eq!(world.titles(), ["Lake Morn"]);
     assert!(world.notice().contains("withdrew 1 entry"), "{}", world.notice());
     assert_eq!(world.feed(1).counters.total, 1);
-    world.press("u");
+    world.press(":restore-withdrawn<enter>");
     assert_eq!(world.titles(), ["Lake Morn", "Old"]);
     assert_eq!(standing(&world), "complete history");
 }

@@ -71,6 +71,34 @@ fn stored_address_follows_leading_permanent_redirects() {
 }
 
 #[test]
+fn redirects_to_new_sessions_move_a_feed_twice_at_most() {
+    for (first, session) in [
+        ("https://a.example/feed", "https://a.example/feed?sid="),
+        ("https://a.example/f.jsp?x=1", "https://a.example/f.jsp;jsessionid=A?x="),
+        ("https://a.example/f.aspx", "https://a.example/(S(q))/f.aspx?n="),
+    ] {
+        let mut world = World::subscribed(120, 36, &[(first, &orchard(), &[])]);
+        for n in 1..=5 {
+            let (from, to) = (world.feed(1).record.url.clone(), format!("{session}{n}"));
+            world.lead(&from, 301, &to);
+            world.serve(&to, &orchard());
+            world.poll(FEED);
+            assert!(!world.feed(1).is_failing());
+        }
+        let record = &world.feed(1).record;
+        assert_eq!((record.url.as_str(), record.former.len()), (&*format!("{session}2"), 2));
+        let concerns = trouble::concerns(&world.app.engine, world.now);
+        assert!(concerns[0].sentence.contains("another session"), "{concerns:?}");
+        // A later move to another path is an ordinary one.
+        let from = world.feed(1).record.url.clone();
+        world.lead(&from, 301, B);
+        world.serve(B, &orchard());
+        world.poll(FEED);
+        assert_eq!(world.feed(1).record.url, B);
+    }
+}
+
+#[test]
 fn page_or_broken_document_does_not_move_a_feed() {
     // A permanent redirect to a document that is not a feed must not change the stored address (SPEC G.27).
     for body in ["<html><title>Parked</title></html>", "<rss><channel><item>", "{}"] {

@@ -144,18 +144,24 @@ fn unhonoured_etag_is_omitted_for_a_month() {
 }
 
 #[test]
-fn after_406_the_next_poll_accepts_any_format() {
-    // After a 406 or 415 the next request accepts any format (SPEC D.2).
+fn a_406_is_asked_again_at_once_in_any_format() {
+    // After a 406 or 415 one more request accepts any format, without validators; what worked is remembered (SPEC D.2).
     for status in [406, 415] {
         let mut world = world();
         world.refuse(A, status, AnswerHeaders::default());
+        let before = world.requests.len();
         world.poll(FEED);
+        assert_eq!(world.requests.len(), before + 2);
+        assert_eq!(last_sent(&world), (RequestKind::AnyFormat, None));
         let after_refusal = world.requests.len();
         world.network.insert(A.into(), tagged(200, "\"two\""));
         world.poll(FEED);
         assert_eq!(world.requests.len(), after_refusal + 1);
-        assert_eq!(last_sent(&world).0, RequestKind::Anything);
+        assert_eq!(last_sent(&world).0, RequestKind::AnyFormat);
         assert!(!world.feed(1).is_failing());
+        world.refuse(A, status, AnswerHeaders::default());
+        world.poll(FEED);
+        assert_eq!(last_sent(&world), (RequestKind::Usual, None), "the other way round");
     }
 }
 

@@ -278,9 +278,13 @@ impl Simulation {
         let seen = self.observed.entry(request.url.clone()).or_default();
         // A 410 reached through a redirect does not end the feed (SPEC D.2).
         seen.gone |= answer.status == 410 && url == request.url;
-        seen.may_repeat = matches!(answer.status, 412 | 421)
+        seen.may_repeat = matches!(answer.status, 406 | 412 | 421)
             || (answer.status == 400 && request.kind == RequestKind::Delta)
             || (answer.status == 226 && !usable);
+        if answer.status == 429 && retry.is_some() {
+            // The stated wait replaces the minimum interval (SPEC B.4 rule 3).
+            seen.last_try = None;
+        }
         seen.not_before = match answer.status {
             200 | 226 if usable => fresh,
             304 => fresh,
@@ -295,7 +299,7 @@ impl Simulation {
             304 => {
                 seen.only_304_since.get_or_insert(now);
             }
-            412 => seen.etag = None,
+            406 | 412 => seen.etag = None,
             _ => {}
         }
     }

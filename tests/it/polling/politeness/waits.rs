@@ -5,9 +5,10 @@ use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::Request;
 use backissue_core::history::FeedKey;
+use backissue_core::schedule::{decide_time, plan_sentence};
 use chrono::TimeDelta;
 
-use crate::support::world::{World, rss};
+use crate::support::world::{Scripted, World, rss};
 
 const A: &str = "https://host.example/a";
 const B: &str = "https://host.example/b";
@@ -112,6 +113,103 @@ fn waiting_feeds_are_not_polled_after_the_hosts_429() {
     assert_eq!((asked(&world, A), asked(&world, B), asked(&world, OTHER)), (2, 1, 2));
     let result = world.app.engine.poll_run.results.iter().find(|result| result.feed == FeedKey(2));
     assert!(world.app.engine.polls.is_empty() && result.is_some());
+}
+
+#[test]
+fn a_503_delays_only_its_own_feed() {
+    let mut world = world();
+    world.pass(TimeDelta::minutes(10));
+    world.refuse(A, 503, retry_after("7200"));
+    world.poll(FeedKey(1));
+    for _ in 0..60 {
+        world.pass(TimeDelta::minutes(1));
+    }
+    assert_eq!((asked(&world, A), asked(&world, B)), (2, 2), "another feed of the host is polled");
+}
+
+fn limits(lines: &str) -> AnswerHeaders {
+    AnswerHeaders { rate_limits: Some(lines.into()), ..AnswerHeaders::default() }
+}
+
+#[test]
+fn announced_limit_lets_the_feeds_of_a_host_take_turns() {
+    // Each answer says that the next request is taken in 30 s. No request is sent too early, and the oldest feed comes first.
+    let urls: Vec<String> = (1..=4).map(|n| format!("https://host.example/{n}")).collect();
+    let feeds: Vec<(&str, String)> = urls.iter().map(|url| (url.as_str(), document(url))).collect();
+    let feeds: Vec<_> = feeds.iter().map(|(url, body)| (*url, body.as_str(), &[][..])).collect();
+    let mut world = World::subscribed(120, 36, &feeds);
+    let header = limits("x-ratelimit-remaining: 0.0\nx-ratelimit-reset: 30");
+    for (url, body, _) in &feeds {
+        let (status, body, headers) = (200, (*body).into(), header.clone());
+        world
+            .network
+            .insert((*url).into(), Scripted { status, body, headers, ..Scripted::default() });
+    }
+    world.pass(TimeDelta::hours(2));
+    let before = world.requests.len();
+    let mut at = Vec::new();
+    for second in 0..100 {
+        world.pass(TimeDelta::seconds(1));
+        let asked = world.requests.len() - before - at.len();
+        at.extend(std::iter::repeat_n(second, asked));
+    }
+    let mut requested: Vec<&str> =
+        world.requests[before - 1..].iter().map(|one| one.url.as_str()).collect();
+    requested.sort_unstable();
+    assert_eq!(requested, urls, "each feed once");
+    assert!(at.windows(2).all(|pair| pair[1] - pair[0] >= 29), "{at:?}");
+    assert!((1..=4).all(|feed| world.feed(feed).state.trouble.is_none()));
+}
+
+#[test]
+fn announced_429_wait_replaces_the_hour_and_doubles() {
+    let mut world = World::subscribed(120, 36, &[(A, &document("A"), &[])]);
+    world.refuse(A, 429, limits("x-ratelimit-remaining: 0\nx-ratelimit-reset: 30"));
+    world.pass(TimeDelta::hours(3));
+    let wait = |world: &World| {
+        let feed = world.feed(1);
+        (feed.plan.next_poll.unwrap() - feed.state.facts.last_try.unwrap()).num_seconds()
+    };
+    assert_eq!(wait(&world), 30, "neither an hour nor five minutes");
+    for least in [60, 120, 240, 480, 960, 1920, 3600, 3600] {
+        world.pass(TimeDelta::seconds(wait(&world)));
+        assert_eq!(wait(&world), least);
+        let reloaded = world.reload().engine.feeds[&FeedKey(1)].plan.next_poll;
+        assert_eq!(reloaded, world.feed(1).plan.next_poll);
+    }
+    world.serve(A, &document("A"));
+    world.pass(TimeDelta::seconds(3600));
+    assert!(world.feed(1).state.trouble.is_none());
+    world.refuse(A, 429, limits("ratelimit: \"default\";r=0;t=30"));
+    world.pass(TimeDelta::hours(3));
+    assert_eq!(wait(&world), 30, "a success ends the doubling");
+}
+
+#[test]
+fn a_plan_names_the_header_that_announced_the_wait() {
+    for (status, headers, sentence) in [
+        (
+            429,
+            limits("x-ratelimit-reset: 7200"),
+            "takes no request before then (x-ratelimit-reset)",
+        ),
+        (
+            403,
+            limits("ratelimit: limit=5, remaining=0, reset=9000"),
+            "no request before then (RateLimit)",
+        ),
+        (429, retry_after("14400"), "asked backissue to wait until then"),
+    ] {
+        let mut world = world();
+        world.pass(TimeDelta::minutes(10));
+        world.refuse(A, status, headers);
+        world.poll(FeedKey(1));
+        let feed = world.feed(2);
+        let facts = &feed.state.facts;
+        let decision = decide_time(facts, world.now, 0.0);
+        let told = plan_sentence(facts, &decision, world.now, chrono_tz::Tz::UTC);
+        assert!(told.contains(sentence), "{told}");
+    }
 }
 
 #[test]

@@ -380,6 +380,10 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
         observer.tries.remove(&feed);
         return;
     }
+    if answer.status == 429 && answer.headers.retry_after.is_some() {
+        // The stated wait replaces the minimum interval (SPEC B.4 rule 3).
+        observer.tries.remove(&feed);
+    }
     let was_delayed = observer.delayed.contains(&feed) || observer.shifted.contains(&feed);
     let known = observer.feeds.entry(feed).or_default();
     if request.validators.is_none() && !was_delayed {

@@ -60,7 +60,7 @@ fn last_step(machine: &mut Machine) -> u64 {
 
 fn steps_since(machine: &mut Machine, last: u64) -> usize {
     let steps = machine.keeper.store().saved_steps().unwrap();
-    steps.iter().filter(|step| step.id.0 > last).count()
+    steps.iter().filter(|step| step.id.0 > last && !step.undone).count()
 }
 
 /// Makes a few changes, undoes them and compares the data; nothing may be running.
@@ -78,7 +78,7 @@ pub fn check(machine: &mut Machine) {
     }
     let steps = steps_since(machine, last);
     for _ in 0..steps {
-        machine.ask(Request::Undo);
+        machine.ask(Request::Answered(Box::new(Request::Undo), None));
         machine.settle();
     }
     machine.checks.counts.undone += u64::try_from(steps).unwrap();

@@ -32,6 +32,15 @@ pub(in crate::feed) fn make_addresses_absolute(
     base: impl FnOnce() -> Option<Url>,
 ) -> Cow<'_, str> {
     let base = LazyCell::new(base);
+    rewrite_attributes(markup, |name, written| absolute_value(name, written, &base))
+}
+
+/// Replaces the values of attributes in the tags of markup. `rewrite` gets the name and the value as written, and returns the new value
+/// unless the value stays.
+pub(in crate::feed) fn rewrite_attributes(
+    markup: Cow<'_, str>,
+    rewrite: impl Fn(&str, &str) -> Option<String>,
+) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
     let mut from = 0;
@@ -42,9 +51,9 @@ pub(in crate::feed) fn make_addresses_absolute(
         let mut tag = TagScan::new(&markup, at + 1);
         while let Some((name, value)) = tag.next_attribute() {
             let written = markup.get(value.clone()).unwrap_or_default();
-            let Some(absolute) = absolute_value(name, written, &base) else { continue };
+            let Some(new) = rewrite(name, written) else { continue };
             out.push_str(markup.get(copied..value.start).unwrap_or_default());
-            text::push_escaped_attribute(&mut out, &absolute);
+            text::push_escaped_attribute(&mut out, &new);
             copied = value.end;
         }
         from = tag.at;
@@ -62,13 +71,21 @@ pub(in crate::feed) fn absolute_value(
     written: &str,
     base: &dyn Deref<Target = Option<Url>>,
 ) -> Option<String> {
-    let is_one = is_address(name);
-    if written.len() > ADDRESS_BYTES_MAX || !(is_one || name.eq_ignore_ascii_case("srcset")) {
+    if written.len() > ADDRESS_BYTES_MAX {
         return None;
     }
-    if is_one {
+    if is_address(name) {
         return absolute(written, base);
     }
+    let is_set = name.eq_ignore_ascii_case("srcset");
+    is_set.then(|| rewrite_srcset(written, |address| absolute(address, base))).flatten()
+}
+
+/// Replaces the URLs in the value of a `srcset`. `rewrite` returns the new URL unless it stays.
+pub(in crate::feed) fn rewrite_srcset(
+    written: &str,
+    rewrite: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
     let written = references::resolve(written);
     let mut changed = false;
     let candidates: Vec<String> = written
@@ -76,9 +93,9 @@ pub(in crate::feed) fn absolute_value(
         .map(|candidate| {
             let (address, size) =
                 candidate.trim().split_once(' ').unwrap_or((candidate.trim(), ""));
-            let absolute = absolute(address, base);
-            changed |= absolute.is_some();
-            let address = absolute.unwrap_or_else(|| address.to_owned());
+            let new = rewrite(address);
+            changed |= new.is_some();
+            let address = new.unwrap_or_else(|| address.to_owned());
             [address.as_str(), size].join(" ").trim_end().to_owned()
         })
         .collect();

@@ -14,7 +14,7 @@ use html5ever::tokenizer::{
     ParseError, StartTag, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 
-use super::markup_starts::{MarkupStarts, Place};
+use super::markup_starts::{MarkupStarts, Place, has_markup};
 use crate::feed::xml::references::join_surrogate_references;
 
 /// A tag or a piece of text in HTML.
@@ -40,6 +40,17 @@ impl Tag {
     /// Returns the value of the attribute `name`, which must be in lower case.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.0.attrs.iter().find(|a| &*a.name.local == name).map(|a| &*a.value)
+    }
+
+    /// Returns the names and values of the attributes.
+    pub fn attributes(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.attrs.iter().map(|attribute| (&*attribute.name.local, &*attribute.value))
+    }
+
+    /// Checks whether the tag begins a formula in TeX, which `MathJax` draws.
+    pub fn is_tex(&self) -> bool {
+        self.name() == "script"
+            && self.attribute("type").is_some_and(|kind| kind.starts_with("math/tex"))
     }
 
     /// Checks whether the tag was written as `<name/>`.
@@ -69,6 +80,13 @@ pub fn walk_markup(html: &str, visit: impl FnMut(Piece<'_>)) {
     while !rest.is_empty() {
         rest = walk_until_endless_tag(rest, &sink);
     }
+}
+
+/// Adds a paragraph to the text of an entry. A text without markup stays plain, so that its line breaks are still shown.
+pub(in crate::feed) fn add_paragraph(text: &mut String, inline: &str) {
+    let is_plain = !text.is_empty() && !has_markup(text, Place::Body);
+    let (before, after) = if is_plain { ("\n\n", "") } else { ("<p>", "</p>") };
+    text.extend([before, inline, after]);
 }
 
 /// Escapes each `<` that does not begin a tag or other markup, so that the tokenizer treats it as text.
@@ -212,7 +230,8 @@ impl<V: FnMut(Piece<'_>)> PieceSink<V> {
                 return TokenSinkResult::Continue;
             }
         };
-        self.raw.set(matches!(raw, Raw::Hidden | Raw::HiddenIfClosed));
+        let is_hidden = matches!(raw, Raw::Hidden | Raw::HiddenIfClosed);
+        self.raw.set(is_hidden && !tag.is_tex());
         TokenSinkResult::RawData(kind)
     }
 }

@@ -5,3 +5,5 @@ pub mod data_values;
 pub mod html_names;
 pub mod markup;
 pub mod markup_starts;
+pub mod math;
+pub(super) mod twice_escaped;

@@ -6,6 +6,7 @@ use url::Url;
 use super::candidates::{
     Candidate, INTERFACES, TypeUse, absolute_address, is_of_comments, use_of_type,
 };
+use crate::feed::address::after_feed_scheme;
 use crate::feed::content::markup::Tag;
 use crate::feed::text::one_line;
 
@@ -47,13 +48,15 @@ enum Sign {
 }
 
 impl Anchors {
-    /// Handles the start tag of a page element. A link ends when the next one begins, because links cannot be nested.
+    /// Handles the start tag of a page element. A link ends when the next one begins, because links cannot be nested. A `link`
+    /// element without a relation counts as a link in the text.
     pub(super) fn open_tag(&mut self, tag: &Tag) {
         let attribute = |name: &str| tag.attribute(name).unwrap_or_default();
         if tag.name() == "img" {
             self.add_text(attribute("alt"));
         }
-        if !matches!(tag.name(), "a" | "area") {
+        let is_void = tag.name() == "area" || tag.name() == "link" && attribute("rel").is_empty();
+        if tag.name() != "a" && !is_void {
             return;
         }
         self.close();
@@ -62,7 +65,7 @@ impl Anchors {
             media_type: attribute("type").trim().to_ascii_lowercase(),
             label: ["title", "aria-label", "alt"].map(attribute).join(" "),
         });
-        if tag.name() == "area" {
+        if is_void {
             self.close();
         }
     }
@@ -126,8 +129,7 @@ fn sign_of_feed(href: &str, url: &str, media_type: &str, label: &str) -> Option<
     if INTERFACES.iter().any(|word| url.as_str().contains(word)) {
         return None;
     }
-    let is_feed_scheme = href.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("feed:"));
-    if is_feed_scheme || names_feed(&url) {
+    if after_feed_scheme(href).is_some() || names_feed(&url) {
         return Some(Sign::Address);
     }
     let is_other_file = OTHER_FILES.contains(&last_part(&url).1);
@@ -138,7 +140,8 @@ fn sign_of_feed(href: &str, url: &str, media_type: &str, label: &str) -> Option<
 
 /// Checks whether the path or query of a lower-case URL contains a word that indicates a feed.
 fn names_feed(url: &Url) -> bool {
-    if url.query_pairs().any(|(key, value)| is_feed_word(&key) || is_feed_word(&value)) {
+    let is_named = |text: &str| text.split('/').any(is_feed_word);
+    if url.query_pairs().any(|(key, value)| is_named(&key) || is_named(&value)) {
         return true;
     }
     let (stem, ending) = last_part(url);
@@ -183,6 +186,8 @@ mod tests {
             "<a href=/f aria-label='rss'><svg></svg></a>",
             "<a href=/f><img src=/i.png alt='RSS-Symbol'></a>",
             "<map><area href=/f alt='Podcast feed'></map>",
+            "<link href=/f type=application/rss&#43;xml>",
+            "<link href=/f title=RSS>",
             "<a href=/f>Subscribe via RSS<a href=/about>About</a>",
             "<base href='https://a.example/'><a href='f#x'>RSSフィード</a>",
         ] {
@@ -198,6 +203,7 @@ mod tests {
             "/x.atom",
             "/index.xml",
             "/?feed=rss2",
+            "/blog/index.php?/feeds/index.rss1",
             "/x.php?format=rss",
             "/blog-feed",
             "/feeds/all.xml",

@@ -25,6 +25,14 @@ pub struct Candidate {
     pub media_type: String,
 }
 
+impl Candidate {
+    /// Checks whether only a type that other documents have too indicates a feed.
+    pub fn is_general(&self) -> bool {
+        matches!(use_of_type(&self.media_type), TypeUse::Several)
+            && !speaks_of_feed(&self.url, self.title.as_deref().unwrap_or_default())
+    }
+}
+
 /// A `link` element that points to a feed, as written.
 #[derive(Debug)]
 pub(super) struct StatedFeed {
@@ -33,7 +41,8 @@ pub(super) struct StatedFeed {
     media_type: String,
 }
 
-/// Resolves the URLs of `link` elements against `base`. Puts comment feeds last and removes duplicate URLs.
+/// Resolves the URLs of `link` elements against `base`. Puts comment feeds last, and general types after them, and removes
+/// duplicate URLs.
 pub(super) fn collect_candidates(
     stated: impl Iterator<Item = StatedFeed>,
     base: &Url,
@@ -46,8 +55,8 @@ pub(super) fn collect_candidates(
             found.push(Candidate { url, title: stated.title, media_type: stated.media_type });
         }
     }
-    // The sort is stable, so the other feeds and the comment feeds each stay in page order.
-    found.sort_by_key(is_of_comments);
+    // The sort is stable, so each kind stays in page order.
+    found.sort_by_key(|candidate| (candidate.is_general(), is_of_comments(candidate)));
     found
 }
 
@@ -56,7 +65,7 @@ pub(super) fn collect_candidates(
 /// A link points to a feed if all of these hold:
 ///
 /// 1 - `rel` contains `alternate` (and not `stylesheet`) or `feed`
-/// 2 - the type is a feed type, or a generic type and the URL or title mentions a feed;
+/// 2 - the type is a feed type, or a general one and the URL does not belong to an API ([`Candidate::is_general`]);
 ///     with `rel=feed` the type may be missing
 /// 3 - the link has a URL
 pub(super) fn feed_link(
@@ -72,7 +81,7 @@ pub(super) fn feed_link(
     let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_feed = match use_of_type(&media_type) {
         TypeUse::Feed => states_alternate || has("feed"),
-        TypeUse::Several => (states_alternate || has("feed")) && speaks_of_feed(href, &title),
+        TypeUse::Several => (states_alternate || has("feed")) && !is_interface(href),
         TypeUse::Unstated => has("feed"),
         TypeUse::Other => false,
     };
@@ -114,8 +123,13 @@ fn speaks_of_feed(href: &str, title: &str) -> bool {
     const WORDS: [&str; 5] = ["feed", "rss", "atom", "rdf", "index.xml"];
     let href = href.to_ascii_lowercase();
     let title = title.to_ascii_lowercase();
-    !INTERFACES.iter().any(|word| href.contains(word))
-        && WORDS.iter().any(|word| has_word(&href, word) || has_word(&title, word))
+    !is_interface(&href) && WORDS.iter().any(|word| has_word(&href, word) || has_word(&title, word))
+}
+
+/// Checks whether a URL belongs to an API or a similar resource.
+fn is_interface(href: &str) -> bool {
+    let href = href.to_ascii_lowercase();
+    INTERFACES.iter().any(|word| href.contains(word))
 }
 
 /// Checks whether a text contains a word that is not part of another word (`rss` in `crossing` does not count).

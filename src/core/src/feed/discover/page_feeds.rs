@@ -14,6 +14,13 @@ use crate::feed::text::one_line;
 /// Maximum number of bytes read from a page. Links to feeds are usually near the start.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
+/// Keys of JSON in a page whose value is the address of a feed.
+const FEED_KEYS: [&str; 2] = ["feedUrl", "rssUrl"];
+/// Maximum number of values of such a key that are read. The first one is of the page itself, others are often recommendations.
+const FEED_KEYS_MAX: usize = 3;
+/// Maximum length of such a value, in characters.
+const ADDRESS_CHARS_MAX: usize = 2_000;
+
 /// Maximum length of a page title, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 
@@ -35,6 +42,8 @@ pub struct PageLeads {
     pub refresh: Option<String>,
     /// Links in the text of the page that may point to feeds, the most likely first.
     pub linked: Vec<Candidate>,
+    /// Addresses that the page states and that may be feeds: `link` elements with a general type, and feeds named in its data.
+    pub stated: Vec<String>,
 }
 
 /// Finds the feeds of a page. `page_url` is the URL of the page after HTTP redirects.
@@ -48,8 +57,30 @@ pub fn read_page_feeds(html: &[u8], page_url: &str) -> PageFeeds {
     };
     let refresh = page.refresh.and_then(|stated| refresh_address(&stated, &base, page_url));
     let linked = page.anchors.into_candidates(&base, page_url);
-    let named = collect_candidates(page.stated.into_iter(), &base);
-    PageFeeds { title, named, leads: PageLeads { refresh, linked } }
+    let all = collect_candidates(page.stated.into_iter(), &base);
+    let (general, named): (Vec<_>, Vec<_>) = all.into_iter().partition(Candidate::is_general);
+    let mut stated = page.data;
+    stated.extend(general.into_iter().map(|candidate| candidate.url));
+    PageFeeds { title, named, leads: PageLeads { refresh, linked, stated } }
+}
+
+/// Returns the feeds that scripts of a page name as JSON, as pages of Apple Podcasts do.
+fn feeds_in_data(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let places = FEED_KEYS.iter().flat_map(|key| text.match_indices(key).take(FEED_KEYS_MAX));
+    for (place, key) in places {
+        let value = text.get(place + key.len()..).unwrap_or_default();
+        let value: String = value.chars().take(ADDRESS_CHARS_MAX).collect();
+        // Data inside a string of a script has a backslash before each quote.
+        let value = if value.starts_with('\\') { value.replace("\\\"", "\"") } else { value };
+        let value = value.strip_prefix('"').and_then(|rest| rest.trim_start().strip_prefix(':'));
+        let Some(value) = value else { continue };
+        let mut values = serde_json::Deserializer::from_str(value).into_iter::<String>();
+        let Some(Ok(url)) = values.next() else { continue };
+        let url = web_url(&url).map(String::from).filter(|url| !found.contains(url));
+        found.extend(url);
+    }
+    found
 }
 
 /// Decodes the HTML of a page. The charset declared in the page takes precedence over the charset in `content_type`. A charset that
@@ -59,28 +90,31 @@ pub fn page_text(html: &[u8], content_type: Option<&str>) -> String {
     to_text(html, html_charset(html).or_else(of_header).as_deref())
 }
 
-/// Returns common feed URLs to try if a page links to no feed: at most six, starting with those in the directory of `site`, the URL
-/// of the page. Returns nothing if `site` is not a web URL.
-pub fn well_known(site: &str) -> Vec<String> {
-    const AT_ROOT: [&str; 6] = ["feed", "feed.xml", "atom.xml", "rss.xml", "index.xml", "rss"];
-    const WITHIN: [&str; 3] = ["feed", "feed.xml", "index.xml"];
+/// Returns addresses to try if a page at `site` links to no feed: the pages above it, which may link to one, then common addresses
+/// of feeds, first at the root and then in the folder of the page. Returns nothing if `site` is not a web URL.
+pub fn nearby(site: &str) -> Vec<String> {
+    /// In the order of their frequency.
+    const AT_ROOT: [&str; 6] = ["feed", "feed.xml", "rss.xml", "atom.xml", "index.xml", "rss"];
+    const WITHIN: [&str; 4] = ["feed.xml", "rss.xml", "index.xml", "feed"];
     let Some(mut url) = web_url(site) else { return Vec::new() };
     url.set_query(None);
     url.set_fragment(None);
     let Ok(root) = url.join("/") else { return Vec::new() };
-    let directory = directory(&url).filter(|directory| *directory != root);
-    let within = WITHIN.iter().filter_map(|name| directory.as_ref()?.join(name).ok());
+    let folder = folder(&url).filter(|folder| *folder != root);
+    let within = WITHIN.iter().filter_map(|name| folder.as_ref()?.join(name).ok());
     let at_root = AT_ROOT.iter().filter_map(|name| root.join(name).ok());
-    within.chain(at_root).take(AT_ROOT.len()).map(String::from).collect()
+    let bare = |url: &Url| url.path().trim_end_matches('/').to_owned();
+    let above = folder.iter().chain([&root]).filter(|above| bare(above) != bare(&url)).cloned();
+    above.chain(at_root).chain(within).map(String::from).collect()
 }
 
-/// Returns the URL of the directory that contains a page. If the last path segment has no dot, it is itself treated as a directory.
-fn directory(url: &Url) -> Option<Url> {
-    let last = url.path_segments()?.next_back().unwrap_or_default();
-    if last.is_empty() || last.contains('.') {
-        return url.join(".").ok();
-    }
-    url.join(&format!("{last}/")).ok()
+/// Returns the folder in which a page is. A path of one segment without a dot is itself a folder, such as `/blog`. In a longer
+/// path, the last segment is the page, because a feed in it would contain its comments.
+fn folder(url: &Url) -> Option<Url> {
+    let path = url.path().trim_end_matches('/');
+    let (above, last) = path.rsplit_once('/')?;
+    let is_folder = above.is_empty() && !last.contains('.');
+    url.join(&format!("{}/", if is_folder { path } else { above })).ok()
 }
 
 /// Parts of a page that are relevant to finding feeds.
@@ -94,6 +128,8 @@ struct PageHead {
     /// Content of the first `meta` element with `http-equiv=refresh`, as written.
     refresh: Option<String>,
     anchors: Anchors,
+    /// Feeds that the data in scripts names.
+    data: Vec<String>,
     /// Whether the current position is inside `noscript`, whose content is only for browsers without scripts.
     in_noscript: bool,
 }
@@ -101,7 +137,7 @@ struct PageHead {
 fn read_page(html: &[u8]) -> PageHead {
     let html = html.get(..PAGE_BYTES_MAX).unwrap_or(html);
     let text = to_text(html, html_charset(html).as_deref());
-    let mut page = PageHead::default();
+    let mut page = PageHead { data: feeds_in_data(&text), ..PageHead::default() };
     // State of the first `title` element: `None` before it, `Some(true)` inside it, `Some(false)` after it.
     let mut title_open = None;
     walk_markup(&text, |piece| match piece {
@@ -193,6 +229,8 @@ mod tests {
             "<link rel=alternate type=text/xml title=RSS href=/feed>",
             "<link rel=alternate type=application/json href=/feed>",
             "<link rel=alternate type=application/x.atom+xml href=/feed>",
+            "<link rel=alternate type='application/rss&#43;xml' href=/feed>",
+            "<link rel=alternate type=application/rdf+xml href=/feed><link rel=alternate type=application/rss+xml href=/feed>",
             "</head><body><p><link rel=alternate type=application/rss+xml href=/feed>",
             "<base href='https://a.example/'><link rel=alternate type=text/rss href=feed>",
             "<link rel=alternate type=text/rss href=feed><base target=x><base href='/'>",
@@ -294,16 +332,52 @@ mod tests {
     }
 
     #[test]
-    fn well_known_addresses_are_few_and_near_first() {
-        let at = |site: &str| well_known(site);
-        assert_eq!(at("https://a.example/?q#f").len(), 6);
-        assert_eq!(at("https://a.example")[0], "https://a.example/feed");
-        let deep = at("https://a.example/blog/post.html");
-        assert_eq!(deep.len(), 6);
-        assert_eq!(deep[0], "https://a.example/blog/feed");
-        assert_eq!(deep[3], "https://a.example/feed");
-        assert_eq!(at("https://a.example/blog")[0], "https://a.example/blog/feed");
-        assert_eq!(at("ftp://a.example/"), [""; 0]);
+    fn pages_above_come_before_guessed_addresses() {
+        let root = ["feed", "feed.xml", "rss.xml", "atom.xml", "index.xml", "rss"];
+        let blog = ["blog/feed.xml", "blog/rss.xml", "blog/index.xml", "blog/feed"];
+        for (site, above, within) in [
+            ("https://a.example/?q#f", &[][..], &[][..]),
+            ("https://a.example", &[], &[]),
+            ("https://a.example/blog", &[""], &blog),
+            ("https://a.example/blog/", &[""], &blog),
+            ("https://a.example/blog/post.html", &["blog/", ""], &blog),
+            ("https://a.example/blog/post-1/?utm=x", &["blog/", ""], &blog),
+            ("https://a.example/about.html", &[""], &[]),
+        ] {
+            let all = above.iter().chain(&root).chain(within);
+            let expected: Vec<String> = all.map(|p| format!("https://a.example/{p}")).collect();
+            assert_eq!(nearby(site), expected, "{site}");
+        }
+        assert_eq!(nearby("https://a.example/a/b/c")[0], "https://a.example/a/b/");
+        assert_eq!(nearby("ftp://a.example/"), [""; 0]);
+    }
+
+    #[test]
+    fn general_types_and_data_are_stated_but_not_named() {
+        for html in [
+            "<link rel=alternate type=application/xml href=/x>",
+            "<link rel=alternate type=text/xml href=/x>",
+            "<link rel=alternate type='application/json; charset=utf-8' href=/x>",
+            "<script>{\"data\": [{\"feedUrl\" : \"https:\\/\\/a.example\\/x\"}]}</script>",
+            "<script>x = '{\\\"feedUrl\\\":\\\"https://a.example/x\\\"}'</script>",
+            "<script>{\"feedUrl\":\"https://a.example/\\u0078\", \"feedUrl\":7, \"feedUrl\":\"x\"}</script>",
+        ] {
+            let read = read_page_feeds(html.as_bytes(), "https://a.example/");
+            assert_eq!(
+                (read.named, read.leads.stated),
+                (vec![], vec!["https://a.example/x".to_owned()]),
+                "{html}"
+            );
+        }
+        for html in [
+            "<link rel=alternate type=application/json href=/wp-json/wp/v2/posts>",
+            "<link rel=alternate type=application/json+oembed href=/x>",
+            "<link rel=search type=application/xml href=/x>",
+            "<p>\"feedUrl\"",
+        ] {
+            let read = read_page_feeds(html.as_bytes(), "https://a.example/");
+            assert_eq!((read.named, read.leads.stated), (vec![], vec![]), "{html}");
+        }
     }
 
     proptest! {
@@ -314,7 +388,7 @@ mod tests {
             prop_assert!(read_page_feeds(&html, &page).named.is_empty());
             let read = read_page_feeds(&html, "https://a.example/");
             prop_assert!(read.named.len() <= 50 && read.leads.linked.len() <= 50);
-            prop_assert!(well_known(&page).is_empty() && feed_address_of(&page).is_none());
+            prop_assert!(nearby(&page).is_empty() && feed_address_of(&page).is_none());
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::feed::document::{DocumentRole, FeedDocument, FeedHead, HistoryLinks, 
 use crate::feed::entry::Entry;
 use crate::feed::flaws::Flaws;
 use crate::feed::hints::Hints;
+use crate::feed::outgoing::escaped_attribute;
 use crate::feed::xml::tree_builder::ENTRIES_MAX;
 
 /// Interval between two looks at a list, in minutes: a day.
@@ -38,9 +39,9 @@ pub(in crate::feed) fn read_list_feed(bytes: &[u8], flaws: &mut Flaws) -> Option
 }
 
 fn entry_of(feed: &OpmlFeed) -> Entry {
-    let address = escaped(&feed.xml_url);
+    let address = escaped_attribute(&feed.xml_url);
     let site = feed.html_url.as_deref().filter(|site| is_web(site)).map(|site| {
-        let site = escaped(site);
+        let site = escaped_attribute(site);
         format!("<p>Site: <a href=\"{site}\">{site}</a></p>")
     });
     let text =
@@ -53,10 +54,6 @@ fn entry_of(feed: &OpmlFeed) -> Entry {
         categories: feed.tags.clone(),
         ..Entry::default()
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

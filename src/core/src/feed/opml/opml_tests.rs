@@ -81,7 +81,7 @@ fn names_are_read_in_any_case_and_addresses_with_odd_schemes() {
          <outline xml:lang='x' xmlUrl='FEED:https://c.example/f'/><outline type='rss' url='http://d.example/'/>",
     );
     let expected =
-        ["http://a.example/", "http://b.example/f", "https://c.example/f", "http://d.example/"];
+        ["http://a.example/", "https://b.example/f", "https://c.example/f", "http://d.example/"];
     assert_eq!(urls(&opml), expected);
     assert_eq!(opml.outlines[0].title, None);
 }

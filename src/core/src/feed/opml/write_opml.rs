@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::subscription_list::{NAMESPACE, OpmlFeed, TAG_LIST, is_setting_name, normal_tag};
+use crate::feed::outgoing::escaped_attribute;
 
 /// Writes a subscription list as an OPML document. Each folder is written at the position of its first feed. [`super::read_opml()`]
 /// reads the same feeds, tags and settings from the document, but feeds with the same folder are next to each other.
@@ -15,7 +16,7 @@ pub fn write_opml(title: &str, feeds: &[OpmlFeed]) -> String {
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opml version=\"2.0\" xmlns:bi=\"{NAMESPACE}\">\n\
          \x20 <head>\n    <title>{}</title>\n  </head>\n  <body>\n",
-        escaped(title)
+        escaped_attribute(title)
     );
     root.write(&mut text, 2);
     text.push_str("  </body>\n</opml>\n");
@@ -60,7 +61,7 @@ impl<'a> Folder<'a> {
                     write_feed(text, feed);
                 }
                 FolderItem::Folder(name, folder) => {
-                    let name = escaped(name);
+                    let name = escaped_attribute(name);
                     // Writing to a `String` cannot fail.
                     let _ = writeln!(text, "{indent}<outline text=\"{name}\" title=\"{name}\">");
                     folder.write(text, depth + 1);
@@ -74,7 +75,7 @@ impl<'a> Folder<'a> {
 fn write_feed(text: &mut String, feed: &OpmlFeed) {
     text.push_str("<outline");
     let mut attribute = |name: &str, value: &str| {
-        let _ = write!(text, " {name}=\"{}\"", escaped(value));
+        let _ = write!(text, " {name}=\"{}\"", escaped_attribute(value));
     };
     attribute("type", "rss");
     attribute("text", feed.title.as_deref().unwrap_or(&feed.xml_url));
@@ -97,23 +98,4 @@ fn write_feed(text: &mut String, feed: &OpmlFeed) {
         attribute(&format!("bi:{name}"), value);
     }
     text.push_str("/>\n");
-}
-
-/// Escapes a text for an attribute or element. Drops characters that XML forbids.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' => escaped.push_str("&#10;"),
-            '\t' => escaped.push_str("&#9;"),
-            '\r' => escaped.push_str("&#13;"),
-            c if c < ' ' || matches!(c, '\u{FFFE}' | '\u{FFFF}') => {}
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }

@@ -13,8 +13,8 @@ use crate::feed::entry::Enclosure;
 const ATTACHMENTS_MAX: usize = 100;
 
 /// Reads the attached files of an entry, without duplicates. Playable files come first, then other files, then pictures, then texts
-/// such as transcripts. Within each group, files are in document order. Pictures in `media:content` are skipped, because they only
-/// illustrate the entry.
+/// such as transcripts. Within each group, files are in document order. Pictures in `media:content` are skipped: they
+/// illustrate the entry, and are added to its text.
 pub(in crate::feed) fn read_attachments(
     chosen: &ChosenElements<'_, '_>,
     links: &[XmlElement<'_, '_>],
@@ -91,7 +91,7 @@ fn is_file(content: XmlElement<'_, '_>) -> bool {
 
 /// Returns each element that contains the URL of a file, together with the element that describes the file. In a `media:group` or
 /// `podcast:alternateEnclosure`, the files are child elements.
-fn file_elements<'t, 'a>(
+pub(super) fn file_elements<'t, 'a>(
     element: XmlElement<'t, 'a>,
 ) -> Vec<(XmlElement<'t, 'a>, XmlElement<'t, 'a>)> {
     let (ns, local, is_described) = match element.local() {
@@ -135,7 +135,7 @@ fn read_attachment(
 }
 
 /// Checks whether a Media RSS file is a picture, which only illustrates the entry.
-fn is_illustration(medium: &str, kind: &str, address: &str) -> bool {
+pub(super) fn is_illustration(medium: &str, kind: &str, address: &str) -> bool {
     medium.eq_ignore_ascii_case("image")
         || kind.to_ascii_lowercase().starts_with("image/")
         || (medium.is_empty() && kind.is_empty() && is_picture(&extension(address)))

@@ -8,7 +8,7 @@ use crate::feed::entry::{Enclosure, Entry};
 use crate::feed::flaws::Flaws;
 use crate::feed::identity::{self, StatedIdentity};
 use crate::feed::library_panics::catch_library_panic;
-use crate::feed::text::{NAME_MAX, safe_text, some_line};
+use crate::feed::text::{NAME_MAX, joined_names, safe_text, some_line};
 use crate::feed::xml::tree_builder::ENTRIES_MAX;
 
 /// Parses the original bytes of a document. Returns `None` if feed-rs does not find an entry with a title or link either.
@@ -51,7 +51,11 @@ fn line(text: Option<model::Text>) -> Option<String> {
 }
 
 fn author(people: Vec<model::Person>) -> Option<String> {
-    people.into_iter().find_map(|person| some_line(&person.name?, NAME_MAX))
+    people.into_iter().find_map(name)
+}
+
+fn name(person: model::Person) -> Option<String> {
+    some_line(&person.name?, NAME_MAX)
 }
 
 fn read_entry(entry: model::Entry) -> Entry {
@@ -61,7 +65,7 @@ fn read_entry(entry: model::Entry) -> Entry {
         title: line(entry.title),
         link: entry.links.into_iter().next().map(|link| safe(link.href)),
         comments: None,
-        author: author(entry.authors),
+        author: joined_names(entry.authors.into_iter().filter_map(name)),
         published: entry.published,
         updated: entry.updated,
         summary: entry.summary.map(|text| safe(text.content)),

@@ -7,6 +7,7 @@ pub(super) mod feed_rs_reader;
 pub(super) mod fields;
 pub(super) mod lexer;
 pub(super) mod links;
+mod media_pictures;
 mod missing_entries;
 pub(super) mod names;
 pub(super) mod person;

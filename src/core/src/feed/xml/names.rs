@@ -26,6 +26,8 @@ pub(in crate::feed) enum Ns {
     /// Apple's podcast elements.
     Itunes,
     Media,
+    /// Elements for journals (PRISM).
+    Prism,
     /// Podcast elements of the Podcasting 2.0 project.
     Podcast,
     Xhtml,
@@ -35,7 +37,7 @@ pub(in crate::feed) enum Ns {
 }
 
 /// Namespace URIs in lower case, without scheme and trailing slash. A `*` at the end matches every URI with this start.
-const NAMES: [(&str, Ns); 29] = [
+const NAMES: [(&str, Ns); 31] = [
     ("www.w3.org/2005/atom", Ns::Atom),
     ("purl.org/atom/ns*", Ns::Atom),
     ("purl.org/rss/1.0/modules/content", Ns::Content),
@@ -54,6 +56,8 @@ const NAMES: [(&str, Ns); 29] = [
     ("purl.org/dc/elements/1.1", Ns::Dc),
     ("purl.org/dc/elements/1.0", Ns::Dc),
     ("purl.org/dc/terms", Ns::DcTerms),
+    ("prismstandard.org/namespaces/*", Ns::Prism),
+    ("purl.org/rss/1.0/modules/prism", Ns::Prism),
     ("purl.org/syndication/history/1.0", Ns::History),
     (SCHED_NS, Ns::Schedule),
     ("www.itunes.com/dtds/podcast-1.0.dtd", Ns::Itunes),

@@ -8,12 +8,14 @@ use url::Url;
 use super::attachments::read_attachments;
 use super::constructs::Construct;
 use super::fields::{self, ChosenElements, FeedField};
+use super::media_pictures::{self, MediaPicture};
 use super::missing_entries::{explain_missing_entries, is_entry};
 use super::names::Ns;
 use super::tree::XmlElement;
 use super::{links, person, schedule_hints, tree_builder};
 use crate::feed::address;
 use crate::feed::content::absolute_addresses::make_addresses_absolute;
+use crate::feed::content::twice_escaped::unescaped_if_twice;
 use crate::feed::dates::date::{DateOrder, parse_date};
 use crate::feed::document::{FeedDocument, FeedHead, Kind, NewLocation, Tombstone};
 use crate::feed::encoding::internal_entities;
@@ -21,6 +23,9 @@ use crate::feed::entry::Entry;
 use crate::feed::flaws::{AMBIGUOUS_DATE, Flaws};
 use crate::feed::identity::{self, EntryIds, StatedIdentity};
 use crate::feed::text::{self, NAME_MAX, TITLE_MAX};
+
+/// Maximum length of a content that may consist only of a picture, beside a summary with the text.
+const PICTURE_BYTES_MAX: usize = 2_000;
 
 /// Maximum number of deleted entries recorded per document.
 const TOMBSTONES_MAX: usize = tree_builder::ENTRIES_MAX;
@@ -300,11 +305,20 @@ fn read_entry(
         link,
         comments: links.comments,
         title: read_line(&chosen, FeedField::Title),
-        author: read_author(&chosen),
+        author: read_authors(&chosen),
         enclosures: read_attachments(&chosen, &links.attached, url),
         categories: chosen.all(FeedField::Category).filter_map(category_name).collect(),
     };
-    ReadEntry { content, identifying_link: links.identifying.or(attribute) }
+    let first_author = read_author(&chosen);
+    let mut content = content;
+    if let (Some(shown), Some(summary)) = (&mut content.content, &content.summary)
+        && shown.len() <= PICTURE_BYTES_MAX
+        && text::strip_markup(shown).trim().is_empty()
+    {
+        shown.push_str(summary);
+    }
+    let pictures = media_pictures::read_pictures(&chosen, url);
+    ReadEntry { content, identifying_link: links.identifying.or(attribute), first_author, pictures }
 }
 
 /// Returns the URL of an entry's content that is in an external file (RFC 4287 §4.1.3.2).
@@ -345,6 +359,10 @@ struct ReadEntry {
     content: Entry,
     /// Link that serves as the identity if no ID is stated.
     identifying_link: Option<String>,
+    /// Name of the first author, which is part of some identities.
+    first_author: Option<String>,
+    /// Pictures for the text. They are no part of the identity.
+    pictures: Vec<MediaPicture>,
 }
 
 /// Reads the text of a field as markup with absolute URLs. Returns `None` if the text is blank.
@@ -355,7 +373,10 @@ fn read_markup<'t, 'a>(
 ) -> Option<String> {
     let element = chosen.get(field)?;
     let inner = element.may_have_inner_base().then(|| base(element)).flatten();
-    let markup = Construct::read(element, inner.as_ref()).into_markup();
+    let markup = match Construct::read(element, inner.as_ref()) {
+        Construct::Markup(markup) => unescaped_if_twice(markup),
+        plain @ Construct::Plain(_) => plain.into_markup(),
+    };
     let markup = make_addresses_absolute(markup, || base(element));
     let trimmed = markup.trim();
     match trimmed.len() {
@@ -389,6 +410,17 @@ fn read_author(chosen: &ChosenElements<'_, '_>) -> Option<String> {
     chosen.all(FeedField::Author).find_map(person::author_name)
 }
 
+/// Reads the names of all authors. If several vocabularies name authors, they usually name the same ones, so only the first of
+/// these vocabularies is read.
+fn read_authors(chosen: &ChosenElements<'_, '_>) -> Option<String> {
+    let mut named = chosen
+        .all(FeedField::Author)
+        .filter_map(|element| Some((element.ns(), person::author_name(element)?)))
+        .peekable();
+    let first = named.peek().map(|(ns, _)| *ns);
+    text::joined_names(named.filter(|(ns, _)| Some(*ns) == first).map(|(_, name)| name))
+}
+
 /// Reads the name of a category. Returns `None` if the category has no name.
 fn category_name(element: XmlElement<'_, '_>) -> Option<String> {
     let stated = || element.attribute("term").or_else(|| element.attribute("label"));
@@ -407,7 +439,13 @@ fn identify(entries: Vec<ReadEntry>, flaws: &mut Flaws) -> Vec<Entry> {
     for id in shared {
         flaws.add("item", &id, identity::SHARED_ID);
     }
-    entries.into_iter().zip(ids).map(|(entry, id)| Entry { id, ..entry.content }).collect()
+    let with_id = |(entry, id): (ReadEntry, String)| {
+        let mut content = Entry { id, ..entry.content };
+        let pictured = media_pictures::add_pictures(&mut content, entry.pictures);
+        content.title = content.title.or(pictured);
+        content
+    };
+    entries.into_iter().zip(ids).map(with_id).collect()
 }
 
 fn stated_identity(entry: &ReadEntry) -> StatedIdentity<'_> {
@@ -418,7 +456,7 @@ fn stated_identity(entry: &ReadEntry) -> StatedIdentity<'_> {
         link: entry.identifying_link.as_deref(),
         title: content.title.as_deref(),
         text: content.summary.as_deref().or(content.content.as_deref()),
-        author: content.author.as_deref(),
+        author: entry.first_author.as_deref(),
         has_more: has_date || !content.enclosures.is_empty() || !content.categories.is_empty(),
     }
 }

@@ -341,3 +341,43 @@ fn the_time_of_change_of_a_cdf_channel_is_read() {
     assert_eq!(read.entries[1].updated, None);
     assert_eq!(read.flaws.iter().map(|flaw| flaw.text.as_str()).collect::<Vec<_>>(), ["once"]);
 }
+
+#[test]
+fn all_authors_of_one_vocabulary_are_read() {
+    for (inside, expected) in [
+        (
+            "<dc:creator>Ada</dc:creator><dc:creator>Bo</dc:creator><dc:creator>Ada</dc:creator>",
+            "Ada, Bo",
+        ),
+        ("<author>a@b.example (Ada)</author><dc:creator>Ada O.</dc:creator>", "Ada"),
+        ("<author></author><dc:creator>Bo</dc:creator>", "Bo"),
+    ] {
+        let document = format!(
+            "<rss xmlns:dc='http://purl.org/dc/elements/1.1/'><channel><item><guid>1</guid>{inside}</item></channel></rss>"
+        );
+        assert_eq!(read(&document).entries[0].author.as_deref(), Some(expected), "{inside}");
+    }
+}
+
+#[test]
+fn text_and_date_of_an_entry_come_from_elements_of_other_vocabularies() {
+    let entry = |inside: &str| {
+        let document = format!(
+            "<rss xmlns:prism='http://prismstandard.org/namespaces/basic/2.0/' xmlns:content='http://purl.org/rss/1.0/modules/content/' \
+             xmlns:y='http://news.yandex.ru'><channel><item><guid>1</guid>{inside}</item></channel></rss>"
+        );
+        read(&document).entries.remove(0)
+    };
+    let dated = entry(
+        "<prism:coverDate>2026-09-01</prism:coverDate><prism:publicationDate>2026-10-05</prism:publicationDate>",
+    );
+    assert_eq!(dated.published.unwrap().to_string(), "2026-10-05 00:00:00 UTC");
+    let full = entry("<description>short</description><y:full-text>whole</y:full-text>");
+    assert_eq!(full.body(), Some("whole"));
+    let picture = entry(
+        "<description>words</description><content:encoded>&lt;img src='https://a.example/x'></content:encoded>",
+    );
+    assert_eq!(picture.body(), Some("<img src='https://a.example/x'>words"));
+    let twice = entry("<description>&amp;lt;p&amp;gt;a&amp;lt;/p&amp;gt;</description>");
+    assert_eq!(twice.body(), Some("<p>a</p>"));
+}

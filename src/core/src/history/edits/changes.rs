@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use crate::feed::outgoing::push_escaped;
 use crate::feed::text::strip_markup;
 use crate::history::kept::PreviousText;
 
@@ -104,14 +105,7 @@ fn push_marked(markup: &mut String, words: &[&str], range: Range<usize>, element
 
 fn push_words(markup: &mut String, words: &[&str], range: Range<usize>) {
     for word in words.get(range).unwrap_or_default() {
-        for char in word.chars() {
-            match char {
-                '&' => markup.push_str("&amp;"),
-                '<' => markup.push_str("&lt;"),
-                '>' => markup.push_str("&gt;"),
-                _ => markup.push(char),
-            }
-        }
+        push_escaped(markup, word, false);
         markup.push(' ');
     }
 }

@@ -15,10 +15,11 @@ use super::adaptor::FoundBy;
 use super::policy::{GAPS_MAX, Mode, NODES_MAX, WalkPolicy};
 use super::retry::ArchiveFailure;
 use crate::feed::FeedDocument;
-use crate::history::address::{canonical, refusal, same_origin};
+use crate::feed::identity::identity_hash;
+use crate::history::address::{canonical, host, refusal, same_origin};
 use crate::history::completeness::Doubt;
 use crate::history::gap::{Edge, GapKey, Limit, Newer};
-use crate::history::kind::{Reached, believable_self, is_page, older_link, states_missing};
+use crate::history::kind::{Reached, is_page, older_link, states_missing};
 use crate::history::merge::{DocumentPlace, Merging, span, stated_span};
 use crate::history::node::{ArchiveNode, NodeState, Nodes, fingerprint};
 use crate::history::rank::Position;
@@ -109,6 +110,7 @@ impl ArchiveWalk<'_> {
             }
             self.assert_sound();
         }
+        self.record.fold(self.nodes);
         let run = &mut self.record.run;
         let recovered = run.recovering.then_some(WalkNotice::Recovered(run.new));
         run.recovering = false;
@@ -118,6 +120,10 @@ impl ArchiveWalk<'_> {
     /// Returns the request for the archive of a frontier, or resolves the frontier without a request and returns `None`.
     fn request_or_end(&mut self, frontier: Frontier, now: DateTime<Utc>) -> Option<ArchiveRequest> {
         self.overtake_aside(&frontier.edge);
+        if self.record.is_spared(&frontier) {
+            self.take_frontier(&frontier.edge.key, true);
+            return None;
+        }
         let edge = &frontier.edge;
         if let Some(why) = refusal(&edge.url, &edge.newer.url, self.policy.allow_insecure) {
             self.failed_at(frontier, &ArchiveFailure::Blocked(why.to_owned()), now);
@@ -185,6 +191,12 @@ impl ArchiveWalk<'_> {
             return merging;
         }
         let answered = canonical(arrival.url);
+        if self.is_foreign(&frontier.edge, arrival) {
+            let why = "it belongs to another feed";
+            self.failed_at(frontier, &ArchiveFailure::Unreadable(why.to_owned()), now);
+            self.assert_sound();
+            return None;
+        }
         if self.record.is_own(&answered) {
             self.answered_with_current(frontier, now);
             self.assert_sound();
@@ -220,13 +232,10 @@ impl ArchiveWalk<'_> {
         let (edge, document, now) = (&frontier.edge, arrival.document, arrival.fetched_at);
         let reached = if edge.by_previous { Reached::PreviousLink } else { Reached::ArchiveLink };
         let older = older_link(document, reached);
-        if edge.by_previous && is_page(document, &[answered, edge.key.as_str()]) {
-            self.record.doubts.insert(Doubt::Pages);
-        }
         // Links of a skipped archive are not followed, so its link to an older archive counts only if that archive is known.
         let here = |key: &String| !edge.side || self.nodes.find(key).is_some();
         let prev = older.map(|(link, _)| canonical(link)).filter(here);
-        self.add_aliases(&edge.key, answered, document, arrival);
+        self.add_alias(&edge.key, answered, arrival);
         self.record.archived = true;
         let (merging, oldest) = self.keep_document(frontier, arrival, prev);
         let newer = Newer {
@@ -270,6 +279,8 @@ impl ArchiveWalk<'_> {
             entries,
             span: stated,
             fingerprint: fingerprint(document),
+            ids: document.entries.iter().map(|entry| identity_hash(&entry.id)).collect(),
+            flaw: self.flaw(edge, arrival),
         };
         self.keep_node(frontier, node);
         self.record.run.add_archive(entries);
@@ -279,12 +290,14 @@ impl ArchiveWalk<'_> {
         if let Some((_, oldest)) = stated {
             self.record.reaches = Some(self.record.reaches.unwrap_or(oldest).min(oldest));
         }
+        let unread_above = self.record.unread_above();
+        self.record.mend_seam(&edge.key, arrival, self.nodes);
         self.record.close_overruns(document, false);
         let depth = i32::try_from(edge.depth).unwrap_or(i32::MAX).saturating_neg();
         let position = Position::Archive { epoch: edge.epoch, depth };
         let place = DocumentPlace { position, fetched_at: now };
         let oldest = dates.map_or(placed, |(_, oldest)| oldest);
-        (Merging { placed: Some(placed), ..Merging::at(place) }, oldest)
+        (Merging { placed: Some(placed), unread_above, ..Merging::at(place) }, oldest)
     }
 
     /// Stores the node of the archive that a frontier led to, and closes the frontier's gap.
@@ -308,11 +321,12 @@ impl ArchiveWalk<'_> {
     ) {
         let edge = &frontier.edge;
         let Some((link, by_previous)) = older_link(document, reached) else {
+            self.nodes.supersede(&edge.key, None);
             self.drop_unlinked(edge);
             return;
         };
         let prev = canonical(link);
-        self.nodes.supersede(&edge.key, &prev);
+        self.nodes.supersede(&edge.key, Some(&prev));
         let stated_missing = states_missing(document, &prev);
         let next = Edge {
             url: crate::history::address::without_fragment(link).to_owned(),
@@ -331,28 +345,60 @@ impl ArchiveWalk<'_> {
         }
     }
 
-    /// Records other addresses of an archive as aliases: the address that answered, and the archive's `self` link if it can
-    /// be trusted.
-    fn add_aliases(
-        &mut self,
-        key: &str,
-        answered: &str,
-        document: &FeedDocument,
-        arrival: &Arrival<'_>,
-    ) {
-        let this = believable_self(document, arrival.url, &self.record.own).map(canonical);
-        for name in [Some(answered.to_owned()), this].into_iter().flatten() {
-            if name == key || self.nodes.find(&name).is_some() {
-                continue;
-            }
-            let alias = ArchiveNode {
-                state: NodeState::AliasOf(key.to_owned()),
-                url: name.clone(),
-                fetched_at: arrival.fetched_at,
-                ..ArchiveNode::default()
-            };
-            self.record.gaps.remove(&GapKey::archive(&name));
-            self.nodes.insert(name, alias);
+    /// Records the address that answered as another name of the archive. `self` never names an archive, because some
+    /// generators print the same one everywhere (SPEC C.4).
+    fn add_alias(&mut self, key: &str, answered: &str, arrival: &Arrival<'_>) {
+        if answered == key || self.nodes.find(answered).is_some() {
+            return;
+        }
+        let alias = ArchiveNode {
+            state: NodeState::AliasOf(key.to_owned()),
+            url: answered.to_owned(),
+            fetched_at: arrival.fetched_at,
+            ..ArchiveNode::default()
+        };
+        self.record.gaps.remove(&GapKey::archive(answered));
+        self.nodes.insert(answered.to_owned(), alias);
+    }
+
+    /// Checks whether a document is not the archive that a link promised: it is no archive and comes from another host, or
+    /// after a redirect it states the ID of another feed.
+    fn is_foreign(&self, edge: &Edge, arrival: &Arrival<'_>) -> bool {
+        let document = arrival.document;
+        let by = [&edge.newer.url, &edge.url].map(|url| host(url));
+        let elsewhere = by.iter().any(|by| *by != host(arrival.url));
+        let redirected = canonical(arrival.url) != edge.key;
+        let is_marked = document.history.archive;
+        (elsewhere && !is_marked && !self.names_this_feed(document))
+            || (self.states_other_id(document) && (redirected || !is_marked))
+    }
+
+    /// Checks whether a document states an ID that is not the ID of the feed.
+    fn states_other_id(&self, document: &FeedDocument) -> bool {
+        let known = self.record.proof.as_ref().and_then(|proof| proof.feed);
+        let stated = document.head.id.as_deref().map(identity_hash);
+        known.is_some() && stated.is_some() && known != stated && !self.names_this_feed(document)
+    }
+
+    /// Checks whether a document names the subscription document as its current document.
+    fn names_this_feed(&self, document: &FeedDocument) -> bool {
+        document.history.current.as_deref().is_some_and(|it| self.record.is_own(&canonical(it)))
+    }
+
+    /// Returns why an archive does not prove that its part of the history is whole.
+    fn flaw(&self, edge: &Edge, arrival: &Arrival<'_>) -> Option<Doubt> {
+        let document = arrival.document;
+        let answered = canonical(arrival.url);
+        let own = [answered.as_str(), edge.key.as_str()];
+        let next = document.history.next.as_deref().map(canonical);
+        if edge.via != FoundBy::Link {
+            None
+        } else if edge.by_previous && is_page(document, &own) {
+            Some(Doubt::Pages)
+        } else if next.is_some_and(|next| !own.contains(&next.as_str())) {
+            Some(Doubt::MorePages)
+        } else {
+            self.states_other_id(document).then_some(Doubt::Foreign)
         }
     }
 

@@ -135,6 +135,7 @@ impl ArchiveWalk<'_> {
         self.take_frontier(&frontier.edge.key, frontier.again);
         if frontier.again {
             self.reopen(frontier.gap);
+            self.record.note_unread(&frontier.edge.key, now);
             return;
         }
         if frontier.edge.via != FoundBy::Link {

@@ -44,6 +44,9 @@ pub struct Merging {
     pub placed: Option<DateTime<Utc>>,
     /// Identity hashes of the entries in recent documents.
     pub recent: BTreeSet<u64>,
+    /// Date above which new entries of an archive are unread, because they were missed between two polls. The flag is true if
+    /// entries without a date are unread, too.
+    pub unread_above: Option<(DateTime<Utc>, bool)>,
     /// Identity hashes of the entries in the previous document, in its order.
     pub previous: Vec<u64>,
     /// Whether this publisher is known to move its entries between hosts.
@@ -54,7 +57,14 @@ impl Merging {
     /// Creates the settings for a document at `place` in its feed: its undated entries are listed at the time of the fetch,
     /// and no recent entries are known.
     pub const fn at(place: DocumentPlace) -> Self {
-        Self { place, placed: None, recent: BTreeSet::new(), previous: Vec::new(), moves: false }
+        Self {
+            place,
+            placed: None,
+            recent: BTreeSet::new(),
+            unread_above: None,
+            previous: Vec::new(),
+            moves: false,
+        }
     }
 }
 

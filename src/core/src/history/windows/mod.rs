@@ -6,7 +6,8 @@ pub mod overrun;
 pub mod same_publication;
 mod signs;
 
-use std::collections::BTreeSet;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -18,8 +19,10 @@ use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
 use same_publication::{Comparison, Former, Same, Signs};
 
-/// Maximum number of entries remembered for each document (SPEC C.1).
+/// Maximum number of entries remembered of each document before the latest one, which is kept whole (SPEC C.1).
 const WINDOW_MAX: usize = 200;
+/// Bit of the hash of an entry's times that is set if the entry is pinned.
+const PINNED: u32 = 1;
 /// Number of different windows remembered. An entry that is in all of them may be sticky: kept in the document although it
 /// is old.
 const WINDOWS: usize = 5;
@@ -42,12 +45,60 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Checks whether a document shares an entry with the last document, even if the entry's id has changed. Also returns
-    /// true if there is no earlier document.
-    pub fn overlap(&self, document: &FeedDocument) -> bool {
+    /// Checks whether nothing can be missing between the last document and this one, because they share an entry that was
+    /// neither edited nor pinned (SPEC C.8, seam "overlap"). `times` are those of the last document's entries; `falls` means
+    /// that it listed the newest ones first. Also returns true if there is nothing to compare.
+    pub(super) fn join(&self, document: &FeedDocument, times: &[u32], falls: bool) -> bool {
         let Some(before) = self.past.last().filter(|ids| !ids.is_empty()) else { return true };
-        window_ids(document).iter().any(|id| before.contains(id))
-            || self.has_renamed(document, &BTreeSet::new())
+        let entries = window_entries(document);
+        let (sticky, pinned) = (self.sticky(), pinned(document, falls));
+        let places: BTreeMap<u64, usize> =
+            before.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+        let last_unknown = entries.iter().rposition(|(id, _)| !places.contains_key(id));
+        let ordinary = |(id, _): &(u64, &Entry)| !sticky.contains(id) && !pinned.contains(id);
+        let shared: Vec<(usize, usize, &Entry)> = entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| ordinary(entry))
+            .filter_map(|(at, (id, entry))| Some((at, *places.get(id)?, *entry)))
+            .collect();
+        let mut order = shared.iter().map(|(_, place, _)| *place);
+        // A document that lists its oldest entries first begins with the last entries of the one before.
+        let is_end = order.next_back().is_some_and(|last| last.saturating_add(1) == before.len())
+            && shared.is_sorted_by_key(|(_, place, _)| *place);
+        let rises = !falls && self::order(document) == Ordering::Less;
+        let stays = |(at, place, entry): &(usize, usize, &Entry)| {
+            let is_dated = entry.published.is_some() || entry.updated.is_some();
+            let same_times = times.get(*place).is_none_or(|time| time & !PINNED == times_of(entry));
+            // Without dates, an entry above unknown ones may have been pinned there.
+            let in_place = if is_dated {
+                !rises || is_end
+            } else {
+                (is_end && shared.len() > 1) || last_unknown.is_none_or(|last| last < *at)
+            };
+            same_times && in_place
+        };
+        let all_change = shared.iter().all(|(_, place, entry)| {
+            times.get(*place).is_some_and(|time| time & !PINNED != times_of(entry))
+        });
+        shared.iter().any(stays)
+            || (all_change && shared.len().saturating_mul(2) > before.len())
+            || self.has_renamed(&without(document, &pinned), &sticky)
+    }
+
+    /// Returns the ordinary entries of the last document with the hashes of their times. `times` are those of the last
+    /// document's entries.
+    pub(super) fn ordinary(&self, times: &[u32]) -> BTreeMap<u64, u32> {
+        let sticky = self.sticky();
+        let last = self.past.last().map_or(&[][..], Vec::as_slice).iter().copied();
+        let timed = last.zip(times.iter().copied().chain(std::iter::repeat(0)));
+        timed.filter(|(id, time)| time & PINNED == 0 && !sticky.contains(id)).collect()
+    }
+
+    /// Checks whether the last document contains an entry of this one under its id.
+    pub(super) fn knows(&self, document: &FeedDocument) -> bool {
+        let last: BTreeSet<&u64> = self.past.last().into_iter().flatten().collect();
+        window_ids(document).iter().any(|id| last.contains(id))
     }
 
     /// Checks whether a document shares an entry with any of the remembered documents, even if the entry's id has changed.
@@ -130,6 +181,10 @@ impl Windows {
     pub(super) fn remember(&mut self, document: &FeedDocument, fetched_at: DateTime<Utc>) {
         let mut window = window_ids(document);
         if self.past.last() != Some(&window) {
+            if let Some(last) = self.past.last_mut() {
+                last.truncate(WINDOW_MAX);
+                last.shrink_to_fit();
+            }
             // Windows are kept in memory for every feed, so spare capacity is freed.
             window.shrink_to_fit();
             self.past.push(window);
@@ -170,11 +225,67 @@ pub(super) fn window_ids(document: &FeedDocument) -> Vec<u64> {
     window_entries(document).into_iter().map(|(id, _)| id).collect()
 }
 
-/// Returns the entries of a document with their identity hashes, without duplicates and up to the maximum number.
+/// Returns the oldest entry of a document that is not pinned: the last one, or the first if the oldest entries come first.
+pub(super) fn bottom(document: &FeedDocument, falls: bool) -> Option<(u64, Option<DateTime<Utc>>)> {
+    let pinned = pinned(document, falls);
+    let entries = window_entries(document);
+    let ordinary = entries.iter().filter(|(id, _)| !pinned.contains(id));
+    let last = ordinary.clone().next_back()?;
+    let dated = |(id, entry): &(u64, &Entry)| Some((entry.published.or(entry.updated)?, *id));
+    let oldest = ordinary.filter_map(dated).min();
+    Some(oldest.map_or((last.0, None), |(date, id)| (id, Some(date))))
+}
+
+/// Returns a hash of each entry's times, in document order, with a bit for pinned entries.
+pub(super) fn times(document: &FeedDocument, falls: bool) -> Vec<u32> {
+    let pinned = pinned(document, falls);
+    let time = |(id, entry): (u64, &Entry)| {
+        times_of(entry) | if pinned.contains(&id) { PINNED } else { 0 }
+    };
+    window_entries(document).into_iter().map(time).collect()
+}
+
+/// Returns a hash of the times that an entry states.
+pub(super) fn times_of(entry: &Entry) -> u32 {
+    let seconds = |time: Option<DateTime<Utc>>| time.map_or(0, |time| time.timestamp());
+    let both = seconds(entry.published).wrapping_mul(31) ^ seconds(entry.updated);
+    u32::try_from(both & i64::from(u32::MAX)).unwrap_or_default() & !PINNED
+}
+
+/// Returns the entries that are pinned above newer ones: those at the top of a document that are older than its last entry,
+/// unless the document lists its oldest entries first. `falls` means that the last document listed its newest entries first.
+fn pinned(document: &FeedDocument, falls: bool) -> BTreeSet<u64> {
+    let dates = dates(document);
+    let last = dates.last().filter(|_| falls || order(document) != Ordering::Less);
+    let Some(&(_, last)) = last else { return BTreeSet::new() };
+    dates.into_iter().take_while(|(_, date)| *date < last).map(|(id, _)| id).collect()
+}
+
+/// Compares how often the dates fall from entry to entry with how often they rise. `Less` means that the oldest entries come
+/// first.
+pub(super) fn order(document: &FeedDocument) -> Ordering {
+    let dates = dates(document);
+    let pairs = || dates.iter().zip(dates.iter().skip(1));
+    let falling = pairs().filter(|((_, a), (_, b))| a > b).count();
+    falling.cmp(&pairs().filter(|((_, a), (_, b))| a < b).count())
+}
+
+fn dates(document: &FeedDocument) -> Vec<(u64, DateTime<Utc>)> {
+    let dated = |(id, entry): (u64, &Entry)| Some((id, entry.published.or(entry.updated)?));
+    window_entries(document).into_iter().filter_map(dated).collect()
+}
+
+fn without(document: &FeedDocument, ids: &BTreeSet<u64>) -> FeedDocument {
+    let entries = document.entries.iter();
+    let kept = entries.filter(|entry| !ids.contains(&identity_hash(&entry.id)));
+    FeedDocument { entries: kept.cloned().collect(), ..FeedDocument::default() }
+}
+
+/// Returns the entries of a document with their identity hashes, without duplicates.
 fn window_entries(document: &FeedDocument) -> Vec<(u64, &Entry)> {
     let mut seen = BTreeSet::new();
     let entries = document.entries.iter().map(|entry| (identity_hash(&entry.id), entry));
-    entries.filter(|(id, _)| seen.insert(*id)).take(WINDOW_MAX).collect()
+    entries.filter(|(id, _)| seen.insert(*id)).collect()
 }
 
 #[cfg(test)]
@@ -198,7 +309,7 @@ mod tests {
         let kept = rmp_serde::to_vec_named(&windows).unwrap();
         for windows in [windows, rmp_serde::from_slice(&kept).unwrap()] {
             assert!(windows.has_renamed(&document(&["new 1", "new 2"]), &BTreeSet::new()));
-            assert!(windows.overlap(&document(&["new 1", "new 2"])));
+            assert!(windows.join(&document(&["new 1", "new 2"]), &[], true));
             let sticky = ["old 1", "old 2"].map(identity_hash).into();
             assert!(!windows.has_renamed(&document(&["new 1", "new 2"]), &sticky));
         }

@@ -1,12 +1,14 @@
 //! Overruns: entries that were missed because they entered and left the feed's document between two polls (SPEC C.8.1).
 
-use super::{Windows, window_ids};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{times, window_ids};
 use crate::feed::FeedDocument;
 use crate::history::gap::{Edge, Gap, GapKey, Newer, Reason};
 use crate::history::kind::DocumentKind;
 use crate::history::merge::{span, window_bottom};
 use crate::history::polled::Polled;
-use crate::history::record::{Frontier, HistoryRecord};
+use crate::history::record::HistoryRecord;
 
 /// The result of comparing a new document with the last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,25 +28,77 @@ impl HistoryRecord {
     pub fn compare_windows(&mut self, polled: &Polled<'_>, conditional: bool) -> OverrunVerdict {
         let document = polled.document;
         if !polled.whole {
-            self.windows.add_delta(document);
+            if conditional && !self.takes_delta(polled) {
+                return OverrunVerdict::Verify;
+            }
+            self.add_delta(polled);
             return OverrunVerdict::Fine;
         }
-        if !self.is_overrun(document) {
-            self.windows.remember(document, polled.fetched_at);
+        if document.entries.is_empty() {
             return OverrunVerdict::Fine;
         }
-        if conditional {
+        let is_overrun = !self.prove().is_elsewhere && self.is_overrun(document);
+        if is_overrun && conditional {
             return OverrunVerdict::Verify;
         }
-        let key = self.open_overrun(polled);
+        let missed = is_overrun.then(|| self.hole(polled));
+        self.verify_delta(polled);
+        if !self.extend_proof(polled)
+            && let Some((key, gap)) = missed.clone()
+        {
+            self.open(key, gap);
+        }
         self.windows.remember(document, polled.fetched_at);
-        OverrunVerdict::Missed(key)
+        missed.map_or(OverrunVerdict::Fine, |(key, _)| OverrunVerdict::Missed(key))
     }
 
-    /// Forgets the contents of all earlier documents. Called when the feed is read from another address than before, because
-    /// the next document cannot be compared with them.
-    pub fn forget_windows(&mut self) {
-        self.windows = Windows::default();
+    /// Handles that the feed is read from another address than before: if the next document shares nothing with the last one,
+    /// this is no evidence of an overrun.
+    pub fn read_elsewhere(&mut self) {
+        self.prove().is_elsewhere = true;
+    }
+
+    /// Puts the entries of a delta above those of the last window.
+    fn add_delta(&mut self, polled: &Polled<'_>) {
+        let last = self.windows.past.last().map_or(&[][..], Vec::as_slice);
+        let before = self.proof.as_ref().map_or(&[][..], |proof| &proof.times);
+        let mut known: BTreeMap<u64, u32> =
+            last.iter().copied().zip(before.iter().copied()).collect();
+        known.extend(window_ids(polled.document).into_iter().zip(times(polled.document, true)));
+        self.windows.add_delta(polled.document);
+        let last = self.windows.past.last().map_or(&[][..], Vec::as_slice);
+        let times = last.iter().map(|id| known.get(id).copied().unwrap_or_default()).collect();
+        let now = Some(polled.fetched_at);
+        let proof = self.prove();
+        (proof.times, proof.at, proof.as_of) = (times, now, now);
+    }
+
+    /// Checks whether a delta may be used without a plain request: a larger one was verified after a pause as long as this one
+    /// (SPEC D.7).
+    fn takes_delta(&self, polled: &Polled<'_>) -> bool {
+        let Some(proof) = &self.proof else { return false };
+        let (entries, pause) = proof.delta;
+        polled.document.entries.len() < usize::try_from(entries).unwrap_or(usize::MAX)
+            && self.pause_before(polled) <= pause
+    }
+
+    fn pause_before(&self, polled: &Polled<'_>) -> i64 {
+        let at = self.proof.as_ref().and_then(|proof| proof.at).unwrap_or(polled.fetched_at);
+        polled.fetched_at.signed_duration_since(at).num_seconds()
+    }
+
+    /// Notes the size of a delta that this document verifies: the window has no more unknown entries than the delta had.
+    fn verify_delta(&mut self, polled: &Polled<'_>) {
+        let Some(entries) = polled.verifies else { return };
+        let before: BTreeSet<u64> =
+            self.windows.past.last().into_iter().flatten().copied().collect();
+        let unknown = window_ids(polled.document).iter().filter(|id| !before.contains(id)).count();
+        let whole = usize::try_from(entries).unwrap_or(usize::MAX) >= unknown;
+        if whole && self.adjoins(polled.document) {
+            let pause = self.pause_before(polled);
+            let delta = &mut self.prove().delta;
+            *delta = (delta.0.max(entries), delta.1.max(pause));
+        }
     }
 
     /// Checks whether entries were probably missed since the last document, by the conditions of SPEC C.8.1.
@@ -55,11 +109,13 @@ impl HistoryRecord {
         // 1 - there are two documents with entries to compare, and the feed is not complete
         let comparable =
             self.kind != DocumentKind::Complete && !now.is_empty() && !before.is_empty();
-        // 2 - there is no new archive: entries that a walk through the archives does not reach have their own gap
-        let walked = self.head.as_ref().map(|head| &head.key) != self.head_before.as_ref();
+        // 2 - there is no new archive: what a walk through the archives does not reach has its own gap
+        let head = |edge: Option<&Edge>| edge.map(|edge| edge.key.clone());
+        let walked = head(self.head.as_ref()) != head(self.former.as_deref());
         // 3 - the documents share only sticky entries
         let sticky = windows.sticky();
-        let apart = now.iter().all(|id| sticky.contains(id) || !before.contains(id));
+        let last: BTreeSet<&u64> = before.iter().collect();
+        let apart = now.iter().all(|id| sticky.contains(id) || !last.contains(id));
         // 4 - the document has its usual size (a smaller one was limited by age or for this request), or the feed has
         // archives
         let full = document.entries.len() >= windows.usual() || self.head.is_some();
@@ -67,27 +123,8 @@ impl HistoryRecord {
         comparable && !walked && apart && full && !windows.has_renamed(document, &sticky)
     }
 
-    /// Queues the newest archive to be fetched again, once for each overrun. The publisher may have added the missed entries
-    /// to it since it was fetched.
-    fn look_into_newest_archive(&mut self) {
-        let here = self.head.clone().filter(|head| self.settled.as_ref() == Some(&head.key));
-        if let Some(edge) = here {
-            self.begin_run();
-            self.push(Frontier { edge, again: true, ..Frontier::default() });
-        }
-    }
-
-    fn open_overrun(&mut self, polled: &Polled<'_>) -> GapKey {
-        let newest = self.head.as_ref().map(|head| head.key.clone()).unwrap_or_default();
-        let (key, gap) = self.hole(polled, newest);
-        self.open(key, gap);
-        self.look_into_newest_archive();
-        key
-    }
-
-    /// Returns the gap between the newest known entry and a new document. `newest` is the canonical address of the newest
-    /// archive before the overrun.
-    pub(in crate::history) fn hole(&self, polled: &Polled<'_>, newest: String) -> (GapKey, Gap) {
+    /// Returns the gap between the newest known entry and a new document. Its key is the address of the newest archive.
+    fn hole(&self, polled: &Polled<'_>) -> (GapKey, Gap) {
         let document = polled.document;
         let dates = span(document, polled.fetched_at, None);
         let (date, id) = self.windows.newest.unwrap_or((polled.fetched_at, 0));
@@ -105,7 +142,8 @@ impl HistoryRecord {
             public: polled.public,
             oldest: window_bottom(document, polled.fetched_at),
         };
-        let edge = Edge { key: newest, newer, ..Edge::default() };
+        let key = self.head.as_ref().map(|head| head.key.clone()).unwrap_or_default();
+        let edge = Edge { key, newer, ..Edge::default() };
         let reason = Reason::Overrun { window, per_day };
         let key = GapKey::overrun(id);
         (key, Gap { older: Some(date), ..Gap::new(edge, reason, polled.fetched_at) })

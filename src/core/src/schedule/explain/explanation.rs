@@ -256,11 +256,13 @@ pub(in crate::schedule) fn floor_step(floor: &Floor, at: i64) -> Option<PlanStep
             (PlanStage::CacheLifetime, lifetime_sentence(stated, counted, age))
         }
         Cause::Wait { seconds, header } => wait_sentence(seconds, header),
-        Cause::HostWait { seconds } => {
+        Cause::HostWait { seconds, header } => {
             let wait = duration_words(seconds);
-            let sentence =
-                format!("the site answered 429 for one feed: all its feeds pause for {wait}");
-            (PlanStage::RetryAfter, sentence)
+            let why = match header.limit_name() {
+                Some(name) => format!("the site takes no request for {wait} ({name})"),
+                None => format!("the site answered 429 for one feed: a pause of {wait}"),
+            };
+            (PlanStage::RetryAfter, format!("{why}, for all its feeds"))
         }
         Cause::BackOff { failures, delay, spread, by } => {
             (PlanStage::BackOff, back_off_sentence(failures, delay, spread, by))
@@ -287,6 +289,10 @@ fn wait_sentence(seconds: i64, header: WaitHeader) -> (PlanStage, String) {
     match header {
         WaitHeader::RetryAfter => {
             (PlanStage::RetryAfter, format!("the server asked backissue to wait {wait}"))
+        }
+        WaitHeader::XRateLimitReset | WaitHeader::RateLimitReset | WaitHeader::RateLimit => {
+            let name = header.limit_name().unwrap_or_default();
+            (PlanStage::RetryAfter, format!("the server takes no request for {wait} ({name})"))
         }
         WaitHeader::CacheControl => (
             PlanStage::CacheLifetime,

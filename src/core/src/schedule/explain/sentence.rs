@@ -9,6 +9,7 @@ use super::wording::{about_interval_words, duration_words, interval_words};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::facts::{Facts, FeedStatus};
 use crate::schedule::holds::cache::counted;
+use crate::schedule::holds::retry_after::{Wait, WaitHeader};
 use crate::schedule::interval::pace::Pace;
 use crate::schedule::learning::{LearnedPlan, PeakDays};
 use crate::schedule::limits::MINUTE;
@@ -151,7 +152,7 @@ fn reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
             failures => format!("the last {failures} attempts failed"),
         },
         SettledBy::CacheLifetime => lifetime_reason(facts),
-        SettledBy::RetryAfter => "its server asked backissue to wait until then".into(),
+        SettledBy::RetryAfter => wait_reason(facts),
         SettledBy::Dead => "it has not been found for a month: it is polled once a week".into(),
         SettledBy::SkipHours => "the publisher asks for no polls in the hours before then".into(),
         SettledBy::SkipDays => "the publisher asks for no polls on the days before then".into(),
@@ -249,6 +250,37 @@ fn part_of_day(published: DateTime<Tz>, days: PeakDays) -> String {
         PeakDays::Working => in_it.to_owned(),
         PeakDays::Weekend => format!("on weekend {parts}"),
         PeakDays::One(_) => format!("on {} {parts}", published.format("%A")),
+    }
+}
+
+/// Returns a sentence fragment about a wait of a host: for how long, until when, and why.
+pub fn wait_words(wait: &Wait, host: Option<String>, now: DateTime<Utc>, zone: Tz) -> String {
+    let host = host.unwrap_or_default();
+    let until = wait.end().unwrap_or(now);
+    let left = duration_words(until.signed_duration_since(now).num_seconds().max(1));
+    let left = format!("{left}, until {}", until.with_timezone(&zone).format("%H:%M"));
+    match (wait.stated_by, wait.stated_by.limit_name()) {
+        (WaitHeader::RetryAfter, _) => format!("{host} asked backissue to wait {left}"),
+        (_, Some(name)) => format!("{host} takes no request for {left} ({name})"),
+        (_, None) => format!("{host} answered 429: no request for {left}"),
+    }
+}
+
+/// Returns why the server takes no request before the end of its wait. "Asked to wait" is said only if it did.
+fn wait_reason(facts: &Facts) -> String {
+    let waits = [facts.retry_after, facts.host_wait].into_iter().flatten();
+    let latest = waits.max_by_key(Wait::end);
+    match latest.map(|wait| wait.stated_by) {
+        Some(WaitHeader::RetryAfter) | None => {
+            "its server asked backissue to wait until then".into()
+        }
+        Some(WaitHeader::CacheControl | WaitHeader::Nothing) => {
+            "its server answered 429 Too Many Requests".into()
+        }
+        Some(header) => format!(
+            "its server takes no request before then ({})",
+            header.limit_name().unwrap_or_default()
+        ),
     }
 }
 

@@ -20,6 +20,8 @@ pub struct TimingHeaders<'a> {
     pub age: Option<&'a str>,
     /// Value of the `Retry-After` header.
     pub retry_after: Option<&'a str>,
+    /// Headers that announce rate limits, each in a line of its own as `name: value`.
+    pub rate_limits: Option<&'a str>,
 }
 
 /// The cache headers of the last successful response.

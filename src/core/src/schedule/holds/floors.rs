@@ -36,7 +36,7 @@ pub(in crate::schedule) enum Cause {
     /// A wait imposed by the feed's server.
     Wait { seconds: i64, header: WaitHeader },
     /// A wait that the server requested when another feed on the same host was polled.
-    HostWait { seconds: i64 },
+    HostWait { seconds: i64, header: WaitHeader },
     /// Consecutive failures.
     BackOff { failures: u32, delay: i64, spread: i64, by: DelayBy },
     /// Only 404 responses for 30 days.
@@ -80,6 +80,9 @@ pub(in crate::schedule) fn floors<'a>(ground: &'a FloorInputs<'a>) -> impl Itera
 }
 
 fn hard_minimum(ground: &FloorInputs<'_>) -> Option<Floor> {
+    if has_stated_wait(ground.facts) {
+        return None;
+    }
     let minimum = ground.bounds.hard_min;
     let at = ground.last_try? + minimum;
     Some(Floor { at, settled_by: SettledBy::Minimum, cause: Cause::HardMinimum(minimum) })
@@ -104,7 +107,10 @@ fn cache_lifetime(ground: &FloorInputs<'_>) -> Option<Floor> {
 fn server_wait(ground: &FloorInputs<'_>) -> Option<Floor> {
     let wait = ground.facts.retry_after?;
     let settled_by = match wait.stated_by {
-        WaitHeader::RetryAfter => SettledBy::RetryAfter,
+        WaitHeader::RetryAfter
+        | WaitHeader::XRateLimitReset
+        | WaitHeader::RateLimitReset
+        | WaitHeader::RateLimit => SettledBy::RetryAfter,
         WaitHeader::CacheControl => SettledBy::CacheLifetime,
         WaitHeader::Nothing => SettledBy::BackOff,
     };
@@ -117,8 +123,23 @@ fn server_wait(ground: &FloorInputs<'_>) -> Option<Floor> {
 }
 
 fn host_wait(ground: &FloorInputs<'_>) -> Option<Floor> {
-    let (at, seconds) = end_of(ground.facts.host_wait?, ground.now);
-    Some(Floor { at, settled_by: SettledBy::RetryAfter, cause: Cause::HostWait { seconds } })
+    let wait = ground.facts.host_wait?;
+    let (at, seconds) = end_of(wait, ground.now);
+    let cause = Cause::HostWait { seconds, header: wait.stated_by };
+    Some(Floor { at, settled_by: SettledBy::RetryAfter, cause })
+}
+
+/// Checks whether the last attempt was refused with a 429 that states when to ask again, or because of a used-up rate limit. The
+/// feed then takes its turn at that time, like the other feeds of its host: neither the minimum nor the backoff applies (SPEC
+/// B.4.3).
+fn has_stated_wait(facts: &Facts) -> bool {
+    let is_429 = facts.failure == Some(PollFailure::Status(429));
+    facts.failures > 0
+        && facts.retry_after.is_some_and(|wait| {
+            let is_limit = wait.stated_by.limit_name().is_some();
+            let is_of_host = is_limit || is_429 && wait.stated_by.is_stated();
+            is_of_host && Some(wait.received_at) >= facts.last_try
+        })
 }
 
 /// Returns the end of a wait, in seconds since 1970, and the length of the wait, in seconds.
@@ -142,7 +163,7 @@ fn since(received_at: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
 /// 4. A random extra of up to a quarter of the delay keeps many installations from polling again at the same time.
 fn back_off(ground: &FloorInputs<'_>) -> Option<Floor> {
     let failures = ground.facts.failures;
-    let last_try = ground.last_try.filter(|_| failures > 0)?;
+    let last_try = ground.last_try.filter(|_| failures > 0 && !has_stated_wait(ground.facts))?;
     let doubling = doubled(failures);
     let after_success = find_target(ground.recommendation, ground.bounds, last_try);
     let recommended = (after_success.at - last_try).max(after_success.binding);

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::floors::end_of;
-use super::retry_after::{Wait, WaitHeader};
+use super::retry_after::Wait;
 use crate::schedule::facts::{Facts, FeedStatus};
 use crate::schedule::instant::{instant, not_later, seconds};
 use crate::schedule::limits::COOL_DOWN_SECONDS;
@@ -34,7 +34,7 @@ pub fn classify_manual_poll(facts: &Facts, now: DateTime<Utc>, cool_down: bool) 
     if let Some(until) = cool.filter(|&until| until > clock) {
         return ByHand::CoolDown(instant(until));
     }
-    let stated = |wait: &Wait| wait.stated_by == WaitHeader::RetryAfter;
+    let stated = |wait: &Wait| wait.stated_by.is_stated();
     let waits = [facts.retry_after, facts.host_wait].into_iter().flatten().filter(stated);
     let waits = waits.map(|wait| end_of(wait, now).0);
     match waits.max().filter(|&until| until > clock) {
@@ -55,6 +55,7 @@ pub fn urgency(decision: &Decision, now: DateTime<Utc>) -> i64 {
 #[cfg(test)]
 mod tests {
     use crate::schedule::holds::manual_poll::*;
+    use crate::schedule::holds::retry_after::WaitHeader;
     use crate::schedule::plan::{PlanKind, SettledBy};
 
     fn at(seconds: i64) -> DateTime<Utc> {
@@ -63,7 +64,8 @@ mod tests {
 
     #[test]
     fn manual_poll_waits_a_minute_and_respects_retry_after() {
-        let wait = |stated_by| Some(Wait { received_at: at(0), seconds: 3600, stated_by });
+        let wait =
+            |stated_by| Some(Wait { received_at: at(0), seconds: 3600, stated_by, refusals: 0 });
         let mut facts = Facts { last_try: Some(at(0)), failures: 9, ..Facts::default() };
         assert_eq!(classify_manual_poll(&facts, at(59), true), ByHand::CoolDown(at(60)));
         assert_eq!(classify_manual_poll(&facts, at(59), false), ByHand::Allowed);

@@ -1,9 +1,13 @@
-//! Waits that an error response requests through `Retry-After` or, without it, through its cache lifetime (SPEC B.4.3).
+//! Waits that a response requests through `Retry-After` or an announced rate limit or, without them, through its cache lifetime
+//! (SPEC B.4.3).
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::cache::{CacheState, TimingHeaders, http_date, whole_number};
+use super::rate_limits::announced_wait;
+pub use super::wait_header::WaitHeader;
+use crate::feed::sparse::is_default;
 use crate::schedule::instant::seconds;
 use crate::schedule::limits::RETRY_AFTER_CAP_SECONDS;
 
@@ -16,48 +20,50 @@ pub struct Wait {
     pub seconds: u32,
     /// The header that stated the wait.
     pub stated_by: WaitHeader,
-}
-
-/// The header that imposed a wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum WaitHeader {
-    /// `Retry-After`: a hard limit; a manual poll requires confirmation.
-    RetryAfter,
-    /// The cache lifetime of a 429 or 503 without `Retry-After`: treated like any cache lifetime.
-    CacheControl,
-    /// No header: the response is a 429 that states no time, so an hour is assumed (SPEC D.2).
-    Nothing,
+    /// Number of 429s in a row from the host that came after the end of an earlier wait.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub refusals: u8,
 }
 
 impl Wait {
-    /// Reads the wait from a response with this status. 2xx responses impose no wait.
+    /// Reads the wait from a response with this status. 2xx responses impose no wait, unless they announce a used-up rate limit. Of
+    /// `Retry-After` and a rate limit, the later end counts.
     pub fn of_answer(
         status: u16,
         headers: &TimingHeaders<'_>,
         received_at: DateTime<Utc>,
     ) -> Option<Self> {
-        if (200..300).contains(&status) {
-            return None;
-        }
-        let stated = headers.retry_after.and_then(|text| retry_after_seconds(text, received_at));
-        if let Some(seconds) = stated {
-            return Some(Self { received_at, seconds, stated_by: WaitHeader::RetryAfter });
+        let is_success = (200..300).contains(&status);
+        let wait = |seconds, stated_by| Self { stated_by, ..Self::requested(received_at, seconds) };
+        let requested = headers.retry_after.filter(|_| !is_success);
+        let requested = requested.and_then(|text| retry_after_seconds(text, received_at));
+        let requested = requested.map(|seconds| Self::requested(received_at, seconds));
+        let announced =
+            announced_wait(status, headers, received_at).and_then(|(stated, header)| {
+                Some(wait(u32::try_from(stated.min(RETRY_AFTER_CAP_SECONDS)).ok()?, header))
+            });
+        let stated = match (requested, announced) {
+            (Some(requested), Some(announced)) if announced.seconds > requested.seconds => {
+                Some(announced)
+            }
+            (requested, announced) => requested.or(announced),
+        };
+        if stated.is_some() || is_success {
+            return stated;
         }
         let cached = matches!(status, 429 | 503)
             .then(|| CacheState::of_document(headers, received_at).floor_seconds())
             .flatten()?;
         let seconds = u32::try_from(cached).ok()?;
-        Some(Self { received_at, seconds, stated_by: WaitHeader::CacheControl })
+        Some(wait(seconds, WaitHeader::CacheControl))
     }
 
-    /// Returns the wait that a 429 imposes on the other feeds of its host (SPEC B.4.3, D.2): its `Retry-After`,
+    /// Returns the wait that a 429 imposes on all feeds of its host (SPEC B.4.3, D.2): the one that it states,
     /// otherwise an hour, or its cache lifetime if that is longer.
     pub fn of_host(headers: &TimingHeaders<'_>, received_at: DateTime<Utc>) -> Self {
         let assumed = Self::assumed(received_at);
         let stated = Self::of_answer(429, headers, received_at);
-        let usable = |wait: &Self| {
-            wait.stated_by == WaitHeader::RetryAfter || wait.seconds > assumed.seconds
-        };
+        let usable = |wait: &Self| wait.stated_by.is_stated() || wait.seconds > assumed.seconds;
         stated.filter(usable).unwrap_or(assumed)
     }
 
@@ -66,14 +72,41 @@ impl Wait {
     /// not count as earlier.
     #[must_use]
     pub fn or_longer(self, earlier: Option<Self>) -> Self {
-        let until = |wait: &Self| seconds(wait.received_at).saturating_add(i64::from(wait.seconds));
         let earlier = earlier.filter(|earlier| earlier.received_at <= self.received_at);
-        earlier.filter(|earlier| until(earlier) > until(&self)).unwrap_or(self)
+        earlier.filter(|earlier| earlier.end() > self.end()).unwrap_or(self)
+    }
+
+    /// Returns the end of the wait.
+    pub fn end(&self) -> Option<DateTime<Utc>> {
+        self.received_at.checked_add_signed(TimeDelta::seconds(i64::from(self.seconds)))
+    }
+
+    /// Checks whether the wait only says when the host takes the next request. Archives then wait in the queue, because they would never
+    /// be requested if every answer says so.
+    pub fn is_turn(&self) -> bool {
+        self.stated_by.limit_name().is_some() && self.refusals == 0
+    }
+
+    /// Lengthens the wait of a 429 that came although `earlier`, the last wait of the host, was obeyed: to at least a minute, then
+    /// two, up to an hour (SPEC B.4.3).
+    #[must_use]
+    pub fn after_refusal(self, earlier: Option<Self>) -> Self {
+        let refusals = earlier.map_or(0, |earlier| {
+            let is_obeyed = earlier.end() <= Some(self.received_at);
+            earlier.refusals.saturating_add(u8::from(is_obeyed))
+        });
+        let doubled = refusals.checked_sub(1).map_or(0, |times| 60 << times.min(6));
+        Self { seconds: self.seconds.max(doubled.min(3600)), refusals, ..self }
+    }
+
+    /// Returns the wait that a `Retry-After` requests.
+    pub const fn requested(received_at: DateTime<Utc>, seconds: u32) -> Self {
+        Self { received_at, seconds, stated_by: WaitHeader::RetryAfter, refusals: 0 }
     }
 
     /// Returns the wait assumed for a 429 that states no time: an hour.
     pub const fn assumed(received_at: DateTime<Utc>) -> Self {
-        Self { received_at, seconds: 3600, stated_by: WaitHeader::Nothing }
+        Self { received_at, seconds: 3600, stated_by: WaitHeader::Nothing, refusals: 0 }
     }
 }
 

@@ -215,5 +215,6 @@ fn answer_headers(texts: &BTreeMap<String, String>) -> TimingHeaders<'_> {
         date: header("date"),
         age: header("age"),
         retry_after: header("retry-after"),
+        rate_limits: None,
     }
 }

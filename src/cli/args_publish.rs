@@ -6,39 +6,39 @@ use backissue_core::publish::ArchiveSize;
 
 /// The arguments of `backissue publish`.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct PublishArgs {
+pub(super) struct PublishArgs {
     /// The feeds: number, address, or part of the title
     #[arg(value_name = "FEED", required = true)]
-    pub(in crate::cli) feeds: Vec<String>,
+    pub(super) feeds: Vec<String>,
     /// The folder to write to; each feed gets a folder in it
     #[arg(long, value_name = "DIR")]
-    pub(in crate::cli) out: PathBuf,
+    pub(super) out: PathBuf,
     /// Address at which that folder will be published; relative links if omitted
     #[arg(long, value_name = "URL")]
-    pub(in crate::cli) base_url: Option<String>,
+    pub(super) base_url: Option<String>,
     /// Size of an archive: 'month', or a number of entries
     #[arg(long, value_name = "SIZE", default_value = "month", value_parser = read_size)]
-    pub(in crate::cli) archives: ArchiveSize,
+    pub(super) archives: ArchiveSize,
     /// State the learned schedule as interval rules and ttl
     #[arg(long)]
-    pub(in crate::cli) interval: bool,
+    pub(super) interval: bool,
     /// State that nothing is older than the oldest entry
     #[arg(long)]
-    pub(in crate::cli) whole: bool,
+    pub(super) whole: bool,
     /// Overwrite documents of other programs or other feeds
     #[arg(long)]
-    pub(in crate::cli) force: bool,
+    pub(super) force: bool,
 }
 
 /// The arguments of `backissue serve`.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct ServeArgs {
+pub(super) struct ServeArgs {
     /// The folder to serve
     #[arg(value_name = "DIR")]
-    pub(in crate::cli) folder: PathBuf,
+    pub(super) folder: PathBuf,
     /// Port on this machine; a free one if omitted
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(in crate::cli) port: u16,
+    pub(super) port: u16,
 }
 
 /// Largest number of entries in an archive.

@@ -1,0 +1,115 @@
+//! Questions that the user must answer before a request is carried out.
+//!
+//! The screen shows the question, and sends [`Request::Answered`] if the answer is yes. A command sends it if it was given `--yes`.
+
+use chrono::{DateTime, Utc};
+
+use super::step::{Step, words_together};
+use super::undo_stack::{KnownStep, is_over};
+use super::value::ChangeId;
+use crate::engine::entries::marks;
+use crate::engine::event::Event;
+use crate::engine::feeds::removals::{RemovedThere, also_there, removed_there};
+use crate::engine::request::Request;
+use crate::engine::state::Engine;
+use backissue_core::feed::text::counted_words;
+use backissue_core::history::FeedKey;
+
+/// A question about a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// What the request would do, a sentence without its mark.
+    pub text: String,
+    /// The change that the request would undo or redo.
+    pub step: Option<ChangeId>,
+    /// `true` if subscriptions would be removed.
+    pub removes_feeds: bool,
+    /// `true` if a user at the screen must answer.
+    pub is_needed: bool,
+}
+
+/// Asks the user about a request that needs an answer. Returns `true` if it does.
+pub fn asks(engine: &mut Engine, now: DateTime<Utc>, request: &Request) -> bool {
+    let Some(question) = about(engine, now, request).filter(|question| question.is_needed) else {
+        return false;
+    };
+    engine.tell(Event::Asked(Box::new(request.clone()), question));
+    true
+}
+
+/// Returns the question about a request, if the request undoes or redoes a change or removes subscriptions.
+pub fn about(engine: &Engine, now: DateTime<Utc>, request: &Request) -> Option<Question> {
+    if matches!(request, Request::Undo) {
+        return about_step(engine, now, engine.undo.steps.back()?, "undo");
+    }
+    if matches!(request, Request::Redo) {
+        return about_step(engine, now, engine.undo.undone.back()?, "redo");
+    }
+    let removed = removed_by(request);
+    let there = removed_there(engine, &removed);
+    let is_needed = there.iter().any(RemovedThere::needs_answer);
+    let text = format!(
+        "unsubscribe from {}{}",
+        counted_words(removed.len(), "feed", "feeds"),
+        also_there(&there)
+    );
+    (!removed.is_empty()).then_some(Question { text, step: None, removes_feeds: true, is_needed })
+}
+
+fn about_step(
+    engine: &Engine,
+    now: DateTime<Utc>,
+    known: &KnownStep,
+    verb: &str,
+) -> Option<Question> {
+    if engine.undo.under_way > 0 || known.at.is_some_and(|at| is_over(at, now)) {
+        return None;
+    }
+    let removed = known.step.removed_feeds();
+    let removed: Vec<FeedKey> =
+        removed.into_iter().filter(|feed| engine.feeds.contains_key(feed)).collect();
+    let there = removed_there(engine, &removed);
+    let what = match &known.step {
+        Step::Imported(_) => "import".to_owned(),
+        Step::Together(_) if !removed.is_empty() => "several changes".to_owned(),
+        Step::Together(steps) => format!("'{}'", words_together(steps)),
+        Step::Marked(mark) => {
+            let value = (verb == "undo") == mark.value;
+            format!("'{}'", marks::words(mark.flag, value, mark.keys.len()))
+        }
+        Step::Unsubscribed(_) => "an unsubscription".to_owned(),
+        Step::Resubscribed(_) => "a subscription".to_owned(),
+        Step::Readdressed { .. } => "a change of an address".to_owned(),
+        Step::Withdrawn { .. } => "the withdrawal of entries".to_owned(),
+        Step::Dismissed { .. } | Step::ShownAgain { .. } => "a change of a gap".to_owned(),
+        Step::Searches { .. } => "a change of the saved searches".to_owned(),
+        Step::Filters { .. } => "a change of the filters".to_owned(),
+        Step::Retagged { .. } => "a change of tags".to_owned(),
+        Step::Awaited { .. } => "an import".to_owned(),
+        Step::Changed { .. } => "a change of settings".to_owned(),
+    };
+    let earlier = if known.is_earlier { " of an earlier session" } else { "" };
+    let goes = match removed.len() {
+        0 => String::new(),
+        count => format!(
+            ": unsubscribe from {}{}",
+            counted_words(count, "feed", "feeds"),
+            also_there(&there)
+        ),
+    };
+    let (is_many, is_over) = (removed.len() > 1, there.iter().any(RemovedThere::needs_answer));
+    Some(Question {
+        text: format!("{verb} {what}{earlier}{goes}"),
+        step: Some(known.id),
+        removes_feeds: !removed.is_empty(),
+        is_needed: is_over || (verb == "undo" && (is_many || known.is_earlier)),
+    })
+}
+
+/// Returns the subscriptions that a request removes, without those of undo and redo.
+fn removed_by(request: &Request) -> Vec<FeedKey> {
+    if let Request::Together(requests) = request {
+        return requests.iter().flat_map(removed_by).collect();
+    }
+    if let Request::Unsubscribe(feed) = request { vec![*feed] } else { Vec::new() }
+}
