@@ -78,6 +78,8 @@ pub enum Request {
     Unsubscribe(FeedKey),
     /// Restore a subscription that was removed within the last week.
     SubscribeAgain(FeedKey),
+    /// Change the address of a feed of an account, because the server has another one now. An address that the user chose stays.
+    FollowAccount(FeedKey, String),
     /// Change the pace of a feed's polls.
     SetPace(FeedKey, Pace),
     /// Change the user's settings for a feed.

@@ -18,7 +18,8 @@ use super::event::Event;
 use super::external::external_run::RunPurpose;
 use super::external::run_external;
 use super::feeds::{
-    feed_preview, feed_settings, import, subscribe, tags, trouble, typed_logins, unsubscribe,
+    feed_moves, feed_preview, feed_settings, import, subscribe, tags, trouble, typed_logins,
+    unsubscribe,
 };
 use super::input::Input;
 use super::moving::move_in;
@@ -63,14 +64,15 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
 
 /// Writes undo steps in the same frame as the last change, or after the others if there is none.
 fn write_steps(effects: &mut Vec<Effect>, steps: StepChanges) {
-    let change = effects.iter_mut().rev().find_map(|effect| match effect {
-        Effect::Store(work) if work.change.is_some() => Some(work),
-        _ => None,
-    });
-    match change {
-        Some(work) => work.beside = Some(Beside::Steps(steps)),
-        None => effects.push(Effect::store(Job::SaveSteps(steps))),
+    for effect in effects.iter_mut().rev() {
+        if let Effect::Store(work) = effect
+            && work.change.is_some()
+        {
+            work.beside = Some(Beside::Steps(steps));
+            return;
+        }
     }
+    effects.push(Effect::store(Job::SaveSteps(steps)));
 }
 
 fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect> {
@@ -164,6 +166,7 @@ fn requested(
             return Err("that subscription no longer exists".to_owned());
         }
         Request::Unsubscribe(feed) => unsubscribe::unsubscribe(engine, now, feed),
+        Request::FollowAccount(feed, to) => feed_moves::follow_account(engine, now, feed, to),
         Request::SubscribeAgain(feed) => unsubscribe::subscribe_again(engine, now, feed),
         Request::SetPace(feed, pace) => feed_settings::set_pace(engine, now, feed, pace),
         Request::Set(feed, chosen) => feed_settings::change(engine, now, feed, *chosen)?,

@@ -4,10 +4,13 @@
 use std::fs::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 
-use super::regular_files::{self, Sink, put_in_place};
+use super::regular_files::{self, put_in_place};
+use super::signals::Stops;
 use super::store::{is_backup, is_data_folder};
 use super::system::words::system_words;
 use backissue_core::publish::GENERATOR_MARK;
@@ -98,6 +101,9 @@ impl FileKind {
     }
 }
 
+/// Interval between two checks whether a stop signal arrived while a pipe takes no data.
+const STOP_LOOK: Duration = Duration::from_millis(100);
+
 /// Writes a file. The error is a fragment that gives the reason.
 pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> {
     if file.path == "-" {
@@ -183,6 +189,40 @@ fn write_whole(target: &Path, write: &mut WriteFile<'_>) -> io::Result<()> {
         file.as_file().set_permissions(found.permissions())?;
     }
     put_in_place(file, target)
+}
+
+/// A device or a pipe that is written to until a stop signal arrives.
+#[derive(Debug)]
+struct Sink {
+    file: std::fs::File,
+    stops: Stops,
+}
+
+impl Sink {
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = regular_files::open_at_once(OpenOptions::new().append(true), path)?;
+        Ok(Self { file, stops: Stops::from_now_on() })
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match self.file.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => return written,
+            }
+            if self.stops.were_told() {
+                return Err(io::Error::other("writing was interrupted"));
+            }
+            let pause = Timespec::try_from(STOP_LOOK).map_err(io::Error::other)?;
+            poll(&mut [PollFd::new(&self.file, PollFlags::OUT)], Some(&pause)).ok();
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// Overwrites a file whose folder does not allow new files. The content is first written to a temporary file elsewhere, and the

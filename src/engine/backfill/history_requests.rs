@@ -11,6 +11,7 @@ use crate::engine::change::step::Step;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::feeds::subscription::HistoryCommit;
+use crate::engine::poll::manual_poll;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::feed::opml::feed_source::FeedSource;
@@ -36,6 +37,15 @@ pub fn more(
     if let Some(why) = FeedSource::of(&subscription.record.url).without_history() {
         engine.say(format!("{title}: {why}"));
         return Vec::new();
+    }
+    let settings = &subscription.record.feed_settings;
+    if settings.is_polled_by_server() && subscription.state.facts.last_ok.is_none() {
+        // Only the document of the publisher names its archives.
+        let effects = manual_poll::poll_now(engine, now, feed);
+        engine.say(format!(
+            "{title}: reading the publisher's archives once; --poll-here on (e) polls it here, too"
+        ));
+        return effects;
     }
     let record = &subscription.history;
     let action = match gap {
@@ -136,4 +146,29 @@ fn changed(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     let effects = Vec::from_iter(written);
     engine.tell(Event::ListsChanged);
     effects
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
+    use crate::engine::input::Input;
+    use crate::engine::request::Request;
+    use crate::engine::settings::Settings;
+    use crate::engine::update::update;
+
+    #[test]
+    fn archives_of_a_feed_that_only_its_server_polls_are_read_once() {
+        let now = DateTime::UNIX_EPOCH;
+        let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), now);
+        let url = "https://a.example/feed".to_owned();
+        let mut record = SubscriptionRecord { url, ..SubscriptionRecord::default() };
+        record.feed_settings.account = Some("home".into());
+        let feed = FeedKey(1);
+        engine.feeds.insert(feed, Subscription::new(feed, record));
+        let output = update(&mut engine, now, Input::Request(Request::MoreHistory(feed, None)));
+        assert!(engine.polls.contains_key(&feed), "{output:?}");
+        let told = format!("{:?}", output.events);
+        assert!(told.contains("archives once") && !told.contains("no older entries"), "{told}");
+    }
 }

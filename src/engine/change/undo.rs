@@ -104,21 +104,15 @@ fn take_back(
         Step::Together(steps) => {
             let text = format!("{done}: {}", words_together(&steps));
             let (effects, inverses) = take_all_back(engine, now, steps, done, text);
-            (effects, (!inverses.is_empty()).then_some(Step::Together(inverses)))
+            (effects, inverses.map(Step::Together))
         }
         Step::Imported(steps) => {
             let text = format!("import {done}: {}", words_of_import(&steps));
             let (effects, inverses) = take_all_back(engine, now, steps, done, text);
-            (effects, (!inverses.is_empty()).then_some(Step::Imported(inverses)))
+            (effects, inverses.map(Step::Imported))
         }
         Step::Unsubscribed(feed) => subscribe_again(engine, now, feed),
-        Step::Resubscribed(feed) => match unsubscribe::give_up(engine, now, feed, None) {
-            Some((text, effects)) => {
-                engine.tell(Event::offering(text, offer(1, done)));
-                (effects, Some(Step::Unsubscribed(feed)))
-            }
-            None => not_subscribed(engine),
-        },
+        Step::Resubscribed(feed) => give_up(engine, now, feed, done),
         Step::Readdressed { feed, before, proposed } => {
             readdress(engine, now, (feed, *before, proposed), done)
         }
@@ -171,7 +165,7 @@ fn take_all_back(
     steps: Vec<Step>,
     done: &str,
     text: String,
-) -> (Vec<Effect>, Vec<Step>) {
+) -> (Vec<Effect>, Option<Vec<Step>>) {
     let removed = steps.iter().map(|step| step.removed_feeds().len()).sum();
     let (mut effects, mut inverses) = (Vec::new(), Vec::new());
     for step in steps.into_iter().rev() {
@@ -191,7 +185,7 @@ fn take_all_back(
     } else {
         engine.say(text);
     }
-    (effects, inverses)
+    (effects, Some(inverses).filter(|inverses| !inverses.is_empty()))
 }
 
 /// What a notice offers after subscriptions were removed by an undo or a redo.
@@ -268,6 +262,19 @@ fn subscribe_again(
             (Vec::new(), None)
         }
     }
+}
+
+fn give_up(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    done: &str,
+) -> (Vec<Effect>, Option<Step>) {
+    let Some((text, effects)) = unsubscribe::give_up(engine, now, feed, None) else {
+        return not_subscribed(engine);
+    };
+    engine.tell(Event::offering(text, offer(1, done)));
+    (effects, Some(Step::Unsubscribed(feed)))
 }
 
 fn not_subscribed(engine: &mut Engine) -> (Vec<Effect>, Option<Step>) {

@@ -324,13 +324,13 @@ fn store_fresh(
     for known in list.iter_mut() {
         if known.at.is_none() {
             known.at = Some(now);
-            if !known.step.is_saved() {
+            if known.step.is_saved() {
+                let KnownStep { id, step, .. } = known.clone();
+                kept.push(SavedStep { id, at: now, step, undone });
+            } else {
                 // A very large step stays in memory only. Without it, earlier ones could not be undone: they leave the store.
                 kept.clear();
                 gone.clone_from(&earlier);
-            } else {
-                let KnownStep { id, step, .. } = known.clone();
-                kept.push(SavedStep { id, at: now, step, undone });
             }
         }
         earlier.push(known.id);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::addresses::subscribed_as;
+use super::addresses::{comparable, subscribed_as};
 use super::subscription::{
     FeedState, GivenBy, NamedBy, ProposedMove, Subscription, SubscriptionRecord,
 };
@@ -95,6 +95,31 @@ pub(super) fn move_to(
         text.clone()
     }));
     Ok((text, effects))
+}
+
+/// Changes the address of a feed of an account, unless the user chose it or the feed moved on from there.
+pub fn follow_account(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    to: String,
+) -> Vec<Effect> {
+    let is_free = subscribed_as(engine, &to).is_none() && !engine.polls.contains_key(&feed);
+    let Some(subscription) = engine.feeds.get_mut(&feed).filter(|_| is_free) else {
+        return Vec::new();
+    };
+    let before = FeedParts::of(subscription);
+    let Subscription { record, state, history, .. } = subscription;
+    let was_here = record.former.iter().any(|former| comparable(&former.url) == to);
+    if was_here || record.given_by != Some(GivenBy::Account) {
+        return Vec::new();
+    }
+    replace_address(record, state, now, to, true);
+    start_afresh(state);
+    Arc::make_mut(history).read_elsewhere();
+    let from = before.record.url.clone();
+    tell_move(engine, feed, from);
+    save_and_show(engine, now, feed, &before, None)
 }
 
 /// Changes the address of a feed and ends the walk through the archives at its former address.

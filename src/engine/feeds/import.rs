@@ -55,6 +55,7 @@ pub fn subscriptions_in(read: &Opml) -> Vec<Subscribe> {
 pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -> Vec<Effect> {
     let mut known: BTreeMap<String, FeedKey> =
         engine.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key)).collect();
+    let waits = rate_limits::host_waits(engine, now);
     let mut imported = Imported::default();
     let (mut changed, mut steps, mut effects) = (Vec::new(), Vec::new(), Vec::new());
     for asked in wanted {
@@ -81,7 +82,7 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
             continue;
         }
         let place = comparable(&url);
-        let feed = insert(engine, now, &asked, url, None);
+        let feed = insert(engine, now, &asked, url, None, &waits);
         known.insert(place, feed);
         imported.added.push(feed);
         steps.push(Step::Resubscribed(feed));

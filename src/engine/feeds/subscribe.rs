@@ -9,7 +9,7 @@ use super::addition::{Added, Addition, Previews, Subscribe};
 use super::addresses::subscribed_as;
 use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::discovery::{Found, feed_in, follow_page, found, names_no_feed};
-use super::subscription::{FormerAddress, NamedBy, Subscription, SubscriptionRecord};
+use super::subscription::{FormerAddress, GivenBy, NamedBy, Subscription, SubscriptionRecord};
 use super::typed_logins::take_login;
 use super::{feed_moves, feed_preview, import};
 use crate::engine::change::feed_change::FeedChange;
@@ -38,13 +38,14 @@ use backissue_core::history::FeedKey;
 /// Maximum number of requests from a typed address to its feed.
 const ASKED_MAX: u32 = 12;
 
-/// Adds a subscription that is due at once.
+/// Adds a subscription that is due at once, unless its host asked for a wait.
 pub(in crate::engine) fn insert(
     engine: &mut Engine,
     now: DateTime<Utc>,
     wanted: &Subscribe,
     url: String,
     named_by: Option<NamedBy>,
+    waits: &[rate_limits::HostWait],
 ) -> FeedKey {
     let feed = engine.new_feed_key();
     let record = SubscriptionRecord {
@@ -53,6 +54,8 @@ pub(in crate::engine) fn insert(
         given_by: Some(wanted.given_by),
         // Limit the length of the title and remove line breaks, because it may come from a file or another process.
         own_title: wanted.title.as_deref().map(|title| one_line(title, NAME_MAX)),
+        // The name on a server is what is known of the publisher's title.
+        title: wanted.title.clone().filter(|_| wanted.given_by == GivenBy::Account),
         site: wanted.site.clone(),
         tags: normal_tags(wanted.tags.iter().map(String::as_str)),
         added: now,
@@ -60,7 +63,7 @@ pub(in crate::engine) fn insert(
         ..SubscriptionRecord::default()
     };
     engine.feeds.insert(feed, Subscription::new(feed, record));
-    rate_limits::heed_host(engine, now, feed);
+    rate_limits::heed_wait(engine, now, feed, waits);
     plans::replan(engine, feed, now);
     engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
     feed
@@ -338,7 +341,8 @@ pub fn subscribe(
         let effects = changed.map(|changed| change::write(engine, changed, None));
         return (Added { feed, known: true, moved: None }, effects.into_iter().collect());
     }
-    let feed = insert(engine, now, wanted, url.to_owned(), named_by);
+    let waits = rate_limits::host_waits(engine, now);
+    let feed = insert(engine, now, wanted, url.to_owned(), named_by, &waits);
     if let (Some(archive), Some(added)) = (archive, engine.feeds.get_mut(&feed)) {
         let NamedBy { url, public } = archive;
         added.record.former.push(FormerAddress { url, until: now, public, by_user: false });

@@ -306,6 +306,10 @@ impl SubscriptionRecord {
 
     /// Replaces the title, tags, and settings that the user chose.
     pub fn choose(&mut self, chosen: Chosen) {
+        if self.title.is_none() && self.feed_settings.account.is_some() {
+            // Nothing else tells the title of a feed that only its server polls.
+            self.title.clone_from(&self.own_title);
+        }
         Chosen { own_title: self.own_title, tags: self.tags, feed_settings: self.feed_settings } =
             chosen;
     }

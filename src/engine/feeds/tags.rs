@@ -58,14 +58,15 @@ pub fn take_back(
         // An earlier version did not note what the change made.
         return put(engine, tags, filters, false);
     }
-    let back = |((feed, before), (_, after)): ((FeedKey, Vec<String>), &(FeedKey, Vec<String>))| {
-        let present = &engine.feeds.get(&feed)?.record.tags;
-        Some((feed, without_change(present, &before, after)))
-    };
-    let tags = tags.into_iter().zip(&tags_after).filter_map(back).collect();
+    let mut back = FeedTags::new();
+    for ((feed, before), (_, after)) in tags.into_iter().zip(&tags_after) {
+        if let Some(known) = engine.feeds.get(&feed) {
+            back.push((feed, without_change(&known.record.tags, &before, after)));
+        }
+    }
     let mut list = engine.filters.list.clone();
     ListChange::new(filters, &filters_after).revert(&mut list);
-    put(engine, tags, list, false)
+    put(engine, back, list, false)
 }
 
 /// Returns the present tags of a feed without a change of the user.

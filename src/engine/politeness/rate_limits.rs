@@ -4,7 +4,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::drop_fetches;
-use super::host_queue::{PROBE_EVERY, host_of, is_loopback};
+use super::host_queue::{Host, PROBE_EVERY, host_of, is_loopback};
 use super::reachability::{Sign, Suspect};
 use crate::engine::effect::Effect;
 use crate::engine::entries::page_fetches;
@@ -132,23 +132,38 @@ fn last_wait(engine: &Engine, url: &str) -> Option<Wait> {
     Some(last).filter(|last| last_ok < Some(last.received_at))
 }
 
-/// Returns the wait that the host of an address asked for in a response to another feed (SPEC B.4 rule 3). The feeds of the host,
-/// including removed feeds, store the wait, so it survives a restart.
-fn wait_of_host(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Wait> {
-    let host = host_of(url)?;
+/// A host with its port, and the wait that it asked for.
+pub type HostWait = (Host, Wait);
+
+/// Returns the waits that hosts asked for in responses to feeds (SPEC B.4 rule 3). The feeds of a host, including removed feeds, store
+/// its wait, so it survives a restart.
+pub fn host_waits(engine: &Engine, now: DateTime<Utc>) -> Vec<HostWait> {
     let feeds = engine.feeds.values().chain(engine.ended.values());
-    let told = feeds.filter_map(|feed| {
+    let known = feeds.filter_map(|feed| {
+        // Few feeds have a wait, and parsing an address is slow.
         let wait = known_wait(feed, now)?;
-        // Compare the hosts last, because few feeds have a wait, parsing an address is slow, and an import does this for each of
-        // its feeds.
-        (host_of(&feed.record.url).as_ref() == Some(&host)).then_some(wait)
+        host_of(&feed.record.url).map(|host| (host, wait))
     });
-    told.chain(engine.host_queue.held(now, &host)).max_by_key(Wait::end)
+    known.collect()
 }
 
 /// Applies the wait of a host to a feed that was added, restored, or moved to the host. Returns whether the host asked for a wait.
 pub fn heed_host(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
-    let wait = engine.feeds.get(&feed).and_then(|feed| wait_of_host(engine, now, &feed.record.url));
+    let waits = host_waits(engine, now);
+    heed_wait(engine, now, feed, &waits)
+}
+
+/// Does the same for one of many feeds. `waits` are those of [`host_waits`].
+pub fn heed_wait(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    waits: &[HostWait],
+) -> bool {
+    let host = engine.feeds.get(&feed).and_then(|feed| host_of(&feed.record.url));
+    let Some(host) = host else { return false };
+    let told = waits.iter().filter(|(other, _)| *other == host).map(|(_, wait)| *wait);
+    let wait = told.chain(engine.host_queue.held(now, &host)).max_by_key(Wait::end);
     let facts = engine.feeds.get_mut(&feed).map(|feed| &mut feed.state.facts);
     let (Some(wait), Some(facts)) = (wait, facts) else { return false };
     facts.host_wait = Some(wait.or_longer(facts.host_wait));
@@ -167,12 +182,13 @@ pub fn keep_unasked_away(
         facts.is_some_and(|facts| facts.last_try.or(facts.last_ok).is_none())
     };
     let some_unasked = due.iter().any(|feed| is_unasked(engine, feed));
-    if !some_unasked || engine.feeds.values().all(|feed| known_wait(feed, now).is_none()) {
+    let waits = host_waits(engine, now);
+    if !some_unasked || waits.is_empty() {
         return Vec::new();
     }
     let mut effects = Vec::new();
     due.retain(|&feed| {
-        if !is_unasked(engine, &feed) || !heed_host(engine, now, feed) {
+        if !is_unasked(engine, &feed) || !heed_wait(engine, now, feed, &waits) {
             return true;
         }
         plans::replan(engine, feed, now);
@@ -366,6 +382,7 @@ mod tests {
     use crate::engine::poll::poll_queue::enqueue;
     use crate::engine::poll::start_fetches;
     use crate::engine::settings::Settings;
+    use backissue_core::schedule::WaitHeader;
 
     fn now() -> DateTime<Utc> {
         DateTime::UNIX_EPOCH + TimeDelta::days(20_000)

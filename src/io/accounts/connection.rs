@@ -177,7 +177,17 @@ impl Connection {
             let seconds = answer.retry_after.as_deref().and_then(|text| text.trim().parse().ok());
             FailureKind::Pause(seconds)
         };
+        let is_page = answer.body.trim_ascii_start().starts_with(b"<");
+        let is_json = answer.body.starts_with(b"{");
         let (kind, why) = match answer.status {
+            401 if answer.asks_basic && !is_json => (
+                FailureKind::Other,
+                "is behind a proxy that asks for a login of its own: give it as a header of this address, with [[network.headers]] in the configuration".to_owned(),
+            ),
+            403 if is_page || answer.wall.is_some() => {
+                let who = answer.wall.unwrap_or("a proxy or a service against bots");
+                (FailureKind::Other, format!("is not reached: {who} in front of it refuses programs"))
+            }
             401 | 403 => (FailureKind::Login, login.to_owned()),
             429 => (pause(), "asks for fewer requests".to_owned()),
             503 => (pause(), "is down for maintenance, or its API is switched off".to_owned()),

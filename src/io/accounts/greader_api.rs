@@ -204,8 +204,20 @@ impl Server {
         &mut self,
         stream: &str,
         edit: &SubscriptionEdit<'_>,
-    ) -> Result<(), SyncFailure> {
-        let body = self.ask(&|token| greader::edit_subscription(token, stream, edit), true)?;
-        self.connection.read(answers::read_ok(&body))
+    ) -> Result<Option<String>, SyncFailure> {
+        let edited = self.ask(&|token| greader::edit_subscription(token, stream, edit), true);
+        let edited = edited.and_then(|body| self.connection.read(answers::read_ok(&body)));
+        match (edited, edit) {
+            // Some servers can only add feeds.
+            (Err(failure), SubscriptionEdit::Add(url))
+                if failure.kind == FailureKind::Other && self.dialect.name.is_empty() =>
+            {
+                let body = self.ask(&|token| greader::quick_add(token, url), true);
+                let added =
+                    body.and_then(|body| self.connection.read(answers::read_quick_add(&body)));
+                added.map(Some).map_err(|_| failure)
+            }
+            (edited, _) => edited.map(|()| None),
+        }
     }
 }

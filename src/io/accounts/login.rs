@@ -6,6 +6,7 @@ use tokio::runtime::Handle;
 use url::Url;
 
 use super::account_file::{Account, AccountFile};
+use super::connection::FailureKind;
 use super::server::Server;
 use crate::engine::feeds::addresses::web_address;
 use crate::io::http::Http;
@@ -42,9 +43,7 @@ pub fn new_account(
 ) -> Result<Account, String> {
     let (name, user) = (name_of(name, url), user.trim());
     if name.trim().is_empty() {
-        return Err(
-            "the name of the account is empty: leave out --name to use that of its host".to_owned()
-        );
+        return Err("the name of the account is empty: leave out --name to use its host".to_owned());
     }
     let is_other = |other: &&Account| {
         other.name == name && other.user != user && !user.is_empty() && !other.user.is_empty()
@@ -59,15 +58,27 @@ pub fn new_account(
     Ok(Account { name, api, user, ..Account::default() })
 }
 
-/// Logs in and stores the account with its password. Blocks while the server answers. The error is a sentence.
+/// Logs in and stores the account with its password. `typed` is the address of the server as the user typed it. Blocks while the server answers. The error is a sentence.
 pub fn log_in(
     http: Arc<Http>,
     runtime: Handle,
     file: &AccountFile,
     account: Account,
+    typed: &str,
 ) -> Result<Account, String> {
-    let mut server = Server::new(http, runtime, account).map_err(|failure| failure.text)?;
-    server.discover().map_err(|failure| failure.text)?;
+    let plain = account.api.replacen("https://", "http://", 1);
+    let unencrypted = Account { api: plain.clone(), ..account.clone() };
+    let server = Server::new(Arc::clone(&http), runtime.clone(), account);
+    let mut server = server.map_err(|failure| failure.text)?;
+    server.discover().map_err(|failure| {
+        let is_bare = !typed.contains("://") && failure.kind == FailureKind::Other;
+        let other = Server::new(http, runtime, unencrypted).ok().filter(|_| is_bare);
+        if other.is_some_and(|mut other| other.answers()) {
+            format!("{}; without encryption it answers: type {plain} to use that", failure.text)
+        } else {
+            failure.text
+        }
+    })?;
     let account = server.account().clone();
     let stored = account.clone();
     file.change(|accounts| {
@@ -88,7 +99,8 @@ pub fn add(
     let url = server_address(&typed.address)?;
     let account = new_account(&file, &url, None, &typed.user)?;
     let password = Some(typed.password.reveal().to_owned());
-    log_in(http, runtime, &file, Account { password, ..account }).map(|account| account.name)
+    log_in(http, runtime, &file, Account { password, ..account }, &typed.address)
+        .map(|account| account.name)
 }
 
 /// Removes an account with its login from the file. The error is a sentence.

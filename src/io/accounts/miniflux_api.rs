@@ -2,7 +2,7 @@
 
 use super::account_file::ApiKind;
 use super::connection::{FailureKind, SyncFailure};
-use super::server::Server;
+use super::server::{Server, secured};
 use crate::io::http::api_calls::{ApiAnswer, ApiLogin};
 use backissue_core::accounts::ItemId;
 use backissue_core::accounts::answers::{AnswerFault, RemoteFeed};
@@ -10,6 +10,7 @@ use backissue_core::accounts::api_call::{ApiCall, MarkAction, SubscriptionEdit};
 use backissue_core::accounts::changes::Counts;
 use backissue_core::accounts::miniflux::{self, ENTRIES_A_PAGE, EntriesWanted, NO_FOLDER};
 use backissue_core::accounts::miniflux_answers::{self as answers, EntriesPage};
+use url::Url;
 
 /// Number of entries to ask for in one answer after a server failed at more.
 const SMALL_PAGE: u32 = 25;
@@ -24,14 +25,25 @@ impl Server {
     /// Checks whether Miniflux answers at the base address. Its API is recognised by how it refuses a request without a login, so that no
     /// other server receives the password in the form of this API.
     pub(super) fn is_miniflux(&mut self) -> Result<bool, SyncFailure> {
-        if !self.dialect.name.is_empty() {
+        let (base, is_known) = (self.connection.base.clone(), !self.dialect.name.is_empty());
+        if is_known && base.scheme() == "https" {
             return Ok(false);
         }
-        match self.connection.send(&miniflux::me(), None) {
-            Ok(answer) => Ok(answer.status == 401 && answers::read_error(&answer.body).is_some()),
-            Err(failure) if failure.kind == FailureKind::TooLarge => Ok(false),
-            Err(failure) => Err(failure),
+        let answer = match self.connection.send(&miniflux::me(), None) {
+            Ok(answer) => answer,
+            Err(failure) if failure.kind == FailureKind::TooLarge => return Ok(false),
+            Err(failure) => return Err(failure),
+        };
+        let to = answer.location.as_deref().filter(|_| (300..400).contains(&answer.status));
+        let to = to.and_then(|to| Url::parse(to).ok()).filter(|to| {
+            base.scheme() == "http" && to.scheme() == "https" && to.host() == base.host()
+        });
+        if let Some(to) = to {
+            // Now, because the login would be sent without encryption.
+            self.connection.base = secured(&base, &to);
+            return self.is_miniflux();
         }
+        Ok(!is_known && answer.status == 401 && answers::read_error(&answer.body).is_some())
     }
 
     /// Checks the password or the token.

@@ -26,6 +26,14 @@ fn form_of(address: &str) -> String {
     comparable(&split_login(&address).map_or(address, |split| split.address))
 }
 
+/// Returns the title that the server should have: the user's own, or what the server called the feed at first.
+fn own_title(feed: &Subscription) -> Option<String> {
+    let record = &feed.record;
+    let is_remote = record.given_by == Some(GivenBy::Account);
+    let first = record.title.as_ref().filter(|_| is_remote && !record.feed_settings.polled_here);
+    record.own_title.as_ref().or(first).cloned()
+}
+
 /// Reads the subscriptions here, with what was agreed, and notes the feed of each stream. Subscriptions of no account are included:
 /// the server may have them, too.
 fn local_feeds(session: &mut Session<'_>) -> Result<Vec<LocalFeed<FeedKey>>, SyncFailure> {
@@ -40,7 +48,7 @@ fn local_feeds(session: &mut Session<'_>) -> Result<Vec<LocalFeed<FeedKey>>, Syn
             (is_web && (in_account || account.is_none())).then(|| LocalFeed {
                 key: feed.key,
                 address: form_of(&feed.record.url),
-                own_title: feed.record.own_title.clone(),
+                own_title: own_title(feed),
                 folder: feed.record.tags.first().cloned(),
                 is_ended,
                 leaving: feed.record.leaving,
@@ -146,11 +154,25 @@ pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure
             }
         }
     }
-    local_feeds(session)?;
+    follow_addresses(session, &remote)?;
     // What one subscription could not get must not keep entries and marks from being synced; it is tried again tomorrow.
     if let Some(failure) = refused {
         tracing::warn!("account '{account}': {}", failure.text);
         session.line.refused = Some(failure.text);
+    }
+    Ok(())
+}
+
+/// Changes the addresses here of feeds that have another one on the server now.
+fn follow_addresses(session: &mut Session<'_>, remote: &[RemoteFeed]) -> Result<(), SyncFailure> {
+    let local = local_feeds(session)?;
+    let by_stream: BTreeMap<&str, &RemoteFeed> =
+        remote.iter().map(|feed| (feed.stream.as_str(), feed)).collect();
+    for feed in local.iter().filter(|feed| feed.in_account && !feed.is_ended) {
+        let there = by_stream.get(feed.agreed.stream.as_str()).map(|there| form_of(&there.url));
+        if let Some(to) = there.filter(|to| *to != feed.address) {
+            session.ask(Request::FollowAccount(feed.key, to))?;
+        }
     }
     Ok(())
 }
@@ -243,22 +265,7 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
             session.ask(Request::SubscribeAgain(key))?;
             connect(session, key, &there, false)
         }
-        FeedStep::RemoveHere(key) => {
-            let at = session.at;
-            let found = session.hand.visit(move |host| {
-                let feed = host.engine().feeds.get(&key)?;
-                let own = (!is_brought(feed)).then(|| leave_feed(feed, at));
-                Some((feed.record.shown_title().to_owned(), own))
-            })?;
-            let Some((title, own)) = found else { return Ok(()) };
-            if let Some(requests) = own {
-                session.line.kept.push(title);
-                return requests.into_iter().try_for_each(|request| session.ask(request));
-            }
-            session.ask(Request::Unsubscribe(key))?;
-            session.line.unsubscribed.push(title);
-            agree(session, key, AgreedFeed::default())
-        }
+        FeedStep::RemoveHere(key) => remove_here(session, key),
         FeedStep::Hold(key) => {
             session.state.held.push(key);
             Ok(())
@@ -302,6 +309,24 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
             change_agreed(session, key, move |agreed| agreed.folder = to)
         }
     }
+}
+
+/// Unsubscribes here, because the feed was unsubscribed there. A feed that the account did not bring stays.
+fn remove_here(session: &mut Session<'_>, key: FeedKey) -> Result<(), SyncFailure> {
+    let at = session.at;
+    let found = session.hand.visit(move |host| {
+        let feed = host.engine().feeds.get(&key)?;
+        let own = (!is_brought(feed)).then(|| leave_feed(feed, at));
+        Some((feed.record.shown_title().to_owned(), own))
+    })?;
+    let Some((title, own)) = found else { return Ok(()) };
+    if let Some(requests) = own {
+        session.line.kept.push(title);
+        return requests.into_iter().try_for_each(|request| session.ask(request));
+    }
+    session.ask(Request::Unsubscribe(key))?;
+    session.line.unsubscribed.push(title);
+    agree(session, key, AgreedFeed::default())
 }
 
 /// Makes a feed one of the account. `is_polled`: it was a feed without an account, and goes on being polled here.

@@ -13,7 +13,7 @@ use backissue_core::accounts::ItemId;
 use backissue_core::accounts::answers::RemoteFeed;
 use backissue_core::accounts::api_call::{MarkAction, SubscriptionEdit};
 use backissue_core::accounts::dialect::{Dialect, bases};
-use backissue_core::accounts::miniflux::MARKS_A_REQUEST;
+use backissue_core::accounts::miniflux::{self, MARKS_A_REQUEST};
 use backissue_core::accounts::secrets::Secrets;
 
 /// The server of an account.
@@ -53,6 +53,14 @@ impl std::fmt::Debug for Server {
     }
 }
 
+/// Returns an address with encryption, at the port of `secure`.
+pub(super) fn secured(base: &Url, secure: &Url) -> Url {
+    let mut base = base.clone();
+    // These fail only for addresses without a host.
+    base.set_scheme("https").and_then(|()| base.set_port(secure.port())).ok();
+    base
+}
+
 impl Server {
     /// Creates the client of an account.
     pub fn new(http: Arc<Http>, runtime: Handle, account: Account) -> Result<Self, SyncFailure> {
@@ -83,7 +91,9 @@ impl Server {
     pub fn discover(&mut self) -> Result<(), SyncFailure> {
         let mut refused: Option<SyncFailure> = None;
         self.connection.is_new = true;
+        let mut secure: Option<Url> = None;
         for base in bases(&self.connection.base) {
+            let base = secure.as_ref().map_or_else(|| base.clone(), |to| secured(&base, to));
             (self.dialect, self.connection.base) = (Dialect::of(&base), base);
             let is_miniflux = match self.is_miniflux() {
                 Ok(is_miniflux) => is_miniflux,
@@ -92,6 +102,8 @@ impl Server {
                     continue;
                 }
             };
+            let is_secure = self.connection.base.scheme() == "https";
+            secure = secure.or_else(|| is_secure.then(|| self.connection.base.clone()));
             let logged_in = match (is_miniflux, self.account.user.is_empty()) {
                 (true, true) => self.miniflux_login(),
                 // Its Google Reader API can have another password.
@@ -109,8 +121,9 @@ impl Server {
                 }
                 Err(failure) if is_miniflux => return Err(failure),
                 Err(failure) => {
-                    let is_login = failure.kind == FailureKind::Login;
-                    if refused.is_none() || is_login {
+                    let is_login = |failure: &SyncFailure| failure.kind == FailureKind::Login;
+                    let is_better = is_login(&failure) && !refused.as_ref().is_some_and(is_login);
+                    if refused.is_none() || is_better {
                         refused = Some(failure);
                     }
                 }
@@ -140,6 +153,11 @@ impl Server {
             self.secrets.mask(&mut location, false);
             String::from_utf8_lossy(&location).into_owned()
         });
+    }
+
+    /// Checks whether the server answers at all.
+    pub(super) fn answers(&mut self) -> bool {
+        self.connection.send(&miniflux::me(), None).is_ok_and(|answer| answer.location.is_none())
     }
 
     /// Returns the account with its present login.
@@ -207,7 +225,7 @@ impl Server {
         edit: &SubscriptionEdit<'_>,
     ) -> Result<Option<String>, SyncFailure> {
         match self.kind() {
-            ApiKind::GoogleReader => self.greader_edit(stream, edit).map(|()| None),
+            ApiKind::GoogleReader => self.greader_edit(stream, edit),
             ApiKind::Miniflux => self.miniflux_edit(stream, edit),
         }
     }

@@ -307,16 +307,28 @@ impl<'s> Session<'s> {
         self.drop_refused(&known, &untaken)
     }
 
-    /// Sends a mark for entries, one by one if the server refuses it for all of them together. Returns how many it took.
+    /// Sends a mark for entries, one by one if the server refuses it for all of them together. Returns how many it took. If it takes
+    /// none of several, it may be broken; a single mark is tried three times.
     fn send_batch(&mut self, action: MarkAction, batch: &[ItemId]) -> Result<usize, SyncFailure> {
-        match self.server.mark(action, batch) {
-            Ok(()) => Ok(batch.len()),
-            Err(failure) if failure.kind != FailureKind::Other => Err(failure),
-            Err(_) if batch.len() == 1 => Ok(0),
-            Err(_) => {
-                batch.iter().map(|id| self.send_batch(action, std::slice::from_ref(id))).sum()
+        let failure = match self.server.mark(action, batch) {
+            Ok(()) => return Ok(batch.len()),
+            Err(failure) if failure.kind != FailureKind::Other => return Err(failure),
+            Err(failure) => failure,
+        };
+        if let [id] = batch {
+            let tries = self.state.refused.entry(id.clone()).or_default();
+            *tries = tries.saturating_add(1);
+            return if *tries < TRIES_MAX { Err(failure) } else { Ok(0) };
+        }
+        let mut taken = 0_usize;
+        for id in batch {
+            match self.server.mark(action, std::slice::from_ref(id)) {
+                Ok(()) => taken = taken.saturating_add(1),
+                Err(failure) if failure.kind != FailureKind::Other => return Err(failure),
+                Err(_) => {}
             }
         }
+        if taken > 0 { Ok(taken) } else { Err(failure) }
     }
 
     /// Counts the marks that the server did not take. What it refused three times is no longer sent: such entries were deleted there.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use reqwest::header::{
     AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
+    WWW_AUTHENTICATE,
 };
 use reqwest::{Client, RequestBuilder};
 use url::Url;
@@ -13,7 +14,9 @@ use super::client::{FetchTrace, Http, parse_url};
 use super::clients::SendError;
 use super::failures::classify_error;
 use super::request_headers;
+use super::response_body::joined_header;
 use super::trust::Trust;
+use crate::engine::politeness::bot_walls;
 use crate::engine::poll::fetch::{AddressSource, FetchFailure, FetchId, FetchRequest, RequestKind};
 use backissue_core::accounts::api_call::Verb;
 
@@ -115,6 +118,10 @@ pub struct ApiAnswer {
     pub location: Option<String>,
     /// `Retry-After`.
     pub retry_after: Option<String>,
+    /// `true` if a proxy in front of the server seems to ask for a login of its own (RFC 7617).
+    pub asks_basic: bool,
+    /// Service that keeps programs away from the server, if it answered instead.
+    pub wall: Option<&'static str>,
     /// `Date`: the clock of the server, in Unix seconds.
     pub date: Option<i64>,
 }
@@ -161,6 +168,13 @@ impl Http {
         let date = text(DATE).and_then(|date| httpdate::parse_http_date(&date).ok());
         let date = date.map(|date| DateTime::<Utc>::from(date).timestamp());
         let status = response.status().as_u16();
+        let challenge = joined_header(response.headers(), &WWW_AUTHENTICATE).unwrap_or_default();
+        // Servers of the Google Reader API say which part of their own login they refuse.
+        let asks_basic = challenge.to_ascii_lowercase().contains("basic")
+            && !response.headers().contains_key("google-bad-token");
+        let wall = bot_walls::named_by_headers(status, |name| {
+            joined_header(response.headers(), &HeaderName::from_static(name))
+        });
         let (limits, mut trace) = (self.limits.body_limits(typed.kind), FetchTrace::default());
         let (decoding, _turn) = self.receive_body(&url, &mut response, limits, &mut trace).await?;
         let body = decoding.finish()?;
@@ -177,6 +191,8 @@ impl Http {
             wire_bytes: trace.wire_bytes,
             location: location.map(|to| to.to_string()),
             retry_after,
+            asks_basic,
+            wall: wall.map(|wall| wall.service),
             date,
         })
     }

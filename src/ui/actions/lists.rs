@@ -58,7 +58,7 @@ pub fn import_list(app: &mut App, now: DateTime<Utc>, list: ImportedList) -> Vec
     };
     let said = format!("{} added{known}{saved}{left_out}", imported.added.len());
     let is_changed = !imported.added.is_empty() || !saved.is_empty();
-    let undo = is_changed.then(|| app.ui.settings.keys.undo_hint()).unwrap_or_default();
+    let undo = if is_changed { app.ui.settings.keys.undo_hint() } else { String::new() };
     if app.engine.is_polling_by_itself() && !app.engine.offline {
         poll_answers::wait_for_import(app, imported.added.into_iter().collect(), &said);
     }

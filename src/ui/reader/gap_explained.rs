@@ -55,7 +55,7 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz, account: Option<&str>) -> Vec
             "o opens its address in the browser; W looks it up in the Internet Archive.".to_owned(),
         );
     }
-    said.push("D hides this gap, which you can undo.".to_owned());
+    said.push("D hides this gap; u undoes that.".to_owned());
     said
 }
 
@@ -105,7 +105,7 @@ mod tests {
         assert!(
             text.contains("Enter or H retries now. o opens its address in the browser; W looks")
         );
-        assert!(text.ends_with("D hides this gap, which you can undo."), "{text}");
+        assert!(text.ends_with("D hides this gap; u undoes that."), "{text}");
         let text = explained(Reason::Limit { limit: Limit::Stopped, fetched: 3 }, None);
         assert!(text.contains("Enter or H continues."), "{text}");
     }

@@ -22,6 +22,7 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, now: D
         Line::default(),
         choice("a", "paste the address of any site"),
         choice("i", "import a list of feeds: OPML, or newsboat's urls"),
+        choice(":account-add", "sync with FreshRSS, Miniflux or a similar server"),
         choice("d", "look around in a demo"),
         Line::default(),
     ];

@@ -50,11 +50,12 @@ pub(in crate::cli) fn log_in(
         None => account.password = Some(typed_password(given, account.user.is_empty())?),
     }
     let path = file.path().display().to_string();
+    let typed = args.address.clone();
     let account = block_on(async move {
         let runtime = tokio::runtime::Handle::current();
         let http = Http::new(&settings.network, Limits::default()).map_err(Failure::new)?;
         let logged_in = tokio::task::spawn_blocking(move || {
-            login::log_in(http.into(), runtime, &file, account)
+            login::log_in(http.into(), runtime, &file, account, &typed)
         });
         let logged_in = logged_in.await.map_err(|_| Failure::new("the login failed"))?;
         logged_in.map_err(Failure::new)

@@ -228,19 +228,38 @@ pub fn read_subscriptions(bytes: &[u8], widened: bool) -> Result<Vec<RemoteFeed>
         let named = it.url.or_else(|| it.id.strip_prefix("feed/").map(str::to_owned));
         let folder = |it: CategoryAnswer| {
             let in_id = it.id.split_once("/label/").map(|(_, name)| name.to_owned());
-            let name = one_line(&it.label.or(in_id)?, NAME_MAX);
+            // FreshRSS changes the name in one place only.
+            let name = if widened { in_id.or(it.label) } else { it.label.or(in_id) };
+            let name = one_line(&name?, NAME_MAX);
             (!name.is_empty()).then_some(name)
         };
         let title = it.title.unwrap_or_default();
         Some(RemoteFeed {
             url: web_address(&named?)?,
-            title: one_line(&if widened { narrowed(&title) } else { title }, NAME_MAX),
+            title: one_line(&if widened { narrowed_name(&title) } else { title }, NAME_MAX),
             folders: it.categories.into_iter().take(FOLDERS_MAX).filter_map(folder).collect(),
             site: it.site.as_deref().and_then(web_address),
             stream: Some(it.id).filter(|id| id.len() <= TOKEN_MAX)?,
         })
     };
     Ok(answer.subscriptions.into_iter().take(SUBSCRIPTIONS_MAX).filter_map(feed).collect())
+}
+
+#[derive(Deserialize)]
+struct QuickAddAnswer {
+    #[serde(rename = "streamId")]
+    stream: Option<String>,
+    error: Option<String>,
+}
+
+/// Reads the stream of a new subscription.
+pub fn read_quick_add(bytes: &[u8]) -> Result<String, AnswerFault> {
+    let answer: QuickAddAnswer = read_json(bytes)?;
+    let stream = answer.stream.filter(|stream| (1..=TOKEN_MAX).contains(&stream.len()));
+    stream.ok_or_else(|| {
+        let why = answer.error.as_deref().map(|error| one_line(error, NAME_MAX));
+        AnswerFault::NotOk(format!("'{}'", why.unwrap_or_default()))
+    })
 }
 
 pub(super) fn web_address(text: &str) -> Option<String> {
@@ -404,6 +423,27 @@ fn read_item(item: ItemAnswer, widened: bool) -> Option<RemoteItem> {
 pub(super) fn limited(text: &str) -> String {
     let end = text.floor_char_boundary(TEXT_MAX);
     safe_text(text.get(..end).unwrap_or_default()).into_owned()
+}
+
+/// Returns the name of a feed with the usual forms of characters. Beside letters of East Asia, the full-width forms of punctuation are
+/// usual.
+fn narrowed_name(text: &str) -> String {
+    let text = narrowed(text);
+    let is_wide = |char: char| matches!(char, '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}');
+    let chars: Vec<char> = text.chars().collect();
+    let is_beside = |place: usize| {
+        let sides = [place.checked_sub(1), place.checked_add(1)];
+        sides.iter().flatten().any(|side| chars.get(*side).copied().is_some_and(is_wide))
+    };
+    let narrow = |(place, char): (usize, &char)| match char {
+        '？' if !is_beside(place) => '?',
+        '／' if !is_beside(place) => '/',
+        '；' if !is_beside(place) => ';',
+        '，' if !is_beside(place) => ',',
+        '＼' => '\\',
+        other => *other,
+    };
+    chars.iter().enumerate().map(narrow).collect()
 }
 
 /// Returns a text with the usual forms of the characters that are special in HTML.

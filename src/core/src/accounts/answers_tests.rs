@@ -160,3 +160,25 @@ fn entries_are_read_without_marks_and_with_limits() {
     let plain = read_items(br#"{"items":[{"id":"1","title":"a &amp; <b>b</b>"}]}"#, false).unwrap();
     assert_eq!(plain[0].entry.title.as_deref(), Some("a & b"));
 }
+
+#[test]
+fn names_of_feeds_come_back_as_they_were_written() {
+    for (title, expected) in [
+        ("What if？", "What if?"),
+        ("TCP／IP， OSI； more＼less", "TCP/IP, OSI; more\\less"),
+        ("A ＆ B", "A & B"),
+        ("これは？", "これは？"),
+        ("新闻，体育", "新闻，体育"),
+    ] {
+        let list = format!(
+            r#"{{"subscriptions":[{{"id":"feed/4","title":"{title}","url":"https://a.example/","categories":[{{"id":"user/-/label/A/B?","label":"A／B？"}}]}}]}}"#
+        );
+        let feeds = read_subscriptions(list.as_bytes(), true).unwrap();
+        assert_eq!(
+            (feeds[0].title.as_str(), &feeds[0].folders[..]),
+            (expected, &["A/B?".to_owned()][..])
+        );
+        let feeds = read_subscriptions(list.as_bytes(), false).unwrap();
+        assert_eq!(feeds[0].title, title);
+    }
+}

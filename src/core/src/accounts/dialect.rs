@@ -72,25 +72,57 @@ impl Dialect {
     }
 }
 
+/// Ends of the paths of web pages and other APIs, which people copy from the browser or the settings of a server.
+const COPIED_ENDS: [&str; 15] = [
+    "index.php",
+    "fever.php",
+    "api",
+    "i",
+    "p",
+    "v1",
+    "unread",
+    "starred",
+    "history",
+    "feeds",
+    "categories",
+    "settings",
+    "integrations",
+    "login",
+    "search",
+];
+
 /// Returns the addresses to try as the base of the API for an address that the user typed, in order.
 pub fn bases(typed: &Url) -> Vec<Url> {
     let mut plain = typed.clone();
     plain.set_query(None);
     plain.set_fragment(None);
     let path = plain.path().trim_end_matches('/').to_owned();
-    let at = |suffix: &str| {
+    let at = |path: &str, suffix: &str| {
         let mut base = plain.clone();
         base.set_path(&format!("{path}{suffix}"));
         base
     };
-    if path.ends_with("greader.php") {
-        return vec![at("")];
+    let ours = "greader.php";
+    if let Some((before, after)) = path.split_once(ours).filter(|(_, rest)| !rest.contains('.'))
+        && (after.is_empty() || after.starts_with('/'))
+    {
+        return vec![at(before, ours)];
     }
-    let usual = at("");
+    let usual = at(&path, "");
     if Dialect::of(&usual) != USUAL {
         return vec![usual];
     }
-    vec![usual, at("/api/greader.php"), at("/p/api/greader.php")]
+    let mut root = path.as_str();
+    let shorter = |root: &'_ str| {
+        let (rest, end) = root.rsplit_once('/')?;
+        COPIED_ENDS.contains(&end).then(|| rest.trim_end_matches('/').len())
+    };
+    while let Some(length) = shorter(root) {
+        root = root.get(..length).unwrap_or_default();
+    }
+    let apis =
+        |path: &str| [at(path, ""), at(path, "/api/greader.php"), at(path, "/p/api/greader.php")];
+    if root == path { apis(root).to_vec() } else { [&apis(root)[..], &[usual]].concat() }
 }
 
 #[cfg(test)]
@@ -107,9 +139,33 @@ mod tests {
             ("https://bazqux.com", "BazQux", 1),
             ("https://notbazqux.com", "", 3),
             ("https://miniflux.example/sub/?x=1#y", "", 3),
+            ("https://a.example/api/greader.php/reader/api/0", "FreshRSS", 1),
+            ("https://a.example/i/?a=normal", "", 4),
         ] {
             let bases = bases(&Url::parse(address).unwrap());
             assert_eq!((Dialect::of(&bases[0]).name, bases.len()), (name, tried), "{address}");
+        }
+        for typed in [
+            "i/?a=normal",
+            "i/index.php",
+            "api/",
+            "api/fever.php",
+            "index.php",
+            "p/i/",
+            "v1",
+            "v1/",
+            "unread",
+        ] {
+            for root in ["", "sub/", "index/"] {
+                let bases =
+                    bases(&Url::parse(&format!("https://a.example/{root}{typed}")).unwrap());
+                let texts: Vec<&str> = bases.iter().take(3).map(Url::as_str).collect();
+                let root = root.trim_end_matches('/');
+                let slash = if root.is_empty() { "" } else { "/" };
+                assert_eq!(texts[0], format!("https://a.example/{root}"), "{typed}");
+                assert_eq!(texts[1], format!("https://a.example{slash}{root}/api/greader.php"));
+                assert_eq!(texts[2], format!("https://a.example{slash}{root}/p/api/greader.php"));
+            }
         }
         let bases = bases(&Url::parse("https://a.example/sub/?x=1").unwrap());
         let texts: Vec<&str> = bases.iter().map(Url::as_str).collect();

@@ -121,6 +121,11 @@ pub fn edit_subscription(token: &str, stream: &str, edit: &SubscriptionEdit<'_>)
     post("subscription/edit", fixed.into_iter().chain(more))
 }
 
+/// Requests a new subscription from servers without the usual request for changes.
+pub fn quick_add(token: &str, url: &str) -> ApiCall {
+    post("subscription/quickadd", [("T", token), ("quickadd", url)])
+}
+
 #[cfg(test)]
 mod tests {
     use url::Url;

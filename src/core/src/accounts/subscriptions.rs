@@ -134,10 +134,11 @@ pub fn compare<K: Copy + Ord>(
     remote: &[RemoteFeed],
     address: impl Fn(&str) -> String,
 ) -> Result<Vec<FeedStep<K>>, String> {
+    // Some servers list a stream or an address twice: the first one counts.
     let by_stream: BTreeMap<&str, &RemoteFeed> =
-        remote.iter().map(|feed| (feed.stream.as_str(), feed)).collect();
+        remote.iter().rev().map(|feed| (feed.stream.as_str(), feed)).collect();
     let by_address: BTreeMap<String, &RemoteFeed> =
-        remote.iter().map(|feed| (address(&feed.url), feed)).collect();
+        remote.iter().rev().map(|feed| (address(&feed.url), feed)).collect();
     let is_connected = |feed: &&LocalFeed<K>| !feed.agreed.stream.is_empty();
     let mut steps = Vec::new();
     let mut taken: BTreeSet<&str> = BTreeSet::new();
@@ -189,7 +190,11 @@ pub fn compare<K: Copy + Ord>(
             None => {}
         }
     }
-    let new = remote.iter().filter(|feed| taken.insert(feed.stream.as_str()));
+    let known = remote.iter().filter(|feed| taken.contains(feed.stream.as_str()));
+    let mut addresses: BTreeSet<String> = known.map(|feed| address(&feed.url)).collect();
+    let new = remote
+        .iter()
+        .filter(|feed| taken.insert(feed.stream.as_str()) && addresses.insert(address(&feed.url)));
     steps.extend(new.cloned().map(FeedStep::AddHere));
     Ok(steps)
 }
@@ -398,6 +403,27 @@ mod tests {
             let gone = count(|step| matches!(step, FeedStep::RemoveThere(..)));
             let held = count(|step| matches!(step, FeedStep::Hold(_)));
             assert_eq!((gone, held), (removed, leaving.len() - removed), "{of} {leaving:?}");
+        }
+    }
+
+    #[test]
+    fn streams_and_addresses_that_are_listed_twice_are_one_feed() {
+        let (one, two) = (remote(1, "T", "F"), remote(2, "T", "F"));
+        let renamed = RemoteFeed { title: "Other".into(), folders: vec![], ..one.clone() };
+        let again = RemoteFeed { stream: "feed/9".into(), ..one.clone() };
+        for list in [
+            vec![one.clone(), renamed, two.clone()],
+            vec![one.clone(), again.clone(), two.clone(), again],
+        ] {
+            let steps = compare::<u32>(&[], &list, str::to_owned);
+            let added = [one.clone(), two.clone()].map(FeedStep::AddHere);
+            assert_eq!(steps, Ok(added.to_vec()));
+            let here = [1, 2].map(|number| local(number, "T", Some("F"), true));
+            let here = here.map(|feed| LocalFeed {
+                agreed: AgreedFeed::of(&remote(feed.key, "T", "F")),
+                ..feed
+            });
+            assert_eq!(compare(&here, &list, str::to_owned), Ok(vec![]), "nothing is left");
         }
     }
 

@@ -110,14 +110,16 @@ mod tests {
         document
     }
 
+    /// Where it leads, whether for good, ID, entries, complete: what happens, is it read, is it proven.
+    type Case<'c> = (&'c str, bool, Option<&'c str>, &'c [&'c str], bool, RouteMove, bool, bool);
+
     #[test]
     fn redirect_needs_a_shared_entry_and_no_other_id() {
         use RouteMove::{ProposeAnswered, ProposeTarget, Replace, Stay};
         let mut windows = Windows::default();
         windows.remember(&document(None, &["1"], false), DateTime::UNIX_EPOCH);
         let (near, far) = ("https://a.example/b", "https://b.example/b");
-        // Where it leads, whether for good, ID, entries, complete: what happens, is it read, is it proven.
-        let cases: [(&str, bool, Option<&str>, &[&str], bool, RouteMove, bool, bool); 14] = [
+        let cases: [Case<'_>; 14] = [
             (near, true, Some("i"), &["1"], true, Replace, true, true),
             (near, true, Some("o"), &["9"], true, ProposeTarget, false, false),
             (near, true, Some("o"), &["1"], true, ProposeTarget, true, false),

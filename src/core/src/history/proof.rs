@@ -64,6 +64,7 @@ pub enum HistoryEnd {
 /// An open seam: entries that were in the last window and have left, while no document since then shows what followed them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a stored fact of its own")]
 pub struct Parted {
     /// The entries of the earlier window that no document contains that was read since then, each with the hash of its times.
     pub sought: BTreeMap<u64, u32>,
@@ -355,11 +356,11 @@ impl HistoryRecord {
         let (end, flaw) = nodes.fold(self, &head.key);
         self.doubts.retain(|doubt| !doubt.is_of_archive());
         self.doubts.extend(flaw.as_ref().map(|(_, doubt)| *doubt));
-        let heard = self.heard.clone().unwrap_or_default();
+        let newer = self.heard.clone().unwrap_or_default();
         let edge = flaw.and_then(|(key, _)| {
             let (_, node) = nodes.find(&key)?;
             let (url, epoch, depth) = (node.url.clone(), node.epoch, node.depth);
-            Some(Edge { url, key, newer: heard, epoch, depth, ..Edge::default() })
+            Some(Edge { url, key, newer, epoch, depth, ..Edge::default() })
         });
         let proof = self.prove();
         if end != End::Gap && end != End::Frontier {

@@ -163,3 +163,35 @@ fn no_started_program_inherits_the_password() {
     let environment = std::fs::read_to_string(seen).unwrap();
     assert!(environment.contains("HOME=") && !environment.contains("hunter2"), "{environment}");
 }
+
+#[test]
+fn who_refuses_a_login_is_named() {
+    let page = "<html>Authorization Required</html>";
+    for (status, headers, body, expected) in [
+        (
+            401,
+            vec![("www-authenticate", "Basic realm=\"x\"")],
+            page,
+            "a proxy that asks for a login of its own",
+        ),
+        (
+            401,
+            vec![("google-bad-token", "true"), ("www-authenticate", "Basic")],
+            "Unauthorized!",
+            "the API password",
+        ),
+        (401, vec![], "Unauthorized!", "the API password"),
+        (403, vec![("cf-mitigated", "challenge")], page, "Cloudflare"),
+        (403, vec![], page, "refuses programs"),
+    ] {
+        let site = Site::start(move |_| answer(status, &headers, body));
+        let program = Program::new();
+        let place = ["account", "add", &site.at(""), "--user", "ann"];
+        let why = program.run_with(&place, b"secret\n").with(2).err;
+        assert!(why.contains(expected), "{status} {expected}: {why}");
+        assert!(!why.contains("greader.php"), "the address that was typed is named: {why}");
+    }
+    let unnamed = Program::new()
+        .run_with(&["account", "add", "a.example", "--user", "ann", "--name", ""], b"secret\n");
+    assert!(unnamed.with(2).err.contains("the name of the account is empty"));
+}

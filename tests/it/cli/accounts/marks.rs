@@ -148,3 +148,19 @@ fn many_unread_entries_take_three_requests() {
     program.run(&["account", "sync", "--whole"]).with(0);
     assert_eq!(marks(&program), server.marks());
 }
+
+#[test]
+fn a_mark_that_is_refused_three_times_is_dropped_and_told_once() {
+    let (program, server) = with_account(FRESHRSS);
+    program.run(&["mark", "starred", &here(&program, 3), &here(&program, 6)]).with(0);
+    server.state().items.remove(&3);
+    let mut told = Vec::new();
+    for _ in 0..5 {
+        told.push(program.run(&["account", "sync"]).out);
+    }
+    let dropped: Vec<bool> = told.iter().map(|line| line.contains("1 mark dropped")).collect();
+    assert_eq!(dropped, [false, false, true, false, false], "{told:?}");
+    assert!(server.state().items[&6].is_starred, "the other one is there");
+    let kept = marks(&program).into_iter().find(|it| it.0 == 3);
+    assert_eq!(kept, Some((3, true, true)), "the star stays here");
+}

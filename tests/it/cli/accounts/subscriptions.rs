@@ -1,6 +1,6 @@
 //! Subscriptions of accounts.
 
-use super::{BAZQUX, FRESHRSS, here, marks, sync, with_account};
+use super::{BAZQUX, FRESHRSS, OLD_READER, here, marks, sync, with_account};
 use crate::support::binary::{Ended, Program};
 use crate::support::greader_double::Item;
 
@@ -125,4 +125,47 @@ fn arguments_without_content_are_refused() {
         let refused = program.run(&["account", action, "NOPE"]).with(2);
         assert!(refused.err.contains("there is no account 'NOPE'"), "{refused:?}");
     }
+}
+
+#[test]
+fn address_and_title_there_are_followed_and_restored() {
+    let (program, server) = with_account(FRESHRSS);
+    let feeds = || program.run(&["feeds", "--json"]).with(0).json();
+    let shown = |number: usize, field: &str| feeds()[number][field].as_str().unwrap().to_owned();
+    let whole = || program.run(&["account", "sync", "--whole"]).with(0);
+    let moved = "https://new.example/feed".to_owned();
+    server.state().feeds.get_mut(&1).unwrap().0.clone_from(&moved);
+    whole();
+    assert_eq!((feeds().as_array().unwrap().len(), shown(0, "url")), (2, moved));
+    assert!(!whole().out.contains("subscription"), "nothing is left");
+    program.run(&["add", "https://new.example/feed", "--no-poll"]).with(0);
+    server.state().feeds.get_mut(&1).unwrap().0 = "https://newest.example/feed".into();
+    whole();
+    assert_eq!(shown(0, "url"), "https://new.example/feed", "the user typed it");
+
+    program.run(&["set", "Feed 2", "--title", "Mine"]).with(0);
+    whole();
+    assert_eq!(server.state().feeds[&2].1, "Mine");
+    program.run(&["set", "Mine", "--title", ""]).with(0);
+    assert_eq!(shown(1, "title"), "Feed 2");
+    whole();
+    assert_eq!(
+        (server.state().feeds[&2].1.clone(), shown(1, "title")),
+        ("Feed 2".into(), "Feed 2".into())
+    );
+}
+
+#[test]
+fn servers_that_only_add_feeds_get_quickadd() {
+    let (program, server) = with_account(OLD_READER);
+    let added = "https://3.example/feed";
+    let quick = (200, r#"{"numResults":1,"streamId":"feed/3"}"#.to_owned());
+    server.state().instead =
+        [("/subscription/edit", (404, "no".to_owned())), ("/subscription/quickadd", quick)].into();
+    server.state().feeds.insert(3, (added.into(), "Third".into()));
+    server.count_requests();
+    program.run(&["add", added, "--account", "home", "--no-poll"]).with(0);
+    program.run(&["account", "sync", "--whole"]).with(0);
+    let feeds = program.run(&["feeds", "--json"]).with(0).json();
+    assert_eq!(feeds.as_array().unwrap().len(), 3, "{feeds}");
 }

@@ -143,7 +143,7 @@ fn announced_limit_lets_the_feeds_of_a_host_take_turns() {
         let (status, body, headers) = (200, (*body).into(), header.clone());
         world
             .network
-            .insert((*url).into(), Scripted { status, body, headers, ..Scripted::default() });
+            .insert((*url).into(), Scripted { status, headers, body, ..Scripted::default() });
     }
     world.pass(TimeDelta::hours(2));
     let before = world.requests.len();

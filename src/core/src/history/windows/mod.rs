@@ -91,8 +91,8 @@ impl Windows {
     pub(super) fn ordinary(&self, times: &[u32]) -> BTreeMap<u64, u32> {
         let sticky = self.sticky();
         let last = self.past.last().map_or(&[][..], Vec::as_slice).iter().copied();
-        let timed = last.zip(times.iter().copied().chain(std::iter::repeat(0)));
-        timed.filter(|(id, time)| time & PINNED == 0 && !sticky.contains(id)).collect()
+        let all = last.zip(times.iter().copied().chain(std::iter::repeat(0)));
+        all.filter(|(id, time)| time & PINNED == 0 && !sticky.contains(id)).collect()
     }
 
     /// Checks whether the last document contains an entry of this one under its id.
