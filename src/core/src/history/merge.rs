@@ -52,12 +52,14 @@ pub struct MergedEntry {
     pub body: Option<EntryBody>,
     /// A copy with another id that did not win, if its text is not the one of the entry.
     pub earlier: Option<Box<PreviousText>>,
+    /// Whether the entry counts as edited.
+    pub is_edited: bool,
 }
 
 impl MergedEntry {
     /// Creates an entry to write that no other copy contradicts.
     pub const fn new(row: IndexRow, kept: KeptEntry, body: Option<EntryBody>) -> Self {
-        Self { row, kept, body, earlier: None }
+        Self { row, kept, body, earlier: None, is_edited: false }
     }
 
     /// Notes a copy that has another id than the known entry: the id that did not win, and a losing text that is not the entry's.
@@ -273,7 +275,8 @@ impl Merged {
         let edited = changed && known.row.content != TEXT_LOST && !is_resigned(entry, known);
         self.edited = self.edited.saturating_add(u32::from(edited));
         let body = changed.then(|| EntryBody::from_copy(entry));
-        self.entries.insert(known.seq, MergedEntry::new(row, kept, body));
+        let entry = MergedEntry { is_edited: edited, ..MergedEntry::new(row, kept, body) };
+        self.entries.insert(known.seq, entry);
     }
 
     /// Adds to the result a known entry whose new copy did not win: restores the entry if it was withdrawn, and sets its id.

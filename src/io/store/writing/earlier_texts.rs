@@ -27,10 +27,10 @@ impl Store {
             if !is_poll && entry.earlier.is_none() && entry.kept.id == kept.id {
                 continue;
             }
-            let changes = entry.body.is_some();
+            let counted = entry.is_edited;
             let is_seen =
                 keep_previous(entry, &kept, body, place.fetched_at) && entry.row.flags.is_shown();
-            let unseen = u32::from(changes && !is_seen);
+            let unseen = u32::from(counted && !is_seen);
             merged.edited = merged.edited.saturating_sub(unseen);
         }
     }
