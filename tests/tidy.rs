@@ -401,7 +401,8 @@ fn write_out(stem: &str, tree: &str, paths: &mut Vec<String>) {
 }
 
 fn room(path: &str) -> Option<&str> {
-    let inside = path.strip_prefix("src/core/src/").or_else(|| path.strip_prefix("src/"))?;
+    let outer = path.strip_prefix("src/").filter(|inside| !inside.starts_with("core/"));
+    let inside = path.strip_prefix("src/core/src/").or(outer)?;
     Some(inside.split_once('/')?.0)
 }
 

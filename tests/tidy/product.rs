@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::lexer::code_of;
 
-/// Product code, by module name, such as `ui::keys::mouse`; that of `lib.rs` is empty.
+/// Product code, by module name, such as `ui::keys::mouse`; the name of `lib.rs` is empty.
 pub(crate) type Modules = BTreeMap<String, Module>;
 
 /// The product code of one file.

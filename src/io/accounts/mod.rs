@@ -11,5 +11,6 @@ mod pull_lists;
 pub mod reconcile;
 pub mod server;
 pub mod session;
+pub mod sync_account;
 pub mod sync_clock;
 pub mod sync_words;

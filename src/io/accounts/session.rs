@@ -1,19 +1,16 @@
-//! One sync of an account: pulls what is new, merges the marks of both sides, sends the marks of this side, and checks them.
+//! The state of a sync, and its steps: merges the marks of both sides, sends the marks of this side, and checks them.
 //!
 //! Everything that arrives is written batch by batch, so that a sync that was interrupted goes on where it was. What is new is found
 //! by comparing ids, never by times. Marks are sent only if the server does not have them, because some servers toggle marks.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use tokio::sync::Semaphore;
 
 use super::account_file::{Account, AccountFile, ApiKind};
 use super::connection::{FailureKind, SyncFailure};
-use super::reconcile;
 use super::server::Server;
-use crate::engine::entries::account_sync::{FeedSync, SyncProgress, feeds_of};
+use crate::engine::entries::account_sync::{FeedSync, feeds_of};
 use crate::engine::event::Event;
 use crate::engine::request::Request;
 use crate::io::clock;
@@ -31,11 +28,6 @@ const WHOLE_AFTER: TimeDelta = TimeDelta::days(1);
 
 /// Number of syncs in which a server may refuse a mark before it is no longer sent.
 const TRIES_MAX: u8 = 3;
-
-/// The turn to sync.
-static TURN: Semaphore = Semaphore::const_new(1);
-/// Interval between checks whether another sync has ended.
-const TURN_LOOK: Duration = Duration::from_millis(50);
 
 impl From<LoopEnded> for SyncFailure {
     fn from(ended: LoopEnded) -> Self {
@@ -70,75 +62,6 @@ pub(super) struct KnownItems {
     pub(super) marks: BTreeMap<ItemId, KnownMarks>,
 }
 
-/// Syncs an account and writes a line to its log, also if the sync fails.
-pub fn sync(
-    hand: &LoopHandle,
-    file: &AccountFile,
-    name: &str,
-    wish: SyncWish,
-    progress: &Progress<'_>,
-) -> Result<SyncLine, SyncFailure> {
-    // One sync at a time: a command waits for the sync of the reader and then does its own.
-    let _turn = loop {
-        if let Ok(turn) = TURN.try_acquire() {
-            break turn;
-        }
-        check_cancelled(hand)?;
-        std::thread::sleep(TURN_LOOK);
-    };
-    let accounts = file.read().map_err(SyncFailure::other)?;
-    let account = accounts.into_iter().find(|account| account.name == name);
-    let account = account.ok_or_else(|| {
-        SyncFailure::other(format!("there is no account '{name}': see 'backissue account list'"))
-    })?;
-    let shown = |what: &str, done: usize, all: usize| {
-        progress(what, done, all);
-        let (account, what) = (name.to_owned(), what.to_owned());
-        let shown = (all > 0).then_some(SyncProgress { account, what, done, all });
-        show_progress(hand, shown);
-    };
-    let mut session = Session::begin(hand, file, account, wish, &shown)?;
-    let started = clock::instant();
-    let result = session.run();
-    show_progress(hand, None);
-    let usage = session.server.usage();
-    let line = SyncLine {
-        at: clock::now(),
-        ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-        requests: usage.requests,
-        sent_bytes: usage.sent,
-        received_bytes: usage.received,
-        failure: result.as_ref().err().map(|failure| failure.text.clone()),
-        ..session.line
-    };
-    if session.server.login_changed {
-        let login = session.server.account().login.clone();
-        file.keep_login(name, login.as_deref()).map_err(SyncFailure::other)?;
-    }
-    let line = SyncLine { held: session.state.held.len(), ..line };
-    let (name, kept, skipped) = (name.to_owned(), line.clone(), session.state.skipped);
-    let (whole_at, unread_start) = (session.state.whole_at, session.state.unread_start);
-    let (changes, held) = (session.state.changes, session.state.held);
-    let refused = session.state.refused;
-    hand.look(move |store| {
-        store.change_account_state(&name, |state| {
-            state.log.push(kept);
-            (state.skipped, state.whole_at) = (skipped, whole_at);
-            (state.unread_start, state.changes) = (unread_start, changes);
-            (state.held, state.refused) = (held, refused);
-            Some(())
-        })
-    })?;
-    result.map(|()| line)
-}
-
-/// Shows in the reader how far a sync is.
-fn show_progress(hand: &LoopHandle, progress: Option<SyncProgress>) {
-    hand.do_later(move |host| {
-        host.ask(Request::SyncProgress(progress), false);
-    });
-}
-
 /// A sync under way.
 pub(super) struct Session<'s> {
     pub(super) hand: &'s LoopHandle,
@@ -157,7 +80,7 @@ pub(super) struct Session<'s> {
 }
 
 impl<'s> Session<'s> {
-    fn begin(
+    pub(super) fn begin(
         hand: &'s LoopHandle,
         file: &'s AccountFile,
         account: Account,
@@ -192,21 +115,6 @@ impl<'s> Session<'s> {
         let whole = wish.whole || is_due || is_wrong || is_new;
         let is_asked = wish.whole;
         Ok(Self { hand, file, server, name, at, state, line, whole, is_asked, progress, streams })
-    }
-
-    fn run(&mut self) -> Result<(), SyncFailure> {
-        let changed_here = reconcile::read_streams(self)?;
-        if self.whole || changed_here {
-            reconcile::compare_feeds(self)?;
-        }
-        match self.server.kind() {
-            ApiKind::GoogleReader => self.sync_by_lists()?,
-            ApiKind::Miniflux => self.sync_by_changes()?,
-        }
-        if self.whole {
-            self.state.whole_at = Some(self.at);
-        }
-        Ok(())
     }
 
     /// Returns the entries that are on both sides, as they are now.

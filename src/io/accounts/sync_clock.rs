@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::account_file::{Account, AccountFile};
 use super::connection::{FailureKind, SyncFailure};
-use super::session::{SyncWish, sync};
+use super::session::SyncWish;
+use super::sync_account::sync;
 use super::sync_words::words;
 use crate::engine::entries::account_sync::{self, AccountStatus, Waiting};
 use crate::engine::event::Event;

@@ -38,7 +38,7 @@ const SAID_BYTES_MAX: u64 = 1024 * 1024;
 /// Maximum length of a displayed error message, in characters.
 const COMPLAINT_CHARS_MAX: usize = 200;
 
-/// Returns what the engine is told about a command that ended: `next` is what to try in its place.
+/// Returns what the engine learns about a command that ended: `next` is what to try in its place.
 pub(in crate::io) fn end_of_run(
     purpose: RunPurpose,
     next: Option<ExternalRun>,

@@ -85,6 +85,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "unsubscribe-ended",
             "attention",
             "removed",
+            "restore-withdrawn",
             "sort",
             "read-feeds",
             "account-add",

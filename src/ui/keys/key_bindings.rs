@@ -407,7 +407,7 @@ mod tests {
             .collect();
         assert_eq!(
             quit,
-            ["open-comments", "filters", "downloads", "enclosure"],
+            ["filters", "open-comments", "downloads", "enclosure"],
             "only these are left without a key"
         );
     }

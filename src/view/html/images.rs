@@ -106,7 +106,7 @@ pub(super) fn best_of_srcset(set: &str) -> Option<&str> {
     best.map(|(url, _)| url)
 }
 
-/// Checks whether an address is that of a placeholder, by its file name.
+/// Checks whether an address names a placeholder, by its file name.
 fn is_placeholder(source: &str) -> bool {
     const WORDS: &str = "placeholder blank spacer transparent pixel lazyload loading 1x1 clear";
     let path = source.split(['?', '#']).next().unwrap_or_default();

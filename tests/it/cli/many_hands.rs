@@ -150,7 +150,7 @@ fn eight_processes_leave_a_sound_store_and_all_are_answered() {
         program.run(&["add", "--no-poll", &site.at(&format!("/feed/{number}"))]).with(0);
     }
     let mut session = program.start_reader();
-    session.until_it_says("/feed/1");
+    session.until_it_says("http://127.0");
     let (stop, count, began) = (AtomicBool::new(false), commands(), Instant::now());
     let (made, pressed) = std::thread::scope(|scope| {
         let keys = scope.spawn(|| press_keys(&mut session, &stop));

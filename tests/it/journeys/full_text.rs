@@ -140,7 +140,7 @@ fn page_waits_for_its_site_and_its_429_delays_the_host() {
     world.serve("https://site.example/n1", &page("ladder"));
     world.press("v");
     world.pass(TimeDelta::seconds(2));
-    let said = "no full text: site.example asked backissue to wait 12";
+    let said = "no full text: site.example asked backissue to wait 2 h";
     assert!(world.notice().starts_with(said), "{}", world.notice());
     assert_eq!(asked_pages(&world).len(), 2, "it is left alone");
     world.pass(TimeDelta::hours(3));
@@ -162,7 +162,7 @@ fn host_without_a_feed_also_honours_429() {
     world.pass(TimeDelta::seconds(2));
     world.press("Jv");
     world.pass(TimeDelta::seconds(2));
-    let said = "no full text: pages.example asked backissue to wait 1";
+    let said = "no full text: pages.example asked backissue to wait 9 min";
     assert!(world.notice().starts_with(said), "{}", world.notice());
     assert_eq!(asked_pages(&world), ["https://pages.example/n2"]);
 }

@@ -191,7 +191,10 @@ fn host_with_429_gets_no_other_picture_requests() {
     world.press("<enter><enter>I");
     let screen = settle(&mut world);
     assert_eq!(asked(&world), [WAX]);
-    assert!(screen.contains("429") && screen.contains("asks for fewer requests"), "{screen}");
+    assert!(
+        screen.contains("429") && screen.contains("asked backissue to wait 10 min"),
+        "{screen}"
+    );
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn texts_authors_and_dates_are_those_of_the_publisher() {
 }
 
 #[test]
-fn titles_keep_joined_emoji_and_other_forms_of_letters_are_found() {
+fn joined_emoji_stay_and_letter_forms_are_found() {
     let titles = ["Flag \u{1f3f3}\u{fe0f}\u{200d}\u{1f308} x", "The oﬃce", "جمـيل"];
     let items: String = titles
         .iter()

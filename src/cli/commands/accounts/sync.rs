@@ -7,7 +7,8 @@ use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::engine::entries::account_sync;
 use crate::io::accounts::account_file::AccountFile;
-use crate::io::accounts::session::{SyncWish, sync};
+use crate::io::accounts::session::SyncWish;
+use crate::io::accounts::sync_account::sync;
 use crate::io::accounts::sync_words::words;
 use crate::io::clock;
 

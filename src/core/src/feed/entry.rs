@@ -37,7 +37,7 @@ impl Entry {
 }
 
 impl Enclosure {
-    /// Checks whether an address is that of this file with another signature: some servers sign the addresses of files anew for
+    /// Checks whether an address names this file with another signature: some servers sign the addresses of files again for
     /// each request of the feed.
     pub fn is_resigned(&self, address: &str) -> bool {
         let bare = |url: &str| url.split(['?', '#']).next().unwrap_or_default().to_owned();

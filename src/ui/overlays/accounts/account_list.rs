@@ -121,6 +121,7 @@ pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutco
 mod tests {
     use super::*;
     use crate::engine::entries::account_sync::{AccountStatus, Waiting};
+    use crate::engine::feeds::subscription::GivenBy;
     use crate::ui::input::ScreenInput;
     use crate::ui::keys::key_names::parse_key;
     use crate::ui::sample_app::{app_with, noon};
@@ -142,6 +143,8 @@ mod tests {
         let mut chosen = app.engine.feeds[&FIRST].record.chosen();
         chosen.feed_settings.account = Some("home".into());
         app.ask(noon(), Request::Set(FIRST, Box::new(chosen)));
+        let brought = app.engine.feeds.get_mut(&FIRST).unwrap();
+        brought.record.given_by = Some(GivenBy::Account);
         toggle_list(&mut app, noon());
         app
     }

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_that_the_text_shows_or_that_illustrate_nothing_are_not_added() {
+    fn shown_or_idle_pictures_are_not_added() {
         for inside in [
             "<description>&lt;img src='https://a.example/photo-300x200.jpg'&gt;</description><media:content url='/photo.jpg' medium='image'/>",
             "<description>&lt;img src='https://a.example/x.jpg'&gt;</description><media:content url='https://cdn.example/y.jpg' medium='image'/>",

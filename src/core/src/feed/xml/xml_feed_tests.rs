@@ -360,7 +360,7 @@ fn all_authors_of_one_vocabulary_are_read() {
 }
 
 #[test]
-fn text_and_date_of_an_entry_come_from_elements_of_other_vocabularies() {
+fn text_and_date_come_from_other_vocabularies() {
     let entry = |inside: &str| {
         let document = format!(
             "<rss xmlns:prism='http://prismstandard.org/namespaces/basic/2.0/' xmlns:content='http://purl.org/rss/1.0/modules/content/' \
