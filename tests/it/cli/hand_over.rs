@@ -134,7 +134,7 @@ fn second_reader_asks_takes_over_and_gives_back() {
     let mut second = program.start_reader();
     second.until_it_says("take over?");
     second.press("\n");
-    second.until_it_says("orchard.xml");
+    second.until_it_says("http://127.0");
     first.until_it_says("taken over by another terminal");
     rename(&program, "Orchard by the sea");
     second.until_it_says("Orchard by");

@@ -52,7 +52,6 @@ fn a_waiting_command_ends_at_the_first_signal() {
         (&["parse", "-"], Signal::HUP),
         (&["lint", pipe], Signal::TERM),
         (&["lint", &server], Signal::HUP),
-        (&["restore", pipe], Signal::INT),
         (&["simulate", "--feeds", pipe], Signal::INT),
         (&["simulate", "--stdio"], Signal::TERM),
         (&["plan", "--document", pipe, "--facts", pipe], Signal::INT),
