@@ -8,7 +8,7 @@ use super::servers::Served;
 use crate::support::binary::Program;
 
 /// Returns the folder that `BACKISSUE_WILD2` names; prints a message and returns `None` if the variable is not set.
-fn folder() -> Option<PathBuf> {
+pub(super) fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("BACKISSUE_WILD2").map(PathBuf::from);
     if folder.is_none() {
         crate::feeds::corpus::tell("BACKISSUE_WILD2 is not set: nothing is checked");
