@@ -66,8 +66,8 @@ pub(super) struct BodyReader {
     pub(super) player: Option<Player>,
     /// Programming language that an element around a code block declares, and the end tag of this element.
     wrapped_in: Option<(Language, Nested)>,
-    /// Address of the picture that a `source` states for the next `img` of the same `picture`.
-    pub(super) picture_source: Option<String>,
+    /// Address of the picture that a `source` states for the next `img` of the same `picture`, and whether its format can be shown.
+    pub(super) picture_source: Option<(String, bool)>,
     formulas: FormulaCopies,
     formula: Option<(Formula, bool)>,
     /// `true` directly after a formula in `MathML`.
@@ -226,7 +226,11 @@ impl BodyReader {
             self.end_formula();
         }
         if let Some((until, _)) = &mut self.line_number {
-            return until.open(tag);
+            // An element that no line number contains. A cell often has no end tag.
+            if !matches!(element, Some(HtmlElement::Table(_) | HtmlElement::Image)) {
+                return until.open(tag);
+            }
+            self.end_line_number();
         }
         if let Some(player) = &mut self.player {
             player.until.open(tag);
@@ -510,7 +514,7 @@ impl BodyReader {
             return;
         }
         if let Some((until, _)) = &mut self.line_number {
-            if !until.close(name) {
+            if !until.close(name) && !matches!(element(name), Some(HtmlElement::Table(_))) {
                 return;
             }
             self.end_line_number();

@@ -10,25 +10,32 @@ impl BodyReader {
     /// Adds the label of a picture. If the picture is not part of a link, it gets its own link number.
     pub(super) fn image(&mut self, tag: &Tag) {
         let beside = self.picture_source.take();
-        if let Some(picture) = picture(tag, beside.as_deref(), &self.links) {
+        let beside = beside.as_ref().map(|(address, _)| address.as_str());
+        if let Some(picture) = picture(tag, beside, &self.links) {
             self.show_picture(&picture);
         }
     }
 
-    /// Records the address that a `source` states, for the next `img` of the same `picture`.
+    /// Records the address that a `source` states, for the next `img` of the same `picture`. The first one in a format that can be
+    /// shown counts, or else the first one.
     pub(super) fn offer_source(&mut self, tag: &Tag) {
-        const UNREADABLE: [&str; 3] = ["image/avif", "image/jxl", "image/heic"];
-        let is_readable = tag.attribute("type").is_none_or(|kind| !UNREADABLE.contains(&kind));
+        const READABLE: [&str; 5] =
+            ["image/jpeg", "image/jpg", "image/png", "image/gif", "image/webp"];
+        let is_readable = tag.attribute("type").is_none_or(|kind| {
+            let kind = kind.split(';').next().unwrap_or_default().trim();
+            READABLE.iter().any(|known| kind.eq_ignore_ascii_case(known))
+        });
         let stated = tag.attribute("srcset").and_then(best_of_srcset);
         let stated = lazy_addresses(tag).next().or(stated);
-        if let Some(stated) = stated.filter(|_| is_readable || self.picture_source.is_none()) {
-            self.picture_source.get_or_insert_with(|| stated.to_owned());
+        let is_better = self.picture_source.as_ref().is_none_or(|(_, known)| is_readable && !known);
+        if let Some(stated) = stated.filter(|_| is_better) {
+            self.picture_source = Some((stated.to_owned(), is_readable));
         }
     }
 
     /// Adds the picture of a `picture` element without `img`.
     pub(super) fn end_picture(&mut self) {
-        let Some(source) = self.picture_source.take() else { return };
+        let Some((source, _)) = self.picture_source.take() else { return };
         let url = self.links.resolve(&source, &["http", "https"]);
         if url.is_some() {
             self.show_picture(&Picture { url, ..Picture::default() });

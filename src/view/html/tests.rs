@@ -293,7 +293,7 @@ fn right_to_left_text_starts_at_the_right_edge() {
     );
     check("<p>12 מחיר</p><p>RSS: מחיר</p>", 10, &["   12 מחיר", "", "RSS: מחיר"]);
     check("<p><a href=/x>מחיר</a></p>", 10, &["   מחיר[1]"]);
-    check("<blockquote>لا إله</blockquote>", 12, &["│     لا إله"]);
+    check("<blockquote>لا إله</blockquote>", 12, &["    لا إله │"]);
     // The label of the picture is generated, so it does not affect the direction of the text, which is right-to-left.
     let rendered = render("<p><img src=https://a.example/x alt=a>שלום עולם ומלואו</p>", None, 30);
     assert!(rendered.lines[0].text().starts_with(' '), "{}", rendered.lines[0].text());
@@ -483,6 +483,9 @@ fn numbers_of_lines_are_no_code() {
     check("<pre>let <span class=number>1</span></pre>", 30, &["let 1"]);
     let rows = "<table><tr><td class=blob-num>1<td style='white-space:pre'>a<tr><td class=blob-num>2<td style='white-space:pre'>  b</table>";
     check(rows, 30, &["a", "  b"]);
+    check("<table><tr><td class=lno>1</tr><tr><td>a</table>", 30, &["a"]);
+    let picture = "<table><tr><td class=gutter><img src=/a.jpg><td>b</table>";
+    assert_eq!(lines(picture, 40)[1], "│ [image: a.jpg][1] │ b │");
     let columns = "<table><tr><td><pre>1\n2</pre><td><pre>a\n  b</pre></table>";
     check(columns, 30, &["a", "  b"]);
     let data = "<table><tr><td>1<td><code>EPERM</code><tr><td>2<td><code>ENOENT</code></table>";
@@ -574,6 +577,10 @@ fn pictures_and_players_that_are_loaded_later_leave_their_link() {
         (
             "<picture><source type=image/avif srcset=/x.avif><source srcset=/a.webp><img src='data:,'></picture>",
             "a.webp",
+        ),
+        (
+            "<picture><source type='image/AVIF;x' srcset=/x><source type=image/svg+xml srcset=/y></picture>",
+            "/x",
         ),
         ("<picture><source srcset='/a.jpg 1x'></picture>", "a.jpg"),
         ("<amp-img src=/a.jpg></amp-img>", "a.jpg"),

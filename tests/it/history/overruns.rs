@@ -119,7 +119,7 @@ fn overrun_is_one_line_naming_both_days() {
     let (key, gap) = reader.gaps().remove(0);
     assert_eq!(gap.kind(), GapKind::Overrun);
     assert_eq!(gap.text(), "entries may have been missed between 2026-02-25 and 2026-03-07");
-    assert!(gap.advice().unwrap().contains("10 entries at a time, about 27 a day"));
+    assert!(gap.advice().unwrap().contains("10 entries at a time, about 24 a day"));
     let list = reader.list();
     assert_eq!(list.iter().position(|row| row == "Overrun"), Some(10), "between the two windows");
     assert_eq!(reader.standing(), "this feed offers no older entries");

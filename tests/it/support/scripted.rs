@@ -26,6 +26,8 @@ pub struct Scripted {
     pub picture: Vec<u8>,
     /// Whether the whole document is sent even if the request names its current `ETag`.
     pub deaf: bool,
+    /// The answer if the request is for no delta, unless it is the same one.
+    pub plain: Option<Box<Scripted>>,
     /// Redirect instead of an answer: status and target address.
     pub leads: Option<(u16, String)>,
     /// Failure instead of an answer, such as a timeout.
@@ -64,7 +66,11 @@ impl World {
         let result = match self.network.get(&url) {
             None => Err(FetchFailure::Connect("the host (connection refused)".into())),
             Some(Scripted { fails: Some(failure), .. }) => Err(failure.clone()),
-            Some(scripted) => Ok(self.answered(scripted, &url, sent.as_ref())),
+            Some(scripted) => {
+                let plain =
+                    scripted.plain.as_deref().filter(|_| request.kind != RequestKind::Delta);
+                Ok(self.answered(plain.unwrap_or(scripted), &url, sent.as_ref()))
+            }
         };
         let listed = self.network.get(&url).filter(|_| request.kind == RequestKind::Listing);
         let result = result.map(|answer| {

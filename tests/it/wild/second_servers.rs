@@ -1,19 +1,7 @@
-//! Servers of the second list of bug reports, in the folder `wild2` next to the one that `BACKISSUE_WILD` names.
+//! Servers of the second list of bug reports (see [`folder`]), and what a reader must see.
 
-use std::path::PathBuf;
-
+use super::second::folder;
 use super::servers::Served;
-use super::wild;
-
-/// Returns the folder of the second list, if it is there.
-fn folder() -> Option<PathBuf> {
-    let folder = wild()?.parent()?.join("wild2");
-    if !folder.is_dir() {
-        crate::feeds::corpus::tell("there is no second list: nothing is checked");
-        return None;
-    }
-    Some(folder)
-}
 
 fn start(case: &str) -> Option<Served> {
     let folder = folder()?;

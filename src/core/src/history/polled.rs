@@ -112,6 +112,8 @@ impl HistoryRecord {
         self.begin_run();
         // A failed check is not followed by this call, so the address answered as this feed again.
         self.doubts.remove(&Doubt::NotRead);
+        // Only the comparison of windows needs it, and it is not stored.
+        self.former = None;
         if mode == Mode::Off {
             return;
         }

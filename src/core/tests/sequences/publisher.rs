@@ -134,6 +134,7 @@ pub(super) enum Answer {
 }
 
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fault that steps turn on and off")]
 pub(super) struct Publisher {
     pub publications: Vec<Publication>,
     archives: Vec<Archive>,
@@ -243,6 +244,7 @@ impl Publisher {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "one table: each step and what it does")]
     pub(super) fn take(&mut self, step: Step) {
         self.now += TimeDelta::days(8);
         (self.empty, self.fails, self.limited, self.redirected) = (false, false, false, false);

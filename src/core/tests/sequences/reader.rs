@@ -52,6 +52,7 @@ impl Reader {
     }
 
     /// Polls the feed and walks its archives.
+    #[expect(clippy::too_many_lines, reason = "one poll, step by step as the program does it")]
     pub(super) fn poll(&mut self, publisher: &Publisher) {
         let conditional = !self.answered.is_empty();
         let Answer::Document(mut url, mut document, mut delta) = publisher.feed(FEED, conditional)
@@ -105,10 +106,10 @@ impl Reader {
                 Answer::Document(_, found, _) => Some(found),
                 Answer::Failed(_) | Answer::CutOff => None,
             };
-            let is_it = |found: &Box<FeedDocument>| {
+            let is_it = |found: &FeedDocument| {
                 takes_over((FEED, &document), (&to, found)) == TakesOver::Yes
             };
-            match found.filter(is_it) {
+            match found.filter(|found| is_it(found)) {
                 Some(found) => {
                     if !was_followed {
                         self.record.read_elsewhere();
@@ -118,7 +119,7 @@ impl Reader {
                 }
                 None if was_followed => {
                     self.record.current_not_read();
-                    self.merge(&document, &Merging::at(self.place(publisher)));
+                    self.merge(&document, &Merging::at(place(publisher)));
                     return;
                 }
                 None => {}
@@ -140,7 +141,7 @@ impl Reader {
         self.record.compare_windows(&polled, false);
         self.answered.clone_from(&url);
         self.id = document.head.id.clone().or(self.id.take());
-        let merging = Merging::at(self.place(publisher));
+        let merging = Merging::at(place(publisher));
         self.merge(&document, &merging);
         if !delta && self.record.kind == DocumentKind::Complete {
             let change = withdraw(&document, &self.rows, self.counters);
@@ -157,10 +158,6 @@ impl Reader {
             self.arrive(publisher, FEED, &naming);
         }
         self.walk(publisher);
-    }
-
-    fn place(&self, publisher: &Publisher) -> DocumentPlace {
-        DocumentPlace { position: Position::Subscription, fetched_at: publisher.now }
     }
 
     fn walk(&mut self, publisher: &Publisher) {
@@ -226,4 +223,8 @@ impl Reader {
     pub(super) fn header(&self) -> String {
         self.record.status().text()
     }
+}
+
+fn place(publisher: &Publisher) -> DocumentPlace {
+    DocumentPlace { position: Position::Subscription, fetched_at: publisher.now }
 }

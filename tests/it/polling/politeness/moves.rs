@@ -164,12 +164,13 @@ fn another_host_without_shared_entries_asks_first() {
 }
 
 #[test]
-fn same_host_or_identity_proves_a_move() {
+fn only_a_shared_entry_proves_a_move() {
     let mut world = world();
     world.lead(A, 301, "https://a.example/new");
     world.serve("https://a.example/new", &elsewhere());
     world.poll(FEED);
-    assert_eq!(world.feed(1).record.url, "https://a.example/new");
+    assert_eq!(world.feed(1).record.url, A, "the host alone proves nothing");
+    assert_eq!((remedies(&world), world.feed(1).is_failing()), (vec![Remedy::AcceptMove], true));
     let atom = |id: &str, entry: &str| {
         format!(
             "<feed xmlns='http://www.w3.org/2005/Atom'><id>{id}</id><title>T</title>\
@@ -177,12 +178,19 @@ fn same_host_or_identity_proves_a_move() {
              <updated>2026-03-01T00:00:00Z</updated></entry></feed>"
         )
     };
-    for (id, stored) in [("urn:t", B), ("urn:other", A)] {
+    for (id, entry, stored, is_read) in [
+        ("urn:t", "e1", B, true),
+        ("urn:t", "e2", A, true),
+        ("urn:other", "e1", A, true),
+        ("urn:other", "e2", A, false),
+    ] {
         let mut world = World::subscribed(90, 24, &[(A, &atom("urn:t", "e1"), &[])]);
         world.lead(A, 301, B);
-        world.serve(B, &atom(id, "e2"));
+        world.serve(B, &atom(id, entry));
         world.poll(FEED);
-        assert_eq!(world.feed(1).record.url, stored, "{id}");
+        let (feed, asked) = (world.feed(1), remedies(&world).contains(&Remedy::AcceptMove));
+        let found = (feed.record.url.as_str(), !feed.is_failing(), asked);
+        assert_eq!(found, (stored, is_read, stored == A), "{id} {entry}");
     }
 }
 

@@ -38,19 +38,29 @@ fn last_sent(world: &World) -> (RequestKind, Option<Vec<u8>>) {
 
 #[test]
 fn a_delta_is_merged_and_its_tag_is_kept() {
-    // A 226 answer is merged, and its `ETag` is sent with the next request (SPEC D.7, cases 1 and 4). The feed's hints remain
-    // although the delta omits them.
+    // A 226 answer is merged once a plain request has verified a larger one, and its `ETag` is sent with the next request (SPEC
+    // D.7, cases 1 and 4).
     let mut world = world();
-    let headers = AnswerHeaders { im: Some("feed".into()), ..AnswerHeaders::default() };
-    let body = rss("Orchard", &[("o3", "Frost", 0, "")]);
-    world
-        .network
-        .insert(A.into(), Scripted { headers, body, deaf: true, ..tagged(226, "\"two\"") });
+    let before = world.requests.len();
+    let delta = |etag, body: String, plain| {
+        let headers = AnswerHeaders { im: Some("feed".into()), ..AnswerHeaders::default() };
+        Scripted { headers, body, deaf: true, plain, ..tagged(226, etag) }
+    };
+    let entries = [("o4", "Snow", 0, ""), ("o3", "Frost", 0, ""), ("o2", "Wax", 1, "")];
+    let whole = Scripted { body: rss("Orchard", &entries), ..tagged(200, "\"two\"") };
+    let first = delta("\"two\"", rss("Orchard", &entries[..2]), Some(Box::new(whole)));
+    world.network.insert(A.into(), first);
     world.poll(FEED);
-    assert_eq!(last_sent(&world), (RequestKind::Delta, Some(b"\"one\"".into())));
-    assert_eq!((world.feed(1).counters.total, world.feed(1).is_failing()), (3, false));
-    world.poll(FEED);
-    assert_eq!(last_sent(&world).1, Some(b"\"two\"".into()));
+    assert_eq!(last_sent(&world), (RequestKind::Usual, None), "it verifies the delta");
+    assert_eq!((world.feed(1).counters.total, world.feed(1).is_failing()), (4, false));
+    let second = delta("\"three\"", rss("Orchard", &[("o5", "Thaw", 0, "")]), None);
+    world.network.insert(A.into(), second);
+    for tag in ["\"two\"", "\"three\""] {
+        world.poll(FEED);
+        assert_eq!(last_sent(&world), (RequestKind::Delta, Some(tag.into())));
+        assert_eq!((world.feed(1).counters.total, world.feed(1).is_failing()), (5, false));
+    }
+    assert_eq!(world.requests.len() - before, 4, "the smaller delta is verified");
 }
 
 #[test]

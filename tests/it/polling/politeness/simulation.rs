@@ -280,7 +280,8 @@ impl Simulation {
         seen.gone |= answer.status == 410 && url == request.url;
         seen.may_repeat = matches!(answer.status, 406 | 412 | 421)
             || (answer.status == 400 && request.kind == RequestKind::Delta)
-            || (answer.status == 226 && !usable);
+            // All documents have one entry, so no delta is smaller than the largest verified one (SPEC D.7).
+            || answer.status == 226;
         if answer.status == 429 && retry.is_some() {
             // The stated wait replaces the minimum interval (SPEC B.4 rule 3).
             seen.last_try = None;
@@ -292,10 +293,12 @@ impl Simulation {
         };
         let seen = self.observed.entry(url.to_owned()).or_default();
         match answer.status {
-            200 | 226 if usable => {
+            200 if usable => {
                 seen.etag.clone_from(&answer.headers.etag);
                 seen.only_304_since = None;
             }
+            // The request that verifies a delta replaces its validators.
+            226 if usable => (seen.etag, seen.only_304_since) = (None, None),
             304 => {
                 seen.only_304_since.get_or_insert(now);
             }
