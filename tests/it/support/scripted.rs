@@ -27,7 +27,7 @@ pub struct Scripted {
     /// Whether the whole document is sent even if the request names its current `ETag`.
     pub deaf: bool,
     /// The answer if the request is for no delta, unless it is the same one.
-    pub plain: Option<Box<Scripted>>,
+    pub plain: Option<Box<Self>>,
     /// Redirect instead of an answer: status and target address.
     pub leads: Option<(u16, String)>,
     /// Failure instead of an answer, such as a timeout.
