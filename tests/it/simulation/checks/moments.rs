@@ -20,9 +20,11 @@ impl Moment {
         Self { wall: machine.now(), real: machine.real }
     }
 
-    /// Checks whether less than this time has passed on both clocks.
+    /// Checks whether less than this time has passed on both clocks. After the clock was set back by more than an hour, an earlier
+    /// time is unknown (SPEC A.9).
     pub fn is_within(self, time: TimeDelta, now: Self) -> bool {
-        now.wall - self.wall < time && now.real - self.real < time
+        let is_known = self.wall - now.wall <= TimeDelta::hours(1);
+        is_known && now.wall - self.wall < time && now.real - self.real < time
     }
 
     /// Like [`Self::is_within`], but with a tolerance, for waits counted in minutes: a request is sent a moment after its
