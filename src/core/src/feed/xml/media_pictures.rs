@@ -41,7 +41,7 @@ pub(super) fn add_pictures(entry: &mut Entry, pictures: Vec<MediaPicture>) -> Op
     let has_picture = body.contains("<img");
     let is_missing = |picture: &&MediaPicture| {
         let is_extra = has_picture && picture.description.is_empty();
-        !(is_extra || body.contains(stem(&picture.url)))
+        !(is_extra || names_file(body, stem(&picture.url)))
     };
     let added: Vec<String> =
         pictures.iter().filter(is_missing).take(PICTURES_MAX).map(MediaPicture::markup).collect();
@@ -110,6 +110,15 @@ fn read_picture(
     Some(MediaPicture { url, description, width })
 }
 
+/// Checks whether a text contains an address of a file whose name begins with `stem`. A short stem such as `a` is also part of words.
+fn names_file(body: &str, stem: &str) -> bool {
+    body.match_indices(stem).any(|(at, _)| {
+        let (before, after) = body.split_at(at);
+        let after = after.get(stem.len()..).unwrap_or_default();
+        before.ends_with('/') && after.starts_with(['.', '-', '_', '?', '"', '\''])
+    })
+}
+
 /// Returns the file name of a picture without its extension and its size, as `photo` in `photo-1024x683.jpg`.
 fn stem(url: &Url) -> &str {
     let file = url.path().rsplit('/').find(|part| !part.is_empty()).unwrap_or_default();
@@ -142,6 +151,9 @@ mod tests {
             Some("Look!\n\n<img src=\"https://a.example/a.jpg\" alt=\"A &lt;heron\">")
         );
         assert_eq!(entry.title, None);
+        let words =
+            read(&format!("<description>Look at a heron: b.example/about</description>{one}"));
+        assert!(words.body().unwrap().contains("<img"), "its name is a word, too");
         let alone = read(&format!("<description></description>{one}"));
         assert_eq!(alone.title.as_deref(), Some("A <heron"));
         let group = "<media:group><media:content url='/s.jpg?w=1' medium='image' width='140'/><media:content url='/s.jpg?w=2' medium='image' width='460'/>\
