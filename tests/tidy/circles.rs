@@ -11,7 +11,7 @@ type Uses = BTreeMap<String, BTreeSet<String>>;
 /// How often one re-exported name may lead to another one.
 const HOPS_MAX: usize = 6;
 
-/// The modules of a crate, and what they re-export: a name's path, and the path that it stands for.
+/// The modules of a crate, and what they re-export: a name's path, and the path that it leads to.
 struct Names<'a> {
     modules: &'a Modules,
     exported: BTreeMap<String, String>,

@@ -384,7 +384,7 @@ fn is_enclosed(text: &str) -> bool {
     false
 }
 
-/// Returns what stands for an operator that is not visible, or `None` if the text is not such an operator.
+/// Returns the text for an operator that is not visible, or `None` if the text is not such an operator.
 fn invisible_operator(text: &str, last: Option<char>, next: Option<char>) -> Option<&'static str> {
     let between_digits = is_digit(last) && is_digit(next);
     match text {
