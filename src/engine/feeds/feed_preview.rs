@@ -115,9 +115,7 @@ fn learned(
     if !learn_queue::counts(feed, &engine.settings) {
         return None;
     }
-    let stamps = document.entries.iter().map(|entry| entry.published.or(entry.updated));
-    let stamp = |at: DateTime<Utc>| Stamp { at, offset_minutes: None };
-    let stamps: Vec<Option<Stamp>> = stamps.map(|at| at.map(stamp)).collect();
+    let stamps: Vec<Option<Stamp>> = document.entries.iter().map(Stamp::of).collect();
     let document_entries = document.entries.len();
     let mut publications = Publications::default();
     publications.learn_from_fetch(&Fetch {

@@ -17,6 +17,8 @@ pub struct Entry {
     pub author: Option<String>,
     /// Publication time, if stated and readable.
     pub published: Option<DateTime<Utc>>,
+    /// Minutes east of UTC in the date by which the entry is placed, if it states an offset in numbers.
+    pub offset_minutes: Option<i16>,
     /// Time of the last change: `atom:updated`, `dcterms:modified` or JSON Feed `date_modified`, never `pubDate` (SPEC AMB-13).
     /// This is the `entry_time` of SPEC C.5.
     pub updated: Option<DateTime<Utc>>,

@@ -8,7 +8,7 @@ use super::address;
 use super::content::absolute_addresses::make_addresses_absolute;
 use super::content::markup::add_paragraph;
 use super::content::twice_escaped::unescaped_if_twice;
-use super::dates::date::{DateOrder, order_of, parse_date, read_date};
+use super::dates::date::{DateOrder, order_of, parse_date, read_date, stated_offset};
 use super::document::{FeedDocument, FeedHead, HistoryLinks, Kind, Link};
 use super::entry::{Enclosure, Entry};
 use super::flaws::{AMBIGUOUS_DATE, Flaws, HintFlaws, OTHER_JSON};
@@ -311,6 +311,9 @@ fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entr
         comments: None,
         author: text::joined_names(read_authors(item)),
         published: read_stated_date(item, "date_published", order, flaws),
+        offset_minutes: read_line(item, "date_published")
+            .or_else(|| read_line(item, "date_modified"))
+            .and_then(|text| stated_offset(&text)),
         updated: read_stated_date(item, "date_modified", order, flaws),
         summary: markup("summary"),
         content: markup("content_html")

@@ -76,8 +76,9 @@ pub struct Parted {
     pub above: Option<(DateTime<Utc>, i64)>,
     /// Newest date that was known below the seam.
     pub below: Option<DateTime<Utc>>,
-    /// Link to the archive that was the newest one below the seam.
-    pub newest: Option<Edge>,
+    /// Links to the archives that were the newest ones below the seam when a window did not adjoin the last one. All of them
+    /// must be read again; the oldest is the first.
+    pub stale: Vec<Edge>,
     /// Whether the dates on both sides make it likely that nothing is missing.
     pub likely: bool,
     /// Whether that archive must be read again whatever the newer ones contain.
@@ -97,12 +98,23 @@ pub struct Attempts {
     pub next: Option<DateTime<Utc>>,
 }
 
+impl Parted {
+    /// Checks whether the archive at a canonical address must be read again to close the seam.
+    fn is_below(&self, key: &str) -> bool {
+        self.stale.iter().any(|edge| edge.key == key)
+    }
+}
+
 impl Attempts {
     fn is_due(self, now: DateTime<Utc>) -> bool {
         self.count <= RETRY_DAYS.len() && self.next.is_none_or(|next| next <= now)
     }
 
+    /// Counts an attempt, together with all others of the same check.
     fn note(&mut self, now: DateTime<Utc>) {
+        if !self.is_due(now) {
+            return;
+        }
         let days = RETRY_DAYS.get(self.count).copied().unwrap_or_default();
         self.count = self.count.saturating_add(1);
         self.next = now.checked_add_signed(TimeDelta::days(days));
@@ -175,9 +187,8 @@ impl HistoryRecord {
             before.unwrap_or_else(|| Parted { since: now, below, ..Parted::default() });
         parted.sought.extend(gone);
         (parted.again, parted.likely, parted.left) = (again, false, false);
-        // An archive that is missing may hold what is sought, so it stays the one to read.
-        let is_missing = |edge: &Edge| self.gaps.contains_key(&GapKey::archive(&edge.key));
-        parted.newest = parted.newest.filter(is_missing).or(newest);
+        // What is sought may also be in the archives that were not read again since earlier windows.
+        parted.stale.extend(newest.filter(|newest| !parted.is_below(&newest.key)));
         parted.attempts = Attempts::default();
         self.prove().parted = Some(parted);
     }
@@ -194,8 +205,8 @@ impl HistoryRecord {
         };
         parted.again |= follows;
         parted.renamed |= renamed;
-        if parted.newest.is_none() {
-            parted.newest = settled;
+        if parted.stale.is_empty() {
+            parted.stale.extend(settled);
         }
         let is_here = document.entries.iter().any(|it| identity_hash(&it.id) == parted.bottom);
         if is_here && let Some((id, _)) = bottom(document, falls) {
@@ -238,11 +249,14 @@ impl HistoryRecord {
             let dated = date.is_some() && it.published.or(it.updated) == date;
             dated || identity_hash(&it.id) == parted.bottom
         });
-        let is_it = parted.newest.as_ref().is_some_and(|newest| newest.key == key);
-        if !is_it {
+        let Some(place) = parted.stale.iter().position(|edge| edge.key == key) else { return };
+        parted.attempts.note(now);
+        if parted.stale.len() > 1 {
+            if is_final {
+                parted.stale.remove(place);
+            }
             return;
         }
-        parted.attempts.note(now);
         // What was in an archive before need not be in this one, for example an old entry that was edited.
         parted.sought.retain(|id, _| !nodes.hold(*id));
         let reaches = parted.sought.is_empty();
@@ -285,10 +299,10 @@ impl HistoryRecord {
         let mut again: Vec<Edge> = Vec::new();
         if let Some(parted) = proof.parted.as_mut().filter(|parted| parted.attempts.is_due(now)) {
             let known = self.head.as_ref().filter(|head| self.settled.as_ref() == Some(&head.key));
-            if parted.newest.is_none() {
-                parted.newest = known.cloned();
+            if parted.stale.is_empty() {
+                parted.stale.extend(known.cloned());
             }
-            again.extend(parted.newest.clone());
+            again.extend_from_slice(&parted.stale);
         }
         if let Some((edge, attempts)) = &mut proof.flawed
             && attempts.is_due(now)
@@ -311,10 +325,8 @@ impl HistoryRecord {
     pub(super) fn is_spared(&mut self, frontier: &Frontier) -> bool {
         let head = self.head.as_ref().map(|head| &head.key);
         let Some(proof) = self.proof.as_deref().filter(|_| frontier.again) else { return false };
-        let of_seam = |parted: &Parted| {
-            parted.newest.as_ref().is_some_and(|newest| newest.key == frontier.edge.key)
-        };
-        let Some(parted) = proof.parted.as_ref().filter(|parted| of_seam(parted)) else {
+        let parted = proof.parted.as_ref();
+        let Some(parted) = parted.filter(|parted| parted.is_below(&frontier.edge.key)) else {
             return false;
         };
         let is_spared =
@@ -328,7 +340,7 @@ impl HistoryRecord {
     /// Notes that an archive could not be read again.
     pub(super) fn note_unread(&mut self, key: &str, now: DateTime<Utc>) {
         if let Some(parted) = self.proof.as_mut().and_then(|proof| proof.parted.as_mut())
-            && parted.newest.as_ref().is_some_and(|newest| newest.key == key)
+            && parted.is_below(key)
         {
             parted.attempts.note(now);
         }
@@ -347,7 +359,7 @@ impl HistoryRecord {
             self.head.as_ref().is_some_and(|head| self.settled.as_ref() == Some(&head.key));
         let parted = self.proof.as_ref().and_then(|proof| proof.parted.as_ref());
         let is_held = |parted: &Parted| {
-            parted.newest.is_none() && parted.sought.keys().all(|id| nodes.hold(*id))
+            parted.stale.is_empty() && parted.sought.keys().all(|id| nodes.hold(*id))
         };
         if newest_is_read && parted.is_some_and(is_held) {
             self.close_seam();
@@ -379,11 +391,10 @@ impl HistoryRecord {
             Some(proof) => (proof.end, proof.parted.as_ref()),
             None => (Proof::first(self).end, None),
         };
-        // While the archive below the seam is missing itself, its gap says so.
-        let is_missing = |parted: &Parted| {
-            let newest = parted.newest.as_ref().map(|newest| GapKey::archive(&newest.key));
-            newest.is_some_and(|key| self.gaps.contains_key(&key))
-        };
+        // While the archives below the seam are missing themselves, their gaps say so.
+        let has_gap = |edge: &Edge| self.gaps.contains_key(&GapKey::archive(&edge.key));
+        let is_missing =
+            |parted: &Parted| !parted.stale.is_empty() && parted.stale.iter().all(has_gap);
         let is_parted = parted.is_some_and(|parted| !parted.likely && !is_missing(parted));
         let ends = end != HistoryEnd::Unknown;
         let open = [(is_parted, Doubt::Parted), (!ends, Doubt::NoEnd)];

@@ -9,7 +9,6 @@ use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::feed_bytes;
-use backissue_core::feed::Entry;
 use backissue_core::history::{EntryKey, FeedKey, Merged};
 use backissue_core::schedule::learning::{Fetch, LearnedRecord, Publications, Stamp};
 
@@ -53,7 +52,7 @@ impl Store {
         let mut publications = self.publications(commit.feed).unwrap_or_default();
         let first = publications.since().is_none();
         let stamps: Vec<Option<Stamp>> = if first {
-            document.entries.iter().map(stamp_of).collect()
+            document.entries.iter().map(Stamp::of).collect()
         } else {
             let feed = commit.feed;
             let before = self.counters_of(feed)?.next_seq;
@@ -62,6 +61,15 @@ impl Store {
                 self.read_entries(&written.map(|&seq| EntryKey { feed, seq }).collect::<Vec<_>>())?;
             let updated: BTreeMap<u32, _> =
                 known.iter().map(|(key, kept)| (key.seq, kept.updated)).collect();
+            // What is kept of an entry has no offset; the document has it.
+            let offsets: BTreeMap<_, _> = document
+                .entries
+                .iter()
+                .filter_map(|entry| Stamp::of(entry).map(|stamp| (stamp.at, stamp.offset_minutes)))
+                .collect();
+            let stamp = |at: Option<_>| {
+                at.map(|at| Stamp { at, offset_minutes: offsets.get(&at).copied().flatten() })
+            };
             let written = merged.entries.iter().filter_map(|(&seq, entry)| {
                 let kept = &entry.kept;
                 if seq >= before {
@@ -93,13 +101,4 @@ impl Store {
 fn plan_key(feed: FeedKey) -> [u8; 5] {
     let [a, b, c, d] = feed_bytes(feed);
     [a, b, c, d, b'p']
-}
-
-fn stamp_of(entry: &Entry) -> Option<Stamp> {
-    stamp(entry.published.or(entry.updated))
-}
-
-/// The parser of documents does not keep the offset of a date.
-fn stamp(at: Option<chrono::DateTime<chrono::Utc>>) -> Option<Stamp> {
-    at.map(|at| Stamp { at, offset_minutes: None })
 }

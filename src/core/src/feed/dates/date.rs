@@ -49,6 +49,22 @@ pub(crate) fn read_date(text: &str, order: Option<DateOrder>) -> Option<ReadDate
     read(text, order).map(|read| ReadDate { at: read.at, is_ambiguous: read.is_ambiguous })
 }
 
+/// Returns the offset that a date ends with, such as `+0100` or `-05:30`, in minutes east of UTC.
+pub(crate) fn stated_offset(text: &str) -> Option<i16> {
+    let (before, digits) = text.trim_end().rsplit_once(['+', '-'])?;
+    let (hours, minutes) = match digits.len() {
+        4 => digits.split_at_checked(2)?,
+        5 => digits.split_once(':')?,
+        _ => return None,
+    };
+    let is_number = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(hours) || !is_number(minutes) || !before.contains(':') {
+        return None;
+    }
+    let east = hours.parse::<i16>().ok()? * 60 + minutes.parse::<i16>().ok()?;
+    Some(if text.as_bytes().get(before.len()) == Some(&b'-') { -east } else { east })
+}
+
 /// Checks whether a date states a time but no zone, so that appending a zone would change the parsed instant.
 pub(crate) fn has_no_zone(text: &str) -> bool {
     read(text, None).is_some_and(|read| read.has_time && !read.has_zone)

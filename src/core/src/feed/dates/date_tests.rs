@@ -246,3 +246,20 @@ fn most_dates_of_a_document_show_its_order() {
         assert_eq!(order_of(texts.iter().copied()), expected, "{texts:?}");
     }
 }
+
+#[test]
+fn offset_is_read_where_a_date_ends_with_one() {
+    for (text, expected) in [
+        ("Mon, 05 Jul 2021 09:30:00 +0100", Some(60)),
+        ("2021-07-05T09:30:00-05:30", Some(-330)),
+        ("2021-07-05T09:30:00+00:00", Some(0)),
+        ("2021-07-05T09:30:00Z", None),
+        ("Mon, 05 Jul 2021 09:30:00 GMT", None),
+        ("05-07-2021", None),
+        ("5 July-2021", None),
+        ("09:30:00 +1e00", None),
+        ("", None),
+    ] {
+        assert_eq!(stated_offset(text), expected, "{text}");
+    }
+}

@@ -67,6 +67,7 @@ fn read_entry(entry: model::Entry) -> Entry {
         comments: None,
         author: joined_names(entry.authors.into_iter().filter_map(name)),
         published: entry.published,
+        offset_minutes: None,
         updated: entry.updated,
         summary: entry.summary.map(|text| safe(text.content)),
         content: entry.content.and_then(|content| content.body).map(safe),

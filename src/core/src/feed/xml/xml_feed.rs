@@ -16,7 +16,7 @@ use super::{links, person, schedule_hints, tree_builder};
 use crate::feed::address;
 use crate::feed::content::absolute_addresses::make_addresses_absolute;
 use crate::feed::content::twice_escaped::unescaped_if_twice;
-use crate::feed::dates::date::{DateOrder, parse_date};
+use crate::feed::dates::date::{DateOrder, parse_date, stated_offset};
 use crate::feed::document::{FeedDocument, FeedHead, Kind, NewLocation, Tombstone};
 use crate::feed::encoding::internal_entities;
 use crate::feed::entry::Entry;
@@ -297,6 +297,10 @@ fn read_entry(
     let content = Entry {
         id: id.and_then(XmlElement::line).or(about).unwrap_or_default(),
         published: chosen.date(FeedField::Published),
+        offset_minutes: [FeedField::Published, FeedField::Updated]
+            .into_iter()
+            .find_map(|field| chosen.get(field))
+            .and_then(|element| stated_offset(&element.text())),
         updated: chosen
             .date(FeedField::Updated)
             .or_else(|| fields::read_last_modified(entry, flaws)),

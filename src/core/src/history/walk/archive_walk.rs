@@ -361,23 +361,30 @@ impl ArchiveWalk<'_> {
         self.nodes.insert(answered.to_owned(), alias);
     }
 
-    /// Checks whether a document is not the archive that a link promised: it is no archive and comes from another host, or
-    /// after a redirect it states the ID of another feed.
+    /// Checks whether a document is not the archive that a link promised: it is no archive, comes from another host and does
+    /// not state the ID of the feed at the very address of the link; or after a redirect it states the ID of another feed.
     fn is_foreign(&self, edge: &Edge, arrival: &Arrival<'_>) -> bool {
         let document = arrival.document;
         let by = [&edge.newer.url, &edge.url].map(|url| host(url));
         let elsewhere = by.iter().any(|by| *by != host(arrival.url));
         let redirected = canonical(arrival.url) != edge.key;
         let is_marked = document.history.archive;
-        (elsewhere && !is_marked && !self.names_this_feed(document))
+        let is_named = self.names_this_feed(document);
+        let is_alike = !redirected && self.is_of_feed(document) == Some(true);
+        (elsewhere && !is_marked && !is_named && !is_alike)
             || (self.states_other_id(document) && (redirected || !is_marked))
     }
 
     /// Checks whether a document states an ID that is not the ID of the feed.
     fn states_other_id(&self, document: &FeedDocument) -> bool {
-        let known = self.record.proof.as_ref().and_then(|proof| proof.feed);
-        let stated = document.head.id.as_deref().map(identity_hash);
-        known.is_some() && stated.is_some() && known != stated && !self.names_this_feed(document)
+        self.is_of_feed(document) == Some(false) && !self.names_this_feed(document)
+    }
+
+    /// Returns whether a document states the ID that the feed states; `None` if one of them states none.
+    fn is_of_feed(&self, document: &FeedDocument) -> Option<bool> {
+        let known = self.record.proof.as_ref().and_then(|proof| proof.feed)?;
+        let stated = document.head.id.as_deref().map(identity_hash)?;
+        Some(known == stated)
     }
 
     /// Checks whether a document names the subscription document as its current document.

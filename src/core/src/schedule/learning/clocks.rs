@@ -23,6 +23,9 @@ const ROUNDS: usize = 30;
 const ROUNDS_COMPARED: usize = 4;
 /// Number of publications that the prior shares count for.
 const PRIOR_WEIGHT: f64 = 5.0;
+/// Like [`PRIOR_WEIGHT`], but for feeds that publish at exact minutes: what the prior assumes about the minutes after a publication
+/// must not delay the poll when the next one is a day later.
+const PRIOR_WEIGHT_EXACT: f64 = 0.25;
 
 /// A kind of regular time at which a feed may publish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,8 +125,10 @@ pub(super) fn mixture(weeks: &[WeekSample], precision: Precision) -> Mixture {
     let near = near_bins(weeks, precision);
     let all = Folded::from_histogram(&total(weeks), near);
     let evidence = evidence(weeks, near, all.sum, |bin| all.at(bin));
-    let (shares, _) = learned_shares(&evidence, precision, ROUNDS);
-    Mixture { shares, density: all.mixed(&shares), exact: near == EXACT_BINS }
+    let exact = near == EXACT_BINS;
+    let prior_weight = if exact { PRIOR_WEIGHT_EXACT } else { PRIOR_WEIGHT };
+    let (shares, _) = learned_shares(&evidence, precision, (prior_weight, ROUNDS));
+    Mixture { shares, density: all.mixed(&shares), exact }
 }
 
 /// Returns how far a feed's sharp clocks extend, in bins: [`EXACT_BINS`] if it predicts the weeks clearly better, otherwise
@@ -146,7 +151,7 @@ fn foresight_of(weeks: &[WeekSample], precision: Precision, near: usize) -> f64 
     // Only a few bins of the week contain publications, and only those are evaluated.
     let all = Histogram::new(total(weeks), near);
     let evidence = evidence(weeks, near, all.sum, |bin| all.at(bin));
-    learned_shares(&evidence, precision, ROUNDS_COMPARED).1
+    learned_shares(&evidence, precision, (PRIOR_WEIGHT, ROUNDS_COMPARED)).1
 }
 
 /// Returns the number of publications in each bin over all weeks, with each week multiplied by its weight.
@@ -263,12 +268,16 @@ fn without(all: SeenByClocks, week: SeenByClocks, weight: f64, others: f64) -> S
     densities
 }
 
-fn learned_shares(evidence: &[Evidence], precision: Precision, rounds: usize) -> (Shares, f64) {
+fn learned_shares(
+    evidence: &[Evidence],
+    precision: Precision,
+    (prior_weight, rounds): (f64, usize),
+) -> (Shares, f64) {
     let prior = prior(precision);
     let mut shares = prior;
     let mut foresight = 0.0;
     for round in 1..=rounds {
-        let mut sums = prior.map(|share| share * PRIOR_WEIGHT);
+        let mut sums = prior.map(|share| share * prior_weight);
         for seen in evidence {
             let parts: Shares = products(&seen.densities, &shares);
             let density: f64 = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);

@@ -110,6 +110,22 @@ fn punctual_feed_is_polled_a_minute_later() {
 }
 
 #[test]
+fn both_sharp_times_of_a_day_are_met_within_two_minutes() {
+    let weekday = |day: &i64| (MONDAY / DAY_MINUTES - day + 3).rem_euclid(7) < 5;
+    for (first, second) in [(11 * 60 + 1, 15 * 60 + 1), (9 * 60 + 30, 13 * 60 + 30), (480, 1200)] {
+        let days = (1..=63_i64).filter(weekday);
+        let minutes =
+            days.flat_map(|day| [first, second].map(|at| MONDAY - day * DAY_MINUTES + at));
+        let plan = plan_of(minutes.collect(), 9, &terms(15, 1440));
+        let polls = week(&plan, Pace::Normal, MONDAY * 60, (900, 86_400));
+        for time in [first, second].map(|at| (MONDAY + at) * 60) {
+            let poll = polls.iter().find(|poll| **poll >= time).expect("a poll");
+            assert!(poll - time <= 60, "{time}: {} s", poll - time);
+        }
+    }
+}
+
+#[test]
 fn sparse_data_gives_evenly_spaced_polls() {
     for minutes in [vec![], vec![MONDAY - 500], mornings(1)] {
         let plan = plan_of(minutes, 1, &terms(15, 1440));

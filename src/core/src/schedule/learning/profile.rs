@@ -16,7 +16,7 @@ const SILENT_GAPS: f64 = 4.0;
 /// Number of publications that the assumption of an even spread over the five minutes of a bin counts for.
 const PHASE_WEIGHT: f64 = 10.0;
 /// Like [`PHASE_WEIGHT`], but for feeds that publish at exact minutes.
-const PHASE_WEIGHT_EXACT: f64 = 0.1;
+const PHASE_WEIGHT_EXACT: f64 = 0.01;
 /// Age in weeks above which publications are ignored; the window is twelve weeks.
 const WEEKS_WEIGHED: i64 = 13;
 const HALF_DAY_MINUTES: i64 = 720;

@@ -8,6 +8,7 @@ use super::super::instant::seconds;
 use super::stamp_times::StampTimes;
 use super::stamp_zone::StampZone;
 use super::week_bins::{DAY_MINUTES, WEEK_MINUTES};
+use crate::feed::Entry;
 
 /// Age above which publications are dropped, in minutes: twelve weeks.
 pub const WINDOW_MINUTES: i64 = 12 * WEEK_MINUTES;
@@ -26,6 +27,14 @@ pub struct Stamp {
     pub at: DateTime<Utc>,
     /// The UTC offset in the date, in minutes east, if any.
     pub offset_minutes: Option<i16>,
+}
+
+impl Stamp {
+    /// Returns the date by which an entry is placed; `None` if it has none.
+    pub fn of(entry: &Entry) -> Option<Self> {
+        let offset_minutes = entry.offset_minutes;
+        entry.published.or(entry.updated).map(|at| Self { at, offset_minutes })
+    }
 }
 
 /// The result of one successful poll.
