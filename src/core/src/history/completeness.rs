@@ -1,39 +1,13 @@
 //! Completeness: a history is complete only by a proof, that is, if every seam of SPEC C.8 is closed.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 
 use super::gap::{Gap, GapKind};
 use super::kind::DocumentKind;
-use super::record::{HistoryRecord, HistoryStatus};
-
-/// A seam that is open, so that nothing proves that a history is complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Doubt {
-    /// The subscription document contains a link to a newer document.
-    Newer,
-    /// The `previous` links led to pages instead of archives.
-    Pages,
-    /// The address may now redirect to another feed, so its document is not read (SPEC D.3).
-    NotRead,
-    /// The links between the archives form a loop, so no archive can be recognized as the oldest.
-    Circle,
-    /// The document was received through a redirect, and it could not be verified that the redirect leads to the same feed
-    /// (SPEC D.3).
-    Unproven,
-    /// The subscription document has a link to archives and further pages, which are not read.
-    Mixed,
-    /// The subscription document was not read whole.
-    Cut,
-    /// An archive has further pages, which are not read.
-    MorePages,
-    /// An archive states the ID of another feed.
-    Foreign,
-    /// No document shows what was published between the last two windows.
-    Parted,
-    /// No archive is known to be the oldest.
-    NoEnd,
-}
+use super::proof::Doubt;
+use super::record::HistoryRecord;
+use super::walk::adaptor::Adaptor;
+use crate::feed::text::counted_words;
 
 /// The proof of a complete history. Only [`HistoryRecord::status`] can create it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +19,86 @@ pub struct Proved {
 impl Proved {
     pub const fn as_of(self) -> Option<DateTime<Utc>> {
         self.as_of
+    }
+}
+
+/// The state of a feed's history: one of the four states of SPEC C.8, or the state of a history supplied by an adaptor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HistoryStatus {
+    /// Nothing is missing: every seam is closed.
+    Complete(Proved),
+    /// Nothing is missing except at this number of gaps, which are not retried automatically.
+    CompleteExcept(usize),
+    /// Some archives are still to be requested.
+    Partial {
+        /// Number of archives fetched.
+        archives: u32,
+        /// Number of gaps whose archives could not be fetched.
+        gaps: usize,
+    },
+    /// The address belongs to an archive document, not to the feed.
+    OnlyAnArchive,
+    /// The feed has no archives.
+    NotOffered,
+    /// The feed is paged.
+    Paged,
+    /// An adaptor supplies the history, with this number of gaps.
+    Adapted(Adaptor, usize),
+    /// The history may be incomplete for this reason, and has this number of gaps.
+    Doubtful(Doubt, usize),
+}
+
+impl HistoryStatus {
+    /// Returns a short form of the header line. The short form always includes the number of gaps.
+    pub fn brief(self) -> String {
+        match self {
+            Self::NotOffered => "no older entries".to_owned(),
+            Self::Paged => "paged".to_owned(),
+            Self::Partial { archives: 0, gaps } => format!("none read yet{}", counted_gaps(gaps)),
+            Self::Partial { archives, gaps } => {
+                format!("{archives} read so far{}", counted_gaps(gaps))
+            }
+            Self::Complete(_)
+            | Self::CompleteExcept(_)
+            | Self::OnlyAnArchive
+            | Self::Doubtful(..)
+            | Self::Adapted(..) => self.text(),
+        }
+    }
+
+    /// Returns the header line of the feed's entry list.
+    pub fn text(self) -> String {
+        match self {
+            Self::Complete(_) => "complete history".to_owned(),
+            Self::CompleteExcept(1) => "history complete except 1 gap".to_owned(),
+            Self::CompleteExcept(gaps) => format!("history complete except {gaps} gaps"),
+            Self::Partial { archives, gaps } => {
+                let read = match archives {
+                    0 => "no archives read yet".to_owned(),
+                    some => {
+                        format!("{} read so far", counted_words(some, "archive", "archives"))
+                    }
+                };
+                format!("{read}{}", counted_gaps(gaps))
+            }
+            Self::OnlyAnArchive => "an archive, not the feed itself".to_owned(),
+            Self::NotOffered => "this feed offers no older entries".to_owned(),
+            Self::Paged => "paged: may be incomplete".to_owned(),
+            Self::Doubtful(doubt, gaps) => format!("{}{}", doubt.text(), counted_gaps(gaps)),
+            Self::Adapted(adaptor, missing) => {
+                let gaps = counted_gaps(missing);
+                format!("history {}: may be incomplete{gaps}", adaptor.origin())
+            }
+        }
+    }
+}
+
+/// Formats `, 2 gaps`, or an empty string if there are none.
+fn counted_gaps(gaps: usize) -> String {
+    match gaps {
+        0 => String::new(),
+        1 => ", 1 gap".to_owned(),
+        gaps => format!(", {gaps} gaps"),
     }
 }
 
@@ -108,41 +162,5 @@ impl HistoryRecord {
     /// Records that the current document cannot be read, so that only the document that names it is read.
     pub fn current_not_read(&mut self) {
         self.doubts.insert(Doubt::Newer);
-    }
-}
-
-impl Doubt {
-    /// The seams that documents and archives open, in the order in which the header names them.
-    const IN_ORDER: [Self; 8] = [
-        Self::NotRead,
-        Self::Unproven,
-        Self::Newer,
-        Self::Mixed,
-        Self::Cut,
-        Self::Pages,
-        Self::MorePages,
-        Self::Foreign,
-    ];
-
-    /// Checks whether an archive opens the seam, so that it stays open until that archive is read again.
-    pub(super) const fn is_of_archive(self) -> bool {
-        matches!(self, Self::Pages | Self::MorePages | Self::Foreign)
-    }
-
-    /// Returns the text that describes the doubt in the header line of the entry list.
-    pub(super) const fn text(self) -> &'static str {
-        match self {
-            Self::Newer => "may be incomplete: there is a newer document",
-            Self::Pages => "paged: may be incomplete",
-            Self::NotRead => "may be incomplete: it may redirect to another feed",
-            Self::Circle => "may be incomplete: its archives form a loop",
-            Self::Unproven => "may be incomplete: read through an unverified redirect",
-            Self::Mixed => "may be incomplete: its document has further pages",
-            Self::Cut => "may be incomplete: its document was not read whole",
-            Self::MorePages => "may be incomplete: an archive has further pages",
-            Self::Foreign => "may be incomplete: an archive states another feed's ID",
-            Self::Parted => "may be incomplete: entries may have been missed between two polls",
-            Self::NoEnd => "may be incomplete: its oldest archive is not known",
-        }
     }
 }

@@ -52,6 +52,7 @@ pub mod proof;
 pub mod rank;
 pub mod record;
 pub mod row;
+mod seams;
 pub mod windows;
 
 pub use crate::history::actions::GoOn;
@@ -62,6 +63,7 @@ pub use crate::history::walk::archive_walk::{
 };
 pub use crate::history::walk::policy::{Mode, WalkPolicy};
 pub use crate::history::walk::retry::ArchiveFailure;
+pub use completeness::HistoryStatus;
 pub use counters::Counters;
 pub use gap::{Gap, GapKey, GapKind, GapState, Limit, Reason};
 pub use gap_wording::GapLines;
@@ -75,7 +77,7 @@ pub use merge::{
 pub use node::{ArchiveNode, NodeState, Nodes};
 pub use polled::Polled;
 pub use rank::Rank;
-pub use record::{HistoryRecord, HistoryStatus, WalkRun};
+pub use record::{HistoryRecord, WalkRun};
 pub use row::{Flag, Flags, IndexRow, TEXT_LOST};
 pub use windows::overrun;
 

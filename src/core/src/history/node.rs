@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
-use super::completeness::Doubt;
 use super::gap::Reason;
+use super::proof::Doubt;
 use super::record::HistoryRecord;
 use crate::feed::FeedDocument;
 use crate::feed::fingerprint::content_hash;

@@ -5,12 +5,11 @@
 use chrono::{DateTime, Utc};
 
 use super::address::{canonical, same_origin, without_fragment};
-use super::completeness::Doubt;
 use super::gap::{Edge, Gap, GapKey, GapState, Newer, Reason};
 use super::kind::{DocumentKind, Reached, document_kind, names_newer, older_link, states_missing};
 use super::merge::{span, window_bottom};
 use super::node::Nodes;
-use super::proof::HistoryEnd;
+use super::proof::{Doubt, HistoryEnd};
 use super::record::{Frontier, HistoryRecord};
 use super::walk::adaptor::FoundBy;
 use super::walk::policy::Mode;

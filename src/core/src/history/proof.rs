@@ -1,27 +1,16 @@
-//! The proof that a history is complete, folded to what the next document extends: where the archives end, the last window, and
-//! the seam that is open (SPEC C.8).
+//! What is proved about a history, folded to what the next document extends: where the archives end, the last window, and the
+//! seam that is open (SPEC C.8).
 
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::completeness::Doubt;
-use super::gap::{Edge, GapKey, GapKind, GapState};
-use super::node::{End, Nodes};
-use super::polled::Polled;
-use super::record::{Frontier, HistoryRecord};
-use super::walk::archive_walk::Arrival;
-use super::windows::{bottom, order, times, times_of};
-use crate::feed::FeedDocument;
-use crate::feed::identity::identity_hash;
+use super::gap::Edge;
 
 /// Days between two attempts to close an open seam by reading an archive again. After the last one, only a new archive or a new
 /// window closes it.
 const RETRY_DAYS: [i64; 5] = [1, 1, 3, 7, 7];
-/// Number of intervals between entries, on each side of a seam, with which the interval across the seam is compared.
-const SIDE_INTERVALS: usize = 3;
 
 /// What is proved about a history.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,18 +89,18 @@ pub struct Attempts {
 
 impl Parted {
     /// Checks whether the archive at a canonical address must be read again to close the seam.
-    fn is_below(&self, key: &str) -> bool {
+    pub(super) fn is_below(&self, key: &str) -> bool {
         self.stale.iter().any(|edge| edge.key == key)
     }
 }
 
 impl Attempts {
-    fn is_due(self, now: DateTime<Utc>) -> bool {
+    pub(super) fn is_due(self, now: DateTime<Utc>) -> bool {
         self.count <= RETRY_DAYS.len() && self.next.is_none_or(|next| next <= now)
     }
 
     /// Counts an attempt, together with all others of the same check.
-    fn note(&mut self, now: DateTime<Utc>) {
+    pub(super) fn note(&mut self, now: DateTime<Utc>) {
         if !self.is_due(now) {
             return;
         }
@@ -122,300 +111,73 @@ impl Attempts {
 }
 
 impl Proof {
-    /// Returns the proof of a record that has none yet.
-    fn first(record: &HistoryRecord) -> Self {
-        let end = if record.heard.is_some() { HistoryEnd::Earlier } else { HistoryEnd::Unknown };
+    /// Returns the proof of a record that has none yet. `was_heard` is whether the feed was read before.
+    pub(super) fn first(was_heard: bool) -> Self {
+        let end = if was_heard { HistoryEnd::Earlier } else { HistoryEnd::Unknown };
         Self { end, ..Self::default() }
     }
 }
 
-impl HistoryRecord {
-    /// Returns the proof, and creates it for a record that was stored without one.
-    pub(super) fn prove(&mut self) -> &mut Proof {
-        let first = self.proof.is_none().then(|| Box::new(Proof::first(self)));
-        self.proof.get_or_insert_with(|| first.unwrap_or_default())
-    }
-
-    /// Checks whether nothing can be missing between the last window and this document.
-    pub(super) fn adjoins(&self, document: &FeedDocument) -> bool {
-        let proof = self.proof.as_deref();
-        let (times, falls) = proof.map_or((&[][..], false), |it| (&it.times, it.falls));
-        self.windows.join(document, times, falls)
-    }
-
-    /// Extends the proof by a window with entries. Returns whether it adjoins the last one.
-    pub(super) fn extend_proof(&mut self, polled: &Polled<'_>) -> bool {
-        let (document, now) = (polled.document, polled.fetched_at);
-        let proof = self.proof.as_deref();
-        let falls = proof.is_some_and(|proof| proof.falls);
-        let joins = self.adjoins(document);
-        if joins {
-            self.note_left(document);
-        } else {
-            self.part(now);
-            self.find_sought(document);
-        }
-        let proof = self.prove();
-        proof.times = times(document, falls);
-        proof.is_elsewhere = false;
-        proof.falls = match order(document) {
-            Ordering::Greater => true,
-            Ordering::Equal => falls,
-            Ordering::Less => false,
-        };
-        (proof.at, proof.as_of) = (Some(now), Some(now));
-        if !joins && let Some(parted) = &mut proof.parted {
-            let (id, date) = bottom(document, falls).unwrap_or_default();
-            parted.bottom = id;
-            parted.above = date.map(|date| (date, longest_interval(document, false)));
-        }
-        joins
-    }
-
-    /// Opens the seam below the next window: nothing shows yet that it adjoins the last one.
-    fn part(&mut self, now: DateTime<Utc>) {
-        if self.windows.past.last().is_none_or(Vec::is_empty) {
-            return;
-        }
-        let times = self.proof.as_ref().map_or(&[][..], |proof| &proof.times);
-        let gone = self.windows.ordinary(times);
-        let below = self.windows.newest.map(|(date, _)| date);
-        let newest = self.former.as_deref().or(self.head.as_ref()).cloned();
-        let before = self.prove().parted.take();
-        let again = before.is_some();
-        let mut parted =
-            before.unwrap_or_else(|| Parted { since: now, below, ..Parted::default() });
-        parted.sought.extend(gone);
-        (parted.again, parted.likely, parted.left) = (again, false, false);
-        // What is sought may also be in the archives that were not read again since earlier windows.
-        parted.stale.extend(newest.filter(|newest| !parted.is_below(&newest.key)));
-        parted.attempts = Attempts::default();
-        self.prove().parted = Some(parted);
-    }
-
-    /// Notes that the window moved on: once the oldest entry above an open seam has left it, an archive must hold that entry.
-    fn note_left(&mut self, document: &FeedDocument) {
-        let renamed = !self.windows.knows(document);
-        let falls = self.proof.as_ref().is_some_and(|proof| proof.falls);
-        let (head, former) = (self.head.as_ref().map(|head| &head.key), self.former.as_deref());
-        let follows = former.is_some_and(|former| head != Some(&former.key));
-        let settled = former.filter(|former| self.settled.as_ref() == Some(&former.key)).cloned();
-        let Some(parted) = self.proof.as_mut().and_then(|proof| proof.parted.as_mut()) else {
-            return;
-        };
-        parted.again |= follows;
-        parted.renamed |= renamed;
-        if parted.stale.is_empty() {
-            parted.stale.extend(settled);
-        }
-        let is_here = document.entries.iter().any(|it| identity_hash(&it.id) == parted.bottom);
-        if is_here && let Some((id, _)) = bottom(document, falls) {
-            // A pinned entry does not leave; the next one does.
-            parted.bottom = id;
-        }
-        if !parted.left && (follows || !is_here) {
-            (parted.left, parted.attempts) = (true, Attempts::default());
-        }
-    }
-
-    /// Takes the entries of a document from those that are sought.
-    pub(super) fn find_sought(&mut self, document: &FeedDocument) {
-        let Some(parted) = self.proof.as_mut().and_then(|proof| proof.parted.as_mut()) else {
-            return;
-        };
-        let times: BTreeSet<u32> = if parted.renamed {
-            document.entries.iter().map(times_of).collect()
-        } else {
-            BTreeSet::new()
-        };
-        let ids: BTreeSet<u64> =
-            document.entries.iter().map(|entry| identity_hash(&entry.id)).collect();
-        parted.sought.retain(|id, time| {
-            let is_deleted = self.tombstones.deleted_at(*id).is_some();
-            !ids.contains(id) && !times.contains(time) && !is_deleted
-        });
-    }
-
-    /// Applies an archive that was read, at the canonical address `key`, to the open seam.
-    pub(super) fn mend_seam(&mut self, key: &str, arrival: &Arrival<'_>, nodes: &Nodes) {
-        let (document, now) = (arrival.document, arrival.fetched_at);
-        self.find_sought(document);
-        let is_final = self.head.as_ref().is_some_and(|head| head.key != key);
-        let Some(parted) = self.proof.as_mut().and_then(|proof| proof.parted.as_mut()) else {
-            return;
-        };
-        let date = parted.above.map(|(date, _)| date);
-        let holds = document.entries.iter().any(|it| {
-            let dated = date.is_some() && it.published.or(it.updated) == date;
-            dated || identity_hash(&it.id) == parted.bottom
-        });
-        let Some(place) = parted.stale.iter().position(|edge| edge.key == key) else { return };
-        parted.attempts.note(now);
-        if parted.stale.len() > 1 {
-            if is_final {
-                parted.stale.remove(place);
-            }
-            return;
-        }
-        // What was in an archive before need not be in this one, for example an old entry that was edited.
-        parted.sought.retain(|id, _| !nodes.hold(*id));
-        let reaches = parted.sought.is_empty();
-        if reaches && (holds || is_final) {
-            self.close_seam();
-            return;
-        }
-        parted.likely = reaches && !parted.left && adjoins(document, parted.above);
-        if reaches && !parted.left {
-            // Only when the oldest entry above the seam has left the window, the archive must hold it.
-            parted.attempts.next = Some(DateTime::<Utc>::MAX_UTC);
-        }
-        if reaches {
-            // The entries that left the window are in the archive, so nothing suggests a loss any more.
-            let since = parted.since;
-            self.close_overruns_since(since);
-        }
-    }
-
-    /// Returns the date above which entries of archives are unread: the newest one that was known when the seam opened, unless
-    /// the user reads the whole history again. Entries without dates are unread as long as something is sought.
-    pub(super) fn unread_above(&self) -> Option<(DateTime<Utc>, bool)> {
-        let parted = self.proof.as_ref()?.parted.as_ref().filter(|_| !self.run.rereading)?;
-        Some((parted.below?, !parted.sought.is_empty()))
-    }
-
-    /// Closes the open seam: nothing is missing there, and the gaps that it opened are closed.
-    pub(super) fn close_seam(&mut self) {
-        let Some(parted) = self.prove().parted.take() else { return };
-        self.close_overruns_since(parted.since);
-    }
-
-    fn close_overruns_since(&mut self, since: DateTime<Utc>) {
-        self.gaps.retain(|_, gap| gap.kind() != GapKind::Overrun || gap.first_seen < since);
-    }
-
-    /// Queues what closes open seams: the archive that was the newest one below the window, and an archive that was not whole.
-    pub(super) fn look_into_seams(&mut self, now: DateTime<Utc>) {
-        let Some(proof) = &mut self.proof else { return };
-        let mut again: Vec<Edge> = Vec::new();
-        if let Some(parted) = proof.parted.as_mut().filter(|parted| parted.attempts.is_due(now)) {
-            let known = self.head.as_ref().filter(|head| self.settled.as_ref() == Some(&head.key));
-            if parted.stale.is_empty() {
-                parted.stale.extend(known.cloned());
-            }
-            again.extend_from_slice(&parted.stale);
-        }
-        if let Some((edge, attempts)) = &mut proof.flawed
-            && attempts.is_due(now)
-        {
-            attempts.note(now);
-            again.push(edge.clone());
-        }
-        for edge in again {
-            let waits = self.frontiers.iter().any(|next| next.edge.key == edge.key)
-                || self.gaps.contains_key(&GapKey::archive(&edge.key));
-            if !waits && self.has_room() {
-                self.begin_run();
-                // New archives are read first: they may show that nothing is missing.
-                self.frontiers.insert(0, Frontier { edge, again: true, ..Frontier::default() });
-            }
-        }
-    }
-
-    /// Checks whether an archive that is to be read again need not be, because the new archives hold what was sought.
-    pub(super) fn is_spared(&mut self, frontier: &Frontier) -> bool {
-        let head = self.head.as_ref().map(|head| &head.key);
-        let Some(proof) = self.proof.as_deref().filter(|_| frontier.again) else { return false };
-        let parted = proof.parted.as_ref();
-        let Some(parted) = parted.filter(|parted| parted.is_below(&frontier.edge.key)) else {
-            return false;
-        };
-        let is_spared =
-            parted.sought.is_empty() && !parted.again && head != Some(&frontier.edge.key);
-        if is_spared {
-            self.close_seam();
-        }
-        is_spared
-    }
-
-    /// Notes that an archive could not be read again.
-    pub(super) fn note_unread(&mut self, key: &str, now: DateTime<Utc>) {
-        if let Some(parted) = self.proof.as_mut().and_then(|proof| proof.parted.as_mut())
-            && parted.is_below(key)
-        {
-            parted.attempts.note(now);
-        }
-    }
-
-    /// Folds the chain of archives into the proof, when a walk ends: its end, and the first archive that is not known to be
-    /// whole.
-    pub(super) fn fold(&mut self, nodes: &Nodes) {
-        for gap in self.gaps.values_mut().filter(|gap| gap.kind() == GapKind::Overrun) {
-            if gap.state == GapState::Retrying {
-                gap.state = GapState::Open;
-            }
-        }
-        self.archives = nodes.count();
-        let newest_is_read =
-            self.head.as_ref().is_some_and(|head| self.settled.as_ref() == Some(&head.key));
-        let parted = self.proof.as_ref().and_then(|proof| proof.parted.as_ref());
-        let is_held = |parted: &Parted| {
-            parted.stale.is_empty() && parted.sought.keys().all(|id| nodes.hold(*id))
-        };
-        if newest_is_read && parted.is_some_and(is_held) {
-            self.close_seam();
-        }
-        let Some(head) = self.head.clone() else { return };
-        let (end, flaw) = nodes.fold(self, &head.key);
-        self.doubts.retain(|doubt| !doubt.is_of_archive());
-        self.doubts.extend(flaw.as_ref().map(|(_, doubt)| *doubt));
-        let newer = self.heard.clone().unwrap_or_default();
-        let edge = flaw.and_then(|(key, _)| {
-            let (_, node) = nodes.find(&key)?;
-            let (url, epoch, depth) = (node.url.clone(), node.epoch, node.depth);
-            Some(Edge { url, key, newer, epoch, depth, ..Edge::default() })
-        });
-        let proof = self.prove();
-        if end != End::Gap && end != End::Frontier {
-            proof.end = if end == End::NoLink { HistoryEnd::Archive } else { HistoryEnd::Unknown };
-        }
-        let same = |(known, _): &(Edge, Attempts), edge: &Edge| known.key == edge.key;
-        proof.flawed = edge.map(|edge| match proof.flawed.take() {
-            Some(known) if same(&known, &edge) => known,
-            Some(_) | None => (edge, Attempts::default()),
-        });
-    }
-
-    /// Returns the seams that the proof leaves open.
-    pub(super) fn unproved(&self) -> impl Iterator<Item = Doubt> {
-        let (end, parted) = match &self.proof {
-            Some(proof) => (proof.end, proof.parted.as_ref()),
-            None => (Proof::first(self).end, None),
-        };
-        // While the archives below the seam are missing themselves, their gaps say so.
-        let has_gap = |edge: &Edge| self.gaps.contains_key(&GapKey::archive(&edge.key));
-        let is_missing =
-            |parted: &Parted| !parted.stale.is_empty() && parted.stale.iter().all(has_gap);
-        let is_parted = parted.is_some_and(|parted| !parted.likely && !is_missing(parted));
-        let ends = end != HistoryEnd::Unknown;
-        let open = [(is_parted, Doubt::Parted), (!ends, Doubt::NoEnd)];
-        open.into_iter().filter_map(|(is_open, doubt)| is_open.then_some(doubt))
-    }
+/// A seam that is open, so that nothing proves that a history is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Doubt {
+    /// The subscription document contains a link to a newer document.
+    Newer,
+    /// The `previous` links led to pages instead of archives.
+    Pages,
+    /// The address may now redirect to another feed, so its document is not read (SPEC D.3).
+    NotRead,
+    /// The links between the archives form a loop, so no archive can be recognized as the oldest.
+    Circle,
+    /// The document was received through a redirect, and it could not be verified that the redirect leads to the same feed
+    /// (SPEC D.3).
+    Unproven,
+    /// The subscription document has a link to archives and further pages, which are not read.
+    Mixed,
+    /// The subscription document was not read whole.
+    Cut,
+    /// An archive has further pages, which are not read.
+    MorePages,
+    /// An archive states the ID of another feed.
+    Foreign,
+    /// No document shows what was published between the last two windows.
+    Parted,
+    /// No archive is known to be the oldest.
+    NoEnd,
 }
 
-/// Checks whether the newest date of an archive and the oldest one above it are no further apart than entries on either side.
-fn adjoins(document: &FeedDocument, above: Option<(DateTime<Utc>, i64)>) -> bool {
-    let dates = document.entry_dates();
-    let (Some((above, interval)), Some(newest)) = (above, dates.last()) else { return false };
-    let across = above.signed_duration_since(*newest).num_seconds();
-    across <= interval.max(longest_interval(document, true))
-}
+impl Doubt {
+    /// The seams that documents and archives open, in the order in which the header names them.
+    pub(super) const IN_ORDER: [Self; 8] = [
+        Self::NotRead,
+        Self::Unproven,
+        Self::Newer,
+        Self::Mixed,
+        Self::Cut,
+        Self::Pages,
+        Self::MorePages,
+        Self::Foreign,
+    ];
 
-/// Returns the longest interval in seconds between the newest, or the oldest, entries of a document.
-fn longest_interval(document: &FeedDocument, newest: bool) -> i64 {
-    let mut dates = document.entry_dates();
-    if newest {
-        dates.reverse();
+    /// Checks whether an archive opens the seam, so that it stays open until that archive is read again.
+    pub(super) const fn is_of_archive(self) -> bool {
+        matches!(self, Self::Pages | Self::MorePages | Self::Foreign)
     }
-    let pairs = dates.iter().zip(dates.iter().skip(1)).take(SIDE_INTERVALS);
-    pairs.map(|(a, b)| b.signed_duration_since(*a).num_seconds().abs()).max().unwrap_or_default()
+
+    /// Returns the text that describes the doubt in the header line of the entry list.
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Self::Newer => "may be incomplete: there is a newer document",
+            Self::Pages => "paged: may be incomplete",
+            Self::NotRead => "may be incomplete: it may redirect to another feed",
+            Self::Circle => "may be incomplete: its archives form a loop",
+            Self::Unproven => "may be incomplete: read through an unverified redirect",
+            Self::Mixed => "may be incomplete: its document has further pages",
+            Self::Cut => "may be incomplete: its document was not read whole",
+            Self::MorePages => "may be incomplete: an archive has further pages",
+            Self::Foreign => "may be incomplete: an archive states another feed's ID",
+            Self::Parted => "may be incomplete: entries may have been missed between two polls",
+            Self::NoEnd => "may be incomplete: its oldest archive is not known",
+        }
+    }
 }

@@ -5,17 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::completeness::{Doubt, Proved};
 use super::gap::{Edge, Gap, GapKey, GapKind, GapState, Newer, Reason};
 use super::kind::DocumentKind;
-use super::proof::Proof;
+use super::proof::{Doubt, Proof};
 use super::tombstones::Tombstones;
-use super::walk::adaptor::{Adapted, Adaptor};
+use super::walk::adaptor::Adapted;
 use super::walk::policy::{FRONTIERS_MAX, OVERRUNS_MAX};
 use super::windows::Windows;
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
-use crate::feed::text::counted_words;
 
 /// The state of a feed's history. The record is small and stays in memory for every feed. It is written in the same batch as
 /// the entries that changed it.
@@ -134,86 +132,6 @@ pub struct DayUsage {
     pub number: i64,
     /// Number of archive requests, including redirects.
     pub documents: u32,
-}
-
-/// The state of a feed's history: one of the four states of SPEC C.8, or the state of a history supplied by an adaptor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HistoryStatus {
-    /// Nothing is missing: every seam is closed.
-    Complete(Proved),
-    /// Nothing is missing except at this number of gaps, which are not retried automatically.
-    CompleteExcept(usize),
-    /// Some archives are still to be requested.
-    Partial {
-        /// Number of archives fetched.
-        archives: u32,
-        /// Number of gaps whose archives could not be fetched.
-        gaps: usize,
-    },
-    /// The address belongs to an archive document, not to the feed.
-    OnlyAnArchive,
-    /// The feed has no archives.
-    NotOffered,
-    /// The feed is paged.
-    Paged,
-    /// An adaptor supplies the history, with this number of gaps.
-    Adapted(Adaptor, usize),
-    /// The history may be incomplete for this reason, and has this number of gaps.
-    Doubtful(Doubt, usize),
-}
-
-impl HistoryStatus {
-    /// Returns a short form of the header line. The short form always includes the number of gaps.
-    pub fn brief(self) -> String {
-        match self {
-            Self::NotOffered => "no older entries".to_owned(),
-            Self::Paged => "paged".to_owned(),
-            Self::Partial { archives: 0, gaps } => format!("none read yet{}", counted_gaps(gaps)),
-            Self::Partial { archives, gaps } => {
-                format!("{archives} read so far{}", counted_gaps(gaps))
-            }
-            Self::Complete(_)
-            | Self::CompleteExcept(_)
-            | Self::OnlyAnArchive
-            | Self::Doubtful(..)
-            | Self::Adapted(..) => self.text(),
-        }
-    }
-
-    /// Returns the header line of the feed's entry list.
-    pub fn text(self) -> String {
-        match self {
-            Self::Complete(_) => "complete history".to_owned(),
-            Self::CompleteExcept(1) => "history complete except 1 gap".to_owned(),
-            Self::CompleteExcept(gaps) => format!("history complete except {gaps} gaps"),
-            Self::Partial { archives, gaps } => {
-                let read = match archives {
-                    0 => "no archives read yet".to_owned(),
-                    some => {
-                        format!("{} read so far", counted_words(some, "archive", "archives"))
-                    }
-                };
-                format!("{read}{}", counted_gaps(gaps))
-            }
-            Self::OnlyAnArchive => "an archive, not the feed itself".to_owned(),
-            Self::NotOffered => "this feed offers no older entries".to_owned(),
-            Self::Paged => "paged: may be incomplete".to_owned(),
-            Self::Doubtful(doubt, gaps) => format!("{}{}", doubt.text(), counted_gaps(gaps)),
-            Self::Adapted(adaptor, missing) => {
-                let gaps = counted_gaps(missing);
-                format!("history {}: may be incomplete{gaps}", adaptor.origin())
-            }
-        }
-    }
-}
-
-/// Formats `, 2 gaps`, or an empty string if there are none.
-fn counted_gaps(gaps: usize) -> String {
-    match gaps {
-        0 => String::new(),
-        1 => ", 1 gap".to_owned(),
-        gaps => format!(", {gaps} gaps"),
-    }
 }
 
 impl Frontier {

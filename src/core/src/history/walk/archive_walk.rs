@@ -17,11 +17,11 @@ use super::retry::ArchiveFailure;
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 use crate::history::address::{canonical, host, refusal, same_origin};
-use crate::history::completeness::Doubt;
 use crate::history::gap::{Edge, GapKey, Limit, Newer};
 use crate::history::kind::{Reached, is_page, older_link, states_missing};
 use crate::history::merge::{DocumentPlace, Merging, span, stated_span};
 use crate::history::node::{ArchiveNode, NodeState, Nodes, fingerprint};
+use crate::history::proof::Doubt;
 use crate::history::rank::Position;
 use crate::history::record::{DayUsage, Frontier, HistoryRecord};
 
