@@ -15,6 +15,10 @@ const DISTRUST: TimeDelta = TimeDelta::days(30);
 const DEAD_AFTER: TimeDelta = TimeDelta::days(30);
 /// Number of consecutive full responses with the same `ETag` that was sent, after which no `ETag` is sent (SPEC D.4 rule 10).
 const SAME_TAGS_MAX: u8 = 2;
+/// Number of consecutive deltas, each of which took a second request to verify, after which none is requested (SPEC D.7).
+const VERIFIED_DELTAS_MAX: u8 = 3;
+/// Days without a request for a delta after [`VERIFIED_DELTAS_MAX`].
+const VERIFIED_DELTAS_DAYS: i64 = 30;
 
 /// Habits of a server, as observed by one feed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +36,9 @@ pub struct ServerHabits {
     /// Time until which no delta is requested (SPEC D.7).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta_refused_until: Option<DateTime<Utc>>,
+    /// Number of consecutive deltas that a plain request had to verify (SPEC D.7).
+    #[serde(skip_serializing_if = "is_default")]
+    pub verified_deltas: u8,
     /// Kind of `Accept` header to send.
     #[serde(skip_serializing_if = "is_default")]
     pub accepting: Accepting,
@@ -89,6 +96,16 @@ impl ServerHabits {
     /// Records that no delta may be requested for a number of days, because the server did not handle such a request.
     pub fn refuse_deltas(&mut self, now: DateTime<Utc>, days: i64) {
         self.delta_refused_until = now.checked_add_signed(TimeDelta::days(days));
+    }
+
+    /// Records that a delta could not be used without a plain request that verifies it. If that happens each time, the feed costs two
+    /// requests a poll, so whole documents are requested at once.
+    pub fn verifies_delta(&mut self, now: DateTime<Utc>) {
+        self.verified_deltas = self.verified_deltas.saturating_add(1);
+        if self.verified_deltas >= VERIFIED_DELTAS_MAX {
+            self.verified_deltas = 0;
+            self.refuse_deltas(now, VERIFIED_DELTAS_DAYS);
+        }
     }
 
     /// Records that an unconditional request is sent because of [`Self::is_stuck`]. The next such request follows after 8 days at

@@ -164,6 +164,7 @@ impl ResponseEffects {
             }
             (Verdict::Delta(read), Some(head)) => {
                 state.habits.read(started, false);
+                state.habits.verified_deltas = 0;
                 outcome.read(subscription, head, read, false, about);
             }
             (Verdict::NotModified, Some(head)) => {

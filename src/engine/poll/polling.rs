@@ -105,6 +105,9 @@ fn apply_or_repeat(
     let entries = delta.and_then(|answer| answer.body.feed()).map(|delta| delta.entries.len());
     poll.verifies =
         entries.filter(|_| again == Again::Verify).and_then(|it| u32::try_from(it).ok());
+    if poll.verifies.is_some() {
+        subscription.state.habits.verifies_delta(now);
+    }
     (poll.again, poll.stage) = (Some(again), PollStage::Waiting);
     engine.host_queue.enqueue(waiting.clone(), &engine.settings.network);
     Vec::new()

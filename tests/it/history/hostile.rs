@@ -180,3 +180,50 @@ fn new_link_at_every_poll_keeps_the_record_bounded() {
     assert!(reader.record.gaps.len() <= 201, "{}", reader.record.gaps.len());
     assert!(reader.requests.len() <= 2_000);
 }
+
+#[test]
+fn archives_that_vanish_after_each_window_keep_the_record_bounded() {
+    let mut reader = Reader::of(FEED);
+    for poll in 0..200_u32 {
+        let link = format!("https://mill.example/a?n={poll}");
+        reader.poll(&mut |url: &str| match url {
+            FEED => page(url, &[format!("e{poll}")], Some(&link)),
+            url if url == link => page(url, &[format!("a{poll}")], None),
+            _ => Answer::Status(410),
+        });
+        reader.pass(1);
+    }
+    let parted = reader.record.proof.as_ref().and_then(|proof| proof.parted.as_ref());
+    assert_eq!(parted.map(|parted| (parted.stale.len(), parted.is_lost)), Some((8, true)));
+    assert!(reader.requests.len() <= 200 * 10, "{}", reader.requests.len());
+}
+
+#[test]
+fn seam_that_lost_its_archives_closes_when_the_history_is_read_again() {
+    let mut reader = Reader::of(FEED);
+    let number = std::cell::Cell::new(0_u32);
+    let ids = |from: u32, to: u32| (from..to).map(|id| format!("e{id}")).collect::<Vec<_>>();
+    let mut ask = |url: &str| {
+        let now = number.get();
+        match url {
+            FEED => page(url, &ids(now, now + 1), Some(&format!("https://mill.example/a?n={now}"))),
+            _ if now >= 100 => page(url, &ids(0, now), None),
+            url if url.ends_with(&format!("={now}")) => page(url, &[format!("a{now}")], None),
+            _ => Answer::Status(410),
+        }
+    };
+    for poll in 1..=100 {
+        number.set(poll);
+        reader.poll(&mut ask);
+        reader.pass(1);
+    }
+    assert!(reader.record.status().text().starts_with("may be incomplete"));
+    let desk = reader.desk();
+    desk.record.reread(desk.nodes);
+    for poll in 100..=101 {
+        number.set(poll);
+        reader.poll(&mut ask);
+        reader.pass(1);
+    }
+    assert_eq!(reader.record.status().text(), "complete history");
+}

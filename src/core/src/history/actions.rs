@@ -131,7 +131,12 @@ impl HistoryRecord {
         (self.settled, self.asking) = (None, None);
         (self.archives, self.reaches) = (0, None);
         self.doubts.retain(|doubt| !doubt.is_of_archive());
-        self.prove().flawed = None;
+        let newest = self.head.clone();
+        let proof = self.prove();
+        proof.flawed = None;
+        if let Some(parted) = &mut proof.parted {
+            (parted.stale, parted.is_lost) = (newest.into_iter().collect(), false);
+        }
         self.epoch = self.epoch.saturating_add(1);
         self.start_agreed_run();
         self.run.rereading = true;

@@ -57,10 +57,16 @@ pub enum HistoryEnd {
 pub struct Parted {
     /// The entries of the earlier window that no document contains that was read since then, each with the hash of its times.
     pub sought: BTreeMap<u64, u32>,
+    /// Whether a document that was read since then contains one of those entries.
+    pub found: bool,
     /// The oldest entry of the window above the seam.
     pub bottom: u64,
     /// Whether the publisher changed all ids since then, so that times tell the entries.
     pub renamed: bool,
+    /// Canonical address of the archive below the seam that was never read, so that its gap shows the seam.
+    pub unread: Option<String>,
+    /// Whether there were more archives to read again than are kept.
+    pub is_lost: bool,
     /// Date of that entry, and the longest interval in seconds between it and the next ones.
     pub above: Option<(DateTime<Utc>, i64)>,
     /// Newest date that was known below the seam.
@@ -88,9 +94,9 @@ pub struct Attempts {
 }
 
 impl Parted {
-    /// Checks whether the archive at a canonical address must be read again to close the seam.
+    /// Checks whether the archive at a canonical address must be read, or read again, to close the seam.
     pub(super) fn is_below(&self, key: &str) -> bool {
-        self.stale.iter().any(|edge| edge.key == key)
+        self.stale.iter().any(|edge| edge.key == key) || self.unread.as_deref() == Some(key)
     }
 }
 

@@ -15,6 +15,8 @@ use super::windows::{bottom, order, times, times_of};
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 
+/// Archives kept to be read again, at most. With more, only reading the whole history again closes the seam.
+const STALE_MAX: usize = 8;
 /// Number of intervals between entries, on each side of a seam, with which the interval across the seam is compared.
 const SIDE_INTERVALS: usize = 3;
 
@@ -76,8 +78,18 @@ impl HistoryRecord {
             before.unwrap_or_else(|| Parted { since: now, below, ..Parted::default() });
         parted.sought.extend(gone);
         (parted.again, parted.likely, parted.left) = (again, false, false);
-        // What is sought may also be in the archives that were not read again since earlier windows.
-        parted.stale.extend(newest.filter(|newest| !parted.is_below(&newest.key)));
+        // An archive that was never read may hold what is sought, so it stays the one to read.
+        let has_gap = |key: &String| self.gaps.contains_key(&GapKey::archive(key));
+        parted.unread = parted.unread.filter(has_gap);
+        if let Some(newest) = newest.filter(|newest| !parted.is_below(&newest.key)) {
+            if has_gap(&newest.key) {
+                parted.unread.get_or_insert(newest.key);
+            } else if parted.stale.len() >= STALE_MAX {
+                parted.is_lost = true;
+            } else {
+                parted.stale.push(newest);
+            }
+        }
         parted.attempts = Attempts::default();
         self.prove().parted = Some(parted);
     }
@@ -94,7 +106,7 @@ impl HistoryRecord {
         };
         parted.again |= follows;
         parted.renamed |= renamed;
-        if parted.stale.is_empty() {
+        if parted.stale.is_empty() && parted.unread.is_none() {
             parted.stale.extend(settled);
         }
         let is_here = document.entries.iter().any(|it| identity_hash(&it.id) == parted.bottom);
@@ -120,8 +132,9 @@ impl HistoryRecord {
         let ids: BTreeSet<u64> =
             document.entries.iter().map(|entry| identity_hash(&entry.id)).collect();
         parted.sought.retain(|id, time| {
-            let is_deleted = self.tombstones.deleted_at(*id).is_some();
-            !ids.contains(id) && !times.contains(time) && !is_deleted
+            let is_here = ids.contains(id) || times.contains(time);
+            parted.found |= is_here;
+            !is_here && self.tombstones.deleted_at(*id).is_none()
         });
     }
 
@@ -138,12 +151,14 @@ impl HistoryRecord {
             let dated = date.is_some() && it.published.or(it.updated) == date;
             dated || identity_hash(&it.id) == parted.bottom
         });
-        let Some(place) = parted.stale.iter().position(|edge| edge.key == key) else { return };
+        if !parted.is_below(key) {
+            return;
+        }
         parted.attempts.note(now);
-        if parted.stale.len() > 1 {
-            if is_final {
-                parted.stale.remove(place);
-            }
+        parted.unread = parted.unread.take().filter(|unread| unread != key);
+        let others = parted.stale.iter().filter(|edge| edge.key != key).count();
+        if others > 0 || parted.unread.is_some() || parted.is_lost {
+            parted.stale.retain(|edge| edge.key != key || !is_final);
             return;
         }
         // What was in an archive before need not be in this one, for example an old entry that was edited.
@@ -188,7 +203,7 @@ impl HistoryRecord {
         let mut again: Vec<Edge> = Vec::new();
         if let Some(parted) = proof.parted.as_mut().filter(|parted| parted.attempts.is_due(now)) {
             let known = self.head.as_ref().filter(|head| self.settled.as_ref() == Some(&head.key));
-            if parted.stale.is_empty() {
+            if parted.stale.is_empty() && parted.unread.is_none() {
                 parted.stale.extend(known.cloned());
             }
             again.extend_from_slice(&parted.stale);
@@ -210,16 +225,19 @@ impl HistoryRecord {
         }
     }
 
-    /// Checks whether an archive that is to be read again need not be, because the new archives hold what was sought.
-    pub(super) fn is_spared(&mut self, frontier: &Frontier) -> bool {
+    /// Checks whether an archive that is to be read again need not be: the new archives hold what was sought, and it held the rest
+    /// before.
+    pub(super) fn is_spared(&mut self, frontier: &Frontier, nodes: &Nodes) -> bool {
         let head = self.head.as_ref().map(|head| &head.key);
         let Some(proof) = self.proof.as_deref().filter(|_| frontier.again) else { return false };
         let parted = proof.parted.as_ref();
         let Some(parted) = parted.filter(|parted| parted.is_below(&frontier.edge.key)) else {
             return false;
         };
-        let is_spared =
-            parted.sought.is_empty() && !parted.again && head != Some(&frontier.edge.key);
+        let is_spared = (parted.sought.is_empty()
+            || parted.found && parted.sought.keys().all(|id| nodes.hold(*id)))
+            && !(parted.again || parted.is_lost)
+            && head != Some(&frontier.edge.key);
         if is_spared {
             self.close_seam();
         }
@@ -248,7 +266,10 @@ impl HistoryRecord {
             self.head.as_ref().is_some_and(|head| self.settled.as_ref() == Some(&head.key));
         let parted = self.proof.as_ref().and_then(|proof| proof.parted.as_ref());
         let is_held = |parted: &Parted| {
-            parted.stale.is_empty() && parted.sought.keys().all(|id| nodes.hold(*id))
+            parted.stale.is_empty()
+                && parted.unread.is_none()
+                && !parted.is_lost
+                && parted.sought.keys().all(|id| nodes.hold(*id))
         };
         if newest_is_read && parted.is_some_and(is_held) {
             self.close_seam();
@@ -282,8 +303,11 @@ impl HistoryRecord {
         };
         // While the archives below the seam are missing themselves, their gaps say so.
         let has_gap = |edge: &Edge| self.gaps.contains_key(&GapKey::archive(&edge.key));
-        let is_missing =
-            |parted: &Parted| !parted.stale.is_empty() && parted.stale.iter().all(has_gap);
+        let is_missing = |parted: &Parted| {
+            let unread = parted.unread.as_ref().map(|key| GapKey::archive(key));
+            let has_unread = unread.is_some_and(|key| self.gaps.contains_key(&key));
+            (has_unread || !parted.stale.is_empty()) && parted.stale.iter().all(has_gap)
+        };
         let is_parted = parted.is_some_and(|parted| !parted.likely && !is_missing(parted));
         let ends = end != HistoryEnd::Unknown;
         let open = [(is_parted, Doubt::Parted), (!ends, Doubt::NoEnd)];

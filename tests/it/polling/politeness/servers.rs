@@ -64,6 +64,27 @@ fn a_delta_is_merged_and_its_tag_is_kept() {
 }
 
 #[test]
+fn deltas_that_always_need_a_second_request_are_no_longer_requested() {
+    // A feed whose deltas always have one entry never proves that a delta of one entry is whole (SPEC D.7).
+    let mut world = world();
+    let mut entries = vec![("o2", "Wax", 1, "")];
+    let news = [("o3", "\"3\""), ("o4", "\"4\""), ("o5", "\"5\""), ("o6", "\"6\"")];
+    let mut costs = Vec::new();
+    for (id, etag) in news {
+        entries.insert(0, (id, id, 0, ""));
+        let whole = Scripted { body: rss("Orchard", &entries), ..tagged(200, etag) };
+        let headers = AnswerHeaders { im: Some("feed".into()), ..AnswerHeaders::default() };
+        let (body, plain) = (rss("Orchard", &entries[..1]), Some(Box::new(whole)));
+        let answer = Scripted { headers, body, deaf: true, plain, ..tagged(226, etag) };
+        world.network.insert(A.into(), answer);
+        let before = world.requests.len();
+        world.poll(FEED);
+        costs.push(world.requests.len() - before);
+    }
+    assert_eq!((costs, world.feed(1).counters.total), (vec![2, 2, 2, 1], 6));
+}
+
+#[test]
 fn unfitting_delta_is_dropped_and_refetched_whole_once() {
     // A 226 answer that we cannot apply is dropped and the whole document requested once (SPEC D.7, case 2).
     let mut world = world();

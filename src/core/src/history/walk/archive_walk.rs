@@ -120,7 +120,7 @@ impl ArchiveWalk<'_> {
     /// Returns the request for the archive of a frontier, or resolves the frontier without a request and returns `None`.
     fn request_or_end(&mut self, frontier: Frontier, now: DateTime<Utc>) -> Option<ArchiveRequest> {
         self.overtake_aside(&frontier.edge);
-        if self.record.is_spared(&frontier) {
+        if self.record.is_spared(&frontier, self.nodes) {
             self.take_frontier(&frontier.edge.key, true);
             return None;
         }
@@ -287,7 +287,8 @@ impl ArchiveWalk<'_> {
         if !frontier.again {
             self.record.archives = self.record.archives.saturating_add(1);
         }
-        if let Some((_, oldest)) = stated {
+        // An entry with a date in the future does not show how far back the history reaches.
+        if let Some((_, oldest)) = stated.filter(|(_, oldest)| *oldest < now) {
             self.record.reaches = Some(self.record.reaches.unwrap_or(oldest).min(oldest));
         }
         let unread_above = self.record.unread_above();
