@@ -94,7 +94,11 @@ impl HistoryRecord {
         match older_link(document, Reached::Subscribed) {
             Some((link, by_previous)) => self.take_head(polled, link, by_previous),
             // A response with only the new entries (226) need not repeat the feed's links.
-            None if polled.whole => self.head = None,
+            None if polled.whole => {
+                if let Some(head) = self.head.take() {
+                    self.prove().vanished = Some(head);
+                }
+            }
             None => {}
         }
         let way = self.adapted.way.clone();

@@ -32,6 +32,8 @@ pub struct Proof {
     pub at: Option<DateTime<Utc>>,
     /// Whether the next window may come from another address than the last one.
     pub is_elsewhere: bool,
+    /// Link to the newest archive in the last document that had one, if a later document has none.
+    pub vanished: Option<Edge>,
     /// Number of entries of the largest delta that a plain request verified, and the seconds before it.
     pub delta: (u32, i64),
     /// Hash of the ID that the feed states.

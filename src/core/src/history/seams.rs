@@ -71,7 +71,8 @@ impl HistoryRecord {
         let times = self.proof.as_ref().map_or(&[][..], |proof| &proof.times);
         let gone = self.windows.ordinary(times);
         let below = self.windows.newest.map(|(date, _)| date);
-        let newest = self.former.as_deref().or(self.head.as_ref()).cloned();
+        let vanished = self.prove().vanished.clone();
+        let newest = self.former.as_deref().or(vanished.as_ref()).or(self.head.as_ref()).cloned();
         let before = self.prove().parted.take();
         let again = before.is_some();
         let mut parted =
@@ -110,8 +111,10 @@ impl HistoryRecord {
             parted.stale.extend(settled);
         }
         let is_here = document.entries.iter().any(|it| identity_hash(&it.id) == parted.bottom);
-        if is_here && let Some((id, _)) = bottom(document, falls) {
-            // A pinned entry does not leave; the next one does.
+        if (is_here || renamed)
+            && let Some((id, _)) = bottom(document, falls)
+        {
+            // A pinned entry does not leave, and one with a new id is not found; the next one is.
             parted.bottom = id;
         }
         if !parted.left && (follows || !is_here) {
@@ -158,7 +161,7 @@ impl HistoryRecord {
         parted.unread = parted.unread.take().filter(|unread| unread != key);
         let others = parted.stale.iter().filter(|edge| edge.key != key).count();
         if others > 0 || parted.unread.is_some() || parted.is_lost {
-            parted.stale.retain(|edge| edge.key != key || !is_final);
+            parted.stale.retain(|edge| edge.key != key || !(is_final || holds));
             return;
         }
         // What was in an archive before need not be in this one, for example an old entry that was edited.

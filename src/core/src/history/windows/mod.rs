@@ -51,6 +51,9 @@ impl Windows {
     pub(super) fn join(&self, document: &FeedDocument, times: &[u32], falls: bool) -> bool {
         let Some(before) = self.past.last().filter(|ids| !ids.is_empty()) else { return true };
         let entries = window_entries(document);
+        if entries.len() == before.len() && entries.iter().all(|(id, _)| before.contains(id)) {
+            return true;
+        }
         let (sticky, pinned) = (self.sticky(), pinned(document, falls));
         let places: BTreeMap<u64, usize> =
             before.iter().enumerate().map(|(at, id)| (*id, at)).collect();
