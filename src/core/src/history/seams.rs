@@ -11,7 +11,7 @@ use super::polled::Polled;
 use super::proof::{Attempts, Doubt, HistoryEnd, Parted, Proof};
 use super::record::{Frontier, HistoryRecord};
 use super::walk::archive_walk::Arrival;
-use super::windows::{bottom, order, times, times_of};
+use super::windows::{bottom, order, ordinary_dates, times, times_of};
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 
@@ -58,7 +58,9 @@ impl HistoryRecord {
         if !joins && let Some(parted) = &mut proof.parted {
             let (id, date) = bottom(document, falls).unwrap_or_default();
             parted.bottom = id;
-            parted.above = date.map(|date| (date, longest_interval(document, false)));
+            // The interval to a pinned entry says nothing about how often the feed publishes.
+            let dates = ordinary_dates(document, falls);
+            parted.above = date.map(|date| (date, longest_interval(dates.iter())));
         }
         joins
     }
@@ -128,7 +130,8 @@ impl HistoryRecord {
             return;
         };
         let times: BTreeSet<u32> = if parted.renamed {
-            document.entries.iter().map(times_of).collect()
+            // Entries without dates all have the same.
+            document.entries.iter().map(times_of).filter(|times| *times != 0).collect()
         } else {
             BTreeSet::new()
         };
@@ -323,15 +326,11 @@ fn adjoins(document: &FeedDocument, above: Option<(DateTime<Utc>, i64)>) -> bool
     let dates = document.entry_dates();
     let (Some((above, interval)), Some(newest)) = (above, dates.last()) else { return false };
     let across = above.signed_duration_since(*newest).num_seconds();
-    across <= interval.max(longest_interval(document, true))
+    across <= interval.max(longest_interval(dates.iter().rev()))
 }
 
-/// Returns the longest interval in seconds between the newest, or the oldest, entries of a document.
-fn longest_interval(document: &FeedDocument, newest: bool) -> i64 {
-    let mut dates = document.entry_dates();
-    if newest {
-        dates.reverse();
-    }
-    let pairs = dates.iter().zip(dates.iter().skip(1)).take(SIDE_INTERVALS);
+/// Returns the longest interval in seconds between the first of these dates.
+fn longest_interval<'a>(dates: impl Iterator<Item = &'a DateTime<Utc>> + Clone) -> i64 {
+    let pairs = dates.clone().zip(dates.skip(1)).take(SIDE_INTERVALS);
     pairs.map(|(a, b)| b.signed_duration_since(*a).num_seconds().abs()).max().unwrap_or_default()
 }
