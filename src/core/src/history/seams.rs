@@ -11,7 +11,7 @@ use super::polled::Polled;
 use super::proof::{Attempts, Doubt, HistoryEnd, Parted, Proof};
 use super::record::{Frontier, HistoryRecord};
 use super::walk::archive_walk::Arrival;
-use super::windows::{bottom, order, ordinary_dates, times, times_of};
+use super::windows::{bottom, order, ordinary_part, times, times_of};
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 
@@ -44,7 +44,8 @@ impl HistoryRecord {
             self.note_left(document);
         } else {
             self.part(now);
-            self.find_sought(document);
+            // A pinned entry is in the window whatever was published meanwhile.
+            self.find_sought(&ordinary_part(document, falls));
         }
         let proof = self.prove();
         proof.times = times(document, falls);
@@ -59,7 +60,7 @@ impl HistoryRecord {
             let (id, date) = bottom(document, falls).unwrap_or_default();
             parted.bottom = id;
             // The interval to a pinned entry says nothing about how often the feed publishes.
-            let dates = ordinary_dates(document, falls);
+            let dates = ordinary_part(document, falls).entry_dates();
             parted.above = date.map(|date| (date, longest_interval(dates.iter())));
         }
         joins

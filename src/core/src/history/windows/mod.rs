@@ -239,9 +239,9 @@ pub(super) fn bottom(document: &FeedDocument, falls: bool) -> Option<(u64, Optio
     Some(oldest.map_or((last.0, None), |(date, id)| (id, Some(date))))
 }
 
-/// Returns the dates of the entries that are not pinned, ascending.
-pub(super) fn ordinary_dates(document: &FeedDocument, falls: bool) -> Vec<DateTime<Utc>> {
-    without(document, &pinned(document, falls)).entry_dates()
+/// Returns a document with only the entries that are not pinned.
+pub(super) fn ordinary_part(document: &FeedDocument, falls: bool) -> FeedDocument {
+    without(document, &pinned(document, falls))
 }
 
 /// Returns a hash of each entry's times, in document order, with a bit for pinned entries.

@@ -23,9 +23,11 @@ const ROUNDS: usize = 30;
 const ROUNDS_COMPARED: usize = 4;
 /// Number of publications that the prior shares count for.
 const PRIOR_WEIGHT: f64 = 5.0;
-/// Like [`PRIOR_WEIGHT`], but for feeds that publish at exact minutes: what the prior assumes about the minutes after a publication
-/// must not delay the poll when the next one is a day later.
-const PRIOR_WEIGHT_EXACT: f64 = 0.25;
+/// Like [`PRIOR_WEIGHT`], but for punctual feeds: what the prior assumes about the minutes after a publication must not delay the
+/// poll when the next one is a day later.
+const PRIOR_WEIGHT_PUNCTUAL: f64 = 0.25;
+/// Share of the sharp clocks above which a feed that publishes at exact minutes counts as punctual.
+const PUNCTUAL_SHARE: f64 = 0.9;
 
 /// A kind of regular time at which a feed may publish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,8 +128,11 @@ pub(super) fn mixture(weeks: &[WeekSample], precision: Precision) -> Mixture {
     let all = Folded::from_histogram(&total(weeks), near);
     let evidence = evidence(weeks, near, all.sum, |bin| all.at(bin));
     let exact = near == EXACT_BINS;
-    let prior_weight = if exact { PRIOR_WEIGHT_EXACT } else { PRIOR_WEIGHT };
-    let (shares, _) = learned_shares(&evidence, precision, (prior_weight, ROUNDS));
+    let (mut shares, _) = learned_shares(&evidence, precision, (PRIOR_WEIGHT, ROUNDS));
+    let [of_week, _, of_day, ..] = shares;
+    if exact && of_week + of_day >= PUNCTUAL_SHARE {
+        (shares, _) = learned_shares(&evidence, precision, (PRIOR_WEIGHT_PUNCTUAL, ROUNDS));
+    }
     Mixture { shares, density: all.mixed(&shares), exact }
 }
 
