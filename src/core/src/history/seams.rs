@@ -44,8 +44,11 @@ impl HistoryRecord {
             self.note_left(document);
         } else {
             self.part(now);
-            // A pinned entry is in the window whatever was published meanwhile.
             self.find_sought(&ordinary_part(document, falls));
+            // A pinned entry is in the window whatever was published meanwhile: it need not be found, but proves nothing.
+            let found = self.prove().parted.as_ref().is_some_and(|parted| parted.found);
+            self.find_sought(document);
+            self.prove().parted.iter_mut().for_each(|parted| parted.found = found);
         }
         let proof = self.prove();
         proof.times = times(document, falls);
@@ -241,8 +244,8 @@ impl HistoryRecord {
         let Some(parted) = parted.filter(|parted| parted.is_below(&frontier.edge.key)) else {
             return false;
         };
-        let is_spared = (parted.sought.is_empty()
-            || parted.found && parted.sought.keys().all(|id| nodes.hold(*id)))
+        let is_spared = parted.found
+            && parted.sought.keys().all(|id| nodes.hold(*id))
             && !(parted.again || parted.is_lost)
             && head != Some(&frontier.edge.key);
         if is_spared {
