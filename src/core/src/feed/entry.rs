@@ -1,6 +1,10 @@
 //! One feed entry, sanitised for storage and display.
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, Utc};
+
+use super::content::markup::add_paragraph;
 
 /// A feed entry. `id` is never empty (SPEC C.5).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,6 +28,8 @@ pub struct Entry {
     pub summary: Option<String>,
     /// Content, including the publisher's markup.
     pub content: Option<String>,
+    /// Markup that is shown after the text, a paragraph each: what the publisher states outside of the text, such as pictures.
+    pub added: Vec<String>,
     pub enclosures: Vec<Enclosure>,
     /// Categories as plain text.
     pub categories: Vec<String>,
@@ -33,6 +39,21 @@ impl Entry {
     /// Returns the markup to display: the content, or the summary if the content is missing or blank.
     pub fn body(&self) -> Option<&str> {
         self.content.as_deref().filter(|text| !text.trim().is_empty()).or(self.summary.as_deref())
+    }
+
+    /// Returns the summary and the content as they are kept: what is added follows the one that is displayed.
+    pub(crate) fn kept_texts(&self) -> [Option<Cow<'_, str>>; 2] {
+        let mut texts =
+            [&self.summary, &self.content].map(|text| text.as_deref().map(Cow::Borrowed));
+        let is_blank =
+            |text: &Option<String>| text.as_ref().is_none_or(|text| text.trim().is_empty());
+        let [summary, content] = &mut texts;
+        let shown =
+            if is_blank(&self.content) && !is_blank(&self.summary) { summary } else { content };
+        for added in &self.added {
+            add_paragraph(shown.get_or_insert_default().to_mut(), added);
+        }
+        texts
     }
 }
 

@@ -6,7 +6,6 @@ use url::Url;
 
 use super::address;
 use super::content::absolute_addresses::make_addresses_absolute;
-use super::content::markup::add_paragraph;
 use super::content::twice_escaped::unescaped_if_twice;
 use super::dates::date::{DateOrder, order_of, parse_date, read_date};
 use super::document::{FeedDocument, FeedHead, HistoryLinks, Kind, Link};
@@ -325,24 +324,17 @@ fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entr
             .collect(),
         ..Entry::default()
     };
-    if let Some(external) = external {
-        add_link(&mut entry, &external);
-    }
+    entry.added.extend(external.and_then(|address| missing_link(&entry, &address)));
     entry
 }
 
-/// Adds the address of the page that the item is about to the text, unless the text contains it.
-fn add_link(entry: &mut Entry, address: &str) {
+/// Returns a link to the page that the item is about, unless the text contains it.
+fn missing_link(entry: &Entry, address: &str) -> Option<String> {
     let mut escaped = String::with_capacity(address.len());
     text::push_escaped(&mut escaped, address);
     let shown = entry.body().unwrap_or_default();
-    if !shown.contains(&escaped) && !shown.contains(address) {
-        let is_summary = entry.content.as_ref().is_none_or(|text| text.trim().is_empty())
-            && entry.summary.is_some();
-        let text = if is_summary { &mut entry.summary } else { &mut entry.content };
-        let link = format!("<a href=\"{escaped}\">{escaped}</a>");
-        add_paragraph(text.get_or_insert_default(), &link);
-    }
+    let is_missing = !shown.contains(&escaped) && !shown.contains(address);
+    is_missing.then(|| format!("<a href=\"{escaped}\">{escaped}</a>"))
 }
 
 fn read_stated_date(
@@ -393,6 +385,7 @@ fn read_whole_number(value: &Value) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use crate::feed::{DocumentRole, Kind, Origin, parse};
+    use crate::history::EntryBody;
 
     fn read(document: &str) -> crate::feed::FeedDocument {
         parse(
@@ -458,9 +451,11 @@ mod tests {
         let author = |at: usize| read.entries[at].author.as_deref();
         assert_eq!([author(0), author(1), author(2)], [Some("Ada, Bo"), Some("Cy"), None]);
         let link = "<a href=\"https://b.example/x?a&amp;b\">https://b.example/x?a&amp;b</a>";
-        assert_eq!(read.entries[0].body(), Some(format!("a\nb\n\n{link}").as_str()));
-        assert_eq!(read.entries[1].body(), Some("<p>c</p>"));
-        assert!(read.entries[2].body().unwrap().starts_with("<p>c</p><p><a href="));
+        let kept = |at: usize| EntryBody::from_copy(&read.entries[at]).content.unwrap_or_default();
+        assert_eq!(read.entries[0].body(), Some("a\nb"), "it stays as the publisher wrote it");
+        assert_eq!(kept(0), format!("a\nb\n\n{link}"));
+        assert_eq!(kept(1), "<p>c</p>");
+        assert!(kept(2).starts_with("<p>c</p><p><a href="), "{}", kept(2));
     }
 
     #[test]

@@ -294,7 +294,8 @@ fn read_entry(
         .or_else(|| attribute.clone())
         .or_else(|| read_source(&chosen, url));
     let base = |element: XmlElement<'_, '_>| within.base(entry, element, link.as_deref());
-    let content = Entry {
+    let mut content = Entry {
+        added: Vec::new(),
         id: id.and_then(XmlElement::line).or(about).unwrap_or_default(),
         published: chosen.date(FeedField::Published),
         updated: chosen
@@ -310,12 +311,11 @@ fn read_entry(
         categories: chosen.all(FeedField::Category).filter_map(category_name).collect(),
     };
     let first_author = read_author(&chosen);
-    let mut content = content;
-    if let (Some(shown), Some(summary)) = (&mut content.content, &content.summary)
+    if let (Some(shown), Some(summary)) = (&content.content, &content.summary)
         && shown.len() <= PICTURE_BYTES_MAX
         && text::strip_markup(shown).trim().is_empty()
     {
-        shown.push_str(summary);
+        content.added.push(summary.clone());
     }
     let pictures = media_pictures::read_pictures(&chosen, url);
     ReadEntry { content, identifying_link: links.identifying.or(attribute), first_author, pictures }

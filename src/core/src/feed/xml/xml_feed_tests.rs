@@ -377,7 +377,8 @@ fn text_and_date_come_from_other_vocabularies() {
     let picture = entry(
         "<description>words</description><content:encoded>&lt;img src='https://a.example/x'></content:encoded>",
     );
-    assert_eq!(picture.body(), Some("<img src='https://a.example/x'>words"));
+    let [_, shown] = picture.kept_texts();
+    assert_eq!(shown.as_deref(), Some("<img src='https://a.example/x'><p>words</p>"));
     let twice = entry("<description>&amp;lt;p&amp;gt;a&amp;lt;/p&amp;gt;</description>");
     assert_eq!(twice.body(), Some("<p>a</p>"));
 }
