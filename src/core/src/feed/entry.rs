@@ -1,7 +1,5 @@
 //! One feed entry, sanitised for storage and display.
 
-use std::borrow::Cow;
-
 use chrono::{DateTime, Utc};
 
 use super::content::markup::add_paragraph;
@@ -28,8 +26,9 @@ pub struct Entry {
     pub summary: Option<String>,
     /// Content, including the publisher's markup.
     pub content: Option<String>,
-    /// Markup that is shown after the text, a paragraph each: what the publisher states outside of the text, such as pictures.
-    pub added: Vec<String>,
+    /// The text as it is shown, if this is more than what the publisher wrote as the text: with pictures that are attached to the
+    /// entry, or without a second escaping.
+    pub shown: Option<String>,
     pub enclosures: Vec<Enclosure>,
     /// Categories as plain text.
     pub categories: Vec<String>,
@@ -41,19 +40,21 @@ impl Entry {
         self.content.as_deref().filter(|text| !text.trim().is_empty()).or(self.summary.as_deref())
     }
 
-    /// Returns the summary and the content as they are kept: what is added follows the one that is displayed.
-    pub(crate) fn kept_texts(&self) -> [Option<Cow<'_, str>>; 2] {
-        let mut texts =
-            [&self.summary, &self.content].map(|text| text.as_deref().map(Cow::Borrowed));
-        let is_blank =
-            |text: &Option<String>| text.as_ref().is_none_or(|text| text.trim().is_empty());
-        let [summary, content] = &mut texts;
-        let shown =
-            if is_blank(&self.content) && !is_blank(&self.summary) { summary } else { content };
-        for added in &self.added {
-            add_paragraph(shown.get_or_insert_default().to_mut(), added);
+    /// Adds a paragraph to the text that is shown.
+    pub(in crate::feed) fn add_shown(&mut self, inline: &str) {
+        let body = self.shown.take().or_else(|| self.body().map(str::to_owned));
+        add_paragraph(self.shown.insert(body.unwrap_or_default()), inline);
+    }
+
+    /// Returns the summary and the content as they are kept: the displayed one of them as it is shown.
+    pub(crate) fn kept_texts(&self) -> [Option<&str>; 2] {
+        let [summary, content] = [&self.summary, &self.content].map(Option::as_deref);
+        let is_blank = |text: Option<&str>| text.is_none_or(|text| text.trim().is_empty());
+        match self.shown.as_deref() {
+            Some(_) if is_blank(content) && !is_blank(summary) => [self.shown.as_deref(), content],
+            Some(shown) => [summary, Some(shown)],
+            None => [summary, content],
         }
-        texts
     }
 }
 

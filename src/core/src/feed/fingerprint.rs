@@ -29,7 +29,7 @@ pub(crate) fn content_hash(entry: &Entry) -> u128 {
     field(&without_tracking(entry.link.as_deref().unwrap_or_default()));
     field(entry.author.as_deref().unwrap_or_default());
     for text in entry.kept_texts() {
-        field(&without_comments(&text.unwrap_or_default()));
+        field(&without_comments(text.unwrap_or_default()));
     }
     let enclosures: BTreeSet<&str> =
         entry.enclosures.iter().map(|enclosure| enclosure.url.as_str()).collect();

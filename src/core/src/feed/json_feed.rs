@@ -313,8 +313,7 @@ fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entr
         updated: read_stated_date(item, "date_modified", order, flaws),
         summary: markup("summary"),
         content: markup("content_html")
-            .map(|html| unescaped_if_twice(html.into()))
-            .map(|html| make_addresses_absolute(html, || text_base.cloned()).into_owned())
+            .map(|html| make_addresses_absolute(html.into(), || text_base.cloned()).into_owned())
             .or_else(plain),
         enclosures: read_enclosures(item, base),
         categories: list_values(item, "tags")
@@ -324,7 +323,14 @@ fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entr
             .collect(),
         ..Entry::default()
     };
-    entry.added.extend(external.and_then(|address| missing_link(&entry, &address)));
+    if item.get("content_html").is_some_and(Value::is_string) {
+        let markup = entry.content.as_deref().and_then(unescaped_if_twice);
+        let absolute = |html: String| make_addresses_absolute(html.into(), || text_base.cloned());
+        entry.shown = markup.map(|html| absolute(html).into_owned());
+    }
+    if let Some(link) = external.and_then(|address| missing_link(&entry, &address)) {
+        entry.add_shown(&link);
+    }
     entry
 }
 

@@ -108,7 +108,7 @@ fn entry_json(entry: &Entry) -> Value {
         "author": entry.author,
         "summary": entry.summary,
         "content": entry.content,
-        "added": entry.added,
+        "shown": entry.shown,
         "enclosures": entry.enclosures.iter().map(enclosure_json).collect::<Vec<_>>(),
         "categories": entry.categories,
     })

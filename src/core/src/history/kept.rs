@@ -1,8 +1,6 @@
 //! Kept entries: the parts of an entry that lists show. The entry's text is stored separately and read only when the entry
 //! is displayed.
 
-use std::borrow::Cow;
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -212,7 +210,7 @@ pub struct PreviousText {
 impl EntryBody {
     /// Creates the body from one copy of the entry.
     pub fn from_copy(entry: &Entry) -> Self {
-        let [summary, content] = entry.kept_texts().map(|text| text.map(Cow::into_owned));
+        let [summary, content] = entry.kept_texts().map(|text| text.map(str::to_owned));
         Self { summary, content, previous: None }
     }
 

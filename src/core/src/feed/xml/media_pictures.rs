@@ -39,19 +39,21 @@ pub(super) fn add_pictures(entry: &mut Entry, pictures: Vec<MediaPicture>) -> Op
     if pictures.is_empty() {
         return None;
     }
-    let body = [entry.body().unwrap_or_default(), &entry.added.concat()].concat();
+    let body = entry.shown.as_deref().or(entry.body()).unwrap_or_default();
     let has_picture = body.contains("<img");
     let is_missing = |picture: &&MediaPicture| {
         let is_extra = has_picture && picture.description.is_empty();
-        !(is_extra || names_file(&body, stem(&picture.url)))
+        !(is_extra || names_file(body, stem(&picture.url)))
     };
     let missing = pictures.iter().filter(is_missing).take(PICTURES_MAX);
     let added: Vec<String> = missing.map(MediaPicture::markup).collect();
     if added.is_empty() {
         return None;
     }
-    let has_text = !strip_markup(&body).trim().is_empty();
-    entry.added.extend(added);
+    let has_text = !strip_markup(body).trim().is_empty();
+    for picture in &added {
+        entry.add_shown(picture);
+    }
     let described = pictures.into_iter().map(|picture| picture.description);
     described.filter(|_| !has_text).find(|text| !text.is_empty())
 }

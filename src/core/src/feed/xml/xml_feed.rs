@@ -295,7 +295,7 @@ fn read_entry(
         .or_else(|| read_source(&chosen, url));
     let base = |element: XmlElement<'_, '_>| within.base(entry, element, link.as_deref());
     let mut content = Entry {
-        added: Vec::new(),
+        shown: None,
         id: id.and_then(XmlElement::line).or(about).unwrap_or_default(),
         published: chosen.date(FeedField::Published),
         updated: chosen
@@ -315,7 +315,13 @@ fn read_entry(
         && shown.len() <= PICTURE_BYTES_MAX
         && text::strip_markup(shown).trim().is_empty()
     {
-        content.added.push(summary.clone());
+        let summary = summary.clone();
+        content.add_shown(&summary);
+    }
+    let link = content.link.as_deref();
+    let base = |element: XmlElement<'_, '_>| within.base(entry, element, link);
+    if let Some(shown) = read_unescaped(&chosen, &content, base) {
+        content.shown = Some(shown);
     }
     let pictures = media_pictures::read_pictures(&chosen, url);
     ReadEntry { content, identifying_link: links.identifying.or(attribute), first_author, pictures }
@@ -373,10 +379,7 @@ fn read_markup<'t, 'a>(
 ) -> Option<String> {
     let element = chosen.get(field)?;
     let inner = element.may_have_inner_base().then(|| base(element)).flatten();
-    let markup = match Construct::read(element, inner.as_ref()) {
-        Construct::Markup(markup) => unescaped_if_twice(markup),
-        plain @ Construct::Plain(_) => plain.into_markup(),
-    };
+    let markup = Construct::read(element, inner.as_ref()).into_markup();
     let markup = make_addresses_absolute(markup, || base(element));
     let trimmed = markup.trim();
     match trimmed.len() {
@@ -384,6 +387,19 @@ fn read_markup<'t, 'a>(
         all if all == markup.len() => Some(markup.into_owned()),
         _ => Some(trimmed.to_owned()),
     }
+}
+
+/// Returns the displayed text of an entry with absolute URLs if its markup is escaped twice.
+fn read_unescaped<'t, 'a>(
+    chosen: &ChosenElements<'t, 'a>,
+    entry: &Entry,
+    base: impl Fn(XmlElement<'t, 'a>) -> Option<Url>,
+) -> Option<String> {
+    let markup = unescaped_if_twice(entry.body()?)?;
+    let field = if entry.content.is_some() { FeedField::Content } else { FeedField::Summary };
+    let element = chosen.get(field)?;
+    let is_markup = matches!(Construct::read(element, None), Construct::Markup(_));
+    is_markup.then(|| make_addresses_absolute(markup.into(), || base(element)).into_owned())
 }
 
 /// Returns the ID of an entry if it is also the URL of the entry: an `atom:id` that is a web URL, or such a `guid` unless it is
