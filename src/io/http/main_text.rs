@@ -44,13 +44,16 @@ fn is_in(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
 
-/// Returns the element with the article of a page: the only `article`, or `main`.
+/// Returns the element with the article of a page: the only `article`, the only one with the heading of the page, or `main`.
 pub(super) fn find_root(page: &Document) -> Option<Selection<'_>> {
     let within_main = page.select("main article, [role=main] article, [itemprop=articleBody]");
     let articles =
         if within_main.exists() { within_main } else { page.select("article, .h-entry, .hentry") };
     let is_outer = |article: &Selection<'_>| !article.is("article *, .h-entry *, .hentry *");
     let mut outer: Vec<Selection<'_>> = articles.iter().filter(is_outer).collect();
+    if outer.len() > 1 {
+        outer.retain(|article| article.select("h1").exists());
+    }
     if outer.len() == 1
         && let Some(article) = outer.pop()
     {
