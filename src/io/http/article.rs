@@ -138,9 +138,10 @@ mod tests {
         let text = extract_article(image.as_bytes(), URL, None).unwrap();
         assert!(text.contains("https://a.example/a.png"), "{text}");
         let others = "<section><article><h2>Other</h2>TEASER</article></section>".repeat(8);
-        let beside = page(&format!("<article><h1>Gate</h1><p>POST moved.</p></article>{others}"));
+        let post = "POST moved to the north shore. ".repeat(9);
+        let beside = page(&format!("<article><h1>Gate</h1><p>{post}</p></article>{others}"));
         let text = extract_article(beside.as_bytes(), URL, None).unwrap();
-        assert!(text.contains("POST moved.") && !text.contains("TEASER"), "{text}");
+        assert!(text.contains("POST moved to") && !text.contains("TEASER"), "{text}");
         let thread = page(&format!("<ol>{comment}</ol>"));
         let text = extract_article(thread.as_bytes(), URL, None).unwrap();
         assert_eq!(text.matches("VISITOR").count(), 15, "{text}");
