@@ -460,6 +460,10 @@ fn formulas_are_shown_once_with_their_structure() {
         ),
         ("a <span class=katex-html aria-hidden=true>x</span> b".to_owned(), "a x b"),
         ("a <script type='math/tex'>x^2</script> b".to_owned(), "a x^2 b"),
+        (
+            "a <span class=mjx-chtml><span class=mjx-math aria-label='\\frac{1}{3}'><span aria-hidden=true><span>1</span><span>3</span></span></span></span> b".to_owned(),
+            "a \\frac{1}{3} b",
+        ),
         (format!("<p>a <math><mi>x</mi><p>b {math}"), "a x"),
     ] {
         assert_eq!(lines(&html, 60)[0], expected, "{html}");

@@ -426,15 +426,14 @@ fn read_author(chosen: &ChosenElements<'_, '_>) -> Option<String> {
     chosen.all(FeedField::Author).find_map(person::author_name)
 }
 
-/// Reads the names of all authors. If several vocabularies name authors, they usually name the same ones, so only the first of
-/// these vocabularies is read.
+/// Reads the names of all authors. If several vocabularies name authors, they usually name the same ones, so only one of these
+/// vocabularies is read: the first with a name instead of an email address, but the owner of a podcast last.
 fn read_authors(chosen: &ChosenElements<'_, '_>) -> Option<String> {
-    let mut named = chosen
-        .all(FeedField::Author)
-        .filter_map(|element| Some((element.ns(), person::author_name(element)?)))
-        .peekable();
-    let first = named.peek().map(|(ns, _)| *ns);
-    text::joined_names(named.filter(|(ns, _)| Some(*ns) == first).map(|(_, name)| name))
+    let named = chosen.all(FeedField::Author);
+    let named = named.filter_map(|element| Some((element.ns(), person::author_name(element)?)));
+    let named: Vec<(Ns, String)> = named.collect();
+    let best = named.iter().min_by_key(|(ns, name)| (name.contains('@'), *ns == Ns::Itunes))?.0;
+    text::joined_names(named.into_iter().filter(|(ns, _)| *ns == best).map(|(_, name)| name))
 }
 
 /// Reads the name of a category. Returns `None` if the category has no name.
