@@ -294,6 +294,9 @@ fn right_to_left_text_starts_at_the_right_edge() {
     check("<p>12 מחיר</p><p>RSS: מחיר</p>", 10, &["   12 מחיר", "", "RSS: מחיר"]);
     check("<p><a href=/x>מחיר</a></p>", 10, &["   מחיר[1]"]);
     check("<blockquote>لا إله</blockquote>", 12, &["    لا إله │"]);
+    for html in ["<blockquote>לא<pre>", "<ul><li><pre>", "<ul><li>לא<pre>"] {
+        is_sound(&format!("{html}{}", "long ".repeat(9)), 30);
+    }
     // The label of the picture is generated, so it does not affect the direction of the text, which is right-to-left.
     let rendered = render("<p><img src=https://a.example/x alt=a>שלום עולם ומלואו</p>", None, 30);
     assert!(rendered.lines[0].text().starts_with(' '), "{}", rendered.lines[0].text());
