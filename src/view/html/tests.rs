@@ -188,6 +188,7 @@ fn pictures_show_their_alternative_text() {
     assert_eq!(rendered.images[0].url, "https://base.example/dir/a.png");
     assert_eq!(spans(&rendered, Role::Image)[0].image, Some(1));
     check("<a href=/x><img src=b.jpg></a>", 40, &["[image: b.jpg][1]"]);
+    check("<img src=b.jpg><img src=c.jpg>", 40, &["[image: b.jpg][1] [image: c.jpg][2]"]);
     check(
         "<img data-src=c.jpg src='data:,x'><noscript><img src=c.jpg></noscript>",
         40,

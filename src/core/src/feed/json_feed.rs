@@ -391,7 +391,6 @@ fn read_whole_number(value: &Value) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use crate::feed::{DocumentRole, Kind, Origin, parse};
-    use crate::history::EntryBody;
 
     fn read(document: &str) -> crate::feed::FeedDocument {
         parse(
@@ -457,7 +456,7 @@ mod tests {
         let author = |at: usize| read.entries[at].author.as_deref();
         assert_eq!([author(0), author(1), author(2)], [Some("Ada, Bo"), Some("Cy"), None]);
         let link = "<a href=\"https://b.example/x?a&amp;b\">https://b.example/x?a&amp;b</a>";
-        let kept = |at: usize| EntryBody::from_copy(&read.entries[at]).content.unwrap_or_default();
+        let kept = |at: usize| read.entries[at].kept_texts()[1].unwrap_or_default();
         assert_eq!(read.entries[0].body(), Some("a\nb"), "it stays as the publisher wrote it");
         assert_eq!(kept(0), format!("a\nb\n\n{link}"));
         assert_eq!(kept(1), "<p>c</p>");

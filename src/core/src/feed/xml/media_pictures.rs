@@ -9,7 +9,7 @@ use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::address;
 use crate::feed::entry::Entry;
-use crate::feed::text::{TITLE_MAX, push_escaped, strip_markup};
+use crate::feed::text::{TITLE_MAX, one_line, push_escaped, strip_markup};
 
 /// Maximum number of pictures that are added to a text.
 const PICTURES_MAX: usize = 40;
@@ -33,11 +33,10 @@ impl MediaPicture {
     }
 }
 
-/// Adds the pictures in `media:content` that the text does not contain. Returns a title for an entry that has neither a title nor
-/// a text: the description of its first picture.
-pub(super) fn add_pictures(entry: &mut Entry, pictures: Vec<MediaPicture>) -> Option<String> {
+/// Shows the pictures in `media:content` that the text does not contain.
+pub(super) fn add_pictures(entry: &mut Entry, pictures: &[MediaPicture]) {
     if pictures.is_empty() {
-        return None;
+        return;
     }
     let body = entry.shown.as_deref().or(entry.body()).unwrap_or_default();
     let has_picture = body.contains("<img");
@@ -47,15 +46,18 @@ pub(super) fn add_pictures(entry: &mut Entry, pictures: Vec<MediaPicture>) -> Op
     };
     let missing = pictures.iter().filter(is_missing).take(PICTURES_MAX);
     let added: Vec<String> = missing.map(MediaPicture::markup).collect();
-    if added.is_empty() {
-        return None;
-    }
-    let has_text = !strip_markup(body).trim().is_empty();
     for picture in &added {
         entry.add_shown(picture);
     }
-    let described = pictures.into_iter().map(|picture| picture.description);
-    described.filter(|_| !has_text).find(|text| !text.is_empty())
+}
+
+/// Returns a title for an entry that consists of pictures: what the first one shows.
+pub(super) fn title_of_pictures(entry: &Entry) -> Option<String> {
+    let line = |markup: &str| one_line(&strip_markup(markup), TITLE_MAX);
+    let mut shown = entry.shown.as_deref()?.split("</p>").map(line);
+    let has_text =
+        [&entry.summary, &entry.content].into_iter().flatten().any(|text| !line(text).is_empty());
+    if has_text { None } else { shown.find(|text| !text.is_empty()) }
 }
 
 /// Reads the pictures of an entry. Several sizes of one picture count as one.
@@ -127,7 +129,6 @@ fn stem(url: &Url) -> &str {
 #[cfg(test)]
 mod tests {
     use crate::feed::{Entry, Origin, parse};
-    use crate::history::EntryBody;
 
     fn read(inside: &str) -> Entry {
         let document = format!(
@@ -138,7 +139,8 @@ mod tests {
     }
 
     fn shown(entry: &Entry) -> String {
-        EntryBody::from_copy(entry).text().unwrap_or_default().to_owned()
+        let [summary, content] = entry.kept_texts();
+        content.or(summary).unwrap_or_default().to_owned()
     }
 
     #[test]

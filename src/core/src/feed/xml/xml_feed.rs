@@ -8,7 +8,7 @@ use url::Url;
 use super::attachments::read_attachments;
 use super::constructs::Construct;
 use super::fields::{self, ChosenElements, FeedField};
-use super::media_pictures::{self, MediaPicture};
+use super::media_pictures;
 use super::missing_entries::{explain_missing_entries, is_entry};
 use super::names::Ns;
 use super::tree::XmlElement;
@@ -294,6 +294,7 @@ fn read_entry(
         .or_else(|| attribute.clone())
         .or_else(|| read_source(&chosen, url));
     let base = |element: XmlElement<'_, '_>| within.base(entry, element, link.as_deref());
+    let (author, first_author) = read_authors(&chosen);
     let mut content = Entry {
         shown: None,
         id: id.and_then(XmlElement::line).or(about).unwrap_or_default(),
@@ -306,13 +307,13 @@ fn read_entry(
         link,
         comments: links.comments,
         title: read_line(&chosen, FeedField::Title),
-        author: read_authors(&chosen),
+        author,
         enclosures: read_attachments(&chosen, &links.attached, url),
         categories: chosen.all(FeedField::Category).filter_map(category_name).collect(),
     };
-    let first_author = read_author(&chosen);
     if let (Some(shown), Some(summary)) = (&content.content, &content.summary)
         && shown.len() <= PICTURE_BYTES_MAX
+        && shown.contains("<img")
         && text::strip_markup(shown).trim().is_empty()
     {
         let summary = summary.clone();
@@ -323,8 +324,8 @@ fn read_entry(
     if let Some(shown) = read_unescaped(&chosen, &content, base) {
         content.shown = Some(shown);
     }
-    let pictures = media_pictures::read_pictures(&chosen, url);
-    ReadEntry { content, identifying_link: links.identifying.or(attribute), first_author, pictures }
+    media_pictures::add_pictures(&mut content, &media_pictures::read_pictures(&chosen, url));
+    ReadEntry { content, identifying_link: links.identifying.or(attribute), first_author }
 }
 
 /// Returns the URL of an entry's content that is in an external file (RFC 4287 §4.1.3.2).
@@ -365,10 +366,8 @@ struct ReadEntry {
     content: Entry,
     /// Link that serves as the identity if no ID is stated.
     identifying_link: Option<String>,
-    /// Name of the first author, which is part of some identities.
+    /// Name of the first of several authors, which is part of some identities.
     first_author: Option<String>,
-    /// Pictures for the text. They are no part of the identity.
-    pictures: Vec<MediaPicture>,
 }
 
 /// Reads the text of a field as markup with absolute URLs. Returns `None` if the text is blank.
@@ -427,13 +426,20 @@ fn read_author(chosen: &ChosenElements<'_, '_>) -> Option<String> {
 }
 
 /// Reads the names of all authors. If several vocabularies name authors, they usually name the same ones, so only one of these
-/// vocabularies is read: the first with a name instead of an email address, but the owner of a podcast last.
-fn read_authors(chosen: &ChosenElements<'_, '_>) -> Option<String> {
+/// vocabularies is read: the first with a name instead of an email address, but the owner of a podcast last. Also returns the first
+/// name if it is not the only one.
+fn read_authors(chosen: &ChosenElements<'_, '_>) -> (Option<String>, Option<String>) {
     let named = chosen.all(FeedField::Author);
     let named = named.filter_map(|element| Some((element.ns(), person::author_name(element)?)));
-    let named: Vec<(Ns, String)> = named.collect();
-    let best = named.iter().min_by_key(|(ns, name)| (name.contains('@'), *ns == Ns::Itunes))?.0;
-    text::joined_names(named.into_iter().filter(|(ns, _)| *ns == best).map(|(_, name)| name))
+    let mut named: Vec<(Ns, String)> = named.collect();
+    if named.len() < 2 {
+        return (named.pop().map(|(_, name)| name), None);
+    }
+    let first = named.first().map(|(_, name)| name.clone());
+    let best = named.iter().min_by_key(|(ns, name)| (name.contains('@'), *ns == Ns::Itunes));
+    let best = best.map(|(ns, _)| *ns);
+    let names = named.into_iter().filter(|(ns, _)| Some(*ns) == best).map(|(_, name)| name);
+    (text::joined_names(names), first)
 }
 
 /// Reads the name of a category. Returns `None` if the category has no name.
@@ -456,8 +462,9 @@ fn identify(entries: Vec<ReadEntry>, flaws: &mut Flaws) -> Vec<Entry> {
     }
     let with_id = |(entry, id): (ReadEntry, String)| {
         let mut content = Entry { id, ..entry.content };
-        let pictured = media_pictures::add_pictures(&mut content, entry.pictures);
-        content.title = content.title.or(pictured);
+        if content.title.is_none() {
+            content.title = media_pictures::title_of_pictures(&content);
+        }
         content
     };
     entries.into_iter().zip(ids).map(with_id).collect()
@@ -471,7 +478,7 @@ fn stated_identity(entry: &ReadEntry) -> StatedIdentity<'_> {
         link: entry.identifying_link.as_deref(),
         title: content.title.as_deref(),
         text: content.summary.as_deref().or(content.content.as_deref()),
-        author: entry.first_author.as_deref(),
+        author: entry.first_author.as_deref().or(content.author.as_deref()),
         has_more: has_date || !content.enclosures.is_empty() || !content.categories.is_empty(),
     }
 }
