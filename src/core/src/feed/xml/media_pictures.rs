@@ -9,7 +9,7 @@ use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::address;
 use crate::feed::entry::Entry;
-use crate::feed::text::{TITLE_MAX, one_line, push_escaped, strip_markup};
+use crate::feed::text::{TITLE_MAX, plain_line, push_escaped, strip_markup};
 
 /// Maximum number of pictures that are added to a text.
 const PICTURES_MAX: usize = 40;
@@ -53,10 +53,11 @@ pub(super) fn add_pictures(entry: &mut Entry, pictures: &[MediaPicture]) {
 
 /// Returns a title for an entry that consists of pictures: what the first one shows.
 pub(super) fn title_of_pictures(entry: &Entry) -> Option<String> {
-    let line = |markup: &str| one_line(&strip_markup(markup), TITLE_MAX);
-    let mut shown = entry.shown.as_deref()?.split("</p>").map(line);
-    let has_text =
-        [&entry.summary, &entry.content].into_iter().flatten().any(|text| !line(text).is_empty());
+    let mut shown = entry.shown.as_deref()?.split("</p>").map(|text| plain_line(text, TITLE_MAX));
+    let has_text = [&entry.summary, &entry.content]
+        .into_iter()
+        .flatten()
+        .any(|text| !strip_markup(text).trim().is_empty());
     if has_text { None } else { shown.find(|text| !text.is_empty()) }
 }
 

@@ -295,7 +295,7 @@ fn read_entry(
         .or_else(|| read_source(&chosen, url));
     let base = |element: XmlElement<'_, '_>| within.base(entry, element, link.as_deref());
     let (author, first_author) = read_authors(&chosen);
-    let mut content = Entry {
+    let content = Entry {
         shown: None,
         id: id.and_then(XmlElement::line).or(about).unwrap_or_default(),
         published: chosen.date(FeedField::Published),
@@ -311,21 +311,12 @@ fn read_entry(
         enclosures: read_attachments(&chosen, &links.attached, url),
         categories: chosen.all(FeedField::Category).filter_map(category_name).collect(),
     };
-    if let (Some(shown), Some(summary)) = (&content.content, &content.summary)
-        && shown.len() <= PICTURE_BYTES_MAX
-        && shown.contains("<img")
-        && text::strip_markup(shown).trim().is_empty()
-    {
-        let summary = summary.clone();
-        content.add_shown(&summary);
+    let mut read =
+        ReadEntry { content, identifying_link: links.identifying.or(attribute), first_author };
+    if may_show_more(&chosen, &read.content) {
+        show_more(&chosen, &mut read.content, entry, within);
     }
-    let link = content.link.as_deref();
-    let base = |element: XmlElement<'_, '_>| within.base(entry, element, link);
-    if let Some(shown) = read_unescaped(&chosen, &content, base) {
-        content.shown = Some(shown);
-    }
-    media_pictures::add_pictures(&mut content, &media_pictures::read_pictures(&chosen, url));
-    ReadEntry { content, identifying_link: links.identifying.or(attribute), first_author }
+    read
 }
 
 /// Returns the URL of an entry's content that is in an external file (RFC 4287 §4.1.3.2).
@@ -388,17 +379,41 @@ fn read_markup<'t, 'a>(
     }
 }
 
-/// Returns the displayed text of an entry with absolute URLs if its markup is escaped twice.
-fn read_unescaped<'t, 'a>(
+/// Checks whether an entry can have more to show than its text. This is quick, because few entries have.
+fn may_show_more(chosen: &ChosenElements<'_, '_>, entry: &Entry) -> bool {
+    let text = entry.content.as_ref().or(entry.summary.as_ref());
+    chosen.all(FeedField::Attachment).next().is_some()
+        || entry.content.is_some() && entry.summary.is_some()
+        || text.is_some_and(|text| text.starts_with("&lt;"))
+}
+
+/// Sets what is shown of an entry if this is more than its text: the summary beside a mere picture, the text without a second
+/// escaping, and attached pictures.
+#[inline(never)]
+fn show_more<'t, 'a>(
     chosen: &ChosenElements<'t, 'a>,
-    entry: &Entry,
-    base: impl Fn(XmlElement<'t, 'a>) -> Option<Url>,
-) -> Option<String> {
-    let markup = unescaped_if_twice(entry.body()?)?;
+    entry: &mut Entry,
+    element: XmlElement<'t, 'a>,
+    within: &EntryContext<'_>,
+) {
+    if let (Some(content), Some(summary)) = (&entry.content, &entry.summary)
+        && content.len() <= PICTURE_BYTES_MAX
+        && content.contains("<img")
+        && text::strip_markup(content).trim().is_empty()
+    {
+        let summary = summary.clone();
+        entry.add_shown(&summary);
+    }
     let field = if entry.content.is_some() { FeedField::Content } else { FeedField::Summary };
-    let element = chosen.get(field)?;
-    let is_markup = matches!(Construct::read(element, None), Construct::Markup(_));
-    is_markup.then(|| make_addresses_absolute(markup.into(), || base(element)).into_owned())
+    if let Some(markup) = entry.body().and_then(unescaped_if_twice)
+        && let Some(stated) = chosen.get(field)
+        && matches!(Construct::read(stated, None), Construct::Markup(_))
+    {
+        let base = || within.base(element, stated, entry.link.as_deref());
+        let absolute = make_addresses_absolute(markup.into(), base).into_owned();
+        entry.shown = Some(absolute);
+    }
+    media_pictures::add_pictures(entry, &media_pictures::read_pictures(chosen, within.document));
 }
 
 /// Returns the ID of an entry if it is also the URL of the entry: an `atom:id` that is a web URL, or such a `guid` unless it is
@@ -430,11 +445,10 @@ fn read_author(chosen: &ChosenElements<'_, '_>) -> Option<String> {
 /// name if it is not the only one.
 fn read_authors(chosen: &ChosenElements<'_, '_>) -> (Option<String>, Option<String>) {
     let named = chosen.all(FeedField::Author);
-    let named = named.filter_map(|element| Some((element.ns(), person::author_name(element)?)));
-    let mut named: Vec<(Ns, String)> = named.collect();
-    if named.len() < 2 {
-        return (named.pop().map(|(_, name)| name), None);
-    }
+    let mut named = named.filter_map(|element| Some((element.ns(), person::author_name(element)?)));
+    let Some(one) = named.next() else { return (None, None) };
+    let Some(other) = named.next() else { return (Some(one.1), None) };
+    let named: Vec<(Ns, String)> = [one, other].into_iter().chain(named).collect();
     let first = named.first().map(|(_, name)| name.clone());
     let best = named.iter().min_by_key(|(ns, name)| (name.contains('@'), *ns == Ns::Itunes));
     let best = best.map(|(ns, _)| *ns);
@@ -460,14 +474,12 @@ fn identify(entries: Vec<ReadEntry>, flaws: &mut Flaws) -> Vec<Entry> {
     for id in shared {
         flaws.add("item", &id, identity::SHARED_ID);
     }
-    let with_id = |(entry, id): (ReadEntry, String)| {
-        let mut content = Entry { id, ..entry.content };
-        if content.title.is_none() {
-            content.title = media_pictures::title_of_pictures(&content);
-        }
-        content
-    };
-    entries.into_iter().zip(ids).map(with_id).collect()
+    let with_id = |(entry, id): (ReadEntry, String)| Entry { id, ..entry.content };
+    let mut entries: Vec<Entry> = entries.into_iter().zip(ids).map(with_id).collect();
+    for entry in entries.iter_mut().filter(|entry| entry.title.is_none()) {
+        entry.title = media_pictures::title_of_pictures(entry);
+    }
+    entries
 }
 
 fn stated_identity(entry: &ReadEntry) -> StatedIdentity<'_> {
