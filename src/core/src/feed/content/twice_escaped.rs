@@ -2,29 +2,8 @@
 
 use super::html_names::{element_kind, is_void};
 use super::markup::{Piece, walk_markup};
+use crate::feed::text::is_block;
 use crate::feed::xml::references::resolve;
-
-/// Elements with which an article begins.
-const BLOCKS: [&str; 18] = [
-    "p",
-    "div",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "ul",
-    "ol",
-    "blockquote",
-    "table",
-    "figure",
-    "section",
-    "article",
-    "pre",
-    "dl",
-    "center",
-];
 
 /// Returns the markup of a text that consists of nothing but escaped elements, each of them closed. Returns `None` for any other
 /// text, because it may be about markup.
@@ -43,7 +22,7 @@ fn is_balanced(markup: &str) -> bool {
     walk_markup(markup, |piece| match piece {
         Piece::Open(tag) => {
             let name = tag.name();
-            let fits = !open.is_empty() || BLOCKS.contains(&name) || is_void(name);
+            let fits = !open.is_empty() || is_block(name) || is_void(name);
             is_balanced &= fits && element_kind(name).is_some();
             if !is_void(name) && !tag.is_self_closing() {
                 open.push(name.to_owned());

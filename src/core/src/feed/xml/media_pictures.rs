@@ -9,7 +9,7 @@ use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::address;
 use crate::feed::entry::Entry;
-use crate::feed::text::{TITLE_MAX, plain_line, push_escaped, strip_markup};
+use crate::feed::text::{TITLE_MAX, push_escaped, resolved_line, strip_markup};
 
 /// Maximum number of pictures that are added to a text.
 const PICTURES_MAX: usize = 40;
@@ -53,12 +53,14 @@ pub(super) fn add_pictures(entry: &mut Entry, pictures: &[MediaPicture]) {
 
 /// Returns a title for an entry that consists of pictures: what the first one shows.
 pub(super) fn title_of_pictures(entry: &Entry) -> Option<String> {
-    let mut shown = entry.shown.as_deref()?.split("</p>").map(|text| plain_line(text, TITLE_MAX));
-    let has_text = [&entry.summary, &entry.content]
-        .into_iter()
-        .flatten()
-        .any(|text| !strip_markup(text).trim().is_empty());
-    if has_text { None } else { shown.find(|text| !text.is_empty()) }
+    let shown = entry.shown.as_deref()?.split(" alt=\"").skip(1);
+    let has_text = |text: &String| !strip_markup(text).trim().is_empty();
+    if [&entry.summary, &entry.content].into_iter().flatten().any(has_text) {
+        return None;
+    }
+    let mut titles =
+        shown.filter_map(|rest| Some(resolved_line(rest.split('"').next()?, TITLE_MAX)));
+    titles.find(|title| !title.is_empty())
 }
 
 /// Reads the pictures of an entry. Several sizes of one picture count as one.
