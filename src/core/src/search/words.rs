@@ -196,9 +196,10 @@ mod tests {
     fn letters(text: &str) -> Vec<(usize, char, &str)> {
         let (mut letters, mut at) = (Vec::new(), 0);
         while let Some(first) = text[at..].chars().next() {
-            let length = match is_dense(first) {
-                true => push_folded(&mut String::new(), &text[at..]),
-                false => first.len_utf8(),
+            let length = if is_dense(first) {
+                push_folded(&mut String::new(), &text[at..])
+            } else {
+                first.len_utf8()
             };
             letters.push((at, first, &text[at..at + length]));
             at += length;

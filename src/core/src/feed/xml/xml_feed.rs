@@ -452,8 +452,8 @@ fn read_authors(chosen: &ChosenElements<'_, '_>) -> (Option<String>, Option<Stri
     let first = named.first().map(|(_, name)| name.clone());
     let best = named.iter().min_by_key(|(ns, name)| (name.contains('@'), *ns == Ns::Itunes));
     let best = best.map(|(ns, _)| *ns);
-    let names = named.into_iter().filter(|(ns, _)| Some(*ns) == best).map(|(_, name)| name);
-    (text::joined_names(names), first)
+    let of_best = named.into_iter().filter(|(ns, _)| Some(*ns) == best).map(|(_, name)| name);
+    (text::joined_names(of_best), first)
 }
 
 /// Reads the name of a category. Returns `None` if the category has no name.
