@@ -124,7 +124,7 @@ pub(super) fn follow_page(
         linked.retain(|url| !named.contains(url) && !addition.to_try.contains(url));
         named.extend(linked.into_iter().take(LINKED_MAX));
         guessed = if is_first { nearby(asked) } else { Vec::new() };
-        guessed.retain(|url| !named.contains(url));
+        guessed.retain(|url| !named.contains(url) && is_new(addition, url));
     }
     for url in &named {
         // If the page names an http address, allow http, because a redirect cannot make the address less secure.

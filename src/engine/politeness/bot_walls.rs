@@ -63,6 +63,7 @@ const TITLES: &[(&str, &str)] = &[
     ("Anubis", "making sure you're not a bot"),
     ("AWS WAF", "human verification"),
     ("Imperva", "pardon our interruption"),
+    ("Imperva", "_incapsula_resource"),
     ("Vercel", "vercel security checkpoint"),
     ("DDoS-Guard", "ddos-guard"),
 ];
@@ -129,6 +130,7 @@ mod tests {
         let named = |title| named_by_title(title).map(|wall| wall.service);
         assert_eq!(named("Just a moment..."), Some("Cloudflare"));
         assert_eq!(named("Making sure you’re not a bot!"), Some("Anubis"));
+        assert_eq!(named("_Incapsula_Resource"), Some("Imperva"));
         assert_eq!(named("Just a moment of silence"), None);
     }
 }

@@ -36,11 +36,12 @@ pub fn extract_article(
         return Err("the page is larger than 4 MiB".to_owned());
     }
     let html = page_text(bytes, content_type);
-    let found = catch_panic(|| read(&html, url));
+    // A page may consist of what surrounds the text of others: a thread of comments.
+    let found = catch_panic(|| read(&html, url, true).or_else(|_| read(&html, url, false)));
     found.unwrap_or_else(|| Err("the page could not be read".to_owned()))
 }
 
-fn read(html: &str, url: &str) -> Result<String, String> {
+fn read(html: &str, url: &str, has_surroundings: bool) -> Result<String, String> {
     let nothing = || "no text was found on the page".to_owned();
     let config = Config {
         max_elements_to_parse: ELEMENTS_MAX,
@@ -56,7 +57,9 @@ fn read(html: &str, url: &str) -> Result<String, String> {
     let built = build_tree(html, empty, |tree| tree.tree.len());
     page.doc = built.ok_or("the page is nested too deeply or too large to extract its text")?;
     let stated = main_text::stated_text(&page.doc).unwrap_or_default();
-    main_text::remove_surroundings(&page.doc);
+    if has_surroundings {
+        main_text::remove_surroundings(&page.doc);
+    }
     let root = main_text::find_root(&page.doc);
     let named = root.map(|root| main_text::inner_html(&page.doc, &root, url)).unwrap_or_default();
     let found = page.parse().map(|article| article.content.to_string()).unwrap_or_default();
@@ -134,6 +137,14 @@ mod tests {
         );
         let text = extract_article(image.as_bytes(), URL, None).unwrap();
         assert!(text.contains("https://a.example/a.png"), "{text}");
+        let others = "<section><article><h2>Other</h2>TEASER</article></section>".repeat(8);
+        let post = "POST moved to the north shore. ".repeat(9);
+        let beside = page(&format!("<article><h1>Gate</h1><p>{post}</p></article>{others}"));
+        let text = extract_article(beside.as_bytes(), URL, None).unwrap();
+        assert!(text.contains("POST moved to") && !text.contains("TEASER"), "{text}");
+        let thread = page(&format!("<ol>{comment}</ol>"));
+        let text = extract_article(thread.as_bytes(), URL, None).unwrap();
+        assert_eq!(text.matches("VISITOR").count(), 15, "{text}");
         let data = format!(
             "<script type='application/ld+json'>{{\"@graph\":[{{\"articleBody\":\"BODY & more\"}}]}}</script>{}",
             page("<div id=root></div>")

@@ -4,6 +4,8 @@ use dom_query::{Document, Selection};
 use serde_json::Value;
 use url::Url;
 
+use backissue_core::feed::content::absolute_addresses::make_addresses_absolute;
+
 /// Words in the class or ID of elements that contain the comments of visitors or other articles.
 const BESIDE: &str =
     "comments comment respond disqus related recommended recommendations sidebar breadcrumbs";
@@ -44,13 +46,16 @@ fn is_in(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
 
-/// Returns the element with the article of a page: the only `article`, or `main`.
+/// Returns the element with the article of a page: the only `article`, the only one with the heading of the page, or `main`.
 pub(super) fn find_root(page: &Document) -> Option<Selection<'_>> {
     let within_main = page.select("main article, [role=main] article, [itemprop=articleBody]");
     let articles =
         if within_main.exists() { within_main } else { page.select("article, .h-entry, .hentry") };
     let is_outer = |article: &Selection<'_>| !article.is("article *, .h-entry *, .hentry *");
     let mut outer: Vec<Selection<'_>> = articles.iter().filter(is_outer).collect();
+    if outer.len() > 1 {
+        outer.retain(|article| article.select("h1").exists());
+    }
     if outer.len() == 1
         && let Some(article) = outer.pop()
     {
@@ -67,19 +72,7 @@ pub(super) fn inner_html(page: &Document, root: &Selection<'_>, url: &str) -> St
         heading.remove();
     }
     root.select("aside, footer nav, [role=navigation], button").remove();
-    let base = Url::parse(url).ok();
-    for name in ["href", "src", "poster", "data-src"] {
-        for element in &root.select(&format!("[{name}]")) {
-            let written = element.attr_or(name, "");
-            let is_data = written.starts_with("data:");
-            let resolved =
-                base.as_ref().filter(|_| !is_data).and_then(|base| base.join(&written).ok());
-            if let Some(resolved) = resolved {
-                element.set_attr(name, resolved.as_str());
-            }
-        }
-    }
-    root.inner_html().to_string()
+    make_addresses_absolute(root.inner_html().as_ref().into(), || Url::parse(url).ok()).into_owned()
 }
 
 /// Returns the text that a page states as data for search engines (`articleBody` in JSON-LD), as paragraphs.

@@ -117,6 +117,14 @@ impl FormulaCopies {
             _ => is_screen_only && self.mathml && draws,
         }
     }
+
+    /// Returns the source of a formula that is only drawn: by `MathJax` 2 with its characters in boxes, which alone would read `13`
+    /// for a third.
+    fn source<'t>(&self, tag: &'t Tag) -> Option<&'t str> {
+        let mut class = tag.attribute("class").unwrap_or_default().split_whitespace();
+        let label = tag.attribute("aria-label").filter(|label| !label.trim().is_empty());
+        label.filter(|_| !self.mathml && class.any(|name| name == "mjx-math"))
+    }
 }
 
 impl BodyReader {
@@ -240,6 +248,11 @@ impl BodyReader {
             {
                 player.source = tag.attribute(address).map(str::to_owned);
             }
+            return;
+        }
+        if let Some(source) = self.formulas.source(tag) {
+            self.text(source);
+            (self.hidden, self.is_styled_away) = (Some(Nested::new(tag)), false);
             return;
         }
         let is_tex = tag.is_tex() && !self.formulas.mathml && !self.formulas.drawn;

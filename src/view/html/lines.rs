@@ -167,7 +167,8 @@ fn quote(blocks: &[Block], column: Column) -> Vec<StyledLine> {
         for span in &mut line.spans {
             span.style.quoted = true;
         }
-        if indent > 0 && is_leftward {
+        // What scrolls sideways has no right edge.
+        if indent > 0 && is_leftward && line.slide.is_none() {
             suffix(line, " │", Role::QuoteBar, column.width);
         } else if indent > 0 {
             let bar = if line.spans.is_empty() { "│" } else { "│ " };
@@ -203,7 +204,7 @@ fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
         }
         let is_leftward = begin_leftwards(&item.blocks);
         for (at, mut line) in laid.into_iter().enumerate() {
-            if is_leftward && indent > 0 {
+            if is_leftward && indent > 0 && line.slide.is_none() {
                 if at == 0 {
                     let text = format!(" {}", item.marker);
                     let edge = column.width.saturating_sub(indent) + cells(&text);

@@ -188,6 +188,7 @@ fn pictures_show_their_alternative_text() {
     assert_eq!(rendered.images[0].url, "https://base.example/dir/a.png");
     assert_eq!(spans(&rendered, Role::Image)[0].image, Some(1));
     check("<a href=/x><img src=b.jpg></a>", 40, &["[image: b.jpg][1]"]);
+    check("<img src=b.jpg><img src=c.jpg>", 40, &["[image: b.jpg][1] [image: c.jpg][2]"]);
     check(
         "<img data-src=c.jpg src='data:,x'><noscript><img src=c.jpg></noscript>",
         40,
@@ -294,6 +295,9 @@ fn right_to_left_text_starts_at_the_right_edge() {
     check("<p>12 מחיר</p><p>RSS: מחיר</p>", 10, &["   12 מחיר", "", "RSS: מחיר"]);
     check("<p><a href=/x>מחיר</a></p>", 10, &["   מחיר[1]"]);
     check("<blockquote>لا إله</blockquote>", 12, &["    لا إله │"]);
+    for html in ["<blockquote>לא<pre>", "<ul><li><pre>", "<ul><li>לא<pre>"] {
+        is_sound(&format!("{html}{}", "long ".repeat(9)), 30);
+    }
     // The label of the picture is generated, so it does not affect the direction of the text, which is right-to-left.
     let rendered = render("<p><img src=https://a.example/x alt=a>שלום עולם ומלואו</p>", None, 30);
     assert!(rendered.lines[0].text().starts_with(' '), "{}", rendered.lines[0].text());
@@ -460,6 +464,10 @@ fn formulas_are_shown_once_with_their_structure() {
         ),
         ("a <span class=katex-html aria-hidden=true>x</span> b".to_owned(), "a x b"),
         ("a <script type='math/tex'>x^2</script> b".to_owned(), "a x^2 b"),
+        (
+            "a <span class=mjx-chtml><span class=mjx-math aria-label='\\frac{1}{3}'><span aria-hidden=true><span>1</span><span>3</span></span></span></span> b".to_owned(),
+            "a \\frac{1}{3} b",
+        ),
         (format!("<p>a <math><mi>x</mi><p>b {math}"), "a x"),
     ] {
         assert_eq!(lines(&html, 60)[0], expected, "{html}");

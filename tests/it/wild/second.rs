@@ -193,7 +193,13 @@ fn texts_authors_and_dates_are_those_of_the_publisher() {
 
 #[test]
 fn joined_emoji_stay_and_letter_forms_are_found() {
-    let titles = ["Flag \u{1f3f3}\u{fe0f}\u{200d}\u{1f308} x", "The oﬃce", "جمـيل"];
+    let titles = [
+        "Flag \u{1f3f3}\u{fe0f}\u{200d}\u{1f308} x",
+        "The oﬃce",
+        "جمـيل",
+        "ﾊﾟﾝ",
+        "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}",
+    ];
     let items: String = titles
         .iter()
         .map(|title| format!("<item><title>{title}</title><guid>{title}</guid></item>"))
@@ -207,7 +213,9 @@ fn joined_emoji_stay_and_letter_forms_are_found() {
     let listed: Vec<&str> =
         listed.as_array().unwrap().iter().filter_map(|entry| entry["title"].as_str()).collect();
     assert!(listed.contains(&titles[0]), "{listed:?}");
-    for (query, title) in [("office", titles[1]), ("جميل", "جم")] {
+    for (query, title) in
+        [("office", titles[1]), ("جميل", "جم"), ("パン", titles[3]), ("한국", titles[4])]
+    {
         let found = program.run(&["search", "--", query]).out.replace(['«', '»'], "");
         assert!(found.contains(title), "{query}: {found}");
     }

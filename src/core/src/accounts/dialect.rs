@@ -73,23 +73,8 @@ impl Dialect {
 }
 
 /// Ends of the paths of web pages and other APIs, which people copy from the browser or the settings of a server.
-const COPIED_ENDS: [&str; 15] = [
-    "index.php",
-    "fever.php",
-    "api",
-    "i",
-    "p",
-    "v1",
-    "unread",
-    "starred",
-    "history",
-    "feeds",
-    "categories",
-    "settings",
-    "integrations",
-    "login",
-    "search",
-];
+const COPIED_ENDS: &str = "index.php fever.php api i p v1 unread starred history feeds categories settings \
+     integrations login search";
 
 /// Returns the addresses to try as the base of the API for an address that the user typed, in order.
 pub fn bases(typed: &Url) -> Vec<Url> {
@@ -115,7 +100,10 @@ pub fn bases(typed: &Url) -> Vec<Url> {
     let mut root = path.as_str();
     let shorter = |root: &'_ str| {
         let (rest, end) = root.rsplit_once('/')?;
-        COPIED_ENDS.contains(&end).then(|| rest.trim_end_matches('/').len())
+        COPIED_ENDS
+            .split_ascii_whitespace()
+            .any(|known| known == end)
+            .then(|| rest.trim_end_matches('/').len())
     };
     while let Some(length) = shorter(root) {
         root = root.get(..length).unwrap_or_default();

@@ -114,21 +114,14 @@ impl Shift {
     /// Converts `text` to Unicode superscript or subscript characters. Leaves words unchanged (`4th`, `CO max`). If text cannot be
     /// converted and `before`, the character before it, is a letter or digit, puts a sign before the text (`x^a/b`).
     pub fn apply(self, text: &str, before: Option<char>) -> String {
-        const PLAIN: &str = "0123456789+-−=()ni";
-        const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ";
-        const LOWERED: &str = "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₙᵢ";
-        let (shifted, sign) = match self {
-            Self::Up => (RAISED, '^'),
-            Self::Down => (LOWERED, '_'),
-        };
-        let shift =
-            |c: char| PLAIN.chars().zip(shifted.chars()).find(|(p, _)| *p == c).map(|(_, s)| s);
         let is_joined = before.is_some_and(char::is_alphanumeric);
-        if text.chars().all(|c| c.is_ascii_digit())
-            || (is_joined && text.chars().all(|c| shift(c).is_some()))
+        let is_sign = |c: char| c.is_ascii_digit() || (is_joined && "+-−=()ni".contains(c));
+        if text.chars().all(is_sign)
+            && let Some(shifted) = self.of_formula(text)
         {
-            return text.chars().filter_map(shift).collect();
+            return shifted;
         }
+        let sign = if self == Self::Up { '^' } else { '_' };
         let is_word = text
             .chars()
             .all(|c| c.is_alphabetic() || c.is_whitespace() || "[](),*†‡®™".contains(c));

@@ -2,6 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
+use super::content::markup::add_paragraph;
+
 /// A feed entry. `id` is never empty (SPEC C.5).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Entry {
@@ -26,6 +28,9 @@ pub struct Entry {
     pub summary: Option<String>,
     /// Content, including the publisher's markup.
     pub content: Option<String>,
+    /// The text as it is shown, if this is more than what the publisher wrote as the text: with pictures that are attached to the
+    /// entry, or without a second escaping.
+    pub shown: Option<String>,
     pub enclosures: Vec<Enclosure>,
     /// Categories as plain text.
     pub categories: Vec<String>,
@@ -35,6 +40,23 @@ impl Entry {
     /// Returns the markup to display: the content, or the summary if the content is missing or blank.
     pub fn body(&self) -> Option<&str> {
         self.content.as_deref().filter(|text| !text.trim().is_empty()).or(self.summary.as_deref())
+    }
+
+    /// Adds a paragraph to the text that is shown.
+    pub(in crate::feed) fn add_shown(&mut self, inline: &str) {
+        let body = self.shown.take().or_else(|| self.body().map(str::to_owned));
+        add_paragraph(self.shown.insert(body.unwrap_or_default()), inline);
+    }
+
+    /// Returns the summary and the content as they are kept: the displayed one of them as it is shown.
+    pub(crate) fn kept_texts(&self) -> [Option<&str>; 2] {
+        let [summary, content] = [&self.summary, &self.content].map(Option::as_deref);
+        let is_blank = |text: Option<&str>| text.is_none_or(|text| text.trim().is_empty());
+        match self.shown.as_deref() {
+            Some(_) if is_blank(content) && !is_blank(summary) => [self.shown.as_deref(), content],
+            Some(shown) => [summary, Some(shown)],
+            None => [summary, content],
+        }
     }
 }
 

@@ -28,8 +28,9 @@ pub(crate) fn content_hash(entry: &Entry) -> u128 {
     field(entry.title.as_deref().unwrap_or_default());
     field(&without_tracking(entry.link.as_deref().unwrap_or_default()));
     field(entry.author.as_deref().unwrap_or_default());
-    field(&without_comments(entry.summary.as_deref().unwrap_or_default()));
-    field(&without_comments(entry.content.as_deref().unwrap_or_default()));
+    for text in entry.kept_texts() {
+        field(&without_comments(text.unwrap_or_default()));
+    }
     let enclosures: BTreeSet<&str> =
         entry.enclosures.iter().map(|enclosure| enclosure.url.as_str()).collect();
     let categories: BTreeSet<&str> = entry.categories.iter().map(String::as_str).collect();

@@ -6,7 +6,6 @@ use url::Url;
 
 use super::address;
 use super::content::absolute_addresses::make_addresses_absolute;
-use super::content::markup::add_paragraph;
 use super::content::twice_escaped::unescaped_if_twice;
 use super::dates::date::{DateOrder, order_of, parse_date, read_date, stated_offset};
 use super::document::{FeedDocument, FeedHead, HistoryLinks, Kind, Link};
@@ -317,8 +316,7 @@ fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entr
         updated: read_stated_date(item, "date_modified", order, flaws),
         summary: markup("summary"),
         content: markup("content_html")
-            .map(|html| unescaped_if_twice(html.into()))
-            .map(|html| make_addresses_absolute(html, || text_base.cloned()).into_owned())
+            .map(|html| make_addresses_absolute(html.into(), || text_base.cloned()).into_owned())
             .or_else(plain),
         enclosures: read_enclosures(item, base),
         categories: list_values(item, "tags")
@@ -328,24 +326,24 @@ fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entr
             .collect(),
         ..Entry::default()
     };
-    if let Some(external) = external {
-        add_link(&mut entry, &external);
+    if item.get("content_html").is_some_and(Value::is_string) {
+        let markup = entry.content.as_deref().and_then(unescaped_if_twice);
+        let absolute = |html: String| make_addresses_absolute(html.into(), || text_base.cloned());
+        entry.shown = markup.map(|html| absolute(html).into_owned());
+    }
+    if let Some(link) = external.and_then(|address| missing_link(&entry, &address)) {
+        entry.add_shown(&link);
     }
     entry
 }
 
-/// Adds the address of the page that the item is about to the text, unless the text contains it.
-fn add_link(entry: &mut Entry, address: &str) {
+/// Returns a link to the page that the item is about, unless the text contains it.
+fn missing_link(entry: &Entry, address: &str) -> Option<String> {
     let mut escaped = String::with_capacity(address.len());
     text::push_escaped(&mut escaped, address);
     let shown = entry.body().unwrap_or_default();
-    if !shown.contains(&escaped) && !shown.contains(address) {
-        let is_summary = entry.content.as_ref().is_none_or(|text| text.trim().is_empty())
-            && entry.summary.is_some();
-        let text = if is_summary { &mut entry.summary } else { &mut entry.content };
-        let link = format!("<a href=\"{escaped}\">{escaped}</a>");
-        add_paragraph(text.get_or_insert_default(), &link);
-    }
+    let is_missing = !shown.contains(&escaped) && !shown.contains(address);
+    is_missing.then(|| format!("<a href=\"{escaped}\">{escaped}</a>"))
 }
 
 fn read_stated_date(
@@ -461,9 +459,11 @@ mod tests {
         let author = |at: usize| read.entries[at].author.as_deref();
         assert_eq!([author(0), author(1), author(2)], [Some("Ada, Bo"), Some("Cy"), None]);
         let link = "<a href=\"https://b.example/x?a&amp;b\">https://b.example/x?a&amp;b</a>";
-        assert_eq!(read.entries[0].body(), Some(format!("a\nb\n\n{link}").as_str()));
-        assert_eq!(read.entries[1].body(), Some("<p>c</p>"));
-        assert!(read.entries[2].body().unwrap().starts_with("<p>c</p><p><a href="));
+        let kept = |at: usize| read.entries[at].kept_texts()[1].unwrap_or_default();
+        assert_eq!(read.entries[0].body(), Some("a\nb"), "it stays as the publisher wrote it");
+        assert_eq!(kept(0), format!("a\nb\n\n{link}"));
+        assert_eq!(kept(1), "<p>c</p>");
+        assert!(kept(2).starts_with("<p>c</p><p><a href="), "{}", kept(2));
     }
 
     #[test]

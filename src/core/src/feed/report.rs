@@ -108,6 +108,7 @@ fn entry_json(entry: &Entry) -> Value {
         "author": entry.author,
         "summary": entry.summary,
         "content": entry.content,
+        "shown": entry.shown,
         "enclosures": entry.enclosures.iter().map(enclosure_json).collect::<Vec<_>>(),
         "categories": entry.categories,
     })

@@ -271,37 +271,10 @@ fn tag_name(tag: &str) -> &str {
 }
 
 /// Checks whether an element separates the words before and after its tags.
-fn is_block(name: &str) -> bool {
-    const BLOCK: [&str; 27] = [
-        "article",
-        "aside",
-        "blockquote",
-        "br",
-        "caption",
-        "center",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "figcaption",
-        "figure",
-        "footer",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "header",
-        "hr",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "table",
-        "td",
-        "tr",
-        "ul",
-    ];
-    BLOCK.iter().any(|known| name.eq_ignore_ascii_case(known))
+pub(super) fn is_block(name: &str) -> bool {
+    const BLOCK: &str = "p br div li h1 h2 h3 h4 h5 h6 ul ol pre td tr table blockquote article aside caption center dd dl dt \
+         figcaption figure footer header hr section";
+    BLOCK.split_ascii_whitespace().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Returns the length of `text` up to the end tag of the hidden element `name`, or the whole length if there is no such end tag.

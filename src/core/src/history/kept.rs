@@ -172,7 +172,8 @@ pub(super) fn short_content_hash(entry: &Entry) -> u64 {
 /// Returns the beginning of the text of an entry without a title.
 fn excerpt(entry: &Entry) -> Option<String> {
     let untitled = entry.title.as_deref().is_none_or(|title| title.trim().is_empty());
-    let text = without_data_values(entry.body().filter(|_| untitled)?);
+    let body = untitled.then(|| EntryBody::from_copy(entry))?;
+    let text = without_data_values(body.text()?);
     let start = text.get(..text.floor_char_boundary(EXCERPT_FROM_BYTES)).unwrap_or_default();
     Some(one_line(&strip_markup(start), EXCERPT_CHARS)).filter(|line| !line.is_empty())
 }
@@ -209,7 +210,8 @@ pub struct PreviousText {
 impl EntryBody {
     /// Creates the body from one copy of the entry.
     pub fn from_copy(entry: &Entry) -> Self {
-        Self { summary: entry.summary.clone(), content: entry.content.clone(), previous: None }
+        let [summary, content] = entry.kept_texts().map(|text| text.map(str::to_owned));
+        Self { summary, content, previous: None }
     }
 
     /// Returns the text to display: the content, or the summary if the content is blank.

@@ -86,7 +86,7 @@ impl MergedEntry {
             return;
         }
         if !wins && short_content_hash(copy) != self.row.content {
-            let text = copy.body().unwrap_or_default().to_owned();
+            let text = EntryBody::from_copy(copy).text().unwrap_or_default().to_owned();
             let title = copy.title.clone();
             let former = Some(id.clone());
             self.earlier = Some(Box::new(PreviousText { title, text, at, former, before: None }));

@@ -1,11 +1,12 @@
 //! Folding of letters for comparison: removes differences in case, accents and width.
 
 use icu_normalizer::properties::{
-    CanonicalCombiningClassMapBorrowed, CanonicalDecompositionBorrowed, Decomposed,
+    CanonicalCombiningClassMapBorrowed, CanonicalCompositionBorrowed,
 };
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
 /// Letters that cannot be decomposed, with the plain letters that people type instead of them.
-const WRITTEN_AS: [(char, &str); 19] = [
+const WRITTEN_AS: [(char, &str); 12] = [
     ('ß', "ss"),
     ('æ', "ae"),
     ('œ', "oe"),
@@ -18,17 +19,7 @@ const WRITTEN_AS: [(char, &str); 19] = [
     ('þ', "th"),
     ('ς', "σ"),
     ('ŋ', "ng"),
-    ('ﬀ', "ff"),
-    ('ﬁ', "fi"),
-    ('ﬂ', "fl"),
-    ('ﬃ', "ffi"),
-    ('ﬄ', "ffl"),
-    ('ﬅ', "st"),
-    ('ﬆ', "st"),
 ];
-
-/// Maximum depth of nested decompositions. No letter needs more.
-const DEPTH_MAX: u8 = 4;
 
 /// Checks whether a character can be part of a word: a letter, a digit, or a mark on one.
 pub(super) fn is_of_word(char: char) -> bool {
@@ -73,46 +64,67 @@ pub(super) fn is_dense(char: char) -> bool {
 /// Returns a text without differences in case, accents and width.
 pub fn folded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    text.chars().for_each(|char| push_folded(&mut out, char));
+    let mut rest = text;
+    while !rest.is_empty() {
+        let length = push_folded(&mut out, rest);
+        rest = rest.get(length..).unwrap_or_default();
+    }
     out
 }
 
-/// Appends the folded form of a character: without case, accent and width.
-pub(super) fn push_folded(out: &mut String, char: char) {
-    if char.is_ascii() {
-        out.push(char.to_ascii_lowercase());
-    } else if is_dense(char) {
-        out.push(char);
-    } else if matches!(char, '\u{ff01}'..='\u{ff5e}') {
-        let narrow = u32::from(char).saturating_sub(0xfee0);
-        out.extend(char::from_u32(narrow).map(|narrow| narrow.to_ascii_lowercase()));
+/// Appends the folded form of the first letter of a text: without case, accent and width, and as one character if it is written
+/// as several (conjoining jamo, kana with a sound mark). Returns the length of the letter in bytes.
+pub(super) fn push_folded(out: &mut String, text: &str) -> usize {
+    let mut chars = text.chars();
+    let Some(first) = chars.next() else { return 0 };
+    if first.is_ascii() {
+        out.push(first.to_ascii_lowercase());
+    } else if is_dense(first) {
+        let mut letter = full_width(first);
+        let mut length = first.len_utf8();
+        for next in chars {
+            let Some(joined) = composed(letter, next) else { break };
+            letter = joined;
+            length = length.saturating_add(next.len_utf8());
+        }
+        out.push(letter);
+        return length;
     } else {
-        for lower in char.to_lowercase() {
-            push_base(out, lower, 0);
+        push_base(out, first);
+    }
+    first.len_utf8()
+}
+
+/// Appends the lowercase base of a letter, without its accents.
+fn push_base(out: &mut String, letter: char) {
+    let parts = DecomposingNormalizerBorrowed::new_nfkd().normalize_iter(std::iter::once(letter));
+    let lower = parts.flat_map(char::to_lowercase);
+    for char in lower.filter(|char| !is_accent(*char) && !is_silent(*char)) {
+        match WRITTEN_AS.iter().find(|(letter, _)| *letter == char) {
+            Some((_, written)) => out.push_str(written),
+            None => out.push(char),
         }
     }
 }
 
-/// Appends the base of a lowercase letter, without its accents. Decompositions are followed down to a maximum depth.
-fn push_base(out: &mut String, char: char, depth: u8) {
-    if is_accent(char) || is_silent(char) {
-        return;
+/// Joins a letter of a dense script with the part of it that follows.
+fn composed(letter: char, next: char) -> Option<char> {
+    let is_part =
+        matches!(next, '\u{1160}'..='\u{11ff}' | '\u{3099}' | '\u{309a}' | '\u{ff9e}' | '\u{ff9f}');
+    is_part.then(|| CanonicalCompositionBorrowed::new().compose(letter, full_width(next))).flatten()
+}
+
+/// Returns the usual form of a letter of a dense script: kana and jamo of half the width, radicals, ideographs kept for
+/// compatibility.
+fn full_width(letter: char) -> char {
+    if matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
+    {
+        return letter;
     }
-    if let Some((_, written)) = WRITTEN_AS.iter().find(|(letter, _)| *letter == char) {
-        out.push_str(written);
-        return;
-    }
-    if depth >= DEPTH_MAX {
-        out.push(char);
-        return;
-    }
-    match CanonicalDecompositionBorrowed::new().decompose(char) {
-        Decomposed::Default => out.push(char),
-        Decomposed::Singleton(same) => push_base(out, same, depth.saturating_add(1)),
-        Decomposed::Expansion(base, mark) => {
-            push_base(out, base, depth.saturating_add(1));
-            push_base(out, mark, depth.saturating_add(1));
-        }
+    let mut forms = ComposingNormalizerBorrowed::new_nfkc().normalize_iter(std::iter::once(letter));
+    match (forms.next(), forms.next()) {
+        (Some(one), None) => one,
+        _ => letter,
     }
 }
 
@@ -131,7 +143,10 @@ mod tests {
             ("ＡＢＣ１", "abc1"),
             ("Ёлка", "елка"),
             ("がガ한", "がガ한"),
-            ("oﬃce ﬁre جمـيل", "office fire جميل"),
+            ("oﬃce ﬁre جمـيل ℡ ㎏ ²", "office fire جميل tel kg 2"),
+            ("ﾊﾟﾝｱﾞ は\u{309a}", "パンア\u{3099} ぱ"),
+            ("\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8} ﾡ", "한국 ᄀ"),
+            ("⽇ \u{f9dc} ำ", "日 隆 ำ"),
             ("कि", "कि"),
             ("שָׁלוֹם", "שלום"),
         ] {

@@ -362,10 +362,10 @@ fn age(typed: &str, zone: Tz) -> Option<RowTest> {
     }
 }
 
-/// Checks whether the last word of a text is a single character that ends a run of two or more characters of a script
+/// Checks whether the last word of a text is a single letter that ends a run of two or more letters of a script
 /// without spaces.
 fn ends_run(text: &str, last: &str) -> bool {
-    is_one_dense(last) && text.trim_end_matches('*').chars().rev().take(2).all(is_dense)
+    is_one_dense(last) && folded(text.trim_end_matches('*')).chars().rev().take(2).all(is_dense)
 }
 
 fn is_one_dense(word: &str) -> bool {

@@ -1,7 +1,7 @@
 //! The words of a text, as stored in the index and used in queries.
 //!
 //! A word is a run of letters and digits, folded to remove case and accents. Scripts written without spaces have no such
-//! runs: in them, every two neighbouring characters form a word, and the last character of a run is also a word. Any part of
+//! runs: in them, every two neighbouring letters form a word, and the last letter of a run is also a word. Any part of
 //! a text can therefore be found by its consecutive words.
 
 use super::fold::{is_dense, is_of_word, is_silent, push_folded};
@@ -72,7 +72,7 @@ impl<'t> WordScanner<'t> {
             let first = self.skip_to_word()?;
             let from = self.at;
             let to = if !first.is_ascii() && is_dense(first) {
-                self.pair(folded, first)
+                self.pair(folded)
             } else {
                 self.run(folded)
             };
@@ -103,18 +103,15 @@ impl<'t> WordScanner<'t> {
         }
     }
 
-    /// Reads a word in a script without spaces: two neighbouring characters, or the last character of a run. Returns the
+    /// Reads a word in a script without spaces: two neighbouring letters, or the last letter of a run. Returns the
     /// offset of its end.
-    fn pair(&mut self, folded: &mut String, first: char) -> usize {
-        push_folded(folded, first);
-        let behind = self.at.saturating_add(first.len_utf8());
-        self.at = behind;
-        match self.rest().chars().next().filter(|next| is_dense(*next)) {
-            Some(next) => {
-                push_folded(folded, next);
-                behind.saturating_add(next.len_utf8())
+    fn pair(&mut self, folded: &mut String) -> usize {
+        self.at = self.at.saturating_add(push_folded(folded, self.rest()));
+        match self.rest().chars().next() {
+            Some(next) if is_dense(next) => {
+                self.at.saturating_add(push_folded(folded, self.rest()))
             }
-            None => behind,
+            Some(_) | None => self.at,
         }
     }
 
@@ -137,7 +134,7 @@ impl<'t> WordScanner<'t> {
                 return to;
             }
             if chars < WORD_CHARS_MAX && !is_silent(char) {
-                push_folded(folded, char);
+                push_folded(folded, self.rest());
                 chars = chars.saturating_add(1);
             }
             self.at = to.saturating_add(char.len_utf8());
@@ -164,6 +161,7 @@ impl<'t> WordScanner<'t> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::fold::folded;
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
@@ -183,6 +181,8 @@ mod tests {
             ("漢字かな", vec!["漢字", "字か", "かな", "な"]),
             ("東京2020", vec!["東京", "京", "2020"]),
             ("한국어 글", vec!["한국", "국어", "어", "글"]),
+            ("ﾊﾟﾝ", vec!["パン", "ン"]),
+            ("\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}", vec!["한국", "국"]),
             ("हिन्दी", vec!["हिन्दी"]),
             ("\u{301} \u{200d}", vec![]),
             ("", vec![]),
@@ -192,25 +192,42 @@ mod tests {
         assert_eq!(words(&"x".repeat(500)), ["x".repeat(WORD_CHARS_MAX)]);
     }
 
-    /// The words of a text, found character by character.
+    /// The letters of a text with their offsets.
+    fn letters(text: &str) -> Vec<(usize, char, &str)> {
+        let (mut letters, mut at) = (Vec::new(), 0);
+        while let Some(first) = text[at..].chars().next() {
+            let length = if is_dense(first) {
+                push_folded(&mut String::new(), &text[at..])
+            } else {
+                first.len_utf8()
+            };
+            letters.push((at, first, &text[at..at + length]));
+            at += length;
+        }
+        letters
+    }
+
+    /// The words of a text, found letter by letter.
     fn slowly_scanned(text: &str) -> Vec<(ScannedWord, String)> {
-        let chars: Vec<(usize, char)> = text.char_indices().collect();
+        let letters = letters(text);
         let (mut words, mut next) = (Vec::new(), 0);
-        while let Some((from, first)) = chars.get(next).copied() {
-            let mut folded = String::new();
+        while let Some((from, first, _)) = letters.get(next).copied() {
             let end = if !is_of_word(first) {
                 next + 1
             } else if is_dense(first) {
-                let pair = chars[next..].iter().take(2).take_while(|(_, char)| is_dense(*char));
-                next + pair.inspect(|(_, char)| push_folded(&mut folded, *char)).count()
+                next + letters[next..]
+                    .iter()
+                    .take(2)
+                    .take_while(|letter| is_dense(letter.1))
+                    .count()
             } else {
                 let is_of_run = |char| is_of_word(char) && !is_dense(char);
-                let run = chars[next..].iter().take_while(|(_, char)| is_of_run(*char));
-                let heard = run.clone().filter(|(_, char)| !is_silent(*char));
-                heard.take(WORD_CHARS_MAX).for_each(|(_, char)| push_folded(&mut folded, *char));
-                next + run.count()
+                next + letters[next..].iter().take_while(|letter| is_of_run(letter.1)).count()
             };
-            let to = chars.get(end).map_or(text.len(), |(at, _)| *at);
+            let of_word = letters[next..end].iter().filter(|(_, char, _)| is_of_word(*char));
+            let heard = of_word.filter(|(_, char, _)| !is_silent(*char)).take(WORD_CHARS_MAX);
+            let folded: String = heard.map(|(.., letter)| folded(letter)).collect();
+            let to = letters.get(end).map_or(text.len(), |(at, ..)| *at);
             if !folded.is_empty() {
                 words.push((ScannedWord { from, to, place: words.len() }, folded));
             }
@@ -234,7 +251,7 @@ mod tests {
             1 => "[a-zA-Z0-9]{45,52}",
             2 => "[éÀßøıİŁñ½ªЖάΣשא²]{1,3}",
             2 => "[\u{301}\u{308}\u{5b4}\u{64b}\u{93f}\u{94d}\u{ad}\u{200c}\u{200d}\u{fe0f}\u{2060}]{1,2}",
-            2 => "[漢字かなカ한글ไทย々〇ｱＡ１\u{ff9e}\u{20000}]{1,3}",
+            2 => "[漢字かなカ한글ไทย々〇ｱﾊＡ１\u{ff9e}\u{ff9f}\u{3099}\u{1112}\u{1161}\u{11ab}\u{20000}]{1,3}",
             2 => "[’‘“”—…\u{a0}\u{2028}€😀👩🏽🇩]{1,2}",
             1 => any::<char>().prop_map(String::from),
         ]

@@ -107,6 +107,25 @@ fn an_article_leads_to_the_feed_of_its_site() {
     }
 }
 
+/// A service that keeps programs away answers with a page of its own. No address is requested twice.
+#[test]
+fn a_guarded_feed_is_called_so() {
+    let site = Site::start(|request: PublisherRequest| match request.path() {
+        "/blog/rss.xml" => {
+            answer(200, &[HTML], "<html><script src='/_Incapsula_Resource?a=1'></script><body>")
+        }
+        _ => answer(404, &[], ""),
+    });
+    let told = new_program().run(&["add", &site.at("/blog/rss.xml")]).with(2);
+    assert!(told.err.contains("Imperva guards the site"), "{}", told.err);
+    let mut asked: Vec<String> =
+        site.all_requests().into_iter().map(|request| request.path_and_query).collect();
+    let all = asked.len();
+    asked.sort();
+    asked.dedup();
+    assert_eq!(asked.len(), all, "{asked:?}");
+}
+
 /// SPEC D.2: a server that refuses the usual formats, or sends its data instead of a page, is asked once more at once, and by later
 /// polls in the same way.
 #[test]

@@ -27,7 +27,7 @@ fn is_address(name: &str) -> bool {
 const ADDRESS_BYTES_MAX: usize = 4_096;
 
 /// Resolves the relative URLs in the tags of markup. Calls `base` only if the markup contains a relative URL.
-pub(in crate::feed) fn make_addresses_absolute(
+pub fn make_addresses_absolute(
     markup: Cow<'_, str>,
     base: impl FnOnce() -> Option<Url>,
 ) -> Cow<'_, str> {

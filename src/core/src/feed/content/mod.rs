@@ -1,6 +1,6 @@
 //! Processes the HTML of entries: recognises markup, reports its tags and texts, and makes its URLs absolute.
 
-pub(super) mod absolute_addresses;
+pub mod absolute_addresses;
 pub mod data_values;
 pub mod html_names;
 pub mod markup;

@@ -1,42 +1,18 @@
 //! Recognises a text whose markup the publisher escaped twice, so that readers would see its tags.
 
-use std::borrow::Cow;
-
 use super::html_names::{element_kind, is_void};
 use super::markup::{Piece, walk_markup};
+use crate::feed::text::is_block;
 use crate::feed::xml::references::resolve;
 
-/// Elements with which an article begins.
-const BLOCKS: [&str; 18] = [
-    "p",
-    "div",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "ul",
-    "ol",
-    "blockquote",
-    "table",
-    "figure",
-    "section",
-    "article",
-    "pre",
-    "dl",
-    "center",
-];
-
-/// Returns the markup of a text that consists of nothing but escaped elements, each of them closed. Any other text is returned
-/// unchanged, because it may be about markup.
-pub(in crate::feed) fn unescaped_if_twice(text: Cow<'_, str>) -> Cow<'_, str> {
+/// Returns the markup of a text that consists of nothing but escaped elements, each of them closed. Returns `None` for any other
+/// text, because it may be about markup.
+pub(in crate::feed) fn unescaped_if_twice(text: &str) -> Option<String> {
     let trimmed = text.trim();
     if !trimmed.starts_with("&lt;") || !trimmed.ends_with("&gt;") || text.contains('<') {
-        return text;
+        return None;
     }
-    let markup = resolve(trimmed);
-    if is_balanced(&markup) { Cow::Owned(markup) } else { text }
+    Some(resolve(trimmed)).filter(|markup| is_balanced(markup))
 }
 
 /// Checks whether markup consists of block elements that are properly nested and closed, without text beside them.
@@ -46,7 +22,7 @@ fn is_balanced(markup: &str) -> bool {
     walk_markup(markup, |piece| match piece {
         Piece::Open(tag) => {
             let name = tag.name();
-            let fits = !open.is_empty() || BLOCKS.contains(&name) || is_void(name);
+            let fits = !open.is_empty() || is_block(name) || is_void(name);
             is_balanced &= fits && element_kind(name).is_some();
             if !is_void(name) && !tag.is_self_closing() {
                 open.push(name.to_owned());
@@ -67,26 +43,20 @@ mod tests {
         for (text, expected) in [
             (
                 "&lt;p&gt;a &lt;b&gt;b&lt;/b&gt;&lt;br&gt;c&lt;/p&gt; &lt;p&gt;d&lt;/p&gt;",
-                "<p>a <b>b</b><br>c</p> <p>d</p>",
+                Some("<p>a <b>b</b><br>c</p> <p>d</p>"),
             ),
             (
                 "&lt;p&gt;a &amp;amp; b &lt;a href=&#34;x&#34;&gt;c&lt;/a&gt;&lt;/p&gt;",
-                "<p>a &amp; b <a href=\"x\">c</a></p>",
+                Some("<p>a &amp; b <a href=\"x\">c</a></p>"),
             ),
-            ("&lt;b&gt;", "&lt;b&gt;"),
-            ("&lt;b&gt;a&lt;/b&gt;", "&lt;b&gt;a&lt;/b&gt;"),
-            ("&lt;p&gt;a", "&lt;p&gt;a"),
-            (
-                "&lt;p&gt; and &lt;/p&gt; in text &lt;p&gt;",
-                "&lt;p&gt; and &lt;/p&gt; in text &lt;p&gt;",
-            ),
-            (
-                "&lt;p&gt;a&lt;/p&gt; text &lt;p&gt;b&lt;/p&gt;",
-                "&lt;p&gt;a&lt;/p&gt; text &lt;p&gt;b&lt;/p&gt;",
-            ),
-            ("<p>&lt;p&gt;a&lt;/p&gt;</p>", "<p>&lt;p&gt;a&lt;/p&gt;</p>"),
+            ("&lt;b&gt;", None),
+            ("&lt;b&gt;a&lt;/b&gt;", None),
+            ("&lt;p&gt;a", None),
+            ("&lt;p&gt; and &lt;/p&gt; in text &lt;p&gt;", None),
+            ("&lt;p&gt;a&lt;/p&gt; text &lt;p&gt;b&lt;/p&gt;", None),
+            ("<p>&lt;p&gt;a&lt;/p&gt;</p>", None),
         ] {
-            assert_eq!(unescaped_if_twice(text.into()), expected);
+            assert_eq!(unescaped_if_twice(text).as_deref(), expected);
         }
     }
 }

@@ -179,6 +179,13 @@ impl PageHead {
                     tag.attribute("content").unwrap_or_default().clone_into(&mut self.shared_title);
                 }
             }
+            // The page of a service that keeps programs away has no title, but a script or a frame of the service.
+            "script" | "iframe" if self.shared_title.is_empty() => {
+                let source = tag.attribute("src").unwrap_or_default();
+                let start = source.find("_Incapsula_Resource").unwrap_or(source.len());
+                let named = source.get(start..).unwrap_or_default();
+                named.split('?').next().unwrap_or_default().clone_into(&mut self.shared_title);
+            }
             _ => {}
         }
     }
@@ -323,6 +330,8 @@ mod tests {
         let title = |html: &[u8]| read_page_feeds(html, "").title;
         assert_eq!(title(b"<title> A &amp;\n B</title><title>C</title>").as_deref(), Some("A & B"));
         assert_eq!(title(b"<meta property=og:title content=X>").as_deref(), Some("X"));
+        let guarded = title(b"<body><iframe src='//a.example/_Incapsula_Resource?a=1'></iframe>");
+        assert_eq!(guarded.as_deref(), Some("_Incapsula_Resource"));
         assert_eq!(
             title(b"<meta charset=iso-8859-1><title>\xE9</title>").as_deref(),
             Some("\u{e9}")

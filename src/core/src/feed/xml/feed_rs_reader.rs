@@ -61,6 +61,7 @@ fn name(person: model::Person) -> Option<String> {
 fn read_entry(entry: model::Entry) -> Entry {
     let safe = |text: String| safe_text(&text).into_owned();
     Entry {
+        shown: None,
         id: safe(entry.id),
         title: line(entry.title),
         link: entry.links.into_iter().next().map(|link| safe(link.href)),

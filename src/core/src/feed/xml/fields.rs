@@ -98,7 +98,6 @@ pub(in crate::feed) const ENTRY: &[FieldRow] = &[
     (Ns::Rss, "content", FeedField::Content, 5),
     (Ns::Rss, "body", FeedField::Content, 6),
     (Ns::Rss, "payload", FeedField::Content, 7),
-    (Ns::Other, "full-text", FeedField::Content, 8),
     (Ns::Rss, "pubdate", FeedField::Published, 0),
     (Ns::Atom, "published", FeedField::Published, 1),
     (Ns::Atom, "issued", FeedField::Published, 2),
@@ -109,8 +108,6 @@ pub(in crate::feed) const ENTRY: &[FieldRow] = &[
     (Ns::Atom, "pubdate", FeedField::Published, 7),
     (Ns::Rss, "published", FeedField::Published, 8),
     (Ns::Rss, "date", FeedField::Published, 9),
-    (Ns::Prism, "publicationdate", FeedField::Published, 10),
-    (Ns::Prism, "coverdate", FeedField::Published, 11),
     (Ns::Atom, "updated", FeedField::Updated, 0),
     (Ns::Atom, "modified", FeedField::Updated, 1),
     (Ns::DcTerms, "modified", FeedField::Updated, 2),
@@ -132,6 +129,9 @@ pub(in crate::feed) const ENTRY: &[FieldRow] = &[
     (Ns::Podcast, "transcript", FeedField::Attachment, 0),
     (Ns::Podcast, "chapters", FeedField::Attachment, 0),
     (Ns::Itunes, "duration", FeedField::Duration, 0),
+    (Ns::Other, "full-text", FeedField::Content, 8),
+    (Ns::Prism, "publicationdate", FeedField::Published, 10),
+    (Ns::Prism, "coverdate", FeedField::Published, 11),
 ];
 
 /// Maximum number of elements kept for fields with several values, such as authors.

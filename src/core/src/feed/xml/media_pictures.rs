@@ -1,4 +1,4 @@
-//! Adds the pictures that Media RSS attaches to an entry to its text, as Mastodon, Pixelfed and news sites publish them.
+//! The pictures that Media RSS attaches to an entry, as Mastodon, Pixelfed and news sites publish them: they are shown after its text.
 
 use url::Url;
 
@@ -8,9 +8,8 @@ use super::fields::{ChosenElements, FeedField};
 use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::address;
-use crate::feed::content::markup::add_paragraph;
 use crate::feed::entry::Entry;
-use crate::feed::text::{TITLE_MAX, push_escaped, strip_markup};
+use crate::feed::text::{TITLE_MAX, push_escaped, resolved_line, strip_markup};
 
 /// Maximum number of pictures that are added to a text.
 const PICTURES_MAX: usize = 40;
@@ -34,34 +33,34 @@ impl MediaPicture {
     }
 }
 
-/// Adds the pictures in `media:content` that the text does not contain. Returns a title for an entry that has neither a title nor
-/// a text: the description of its first picture.
-pub(super) fn add_pictures(entry: &mut Entry, pictures: Vec<MediaPicture>) -> Option<String> {
-    let body = entry.body().unwrap_or_default();
+/// Shows the pictures in `media:content` that the text does not contain.
+pub(super) fn add_pictures(entry: &mut Entry, pictures: &[MediaPicture]) {
+    if pictures.is_empty() {
+        return;
+    }
+    let body = entry.shown.as_deref().or(entry.body()).unwrap_or_default();
     let has_picture = body.contains("<img");
     let is_missing = |picture: &&MediaPicture| {
         let is_extra = has_picture && picture.description.is_empty();
         !(is_extra || names_file(body, stem(&picture.url)))
     };
-    let added: Vec<String> =
-        pictures.iter().filter(is_missing).take(PICTURES_MAX).map(MediaPicture::markup).collect();
-    if added.is_empty() {
+    let missing = pictures.iter().filter(is_missing).take(PICTURES_MAX);
+    let added: Vec<String> = missing.map(MediaPicture::markup).collect();
+    for picture in &added {
+        entry.add_shown(picture);
+    }
+}
+
+/// Returns a title for an entry that consists of pictures: what the first one shows.
+pub(super) fn title_of_pictures(entry: &Entry) -> Option<String> {
+    let shown = entry.shown.as_deref()?.split(" alt=\"").skip(1);
+    let has_text = |text: &String| !strip_markup(text).trim().is_empty();
+    if [&entry.summary, &entry.content].into_iter().flatten().any(has_text) {
         return None;
     }
-    let is_shown =
-        |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
-    let has_text = !strip_markup(body).trim().is_empty();
-    let text = if is_shown(&entry.content) || !is_shown(&entry.summary) {
-        &mut entry.content
-    } else {
-        &mut entry.summary
-    };
-    let text = text.get_or_insert_default();
-    for picture in &added {
-        add_paragraph(text, picture);
-    }
-    let described = pictures.into_iter().map(|picture| picture.description);
-    described.filter(|_| !has_text).find(|text| !text.is_empty())
+    let mut titles =
+        shown.filter_map(|rest| Some(resolved_line(rest.split('"').next()?, TITLE_MAX)));
+    titles.find(|title| !title.is_empty())
 }
 
 /// Reads the pictures of an entry. Several sizes of one picture count as one.
@@ -142,25 +141,31 @@ mod tests {
         parse(document.as_bytes(), &origin).entries.remove(0)
     }
 
+    fn shown(entry: &Entry) -> String {
+        let [summary, content] = entry.kept_texts();
+        content.or(summary).unwrap_or_default().to_owned()
+    }
+
     #[test]
     fn pictures_of_a_post_are_added_with_their_descriptions() {
         let one = "<media:content url='/a.jpg' medium='image'><media:description>A &lt;heron</media:description></media:content>";
         let entry = read(&format!("<description>Look!</description>{one}"));
+        assert_eq!(entry.body(), Some("Look!"), "it stays as the publisher wrote it");
         assert_eq!(
-            entry.body(),
-            Some("Look!\n\n<img src=\"https://a.example/a.jpg\" alt=\"A &lt;heron\">")
+            shown(&entry),
+            "Look!\n\n<img src=\"https://a.example/a.jpg\" alt=\"A &lt;heron\">"
         );
         assert_eq!(entry.title, None);
         let words =
             read(&format!("<description>Look at a heron: b.example/about</description>{one}"));
-        assert!(words.body().unwrap().contains("<img"), "its name is a word, too");
+        assert!(shown(&words).contains("<img"), "its name is a word, too");
         let alone = read(&format!("<description></description>{one}"));
         assert_eq!(alone.title.as_deref(), Some("A <heron"));
         let group = "<media:group><media:content url='/s.jpg?w=1' medium='image' width='140'/><media:content url='/s.jpg?w=2' medium='image' width='460'/>\
                      <media:description>Both</media:description></media:group>";
         let entry = read(&format!("<title>T</title>{group}"));
         let picture = "<img src=\"https://a.example/s.jpg?w=2\" alt=\"Both\">";
-        assert_eq!(entry.body(), Some(format!("Both\n\n{picture}").as_str()));
+        assert_eq!(shown(&entry), format!("Both\n\n{picture}"));
     }
 
     #[test]
@@ -171,7 +176,7 @@ mod tests {
             "<description>x</description><media:content url='https://2.gravatar.com/avatar/1' medium='image'><media:title>ada</media:title></media:content>",
             "<description>x</description><media:content url='/a.mp4' medium='video'/><media:thumbnail url='/a.jpg'/>",
         ] {
-            let body = read(inside).body().unwrap().to_owned();
+            let body = shown(&read(inside));
             assert!(!body.contains("<img src=\""), "{body}");
         }
     }

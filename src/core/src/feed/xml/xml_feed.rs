@@ -8,7 +8,7 @@ use url::Url;
 use super::attachments::read_attachments;
 use super::constructs::Construct;
 use super::fields::{self, ChosenElements, FeedField};
-use super::media_pictures::{self, MediaPicture};
+use super::media_pictures;
 use super::missing_entries::{explain_missing_entries, is_entry};
 use super::names::Ns;
 use super::tree::XmlElement;
@@ -294,7 +294,9 @@ fn read_entry(
         .or_else(|| attribute.clone())
         .or_else(|| read_source(&chosen, url));
     let base = |element: XmlElement<'_, '_>| within.base(entry, element, link.as_deref());
+    let (author, first_author) = read_authors(&chosen);
     let content = Entry {
+        shown: None,
         id: id.and_then(XmlElement::line).or(about).unwrap_or_default(),
         published: chosen.date(FeedField::Published),
         offset_minutes: [FeedField::Published, FeedField::Updated]
@@ -309,20 +311,16 @@ fn read_entry(
         link,
         comments: links.comments,
         title: read_line(&chosen, FeedField::Title),
-        author: read_authors(&chosen),
+        author,
         enclosures: read_attachments(&chosen, &links.attached, url),
         categories: chosen.all(FeedField::Category).filter_map(category_name).collect(),
     };
-    let first_author = read_author(&chosen);
-    let mut content = content;
-    if let (Some(shown), Some(summary)) = (&mut content.content, &content.summary)
-        && shown.len() <= PICTURE_BYTES_MAX
-        && text::strip_markup(shown).trim().is_empty()
-    {
-        shown.push_str(summary);
+    let mut read =
+        ReadEntry { content, identifying_link: links.identifying.or(attribute), first_author };
+    if may_show_more(&chosen, &read.content) {
+        show_more(&chosen, &mut read.content, entry, within);
     }
-    let pictures = media_pictures::read_pictures(&chosen, url);
-    ReadEntry { content, identifying_link: links.identifying.or(attribute), first_author, pictures }
+    read
 }
 
 /// Returns the URL of an entry's content that is in an external file (RFC 4287 §4.1.3.2).
@@ -363,10 +361,8 @@ struct ReadEntry {
     content: Entry,
     /// Link that serves as the identity if no ID is stated.
     identifying_link: Option<String>,
-    /// Name of the first author, which is part of some identities.
+    /// Name of the first of several authors, which is part of some identities.
     first_author: Option<String>,
-    /// Pictures for the text. They are no part of the identity.
-    pictures: Vec<MediaPicture>,
 }
 
 /// Reads the text of a field as markup with absolute URLs. Returns `None` if the text is blank.
@@ -377,10 +373,7 @@ fn read_markup<'t, 'a>(
 ) -> Option<String> {
     let element = chosen.get(field)?;
     let inner = element.may_have_inner_base().then(|| base(element)).flatten();
-    let markup = match Construct::read(element, inner.as_ref()) {
-        Construct::Markup(markup) => unescaped_if_twice(markup),
-        plain @ Construct::Plain(_) => plain.into_markup(),
-    };
+    let markup = Construct::read(element, inner.as_ref()).into_markup();
     let markup = make_addresses_absolute(markup, || base(element));
     let trimmed = markup.trim();
     match trimmed.len() {
@@ -388,6 +381,43 @@ fn read_markup<'t, 'a>(
         all if all == markup.len() => Some(markup.into_owned()),
         _ => Some(trimmed.to_owned()),
     }
+}
+
+/// Checks whether an entry can have more to show than its text. This is quick, because few entries have.
+fn may_show_more(chosen: &ChosenElements<'_, '_>, entry: &Entry) -> bool {
+    let text = entry.content.as_ref().or(entry.summary.as_ref());
+    chosen.all(FeedField::Attachment).next().is_some()
+        || entry.content.is_some() && entry.summary.is_some()
+        || text.is_some_and(|text| text.starts_with("&lt;"))
+}
+
+/// Sets what is shown of an entry if this is more than its text: the summary beside a mere picture, the text without a second
+/// escaping, and attached pictures.
+#[inline(never)]
+fn show_more<'t, 'a>(
+    chosen: &ChosenElements<'t, 'a>,
+    entry: &mut Entry,
+    element: XmlElement<'t, 'a>,
+    within: &EntryContext<'_>,
+) {
+    if let (Some(content), Some(summary)) = (&entry.content, &entry.summary)
+        && content.len() <= PICTURE_BYTES_MAX
+        && content.contains("<img")
+        && text::strip_markup(content).trim().is_empty()
+    {
+        let summary = summary.clone();
+        entry.add_shown(&summary);
+    }
+    let field = if entry.content.is_some() { FeedField::Content } else { FeedField::Summary };
+    if let Some(markup) = entry.body().and_then(unescaped_if_twice)
+        && let Some(stated) = chosen.get(field)
+        && matches!(Construct::read(stated, None), Construct::Markup(_))
+    {
+        let base = || within.base(element, stated, entry.link.as_deref());
+        let absolute = make_addresses_absolute(markup.into(), base).into_owned();
+        entry.shown = Some(absolute);
+    }
+    media_pictures::add_pictures(entry, &media_pictures::read_pictures(chosen, within.document));
 }
 
 /// Returns the ID of an entry if it is also the URL of the entry: an `atom:id` that is a web URL, or such a `guid` unless it is
@@ -414,15 +444,20 @@ fn read_author(chosen: &ChosenElements<'_, '_>) -> Option<String> {
     chosen.all(FeedField::Author).find_map(person::author_name)
 }
 
-/// Reads the names of all authors. If several vocabularies name authors, they usually name the same ones, so only the first of
-/// these vocabularies is read.
-fn read_authors(chosen: &ChosenElements<'_, '_>) -> Option<String> {
-    let mut named = chosen
-        .all(FeedField::Author)
-        .filter_map(|element| Some((element.ns(), person::author_name(element)?)))
-        .peekable();
-    let first = named.peek().map(|(ns, _)| *ns);
-    text::joined_names(named.filter(|(ns, _)| Some(*ns) == first).map(|(_, name)| name))
+/// Reads the names of all authors. If several vocabularies name authors, they usually name the same ones, so only one of these
+/// vocabularies is read: the first with a name instead of an email address, but the owner of a podcast last. Also returns the first
+/// name if it is not the only one.
+fn read_authors(chosen: &ChosenElements<'_, '_>) -> (Option<String>, Option<String>) {
+    let named = chosen.all(FeedField::Author);
+    let mut named = named.filter_map(|element| Some((element.ns(), person::author_name(element)?)));
+    let Some(one) = named.next() else { return (None, None) };
+    let Some(other) = named.next() else { return (Some(one.1), None) };
+    let named: Vec<(Ns, String)> = [one, other].into_iter().chain(named).collect();
+    let first = named.first().map(|(_, name)| name.clone());
+    let best = named.iter().min_by_key(|(ns, name)| (name.contains('@'), *ns == Ns::Itunes));
+    let best = best.map(|(ns, _)| *ns);
+    let of_best = named.into_iter().filter(|(ns, _)| Some(*ns) == best).map(|(_, name)| name);
+    (text::joined_names(of_best), first)
 }
 
 /// Reads the name of a category. Returns `None` if the category has no name.
@@ -443,13 +478,12 @@ fn identify(entries: Vec<ReadEntry>, flaws: &mut Flaws) -> Vec<Entry> {
     for id in shared {
         flaws.add("item", &id, identity::SHARED_ID);
     }
-    let with_id = |(entry, id): (ReadEntry, String)| {
-        let mut content = Entry { id, ..entry.content };
-        let pictured = media_pictures::add_pictures(&mut content, entry.pictures);
-        content.title = content.title.or(pictured);
-        content
-    };
-    entries.into_iter().zip(ids).map(with_id).collect()
+    let with_id = |(entry, id): (ReadEntry, String)| Entry { id, ..entry.content };
+    let mut entries: Vec<Entry> = entries.into_iter().zip(ids).map(with_id).collect();
+    for entry in entries.iter_mut().filter(|entry| entry.title.is_none()) {
+        entry.title = media_pictures::title_of_pictures(entry);
+    }
+    entries
 }
 
 fn stated_identity(entry: &ReadEntry) -> StatedIdentity<'_> {
@@ -460,7 +494,7 @@ fn stated_identity(entry: &ReadEntry) -> StatedIdentity<'_> {
         link: entry.identifying_link.as_deref(),
         title: content.title.as_deref(),
         text: content.summary.as_deref().or(content.content.as_deref()),
-        author: entry.first_author.as_deref(),
+        author: entry.first_author.as_deref().or(content.author.as_deref()),
         has_more: has_date || !content.enclosures.is_empty() || !content.categories.is_empty(),
     }
 }

@@ -351,9 +351,13 @@ fn all_authors_of_one_vocabulary_are_read() {
         ),
         ("<author>a@b.example (Ada)</author><dc:creator>Ada O.</dc:creator>", "Ada"),
         ("<author></author><dc:creator>Bo</dc:creator>", "Bo"),
+        ("<author>a@b.example</author><dc:creator>Ada</dc:creator>", "Ada"),
+        ("<author>a@b.example</author>", "a@b.example"),
+        ("<itunes:author>Show</itunes:author><dc:creator>Ada</dc:creator>", "Ada"),
     ] {
         let document = format!(
-            "<rss xmlns:dc='http://purl.org/dc/elements/1.1/'><channel><item><guid>1</guid>{inside}</item></channel></rss>"
+            "<rss xmlns:dc='http://purl.org/dc/elements/1.1/' xmlns:itunes='http://www.itunes.com/dtds/podcast-1.0.dtd'>\
+             <channel><item><guid>1</guid>{inside}</item></channel></rss>"
         );
         assert_eq!(read(&document).entries[0].author.as_deref(), Some(expected), "{inside}");
     }
@@ -377,7 +381,9 @@ fn text_and_date_come_from_other_vocabularies() {
     let picture = entry(
         "<description>words</description><content:encoded>&lt;img src='https://a.example/x'></content:encoded>",
     );
-    assert_eq!(picture.body(), Some("<img src='https://a.example/x'>words"));
+    let [_, shown] = picture.kept_texts();
+    assert_eq!(shown, Some("<img src='https://a.example/x'><p>words</p>"));
     let twice = entry("<description>&amp;lt;p&amp;gt;a&amp;lt;/p&amp;gt;</description>");
-    assert_eq!(twice.body(), Some("<p>a</p>"));
+    assert_eq!(twice.body(), Some("&lt;p&gt;a&lt;/p&gt;"), "it stays as the publisher wrote it");
+    assert_eq!(twice.kept_texts()[0], Some("<p>a</p>"));
 }
