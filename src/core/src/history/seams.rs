@@ -148,8 +148,9 @@ impl HistoryRecord {
         });
     }
 
-    /// Applies an archive that was read, at the canonical address `key`, to the open seam.
-    pub(super) fn mend_seam(&mut self, key: &str, arrival: &Arrival<'_>, nodes: &Nodes) {
+    /// Applies an archive that was read, to the open seam.
+    pub(super) fn mend_seam(&mut self, edge: &Edge, arrival: &Arrival<'_>, nodes: &Nodes) {
+        let key = edge.key.as_str();
         let (document, now) = (arrival.document, arrival.fetched_at);
         self.find_sought(document);
         let is_final = self.head.as_ref().is_some_and(|head| head.key != key);
@@ -165,7 +166,10 @@ impl HistoryRecord {
             return;
         }
         parted.attempts.note(now);
-        parted.unread = parted.unread.take().filter(|unread| unread != key);
+        if parted.unread.as_deref() == Some(key) {
+            parted.unread = None;
+            parted.stale.push(edge.clone());
+        }
         let others = parted.stale.iter().filter(|edge| edge.key != key).count();
         if others > 0 || parted.unread.is_some() || parted.is_lost {
             parted.stale.retain(|edge| edge.key != key || !(is_final || holds));

@@ -292,7 +292,7 @@ impl ArchiveWalk<'_> {
             self.record.reaches = Some(self.record.reaches.unwrap_or(oldest).min(oldest));
         }
         let unread_above = self.record.unread_above();
-        self.record.mend_seam(&edge.key, arrival, self.nodes);
+        self.record.mend_seam(edge, arrival, self.nodes);
         self.record.close_overruns(document, false);
         let depth = i32::try_from(edge.depth).unwrap_or(i32::MAX).saturating_neg();
         let position = Position::Archive { epoch: edge.epoch, depth };

@@ -26,7 +26,7 @@ const PRIOR_WEIGHT: f64 = 5.0;
 /// Like [`PRIOR_WEIGHT`], but for punctual feeds: what the prior assumes about the minutes after a publication must not delay the
 /// poll when the next one is a day later.
 const PRIOR_WEIGHT_PUNCTUAL: f64 = 0.25;
-/// Share of the sharp clocks above which a feed that publishes at exact minutes counts as punctual.
+/// Share of the sharp clocks above which a feed that publishes at one minute of its bins counts as punctual.
 const PUNCTUAL_SHARE: f64 = 0.9;
 
 /// A kind of regular time at which a feed may publish.
@@ -122,15 +122,16 @@ impl Precision {
     }
 }
 
-/// Learns the share of each clock from several weeks of publications, and combines the clocks into one prediction.
-pub(super) fn mixture(weeks: &[WeekSample], precision: Precision) -> Mixture {
+/// Learns the share of each clock from several weeks of publications, and combines the clocks into one prediction. `one_minute` states
+/// whether nearly all publications are at the same minute of their bins.
+pub(super) fn mixture(weeks: &[WeekSample], precision: Precision, one_minute: bool) -> Mixture {
     let near = near_bins(weeks, precision);
     let all = Folded::from_histogram(&total(weeks), near);
     let evidence = evidence(weeks, near, all.sum, |bin| all.at(bin));
     let exact = near == EXACT_BINS;
     let (mut shares, _) = learned_shares(&evidence, precision, (PRIOR_WEIGHT, ROUNDS));
     let [of_week, _, of_day, ..] = shares;
-    if exact && of_week + of_day >= PUNCTUAL_SHARE {
+    if exact && one_minute && of_week + of_day >= PUNCTUAL_SHARE {
         (shares, _) = learned_shares(&evidence, precision, (PRIOR_WEIGHT_PUNCTUAL, ROUNDS));
     }
     Mixture { shares, density: all.mixed(&shares), exact }
@@ -339,7 +340,7 @@ mod tests {
 
     #[test]
     fn weekly_publication_minute_is_recognised() {
-        let learned = mixture(&weeks(8, |_| vec![300, 1500]), Precision::Minutes);
+        let learned = mixture(&weeks(8, |_| vec![300, 1500]), Precision::Minutes, false);
         assert!(share(&learned, PublicationClock::MinuteOfWeek) > 0.5, "{:?}", learned.shares);
         assert!(learned.density.at(300) > 100.0 / 2016.0);
     }
@@ -348,7 +349,7 @@ mod tests {
     fn workday_publication_time_is_recognised() {
         let daily =
             |age: usize| (0..5).map(move |day| day * DAY_BINS + 100 + (age * 5 + day * 3) % 9);
-        let learned = mixture(&weeks(8, |age| daily(age).collect()), Precision::Minutes);
+        let learned = mixture(&weeks(8, |age| daily(age).collect()), Precision::Minutes, false);
         let by_day = share(&learned, PublicationClock::TimeOfDay)
             + share(&learned, PublicationClock::MinuteOfDay);
         assert!(by_day > 0.5, "{:?}", learned.shares);
@@ -360,13 +361,14 @@ mod tests {
         let learned = mixture(
             &weeks(10, |age| (0..12).map(|number| scattered(age, number)).collect()),
             Precision::Minutes,
+            false,
         );
         assert!(share(&learned, PublicationClock::AnyTime) > 0.5, "{:?}", learned.shares);
     }
 
     #[test]
     fn dates_without_minutes_give_no_sharp_clock() {
-        let learned = mixture(&weeks(8, |_| vec![300, 1500]), Precision::Hours);
+        let learned = mixture(&weeks(8, |_| vec![300, 1500]), Precision::Hours, false);
         let sharp = share(&learned, PublicationClock::MinuteOfWeek)
             + share(&learned, PublicationClock::MinuteOfDay);
         assert!(sharp <= 0.0, "{:?}", learned.shares);
@@ -375,9 +377,9 @@ mod tests {
     #[test]
     fn shares_and_density_always_sum_to_one() {
         for learned in [
-            mixture(&[], Precision::Minutes),
-            mixture(&weeks(1, |_| vec![5]), Precision::Minutes),
-            mixture(&[], Precision::Hours),
+            mixture(&[], Precision::Minutes, false),
+            mixture(&weeks(1, |_| vec![5]), Precision::Minutes, false),
+            mixture(&[], Precision::Hours, false),
         ] {
             assert!((learned.shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
             assert!((learned.density.sum() - 1.0).abs() < 1e-9);

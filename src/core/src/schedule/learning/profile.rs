@@ -17,6 +17,8 @@ const SILENT_GAPS: f64 = 4.0;
 const PHASE_WEIGHT: f64 = 10.0;
 /// Like [`PHASE_WEIGHT`], but for feeds that publish at exact minutes.
 const PHASE_WEIGHT_EXACT: f64 = 0.01;
+/// Share of the publications at one minute of their bins above which a feed may be punctual.
+const ONE_MINUTE_SHARE: f64 = 0.9;
 /// Age in weeks above which publications are ignored; the window is twelve weeks.
 const WEEKS_WEIGHED: i64 = 13;
 const HALF_DAY_MINUTES: i64 = 720;
@@ -147,7 +149,9 @@ pub(super) fn profile(past: &PublicationHistory<'_>, clock: ZoneClock) -> Profil
     let seen = Seen::from_past(past, clock);
     let round_minute = seen.round_minute();
     let local = |minute: i64| minute + offset_minutes(clock, minute) - round_minute;
-    let mixture = mixture(&seen.weekly(round_minute), past.precision);
+    let [at_once, ..] = seen.phases(round_minute, PHASE_WEIGHT_EXACT);
+    let one_minute = at_once >= ONE_MINUTE_SHARE;
+    let mixture = mixture(&seen.weekly(round_minute), past.precision, one_minute);
     let rate = rate(past, &seen);
     let faded = fading(past, rate, &mixture.density, local);
     let mut density = mixture.density.scaled(1.0 - faded);
