@@ -12,7 +12,6 @@ use crate::engine::commands_under_way::is_under_way;
 use crate::engine::feeds::addition::{Added, Addition, Subscribe};
 use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::poll::plans;
 use crate::engine::request::Request;
 use crate::engine::settings::{Credentials, ONLY_BY_HAND};
 use crate::engine::state::Engine;
@@ -287,7 +286,7 @@ fn next_words(engine: &Engine, feed: &Subscription) -> Option<String> {
         return Some(ONLY_BY_HAND.to_owned());
     }
     let next = view::coming(feed.plan.next_poll?, clock::now());
-    let why = plans::settled_words(feed.plan.settled_by);
+    let why = feed.plan.settled_by.in_words();
     let placed = schedule::places_polls(&feed.state.facts);
     let every = feed
         .plan

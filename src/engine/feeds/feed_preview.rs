@@ -84,7 +84,7 @@ fn describe_schedule(
     plans::foreseen(&mut feed, &engine.settings, engine.salt, now);
     feed.state.facts.learned = learned(engine, now, &feed, document);
     let decision = plans::foreseen(&mut feed, &engine.settings, engine.salt, now);
-    let why = plans::settled_words(decision.settled_by);
+    let why = decision.settled_by.in_words();
     let held = decision.kind != PlanKind::Interval
         || matches!(
             decision.settled_by,

@@ -172,7 +172,7 @@ fn pace_notice(
         Some(at) if before.plan.next_poll == Some(at) && at > now => format!(
             " · next poll still {} ({})",
             plans::wait_words(at, now),
-            plans::settled_words(after.plan.settled_by)
+            after.plan.settled_by.in_words()
         ),
         Some(at) => format!(" · next poll {}", plans::wait_words(at, now)),
     };

@@ -25,7 +25,6 @@ use super::plan_rhythm::{outline_lines, rhythm_lines};
 use super::plan_week::week_lines;
 use crate::engine::external::feed_sources::source_words;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::poll::plans::stage_words;
 use crate::ui::app::App;
 use crate::ui::state::plan_pane::{PaceEffect, PlanPane};
 use crate::view::{cells, pane, theme, when};
@@ -180,7 +179,7 @@ fn answer(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'stat
 }
 
 fn step_lines(step: &PlanStep, ink: LineInk) -> Vec<Line<'static>> {
-    let name = stage_words(step.stage);
+    let name = step.stage.in_words();
     let values = match (step.before, step.after) {
         (Some(before), Some(after)) if before != after => {
             format!("{} → {}", value(before, ink), value(after, ink))

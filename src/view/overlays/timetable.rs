@@ -7,7 +7,6 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::plan::pace_sign;
-use crate::engine::poll::plans::settled_words;
 use crate::ui::app::App;
 use crate::ui::overlays::timetable_pane::cost_of_feed;
 use crate::ui::state::overlay::{Sums, TimetablePane};
@@ -109,7 +108,7 @@ fn row(
     let away = when::span_words(at.signed_duration_since(now).num_seconds());
     let head = format!(" {time:<9} {away:>4}  ");
     let title = format!("{} {}", feed.record.shown_title(), pace_sign(feed));
-    let why = settled_words(feed.plan.settled_by);
+    let why = feed.plan.settled_by.in_words();
     let reason_cells = if width >= WIDE { REASON_CELLS } else { 0 };
     let cost = cost_of_feed(feed).map(|cost| {
         let polls = cost.polls_a_day;

@@ -13,7 +13,6 @@ use crate::engine::entries::account_sync::SyncProgress;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
 use crate::engine::politeness::host_queue::{WaitsFor, is_loopback, site_of};
-use crate::engine::poll::plans::settled_words;
 use crate::engine::poll::poll_stage::PollStage;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;
@@ -320,6 +319,6 @@ fn next_poll(app: &App, now: DateTime<Utc>) -> Option<String> {
     let at = app.engine.timetable.next()?;
     let (_, key) = app.engine.timetable.iter().next()?;
     let feed = app.engine.feeds.get(key).filter(|_| planned(app) != Some(*key))?;
-    let why = settled_words(feed.plan.settled_by);
+    let why = feed.plan.settled_by.in_words();
     Some(format!("next check: {} {} ({why})", feed.record.shown_title(), when::coming(at, now)))
 }

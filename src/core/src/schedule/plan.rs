@@ -138,34 +138,49 @@ pub enum SettledBy {
 }
 
 impl SettledBy {
+    /// Returns the word in JSON, the words for people, and the name of the publisher's hint, if it is one.
+    const fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Fixed => ("fixed", "your fixed interval", ""),
+            Self::OwnRules => ("own_rules", "your own rules", ""),
+            Self::Rules => ("rules", "the publisher's rules", "the interval rules"),
+            Self::Sy => ("sy", "the publisher's sy schedule", "sy"),
+            Self::Ttl => ("ttl", "the publisher's ttl", "ttl"),
+            Self::RefreshRate => ("refresh_rate", "the publisher's refreshRate", "refreshRate"),
+            Self::BoilerplateSy => ("boilerplate_sy", "the generator's default", "sy"),
+            Self::Learned => ("learned", "learned from its entries", ""),
+            Self::Default => ("default", "default interval", ""),
+            Self::Minimum => ("minimum", "the shortest interval", ""),
+            Self::Maximum => ("maximum", "the longest interval", ""),
+            Self::CacheLifetime => ("cache_lifetime", "the server's cache lifetime", ""),
+            Self::RetryAfter => ("retry_after", "a wait of the server", ""),
+            Self::BackOff => ("back_off", "waiting after failures", ""),
+            Self::Dead => ("dead", "not found for a month", ""),
+            Self::SkipHours => ("skip_hours", "the publisher's skipHours", ""),
+            Self::SkipDays => ("skip_days", "the publisher's skipDays", ""),
+            Self::Overdue => ("overdue", "overdue", ""),
+            Self::FirstPoll => ("first_poll", "first poll", ""),
+            Self::Gone => ("gone", "gone", ""),
+            Self::Stopped => ("stopped", "stopped", ""),
+            Self::ByServer => ("by_server", "polled by your account's server", ""),
+            Self::Paused => ("paused", "paused", ""),
+            Self::Expired => ("expired", "finished by the publisher", ""),
+        }
+    }
+
     /// Returns the word that `plan --json` uses (UX 5).
     pub const fn word(self) -> &'static str {
-        match self {
-            Self::Fixed => "fixed",
-            Self::OwnRules => "own_rules",
-            Self::Rules => "rules",
-            Self::Sy => "sy",
-            Self::Ttl => "ttl",
-            Self::RefreshRate => "refresh_rate",
-            Self::BoilerplateSy => "boilerplate_sy",
-            Self::Learned => "learned",
-            Self::Default => "default",
-            Self::Minimum => "minimum",
-            Self::Maximum => "maximum",
-            Self::CacheLifetime => "cache_lifetime",
-            Self::RetryAfter => "retry_after",
-            Self::BackOff => "back_off",
-            Self::Dead => "dead",
-            Self::SkipHours => "skip_hours",
-            Self::SkipDays => "skip_days",
-            Self::Overdue => "overdue",
-            Self::FirstPoll => "first_poll",
-            Self::Gone => "gone",
-            Self::Stopped => "stopped",
-            Self::ByServer => "by_server",
-            Self::Paused => "paused",
-            Self::Expired => "expired",
-        }
+        self.words().0
+    }
+
+    /// Returns a short text for what determined the time of a poll.
+    pub const fn in_words(self) -> &'static str {
+        self.words().1
+    }
+
+    /// Returns the name of the publisher's hint that states an interval; empty if it is none.
+    pub(crate) const fn hint_name(self) -> &'static str {
+        self.words().2
     }
 }
 
@@ -223,21 +238,31 @@ pub enum PlanStage {
 }
 
 impl PlanStage {
+    /// Returns the word in JSON, and the name of the step in an explanation.
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Standing => ("standing", "standing"),
+            Self::Recommendation => ("recommendation", "recommended"),
+            Self::Pace => ("pace", "your pace"),
+            Self::Minimum => ("minimum", "minimum"),
+            Self::Maximum => ("maximum", "maximum"),
+            Self::NextUpdate => ("next_update", "next update"),
+            Self::Jitter => ("jitter", "spread"),
+            Self::CacheLifetime => ("cache_lifetime", "cache lifetime"),
+            Self::RetryAfter => ("retry_after", "wait"),
+            Self::BackOff => ("back_off", "back-off"),
+            Self::Skip => ("skip", "skip windows"),
+            Self::Due => ("due", "due"),
+        }
+    }
+
     /// Returns the word that `plan --json` uses.
     pub const fn word(self) -> &'static str {
-        match self {
-            Self::Standing => "standing",
-            Self::Recommendation => "recommendation",
-            Self::Pace => "pace",
-            Self::Minimum => "minimum",
-            Self::Maximum => "maximum",
-            Self::NextUpdate => "next_update",
-            Self::Jitter => "jitter",
-            Self::CacheLifetime => "cache_lifetime",
-            Self::RetryAfter => "retry_after",
-            Self::BackOff => "back_off",
-            Self::Skip => "skip",
-            Self::Due => "due",
-        }
+        self.words().0
+    }
+
+    /// Returns the name of the step in an explanation.
+    pub const fn in_words(self) -> &'static str {
+        self.words().1
     }
 }

@@ -13,7 +13,7 @@ use crate::schedule::holds::retry_after::{Wait, WaitHeader};
 use crate::schedule::interval::pace::Pace;
 use crate::schedule::learning::{LearnedPlan, PeakDays};
 use crate::schedule::limits::MINUTE;
-use crate::schedule::plan::{Decision, PlanKind, SettledBy};
+use crate::schedule::plan::{Decision, Plan, PlanKind, PlanStep, SettledBy, Value};
 
 /// If the poll is less than this many seconds away, show the remaining time in minutes.
 const MINUTES_BELOW: i64 = 60 * 60;
@@ -35,6 +35,34 @@ pub fn plan_sentence(facts: &Facts, decision: &Decision, now: DateTime<Utc>, zon
         Some(at) => format!("Next poll {}, because {why}", when_words(at, now, zone)),
         None => format!("No automatic polls, because {why}"),
     }
+}
+
+/// Describes a plan in sentences: the time of the next poll and the reason, then each step of the calculation. Times include
+/// seconds.
+pub fn plan_lines(facts: &Facts, plan: &Plan, now: DateTime<Utc>, zone: Tz) -> Vec<String> {
+    let mut lines = vec![format!("{}.", plan_sentence(facts, &plan.decision(), now, zone))];
+    lines.extend(plan.steps.iter().map(|step| step_line(step, zone)));
+    let flaws = plan.flaws.iter();
+    lines
+        .extend(flaws.map(|flaw| format!("  ! {} '{}': {}", flaw.element, flaw.text, flaw.reason)));
+    lines
+}
+
+/// Formats one step of the calculation: its stage, the value before and after the step, and the reason.
+fn step_line(step: &PlanStep, zone: Tz) -> String {
+    let words = |value: Value| match value {
+        Value::Seconds(seconds) => duration_words(seconds),
+        Value::At(at) => at.with_timezone(&zone).format("%a %-d %b %H:%M:%S").to_string(),
+    };
+    let values = match (step.before, step.after) {
+        (Some(before), Some(after)) if before != after => {
+            format!("{} → {}: ", words(before), words(after))
+        }
+        (_, Some(after)) => format!("{}: ", words(after)),
+        (_, None) => String::new(),
+    };
+    let stage = step.stage.in_words();
+    format!("  {stage:<15} {values}{}", step.reason)
 }
 
 /// Describes the effect of another pace compared with the current plan: the interval and the next poll, or why nothing changes.

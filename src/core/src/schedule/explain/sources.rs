@@ -104,18 +104,8 @@ fn outranked(facts: &Facts, recommendation: &Recommendation, target: &TargetTime
     let rules = rules.then(|| "the publisher's interval rules".to_owned());
     let below = flat_sources(facts).filter(|stated| stated.source != target.source);
     let below = below.filter_map(|stated| {
-        let name = match stated.source {
-            IntervalSource::Sy | IntervalSource::BoilerplateSy => "sy",
-            IntervalSource::Ttl => "ttl",
-            IntervalSource::RefreshRate => "refreshRate",
-            IntervalSource::Fixed
-            | IntervalSource::ArchiveDocument
-            | IntervalSource::OwnRules
-            | IntervalSource::Rules
-            | IntervalSource::Learned
-            | IntervalSource::Default => return None,
-        };
-        Some(format!("{name} {}", duration_words(stated.seconds)))
+        let name = stated.source.settled_by().hint_name();
+        (!name.is_empty()).then(|| format!("{name} {}", duration_words(stated.seconds)))
     });
     rules.into_iter().chain(below).collect::<Vec<_>>().join(", ")
 }

@@ -1,40 +1,11 @@
 //! Formats a plan as JSON (UX 5).
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use chrono_tz::Tz;
 use serde::{Serialize, Serializer};
 use serde_json::{Number, Value as Json, json};
 
-use super::facts_json::read_facts;
-use crate::feed::{Flaw, Hints};
-use crate::schedule::decide::decide;
-use crate::schedule::explain::sentence::plan_sentence;
-use crate::schedule::learning::learned_json;
-use crate::schedule::plan::{Plan, PlanKind, PlanStage, SettledBy, Value};
-
-/// Computes the complete output of `plan --document --facts` from the hints of a document, the JSON text of the facts and the
-/// document's own flaws. `clock` is the time of the plan if the facts state no time at all. The error is a sentence that tells the
-/// user what to change.
-pub fn plan_document(
-    hints: Hints,
-    facts: &str,
-    flaws: &[Flaw],
-    clock: DateTime<Utc>,
-) -> Result<Json, String> {
-    let stated = read_facts(hints, facts, clock)?;
-    let mut plan = decide(&stated.facts, stated.now, stated.u);
-    plan.add_document_flaws(flaws);
-    let mut answer = plan_json(&plan);
-    if let Json::Object(fields) = &mut answer {
-        let sentence = plan_sentence(&stated.facts, &plan.decision(), stated.now, Tz::UTC);
-        fields.insert("sentence".into(), sentence.into());
-    }
-    let learned = stated.facts.learned.as_ref().and_then(|learned| learned.plan.as_deref());
-    if let (Json::Object(fields), Some(learned)) = (&mut answer, learned) {
-        fields.insert("learned".into(), learned_json(learned, stated.facts.settings.pace));
-    }
-    Ok(answer)
-}
+use super::plan::{Plan, PlanKind, PlanStage, SettledBy, Value};
+use crate::feed::Flaw;
 
 /// Formats a plan with its explanation. Times are in UTC, intervals in minutes.
 pub fn plan_json(plan: &Plan) -> Json {
@@ -103,7 +74,3 @@ fn minutes(seconds: i64) -> Number {
     let minutes = seconds as f64 / 60.0;
     Number::from_f64(minutes).unwrap_or(whole)
 }
-
-#[cfg(test)]
-#[path = "plan_json_tests.rs"]
-mod tests;
