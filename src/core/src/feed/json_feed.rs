@@ -11,7 +11,7 @@ use super::content::twice_escaped::unescaped_if_twice;
 use super::dates::date::{DateOrder, order_of, parse_date, read_date};
 use super::document::{FeedDocument, FeedHead, HistoryLinks, Kind, Link};
 use super::entry::{Enclosure, Entry};
-use super::flaws::{AMBIGUOUS_DATE, Flaws, HintFlaws, OTHER_JSON};
+use super::flaws::{AMBIGUOUS_DATE, Flaws, HintFlaws, NOT_A_DATE, OTHER_JSON};
 use super::hints::{Hints, IntervalRule};
 use super::identity::{self, EntryIds, StatedIdentity};
 use super::oldest_first::is_oldest_first;
@@ -354,7 +354,7 @@ fn read_stated_date(
     let text = read_line(item, key)?;
     let date = read_date(&text, order);
     if date.is_none() {
-        flaws.add(key, &text, "not a date");
+        flaws.add(key, &text, NOT_A_DATE);
     }
     if date.is_some_and(|date| date.is_ambiguous) {
         flaws.add_once(key, &text, AMBIGUOUS_DATE);

@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 
-use super::finding::{Findings, Topic};
+use super::finding::Findings;
 use super::lint_input::LintInput;
+use super::table;
 use super::wording::{about, instant, listed, moment};
-use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, FeedDocument};
 use crate::schedule::limits::FOLLOWING_MAX;
 use crate::schedule::{Facts, FeedStatus, SettledBy, following_plans};
@@ -54,23 +54,14 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) -> Option<
     let polls = polls(exhibit)?;
     let settled_by = polls.settled_by.word();
     if polls.next.is_empty() {
-        let message = format!("readers no longer poll this feed (settled by {settled_by})");
-        findings.note(Topic::Polls, "feed", message);
+        findings.say(table::NO_POLLS.of("feed"), "", &[&settled_by]);
         return Some(polls);
     }
     let next: Vec<String> = polls.next.iter().copied().map(moment).collect();
-    let message = format!(
-        "a reader with default settings that polled on {} polls again on {} (settled by {settled_by}, \
-         without jitter): {} a week",
-        instant(polls.last_ok),
-        listed(&next),
-        counted_words(polls.a_week, "poll", "polls"),
-    );
-    findings.note(Topic::Polls, "feed", message);
+    let (last, next) = (instant(polls.last_ok), listed(&next));
+    findings.say(table::POLLS.of("feed"), "", &[&last, &next, &settled_by, &polls.a_week]);
     if exhibit.document.role == DocumentRole::Archive {
-        let message =
-            "a subscription to an archive document is a mistake: it is polled as rarely as allowed";
-        findings.note(Topic::Polls, "feed", message);
+        findings.say(table::POLLED_ARCHIVE.of("feed"), "", &[]);
     }
     rate(exhibit.document, findings);
     Some(polls)
@@ -104,11 +95,7 @@ fn rate(document: &FeedDocument, findings: &mut Findings) {
         | DocumentRole::Complete
         | DocumentRole::Paged => "",
     };
-    let message = format!(
-        "an entry appears about every {}, and the entries go back {reach}{beyond}",
-        about(gap)
-    );
-    findings.note(Topic::Polls, "feed", message);
+    findings.say(table::RATE.of("feed"), "", &[&about(gap), &reach, &beyond]);
 }
 
 #[cfg(test)]
