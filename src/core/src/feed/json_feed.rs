@@ -297,7 +297,7 @@ fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entr
     let plain = || {
         markup("content_text").map(|plain| {
             let mut escaped = String::with_capacity(plain.len());
-            text::push_escaped(&mut escaped, &plain);
+            text::push_escaped(&mut escaped, &plain, false);
             escaped
         })
     };
@@ -334,7 +334,7 @@ fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entr
 /// Adds the address of the page that the item is about to the text, unless the text contains it.
 fn add_link(entry: &mut Entry, address: &str) {
     let mut escaped = String::with_capacity(address.len());
-    text::push_escaped(&mut escaped, address);
+    text::push_escaped(&mut escaped, address, false);
     let shown = entry.body().unwrap_or_default();
     if !shown.contains(&escaped) && !shown.contains(address) {
         let is_summary = entry.content.as_ref().is_none_or(|text| text.trim().is_empty())

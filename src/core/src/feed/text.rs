@@ -315,19 +315,11 @@ fn hidden_length(text: &str, name: &str) -> usize {
     text.len()
 }
 
-/// Appends text and escapes the characters `&`, `<` and `>` for markup.
-pub(super) fn push_escaped(out: &mut String, text: &str) {
-    push_replaced(out, text, |byte| matches!(byte, b'&' | b'<' | b'>'));
-}
-
-/// Like [`push_escaped`], but for an attribute value in double quotes.
-pub(super) fn push_escaped_attribute(out: &mut String, text: &str) {
-    push_replaced(out, text, |byte| matches!(byte, b'&' | b'<' | b'>' | b'"'));
-}
-
-fn push_replaced(out: &mut String, text: &str, special: impl Fn(u8) -> bool) {
+/// Appends text and escapes `&`, `<` and `>` for markup, and `"` for an attribute in double quotes.
+pub(super) fn push_escaped(out: &mut String, text: &str, is_attribute: bool) {
     let mut rest = text;
-    while let Some(at) = rest.bytes().position(&special) {
+    let is_special = |byte| matches!(byte, b'&' | b'<' | b'>') || (is_attribute && byte == b'"');
+    while let Some(at) = rest.bytes().position(is_special) {
         let (before, tail) = rest.split_at(at);
         out.push_str(before);
         out.push_str(match tail.as_bytes().first() {
