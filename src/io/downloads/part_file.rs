@@ -113,6 +113,8 @@ impl PartFile {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn opened(path: &str, is_new: bool) -> PartFile {
