@@ -15,10 +15,10 @@ use crate::engine::poll::{learn, plans};
 use crate::engine::settings::ONLY_BY_HAND;
 use crate::engine::state::Engine;
 use crate::io::clock;
-use crate::view;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::learning::{LearnedPlan, Publications, learned_json};
 use backissue_core::schedule::{self, Plan};
+use backissue_core::words;
 
 /// Number of future polls in the `learned` part of the JSON output.
 const POLLS_TOLD: usize = 5;
@@ -82,7 +82,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &PlanArgs) -> Result<Done
     for plan in &coming {
         let when = plan.next_poll.map_or_else(
             || "never".to_owned(),
-            |at| format!("{}, {}", view::minute(at, engine.zone), plans::wait_words(at, now)),
+            |at| format!("{}, {}", words::minute(at, engine.zone), words::until_words(at, now)),
         );
         desk.put(&format!("  {when} ({})", plan.settled_by.in_words()));
     }

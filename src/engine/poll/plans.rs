@@ -118,13 +118,3 @@ fn fill_in(subscription: &mut Subscription, settings: &Settings) {
     };
     subscription.state.facts.loopback = is_loopback(&subscription.record.url);
 }
-
-/// Formats the time until an instant: `in 25 min`, `in 1 h 5 min`, `now`.
-pub fn wait_words(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
-    let seconds = at.signed_duration_since(now).num_seconds();
-    match seconds {
-        ..=0 => "now".into(),
-        1..60 => format!("in {}", schedule::duration_words(seconds)),
-        _ => format!("in {}", schedule::duration_words(seconds.saturating_add(30) / 60 * 60)),
-    }
-}

@@ -4,11 +4,11 @@ use chrono::DateTime;
 use url::Url;
 
 use super::finding::Findings;
-use super::wording::about;
 use super::{deltas, table};
 use crate::feed::Kind;
 use crate::history::address::is_local;
 use crate::schedule::{CacheState, Lifetime, TimingHeaders, counted};
+use crate::words::about_duration;
 
 /// A document as the server delivered it.
 #[derive(Debug, Clone)]
@@ -94,7 +94,11 @@ fn lifetime(headers: &Headers<'_>, findings: &mut Findings) {
         return;
     };
     let text = headers.times.cache_control.unwrap_or_default();
-    findings.say(table::LONG_LIFETIME, text, &[&about(stated), &about(counted(stated))]);
+    findings.say(
+        table::LONG_LIFETIME,
+        text,
+        &[&about_duration(stated), &about_duration(counted(stated))],
+    );
 }
 
 /// Reports a body that was transferred without compression although it would shrink (SPEC S1.9).

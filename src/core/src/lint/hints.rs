@@ -6,12 +6,13 @@ use super::finding::{Findings, Topic};
 use super::lint_input::LintInput;
 use super::polls::{facts, reference};
 use super::stated_hints::{StatedHint, speakers};
-use super::wording::{about, instant, listed};
+use super::wording::instant;
 use super::{oddities, table};
 use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, Hints, SyHint};
 use crate::schedule::limits::{DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, MINUTE};
-use crate::schedule::{SettledBy, duration_words, rule_in_force, rule_words};
+use crate::schedule::{SettledBy, rule_in_force, rule_words};
+use crate::words::{about_duration, duration_words, listed};
 
 /// Values that are common for an interval in seconds but unusual for one in minutes.
 const COMMON_SECONDS: [u32; 8] = [900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
@@ -175,7 +176,7 @@ fn ttl_in_seconds(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let Some(ttl) = hints.ttl_minutes else { return };
     let gap = exhibit.document.mean_gap().filter(|gap| hints.ttl_like_seconds(*gap).is_some());
     let because = match gap {
-        Some(gap) => format!(", since an entry appears about every {}", about(gap)),
+        Some(gap) => format!(", since an entry appears about every {}", about_duration(gap)),
         None if COMMON_SECONDS.contains(&ttl) => String::new(),
         None => return,
     };

@@ -5,10 +5,11 @@ use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 use super::finding::Findings;
 use super::lint_input::LintInput;
 use super::table;
-use super::wording::{about, instant, listed, moment};
+use super::wording::{instant, moment};
 use crate::feed::{DocumentRole, FeedDocument};
 use crate::schedule::limits::FOLLOWING_MAX;
 use crate::schedule::{Facts, FeedStatus, SettledBy, following_plans};
+use crate::words::{about_duration, listed};
 
 /// Number of polls listed in the report.
 const NAMED: usize = 3;
@@ -85,7 +86,7 @@ fn rate(document: &FeedDocument, findings: &mut Findings) {
     let Some(gap) = document.mean_gap() else { return };
     let reach = document.entry_dates();
     let (Some(first), Some(last)) = (reach.first(), reach.last()) else { return };
-    let reach = about((*last - *first).num_seconds());
+    let reach = about_duration((*last - *first).num_seconds());
     let beyond = match document.role {
         DocumentRole::Plain => {
             "; readers that do not poll for longer miss entries, because there are no archives"
@@ -95,7 +96,7 @@ fn rate(document: &FeedDocument, findings: &mut Findings) {
         | DocumentRole::Complete
         | DocumentRole::Paged => "",
     };
-    findings.say(table::RATE.of("feed"), "", &[&about(gap), &reach, &beyond]);
+    findings.say(table::RATE.of("feed"), "", &[&about_duration(gap), &reach, &beyond]);
 }
 
 #[cfg(test)]

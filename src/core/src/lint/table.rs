@@ -1,4 +1,4 @@
-//! The table of rules: what a publisher is told about a document, how serious it is, and what to do about it.
+//! The table of rules: what a report says to a publisher about a document, how serious it is, and what to do about it.
 
 use super::finding::{Level, LintFinding, Topic};
 

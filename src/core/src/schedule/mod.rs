@@ -31,12 +31,12 @@ mod timetable;
 mod week;
 
 pub use crate::schedule::explain::sentence::{
-    pace_sentence, plan_lines, plan_sentence, wait_words, when_words,
+    pace_sentence, plan_lines, plan_sentence, wait_words,
 };
 pub use crate::schedule::explain::week_picture::{
     interval_in_force, rule_in_force, week_of_intervals,
 };
-pub use crate::schedule::explain::wording::{about_interval_words, duration_words, rule_words};
+pub use crate::schedule::explain::wording::rule_words;
 pub(crate) use crate::schedule::holds::cache::counted;
 pub use crate::schedule::holds::cache::{CacheState, Lifetime, TimingHeaders};
 pub use crate::schedule::holds::in_force::{

@@ -1,11 +1,12 @@
 //! Describes in a sentence which source determines the interval, and which other sources it overrides.
 
-use super::wording::{duration_words, rule_words};
+use super::wording::rule_words;
 use crate::feed::{IntervalRule, Period, SyHint};
 use crate::schedule::facts::Facts;
 use crate::schedule::holds::bans::Skips;
 use crate::schedule::recommend::{IntervalSource, Recommendation, RecommendedCourse, flat_sources};
 use crate::schedule::target_time::TargetTime;
+use crate::words::duration_words;
 
 /// Describes the source of the recommendation, its interval, the sources it outranks and what was learned from the
 /// feed's publications.
