@@ -7,7 +7,6 @@ use backissue_core::simulate::PollPolicy;
 
 /// The arguments of `backissue simulate`.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct SimulateArgs {
     /// File of publication times: one JSON object per line with name, start, end and minutes
     #[arg(long, value_name = "FILE")]

@@ -4,7 +4,6 @@ use feed_rs::model::{Entry, Feed, Text};
 
 use super::catalogue::{DOCUMENTS, DemoOffer, Document, OFFERS};
 use super::template::{Edition, TemplateContext, expand};
-use backissue_core::feed::outgoing::escaped_attribute;
 
 /// Returns the HTML page at an address, if there is one.
 pub(super) fn at(address: &str, stage: TemplateContext<'_>) -> Option<String> {
@@ -41,26 +40,20 @@ fn front() -> String {
 }
 
 fn offer(DemoOffer { address, title, note, .. }: &DemoOffer) -> String {
-    format!(
-        "<li><a href=\"{address}\">{}</a>: {}</li>\n",
-        escaped_attribute(title),
-        escaped_attribute(note)
-    )
+    format!("<li><a href=\"{address}\">{}</a>: {}</li>\n", escaped(title), escaped(note))
 }
 
 fn home(feed: &Feed, document: &Document) -> String {
     let title = plain(feed.title.as_ref());
     let rows: String = feed.entries.iter().map(row).collect();
     let head = alternate(&title, document.media_type, document.address);
-    html(&title, &head, &format!("<h1>{}</h1>\n<ul>\n{rows}</ul>", escaped_attribute(&title)))
+    html(&title, &head, &format!("<h1>{}</h1>\n<ul>\n{rows}</ul>", escaped(&title)))
 }
 
 fn row(entry: &Entry) -> String {
-    let title = escaped_attribute(&plain(entry.title.as_ref()));
+    let title = escaped(&plain(entry.title.as_ref()));
     match entry.links.first() {
-        Some(link) => {
-            format!("<li><a href=\"{}\">{title}</a></li>\n", escaped_attribute(&link.href))
-        }
+        Some(link) => format!("<li><a href=\"{}\">{title}</a></li>\n", escaped(&link.href)),
         None => format!("<li>{title}</li>\n"),
     }
 }
@@ -70,10 +63,10 @@ fn entry_page(feed: &Feed, entry: &Entry) -> String {
     let content = entry.content.as_ref().and_then(|content| content.body.clone());
     let summary = entry.summary.as_ref().map(|summary| summary.content.clone());
     let article = content.or(summary).unwrap_or_default();
-    let home = escaped_attribute(&plain(feed.title.as_ref()));
+    let home = escaped(&plain(feed.title.as_ref()));
     let body = format!(
         "<nav><a href=\"./\">{home}</a></nav>\n<article>\n<h1>{}</h1>\n{article}\n</article>",
-        escaped_attribute(&title)
+        escaped(&title)
     );
     html(&title, "", &body)
 }
@@ -93,7 +86,7 @@ fn plain(text: Option<&Text>) -> String {
 
 fn alternate(title: &str, media_type: &str, address: &str) -> String {
     let kind = media_type.split(';').next().unwrap_or(media_type);
-    let title = escaped_attribute(title);
+    let title = escaped(title);
     format!("<link rel=\"alternate\" type=\"{kind}\" title=\"{title}\" href=\"{address}\">\n")
 }
 
@@ -101,6 +94,10 @@ fn html(title: &str, head: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <title>{}</title>\n{head}</head>\n<body>\n{body}\n</body>\n</html>\n",
-        escaped_attribute(title)
+        escaped(title)
     )
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -39,7 +39,8 @@ fn ttl(minutes: u32) -> String {
 }
 
 fn skip_hours(hours: impl IntoIterator<Item = u32>) -> String {
-    let hours: String = hours.into_iter().map(|hour| format!("<hour>{hour}</hour>")).collect();
+    let hours: Vec<String> = hours.into_iter().map(|hour| format!("<hour>{hour}</hour>")).collect();
+    let hours = hours.concat();
     format!("<skipHours>{hours}</skipHours>")
 }
 

@@ -58,7 +58,8 @@ mod tests {
         let mut lines = r#"{"op":"start","feed":"a","now":1000,"bounds":[15,240],"per_week":null,"entries":[700]}"#.to_owned() + "\n\n";
         for fetch in 1..20 {
             let now = 1000 + fetch * 120;
-            lines += &format!("{{\"op\":\"fetch\",\"now\":{now},\"entries\":[{}]}}\n", now - 7);
+            let fetch = serde_json::json!({"op": "fetch", "now": now, "entries": [now - 7]});
+            lines += &(fetch.to_string() + "\n");
         }
         lines += "{\"op\":\"end\"}\n";
         let mut told = Vec::new();

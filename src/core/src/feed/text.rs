@@ -434,4 +434,12 @@ mod tests {
         assert_eq!(safe_text("a\nb\tc"), "a\nb\tc");
         assert_eq!(safe_text("a\u{1b}\u{202e}\u{92}b"), "a’b");
     }
+
+    #[test]
+    fn counts_have_their_noun() {
+        assert_eq!(
+            [1, 2].map(|count| counted_words(count, "entry", "entries")),
+            ["1 entry", "2 entries"]
+        );
+    }
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::finding::Findings;
-use super::table;
+use super::table::{self, Findings};
 use crate::feed::fingerprint::content_hash;
 use crate::feed::{DocumentRole, FeedDocument};
 use crate::history::address::canonical;

@@ -2,9 +2,10 @@
 
 use chrono::{DateTime, Duration, Utc};
 
-use super::finding::{Findings, Topic};
+use super::finding::Topic;
 use super::lint_input::LintInput;
 use super::oddities;
+use super::table::Findings;
 use super::table::{FAR_FUTURE, NEAR_FUTURE, NO_FEED_UPDATED, NO_UPDATED, UNDATED};
 use crate::feed::Kind;
 

@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use url::Url;
 
-use super::finding::Findings;
+use super::table::Findings;
 use super::{deltas, table};
 use crate::feed::Kind;
 use crate::history::address::is_local;

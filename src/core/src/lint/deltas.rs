@@ -2,8 +2,7 @@
 
 use crate::feed::{self, Origin};
 use crate::lint::delivery::Delivered;
-use crate::lint::finding::Findings;
-use crate::lint::table;
+use crate::lint::table::{self, Findings};
 
 /// Checks an answer with status 226. `was_requested` is `true` if the request contained `A-IM: feed`.
 pub(super) fn check(delivered: &Delivered<'_>, was_requested: bool, findings: &mut Findings) {

@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 
-use super::finding::{Findings, Topic};
+use super::finding::Topic;
 use super::lint_input::LintInput;
+use super::table::Findings;
 use super::{oddities, table};
 use crate::feed::{DocumentRole, Kind, NewLocation};
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::{Findings, Topic};
+use super::finding::Topic;
 use super::lint_input::LintInput;
+use super::table::Findings;
 use super::{oddities, table};
 
 /// Checks the entries of a document.

@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use super::finding::Findings;
 use super::lint_input::LintInput;
 use super::polls::{self, Polls};
 use super::report::LintReport;
+use super::table::Findings;
 use super::{dates, document, entries, flaws, hints, history, oddities};
 use crate::feed::{self, Origin};
 use crate::schedule::CacheState;

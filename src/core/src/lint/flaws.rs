@@ -1,11 +1,14 @@
 //! Reports the flaws of a document that the parser dropped or repaired. Each kind of flaw is reported once, with the number
 //! of its occurrences.
 
-use super::finding::{Findings, Topic};
-use super::table::{FLAW, Rule};
+use super::finding::Topic;
+use super::table::{FLAW, Findings, Rule};
 use crate::feed::Flaw;
 use crate::feed::flaws::{NO_END_TAG, NO_SWITCH, NOT_A_DATE};
 use crate::feed::text::counted_words;
+
+/// Elements that are polling hints, besides those of `sy`.
+const HINTS: [&str; 5] = ["ttl", "skipHours", "skipDays", "refreshRate", "interval"];
 
 /// Adds findings for the flaws of a document.
 pub(super) fn check(flaws: &[Flaw], findings: &mut Findings) {
@@ -27,12 +30,11 @@ pub(super) fn check(flaws: &[Flaw], findings: &mut Findings) {
 
 fn topic(flaw: &Flaw) -> Topic {
     match (flaw.reason.as_str(), flaw.element.as_str()) {
-        (NOT_A_DATE, _) => Topic::Dates,
         (NO_END_TAG, _) => Topic::Document,
+        (NOT_A_DATE, _) => Topic::Dates,
         (NO_SWITCH, _) | (_, "complete") => Topic::History,
-        (_, "ttl" | "skipHours" | "skipDays" | "refreshRate" | "interval") => Topic::Hints,
-        (_, "sy:updatePeriod" | "sy:updateFrequency" | "sy:updateBase") => Topic::Hints,
+        (_, element) if element.starts_with("sy:") || HINTS.contains(&element) => Topic::Hints,
         (_, "item" | "items" | "at:deleted-entry") => Topic::Entries,
-        (_, _) => Topic::Document,
+        (_, _) => FLAW.topic,
     }
 }

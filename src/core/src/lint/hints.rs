@@ -2,10 +2,11 @@
 
 use chrono::{DateTime, Duration, Utc};
 
-use super::finding::{Findings, Topic};
+use super::finding::Topic;
 use super::lint_input::LintInput;
 use super::polls::{facts, reference};
 use super::stated_hints::{StatedHint, speakers};
+use super::table::Findings;
 use super::wording::instant;
 use super::{oddities, table};
 use crate::feed::text::counted_words;

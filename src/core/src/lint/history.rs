@@ -2,9 +2,8 @@
 
 use url::Url;
 
-use super::finding::Findings;
 use super::lint_input::LintInput;
-use super::table::{self, Rule};
+use super::table::{self, Findings, Rule};
 use crate::feed::{DocumentRole, HistoryLinks, Kind, Link};
 use crate::history::address::is_nearby;
 

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::{Findings, Topic};
+use super::finding::Topic;
 use super::lint_input::LintInput;
-use super::table::{self, Rule};
+use super::table::{self, Findings, Rule};
 use crate::feed::identity::is_made_up;
 use crate::feed::{Breach, BreachKind, Kind, OddityKind};
 
@@ -21,10 +21,12 @@ pub(super) fn check(exhibit: &LintInput<'_>, topic: Topic, findings: &mut Findin
             let misplaced = seen.kind == OddityKind::Misplaced;
             let text = if misplaced { "" } else { &seen.text };
             let is_rss = exhibit.document.kind == Kind::Rss;
-            let detail = match seen.kind == OddityKind::NoId {
-                true => no_id(exhibit),
-                false if misplaced => seen.text.clone(),
-                false => if is_rss { "RFC 822" } else { "RFC 3339" }.to_owned(),
+            let detail = if seen.kind == OddityKind::NoId {
+                no_id(exhibit)
+            } else if misplaced {
+                seen.text.clone()
+            } else {
+                if is_rss { "RFC 822" } else { "RFC 3339" }.to_owned()
             };
             findings.say(rule, text, &[&seen.count, &detail]);
         }

@@ -2,9 +2,8 @@
 
 use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 
-use super::finding::Findings;
 use super::lint_input::LintInput;
-use super::table;
+use super::table::{self, Findings};
 use super::wording::{instant, moment};
 use crate::feed::{DocumentRole, FeedDocument};
 use crate::schedule::limits::FOLLOWING_MAX;

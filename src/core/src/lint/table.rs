@@ -1,6 +1,9 @@
-//! The table of rules: what a report says to a publisher about a document, how serious it is, and what to do about it.
+//! The findings of a report and the table of their rules: what a report says to a publisher about a document, how serious it is, and what to do about it.
+
+use std::fmt::Display;
 
 use super::finding::{Level, LintFinding, Topic};
+use crate::feed::text::counted_words;
 
 /// What a finding says. `{0}` in its message is the first part that the check passes, and `{0|entry|entries}` a count of things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +20,47 @@ impl<'a> Rule<'a> {
     pub(super) const fn of(self, element: &'a str) -> Self {
         Self { element, ..self }
     }
+}
+
+/// Collects the findings about a document.
+#[derive(Debug, Default)]
+pub(super) struct Findings(Vec<LintFinding>);
+
+impl Findings {
+    /// Adds a finding: a rule, the text of the document that it is about, and the parts of its message.
+    pub(super) fn say(&mut self, rule: Rule<'_>, text: &str, parts: &[&dyn Display]) {
+        let Rule { level, topic, element, message } = rule;
+        let (element, text, message) =
+            (element.to_owned(), text.to_owned(), filled(message, parts));
+        self.0.push(LintFinding { level, topic, place: None, element, text, message });
+    }
+
+    pub(super) fn put(&mut self, finding: LintFinding) {
+        self.0.push(finding);
+    }
+
+    /// Returns the findings sorted by topic. Findings of the same topic are in the order in which they were added.
+    pub(super) fn into_list(mut self) -> Vec<LintFinding> {
+        self.0.sort_by_key(|finding| finding.topic);
+        self.0
+    }
+}
+
+/// Puts the parts into the places of a message (see [`Rule`]).
+fn filled(message: &str, parts: &[&dyn Display]) -> String {
+    let mut pieces = message.split('{');
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for (place, rest) in pieces.filter_map(|piece| piece.split_once('}')) {
+        let (number, words) = place.split_once('|').unwrap_or((place, ""));
+        let part = number.parse().ok().and_then(|number: usize| parts.get(number));
+        let part = part.map(ToString::to_string).unwrap_or_default();
+        match words.split_once('|') {
+            Some((one, many)) => text.push_str(&counted_words(part, one, many)),
+            None => text.push_str(&part),
+        }
+        text.push_str(rest);
+    }
+    text
 }
 
 /// Each bracket has a topic, an element and the advice for it; an empty name stands for every other element of the topic. The rules
@@ -303,5 +347,12 @@ mod tests {
                 .any(|(other, name, _)| other == topic && (name.is_empty() || name == element));
             assert!(!earlier, "{topic:?} {element}");
         }
+    }
+
+    #[test]
+    fn parts_are_filled_in_and_counted() {
+        let (one, brace): (&dyn Display, &dyn Display) = (&1, &"{0}");
+        assert_eq!(filled("{0|text|texts} in {1}: {1}!", &[one, brace]), "1 text in {0}: {0}!");
+        assert_eq!(filled("{0|text|texts}{1}", &[&2, &""]), "2 texts");
     }
 }

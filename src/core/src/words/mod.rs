@@ -217,7 +217,6 @@ pub(crate) fn listed(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::text::counted_words;
 
     #[test]
     fn durations_are_named_with_their_units() {
@@ -310,10 +309,6 @@ mod tests {
         assert_eq!(
             [0, 1, 2, 3].map(|count| listed(&words(count))),
             ["", "0", "0 and 1", "0, 1 and 2"]
-        );
-        assert_eq!(
-            [1, 2].map(|count| counted_words(count, "entry", "entries")),
-            ["1 entry", "2 entries"]
         );
     }
 }

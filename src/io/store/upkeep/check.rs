@@ -105,12 +105,6 @@ impl Store {
             }
             health.findings.push(StoreProblem { text, repaired: repair });
         }
-        let keys: Vec<EntryKey> =
-            (0_u32..).zip(&rows).map(|(seq, _)| EntryKey { feed, seq }).collect();
-        for key in keys {
-            self.body(key)?;
-        }
-        self.poll_log(feed)?;
         self.publications(feed)?;
         self.check_history(feed, repair, health)
     }
