@@ -7,13 +7,12 @@ use super::lint_input::LintInput;
 use super::polls::{facts, reference};
 use super::stated_hints::{StatedHint, speakers};
 use super::table::Findings;
-use super::wording::instant;
 use super::{oddities, table};
 use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, Hints, SyHint};
 use crate::schedule::limits::{DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, MINUTE};
 use crate::schedule::{SettledBy, rule_in_force, rule_words};
-use crate::words::{about_duration, duration_words, listed};
+use crate::words::{about_duration, duration_words, listed, utc_minute};
 
 /// Values that are common for an interval in seconds but unusual for one in minutes.
 const COMMON_SECONDS: [u32; 8] = [900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
@@ -117,7 +116,7 @@ fn flat(hints: &Hints, speaker: StatedHint, standing: &str, findings: &mut Findi
 fn sy_words(sy: SyHint, every: &str) -> String {
     let times = counted_words(sy.frequency, "update", "updates");
     let phase = match sy.base {
-        Some(base) => format!("aligned with {}", instant(base)),
+        Some(base) => format!("aligned with {}", utc_minute(base)),
         None => "counted from the last poll, since no base is stated".to_owned(),
     };
     format!("{}, {times}: every {every}, {phase}", sy.period.word())

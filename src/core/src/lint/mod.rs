@@ -22,7 +22,6 @@ mod report;
 mod stated_hints;
 mod survey;
 mod table;
-mod wording;
 
 pub use delivery::{Delivered, Headers};
 pub use examine::examine;

@@ -4,11 +4,10 @@ use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 
 use super::lint_input::LintInput;
 use super::table::{self, Findings};
-use super::wording::{instant, moment};
 use crate::feed::{DocumentRole, FeedDocument};
 use crate::schedule::limits::FOLLOWING_MAX;
 use crate::schedule::{Facts, FeedStatus, SettledBy, following_plans};
-use crate::words::{about_duration, listed};
+use crate::words::{about_duration, listed, utc_minute, utc_weekday};
 
 /// Number of polls listed in the report.
 const NAMED: usize = 3;
@@ -57,8 +56,8 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) -> Option<
         findings.say(table::NO_POLLS.of("feed"), "", &[&settled_by]);
         return Some(polls);
     }
-    let next: Vec<String> = polls.next.iter().copied().map(moment).collect();
-    let (last, next) = (instant(polls.last_ok), listed(&next));
+    let next: Vec<String> = polls.next.iter().copied().map(utc_weekday).collect();
+    let (last, next) = (utc_minute(polls.last_ok), listed(&next));
     findings.say(table::POLLS.of("feed"), "", &[&last, &next, &settled_by, &polls.a_week]);
     if exhibit.document.role == DocumentRole::Archive {
         findings.say(table::POLLED_ARCHIVE.of("feed"), "", &[]);

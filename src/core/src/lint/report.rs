@@ -1,12 +1,13 @@
 //! The report for a publisher, as JSON and in the formats of programs that check changes: SARIF 2.1.0, and the annotations of GitHub.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::finding::{Level, LintFinding};
 use super::polls::Polls;
 use super::table::{mending, rule};
 use crate::feed::{DocumentRole, Kind};
+use crate::words::rfc_3339;
 
 /// A report on how readers will interpret a document.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,45 +61,29 @@ pub fn report_json(verdict: &LintReport) -> Value {
         "errors": verdict.count(Level::Error),
         "warnings": verdict.count(Level::Warning),
         "notes": verdict.count(Level::Note),
-        "chain": verdict.chain.as_ref().map(chain),
-        "polls": verdict.polls.as_ref().map(polls),
-        "findings": verdict.findings.iter().map(finding).collect::<Vec<_>>(),
+        "chain": verdict.chain.as_ref().map(|chain| json!({
+            "archives": chain.archives,
+            "entries": chain.entries,
+            "oldest": chain.oldest.map(rfc_3339),
+            "whole": chain.is_whole,
+        })),
+        "polls": verdict.polls.as_ref().map(|polls| json!({
+            "last_ok": rfc_3339(polls.last_ok),
+            "settled_by": polls.settled_by.word(),
+            "next_polls": polls.next.iter().copied().map(rfc_3339).collect::<Vec<_>>(),
+            "polls_a_week": polls.a_week,
+        })),
+        "findings": verdict.findings.iter().map(|finding| json!({
+            "level": finding.level.word(),
+            "topic": finding.topic.word(),
+            "url": finding.place,
+            "element": finding.element,
+            "text": finding.text,
+            "message": finding.message,
+            "rule": rule(finding),
+            "mend": mending(finding),
+        })).collect::<Vec<_>>(),
     })
-}
-
-fn polls(polls: &Polls) -> Value {
-    json!({
-        "last_ok": time(polls.last_ok),
-        "settled_by": polls.settled_by.word(),
-        "next_polls": polls.next.iter().copied().map(time).collect::<Vec<_>>(),
-        "polls_a_week": polls.a_week,
-    })
-}
-
-fn chain(chain: &Chain) -> Value {
-    json!({
-        "archives": chain.archives,
-        "entries": chain.entries,
-        "oldest": chain.oldest.map(time),
-        "whole": chain.is_whole,
-    })
-}
-
-fn finding(finding: &LintFinding) -> Value {
-    json!({
-        "level": finding.level.word(),
-        "topic": finding.topic.word(),
-        "url": finding.place,
-        "element": finding.element,
-        "text": finding.text,
-        "message": finding.message,
-        "rule": rule(finding),
-        "mend": mending(finding),
-    })
-}
-
-fn time(at: DateTime<Utc>) -> String {
-    at.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// Converts a report to SARIF. `file` is the checked file or address, as the user named it.

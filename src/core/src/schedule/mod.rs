@@ -21,7 +21,6 @@ mod jitter;
 pub mod learning;
 pub mod limits;
 mod plan;
-mod plan_json;
 mod recommend;
 #[cfg(test)]
 mod specimens;
@@ -51,8 +50,7 @@ pub use facts::{Facts, FeedStatus, Learned, LearnedAnswer, PollFailure, Schedule
 pub use flaws::planning_flaws;
 pub use following::{following_plans, with_pace};
 pub use jitter::spread_unit;
-pub use plan::{Decision, Plan, PlanKind, PlanStage, PlanStep, SettledBy, Value};
-pub use plan_json::plan_json;
+pub use plan::{Decision, Plan, PlanKind, PlanStage, PlanStep, SettledBy, Value, plan_json};
 pub use recommend::leaves_room_for_learning;
 pub use spending::{Cost, cost_at_pace, places_polls, polls_until};
 pub use timetable::Timetable;

@@ -1,21 +1,26 @@
 //! A plan: when a feed is polled next, what determined the time, and the explanation step by step.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Number, Value as Json, json};
 
 use crate::feed::Flaw;
+use crate::words::rfc_3339;
 
 /// The next poll of a feed and the reasons for its time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plan {
     /// Time of the next poll; `now` if it is due; `None` if the feed is never polled.
+    #[serde(serialize_with = "utc")]
     pub next_poll: Option<DateTime<Utc>>,
     /// Time at which the feed falls or fell due; in the past if the user was away. Overdue feeds are polled in an order that
     /// depends on this time.
+    #[serde(serialize_with = "utc")]
     pub due: Option<DateTime<Utc>>,
     /// How the time of the next poll came about.
     pub kind: PlanKind,
     /// The interval that determined the time, after pace and bounds are applied, in seconds; `None` if no interval did.
+    #[serde(rename = "binding_minutes", serialize_with = "in_minutes")]
     pub binding_seconds: Option<u32>,
     /// What determined the final time: the last stage that moved it, or else the source of the
     /// recommendation. Jitter does not count.
@@ -185,7 +190,7 @@ impl SettledBy {
 }
 
 /// One step of an explanation: `(stage, before, after, reason)` of SPEC section 0.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanStep {
     /// Stage in the order of SPEC B.1.
     pub stage: PlanStage,
@@ -265,4 +270,39 @@ impl PlanStage {
     pub const fn in_words(self) -> &'static str {
         self.words().1
     }
+}
+
+/// Formats a plan with its explanation. Times are in UTC, intervals in minutes.
+pub fn plan_json(plan: &Plan) -> Json {
+    json!(plan)
+}
+
+#[expect(clippy::ref_option, reason = "the signature that serde requires")]
+fn utc<S: Serializer>(at: &Option<DateTime<Utc>>, serializer: S) -> Result<S::Ok, S::Error> {
+    at.map(rfc_3339).serialize(serializer)
+}
+
+#[expect(clippy::ref_option, reason = "the signature that serde requires")]
+fn in_minutes<S: Serializer>(seconds: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
+    seconds.map(|seconds| minutes(i64::from(seconds))).serialize(serializer)
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Seconds(seconds) => minutes(*seconds).serialize(serializer),
+            Self::At(at) => rfc_3339(*at).serialize(serializer),
+        }
+    }
+}
+
+/// Converts seconds to minutes: an integer for whole minutes, otherwise a number with a fraction.
+fn minutes(seconds: i64) -> Number {
+    let whole = Number::from(seconds / 60);
+    if seconds % 60 == 0 {
+        return whole;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "intervals are far below 2^52 seconds")]
+    let minutes = seconds as f64 / 60.0;
+    Number::from_f64(minutes).unwrap_or(whole)
 }

@@ -1,7 +1,7 @@
 //! Durations, intervals, times and lists in words, for the screen, the command line and sentences. A time of day is in the zone that
 //! the caller passes, which is the reader's.
 
-use chrono::{DateTime, Datelike, TimeDelta, Timelike, Utc};
+use chrono::{DateTime, Datelike, SecondsFormat, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
 
 /// Seconds in a minute, an hour, a day and a week.
@@ -203,6 +203,22 @@ pub fn interval_text(minutes: u32) -> String {
         hours if hours.is_multiple_of(60) => format!("{}h", hours / 60),
         minutes => format!("{minutes}m"),
     }
+}
+
+/// Formats a time of UTC as `Monday 2026-03-02 10:00 UTC`.
+pub(crate) fn utc_minute(at: DateTime<Utc>) -> String {
+    at.format("%A %Y-%m-%d %H:%M UTC").to_string()
+}
+
+/// Formats a time of UTC as `Monday 10:30`, with seconds unless they are zero.
+pub(crate) fn utc_weekday(at: DateTime<Utc>) -> String {
+    let form = if at.timestamp() % MINUTE == 0 { "%A %H:%M" } else { "%A %H:%M:%S" };
+    at.format(form).to_string()
+}
+
+/// Formats a time for programs, as `2026-03-02T10:00:00Z`.
+pub fn rfc_3339(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// Joins words as in `a, b and c`.
