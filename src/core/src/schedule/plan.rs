@@ -282,7 +282,7 @@ fn utc<S: Serializer>(at: &Option<DateTime<Utc>>, serializer: S) -> Result<S::Ok
     at.map(rfc_3339).serialize(serializer)
 }
 
-#[expect(clippy::ref_option, reason = "the signature that serde requires")]
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde requires it")]
 fn in_minutes<S: Serializer>(seconds: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
     seconds.map(|seconds| minutes(i64::from(seconds))).serialize(serializer)
 }
