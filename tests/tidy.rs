@@ -28,7 +28,7 @@ use product::Module;
 const LINES_MAX: usize = 800;
 /// Maximum number of product lines of both crates together, as [`Module::lines`] counts them. Only an issue that states by how much
 /// raises it; what makes the program smaller lowers it.
-const PRODUCT_LINES_MAX: usize = 96_300;
+const PRODUCT_LINES_MAX: usize = 95_270;
 /// Files that use each other in a circle, at most: three whose subjects belong together.
 const CIRCLE_FILES_MAX: usize = 3;
 /// Product lines of such a circle, at most, so that joining files is no way out of a larger one.
@@ -38,7 +38,8 @@ const CIRCLES: [(&str, usize, usize); 1] = [("engine", 66, 9_350)];
 /// Files in circles of any size, in both crates. It only goes down.
 const IN_CIRCLES_MAX: usize = 96;
 /// Top-level modules ("rooms") by layer; code in a room may use only its own room and rooms of earlier layers.
-const FLOORS: [&[&str]; 10] = [
+const FLOORS: [&[&str]; 11] = [
+    &["words"],
     &["feed"],
     &["history", "schedule"],
     &["lint", "publish", "search", "simulate"],
@@ -51,7 +52,8 @@ const FLOORS: [&[&str]; 10] = [
     &["cli"],
 ];
 /// Rooms whose code must not use I/O, clocks or the environment.
-const PURE: [&str; 14] = [
+const PURE: [&str; 15] = [
+    "words",
     "feed",
     "history",
     "schedule",
@@ -91,6 +93,11 @@ const UNFINISHED: [&str; 4] = [
 ];
 /// Names of folders of one particular machine, each split so that this file does not contain it.
 const MACHINE_PATHS: [&str; 3] = [concat!("/", "work"), concat!("/", "root"), concat!("/", "tmp")];
+
+/// The file that escapes markup, which everything else uses; the one that lists how servers write a secret in it; and the demo's
+/// publisher, which uses no other room.
+const MARKUP_WRITERS: [&str; 3] =
+    ["src/core/src/feed/text.rs", "src/core/src/accounts/secrets.rs", "src/demo/page.rs"];
 
 /// Contents of files, by path relative to the project root.
 type Files = BTreeMap<String, String>;
@@ -254,6 +261,25 @@ fn no_test_name_is_longer_than_the_limit() {
 }
 
 #[test]
+fn markup_is_escaped_in_one_place() {
+    none(&broken(&files("src"), |path, text| {
+        let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let is_known = MARKUP_WRITERS.contains(&path);
+        if is_known || !writes_references(product) {
+            vec![]
+        } else {
+            vec!["it escapes markup".into()]
+        }
+    }));
+    for planted in
+        ["text.replace('&', \"&amp;\")", "'&' => out.push_str(\"&amp;\"),", "b'&' => \"&amp;\","]
+    {
+        assert!(writes_references(planted), "{planted}");
+    }
+    assert!(!writes_references("const PARTS: [&str; 2] = [\"&amp;\", \"&lt;\"];"));
+}
+
+#[test]
 fn nothing_is_marked_as_unfinished() {
     none(&broken(&everything(), |_, text| unfinished(text)));
     let planted = concat!("// TO", "DO: later\nfn a() { to", "do!() }");
@@ -326,6 +352,14 @@ fn lower_rooms(room: &str, code: &str) -> Vec<String> {
         .collect();
     found.sort();
     found
+}
+
+/// Checks whether code replaces a character by a reference.
+fn writes_references(code: &str) -> bool {
+    let code: String = code.split_whitespace().collect();
+    ["=>\"&amp;\"", "',\"&amp;\")", "push_str(\"&amp;\")", "\"&\",\"&amp;\")"]
+        .iter()
+        .any(|form| code.contains(form))
 }
 
 fn opens_well(text: &str) -> bool {

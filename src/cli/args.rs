@@ -344,17 +344,11 @@ pub(super) struct HistoryArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct PlanArgs {
     /// A feed: its number, address, or part of its title
-    #[arg(value_name = "FEED", required_unless_present = "document")]
-    pub(super) feed: Option<String>,
+    #[arg(value_name = "FEED")]
+    pub(super) feed: String,
     /// Also show the next N polls if nothing changes; at most 1000
     #[arg(long, value_name = "N")]
     pub(super) next: Option<usize>,
-    /// Plan for this document instead, without store and network
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["feed", "next"], requires = "facts")]
-    pub(super) document: Option<String>,
-    /// A file with the other facts about the feed, as a JSON object
-    #[arg(long, value_name = "FILE", requires = "document", conflicts_with = "feed")]
-    pub(super) facts: Option<String>,
     /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,

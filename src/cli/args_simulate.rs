@@ -7,13 +7,12 @@ use backissue_core::simulate::PollPolicy;
 
 /// The arguments of `backissue simulate`.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct SimulateArgs {
     /// File of publication times: one JSON object per line with name, start, end and minutes
-    #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
+    #[arg(long, value_name = "FILE")]
     pub(super) feeds: Option<PathBuf>,
     /// Use the history of this subscription: its number, address, or part of its title
-    #[arg(long, value_name = "FEED", conflicts_with_all = ["feeds", "stdio", "rules", "budget", "retrievals", "policies", "min", "max", "train_days"])]
+    #[arg(long, value_name = "FEED", conflicts_with_all = ["feeds", "rules", "budget", "retrievals", "policies", "min", "max", "train_days"])]
     pub(super) feed: Option<String>,
     /// Polling strategy; may be repeated; all if omitted
     #[arg(long = "policy", value_name = "POLICY", value_enum)]
@@ -43,7 +42,7 @@ pub(super) struct SimulateArgs {
     #[arg(long)]
     pub(super) table: bool,
     /// Draw when the feeds publish, by hour and weekday, and the delay for each number of polls; both figures if none is named
-    #[arg(long, value_name = "FIGURE", value_enum, num_args = 0..=1, default_missing_value = "both", conflicts_with_all = ["stdio", "retrievals"])]
+    #[arg(long, value_name = "FIGURE", value_enum, num_args = 0..=1, default_missing_value = "both", conflicts_with = "retrievals")]
     pub(super) figure: Option<FigureChoice>,
     /// Write the figures to this file as SVG instead
     #[arg(long, value_name = "FILE", requires = "figure", group = "written")]
@@ -54,15 +53,12 @@ pub(super) struct SimulateArgs {
     /// Overwrite an existing file of any kind
     #[arg(long, requires = "written")]
     pub(super) force: bool,
-    /// Read requests from standard input and write answers to standard output, one JSON object per line
-    #[arg(long)]
-    pub(super) stdio: bool,
 }
 
 impl SimulateArgs {
     /// Checks whether the table or the figures are about subscriptions.
     pub(super) const fn shows_own_feeds(&self) -> bool {
-        self.feeds.is_none() && !self.stdio && (self.table || self.figure.is_some())
+        self.feeds.is_none() && (self.table || self.figure.is_some())
     }
 
     /// Checks whether the command needs the store.

@@ -151,7 +151,6 @@ fn run(args: Args, password: Option<String>) -> Result<Done, Failure> {
         Some(CliCommand::Restore(args)) => commands::backup::restore(&options, &args),
         Some(CliCommand::Completions(args)) => commands::generated::completions(&args),
         Some(CliCommand::Man(args)) => commands::generated::man(&args),
-        Some(CliCommand::Plan(args)) if args.feed.is_none() => commands::plan::run_alone(&args),
         Some(CliCommand::Doctor(args)) => {
             let good = commands::doctor::describe_surroundings(&options);
             let done = if args.repair || args.compact {
@@ -191,7 +190,6 @@ fn waits_without_store(command: &CliCommand) -> bool {
             | CliCommand::Restore(_)
             | CliCommand::Service(_)
     ) || matches!(command, CliCommand::Simulate(args) if !args.needs_store())
-        || matches!(command, CliCommand::Plan(args) if args.feed.is_none())
 }
 
 /// Returns the command line as a clap command, for the tests of `--help`.

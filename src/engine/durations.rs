@@ -76,19 +76,10 @@ pub fn interval_minutes(typed: &str) -> Result<u32, String> {
     Ok(span.minutes())
 }
 
-/// Formats an interval in minutes as a user would type it: `15m`, `2h`, `1d`.
-pub fn interval_text(minutes: u32) -> String {
-    match minutes {
-        0 => "0m".into(),
-        days if days.is_multiple_of(1440) => format!("{}d", days / 1440),
-        hours if hours.is_multiple_of(60) => format!("{}h", hours / 60),
-        minutes => format!("{minutes}m"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::engine::durations::*;
+    use backissue_core::words::interval_text;
 
     #[test]
     fn intervals_are_read_in_whole_minutes() {

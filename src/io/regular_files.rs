@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Result};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 /// Opens a regular file to read it.
 pub fn open(path: &Path) -> Result<File> {
@@ -34,6 +35,27 @@ pub fn put_in_place(file: tempfile::NamedTempFile, path: &Path) -> Result<()> {
     file.persist(path).map_err(|error| error.error)?;
     // Some systems cannot do this for a folder; the new content is on disk in any case.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()).ok();
+    sync_folder(folder.unwrap_or(Path::new("."))).ok();
     Ok(())
+}
+
+/// Makes the names of the files in a folder durable.
+pub fn sync_folder(folder: &Path) -> Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Attempts something again after a pause while it fails for a reason that is temporary, `tries` times at most.
+pub fn try_again<T, E>(
+    tries: u32,
+    pause: Duration,
+    is_temporary: impl Fn(&E) -> bool,
+    mut attempt: impl FnMut() -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
+    for _ in 0..tries {
+        match attempt() {
+            Err(error) if is_temporary(&error) => std::thread::sleep(pause),
+            done => return done,
+        }
+    }
+    attempt()
 }

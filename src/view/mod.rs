@@ -16,9 +16,7 @@ pub mod panes;
 mod plain;
 mod sentence;
 mod theme;
-mod when;
 
 pub use bytes::words as byte_words;
 pub use draw::draw;
 pub use sentence::draw_sentence;
-pub use when::{coming, minute, relative, span_words};

@@ -12,16 +12,15 @@ use crate::engine::commands_under_way::is_under_way;
 use crate::engine::feeds::addition::{Added, Addition, Subscribe};
 use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::poll::plans;
 use crate::engine::request::Request;
 use crate::engine::settings::{Credentials, ONLY_BY_HAND};
 use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::loop_handle::Waited;
-use crate::view;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule;
+use backissue_core::words;
 
 /// Runs `backissue add`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &AddArgs) -> Result<Done, Failure> {
@@ -286,13 +285,13 @@ fn next_words(engine: &Engine, feed: &Subscription) -> Option<String> {
     if !engine.settings.poll.automatic {
         return Some(ONLY_BY_HAND.to_owned());
     }
-    let next = view::coming(feed.plan.next_poll?, clock::now());
-    let why = plans::settled_words(feed.plan.settled_by);
+    let next = words::coming(feed.plan.next_poll?, clock::now());
+    let why = feed.plan.settled_by.in_words();
     let placed = schedule::places_polls(&feed.state.facts);
     let every = feed
         .plan
         .binding_seconds
         .filter(|_| !placed)
-        .map(|seconds| format!(", {}", schedule::about_interval_words(i64::from(seconds))));
+        .map(|seconds| format!(", {}", words::about_interval_words(i64::from(seconds))));
     Some(format!("next poll {next}{} ({why})", every.unwrap_or_default()))
 }

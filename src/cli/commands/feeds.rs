@@ -13,9 +13,9 @@ use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::search_query::is_tagged;
 use crate::engine::state::Engine;
 use crate::io::clock;
-use crate::view;
 use backissue_core::feed::Kind;
 use backissue_core::simulate::Statistics;
+use backissue_core::words;
 
 /// Runs `backissue feeds`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &FeedsArgs) -> Result<Done, Failure> {
@@ -84,7 +84,7 @@ fn statistics_lines(statistics: &Statistics) -> Vec<String> {
     lines.push(row("nothing in 8 weeks", silent));
     #[expect(clippy::cast_possible_truncation, reason = "at most eight weeks")]
     let median = statistics.median_interval_minutes.map(|minutes| (minutes * 60.0).round() as i64);
-    lines.extend(median.map(|median| format!("median interval: {}", view::span_words(median))));
+    lines.extend(median.map(|median| format!("median interval: {}", words::span_words(median))));
     lines.push(String::new());
     let head = ["feeds", "interval", "sy:*", "ttl", "skip*", "refreshRate"].map(str::to_owned);
     lines.push(table_row("format", &head));
@@ -142,7 +142,7 @@ fn list_removed(
         desk.tell("no such feed; feeds you unsubscribe from are kept for a week");
     }
     for (feed, until) in removed {
-        let left = view::relative(until, now);
+        let left = words::relative(until, now);
         desk.put(&format!(
             "{:>5}  {:<6} entries  deleted {left:<8}  {}  {}",
             feed.key.to_string(),
@@ -195,7 +195,7 @@ impl Wanted {
 fn feed_line(feed: &Subscription, automatic: bool, now: DateTime<Utc>) -> String {
     let next = match feed.plan.next_poll {
         Some(_) if !automatic => "by hand".to_owned(),
-        Some(at) => view::coming(at, now),
+        Some(at) => words::coming(at, now),
         None => "never".to_owned(),
     };
     let trouble = feed.state.trouble.as_deref().map(|why| format!("  ({why})")).unwrap_or_default();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, BufRead, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -18,20 +18,15 @@ use crate::io::console;
 use crate::io::named_files::{self, FileKind, NamedFile};
 use crate::io::system::words::system_words;
 use backissue_core::simulate::{
-    Conditions, Driven, ExperimentInputs, FeedOutcome, PollPolicy, RulesHelp, Score, SimulatedFeed,
-    Wanted, WeekRules, experiment, read_budgets, read_rules, read_source, table,
+    Conditions, ExperimentInputs, FeedOutcome, PollPolicy, RulesHelp, Score, SimulatedFeed, Wanted,
+    WeekRules, experiment, read_budgets, read_rules, read_source, table,
 };
 
 /// Number of threads that simulate feeds.
 const WORKERS: usize = 2;
-/// Maximum length of an input line with `--stdio`, bytes.
-const LINE_MAX: usize = 16 << 20;
 
 /// Runs `backissue simulate`.
 pub(in crate::cli) fn run(args: &SimulateArgs) -> Result<Done, Failure> {
-    if args.stdio {
-        return answer_driver(io::stdin().lock());
-    }
     let experiment = Experiment::read(args)?;
     if let Some(choice) = args.figure {
         draw_figures(args, choice, &experiment)?;
@@ -175,7 +170,7 @@ pub(super) struct Experiment {
 impl Experiment {
     fn read(args: &SimulateArgs) -> Result<Self, Failure> {
         let path = args.feeds.as_deref().ok_or_else(|| {
-            Failure::new("name a file of publication times with --feeds, a subscription with --feed, or use --table, --figure or --stdio")
+            Failure::new("name a file of publication times with --feeds, a subscription with --feed, or use --table or --figure")
         })?;
         let conditions = read_conditions(args)?;
         let sources = read_sources(path)?;
@@ -268,31 +263,6 @@ impl Experiment {
             }
         }
         scores
-    }
-}
-
-/// Answers the requests that another program writes to standard input, one per line, until the input ends.
-fn answer_driver(mut lines: impl BufRead) -> Result<Done, Failure> {
-    let mut driven = Driven::default();
-    let mut number = 0_u64;
-    loop {
-        let mut line = Vec::new();
-        let limit = u64::try_from(LINE_MAX).unwrap_or(u64::MAX);
-        let read = io::Read::take(&mut lines, limit).read_until(b'\n', &mut line);
-        let read = read
-            .map_err(|error| Failure::new(format!("standard input: {}", system_words(&error))))?;
-        if read == 0 || console::is_closed() {
-            return Ok(Done::All);
-        }
-        number += 1;
-        let text = String::from_utf8_lossy(&line);
-        if text.trim().is_empty() {
-            continue;
-        }
-        let answer = driven.answer(text.trim());
-        let answer = answer
-            .map_err(|wrong| Failure::new(format!("line {number} of standard input: {wrong}")))?;
-        console::put(&answer);
     }
 }
 

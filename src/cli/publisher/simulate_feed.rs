@@ -9,7 +9,6 @@ use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::poll::plans::settled_words;
 use crate::io::clock;
 use backissue_core::schedule::learning::Publications;
 use backissue_core::schedule::{self, SettledBy};
@@ -130,7 +129,7 @@ fn describe_policy(
     // If a temporary delay, such as back-off after failures, determined the last plan, that delay is not named as the schedule.
     let held_up = [SettledBy::BackOff, SettledBy::RetryAfter, SettledBy::Overdue];
     let settled = subscription.plan.settled_by;
-    let settled = if held_up.contains(&settled) { "as stated" } else { settled_words(settled) };
+    let settled = if held_up.contains(&settled) { "as stated" } else { settled.in_words() };
     let gain = own.gain();
     let than = if gain >= 0.0 { "less" } else { "more" };
     format!(

@@ -5,6 +5,7 @@
 //!
 //! | module | content |
 //! | --- | --- |
+//! | [`words`] | durations, times and lists in words |
 //! | [`feed`] | parsing of what a publisher provides: documents, entries, hints, feed discovery, OPML |
 //! | [`history`] | the known history of each logical feed: kept entries, which copy wins, archives, gaps |
 //! | [`schedule`] | when to poll a feed next, and the reason |
@@ -117,3 +118,4 @@ pub mod publish;
 pub mod schedule;
 pub mod search;
 pub mod simulate;
+pub mod words;

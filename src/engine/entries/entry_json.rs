@@ -1,14 +1,15 @@
 //! JSON form of an entry, shared by the command line, pipes, and hooks.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::engine::external::external_run::HandedEntry;
 use backissue_core::history::{EntryKey, Flags, KeptEntry};
+use backissue_core::words::rfc_3339;
 
 /// Formats an instant as RFC 3339 in UTC with whole seconds. Returns null for `None`.
 pub fn time(at: Option<DateTime<Utc>>) -> Value {
-    at.map_or(Value::Null, |at| Value::String(at.to_rfc3339_opts(SecondsFormat::Secs, true)))
+    at.map_or(Value::Null, |at| Value::String(rfc_3339(at)))
 }
 
 /// Returns the fields of an entry as JSON, without the text of the entry.

@@ -18,7 +18,8 @@ use crate::engine::state::Engine;
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::learning::{Fetch, Publications, Stamp};
-use backissue_core::schedule::{self, Learned, PlanKind, SettledBy, about_interval_words};
+use backissue_core::schedule::{self, Learned, PlanKind, SettledBy};
+use backissue_core::words;
 
 /// Maximum number of entry titles in the preview of a feed.
 pub const TITLES: usize = 5;
@@ -84,7 +85,7 @@ fn describe_schedule(
     plans::foreseen(&mut feed, &engine.settings, engine.salt, now);
     feed.state.facts.learned = learned(engine, now, &feed, document);
     let decision = plans::foreseen(&mut feed, &engine.settings, engine.salt, now);
-    let why = plans::settled_words(decision.settled_by);
+    let why = decision.settled_by.in_words();
     let held = decision.kind != PlanKind::Interval
         || matches!(
             decision.settled_by,
@@ -96,10 +97,10 @@ fn describe_schedule(
     match (decision.binding_seconds.filter(|_| !held), decision.next_poll) {
         (_, None) => format!("not polled ({why})"),
         (Some(seconds), Some(_)) => {
-            format!("{} ({why})", about_interval_words(i64::from(seconds)))
+            format!("{} ({why})", words::about_interval_words(i64::from(seconds)))
         }
         (None, Some(at)) => {
-            format!("next poll {} ({why})", schedule::when_words(at, now, engine.zone))
+            format!("next poll {} ({why})", words::when_words(at, now, engine.zone))
         }
     }
 }

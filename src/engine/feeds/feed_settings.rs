@@ -9,7 +9,6 @@ use crate::engine::change::feed_change::{FeedChange, FeedParts};
 use crate::engine::change::step::Step;
 use crate::engine::change::value::ChangeId;
 use crate::engine::change::{self, Change};
-use crate::engine::durations::interval_text;
 use crate::engine::effect::Effect;
 use crate::engine::entries::ahead;
 use crate::engine::event::{Event, NoticeOffer};
@@ -19,6 +18,7 @@ use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::limits::HARD_MIN_SECONDS;
 use backissue_core::schedule::{Pace, PlanStage};
+use backissue_core::words::{interval_text, until_words};
 
 /// Sets the pace of a feed's polls, and shows a notice about the effect on the next polls.
 pub fn set_pace(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, pace: Pace) -> Vec<Effect> {
@@ -171,10 +171,10 @@ fn pace_notice(
         None => String::new(),
         Some(at) if before.plan.next_poll == Some(at) && at > now => format!(
             " · next poll still {} ({})",
-            plans::wait_words(at, now),
-            plans::settled_words(after.plan.settled_by)
+            until_words(at, now),
+            after.plan.settled_by.in_words()
         ),
-        Some(at) => format!(" · next poll {}", plans::wait_words(at, now)),
+        Some(at) => format!(" · next poll {}", until_words(at, now)),
     };
     Event::offering(format!("{name}{what}{next}"), NoticeOffer::Undo)
 }

@@ -3,8 +3,9 @@
 //! The interval is required; days, hours, and zone are optional. The parts may be in any order. The end hour is exclusive:
 //! `9:00-18:00` covers the hours 9 to 17. Several rules are separated by `;`.
 
-use crate::engine::durations::{Span, interval_minutes, interval_text};
+use crate::engine::durations::{Span, interval_minutes};
 use backissue_core::feed::{DayOfWeek, IntervalRule, Zone, read_zone};
+use backissue_core::words::interval_text;
 
 /// Maximum number of interval rules of a feed.
 pub const RULES_MAX: usize = 20;

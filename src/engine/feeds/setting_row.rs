@@ -1,12 +1,13 @@
 //! A row of the settings table: a setting of a feed, and conversions of its value for OPML, the edit dialog, and `backissue set`.
 
 use super::chosen_settings::{Chosen, FeedSettings};
-use crate::engine::durations::{interval_minutes, interval_text};
+use crate::engine::durations::interval_minutes;
 use crate::engine::settings::Settings;
 use backissue_core::feed::Zone;
 use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
 use backissue_core::feed::opml::subscription_list::normal_tags;
 use backissue_core::feed::opml::tag_line::{read_tags, write_tags};
+use backissue_core::words::interval_text;
 
 /// Text that removes the interval chosen for a feed, so that the configured interval applies.
 const AUTO: &str = "auto";

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use super::chosen_settings::{Chosen, FeedSettings};
 use super::interval_rules;
 use super::setting_row::{FeedSettingRow, FormLine, SettingKind, row};
-use crate::engine::durations::interval_text;
 use crate::engine::entries::ahead::Ahead;
 use crate::engine::settings::{HistoryMode, Settings};
 use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::history::Adaptor;
 use backissue_core::schedule::Pace;
+use backissue_core::words::interval_text;
 
 /// All settings of a feed, in the order in which `backissue set` prints them.
 pub static FEED_SETTINGS: &[FeedSettingRow] = &[

@@ -13,6 +13,7 @@ use crate::engine::politeness::rate_limits;
 use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::{self, ByHand};
+use backissue_core::words;
 
 /// A request to poll feeds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,7 +114,7 @@ fn refusal(
         return no("it is being polled");
     }
     let spared = engine.settings.network.space_loopback || !is_loopback(&subscription.record.url);
-    let left = |until: DateTime<Utc>| schedule::duration_words((until - now).num_seconds().max(1));
+    let left = |until: DateTime<Utc>| words::duration_words((until - now).num_seconds().max(1));
     match schedule::classify_manual_poll(&subscription.state.facts, now, spared) {
         ByHand::Allowed => {}
         ByHand::CoolDown(until) => {

@@ -10,7 +10,7 @@ use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
-use backissue_core::schedule::{self, Decision, Pace, Plan, PlanStage, Restriction, SettledBy};
+use backissue_core::schedule::{self, Decision, Pace, Plan, Restriction};
 
 /// Computes the next poll of a feed again, and updates its entry in the timetable.
 pub fn replan(engine: &mut Engine, feed: FeedKey, now: DateTime<Utc>) {
@@ -117,62 +117,4 @@ fn fill_in(subscription: &mut Subscription, settings: &Settings) {
         by_server: feed_settings.is_polled_by_server(),
     };
     subscription.state.facts.loopback = is_loopback(&subscription.record.url);
-}
-
-/// Returns a short text for the rule that determined the time of a poll.
-pub const fn settled_words(settled: SettledBy) -> &'static str {
-    match settled {
-        SettledBy::Fixed => "your fixed interval",
-        SettledBy::OwnRules => "your own rules",
-        SettledBy::Rules => "the publisher's rules",
-        SettledBy::Sy => "the publisher's sy schedule",
-        SettledBy::Ttl => "the publisher's ttl",
-        SettledBy::RefreshRate => "the publisher's refreshRate",
-        SettledBy::BoilerplateSy => "the generator's default",
-        SettledBy::Learned => "learned from its entries",
-        SettledBy::Default => "default interval",
-        SettledBy::Minimum => "the shortest interval",
-        SettledBy::Maximum => "the longest interval",
-        SettledBy::CacheLifetime => "the server's cache lifetime",
-        SettledBy::RetryAfter => "a wait of the server",
-        SettledBy::BackOff => "waiting after failures",
-        SettledBy::Dead => "not found for a month",
-        SettledBy::SkipHours => "the publisher's skipHours",
-        SettledBy::SkipDays => "the publisher's skipDays",
-        SettledBy::Overdue => "overdue",
-        SettledBy::FirstPoll => "first poll",
-        SettledBy::Gone => "gone",
-        SettledBy::Stopped => "stopped",
-        SettledBy::ByServer => "polled by your account's server",
-        SettledBy::Paused => "paused",
-        SettledBy::Expired => "finished by the publisher",
-    }
-}
-
-/// Returns the name of a step in the explanation of a plan.
-pub const fn stage_words(stage: PlanStage) -> &'static str {
-    match stage {
-        PlanStage::Standing => "standing",
-        PlanStage::Recommendation => "recommended",
-        PlanStage::Pace => "your pace",
-        PlanStage::Minimum => "minimum",
-        PlanStage::Maximum => "maximum",
-        PlanStage::NextUpdate => "next update",
-        PlanStage::Jitter => "spread",
-        PlanStage::CacheLifetime => "cache lifetime",
-        PlanStage::RetryAfter => "wait",
-        PlanStage::BackOff => "back-off",
-        PlanStage::Skip => "skip windows",
-        PlanStage::Due => "due",
-    }
-}
-
-/// Formats the time until an instant: `in 25 min`, `in 1 h 5 min`, `now`.
-pub fn wait_words(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
-    let seconds = at.signed_duration_since(now).num_seconds();
-    match seconds {
-        ..=0 => "now".into(),
-        1..60 => format!("in {}", schedule::duration_words(seconds)),
-        _ => format!("in {}", schedule::duration_words(seconds.saturating_add(30) / 60 * 60)),
-    }
 }

@@ -3,11 +3,11 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::engine::downloads::record::PART;
 use crate::io::named_files::refuse_data_folder;
-use crate::io::regular_files::open_with;
+use crate::io::regular_files::{open_with, sync_folder};
 
 /// A file that is being received.
 #[derive(Debug)]
@@ -105,21 +105,16 @@ impl PartFile {
             // Some file systems have no such links.
             Err(_) => fs::rename(&self.part, &self.path)?,
         }
-        sync_folder(&self.path);
+        // If that is not possible, the file only has its former name after a power cut.
+        self.path.parent().map(sync_folder).transpose().ok();
         Ok(self.length)
-    }
-}
-
-/// Makes a new name durable. If that is not possible, the file only has its former name after a power cut.
-fn sync_folder(path: &Path) {
-    let folder = path.parent().and_then(|folder| File::open(folder).ok());
-    if let Some(folder) = folder {
-        folder.sync_all().ok();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn opened(path: &str, is_new: bool) -> PartFile {

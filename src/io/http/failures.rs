@@ -13,7 +13,7 @@ use url::Url;
 
 use super::limits::Limits;
 use crate::engine::poll::fetch::{CONNECTING, FetchFailure};
-use crate::io::system::words::{is_out_of_files, system_words};
+use crate::io::system::words::{is_out_of_files, one_line, system_words};
 
 /// Hint at how to trust a certificate that the system does not know.
 const TO_TRUST: &str = "to trust it, name its PEM file in [network] extra_roots";
@@ -228,10 +228,6 @@ fn message_chain(error: &reqwest::Error) -> String {
         source = inner.source();
     }
     one_line(&parts.join(": "))
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Finds the first error of a type among an error and its sources. I/O errors wrap their cause without exposing it as a source.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use url::Url;
 
 use backissue_core::feed::content::absolute_addresses::make_addresses_absolute;
+use backissue_core::feed::outgoing::escaped_text;
 
 /// Words in the class or ID of elements that contain the comments of visitors or other articles.
 const BESIDE: &str =
@@ -80,9 +81,8 @@ pub(super) fn stated_text(page: &Document) -> Option<String> {
     let scripts = page.select("script[type='application/ld+json']");
     let data = scripts.iter().filter_map(|script| serde_json::from_str(&script.text()).ok());
     let text = data.filter_map(|data: Value| article_body(&data, 0)).max_by_key(String::len)?;
-    let escaped = text.replace('&', "&amp;").replace('<', "&lt;");
-    let lines = escaped.lines().map(str::trim).filter(|line| !line.is_empty());
-    Some(lines.fold(String::new(), |text, line| text + "<p>" + line + "</p>\n"))
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    Some(lines.fold(String::new(), |text, line| text + "<p>" + &escaped_text(line) + "</p>\n"))
 }
 
 /// Maximum depth at which `articleBody` is looked for.

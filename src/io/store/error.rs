@@ -7,7 +7,7 @@ use super::super::codec::CodecError;
 use super::super::loop_ended::LoopEnded;
 use super::super::panics::catch_panic;
 use super::super::search::IndexError;
-use super::super::system::words::{is_out_of_files, is_out_of_room, system_words};
+use super::super::system::words::{is_out_of_files, is_out_of_room, one_line, system_words};
 use crate::engine::store_work::StoreFailure;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.
@@ -194,9 +194,4 @@ pub(in crate::io) fn catch_sled_panic<T>(
 ) -> Result<T, StoreError> {
     let done = catch_panic(work);
     done.unwrap_or_else(|| Err(StoreError::Corrupted("they cannot be read".into())))
-}
-
-/// Joins the lines of a system message: our messages have one line.
-pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

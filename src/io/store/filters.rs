@@ -9,8 +9,6 @@ use super::applied_filters::{AppliedFilters, FILTERS_KEY, NewHits, saved_in};
 use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::{feed_bytes, numbered_key};
-use super::upkeep::check::StoreProblem;
-use super::upkeep::newest_backup::FactBack;
 use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::io::{clock, codec};
@@ -20,7 +18,7 @@ use backissue_core::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 use backissue_core::search::{EntryTexts, Subject};
 
 /// The key of the folded tags in the table of facts.
-const FOLDED_KEY: &[u8] = b"folded";
+pub(super) const FOLDED_KEY: &[u8] = b"folded";
 /// The marks that filters can set.
 const FILTER_FLAGS: [Flag; 3] = [Flag::Hidden, Flag::Read, Flag::Starred];
 
@@ -34,40 +32,6 @@ impl Store {
     /// Returns the reader's filters in their order; none if their record is damaged.
     pub fn saved_filters(&self) -> Result<Vec<EntryFilter>, StoreError> {
         saved_in(&self.facts)
-    }
-
-    /// Checks the records of filters, of their hits, and of folded tags. `repair` puts the filters back as the newest
-    /// backup has them, and removes unreadable records of hits and of folded tags.
-    pub(super) fn check_filters(&mut self, repair: bool) -> Result<Vec<StoreProblem>, StoreError> {
-        let mut found = Vec::new();
-        let is_sound = |bytes: &[u8]| codec::decode::<Vec<EntryFilter>>(bytes).is_ok();
-        if self.facts.get(FILTERS_KEY)?.is_some_and(|bytes| !is_sound(&bytes)) {
-            let became = match self.put_fact_back(FILTERS_KEY, repair, is_sound)? {
-                FactBack::Left => "no filter is applied".to_owned(),
-                FactBack::BackedUp(day) => {
-                    format!("the filters from the backup of {day} are used")
-                }
-                FactBack::Dropped => "they were removed, but their effects remain".to_owned(),
-            };
-            let text = format!("the record of your filters is damaged; {became}");
-            found.push(StoreProblem { text, repaired: repair });
-            self.load_filters()?;
-        }
-        let folded = self.facts.get(FOLDED_KEY)?;
-        if folded.is_some_and(|bytes| codec::decode::<BTreeSet<String>>(&bytes).is_err()) {
-            let text = "the record of folded tags is damaged; no tag is folded".to_owned();
-            found.push(StoreProblem { text, repaired: repair });
-            if repair {
-                self.drop_record(TableName::Facts, FOLDED_KEY)?;
-            }
-        }
-        let read = |bytes: &[u8]| codec::decode_compressed::<BTreeSet<u32>>(bytes).map(drop);
-        found.extend(self.unreadable_in(TableName::FilterHits, repair, read, |feed, why| {
-            format!(
-                "feed {feed}: the list of entries that a filter matched cannot be read ({why}); its effects remain; edit the filter to apply it again"
-            )
-        })?);
-        Ok(found)
     }
 
     /// Writes the filters; from now on they apply to new entries.

@@ -26,6 +26,11 @@ pub fn is_out_of_room(error: &Error) -> bool {
     )
 }
 
+/// Joins the lines of a system message: our messages have one line.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Returns a description of a system error that can end a sentence.
 pub fn system_words(error: &Error) -> String {
     if is_out_of_files(error) {

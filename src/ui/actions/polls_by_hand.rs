@@ -12,7 +12,7 @@ use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use backissue_core::history::FeedKey;
-use backissue_core::schedule::duration_words;
+use backissue_core::words::duration_words;
 
 /// Polls feeds because the user pressed a key. Results are reported when they arrive; feeds that cannot be polled now are reported
 /// at once.

@@ -25,6 +25,7 @@ use backissue_core::feed::{IntervalRule, Zone};
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::learning::{LearnedPlan, Publications};
 use backissue_core::schedule::{self, Facts, Pace};
+use backissue_core::words;
 
 /// Hours in a week.
 const WEEK_HOURS: i64 = 168;
@@ -210,7 +211,7 @@ fn list_paces(
     let current = plans::at_pace(subscription, app.engine.salt, facts.settings.pace, now);
     let current = current.decision();
     let interval = current.binding_seconds.filter(|_| !schedule::places_polls(facts));
-    let interval = interval.map(|seconds| schedule::about_interval_words(i64::from(seconds)));
+    let interval = interval.map(|seconds| words::about_interval_words(i64::from(seconds)));
     let effect = |pace| {
         let in_force = pace == facts.settings.pace;
         let words = if in_force {

@@ -11,8 +11,9 @@ use crate::ui::app::App;
 use crate::ui::overlays::accounts::AccountList;
 use crate::ui::overlays::accounts::account_list::{ACCOUNT_LINES, STATE_LINES};
 use crate::ui::scroll_list::ScrollList;
-use crate::view::{cells, pane, theme, when};
+use crate::view::{cells, pane, theme};
 use backissue_core::feed::text::counted_words;
+use backissue_core::words;
 
 /// Maximum width of the list, in columns.
 const COLUMNS_MAX: u16 = 84;
@@ -71,7 +72,7 @@ fn last_sync(app: &App, account: &AccountStatus, now: DateTime<Utc>) -> String {
         return format!("{}: {} of {}", progress.what, progress.done, progress.all);
     }
     match &account.last {
-        Some((at, told)) => format!("{}: {told}", when::relative(*at, now)),
+        Some((at, told)) => format!("{}: {told}", words::relative(*at, now)),
         None => "never synced".to_owned(),
     }
 }

@@ -25,11 +25,11 @@ use super::plan_rhythm::{outline_lines, rhythm_lines};
 use super::plan_week::week_lines;
 use crate::engine::external::feed_sources::source_words;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::poll::plans::stage_words;
 use crate::ui::app::App;
 use crate::ui::state::plan_pane::{PaceEffect, PlanPane};
-use crate::view::{cells, pane, theme, when};
-use backissue_core::schedule::{Pace, PlanStep, SettledBy, Value, duration_words};
+use crate::view::{cells, pane, theme};
+use backissue_core::schedule::{Pace, PlanStep, SettledBy, Value};
+use backissue_core::words;
 
 /// Minimum width of the pane in cells, so that the reason for a step is on the same line as its values.
 const WIDE: usize = 72;
@@ -126,7 +126,7 @@ fn advice_lines(shown: &PlanPane, coming: bool, ink: LineInk) -> Vec<Line<'stati
     }
     heading(&mut lines, "What you can do");
     for advice in &page.advice {
-        let from = advice.from.map(|at| format!(" {}", when::relative(at, ink.now)));
+        let from = advice.from.map(|at| format!(" {}", words::relative(at, ink.now)));
         let text = format!("{}{}", advice.text, from.unwrap_or_default());
         lines.extend(keyed(advice.key, &text, ink));
     }
@@ -164,7 +164,7 @@ fn answer(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'stat
     }
     let last_ok = feed.state.facts.last_ok;
     let never = shown.page.plan.settled_by != SettledBy::FirstPoll;
-    let read = last_ok.map(|at| format!("last read {}", when::relative(at, ink.now)));
+    let read = last_ok.map(|at| format!("last read {}", words::relative(at, ink.now)));
     let read = read.or_else(|| never.then(|| "not read yet".to_owned()));
     lines.extend(read.map(|read| Line::styled(read, theme::DIM)));
     if let Some(source) = source_words(&feed.record.url) {
@@ -172,7 +172,7 @@ fn answer(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'stat
     }
     if let Some(trouble) = feed.state.trouble.as_deref().filter(|_| !feed.is_gone()) {
         let since = feed.state.failing_since;
-        let since = since.map(|at| format!(", failing since {}", when::minute(at, ink.zone)));
+        let since = since.map(|at| format!(", failing since {}", words::minute(at, ink.zone)));
         let text = format!("{trouble}{}", since.unwrap_or_default());
         lines.extend(sentence(&text, ink.width, theme::TROUBLE));
     }
@@ -180,7 +180,7 @@ fn answer(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'stat
 }
 
 fn step_lines(step: &PlanStep, ink: LineInk) -> Vec<Line<'static>> {
-    let name = stage_words(step.stage);
+    let name = step.stage.in_words();
     let values = match (step.before, step.after) {
         (Some(before), Some(after)) if before != after => {
             format!("{} → {}", value(before, ink), value(after, ink))
@@ -213,7 +213,7 @@ fn step_lines(step: &PlanStep, ink: LineInk) -> Vec<Line<'static>> {
 
 fn value(value: Value, ink: LineInk) -> String {
     match value {
-        Value::Seconds(seconds) => duration_words(seconds),
+        Value::Seconds(seconds) => words::duration_words(seconds),
         Value::At(at) => instant(at, ink),
     }
 }
@@ -248,7 +248,7 @@ fn rule_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
     heading(&mut lines, "Interval rules");
     for (number, rule) in (1_usize..).zip(rules) {
         let (mark, style) = if rule.in_force { ("▶", theme::UNREAD) } else { (" ", theme::TEXT) };
-        let left = format!("{mark}{number:>2}  {}", duration_words(rule.interval_seconds));
+        let left = format!("{mark}{number:>2}  {}", words::duration_words(rule.interval_seconds));
         let left = cells::fit(&left, NAME_CELLS);
         let room = ink.width.saturating_sub(NAME_CELLS);
         let mut when = cells::wrap(&rule.when, room, SENTENCE_LINES).into_iter();

@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 use super::plan_lines::heading;
 use crate::ui::state::plan_pane::{WeekHour, WeekPicture};
 use crate::view::{cells, theme};
-use backissue_core::schedule::duration_words;
+use backissue_core::words::duration_words;
 
 /// Symbols for up to five intervals, shortest interval first. Fewer intervals are spread over the whole range of symbols.
 const SHADES: [&str; 5] = ["█", "▓", "▒", "░", "·"];

@@ -7,13 +7,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::plan::pace_sign;
-use crate::engine::poll::plans::settled_words;
 use crate::ui::app::App;
 use crate::ui::overlays::timetable_pane::cost_of_feed;
 use crate::ui::state::overlay::{Sums, TimetablePane};
-use crate::view::{cells, pane, theme, when};
+use crate::view::{cells, pane, theme};
 use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
 use backissue_core::history::FeedKey;
+use backissue_core::words;
 
 /// Minimum width of the timetable for a column with the reason of each poll, in cells.
 const WIDE: usize = 84;
@@ -93,7 +93,7 @@ fn sums_words(sums: &Sums) -> String {
 fn wait_words(minutes: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "limited to one year")]
     let seconds = (minutes.clamp(0.0, f64::from(INTERVAL_MINUTES_MAX)) * 60.0) as i64;
-    when::span_words(seconds)
+    words::span_words(seconds)
 }
 
 fn row(
@@ -106,10 +106,10 @@ fn row(
     let Some(feed) = app.engine.feeds.get(&key) else { return Line::default() };
     let day = if at.signed_duration_since(now).num_days() < 6 { "%a %H:%M" } else { "%-d %b" };
     let time = at.with_timezone(&app.engine.zone).format(day).to_string();
-    let away = when::span_words(at.signed_duration_since(now).num_seconds());
+    let away = words::span_words(at.signed_duration_since(now).num_seconds());
     let head = format!(" {time:<9} {away:>4}  ");
     let title = format!("{} {}", feed.record.shown_title(), pace_sign(feed));
-    let why = settled_words(feed.plan.settled_by);
+    let why = feed.plan.settled_by.in_words();
     let reason_cells = if width >= WIDE { REASON_CELLS } else { 0 };
     let cost = cost_of_feed(feed).map(|cost| {
         let polls = cost.polls_a_day;

@@ -4,6 +4,7 @@ use crate::ui::reader::lines::{LinkTarget, Rendered, Role, StyledLine, StyledSpa
 use crate::view::{bytes, cells};
 use backissue_core::feed::Enclosure;
 use backissue_core::feed::text::one_line;
+use backissue_core::words;
 
 /// Maximum length of a media type or file name, in characters.
 const NAME_CHARS_MAX: usize = 60;
@@ -58,7 +59,7 @@ fn described(enclosure: &Enclosure) -> String {
     let parts = [
         kind.filter(|kind| !kind.is_empty()),
         enclosure.length.filter(|&bytes| bytes > 0).map(bytes::words),
-        enclosure.duration_seconds.filter(|&seconds| seconds > 0).map(duration),
+        enclosure.duration_seconds.filter(|&seconds| seconds > 0).map(words::clock_words),
         Some(name),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
@@ -71,15 +72,6 @@ fn purpose(media_type: &str) -> Option<&'static str> {
         return Some("chapters");
     }
     ["srt", "vtt"].iter().any(|end| kind.ends_with(end)).then_some("transcript")
-}
-
-/// Formats a duration in seconds like a clock, with hours only if needed.
-fn duration(seconds: u32) -> String {
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    match hours {
-        0 => format!("{minutes}:{seconds:02}"),
-        hours => format!("{hours}:{minutes:02}:{seconds:02}"),
-    }
 }
 
 #[cfg(test)]

@@ -16,10 +16,11 @@ use crate::ui::panes::{browsing, list_query};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::search::Search;
-use crate::view::{cells, pane, theme, when};
+use crate::view::{cells, pane, theme};
 use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{FeedKey, GapKey, GapLines, HistoryStatus};
+use backissue_core::words;
 
 /// Number of cells around a title in the border.
 const MARGINS: usize = 2;
@@ -52,7 +53,7 @@ pub(in crate::view) fn draw(
         let Some(row) = list.row(place) else { break };
         let this = day_of(row.listed, app.engine.zone);
         if day != Some(this) && shape.has_headings {
-            lines.push(Line::styled(when::day(row.listed, now, app.engine.zone), theme::DIM));
+            lines.push(Line::styled(words::day(row.listed, now, app.engine.zone), theme::DIM));
             day = Some(this);
         }
         let width = usize::from(inside.width);
@@ -180,7 +181,7 @@ fn nothing(app: &App, now: DateTime<Utc>) -> String {
         && feed.counters.total == 0
         && let Some(why) = &feed.state.trouble
     {
-        let next = feed.plan.next_poll.map(|at| format!(" Next try {}.", when::coming(at, now)));
+        let next = feed.plan.next_poll.map(|at| format!(" Next try {}.", words::coming(at, now)));
         return format!(
             "The feed could not be read yet: {why}.{} r tries now.",
             next.unwrap_or_default()

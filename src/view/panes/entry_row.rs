@@ -8,9 +8,10 @@ use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::Row;
 use crate::ui::app::App;
 use crate::ui::settings::EntryColumn;
-use crate::view::{cells, theme, when};
+use crate::view::{cells, theme};
 use backissue_core::feed::text::short_authors;
 use backissue_core::history::FeedKey;
+use backissue_core::words;
 
 /// Symbol of feeds and entries that the user marked so that one action applies to all of them.
 pub(in crate::view) const MARKED_SIGN: &str = "✓";
@@ -179,7 +180,7 @@ fn dated(app: &App, row: &Row, width: usize, now: DateTime<Utc>) -> String {
     if app.ui.row_shape().has_headings {
         return row.listed.with_timezone(&zone).format("%H:%M").to_string();
     }
-    when::date(row.listed, now, zone, has_long_dates(app, width))
+    words::date(row.listed, now, zone, has_long_dates(app, width))
 }
 
 /// Checks whether each date in the list has its day, even if it is of another year.

@@ -16,9 +16,10 @@ use crate::ui::reader::{find_in_text, gap_explained, link_hints, media_hints};
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::reader::{Reader, TextSource};
-use crate::view::{cells, html, pane, plain, theme, when};
+use crate::view::{cells, html, pane, plain, theme};
 use backissue_core::feed::text::{one_line, short_authors};
 use backissue_core::history::{FeedKey, Gap};
+use backissue_core::words;
 
 /// Maximum number of title lines. A longer title is cut.
 const TITLE_LINES: usize = 4;
@@ -106,7 +107,7 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
         app.engine.feeds.get(&reader.entry.key.feed).map_or("", |feed| feed.record.shown_title());
     let star = if reader.entry.flags.is_starred() { "★ " } else { "" };
     let title = kept.title.as_deref().filter(|title| !title.is_empty()).unwrap_or("(no title)");
-    let dated = when::minute(kept.listed(), app.engine.zone);
+    let dated = words::minute(kept.listed(), app.engine.zone);
     let text = text_shown(reader);
     let author = kept.author.as_deref().map(short_authors);
     let parts = [author.as_deref(), Some(&dated), kept.foreign_origin(), text];

@@ -13,7 +13,6 @@ use crate::engine::entries::account_sync::SyncProgress;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
 use crate::engine::politeness::host_queue::{WaitsFor, is_loopback, site_of};
-use crate::engine::poll::plans::settled_words;
 use crate::engine::poll::poll_stage::PollStage;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::place_of;
@@ -26,9 +25,10 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Overlay, Palette};
 use crate::ui::state::pick_list::PickList;
-use crate::view::{bytes, cells, theme, when};
+use crate::view::{bytes, cells, theme};
 use backissue_core::feed::characters::is_hidden;
 use backissue_core::history::FeedKey;
+use backissue_core::words;
 
 /// Time in seconds for which a message is shown. A key press hides the message earlier.
 const NOTICE_SECONDS: i64 = 12;
@@ -320,6 +320,6 @@ fn next_poll(app: &App, now: DateTime<Utc>) -> Option<String> {
     let at = app.engine.timetable.next()?;
     let (_, key) = app.engine.timetable.iter().next()?;
     let feed = app.engine.feeds.get(key).filter(|_| planned(app) != Some(*key))?;
-    let why = settled_words(feed.plan.settled_by);
-    Some(format!("next check: {} {} ({why})", feed.record.shown_title(), when::coming(at, now)))
+    let why = feed.plan.settled_by.in_words();
+    Some(format!("next check: {} {} ({why})", feed.record.shown_title(), words::coming(at, now)))
 }

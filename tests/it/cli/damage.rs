@@ -94,6 +94,27 @@ fn damaged_poll_logs_are_reported_and_the_list_is_whole() {
 }
 
 #[test]
+fn doctor_names_what_it_would_repair() {
+    for (table, what) in [
+        ("state", "the state of feed 1 is damaged ("),
+        ("polls", "a record of the poll log of feed 1 is damaged ("),
+        ("meta", "a record of entries of feed 1 is damaged ("),
+        ("history", "the history of feed 1 is damaged ("),
+    ] {
+        let (site, program) = (site(), Program::new());
+        program.run(&["add", &site.at("/feed.xml")]).with(0);
+        plant_where(&program.data(), table, |_| true);
+        let found = program.run(&["doctor"]).with(1).out;
+        assert_eq!(found.matches(what).count(), 1, "{table}: {found}");
+        let repaired = program.run(&["doctor", "--repair"]).out;
+        assert_eq!(repaired.matches(what).count(), 1, "{table}: {repaired}");
+        assert!(repaired.contains(" (repaired)"), "{table}: {repaired}");
+        let sound = program.run(&["doctor"]).with(0).out;
+        assert!(sound.contains("store: no errors found"), "{table}: {sound}");
+    }
+}
+
+#[test]
 fn damaged_entries_are_reported_and_lists_continue() {
     let (site, program) = (site(), Program::new());
     program.run(&["add", &site.at("/feed.xml")]).with(0);

@@ -29,7 +29,6 @@ pub mod moving;
 pub mod odd_files;
 pub mod owner;
 pub mod panics;
-pub mod planned_documents;
 pub mod publishing;
 pub mod sentences;
 pub mod simulate;

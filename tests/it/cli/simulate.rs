@@ -95,33 +95,6 @@ fn rules_and_budgets_are_followed_and_every_run_is_written() {
 }
 
 #[test]
-fn a_driver_is_answered_line_by_line() {
-    let program = Program::new();
-    let mut lines = String::new();
-    let start = json!({ "op": "start", "feed": "a", "now": MONDAY, "bounds": [15, 240], "per_week": null, "entries": [MONDAY - 300] });
-    lines.push_str(&start.to_string());
-    lines.push_str("\n\n");
-    for fetch in 1..20 {
-        let now = MONDAY + fetch * 120;
-        lines.push_str(&json!({ "op": "fetch", "now": now, "entries": [now - 7] }).to_string());
-        lines.push('\n');
-    }
-    lines.push_str("{\"op\":\"end\"}\n");
-    let told = program.run_with(&["simulate", "--stdio"], lines.as_bytes()).with(0).out;
-    let answers: Vec<Value> =
-        told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(answers.len(), 21);
-    assert_eq!(answers[20], json!({}));
-    for (place, answer) in (0..20).zip(&answers) {
-        let gap = answer["next"].as_i64().unwrap() - (MONDAY + place * 120);
-        assert!((15..=240).contains(&gap), "{place}: {gap}");
-    }
-    let why =
-        program.run_with(&["simulate", "--stdio"], b"{\"op\":\"fetch\",\"now\":5}\n").refused(2);
-    assert!(why.contains("line 1 of standard input: a fetch before a start"), "{why}");
-}
-
-#[test]
 fn figures_are_drawn_in_the_terminal_or_as_svg() {
     let program = Program::new();
     let feeds = program.write("feeds.jsonl", history("a", ""));

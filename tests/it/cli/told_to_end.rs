@@ -53,8 +53,6 @@ fn a_waiting_command_ends_at_the_first_signal() {
         (&["lint", pipe], Signal::TERM),
         (&["lint", &server], Signal::HUP),
         (&["simulate", "--feeds", pipe], Signal::INT),
-        (&["simulate", "--stdio"], Signal::TERM),
-        (&["plan", "--document", pipe, "--facts", pipe], Signal::INT),
         (&["events", "--follow"], Signal::INT),
         (&add, Signal::INT),
         (&[&add[..], &["--password-command", "sleep 2"]].concat(), Signal::TERM),
@@ -109,7 +107,6 @@ fn odd_arguments_are_reported_clearly() {
     );
     let refused = program.run(&["backup", "-"]).refused(2);
     assert!(refused.contains("it must be a file"), "{refused}");
-    program.run(&["plan", "1", "--facts", "x"]).with(2);
 }
 
 #[test]

@@ -33,7 +33,7 @@ const COMMANDS: [(&str, &[&str]); 38] = [
     ("watch", &["--follow"]),
     ("events", &["--follow"]),
     ("service", &["WHAT", "install", "remove", "status"]),
-    ("plan", &["FEED", "--next", "--document", "--facts", "--json"]),
+    ("plan", &["FEED", "--next", "--json"]),
     (
         "set",
         &[
@@ -73,7 +73,6 @@ const COMMANDS: [(&str, &[&str]); 38] = [
             "--max",
             "--train-days",
             "--shifts",
-            "--stdio",
             "--table",
             "--figure",
             "--svg",

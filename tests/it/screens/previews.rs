@@ -1,6 +1,7 @@
 //! Previewing a feed's entries before subscribing; the subscription then does not request the same documents again.
 
-use backissue_core::schedule::{SettledBy, when_words};
+use backissue_core::schedule::SettledBy;
+use backissue_core::words::when_words;
 use chrono_tz::Tz;
 
 use crate::support::documents::page;

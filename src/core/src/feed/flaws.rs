@@ -16,6 +16,13 @@ const FLAW_TEXT_MAX: usize = 120;
 /// [`Flaw::reason`] for a truncated document.
 pub(super) const TRUNCATED: &str = "the document ends inside this element";
 
+/// [`Flaw::reason`] for a text that should be a date.
+pub(crate) const NOT_A_DATE: &str = "not a date";
+/// [`Flaw::reason`] for an element that does not end before the element around it.
+pub(crate) const NO_END_TAG: &str = "its end tag was missing";
+/// [`Flaw::reason`] for a text that should be true or false.
+pub(crate) const NO_SWITCH: &str = "neither true nor false";
+
 /// [`Flaw::reason`] for a date such as 05/07/2021.
 pub(super) const AMBIGUOUS_DATE: &str = "its day and month can be read in two ways";
 

@@ -10,7 +10,7 @@ use super::content::twice_escaped::unescaped_if_twice;
 use super::dates::date::{DateOrder, order_of, parse_date, read_date, stated_offset};
 use super::document::{FeedDocument, FeedHead, HistoryLinks, Kind, Link};
 use super::entry::{Enclosure, Entry};
-use super::flaws::{AMBIGUOUS_DATE, Flaws, HintFlaws, OTHER_JSON};
+use super::flaws::{AMBIGUOUS_DATE, Flaws, HintFlaws, NOT_A_DATE, OTHER_JSON};
 use super::hints::{Hints, IntervalRule};
 use super::identity::{self, EntryIds, StatedIdentity};
 use super::oldest_first::is_oldest_first;
@@ -296,7 +296,7 @@ fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entr
     let plain = || {
         markup("content_text").map(|plain| {
             let mut escaped = String::with_capacity(plain.len());
-            text::push_escaped(&mut escaped, &plain);
+            text::push_escaped(&mut escaped, &plain, false);
             escaped
         })
     };
@@ -340,7 +340,7 @@ fn read_entry(item: &Value, within: &ItemContext<'_>, flaws: &mut Flaws) -> Entr
 /// Returns a link to the page that the item is about, unless the text contains it.
 fn missing_link(entry: &Entry, address: &str) -> Option<String> {
     let mut escaped = String::with_capacity(address.len());
-    text::push_escaped(&mut escaped, address);
+    text::push_escaped(&mut escaped, address, false);
     let shown = entry.body().unwrap_or_default();
     let is_missing = !shown.contains(&escaped) && !shown.contains(address);
     is_missing.then(|| format!("<a href=\"{escaped}\">{escaped}</a>"))
@@ -355,7 +355,7 @@ fn read_stated_date(
     let text = read_line(item, key)?;
     let date = read_date(&text, order);
     if date.is_none() {
-        flaws.add(key, &text, "not a date");
+        flaws.add(key, &text, NOT_A_DATE);
     }
     if date.is_some_and(|date| date.is_ambiguous) {
         flaws.add_once(key, &text, AMBIGUOUS_DATE);

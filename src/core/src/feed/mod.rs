@@ -20,7 +20,7 @@ pub mod characters;
 pub mod document;
 pub mod entry;
 pub mod fingerprint;
-mod flaws;
+pub(crate) mod flaws;
 pub mod hints;
 pub mod identity;
 mod json_feed;

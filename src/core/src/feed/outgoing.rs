@@ -6,6 +6,7 @@ use url::{ParseError, Url};
 use super::content::absolute_addresses::{rewrite_attributes, rewrite_srcset};
 use super::identity::identity_hash;
 use super::logins::without_logins;
+use super::text;
 use super::xml::references;
 
 /// Parts of the names of query parameters whose values are secrets.
@@ -191,21 +192,23 @@ pub fn escaped_attribute(text: &str) -> String {
 /// Adds text that a parser reads back without changes, except for control characters: line ends and tabs are preserved, in attributes
 /// too.
 pub fn push_escaped(out: &mut String, text: &str, is_attribute: bool) {
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' if is_attribute => out.push_str("&quot;"),
-            '\n' if is_attribute => out.push_str("&#10;"),
-            '\t' if is_attribute => out.push_str("&#9;"),
-            '\r' => out.push_str("&#13;"),
-            '\n' | '\t' | '\u{20}'..='\u{7e}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'.. => {
-                out.push(c);
-            }
-            _ => {}
-        }
+    let is_special = |c: &char| match c {
+        '\n' | '\t' => is_attribute,
+        '\u{20}'..='\u{7e}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'.. => false,
+        _ => true,
+    };
+    let mut rest = text;
+    while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_special(c)) {
+        text::push_escaped(out, rest.get(..at).unwrap_or_default(), is_attribute);
+        out.push_str(match c {
+            '\n' => "&#10;",
+            '\t' => "&#9;",
+            '\r' => "&#13;",
+            _ => "",
+        });
+        rest = rest.get(at + c.len_utf8()..).unwrap_or_default();
     }
+    text::push_escaped(out, rest, is_attribute);
 }
 
 #[cfg(test)]

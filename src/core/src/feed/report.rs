@@ -1,12 +1,13 @@
 //! Writes a feed document as one JSON object for `parse --json` (UX 5).
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::document::{FeedDocument, HistoryLinks, Link, NewLocation};
 use super::entry::{Enclosure, Entry};
 use super::flaws::Flaw;
 use super::hints::{Hints, IntervalRule, Zone};
+use crate::words::rfc_3339;
 
 /// Converts a document to the JSON object defined in UX 5. Absent values are null, and times are written as RFC 3339 in UTC.
 pub fn report(document: &FeedDocument) -> Value {
@@ -123,7 +124,7 @@ fn flaw_json(flaw: &Flaw) -> Value {
 }
 
 fn time_text(time: Option<DateTime<Utc>>) -> Option<String> {
-    time.map(|time| time.to_rfc3339_opts(SecondsFormat::Secs, true))
+    time.map(rfc_3339)
 }
 
 #[cfg(test)]

@@ -288,19 +288,11 @@ fn hidden_length(text: &str, name: &str) -> usize {
     text.len()
 }
 
-/// Appends text and escapes the characters `&`, `<` and `>` for markup.
-pub(super) fn push_escaped(out: &mut String, text: &str) {
-    push_replaced(out, text, |byte| matches!(byte, b'&' | b'<' | b'>'));
-}
-
-/// Like [`push_escaped`], but for an attribute value in double quotes.
-pub(super) fn push_escaped_attribute(out: &mut String, text: &str) {
-    push_replaced(out, text, |byte| matches!(byte, b'&' | b'<' | b'>' | b'"'));
-}
-
-fn push_replaced(out: &mut String, text: &str, special: impl Fn(u8) -> bool) {
+/// Appends text and escapes `&`, `<` and `>` for markup, and `"` for an attribute in double quotes.
+pub(super) fn push_escaped(out: &mut String, text: &str, is_attribute: bool) {
     let mut rest = text;
-    while let Some(at) = rest.bytes().position(&special) {
+    let is_special = |byte| matches!(byte, b'&' | b'<' | b'>') || (is_attribute && byte == b'"');
+    while let Some(at) = rest.bytes().position(is_special) {
         let (before, tail) = rest.split_at(at);
         out.push_str(before);
         out.push_str(match tail.as_bytes().first() {
@@ -414,5 +406,13 @@ mod tests {
     fn bodies_keep_lines_and_lose_controls() {
         assert_eq!(safe_text("a\nb\tc"), "a\nb\tc");
         assert_eq!(safe_text("a\u{1b}\u{202e}\u{92}b"), "a’b");
+    }
+
+    #[test]
+    fn counts_have_their_noun() {
+        assert_eq!(
+            [1, 2].map(|count| counted_words(count, "entry", "entries")),
+            ["1 entry", "2 entries"]
+        );
     }
 }

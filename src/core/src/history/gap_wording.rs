@@ -6,6 +6,7 @@ use chrono_tz::Tz;
 use super::address::host;
 use super::gap::{Gap, GapKind, Limit, Reason};
 use super::record::HistoryRecord;
+use crate::words::day_and_time;
 
 /// The texts of a list row that shows a gap.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,20 +180,6 @@ fn next_step(gap: &Gap, now: DateTime<Utc>, zone: Tz) -> (String, &'static str) 
         (GapKind::Interrupted, _) => ("after the next poll", "continues now"),
     };
     (next.to_owned(), enter)
-}
-
-/// Formats a future time as `today 18:00`, `tomorrow 18:00` or `on 4 March 18:00`, and a past time as `after the next poll`.
-fn day_and_time(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
-    if at <= now {
-        return "after the next poll".to_owned();
-    }
-    let (then, today) = (at.with_timezone(&zone), now.with_timezone(&zone).date_naive());
-    let time = then.format("%H:%M");
-    match then.date_naive().signed_duration_since(today).num_days() {
-        0 => format!("today {time}"),
-        1 => format!("tomorrow {time}"),
-        _ => format!("on {} {time}", then.format("%-d %B")),
-    }
 }
 
 /// Returns the last segment of an address, which distinguishes the archives of one feed.

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::finding::{Findings, Level, Topic};
+use super::table::{self, Findings};
 use crate::feed::fingerprint::content_hash;
-use crate::feed::text::counted_words;
 use crate::feed::{DocumentRole, FeedDocument};
 use crate::history::address::canonical;
 use crate::history::kind::states_missing;
@@ -72,45 +71,31 @@ pub(super) struct ChainNeighbours<'a> {
 /// Checks an archive against the subscription document and against the newer documents of its chain.
 pub(super) fn check(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     let ChainNeighbours { document, here, subscription, .. } = *links;
-    let mut warn = |element: &str, text: &str, message: &str| {
-        findings.warn(Topic::Archives, element, text, message);
-    };
     let history = &document.history;
     if !history.archive {
-        warn(
-            "fh:archive",
-            "",
-            "missing: readers may subscribe to this document by mistake; add the mark",
-        );
+        findings.say(table::UNMARKED_ARCHIVE, "", &[]);
         if history.current.is_none() {
-            warn("current", "", "none: readers cannot find the feed from this archive");
+            findings.say(table::ARCHIVE_WITHOUT_CURRENT, "", &[]);
         }
     }
     if document.role == DocumentRole::Complete {
-        warn("fh:complete", "", "an archive document cannot be the whole feed: ignored");
+        findings.say(table::WHOLE_ARCHIVE, "", &[]);
     }
     if let Some(current) = history.current.as_deref().filter(|current| !subscription.is_at(current))
     {
-        warn("current", current, "not the document that links here: name that document instead");
+        findings.say(table::OTHER_CURRENT, current, &[]);
     }
     if let Some(this) = history.this.as_deref().filter(|this| !here.is_at(this)) {
-        let message = if subscription.is_at(this) {
-            "names the subscription document: readers that trust it stop here and miss everything older"
-        } else {
-            "not the address of this archive: readers that trust it may fetch it twice or stop here"
-        };
-        warn("self", this, message);
+        let is_feed = subscription.is_at(this);
+        let rule = if is_feed { table::SUBSCRIPTION_AS_SELF } else { table::ARCHIVE_SELF };
+        findings.say(rule, this, &[]);
     }
     if here.feed_id.is_some()
         && subscription.feed_id.is_some()
         && here.feed_id != subscription.feed_id
     {
         let id = here.feed_id.as_deref().unwrap_or_default();
-        warn(
-            "id",
-            id,
-            "not the feed's id: readers cannot tell that this archive belongs to the feed",
-        );
+        findings.say(table::OTHER_FEED_ID, id, &[]);
     }
     newer_neighbour(links, findings);
     order(links, findings);
@@ -123,29 +108,20 @@ fn newer_neighbour(links: &ChainNeighbours<'_>, findings: &mut Findings) {
     let stated =
         history.next_archive.as_deref().filter(|next| states_missing(document, &canonical(next)));
     if let Some(next) = stated {
-        let message =
-            "the publisher states that the archive after this one is missing: readers show a gap";
-        findings.add(Level::Note, Topic::Archives, "next-archive", next, message);
+        findings.say(table::STATED_GAP, next, &[]);
         return;
     }
     match history.next_archive.as_deref() {
         Some(next) if newer.is_archive && !newer.is_at(next) => {
-            let message = "not the archive that links here: one of the two links skips an archive";
-            findings.warn(Topic::Archives, "next-archive", next, message);
+            findings.say(table::SKIPPING_LINK, next, &[]);
         }
         Some(next) if !newer.is_archive && !newer.is_at(next) => {
-            let message = "the subscription document links to this archive as the newest, but a newer one \
-                           exists: its prev-archive should link to the newer one";
-            findings.warn(Topic::Archives, "next-archive", next, message);
+            findings.say(table::UNLINKED_NEWEST, next, &[]);
         }
         None if newer.is_archive && history.prev_archive.is_none() => {
-            let message = "it links to no other archive: readers that start here find neither older nor newer entries";
-            findings.warn(Topic::Archives, "next-archive", "", message);
+            findings.say(table::LONELY_ARCHIVE, "", &[]);
         }
-        None if newer.is_archive => {
-            let message = "none, although there is a newer archive";
-            findings.note(Topic::Archives, "next-archive", message);
-        }
+        None if newer.is_archive => findings.say(table::NO_NEXT, "", &[]),
         Some(_) | None => {}
     }
 }
@@ -156,9 +132,7 @@ fn order(links: &ChainNeighbours<'_>, findings: &mut Findings) {
         && here > newer
     {
         let text = here.format("%Y-%m-%d").to_string();
-        let message =
-            "its newest entry is newer than every entry of the document that links to it as older";
-        findings.warn(Topic::Archives, "order", &text, message);
+        findings.say(table::OUT_OF_ORDER, &text, &[]);
     }
 }
 
@@ -174,15 +148,9 @@ fn overlap(links: &ChainNeighbours<'_>, findings: &mut Findings) {
         }
     }
     if let Some(first) = same.first() {
-        let entries = counted_words(same.len(), "entry", "entries");
-        let message = format!("{entries} also in a newer archive, unchanged: one copy is enough");
-        findings.warn(Topic::Archives, "overlap", first, message);
+        findings.say(table::REPEATED_ENTRIES, first, &[&same.len()]);
     }
     if changed > 0 {
-        let message = format!(
-            "{} also in a newer archive, changed: readers keep the newer copy",
-            counted_words(changed, "entry", "entries")
-        );
-        findings.add(Level::Note, Topic::Archives, "overlap", "", message);
+        findings.say(table::CHANGED_ENTRIES, "", &[&changed]);
     }
 }

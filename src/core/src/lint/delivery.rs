@@ -3,12 +3,12 @@
 use chrono::DateTime;
 use url::Url;
 
-use super::finding::{Findings, Level, Topic};
-use super::rules::deltas;
-use super::wording::about;
+use super::table::Findings;
+use super::{deltas, table};
 use crate::feed::Kind;
 use crate::history::address::is_local;
 use crate::schedule::{CacheState, Lifetime, TimingHeaders, counted};
+use crate::words::about_duration;
 
 /// A document as the server delivered it.
 #[derive(Debug, Clone)]
@@ -93,13 +93,12 @@ fn lifetime(headers: &Headers<'_>, findings: &mut Findings) {
     let Some(stated) = read.stated_seconds().filter(|stated| *stated > counted(*stated)) else {
         return;
     };
-    let message = format!(
-        "a lifetime of {} delays every poll of the feed: it counts as {}",
-        about(stated),
-        about(counted(stated))
-    );
     let text = headers.times.cache_control.unwrap_or_default();
-    findings.warn(Topic::Delivery, "Cache-Control", text, message.as_str());
+    findings.say(
+        table::LONG_LIFETIME,
+        text,
+        &[&about_duration(stated), &about_duration(counted(stated))],
+    );
 }
 
 /// Reports a body that was transferred without compression although it would shrink (SPEC S1.9).
@@ -108,39 +107,32 @@ fn compression(delivered: &Delivered<'_>, findings: &mut Findings) {
     if size < COMPRESSED_BYTES_MIN || delivered.wire_bytes < size {
         return;
     }
-    let message =
-        "none: each transfer is several times as large as with gzip, which readers accept";
-    findings.warn(Topic::Delivery, "Content-Encoding", "", message);
+    findings.say(table::UNCOMPRESSED, "", &[]);
 }
 
 fn security(delivered: &Delivered<'_>, findings: &mut Findings) {
     let url = Url::parse(delivered.answered).ok();
     let Some(url) = url.filter(|url| url.scheme() == "http" && !is_local(url)) else { return };
-    let message = "served over http: others on the network can read and change it; use https";
-    findings.warn(Topic::Delivery, "address", url.as_str(), message);
+    findings.say(table::PLAIN_HTTP, url.as_str(), &[]);
 }
 
 fn redirects(delivered: &Delivered<'_>, is_archive: bool, findings: &mut Findings) {
     let Some((first, _)) = delivered.hops.first() else { return };
     let times = if delivered.hops.len() == 1 { "" } else { ", then more redirects" };
-    let (level, message) = if is_archive {
-        (Level::Warning, "the link leads to a redirect: link to the target instead")
+    let rule = if is_archive {
+        table::LINK_REDIRECTS
     } else if delivered.hops.iter().all(|(status, _)| matches!(status, 301 | 308)) {
-        (Level::Note, "it moved permanently: readers save the new address")
+        table::MOVED
     } else {
-        (Level::Note, "it moved temporarily: readers request the old address every time")
+        table::MOVED_FOR_NOW
     };
-    let text = format!("{first}{times}");
-    let message = format!("{message} ({})", delivered.answered);
-    findings.add(level, Topic::Delivery, "redirect", &text, message);
+    findings.say(rule, &format!("{first}{times}"), &[&delivered.answered]);
 }
 
 fn content_type(header: Option<&str>, kind: Kind, findings: &mut Findings) {
     let Some((_, right)) = TYPES.iter().find(|(of, _)| *of == kind) else { return };
     let Some(header) = header else {
-        let message = format!("none: readers and browsers have to guess; use {right}");
-        findings.warn(Topic::Delivery, "Content-Type", "", message);
-        return;
+        return findings.say(table::NO_TYPE, "", &[right]);
     };
     let essence = header.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_generic =
@@ -148,8 +140,7 @@ fn content_type(header: Option<&str>, kind: Kind, findings: &mut Findings) {
     if essence == *right || is_generic {
         return;
     }
-    let message = format!("not the type of this format: some readers refuse it; use {right}");
-    findings.warn(Topic::Delivery, "Content-Type", header, message);
+    findings.say(table::OTHER_TYPE, header, &[right]);
 }
 
 fn freshness(headers: &Headers<'_>, is_archive: bool, findings: &mut Findings) {
@@ -157,29 +148,23 @@ fn freshness(headers: &Headers<'_>, is_archive: bool, findings: &mut Findings) {
     let lasts = headers.times.expires.is_some() || cache_control.contains("max-age");
     if is_archive {
         if !lasts {
-            let message = "no lifetime: an archive does not change, so a long max-age would let caches keep it";
-            findings.note(Topic::Delivery, "Cache-Control", message);
+            findings.say(table::NO_ARCHIVE_LIFETIME, "", &[]);
         }
         return;
     }
     if !headers.etag && !headers.last_modified {
-        let message = "neither ETag nor Last-Modified: every poll transfers the whole document, changed or not";
-        findings.warn(Topic::Delivery, "ETag", "", message);
+        findings.say(table::NO_VALIDATORS, "", &[]);
     } else if !headers.etag {
-        let message = "none: Last-Modified alone cannot distinguish two changes within one second";
-        findings.note(Topic::Delivery, "ETag", message);
+        findings.say(table::NO_ETAG, "", &[]);
     }
     if let Some(expires) = headers.times.expires.filter(|text| !is_usable_expiry(text)) {
-        let message = "not an HTTP date: ignored here; other readers treat it as expired";
-        findings.warn(Topic::Delivery, "Expires", expires, message);
+        findings.say(table::NO_EXPIRY, expires, &[]);
     }
     if headers.link.is_some_and(names_hub) {
-        let message = "rel=\"hub\" offers push: backissue polls instead, because a program in a terminal cannot receive it";
-        findings.note(Topic::Delivery, "Link", message);
+        findings.say(table::LINKED_HUB.of("Link"), "", &[]);
     }
     if cache_control.is_empty() && headers.times.expires.is_none() {
-        let message = "none: caches and readers guess how long the document stays fresh";
-        findings.note(Topic::Delivery, "Cache-Control", message);
+        findings.say(table::NO_LIFETIME, "", &[]);
     }
 }
 
@@ -204,8 +189,7 @@ fn names_hub(header: &str) -> bool {
 /// is `true`.
 pub(super) fn repeated(delivered: &Delivered<'_>, requested_delta: bool, findings: &mut Findings) {
     if delivered.status == 200 {
-        let message = "the server sent everything again in response to its own validators: it should answer 304";
-        findings.warn(Topic::Delivery, "validators", "", message);
+        findings.say(table::SENT_AGAIN, "", &[]);
     }
     if delivered.status == DELTA {
         deltas::check(delivered, requested_delta, findings);

@@ -2,12 +2,11 @@
 
 use chrono::{DateTime, Utc};
 
-use super::finding::Findings;
 use super::lint_input::LintInput;
 use super::polls::{self, Polls};
-use super::report::lint_report::LintReport;
-use super::rules::breaches;
-use super::{dates, document, entries, flaws, hints, history};
+use super::report::LintReport;
+use super::table::Findings;
+use super::{dates, document, entries, flaws, hints, history, oddities};
 use crate::feed::{self, Origin};
 use crate::schedule::CacheState;
 
@@ -49,7 +48,7 @@ pub(super) fn examine_answer(
         history::check(&exhibit, &mut findings);
         entries::check(&exhibit, &mut findings);
         dates::check(&exhibit, &mut findings);
-        breaches::check(&exhibit, &mut findings);
+        oddities::check_format(&exhibit, &mut findings);
     }
     LintReport {
         kind: document.kind,

@@ -1,4 +1,4 @@
-//! A single finding about a document, and the list that collects findings.
+//! A single finding about a document.
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,46 +75,4 @@ pub struct LintFinding {
     pub text: String,
     /// One sentence that explains how feed readers interpret the element and its text.
     pub message: String,
-}
-
-/// Collects the findings about a document.
-#[derive(Debug, Default)]
-pub(super) struct Findings(Vec<LintFinding>);
-
-impl Findings {
-    pub(super) fn add(
-        &mut self,
-        level: Level,
-        topic: Topic,
-        element: &str,
-        text: &str,
-        message: impl Into<String>,
-    ) {
-        let (element, text, message) = (element.to_owned(), text.to_owned(), message.into());
-        self.0.push(LintFinding { level, topic, place: None, element, text, message });
-    }
-
-    pub(super) fn note(&mut self, topic: Topic, element: &str, message: impl Into<String>) {
-        self.add(Level::Note, topic, element, "", message);
-    }
-
-    pub(super) fn warn(
-        &mut self,
-        topic: Topic,
-        element: &str,
-        text: &str,
-        message: impl Into<String>,
-    ) {
-        self.add(Level::Warning, topic, element, text, message);
-    }
-
-    pub(super) fn put(&mut self, finding: LintFinding) {
-        self.0.push(finding);
-    }
-
-    /// Returns the findings sorted by topic. Findings of the same topic are in the order in which they were added.
-    pub(super) fn into_list(mut self) -> Vec<LintFinding> {
-        self.0.sort_by_key(|finding| finding.topic);
-        self.0
-    }
 }

@@ -1,25 +1,14 @@
 //! Reports the flaws of a document that the parser dropped or repaired. Each kind of flaw is reported once, with the number
 //! of its occurrences.
 
-use super::finding::{Findings, Level, Topic};
+use super::finding::Topic;
+use super::table::{FLAW, Findings, Rule};
 use crate::feed::Flaw;
+use crate::feed::flaws::{NO_END_TAG, NO_SWITCH, NOT_A_DATE};
 use crate::feed::text::counted_words;
 
-/// Elements whose flaws have a specific topic. Flaws in all other elements have the topic [`Topic::Document`].
-const TOPICS: [(&str, Topic); 12] = [
-    ("ttl", Topic::Hints),
-    ("skipHours", Topic::Hints),
-    ("skipDays", Topic::Hints),
-    ("refreshRate", Topic::Hints),
-    ("interval", Topic::Hints),
-    ("sy:updatePeriod", Topic::Hints),
-    ("sy:updateFrequency", Topic::Hints),
-    ("sy:updateBase", Topic::Hints),
-    ("complete", Topic::History),
-    ("item", Topic::Entries),
-    ("items", Topic::Entries),
-    ("at:deleted-entry", Topic::Entries),
-];
+/// Elements that are polling hints, besides those of `sy`.
+const HINTS: [&str; 5] = ["ttl", "skipHours", "skipDays", "refreshRate", "interval"];
 
 /// Adds findings for the flaws of a document.
 pub(super) fn check(flaws: &[Flaw], findings: &mut Findings) {
@@ -34,28 +23,18 @@ pub(super) fn check(flaws: &[Flaw], findings: &mut Findings) {
         } else {
             String::new()
         };
-        findings.add(
-            Level::Warning,
-            topic(flaw),
-            &flaw.element,
-            &flaw.text,
-            format!("{}{times}", flaw.reason),
-        );
+        let rule = Rule { topic: topic(flaw), element: &flaw.element, ..FLAW };
+        findings.say(rule, &flaw.text, &[&flaw.reason, &times]);
     }
 }
 
 fn topic(flaw: &Flaw) -> Topic {
-    if flaw.reason.starts_with("not a date") && !flaw.element.starts_with("sy:") {
-        return Topic::Dates;
+    match (flaw.reason.as_str(), flaw.element.as_str()) {
+        (NO_END_TAG, _) => Topic::Document,
+        (NOT_A_DATE, _) => Topic::Dates,
+        (NO_SWITCH, _) | (_, "complete") => Topic::History,
+        (_, element) if element.starts_with("sy:") || HINTS.contains(&element) => Topic::Hints,
+        (_, "item" | "items" | "at:deleted-entry") => Topic::Entries,
+        (_, _) => FLAW.topic,
     }
-    if flaw.reason.starts_with("its end tag") {
-        return Topic::Document;
-    }
-    if flaw.reason.starts_with("neither true nor false") {
-        return Topic::History;
-    }
-    TOPICS
-        .iter()
-        .find(|(element, _)| *element == flaw.element)
-        .map_or(Topic::Document, |(_, topic)| *topic)
 }

@@ -2,15 +2,17 @@
 
 use chrono::{DateTime, Duration, Utc};
 
-use super::finding::{Findings, Level, Topic};
+use super::finding::Topic;
 use super::lint_input::LintInput;
 use super::polls::{facts, reference};
 use super::stated_hints::{StatedHint, speakers};
-use super::wording::{about, instant, listed};
+use super::table::Findings;
+use super::{oddities, table};
 use crate::feed::text::counted_words;
-use crate::feed::{DocumentRole, Hints, OddityKind, SyHint};
+use crate::feed::{DocumentRole, Hints, SyHint};
 use crate::schedule::limits::{DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, MINUTE};
-use crate::schedule::{SettledBy, duration_words, rule_in_force, rule_words};
+use crate::schedule::{SettledBy, rule_in_force, rule_words};
+use crate::words::{about_duration, duration_words, listed, utc_minute};
 
 /// Values that are common for an interval in seconds but unusual for one in minutes.
 const COMMON_SECONDS: [u32; 8] = [900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
@@ -31,20 +33,17 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
         }
         skips(hints, &speakers, findings);
         if speakers.is_empty() && !hints.expired {
-            let message = "no hint says how often to poll: readers use what they have learned, or their own default";
-            findings.note(Topic::Hints, "feed", message);
+            findings.say(table::NO_HINT.of("feed"), "", &[]);
         }
     }
     others(hints, findings);
     ttl_in_seconds(exhibit, findings);
-    sightings(exhibit, findings);
+    oddities::check(exhibit, Topic::Hints, findings);
 }
 
 fn archive(hints: &Hints, speakers: &[StatedHint], findings: &mut Findings) {
     if !speakers.is_empty() || !hints.skip_hours.is_empty() || !hints.skip_days.is_empty() {
-        let message =
-            "hints in an archive document are ignored: put them in the subscription document";
-        findings.warn(Topic::Hints, "archive", "", message);
+        findings.say(table::HINTS_IN_ARCHIVE, "", &[]);
     }
 }
 
@@ -59,26 +58,16 @@ fn rules(exhibit: &LintInput<'_>, speakers: &[StatedHint], findings: &mut Findin
     for (at, rule) in rules.iter().enumerate() {
         let seconds = i64::from(rule.minutes) * MINUTE;
         let held = held_words(seconds);
-        let message = format!(
-            "rule {}: every {} {}{held}",
-            at + 1,
-            duration_words(seconds),
-            rule_words(rule)
-        );
-        findings.note(Topic::Hints, "interval", message);
+        let (every, when) = (duration_words(seconds), rule_words(rule));
+        findings.say(table::RULE, "", &[&(at + 1), &every, &when, &held]);
         if !in_force.contains(&at) {
-            let message =
-                format!("rule {} never applies: more specific rules cover its hours", at + 1);
-            findings.warn(Topic::Hints, "interval", &rule.minutes.to_string(), message);
+            findings.say(table::UNUSED_RULE, &rule.minutes.to_string(), &[&(at + 1)]);
         }
     }
     let next = speakers.get(1).copied();
     if uncovered > 0 {
         let instead = next.map_or("the reader's default", StatedHint::name);
-        let message = format!(
-            "no rule applies in {uncovered} of the {WEEK_HOURS} hours of the week: {instead} applies then"
-        );
-        findings.note(Topic::Hints, "interval", message);
+        findings.say(table::UNCOVERED, "", &[&uncovered, &WEEK_HOURS, &instead]);
     }
     uncovered
 }
@@ -121,13 +110,13 @@ fn flat(hints: &Hints, speaker: StatedHint, standing: &str, findings: &mut Findi
         ),
         _ => format!("every {every}"),
     };
-    findings.note(Topic::Hints, speaker.name(), format!("{asks}{standing}"));
+    findings.say(table::STATED_INTERVAL.of(speaker.name()), "", &[&asks, &standing]);
 }
 
 fn sy_words(sy: SyHint, every: &str) -> String {
     let times = counted_words(sy.frequency, "update", "updates");
     let phase = match sy.base {
-        Some(base) => format!("aligned with {}", instant(base)),
+        Some(base) => format!("aligned with {}", utc_minute(base)),
         None => "counted from the last poll, since no base is stated".to_owned(),
     };
     format!("{}, {times}: every {every}, {phase}", sy.period.word())
@@ -169,16 +158,15 @@ fn skips(hints: &Hints, speakers: &[StatedHint], findings: &mut Findings) {
         None => format!("no automatic polls then ({share} % of the week)"),
     };
     let element = if hours > 0 { "skipHours" } else { "skipDays" };
-    findings.note(Topic::Hints, element, format!("{} (UTC): {standing}", listed(&windows)));
+    findings.say(table::SKIP_WINDOWS.of(element), "", &[&listed(&windows), &standing]);
 }
 
 fn others(hints: &Hints, findings: &mut Findings) {
     if hints.offers_push {
-        let message = "offers push (cloud, hub): readers without a public address poll as usual";
-        findings.note(Topic::Hints, "hub", message);
+        findings.say(table::PUSH.of("hub"), "", &[]);
     }
     if hints.expired {
-        findings.note(Topic::Hints, "expired", "the feed has ended: readers stop polling");
+        findings.say(table::ENDED.of("expired"), "", &[]);
     }
 }
 
@@ -188,37 +176,10 @@ fn ttl_in_seconds(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let Some(ttl) = hints.ttl_minutes else { return };
     let gap = exhibit.document.mean_gap().filter(|gap| hints.ttl_like_seconds(*gap).is_some());
     let because = match gap {
-        Some(gap) => format!(", since an entry appears about every {}", about(gap)),
+        Some(gap) => format!(", since an entry appears about every {}", about_duration(gap)),
         None if COMMON_SECONDS.contains(&ttl) => String::new(),
         None => return,
     };
     let minutes = duration_words(i64::from(ttl) * MINUTE);
-    let message =
-        format!("looks like seconds{because}: ttl is in minutes, so this means {minutes}");
-    findings.warn(Topic::Hints, "ttl", &ttl.to_string(), message);
-}
-
-fn sightings(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    for seen in exhibit.sightings {
-        let (level, message) = match seen.kind {
-            OddityKind::Hour24 => (Level::Note, "read as hour 0, the first of the day".to_owned()),
-            OddityKind::SecondTtl => {
-                (Level::Warning, "more than one ttl: the first one counts".to_owned())
-            }
-            OddityKind::Misplaced => {
-                let place = format!("found in '{}', outside the head section: ignored", seen.text);
-                (Level::Warning, place)
-            }
-            OddityKind::NoId
-            | OddityKind::NotPermanent
-            | OddityKind::NumericId
-            | OddityKind::NoZone
-            | OddityKind::NoTime
-            | OddityKind::OddForm
-            | OddityKind::OldNamespace
-            | OddityKind::OldVersion => continue,
-        };
-        let text = if seen.kind == OddityKind::Misplaced { "" } else { &seen.text };
-        findings.add(level, Topic::Hints, &seen.element, text, message);
-    }
+    findings.say(table::TTL_IN_SECONDS, &ttl.to_string(), &[&because, &minutes]);
 }

@@ -2,8 +2,8 @@
 
 use url::Url;
 
-use super::finding::{Findings, Level, Topic};
 use super::lint_input::LintInput;
+use super::table::{self, Findings, Rule};
 use crate::feed::{DocumentRole, HistoryLinks, Kind, Link};
 use crate::history::address::is_nearby;
 
@@ -17,7 +17,7 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
     match document.role {
         DocumentRole::Subscription => review.subscription(),
         DocumentRole::Archive => review.archive(),
-        DocumentRole::Complete => review.complete(),
+        DocumentRole::Complete => review.say(table::COMPLETE, ""),
         DocumentRole::Paged => review.paged(),
         DocumentRole::Plain => review.plain(),
     }
@@ -32,23 +32,17 @@ struct Review<'e, 'f> {
 }
 
 impl Review<'_, '_> {
-    fn note(&mut self, element: &str, text: &str, message: &str) {
-        self.findings.add(Level::Note, Topic::History, element, text, message);
-    }
-
-    fn warn(&mut self, element: &str, text: &str, message: &str) {
-        self.findings.warn(Topic::History, element, text, message);
+    fn say(&mut self, rule: Rule<'_>, text: &str) {
+        self.findings.say(rule, text, &[]);
     }
 
     /// Checks the address that the document states as its own.
     fn own_address(&mut self) {
         let own = if self.exhibit.document.kind == Kind::Json { "feed_url" } else { "self" };
         match (self.history.this.as_deref(), self.exhibit.url) {
-            (None, _) => {
-                self.note(own, "", "none: a reader cannot tell the address of a saved copy");
-            }
+            (None, _) => self.say(table::NO_SELF.of(own), ""),
             (Some(this), Some(url)) if !same(this, url) && !self.history.archive => {
-                self.note(own, this, "not the address it was read from");
+                self.say(table::MOVED_SELF.of(own), this);
             }
             (Some(_), _) => {}
         }
@@ -75,26 +69,20 @@ impl Review<'_, '_> {
 
     fn link(&mut self, rel: &str, address: &str, meaning: &str) {
         let Ok(target) = Url::parse(address) else {
-            let message = "relative: it can be resolved only with the document's address (--url)";
-            self.note(rel, address, message);
-            return;
+            return self.say(table::RELATIVE_LINK.of(rel), address);
         };
         let home = self.exhibit.url.or(self.history.this.as_deref());
         let home = home.and_then(|home| Url::parse(home).ok());
         if !matches!(target.scheme(), "http" | "https") || !target.username().is_empty() {
-            self.warn(
-                rel,
-                address,
-                "only http and https without a user name are followed: ignored",
-            );
+            self.say(table::OTHER_SCHEME.of(rel), address);
         } else if home.as_ref().is_some_and(|home| home.scheme() == "https")
             && target.scheme() == "http"
         {
-            self.warn(rel, address, "leads from https to http: readers refuse to follow it");
+            self.say(table::TO_HTTP.of(rel), address);
         } else if is_nearby(&target) && home.is_some_and(|home| home.host() != target.host()) {
-            self.warn(rel, address, "leads into a private network: readers refuse to follow it");
+            self.say(table::TO_PRIVATE.of(rel), address);
         } else {
-            self.note(rel, address, meaning);
+            self.findings.say(table::LINK.of(rel), address, &[&meaning]);
         }
     }
 
@@ -102,36 +90,16 @@ impl Review<'_, '_> {
         let history = self.history;
         let stated = self.stated("prev-archive").is_some();
         match &history.prev_archive {
-            Some(address) if !stated => self.warn(
-                "fh:prev",
-                address,
-                "from an old draft: read as prev-archive here, but few readers know it",
-            ),
-            Some(_) => {
-                self.note("prev-archive", "", "readers fetch older entries from the archives");
-            }
-            None if history.incremental => {
-                self.warn(
-                    "fh:incremental",
-                    "true",
-                    "older entries exist, but no link leads to them",
-                );
-            }
-            None => {
-                let address = history.previous.as_deref().unwrap_or_default();
-                let message = "an archive link of an old draft: readers ask the user once before they follow it; \
-                               use prev-archive instead";
-                self.warn("previous", address, message);
-            }
+            Some(address) if !stated => self.say(table::OLD_PREV, address),
+            Some(_) => self.say(table::ARCHIVES_OFFERED, ""),
+            None if history.incremental => self.say(table::UNLINKED_ARCHIVES, "true"),
+            None => self.say(table::OLD_PREVIOUS, history.previous.as_deref().unwrap_or_default()),
         }
         if history.next_archive.is_some() {
-            let message = "a subscription document has no later archive; mark archive documents with fh:archive";
-            self.warn("next-archive", "", message);
+            self.say(table::NEXT_OF_SUBSCRIPTION, "");
         }
         if history.prev_archive.is_some() && self.has_pages() {
-            let message =
-                "archive and paging links have no meaning together: the paging links are ignored";
-            self.warn("next", "", message);
+            self.say(table::PAGES_AND_ARCHIVES, "");
         }
         self.wandering();
     }
@@ -139,57 +107,42 @@ impl Review<'_, '_> {
     fn archive(&mut self) {
         let history = self.history;
         if history.complete {
-            self.warn("fh:complete", "", "an archive document cannot be the whole feed: ignored");
+            self.say(table::COMPLETE_ARCHIVE, "");
         }
         match &history.current {
-            None => {
-                let message = "none: if you subscribe to this archive by mistake, readers cannot find the feed";
-                self.warn("current", "", message);
-            }
+            None => self.say(table::NO_CURRENT, ""),
             Some(current) if history.this.as_ref().is_some_and(|this| same(this, current)) => {
-                let message = "names the subscription document, not this archive: ignored";
-                self.warn("self", current, message);
+                self.say(table::OTHER_SELF, current);
             }
             Some(_) => {}
         }
         if history.prev_archive.is_none() && self.stated("prev-archive").is_none() {
-            self.note("prev-archive", "", "none: this is the oldest archive, so readers stop here");
+            self.say(table::OLDEST_ARCHIVE, "");
         }
         if history.next_archive.is_none() {
-            self.note("next-archive", "", "none: correct only in the newest archive");
+            self.say(table::NEWEST_ARCHIVE, "");
         }
         if self.has_pages() {
-            self.warn("next", "", "paging links in an archive document have no meaning: ignored");
+            self.say(table::PAGES_OF_ARCHIVE, "");
         }
-    }
-
-    fn complete(&mut self) {
-        let message =
-            "this document is the whole feed: entries that are not in it count as withdrawn";
-        self.note("fh:complete", "", message);
     }
 
     fn paged(&mut self) {
-        let message = "only this document is polled; older pages are loaded on request, and the list is never \
-                       shown as complete";
-        self.note("next", "", message);
+        self.say(table::PAGED, "");
         if self.history.next.is_none() {
-            self.note("next", "", "none: no older page is offered");
+            self.say(table::LAST_PAGE, "");
         }
         if self.history.next_archive.is_some() {
-            let message =
-                "has no meaning without prev-archive or fh:archive: the document counts as a page";
-            self.warn("next-archive", "", message);
+            self.say(table::NEXT_OF_PAGE, "");
         }
         self.wandering();
     }
 
     fn plain(&mut self) {
         if self.history.next_archive.is_some() {
-            self.warn("next-archive", "", "has no meaning without fh:archive");
+            self.say(table::NEXT_OF_PLAIN, "");
         } else {
-            let message = "no archives and no pages: a new reader sees only these entries";
-            self.note("feed", "", message);
+            self.say(table::NO_ARCHIVES.of("feed"), "");
         }
         self.wandering();
     }
@@ -197,9 +150,7 @@ impl Review<'_, '_> {
     /// Reports a `current` link in a document that is not an archive (SPEC C.2 rule 3).
     fn wandering(&mut self) {
         if let Some(current) = &self.history.current {
-            let message =
-                "in a document without fh:archive: followed once, without changing the address";
-            self.note("current", current, message);
+            self.say(table::CURRENT_FOLLOWED, current);
         }
     }
 
@@ -214,7 +165,7 @@ impl Review<'_, '_> {
         for (rel, is_walkable) in walked {
             let Some(link) = self.stated(rel).filter(|_| !is_walkable) else { continue };
             let address = link.href.clone();
-            self.warn(rel, &address, "leads to the document itself: ignored");
+            self.say(table::TO_ITSELF.of(rel), &address);
         }
     }
 
@@ -224,8 +175,7 @@ impl Review<'_, '_> {
         let linked = [history.prev_archive.as_deref(), history.next_archive.as_deref()];
         for missing in &history.missing {
             if !linked.iter().flatten().any(|link| same(link, missing)) {
-                let message = "stated to be missing, but no archive link leads to it: ignored";
-                self.warn("sched:missing", missing, message);
+                self.say(table::UNLINKED_MISSING, missing);
             }
         }
     }

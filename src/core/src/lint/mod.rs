@@ -7,6 +7,7 @@
 mod archives;
 mod dates;
 mod delivery;
+mod deltas;
 mod document;
 mod entries;
 mod examine;
@@ -15,25 +16,26 @@ mod flaws;
 mod hints;
 mod history;
 mod lint_input;
+mod oddities;
 mod polls;
 mod report;
-mod rules;
 mod stated_hints;
 mod survey;
-mod wording;
+mod table;
 
 pub use delivery::{Delivered, Headers};
 pub use examine::examine;
 pub use finding::{Level, LintFinding, Topic};
 
 pub use polls::Polls;
-pub use report::lint_formats::{report_github, report_sarif};
-pub use report::lint_report::{Chain, LintReport, report_json};
-pub use report::mending::{mending, rule};
+pub use report::{Chain, LintReport, report_github, report_json, report_sarif};
 pub use survey::Survey;
+pub use table::{mending, rule};
 
 #[cfg(test)]
 mod findings_tests;
+#[cfg(test)]
+mod format_tests;
 #[cfg(test)]
 mod spec_tests;
 #[cfg(test)]

@@ -2,13 +2,12 @@
 
 use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 
-use super::finding::{Findings, Topic};
 use super::lint_input::LintInput;
-use super::wording::{about, instant, listed, moment};
-use crate::feed::text::counted_words;
+use super::table::{self, Findings};
 use crate::feed::{DocumentRole, FeedDocument};
 use crate::schedule::limits::FOLLOWING_MAX;
 use crate::schedule::{Facts, FeedStatus, SettledBy, following_plans};
+use crate::words::{about_duration, listed, utc_minute, utc_weekday};
 
 /// Number of polls listed in the report.
 const NAMED: usize = 3;
@@ -54,23 +53,14 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) -> Option<
     let polls = polls(exhibit)?;
     let settled_by = polls.settled_by.word();
     if polls.next.is_empty() {
-        let message = format!("readers no longer poll this feed (settled by {settled_by})");
-        findings.note(Topic::Polls, "feed", message);
+        findings.say(table::NO_POLLS.of("feed"), "", &[&settled_by]);
         return Some(polls);
     }
-    let next: Vec<String> = polls.next.iter().copied().map(moment).collect();
-    let message = format!(
-        "a reader with default settings that polled on {} polls again on {} (settled by {settled_by}, \
-         without jitter): {} a week",
-        instant(polls.last_ok),
-        listed(&next),
-        counted_words(polls.a_week, "poll", "polls"),
-    );
-    findings.note(Topic::Polls, "feed", message);
+    let next: Vec<String> = polls.next.iter().copied().map(utc_weekday).collect();
+    let (last, next) = (utc_minute(polls.last_ok), listed(&next));
+    findings.say(table::POLLS.of("feed"), "", &[&last, &next, &settled_by, &polls.a_week]);
     if exhibit.document.role == DocumentRole::Archive {
-        let message =
-            "a subscription to an archive document is a mistake: it is polled as rarely as allowed";
-        findings.note(Topic::Polls, "feed", message);
+        findings.say(table::POLLED_ARCHIVE.of("feed"), "", &[]);
     }
     rate(exhibit.document, findings);
     Some(polls)
@@ -94,7 +84,7 @@ fn rate(document: &FeedDocument, findings: &mut Findings) {
     let Some(gap) = document.mean_gap() else { return };
     let reach = document.entry_dates();
     let (Some(first), Some(last)) = (reach.first(), reach.last()) else { return };
-    let reach = about((*last - *first).num_seconds());
+    let reach = about_duration((*last - *first).num_seconds());
     let beyond = match document.role {
         DocumentRole::Plain => {
             "; readers that do not poll for longer miss entries, because there are no archives"
@@ -104,11 +94,7 @@ fn rate(document: &FeedDocument, findings: &mut Findings) {
         | DocumentRole::Complete
         | DocumentRole::Paged => "",
     };
-    let message = format!(
-        "an entry appears about every {}, and the entries go back {reach}{beyond}",
-        about(gap)
-    );
-    findings.note(Topic::Polls, "feed", message);
+    findings.say(table::RATE.of("feed"), "", &[&about_duration(gap), &reach, &beyond]);
 }
 
 #[cfg(test)]

@@ -17,30 +17,9 @@ pub(super) struct StatedHint {
 impl StatedHint {
     /// Returns the name of the hint, as used in the report.
     pub(super) fn name(self) -> &'static str {
-        match self.by {
-            SettledBy::Rules => "the interval rules",
-            SettledBy::Sy | SettledBy::BoilerplateSy => "sy",
-            SettledBy::Ttl => "ttl",
-            SettledBy::RefreshRate => "refreshRate",
-            SettledBy::Fixed
-            | SettledBy::OwnRules
-            | SettledBy::Learned
-            | SettledBy::Default
-            | SettledBy::Minimum
-            | SettledBy::Maximum
-            | SettledBy::CacheLifetime
-            | SettledBy::RetryAfter
-            | SettledBy::BackOff
-            | SettledBy::Dead
-            | SettledBy::SkipHours
-            | SettledBy::SkipDays
-            | SettledBy::Overdue
-            | SettledBy::FirstPoll
-            | SettledBy::Gone
-            | SettledBy::Stopped
-            | SettledBy::ByServer
-            | SettledBy::Paused
-            | SettledBy::Expired => "the reader's default",
+        match self.by.hint_name() {
+            "" => "the reader's default",
+            name => name,
         }
     }
 }

@@ -2,18 +2,18 @@
 //! reader's archive walk ([`ArchiveWalk`]); nothing is stored.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 use chrono::{DateTime, Utc};
 
 use super::archives::{self, ChainDocument, ChainNeighbours};
 use super::delivery::{self, Delivered};
 use super::examine::examine_answer;
-use super::finding::{Findings, Level, LintFinding, Topic};
+use super::finding::{Level, LintFinding, Topic};
 use super::lint_input::LintInput;
-use super::report::lint_report::Chain;
-use super::report::lint_report::LintReport;
-use super::rules::breaches;
-use super::{entries, history};
+use super::report::{Chain, LintReport};
+use super::table::Findings;
+use super::{entries, history, oddities, table};
 use crate::feed::text::counted_words;
 use crate::feed::{self, DocumentRole, Origin};
 use crate::history::address::canonical;
@@ -114,9 +114,7 @@ impl Survey {
             self.met.push(here);
             self.walk().merged(u32::try_from(new).unwrap_or(u32::MAX));
         } else if !loops && document.kind.is_feed() && !document.is_truncated() {
-            let message =
-                "another address of an archive already fetched: use one address in all links";
-            findings.warn(Topic::Archives, "prev-archive", &asked.url, message);
+            findings.say(table::SECOND_ADDRESS, &asked.url, &[]);
         }
         self.add_findings(findings, delivered.answered);
     }
@@ -151,7 +149,7 @@ impl Survey {
             history::check(&exhibit, &mut own);
         }
         entries::check(&exhibit, &mut own);
-        breaches::check(&exhibit, &mut own);
+        oddities::check_format(&exhibit, &mut own);
         // Notes and findings about the `self` link were already reported by the checks of the chain, so they are not
         // repeated for each document.
         let known =
@@ -193,9 +191,12 @@ impl Survey {
             self.add_findings(findings, place);
         }
         if archives > 0 {
-            let told = self.chain_sentence(is_whole);
+            let back = self.record.reaches.map(|at| at.format(", back to %Y-%m-%d").to_string());
+            let end = if is_whole { "; the oldest one was reached" } else { "" };
+            let back = back.unwrap_or_default();
+            let parts: [&dyn Display; 4] = [&archives, &self.record.run.entries, &back, &end];
             let mut findings = Findings::default();
-            findings.note(Topic::Archives, "chain", told);
+            findings.say(table::CHAIN.of("chain"), "", &parts);
             let place = self.met.first().map(|met| met.answered.clone()).unwrap_or_default();
             self.add_findings(findings, &place);
         }
@@ -209,14 +210,6 @@ impl Survey {
             is_whole,
         });
         verdict
-    }
-
-    fn chain_sentence(&self, is_whole: bool) -> String {
-        let archives = counted_words(self.record.archives, "archive", "archives");
-        let entries = counted_words(self.record.run.entries, "entry", "entries");
-        let back = self.record.reaches.map(|at| format!(", back to {}", at.format("%Y-%m-%d")));
-        let end = if is_whole { "; the oldest one was reached" } else { "" };
-        format!("{archives} with {entries} could be read{}{end}", back.unwrap_or_default())
     }
 
     const fn walk(&mut self) -> ArchiveWalk<'_> {
@@ -242,47 +235,20 @@ fn put_place(findings: &mut [LintFinding], place: &str) {
 
 /// Adds a finding that explains why the walk ended at a gap. The finding refers to the document that contains the link.
 fn explain_end(gap: &Gap, findings: &mut Findings) {
-    let link = gap.edge.url.as_str();
-    let (level, message) = match &gap.reason {
-        Reason::Status(404 | 410) if gap.edge.stated_missing => (
-            Level::Note,
-            "the publisher states that this archive is missing: readers show a gap".to_owned(),
-        ),
-        Reason::Status(status) => (
-            Level::Error,
-            format!("the archive answered {status}: readers cannot get it or anything older"),
-        ),
-        Reason::Unanswered(why) if why.starts_with("answered ") => {
-            (Level::Error, format!("the archive {why}"))
-        }
-        Reason::Unanswered(why) => (Level::Error, format!("the archive did not answer: {why}")),
-        Reason::Blocked(why) => (Level::Error, format!("readers do not follow the link: {why}")),
-        Reason::TooLarge(why) => (
-            Level::Error,
-            format!("the archive is too large ({why}): split it into several"),
-        ),
-        Reason::Unreadable(why) => (
-            Level::Error,
-            format!("the archive cannot be read ({why}): readers get nothing older"),
-        ),
-        Reason::Loop => (
-            Level::Error,
-            "the archives form a loop: readers stop here and cannot tell whether anything is older; remove \
-             prev-archive from the oldest archive"
-                .to_owned(),
-        ),
-        Reason::Limit { limit: Limit::NothingNew, .. } => (
-            Level::Warning,
-            "every entry of the last three archives is also in a newer one: readers ask before they continue"
-                .to_owned(),
-        ),
-        Reason::Limit { fetched, .. } => (
-            Level::Note,
-            format!("the check ended here after {fetched} archives; older ones were not checked"),
-        ),
+    let (rule, part): (_, &dyn Display) = match &gap.reason {
+        Reason::Status(404 | 410) if gap.edge.stated_missing => (table::STATED_MISSING, &""),
+        Reason::Status(status) => (table::ARCHIVE_REFUSED, status),
+        Reason::Unanswered(why) if why.starts_with("answered ") => (table::ARCHIVE_FAILED, why),
+        Reason::Unanswered(why) => (table::NO_ANSWER, why),
+        Reason::Blocked(why) => (table::UNFOLLOWED, why),
+        Reason::TooLarge(why) => (table::ARCHIVE_TOO_LARGE, why),
+        Reason::Unreadable(why) => (table::UNREADABLE_ARCHIVE, why),
+        Reason::Loop => (table::LOOP, &""),
+        Reason::Limit { limit: Limit::NothingNew, .. } => (table::NOTHING_NEW, &""),
+        Reason::Limit { fetched, .. } => (table::CHECK_ENDED, fetched),
         Reason::Overrun { .. } | Reason::Paged | Reason::Interrupted => return,
     };
-    findings.add(level, Topic::Archives, "prev-archive", link, message);
+    findings.say(rule, &gap.edge.url, &[part]);
 }
 
 /// Merges equal findings about several archives: keeps the first and adds the number of the others.

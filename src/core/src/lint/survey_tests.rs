@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::delivery::{Delivered, Headers};
 use super::finding::{Level, LintFinding, Topic};
-use super::report::lint_report::LintReport;
+use super::report::LintReport;
 use super::survey::Survey;
 use crate::history::ArchiveFailure;
 use crate::schedule::TimingHeaders;

@@ -3,12 +3,13 @@
 use chrono_tz::Tz;
 
 use super::bounds::Bounds;
-use super::explain::wording::{duration_words, rule_words};
+use super::explain::wording::rule_words;
 use super::facts::Facts;
 use super::holds::bans::Skips;
 use super::interval::rules::rule_mask;
 use super::limits::RULES_MAX;
 use crate::feed::{Flaw, Zone};
+use crate::words::duration_words;
 
 /// Returns the flaws in a feed's hints: those found when the document was read, and those found while planning. A hint with a flaw
 /// is ignored, followed only in part, or followed although it looks like a mistake.

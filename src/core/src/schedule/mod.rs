@@ -18,7 +18,6 @@ pub mod holds;
 mod instant;
 pub mod interval;
 mod jitter;
-pub mod json;
 pub mod learning;
 pub mod limits;
 mod plan;
@@ -31,12 +30,12 @@ mod timetable;
 mod week;
 
 pub use crate::schedule::explain::sentence::{
-    pace_sentence, plan_sentence, wait_words, when_words,
+    pace_sentence, plan_lines, plan_sentence, wait_words,
 };
 pub use crate::schedule::explain::week_picture::{
     interval_in_force, rule_in_force, week_of_intervals,
 };
-pub use crate::schedule::explain::wording::{about_interval_words, duration_words, rule_words};
+pub use crate::schedule::explain::wording::rule_words;
 pub(crate) use crate::schedule::holds::cache::counted;
 pub use crate::schedule::holds::cache::{CacheState, Lifetime, TimingHeaders};
 pub use crate::schedule::holds::in_force::{
@@ -46,14 +45,12 @@ pub use crate::schedule::holds::manual_poll::{ByHand, classify_manual_poll, urge
 pub use crate::schedule::holds::rate_limits::announces_limit;
 pub use crate::schedule::holds::retry_after::{Wait, WaitHeader};
 pub use crate::schedule::interval::pace::Pace;
-pub use crate::schedule::json::facts_json::{StatedFacts, read_facts};
-pub use crate::schedule::json::plan_json::{plan_document, plan_json};
 pub use decide::{decide, decide_time};
 pub use facts::{Facts, FeedStatus, Learned, LearnedAnswer, PollFailure, ScheduleSettings};
 pub use flaws::planning_flaws;
 pub use following::{following_plans, with_pace};
 pub use jitter::spread_unit;
-pub use plan::{Decision, Plan, PlanKind, PlanStage, PlanStep, SettledBy, Value};
+pub use plan::{Decision, Plan, PlanKind, PlanStage, PlanStep, SettledBy, Value, plan_json};
 pub use recommend::leaves_room_for_learning;
 pub use spending::{Cost, cost_at_pace, places_polls, polls_until};
 pub use timetable::Timetable;

@@ -1,21 +1,26 @@
 //! A plan: when a feed is polled next, what determined the time, and the explanation step by step.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Number, Value as Json, json};
 
 use crate::feed::Flaw;
+use crate::words::rfc_3339;
 
 /// The next poll of a feed and the reasons for its time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plan {
     /// Time of the next poll; `now` if it is due; `None` if the feed is never polled.
+    #[serde(serialize_with = "utc")]
     pub next_poll: Option<DateTime<Utc>>,
     /// Time at which the feed falls or fell due; in the past if the user was away. Overdue feeds are polled in an order that
     /// depends on this time.
+    #[serde(serialize_with = "utc")]
     pub due: Option<DateTime<Utc>>,
     /// How the time of the next poll came about.
     pub kind: PlanKind,
     /// The interval that determined the time, after pace and bounds are applied, in seconds; `None` if no interval did.
+    #[serde(rename = "binding_minutes", serialize_with = "in_minutes")]
     pub binding_seconds: Option<u32>,
     /// What determined the final time: the last stage that moved it, or else the source of the
     /// recommendation. Jitter does not count.
@@ -138,39 +143,54 @@ pub enum SettledBy {
 }
 
 impl SettledBy {
+    /// Returns the word in JSON, the words for people, and the name of the publisher's hint, if it is one.
+    const fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Fixed => ("fixed", "your fixed interval", ""),
+            Self::OwnRules => ("own_rules", "your own rules", ""),
+            Self::Rules => ("rules", "the publisher's rules", "the interval rules"),
+            Self::Sy => ("sy", "the publisher's sy schedule", "sy"),
+            Self::Ttl => ("ttl", "the publisher's ttl", "ttl"),
+            Self::RefreshRate => ("refresh_rate", "the publisher's refreshRate", "refreshRate"),
+            Self::BoilerplateSy => ("boilerplate_sy", "the generator's default", "sy"),
+            Self::Learned => ("learned", "learned from its entries", ""),
+            Self::Default => ("default", "default interval", ""),
+            Self::Minimum => ("minimum", "the shortest interval", ""),
+            Self::Maximum => ("maximum", "the longest interval", ""),
+            Self::CacheLifetime => ("cache_lifetime", "the server's cache lifetime", ""),
+            Self::RetryAfter => ("retry_after", "a wait of the server", ""),
+            Self::BackOff => ("back_off", "waiting after failures", ""),
+            Self::Dead => ("dead", "not found for a month", ""),
+            Self::SkipHours => ("skip_hours", "the publisher's skipHours", ""),
+            Self::SkipDays => ("skip_days", "the publisher's skipDays", ""),
+            Self::Overdue => ("overdue", "overdue", ""),
+            Self::FirstPoll => ("first_poll", "first poll", ""),
+            Self::Gone => ("gone", "gone", ""),
+            Self::Stopped => ("stopped", "stopped", ""),
+            Self::ByServer => ("by_server", "polled by your account's server", ""),
+            Self::Paused => ("paused", "paused", ""),
+            Self::Expired => ("expired", "finished by the publisher", ""),
+        }
+    }
+
     /// Returns the word that `plan --json` uses (UX 5).
     pub const fn word(self) -> &'static str {
-        match self {
-            Self::Fixed => "fixed",
-            Self::OwnRules => "own_rules",
-            Self::Rules => "rules",
-            Self::Sy => "sy",
-            Self::Ttl => "ttl",
-            Self::RefreshRate => "refresh_rate",
-            Self::BoilerplateSy => "boilerplate_sy",
-            Self::Learned => "learned",
-            Self::Default => "default",
-            Self::Minimum => "minimum",
-            Self::Maximum => "maximum",
-            Self::CacheLifetime => "cache_lifetime",
-            Self::RetryAfter => "retry_after",
-            Self::BackOff => "back_off",
-            Self::Dead => "dead",
-            Self::SkipHours => "skip_hours",
-            Self::SkipDays => "skip_days",
-            Self::Overdue => "overdue",
-            Self::FirstPoll => "first_poll",
-            Self::Gone => "gone",
-            Self::Stopped => "stopped",
-            Self::ByServer => "by_server",
-            Self::Paused => "paused",
-            Self::Expired => "expired",
-        }
+        self.words().0
+    }
+
+    /// Returns a short text for what determined the time of a poll.
+    pub const fn in_words(self) -> &'static str {
+        self.words().1
+    }
+
+    /// Returns the name of the publisher's hint that states an interval; empty if it is none.
+    pub(crate) const fn hint_name(self) -> &'static str {
+        self.words().2
     }
 }
 
 /// One step of an explanation: `(stage, before, after, reason)` of SPEC section 0.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanStep {
     /// Stage in the order of SPEC B.1.
     pub stage: PlanStage,
@@ -223,21 +243,66 @@ pub enum PlanStage {
 }
 
 impl PlanStage {
-    /// Returns the word that `plan --json` uses.
-    pub const fn word(self) -> &'static str {
+    /// Returns the word in JSON, and the name of the step in an explanation.
+    const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Standing => "standing",
-            Self::Recommendation => "recommendation",
-            Self::Pace => "pace",
-            Self::Minimum => "minimum",
-            Self::Maximum => "maximum",
-            Self::NextUpdate => "next_update",
-            Self::Jitter => "jitter",
-            Self::CacheLifetime => "cache_lifetime",
-            Self::RetryAfter => "retry_after",
-            Self::BackOff => "back_off",
-            Self::Skip => "skip",
-            Self::Due => "due",
+            Self::Standing => ("standing", "standing"),
+            Self::Recommendation => ("recommendation", "recommended"),
+            Self::Pace => ("pace", "your pace"),
+            Self::Minimum => ("minimum", "minimum"),
+            Self::Maximum => ("maximum", "maximum"),
+            Self::NextUpdate => ("next_update", "next update"),
+            Self::Jitter => ("jitter", "spread"),
+            Self::CacheLifetime => ("cache_lifetime", "cache lifetime"),
+            Self::RetryAfter => ("retry_after", "wait"),
+            Self::BackOff => ("back_off", "back-off"),
+            Self::Skip => ("skip", "skip windows"),
+            Self::Due => ("due", "due"),
         }
     }
+
+    /// Returns the word that `plan --json` uses.
+    pub const fn word(self) -> &'static str {
+        self.words().0
+    }
+
+    /// Returns the name of the step in an explanation.
+    pub const fn in_words(self) -> &'static str {
+        self.words().1
+    }
+}
+
+/// Formats a plan with its explanation. Times are in UTC, intervals in minutes.
+pub fn plan_json(plan: &Plan) -> Json {
+    json!(plan)
+}
+
+#[expect(clippy::ref_option, reason = "the signature that serde requires")]
+fn utc<S: Serializer>(at: &Option<DateTime<Utc>>, serializer: S) -> Result<S::Ok, S::Error> {
+    at.map(rfc_3339).serialize(serializer)
+}
+
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde requires it")]
+fn in_minutes<S: Serializer>(seconds: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
+    seconds.map(|seconds| minutes(i64::from(seconds))).serialize(serializer)
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Seconds(seconds) => minutes(*seconds).serialize(serializer),
+            Self::At(at) => rfc_3339(*at).serialize(serializer),
+        }
+    }
+}
+
+/// Converts seconds to minutes: an integer for whole minutes, otherwise a number with a fraction.
+fn minutes(seconds: i64) -> Number {
+    let whole = Number::from(seconds / 60);
+    if seconds % 60 == 0 {
+        return whole;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "intervals are far below 2^52 seconds")]
+    let minutes = seconds as f64 / 60.0;
+    Number::from_f64(minutes).unwrap_or(whole)
 }

@@ -4,7 +4,6 @@
 //! Times are whole minutes since 1970. This module does not read files or the clock; it parses texts and computes scores and
 //! statistics.
 
-mod driven;
 mod experiment;
 mod figure_svg;
 #[cfg(test)]
@@ -21,12 +20,11 @@ mod score;
 mod source;
 mod week_rules;
 
-pub use driven::Driven;
 pub use experiment::{FeedOutcome, RulesHelp, Wanted, experiment, scored_by, table};
 pub use figure_svg::FIGURE_MARK;
 pub use figures::{Activity, DelayCurve, DelayPoint, FigurePage};
 pub use paper_table::paper_table;
-pub use policies::{Conditions, ExperimentInputs, PollPolicy, Poller};
+pub use policies::{Conditions, ExperimentInputs, PollPolicy, Poller, learned};
 pub use publishing_statistics::{FormatRow, IntervalBand, Statistics};
 pub use score::{Figures, MeanScore, Score, Scoring, Window};
 pub use source::{SimulatedFeed, read_budgets, read_rules, read_source};

@@ -353,7 +353,7 @@ fn learned_at(
 }
 
 /// Learns a plan within a budget of polls per week or, without a budget, at the default cost per poll.
-pub(super) fn learned(
+pub fn learned(
     known: &Publications,
     (min, max): (i64, i64),
     now: DateTime<chrono::Utc>,

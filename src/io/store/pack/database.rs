@@ -17,7 +17,7 @@ use super::pack_file::{Pack, Scanned};
 use super::pack_place::PackPlace;
 use super::table::{Batch, Stored, Table, TableName, read_at};
 use crate::io::private_files::create_empty_subfolder;
-use crate::io::regular_files::open_with;
+use crate::io::regular_files::{open_with, sync_folder, try_again};
 use crate::io::store::error::{StoreError, catch_sled_panic};
 use crate::io::store::sleepy_threads::{SessionLength, open_database};
 use crate::io::system::words::is_out_of_files;
@@ -267,15 +267,8 @@ impl Database {
     fn reserve(&mut self, bytes: usize) -> Result<(), StoreError> {
         let path = self.index.join("db");
         let open = || open_with(fs::OpenOptions::new().write(true), &path);
-        let mut file = open();
-        for _ in 0..TRIES {
-            if !file.as_ref().is_err_and(is_out_of_files) {
-                break;
-            }
-            // Connections take them all, but close all the time: without patience the result of a poll would be lost.
-            std::thread::sleep(TRY_PAUSE);
-            file = open();
-        }
+        // Connections take all files, but close all the time: without patience the result of a poll would be lost.
+        let file = try_again(TRIES, TRY_PAUSE, is_out_of_files, open);
         let file = file.inspect_err(|error| {
             // Without its files sled goes on writing into nothing.
             self.is_wrong |= error.kind() == io::ErrorKind::NotFound;
@@ -417,16 +410,9 @@ impl Drop for Database {
 fn open_index(index: &Path, stay: SessionLength) -> Result<Db, sled::Error> {
     let config = sled::Config::new().path(index).mode(Mode::LowSpace);
     let config = config.cache_capacity(CACHE_BYTES).flush_every_ms(None);
-    let mut tries = 0;
-    loop {
-        match open_database(&config, stay) {
-            Err(sled::Error::Io(error)) if is_locked(&error) && tries < TRIES => {
-                tries += 1;
-                std::thread::sleep(TRY_PAUSE);
-            }
-            opened => return opened,
-        }
-    }
+    let is_locked =
+        |error: &sled::Error| matches!(error, sled::Error::Io(error) if is_locked(error));
+    try_again(TRIES, TRY_PAUSE, is_locked, || open_database(&config, stay))
 }
 
 /// Returns whether sled's files are still locked. This process holds the lock of the data folder, so that is temporary.
@@ -437,9 +423,4 @@ fn is_locked(error: &io::Error) -> bool {
 /// Returns whether sled's files belong to a pack. Otherwise they are the store of an older development version.
 pub(in crate::io::store) fn is_of_pack(index: &Path) -> bool {
     index.join(OF_PACK).exists()
-}
-
-/// Makes the names of the files in a folder durable.
-pub(in crate::io::store) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
 }

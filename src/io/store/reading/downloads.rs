@@ -7,12 +7,10 @@ use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
-use crate::io::store::upkeep::check::StoreProblem;
-use crate::io::store::upkeep::newest_backup::FactBack;
 use backissue_core::history::EntryKey;
 
 /// The key of the list of downloads in the table of facts.
-const DOWNLOADS_KEY: &[u8] = b"downloads";
+pub(in crate::io::store) const DOWNLOADS_KEY: &[u8] = b"downloads";
 
 impl Store {
     /// Returns the downloads; none if their record is damaged.
@@ -25,24 +23,6 @@ impl Store {
     pub fn save_downloads(&mut self, downloads: &[Download]) -> Result<(), StoreError> {
         self.put(TableName::Facts, DOWNLOADS_KEY, codec::encode(&downloads)?)?;
         Ok(())
-    }
-
-    /// Checks the record of the downloads. `repair` puts it back as the newest backup has it.
-    pub(in crate::io::store) fn check_downloads(
-        &mut self,
-        repair: bool,
-    ) -> Result<Option<StoreProblem>, StoreError> {
-        let read = |bytes: &[u8]| codec::decode::<Vec<Download>>(bytes);
-        let Some(why) = self.facts.get(DOWNLOADS_KEY)?.and_then(|bytes| read(&bytes).err()) else {
-            return Ok(None);
-        };
-        let became = match self.put_fact_back(DOWNLOADS_KEY, repair, |bytes| read(bytes).is_ok())? {
-            FactBack::Left => "no download is listed".to_owned(),
-            FactBack::BackedUp(day) => format!("restored from the backup of {day}"),
-            FactBack::Dropped => "the list is empty; the files remain".to_owned(),
-        };
-        let text = format!("the record of your downloads is damaged ({why}); {became}");
-        Ok(Some(StoreProblem { text, repaired: repair }))
     }
 
     /// Reads the entries whose attached files are downloaded, without their texts; missing ones are left out.

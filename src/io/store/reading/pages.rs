@@ -12,7 +12,6 @@ use crate::io::store::handle::Store;
 use crate::io::store::reading::search_hits::KnownVerdicts;
 use crate::io::store::record_keys::TextRecord;
 use crate::io::store::record_keys::{feed_of, number_of, numbered_key};
-use crate::io::store::upkeep::check::StoreProblem;
 use backissue_core::history::{EntryKey, FeedKey};
 
 /// Maximum size of the texts in which pictures are sought at once, bytes.
@@ -136,17 +135,6 @@ impl Store {
             }
         }
         Ok(())
-    }
-
-    /// Checks the records; `repair` removes unreadable ones.
-    pub(in crate::io::store) fn check_pages(
-        &mut self,
-        repair: bool,
-    ) -> Result<Vec<StoreProblem>, StoreError> {
-        let read = |bytes: &[u8]| codec::decode_compressed::<FullText>(bytes).map(drop);
-        self.unreadable_in(TableName::Pages, repair, read, |feed, why| {
-            format!("feed {feed}: a stored page cannot be read ({why})")
-        })
     }
 }
 

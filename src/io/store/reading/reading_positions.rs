@@ -8,7 +8,6 @@ use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
 use crate::io::store::record_keys::feed_bytes;
-use crate::io::store::upkeep::check::StoreProblem;
 use backissue_core::history::{EntryKey, FeedKey};
 
 /// Most positions for a feed; the oldest are dropped first.
@@ -38,17 +37,6 @@ impl Store {
             self.put(TableName::Places, feed_bytes(key.feed), codec::encode(&places)?)?;
         }
         Ok(())
-    }
-
-    /// Checks the records; `repair` removes unreadable ones.
-    pub(in crate::io::store) fn check_places(
-        &mut self,
-        repair: bool,
-    ) -> Result<Vec<StoreProblem>, StoreError> {
-        let read = |bytes: &[u8]| codec::decode::<Vec<(u32, ReadingPosition)>>(bytes).map(drop);
-        self.unreadable_in(TableName::Places, repair, read, |feed, why| {
-            format!("feed {feed}: your reading positions cannot be read ({why})")
-        })
     }
 
     /// Hands over the positions in entries that moved to another feed, where it has none; `now_as`: their numbers

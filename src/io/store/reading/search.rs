@@ -10,14 +10,12 @@ use crate::io::search::SearchIndex;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
-use crate::io::store::upkeep::check::StoreProblem;
-use crate::io::store::upkeep::newest_backup::FactBack;
 use backissue_core::feed::text::{one_line, strip_markup};
 use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flags};
 use backissue_core::search::{Marks, Matching, Snippet, TextTest};
 
 /// The key of the saved searches in the table of facts.
-const SAVED_KEY: &[u8] = b"searches";
+pub(in crate::io::store) const SAVED_KEY: &[u8] = b"searches";
 /// Most entries of a ranked list: nobody reads a longer one to its end, and one more word narrows it.
 pub(in crate::io::store) const RANKED_MAX: usize = 1000;
 /// The weight that the newest hit has over a very old one.
@@ -37,24 +35,6 @@ impl Store {
     pub fn saved_searches(&self) -> Result<Vec<SavedSearch>, StoreError> {
         let bytes = self.facts.get(SAVED_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
-    }
-
-    /// Checks the record of the saved searches. `repair` puts it back as the newest backup has it.
-    pub(in crate::io::store) fn check_searches(
-        &mut self,
-        repair: bool,
-    ) -> Result<Option<StoreProblem>, StoreError> {
-        let read = |bytes: &[u8]| codec::decode::<Vec<SavedSearch>>(bytes);
-        let Some(why) = self.facts.get(SAVED_KEY)?.and_then(|bytes| read(&bytes).err()) else {
-            return Ok(None);
-        };
-        let became = match self.put_fact_back(SAVED_KEY, repair, |bytes| read(bytes).is_ok())? {
-            FactBack::Left => "no search is shown".to_owned(),
-            FactBack::BackedUp(day) => format!("restored from the backup of {day}"),
-            FactBack::Dropped => "all were removed".to_owned(),
-        };
-        let text = format!("the record of your saved searches is damaged ({why}); {became}");
-        Ok(Some(StoreProblem { text, repaired: repair }))
     }
 
     pub fn save_searches(&mut self, searches: &[SavedSearch]) -> Result<(), StoreError> {

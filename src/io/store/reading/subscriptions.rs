@@ -50,11 +50,6 @@ impl Store {
         }
     }
 
-    /// Returns a sentence for each subscription that cannot be read completely.
-    pub fn unreadable(&self) -> Result<Vec<String>, StoreError> {
-        Ok(self.load_where(|_| false)?.unreadable)
-    }
-
     /// Returns the subscriptions with the sums of their entries, in order of their numbers, and nothing else of them.
     pub fn sums(&self) -> Result<Vec<(FeedKey, SubscriptionRecord, Counters)>, StoreError> {
         let mut counters = records::<Counters>(&self.counters)?;

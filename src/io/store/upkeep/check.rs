@@ -2,7 +2,7 @@
 
 use crate::io::store::pack::{Batch, TableName};
 
-use crate::io::codec::{self, CodecError};
+use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::record_keys::{feed_bytes, feed_of};
@@ -29,28 +29,6 @@ pub struct StoreProblem {
 }
 
 impl Store {
-    /// Returns the unreadable records of a table; `told` words each of them. `repair` removes them.
-    pub(in crate::io::store) fn unreadable_in(
-        &mut self,
-        table: TableName,
-        repair: bool,
-        read: impl Fn(&[u8]) -> Result<(), CodecError>,
-        told: impl Fn(&str, &CodecError) -> String,
-    ) -> Result<Vec<StoreProblem>, StoreError> {
-        let (mut found, mut removed) = (Vec::new(), Batch::default());
-        for pair in self.db.table(table).iter() {
-            let (key, bytes) = pair?;
-            let Err(why) = read(&bytes) else { continue };
-            let feed = feed_of(&key).map(|feed| feed.to_string()).unwrap_or_default();
-            found.push(StoreProblem { text: told(&feed, &why), repaired: repair });
-            removed.remove(&key);
-        }
-        if repair {
-            self.db.commit(&[(table, &removed)])?;
-        }
-        Ok(found)
-    }
-
     /// Reads every record. `repair` drops those that cannot be read, and rewrites the counters from the rows that they
     /// count.
     pub fn check(&mut self, repair: bool) -> Result<Health, StoreError> {
@@ -72,11 +50,8 @@ impl Store {
                 .findings
                 .push(StoreProblem { text: format!("{parts} damaged{then}"), repaired: repair });
         }
-        if repair {
-            health.findings.extend(self.drop_unreadable()?);
-        }
-        let unreadable = self.unreadable()?.into_iter();
-        health.findings.extend(unreadable.map(|text| StoreProblem { text, repaired: false }));
+        let (unreadable, damaged) = self.find_damage(repair)?;
+        health.findings.extend(unreadable);
         let keys: Vec<_> = self.feeds.keys().collect::<Result<_, _>>()?;
         for feed in keys.iter().filter_map(|key| feed_of(key)) {
             // What is kept of an unsubscribed feed is read as well, but not counted: no list has it.
@@ -85,15 +60,13 @@ impl Store {
             if let Err(error @ StoreError::Corrupted(_)) = found {
                 return Err(error);
             }
-            if let Err(error) = found {
+            // What the records of a feed cannot tell because they are damaged was reported with them.
+            if let Err(error) = found
+                && !damaged.contains(&feed)
+            {
                 health.findings.push(StoreProblem { text: error.to_string(), repaired: false });
             }
         }
-        health.findings.extend(self.check_filters(repair)?);
-        health.findings.extend(self.check_searches(repair)?);
-        health.findings.extend(self.check_downloads(repair)?);
-        health.findings.extend(self.check_pages(repair)?);
-        health.findings.extend(self.check_places(repair)?);
         health.findings.extend(self.check_steps(repair)?);
         if repair {
             self.sync()?;
@@ -132,12 +105,6 @@ impl Store {
             }
             health.findings.push(StoreProblem { text, repaired: repair });
         }
-        let keys: Vec<EntryKey> =
-            (0_u32..).zip(&rows).map(|(seq, _)| EntryKey { feed, seq }).collect();
-        for key in keys {
-            self.body(key)?;
-        }
-        self.poll_log(feed)?;
         self.publications(feed)?;
         self.check_history(feed, repair, health)
     }
@@ -176,20 +143,11 @@ impl Store {
         health: &mut Health,
     ) -> Result<(), StoreError> {
         let mut tell = |text, repaired| health.findings.push(StoreProblem { text, repaired });
-        let (nodes, damaged) = self.readable_nodes(feed)?;
-        if damaged > 0 {
-            tell(format!("feed {feed}: {damaged} records of archives are damaged"), false);
-        }
+        let (nodes, _) = self.readable_nodes(feed)?;
         if repair && !nodes.is_empty() && !self.history.contains_key(feed_bytes(feed))? {
             self.keep_history_of_archives(feed, &nodes)?;
         }
-        let record = match self.history_of(feed) {
-            Err(error @ StoreError::Damaged { .. }) => {
-                tell(error.to_string(), false);
-                return Ok(());
-            }
-            record => record?,
-        };
+        let record = self.history_of(feed)?;
         let Err(why) = nodes.check_invariant(&record) else { return Ok(()) };
         let then = if repair {
             // Also where the history itself was lost, which says where its archives begin.

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use super::disk_room::FREE_MIN;
 use crate::io::private_files::{create_empty_subfolder, create_private_subfolder};
-use crate::io::regular_files;
+use crate::io::regular_files::{self, sync_folder};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
-use crate::io::store::pack::database::{INDEX, PACK, sync_folder};
+use crate::io::store::pack::database::{INDEX, PACK};
 use crate::io::store::pack::rewrite::{FrameWriter, read_frames};
 
 /// Name of a new pack in the data folder, until it takes the place of the old one.

@@ -8,8 +8,6 @@ use chrono::NaiveDate;
 use super::backup::read_backup;
 use super::daily_backup;
 use crate::io::regular_files;
-use crate::io::store::error::StoreError;
-use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
 
 /// A table and a key.
@@ -54,39 +52,5 @@ impl BackedUp {
     ) -> Option<(NaiveDate, &[u8])> {
         let record = self.records.get(&(table, key.to_vec()))?;
         Some((self.day?, record))
-    }
-}
-
-/// What became of a damaged fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::io::store) enum FactBack {
-    /// Nothing was done.
-    Left,
-    /// It is what it was in the backup of this day.
-    BackedUp(NaiveDate),
-    /// No backup has it.
-    Dropped,
-}
-
-impl Store {
-    /// Puts a damaged fact back as the newest backup has it, or drops it where none does; nothing without `repair`.
-    pub(in crate::io::store) fn put_fact_back(
-        &mut self,
-        key: &[u8],
-        repair: bool,
-        is_sound: impl Fn(&[u8]) -> bool,
-    ) -> Result<FactBack, StoreError> {
-        if !repair {
-            return Ok(FactBack::Left);
-        }
-        let backup = BackedUp::read(&self.data, &[(TableName::Facts, key.to_vec())].into());
-        if let Some((day, bytes)) =
-            backup.get(TableName::Facts, key).filter(|(_, bytes)| is_sound(bytes))
-        {
-            self.put(TableName::Facts, key, bytes)?;
-            return Ok(FactBack::BackedUp(day));
-        }
-        self.drop_record(TableName::Facts, key)?;
-        Ok(FactBack::Dropped)
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::disk_room::FREE_MIN;
 use super::reading_copy::is_writable;
 use crate::io::clock;
+use crate::io::regular_files::try_again;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::PackPlace;
@@ -74,30 +75,24 @@ impl Store {
 
 /// Opens a store, and waits for it while another process has it or the system refuses what is temporary.
 fn open_patiently(data: &Path, stay: SessionLength) -> Result<(Store, Option<String>), StoreError> {
-    let mut tries = 0;
-    let open = || {
-        if !data.join(PACK).exists() {
-            return Err(StoreError::Gone(data.into()));
-        }
-        Store::open_or_recover(data, clock::precise_now(), stay)
-    };
-    loop {
-        match open() {
-            Err(
-                StoreError::InUse { .. }
+    let is_temporary = |error: &StoreError| {
+        matches!(
+            error,
+            StoreError::InUse { .. }
                 | StoreError::Gone(_)
                 | StoreError::NoRoom
                 | StoreError::NoFiles
                 | StoreError::Folder { .. }
                 | StoreError::Refused { .. }
-                | StoreError::Failed(_),
-            ) if tries < TRIES => {
-                tries += 1;
-                std::thread::sleep(TRY_PAUSE);
-            }
-            opened => return opened,
+                | StoreError::Failed(_)
+        )
+    };
+    try_again(TRIES, TRY_PAUSE, is_temporary, || {
+        if !data.join(PACK).exists() {
+            return Err(StoreError::Gone(data.into()));
         }
-    }
+        Store::open_or_recover(data, clock::precise_now(), stay)
+    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Drops records that cannot be read, so that everything else goes on: texts and entries come again with a poll, sums are
+//! Finds records that cannot be read, and drops them, so that everything else goes on: texts and entries come again with a poll, sums are
 //! counted again.
 
 use std::collections::BTreeSet;
@@ -8,34 +8,43 @@ use sled::IVec;
 
 use super::check::StoreProblem;
 use super::newest_backup::BackedUp;
+use crate::engine::downloads::record::Download;
+use crate::engine::entries::full_text::FullText;
+use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::poll::poll_times::PollTimes;
+use crate::engine::saved_searches::SavedSearch;
 use crate::io::codec::{self, CodecError};
+use crate::io::store::applied_filters::FILTERS_KEY;
 use crate::io::store::chunks::{ROWS, are_texts};
 use crate::io::store::error::StoreError;
+use crate::io::store::filters::FOLDED_KEY;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::TableName;
 use crate::io::store::poll_logs::LogRecord;
+use crate::io::store::reading::downloads::DOWNLOADS_KEY;
+use crate::io::store::reading::search::SAVED_KEY;
 use crate::io::store::record_keys::{feed_bytes, feed_of, number_of};
 use crate::io::store::writing::syncs::SyncedFeed;
 use backissue_core::feed::identity::identity_hash;
 use backissue_core::feed::text::counted_words;
+use backissue_core::filters::EntryFilter;
 use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, IndexRow, KeptEntry};
 use backissue_core::other_readers::elsewhere::SeenElsewhere;
 
 /// How a record is read: by its key and its bytes.
 type ReadRecord = fn(&[u8], &[u8]) -> Result<(), CodecError>;
 
-/// A kind of record that can be dropped.
+/// A kind of record that can be dropped: its table, its key if it is the only one there, what it is called, how it is read, whether
+/// the newest backup says what it was or nearly so, what its loss means until then, and what becomes of it.
 #[derive(Clone, Copy)]
 struct Droppable {
     table: TableName,
-    /// What a record is called.
+    key: Option<&'static [u8]>,
     what: &'static str,
     read: ReadRecord,
-    /// The newest backup says what it was, or nearly so.
     from_backup: bool,
-    /// What becomes of a record that is dropped.
+    until: &'static str,
     without: &'static str,
 }
 
@@ -47,55 +56,48 @@ struct Unreadable {
 }
 
 const POLLED: &str = "the feed is polled again";
-const TIMES: &str = "earlier poll times are used";
-const LOG: &str = "the other records are kept";
-const RHYTHM: &str = "its rhythm is learned again";
-const HISTORY: &str = "the feed is polled again, its archives are kept";
 const AGAIN: &str = "import it again";
-const MARKS: &str = "it is rebuilt from the entries";
+
+/// The records that can be dropped. Marks come last: they are compared with the entries.
+#[rustfmt::skip]
+const DROPPABLE: [Droppable; 18] = {
+    const fn all(table: TableName, what: &'static str, read: ReadRecord, from_backup: bool, without: &'static str) -> Droppable {
+        Droppable { table, key: None, what, read, from_backup, until: "", without }
+    }
+    const fn fact(key: &'static [u8], what: &'static str, read: ReadRecord, until: &'static str, without: &'static str) -> Droppable {
+        Droppable { table: TableName::Facts, key: Some(key), what, read, from_backup: true, until, without }
+    }
+    [
+        fact(FILTERS_KEY, "the record of your filters", read::<Vec<EntryFilter>>, "; no filter is applied", "but the effects of the filters remain"),
+        fact(FOLDED_KEY, "the record of folded tags", read::<BTreeSet<String>>, "; no tag is folded", "no tag is folded"),
+        fact(SAVED_KEY, "the record of your saved searches", read::<Vec<SavedSearch>>, "; no search is shown", "no search is left"),
+        fact(DOWNLOADS_KEY, "the record of your downloads", read::<Vec<Download>>, "; no download is listed", "the files remain"),
+        all(TableName::FilterHits, "a list of entries that a filter matched", read_packed::<BTreeSet<u32>>, false, "its effects remain; edit the filter to apply it again"),
+        all(TableName::Pages, "a stored page", read_packed::<FullText>, false, "v fetches it again"),
+        all(TableName::Places, "the record of your reading positions", read::<Vec<(u32, ReadingPosition)>>, false, "entries open at their start"),
+        all(TableName::State, "the state", read::<FeedState>, false, POLLED),
+        all(TableName::Times, "the record of the last polls", read::<PollTimes>, false, "earlier poll times are used"),
+        all(TableName::Meta, "a record of entries", read_packed::<Vec<Option<KeptEntry>>>, true, POLLED),
+        all(TableName::Bodies, "a record of texts", read_texts, false, POLLED),
+        all(TableName::Polls, "a record of the poll log", read_log, false, "the other records are kept"),
+        all(TableName::Rhythms, "a record of publication times", read_any, true, "its rhythm is learned again"),
+        all(TableName::Elsewhere, "the state in another reader", read::<SeenElsewhere>, true, AGAIN),
+        all(TableName::Syncs, "the state of a sync", read::<SyncedFeed>, true, AGAIN),
+        all(TableName::History, "the history", read::<HistoryRecord>, true, "the feed is polled again, its archives are kept"),
+        all(TableName::Nodes, "a record of an archive", read::<ArchiveNode>, true, POLLED),
+        all(TableName::Index, "a record of marks", read_rows, true, "it is rebuilt from the entries"),
+    ]
+};
 
 impl Store {
-    /// The records that can be dropped. Marks come last: they are compared with the entries.
-    fn droppable() -> [Droppable; 11] {
-        let kinds: [(TableName, &'static str, ReadRecord, bool, &'static str); 11] = [
-            (TableName::State, "the state", read::<FeedState>, false, POLLED),
-            (TableName::Times, "the record of the last polls", read::<PollTimes>, false, TIMES),
-            (
-                TableName::Meta,
-                "a record of entries",
-                read_packed::<Vec<Option<KeptEntry>>>,
-                true,
-                POLLED,
-            ),
-            (TableName::Bodies, "a record of texts", read_texts, false, POLLED),
-            (TableName::Polls, "a record of the poll log", read_log, false, LOG),
-            (TableName::Rhythms, "a record of publication times", read_any, true, RHYTHM),
-            (
-                TableName::Elsewhere,
-                "the state in another reader",
-                read::<SeenElsewhere>,
-                true,
-                AGAIN,
-            ),
-            (TableName::Syncs, "the state of a sync", read::<SyncedFeed>, true, AGAIN),
-            (TableName::History, "the history", read::<HistoryRecord>, true, HISTORY),
-            (TableName::Nodes, "a record of an archive", read::<ArchiveNode>, true, POLLED),
-            (TableName::Index, "a record of marks", read_rows, true, MARKS),
-        ];
-        kinds.map(|(table, what, read, from_backup, without)| Droppable {
-            table,
-            what,
-            read,
-            from_backup,
-            without,
-        })
-    }
-
     fn find_unreadable(&self) -> Result<Vec<Unreadable>, StoreError> {
         let mut found = Vec::new();
-        for kind in Self::droppable() {
+        for kind in DROPPABLE {
             for pair in self.db.table(kind.table).iter() {
                 let (key, bytes) = pair?;
+                if kind.key.is_some_and(|only| *key != *only) {
+                    continue;
+                }
                 let Err(why) = (kind.read)(&key, &bytes) else { continue };
                 found.push(Unreadable { kind, key, why });
             }
@@ -103,42 +105,60 @@ impl Store {
         Ok(found)
     }
 
-    /// Drops what cannot be read, or puts it back as the newest backup has it, and puts what belongs together in line again.
-    /// Returns what was found, by name.
-    pub(in crate::io::store) fn drop_unreadable(
+    /// Finds what cannot be read, and the feeds that it is about. `repair` drops it, or puts it back as the newest backup has it, and
+    /// puts what belongs together in line again.
+    pub(in crate::io::store) fn find_damage(
         &mut self,
-    ) -> Result<Vec<StoreProblem>, StoreError> {
-        let (mut found, mut polled) = (Vec::new(), BTreeSet::new());
+        repair: bool,
+    ) -> Result<(Vec<StoreProblem>, BTreeSet<FeedKey>), StoreError> {
         let unreadable = self.find_unreadable()?;
+        let lost = self.lost_feeds()?;
+        let of_feeds = unreadable.iter().filter(|record| record.kind.key.is_none());
+        let feeds =
+            of_feeds.filter_map(|record| feed_of(&record.key)).chain(lost.clone()).collect();
+        let tell = |record: &Unreadable, then: &str| {
+            let Unreadable { kind, key, why } = record;
+            let feed = feed_of(key).filter(|_| kind.key.is_none());
+            let of = feed.map_or_else(String::new, |feed| format!(" of feed {feed}"));
+            let text = format!("{}{of} is damaged ({why}){then}", kind.what);
+            StoreProblem { text, repaired: repair }
+        };
+        if !repair {
+            let told = unreadable.iter().map(|record| tell(record, record.kind.until));
+            let lost = lost.iter().map(|feed| StoreProblem {
+                text: format!("the record of feed {feed} is damaged: the feed is not shown"),
+                repaired: false,
+            });
+            return Ok((told.chain(lost).collect(), feeds));
+        }
+        let (mut found, mut polled) = (Vec::new(), BTreeSet::new());
         let wanted = unreadable.iter().filter(|record| record.kind.from_backup);
         let wanted = wanted.map(|record| (record.kind.table, record.key.to_vec()));
         let backup = BackedUp::read(&self.data, &wanted.collect());
         for record in &unreadable {
             let told = self.put_back(record, &backup)?;
-            let (kind, feed) = (&record.kind, feed_of(&record.key));
-            let is_history = kind.table == TableName::History;
+            let table = record.kind.table;
             if told.is_none() {
-                self.drop_record(kind.table, &record.key)?;
+                self.drop_record(table, &record.key)?;
             }
-            if is_history || (kind.table == TableName::Nodes && told.is_none()) {
-                polled.extend(feed);
+            if table == TableName::History || (table == TableName::Nodes && told.is_none()) {
+                polled.extend(feed_of(&record.key));
             }
-            let of = feed.map_or_else(String::new, |feed| format!(" of feed {feed}"));
-            let told = told.unwrap_or_else(|| format!("dropped, {}", kind.without));
-            let text = format!("{}{of} is damaged ({}); {told}", kind.what, record.why);
-            found.push(StoreProblem { text, repaired: true });
+            let told = told.unwrap_or_else(|| format!("dropped, {}", record.kind.without));
+            found.push(tell(record, &format!("; {told}")));
         }
         found.extend(self.revive_feeds()?.iter().map(Revived::told));
         if !found.is_empty() {
             self.rows.clear();
             self.shown.clear();
+            self.load_filters()?;
             let missing = self.mend_feeds(false)?;
             found.extend(missing.words().map(|text| StoreProblem { text, repaired: true }));
         }
         for feed in polled {
             self.ask_whole(feed)?;
         }
-        Ok(found)
+        Ok((found, BTreeSet::new()))
     }
 
     /// Puts a record back as a backup has it; says what was put back. `None`: it has none that can be read.
@@ -187,9 +207,8 @@ impl Store {
         Ok(rows)
     }
 
-    /// Puts records of subscriptions back that are damaged or missing: as the newest backup has them, else with the
-    /// address that was asked last. Without either the feed cannot be restored.
-    pub(in crate::io::store) fn revive_feeds(&mut self) -> Result<Vec<Revived>, StoreError> {
+    /// Returns the feeds whose records of the subscription are damaged or missing.
+    fn lost_feeds(&self) -> Result<Vec<FeedKey>, StoreError> {
         let mut lost: Vec<FeedKey> = Vec::new();
         for key in self.state.keys().chain(self.feeds.keys()) {
             let Some(feed) = feed_of(&key?) else { continue };
@@ -200,6 +219,13 @@ impl Store {
                 lost.push(feed);
             }
         }
+        Ok(lost)
+    }
+
+    /// Puts records of subscriptions back that are damaged or missing: as the newest backup has them, else with the
+    /// address that was asked last. Without either the feed cannot be restored.
+    pub(in crate::io::store) fn revive_feeds(&mut self) -> Result<Vec<Revived>, StoreError> {
+        let lost = self.lost_feeds()?;
         let wanted = lost.iter().map(|feed| (TableName::Feeds, feed_bytes(*feed).to_vec()));
         let backup = BackedUp::read(&self.data, &wanted.collect());
         let mut found = Vec::new();

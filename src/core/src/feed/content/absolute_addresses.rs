@@ -53,7 +53,7 @@ pub(in crate::feed) fn rewrite_attributes(
             let written = markup.get(value.clone()).unwrap_or_default();
             let Some(new) = rewrite(name, written) else { continue };
             out.push_str(markup.get(copied..value.start).unwrap_or_default());
-            text::push_escaped_attribute(&mut out, &new);
+            text::push_escaped(&mut out, &new, true);
             copied = value.end;
         }
         from = tag.at;

@@ -1,6 +1,6 @@
-//! Reads the time of day from the tokens of a date.
+//! Reads the time of day from the tokens of a date, and converts both to an instant.
 
-use chrono::NaiveTime;
+use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc};
 
 use super::names::{Meanings, Sense};
 use super::tokens::{self, Token};
@@ -19,6 +19,24 @@ pub(super) fn time_of_day(hour: u32, minute: u32, second: u32) -> Option<TimeOfD
     let second = if second == 60 { 59 } else { second };
     let time = NaiveTime::from_hms_opt(if next_day { 0 } else { hour }, minute, second)?;
     Some(TimeOfDay { time, next_day })
+}
+
+/// Checks whether a year is plausible for a date. Programs write year 1 if they have no date.
+fn is_year(year: i32) -> bool {
+    (100..=9999).contains(&year)
+}
+
+/// Converts a local date and time to an instant. The offset is in minutes east of UTC. A missing time means midnight.
+pub(super) fn to_instant(
+    date: NaiveDate,
+    clock: Option<TimeOfDay>,
+    offset_minutes: i32,
+) -> Option<DateTime<Utc>> {
+    let clock = clock.unwrap_or_default();
+    let date = if clock.next_day { date.succ_opt()? } else { date };
+    let there = NaiveDateTime::new(date, clock.time);
+    let here = there.checked_sub_signed(TimeDelta::minutes(i64::from(offset_minutes)))?;
+    Some(here.and_utc()).filter(|here| is_year(date.year()) && is_year(here.year()))
 }
 
 /// A part of the day that qualifies the hour, such as am or pm.

@@ -3,8 +3,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::instant::to_instant;
-pub use super::order::DateOrder;
+use super::clock::to_instant;
+pub use super::numeric::DateOrder;
 use super::{iso, usual, words};
 
 /// Maximum length of a date text, in bytes.

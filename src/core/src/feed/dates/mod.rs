@@ -3,12 +3,10 @@
 pub mod calendar;
 mod clock;
 pub mod date;
-mod instant;
 mod iso;
 mod months;
 mod names;
 mod numeric;
-mod order;
 mod tokens;
 mod usual;
 mod words;

@@ -5,8 +5,14 @@ use std::ops::Range;
 use chrono::{Datelike as _, NaiveDate};
 
 use super::clock::Half;
-use super::order::DateOrder;
 use super::tokens::Token;
+
+/// Order of day and month in dates of three numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DateOrder {
+    DayFirst,
+    MonthFirst,
+}
 
 /// A date of three numbers as written, before it is decided which number is the day.
 #[derive(Clone, Debug)]

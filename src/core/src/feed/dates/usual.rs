@@ -4,7 +4,7 @@
 use chrono::{DateTime, NaiveDate, Utc};
 
 use super::clock::{self, TimeOfDay};
-use super::{instant, zone_names};
+use super::zone_names;
 
 /// Reads an RFC 3339 date, or an RFC 822 date such as `Mon, 02 Mar 2026 10:00:00 GMT`, in which the weekday and the seconds are
 /// optional.
@@ -65,7 +65,7 @@ impl<'a> Bytes<'a> {
         offset: i32,
     ) -> Option<DateTime<Utc>> {
         let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
-        instant::to_instant(date, Some(clock), offset).filter(|_| self.0.is_empty())
+        clock::to_instant(date, Some(clock), offset).filter(|_| self.0.is_empty())
     }
 
     fn eat(&mut self, wanted: u8) -> bool {

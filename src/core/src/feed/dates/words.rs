@@ -2,12 +2,12 @@
 
 use super::clock::{self, Clock, Found, Half};
 use super::date::{DateOrder, Reading};
+use super::iso;
 use super::months::{self, Candidate};
 use super::names::{Meaning, Meanings};
 use super::numeric::{self, Circumstances, Decided, NumericDate};
 use super::tokens::{self, Piece, Token};
 use super::zones::{self, Zone};
-use super::{instant, iso};
 
 /// Parts of a date found so far.
 struct Words<'t> {
@@ -291,7 +291,7 @@ impl<'t> Words<'t> {
         let there = decided.date.and_time(clock.unwrap_or_default().time);
         let offset = self.zone.map_or(0, |zone| zone.minutes_at(there));
         Some(Reading {
-            at: instant::to_instant(decided.date, clock, offset)?,
+            at: clock::to_instant(decided.date, clock, offset)?,
             has_time: clock.is_some(),
             has_zone: self.zone.is_some(),
             is_ambiguous: decided.is_ambiguous,

@@ -39,7 +39,7 @@ impl<'a> Construct<'a> {
             Self::Markup(markup) => markup,
             Self::Plain(plain) if plain.contains(['<', '&', '>']) => {
                 let mut out = String::with_capacity(plain.len() + 16);
-                text::push_escaped(&mut out, &plain);
+                text::push_escaped(&mut out, &plain, false);
                 Cow::Owned(out)
             }
             Self::Plain(plain) => plain,

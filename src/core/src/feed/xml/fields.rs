@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::dates::date::{DateOrder, order_of, parse_date, read_date};
-use crate::feed::flaws::{AMBIGUOUS_DATE, Flaws};
+use crate::feed::flaws::{AMBIGUOUS_DATE, Flaws, NOT_A_DATE};
 
 /// A field of a feed or an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,7 +256,7 @@ fn read_stated_date(
     let text = element.text();
     let date = read_date(&text, order);
     if date.is_none() && !text.trim().is_empty() {
-        flaws.add(element.raw(), &text, "not a date");
+        flaws.add(element.raw(), &text, NOT_A_DATE);
     }
     if date.is_some_and(|date| date.is_ambiguous) {
         flaws.add_once(element.raw(), &text, AMBIGUOUS_DATE);
@@ -285,7 +285,7 @@ pub(in crate::feed) fn read_last_modified(
     let stated = element.attribute("lastmod").filter(|_| element.ns() == Ns::Rss)?;
     let date = parse_date(&stated);
     if date.is_none() && !stated.is_empty() {
-        flaws.add("lastmod", &stated, "not a date");
+        flaws.add("lastmod", &stated, NOT_A_DATE);
     }
     date
 }

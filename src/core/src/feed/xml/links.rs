@@ -6,7 +6,7 @@ use super::names::Ns;
 use super::tree::XmlElement;
 use crate::feed::address;
 use crate::feed::document::{DocumentRole, HistoryLinks, Link};
-use crate::feed::flaws::Flaws;
+use crate::feed::flaws::{Flaws, NO_SWITCH};
 
 /// Maximum number of links kept per head section and per entry.
 const LINKS_MAX: usize = 200;
@@ -231,7 +231,7 @@ fn read_history_mark(element: XmlElement<'_, '_>, history: &mut HistoryLinks, fl
         "incremental" | "stateful" => match element.text().trim().to_ascii_lowercase().as_str() {
             "true" | "1" => history.incremental = true,
             "false" | "0" => history.complete = true,
-            other => flaws.add(element.raw(), other, "neither true nor false"),
+            other => flaws.add(element.raw(), other, NO_SWITCH),
         },
         _ => {}
     }

@@ -25,9 +25,9 @@ pub(super) struct MediaPicture {
 impl MediaPicture {
     fn markup(&self) -> String {
         let mut markup = "<img src=\"".to_owned();
-        push_escaped(&mut markup, self.url.as_str());
+        push_escaped(&mut markup, self.url.as_str(), false);
         markup.push_str("\" alt=\"");
-        push_escaped(&mut markup, &self.description);
+        push_escaped(&mut markup, &self.description, false);
         markup.push_str("\">");
         markup
     }

@@ -280,9 +280,9 @@ impl<'t, 'a> XmlElement<'t, 'a> {
             match (self.tree.element(id), self.tree.nodes.get(id).map(|node| &node.kind)) {
                 (Some(element), _) => element.write(out, writing),
                 (None, Some(NodeKind::Text(text))) => {
-                    text::push_escaped(out, &references::resolve(text));
+                    text::push_escaped(out, &references::resolve(text), false);
                 }
-                (None, _) => text::push_escaped(out, &self.piece(id)),
+                (None, _) => text::push_escaped(out, &self.piece(id), false),
             }
         }
     }
@@ -299,7 +299,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
         let kind = element_kind(name);
         if kind.is_none() && !writing.is_foreign && !is_custom(name) {
             if self.tree.open_ended.contains(&self.id) {
-                text::push_escaped(out, &self.start_tag_as_written());
+                text::push_escaped(out, &self.start_tag_as_written(), false);
             }
             return self.write_inside(out, writing);
         }
@@ -316,7 +316,7 @@ impl<'t, 'a> XmlElement<'t, 'a> {
             out.push_str(raw);
             out.push_str("=\"");
             let value = absolute.unwrap_or_else(|| references::resolve(value));
-            text::push_escaped_attribute(out, &value);
+            text::push_escaped(out, &value, true);
             out.push('"');
         }
         if is_void(name) {

@@ -8,8 +8,7 @@ use super::lexer::{Lexer, Token};
 use super::names::{NamespaceScope, Ns};
 use super::tree::{ElementName, NodeId, NodeKind, XmlNode, XmlTree};
 use crate::feed::content::html_names::is_void;
-use crate::feed::flaws::Flaws;
-use crate::feed::flaws::{TOO_DEEP, TOO_MANY_ENTRIES};
+use crate::feed::flaws::{Flaws, NO_END_TAG, TOO_DEEP, TOO_MANY_ENTRIES};
 use crate::feed::oldest_first::oldest_left_out;
 
 /// Maximum nesting depth of elements (SPEC 0, `XML_DEPTH_MAX`).
@@ -338,7 +337,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
             _ => return false,
         };
         let closed = self.stack.get(keep).map_or("", |open| open.raw);
-        self.flaws.add_once(closed, local, "its end tag was missing");
+        self.flaws.add_once(closed, local, NO_END_TAG);
         self.close_open_ended(keep);
         true
     }
@@ -417,7 +416,7 @@ impl<'a, 'f> TreeBuilder<'a, 'f> {
 
     fn note_unclosed(&mut self, from: usize) {
         let unclosed = self.stack.get(from).map_or("", |open| open.raw);
-        self.flaws.add_once(unclosed, "", "its end tag was missing");
+        self.flaws.add_once(unclosed, "", NO_END_TAG);
     }
 }
 

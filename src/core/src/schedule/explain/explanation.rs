@@ -3,7 +3,6 @@
 //! If a floor or the pace has no effect, the sentence says so.
 
 use super::sources::source_sentence;
-use super::wording::duration_words;
 use crate::feed::text::counted_words;
 use crate::schedule::bounds::{Bounds, IntervalBound};
 use crate::schedule::holds::bans::Exit;
@@ -16,6 +15,7 @@ use crate::schedule::jitter::{Jittered, is_placed};
 use crate::schedule::limits::{DEFAULT_MIN_SECONDS, HARD_MIN_SECONDS};
 use crate::schedule::plan::{PlanKind, PlanStage, PlanStep, Value};
 use crate::schedule::target_time::TargetTime;
+use crate::words::duration_words;
 
 /// Collects the steps of a plan if an explanation is requested, and discards them otherwise.
 #[derive(Debug)]

@@ -2,10 +2,9 @@
 //!
 //! The sentence rounds times to a precision useful to a person. The steps of the plan contain the exact seconds.
 
-use chrono::{DateTime, Datelike, TimeDelta, Timelike, Utc};
+use chrono::{DateTime, Timelike, Utc};
 use chrono_tz::Tz;
 
-use super::wording::{about_interval_words, duration_words, interval_words};
 use crate::schedule::bounds::Bounds;
 use crate::schedule::facts::{Facts, FeedStatus};
 use crate::schedule::holds::cache::counted;
@@ -13,14 +12,8 @@ use crate::schedule::holds::retry_after::{Wait, WaitHeader};
 use crate::schedule::interval::pace::Pace;
 use crate::schedule::learning::{LearnedPlan, PeakDays};
 use crate::schedule::limits::MINUTE;
-use crate::schedule::plan::{Decision, PlanKind, SettledBy};
-
-/// If the poll is less than this many seconds away, show the remaining time in minutes.
-const MINUTES_BELOW: i64 = 60 * 60;
-/// If the poll is at least this many seconds away, show only its day.
-const DAYS_FROM: i64 = 24 * 60 * 60;
-/// Rounding step for times of day, in minutes.
-const CLOCK_STEP: u32 = 15;
+use crate::schedule::plan::{Decision, Plan, PlanKind, PlanStep, SettledBy, Value};
+use crate::words::{about_interval_words, duration_words, interval_words, when_words};
 
 /// Publications expected in an hour, as a multiple of the hourly mean, below which a feed posts little.
 const QUIET_TIMES_MEAN: f64 = 0.5;
@@ -35,6 +28,34 @@ pub fn plan_sentence(facts: &Facts, decision: &Decision, now: DateTime<Utc>, zon
         Some(at) => format!("Next poll {}, because {why}", when_words(at, now, zone)),
         None => format!("No automatic polls, because {why}"),
     }
+}
+
+/// Describes a plan in sentences: the time of the next poll and the reason, then each step of the calculation. Times include
+/// seconds.
+pub fn plan_lines(facts: &Facts, plan: &Plan, now: DateTime<Utc>, zone: Tz) -> Vec<String> {
+    let mut lines = vec![format!("{}.", plan_sentence(facts, &plan.decision(), now, zone))];
+    lines.extend(plan.steps.iter().map(|step| step_line(step, zone)));
+    let flaws = plan.flaws.iter();
+    lines
+        .extend(flaws.map(|flaw| format!("  ! {} '{}': {}", flaw.element, flaw.text, flaw.reason)));
+    lines
+}
+
+/// Formats one step of the calculation: its stage, the value before and after the step, and the reason.
+fn step_line(step: &PlanStep, zone: Tz) -> String {
+    let words = |value: Value| match value {
+        Value::Seconds(seconds) => duration_words(seconds),
+        Value::At(at) => at.with_timezone(&zone).format("%a %-d %b %H:%M:%S").to_string(),
+    };
+    let values = match (step.before, step.after) {
+        (Some(before), Some(after)) if before != after => {
+            format!("{} → {}: ", words(before), words(after))
+        }
+        (_, Some(after)) => format!("{}: ", words(after)),
+        (_, None) => String::new(),
+    };
+    let stage = step.stage.in_words();
+    format!("  {stage:<15} {values}{}", step.reason)
 }
 
 /// Describes the effect of another pace compared with the current plan: the interval and the next poll, or why nothing changes.
@@ -74,35 +95,6 @@ const UNMOVED_BY: [(SettledBy, &str); 4] = [
 fn why_unmoved(facts: &Facts, decision: &Decision, zone: Tz) -> String {
     let unmoved = UNMOVED_BY.iter().find(|(by, _)| *by == decision.settled_by);
     unmoved.map_or_else(|| reason(facts, decision, zone), |(_, why)| (*why).to_owned())
-}
-
-/// Formats a time with decreasing precision: `now`, `in 12 minutes`, `around 20:00`, `tomorrow around 07:00`, `on
-/// Thursday`, `on 12 March`.
-pub fn when_words(at: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> String {
-    let seconds = at.signed_duration_since(now).num_seconds();
-    if seconds <= 0 {
-        return "now".to_owned();
-    }
-    if seconds < MINUTES_BELOW {
-        // Round down, as the lists on the screen do, so that the sentence shows the same number.
-        let minutes = seconds / 60;
-        return if minutes < 2 { "in a minute".into() } else { format!("in {minutes} minutes") };
-    }
-    let half_step = TimeDelta::seconds(i64::from(CLOCK_STEP) * 30);
-    let local = at.checked_add_signed(half_step).unwrap_or(at).with_timezone(&zone);
-    let today = now.with_timezone(&zone).date_naive();
-    if seconds < DAYS_FROM {
-        let day = if local.date_naive() == today { "" } else { "tomorrow " };
-        let minute = local.minute() / CLOCK_STEP * CLOCK_STEP;
-        return format!("{day}around {:02}:{minute:02}", local.hour());
-    }
-    let day = at.with_timezone(&zone).date_naive();
-    match day.signed_duration_since(today).num_days() {
-        ..=1 => "tomorrow".to_owned(),
-        2..=6 => day.format("on %A").to_string(),
-        _ if day.year() == today.year() => day.format("on %-d %B").to_string(),
-        _ => day.format("on %-d %B %Y").to_string(),
-    }
 }
 
 fn every_words(seconds: u32) -> String {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use chrono::TimeDelta;
+
 use super::*;
 use crate::feed::{Hints, Period, Zone};
 use crate::schedule::decide::decide_time;

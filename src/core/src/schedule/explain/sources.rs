@@ -1,11 +1,12 @@
 //! Describes in a sentence which source determines the interval, and which other sources it overrides.
 
-use super::wording::{duration_words, rule_words};
+use super::wording::rule_words;
 use crate::feed::{IntervalRule, Period, SyHint};
 use crate::schedule::facts::Facts;
 use crate::schedule::holds::bans::Skips;
 use crate::schedule::recommend::{IntervalSource, Recommendation, RecommendedCourse, flat_sources};
 use crate::schedule::target_time::TargetTime;
+use crate::words::duration_words;
 
 /// Describes the source of the recommendation, its interval, the sources it outranks and what was learned from the
 /// feed's publications.
@@ -104,18 +105,8 @@ fn outranked(facts: &Facts, recommendation: &Recommendation, target: &TargetTime
     let rules = rules.then(|| "the publisher's interval rules".to_owned());
     let below = flat_sources(facts).filter(|stated| stated.source != target.source);
     let below = below.filter_map(|stated| {
-        let name = match stated.source {
-            IntervalSource::Sy | IntervalSource::BoilerplateSy => "sy",
-            IntervalSource::Ttl => "ttl",
-            IntervalSource::RefreshRate => "refreshRate",
-            IntervalSource::Fixed
-            | IntervalSource::ArchiveDocument
-            | IntervalSource::OwnRules
-            | IntervalSource::Rules
-            | IntervalSource::Learned
-            | IntervalSource::Default => return None,
-        };
-        Some(format!("{name} {}", duration_words(stated.seconds)))
+        let name = stated.source.settled_by().hint_name();
+        (!name.is_empty()).then(|| format!("{name} {}", duration_words(stated.seconds)))
     });
     rules.into_iter().chain(below).collect::<Vec<_>>().join(", ")
 }

@@ -399,7 +399,7 @@ impl LearnedPlan {
 
     /// Returns the next poll after one at `last`, in minutes since 1970, at normal pace within the given bounds. If the plan has
     /// only an interval, the next poll is one interval later, within the bounds.
-    pub(crate) fn next_minute(&self, last: i64, min: i64, max: i64) -> i64 {
+    pub fn next_minute(&self, last: i64, min: i64, max: i64) -> i64 {
         let last = last.clamp(0, MINUTE_MAX);
         let placed = self.next(last * 60, Pace::Normal, min * 60, max * 60);
         let minutes = (i64::from(self.interval_seconds()) + 59).div_euclid(60);

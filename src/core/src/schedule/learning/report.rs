@@ -14,8 +14,9 @@ use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::hints::INTERVAL_MINUTES_MAX;
 use crate::feed::text::counted_words;
 use crate::feed::{DayOfWeek, Zone};
-use crate::schedule::explain::wording::{duration_words, offset_words};
+use crate::schedule::explain::wording::offset_words;
 use crate::schedule::interval::rules::ZoneClock;
+use crate::words::duration_words;
 
 /// Minimum number of publications for placing polls at specific times. With fewer, only an interval is used (`LEARN_MIN_UPDATES`).
 pub(super) const PUBLICATIONS_MIN: usize = 8;

@@ -1,8 +1,10 @@
-//! `plan --document`: the worked examples of SPEC B.7, H.2 and H.3, without a store.
+//! The worked examples of SPEC B.7, H.2 and H.3, from documents.
 
+use backissue_core::feed::{self, Origin};
+use chrono::DateTime;
 use serde_json::{Value, json};
 
-use crate::support::binary::Program;
+use super::{plan_document, read_args};
 
 const MONDAY: &str = "2026-03-02T10:00:00Z";
 
@@ -37,15 +39,19 @@ fn ttl(minutes: u32) -> String {
 }
 
 fn skip_hours(hours: impl IntoIterator<Item = u32>) -> String {
-    let hours: String = hours.into_iter().map(|hour| format!("<hour>{hour}</hour>")).collect();
+    let hours: Vec<String> = hours.into_iter().map(|hour| format!("<hour>{hour}</hour>")).collect();
+    let hours = hours.concat();
     format!("<skipHours>{hours}</skipHours>")
 }
 
 fn planned(document: &str, facts: &Value) -> Value {
-    let program = Program::new();
-    let document = program.write("feed.xml", document);
-    let facts = program.write("facts.json", facts.to_string());
-    program.run_bare(&["plan", "--document", &document, "--facts", &facts, "--json"]).with(0).json()
+    let answer = text_of(document, &facts.to_string(), true).expect("readable facts");
+    serde_json::from_str(&answer).expect("JSON")
+}
+
+fn text_of(document: &str, facts: &str, as_json: bool) -> Result<String, String> {
+    let read = feed::parse(document.as_bytes(), &Origin::default());
+    plan_document(read.hints, &read.flaws, facts, DateTime::UNIX_EPOCH, as_json)
 }
 
 #[track_caller]
@@ -53,13 +59,16 @@ fn check(name: &str, document: &str, facts: &Value, next: &str) {
     let answer = planned(document, facts);
     let next = if next == "never" { Value::Null } else { json!(format!("2026-{next}:00Z")) };
     assert_eq!(answer["next_poll"], next, "{name}: {answer:#}");
-    assert!(!answer["steps"].as_array().unwrap().is_empty(), "{name}");
+    assert!(!answer["steps"].as_array().expect("as expected").is_empty(), "{name}");
 }
 
 /// Returns facts for `plan --document`: the last successful poll was on Monday at ten; `more` adds further facts.
 fn ten(more: &Value) -> Value {
     let mut facts = json!({"last_ok": MONDAY});
-    facts.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    facts
+        .as_object_mut()
+        .expect("as expected")
+        .extend(more.as_object().expect("as expected").clone());
     facts
 }
 
@@ -68,7 +77,7 @@ fn last(at: &str) -> Value {
 }
 
 #[test]
-fn binary_reproduces_recommendation_and_floor_examples() {
+fn the_plan_reproduces_recommendation_and_floor_examples() {
     let headers = |pairs: &[(&str, &str)]| {
         let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
         ten(&json!({"headers": pairs.collect::<serde_json::Map<_, _>>()}))
@@ -103,7 +112,7 @@ fn binary_reproduces_recommendation_and_floor_examples() {
 }
 
 #[test]
-fn binary_reproduces_window_and_rule_examples() {
+fn the_plan_reproduces_window_and_rule_examples() {
     let good = ten(&json!({}));
     let legacy = format!("<ttl>5</ttl>{}{SET_P}", skip_hours([10]));
     check("B14", &rss(&legacy), &good, "03-02T10:30");
@@ -141,31 +150,29 @@ fn binary_reproduces_window_and_rule_examples() {
     let answer = planned(&atom(night), &last("03-06T21:30"));
     assert_eq!(answer["next_poll"], "2026-03-06T22:00:00Z", "H.3: {answer:#}");
     assert_eq!((&answer["kind"], &answer["settled_by"]), (&json!("boundary"), &json!("rules")));
-    assert!(!answer["flaws"].as_array().unwrap().is_empty(), "hour 25 is reported");
+    assert!(!answer["flaws"].as_array().expect("as expected").is_empty(), "hour 25 is reported");
     let only = atom("<refreshRate>900000</refreshRate>");
     check("H.3, no sched", &only, &last("03-06T21:30"), "03-06T21:45");
 }
 
 #[test]
 fn document_plan_is_printed_and_wrong_facts_are_refused() {
-    let program = Program::new();
-    let document = program.write("feed.xml", ttl(30));
-    let facts = program.write("facts.json", json!({"last_ok": MONDAY}).to_string());
-    let told = program.run_bare(&["plan", "--document", &document, "--facts", &facts]).with(0);
+    let facts = json!({"last_ok": MONDAY}).to_string();
+    let told = text_of(&ttl(30), &facts, false).expect("a plan");
     let sentence =
         "Next poll in 30 minutes, because the publisher asks for a poll about every 30 minutes.\n";
-    assert!(told.out.starts_with(sentence), "{told:#?}");
-    assert!(
-        told.out.contains("recommended     30 min: the publisher's ttl of 30 min"),
-        "{told:#?}"
-    );
-    let wrong = program.write("wrong.json", "{\"pace\": \"often\"}");
-    let why = program.run_bare(&["plan", "--document", &document, "--facts", &wrong]).refused(2);
+    assert!(told.starts_with(sentence), "{told}");
+    assert!(told.contains("recommended     30 min: the publisher's ttl of 30 min"), "{told}");
+    let why = text_of(&ttl(30), "{\"pace\": \"often\"}", false).expect_err("no pace");
     assert!(why.contains("facts cannot be read"), "{why}");
-    let none = program.write("none.xml", "hello");
-    program.run_bare(&["plan", "--document", &none, "--facts", &facts, "--json"]).with(1);
-    program.run_bare(&["plan"]).with(2);
-    program.run_bare(&["plan", "--document", &document]).with(2);
+    let read = |args: &[&str]| {
+        let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+        read_args(&args).map(|(document, facts, as_json)| format!("{document} {facts} {as_json}"))
+    };
+    assert_eq!(read(&["--document", "a", "--facts", "b", "--json"]), Ok("a b true".to_owned()));
+    for wrong in [&[][..], &["--document", "a"], &["--facts"], &["a"]] {
+        assert!(read(wrong).is_err(), "{wrong:?}");
+    }
 }
 
 #[test]
@@ -177,11 +184,15 @@ fn a_plan_is_learned_from_stated_publications() {
     let answer = planned(&rss(""), &facts);
     assert_eq!(answer["settled_by"], json!("learned"), "{answer:#}");
     let learned = &answer["learned"];
-    let shares: f64 =
-        learned["shares"].as_object().unwrap().values().map(|share| share.as_f64().unwrap()).sum();
+    let shares: f64 = learned["shares"]
+        .as_object()
+        .expect("as expected")
+        .values()
+        .map(|share| share.as_f64().expect("as expected"))
+        .sum();
     assert!((shares - 1.0).abs() < 0.01, "{answer:#}");
     let delays = ["expected_delay_minutes", "even_delay_minutes"];
-    let [delay, even] = delays.map(|name| learned[name].as_f64().unwrap());
+    let [delay, even] = delays.map(|name| learned[name].as_f64().expect("as expected"));
     assert!(delay < even / 2.0, "{answer:#}");
     let stated = planned(&ttl(30), &facts);
     assert_eq!(stated["settled_by"], json!("ttl"), "never above the publisher");

@@ -1,16 +1,40 @@
-//! Tests for the output contract of `plan --document --facts` (UX 5).
+//! Tests of plans for stated hints and facts.
+
+use backissue_core::feed::{IntervalRule, Zone};
+use backissue_core::schedule::{Pace, PollFailure};
+use serde_json::json;
 
 use super::*;
-use crate::schedule::facts::PollFailure;
-use crate::schedule::interval::pace::Pace;
-use crate::schedule::specimens::{at, set_p};
+
+/// Parses `03-02 10:00` as a time in 2026.
+fn at(text: &str) -> DateTime<Utc> {
+    format!("2026-{}:00Z", text.replace(' ', "T")).parse().expect("a time")
+}
+
+/// The rules from the paper on interval rules.
+fn set_p() -> Vec<IntervalRule> {
+    let rule = |minutes, hours: Option<(u8, u8)>, days: Option<(u8, u8)>| IntervalRule {
+        minutes,
+        start_hour: hours.map(|hours| hours.0),
+        end_hour: hours.map(|hours| hours.1),
+        start_day: days.map(|days| days.0),
+        end_day: days.map(|days| days.1),
+        zone: Zone::Utc,
+    };
+    vec![rule(240, None, None), rule(30, Some((9, 17)), Some((1, 5))), rule(30, Some((4, 4)), None)]
+}
 
 fn ttl(minutes: u32) -> Hints {
     Hints { ttl_minutes: Some(minutes), ..Hints::default() }
 }
 
 fn answer(hints: Hints, facts: &Json) -> Json {
-    plan_document(hints, &facts.to_string(), &[], at("12-24 18:00")).expect("readable facts")
+    planned(hints, &[], facts, at("12-24 18:00"))
+}
+
+fn planned(hints: Hints, flaws: &[Flaw], facts: &Json, clock: DateTime<Utc>) -> Json {
+    let answer = plan_document(hints, flaws, &facts.to_string(), clock, true);
+    serde_json::from_str(&answer.expect("readable facts")).expect("JSON")
 }
 
 /// Checks the fields of the output that `expected` contains.
@@ -94,7 +118,7 @@ fn a_due_feed_is_polled_now() {
 fn flaws_of_the_document_are_listed_first() {
     let hints = Hints { skip_hours: (0..24).collect(), ..ttl(30) };
     let own = Flaw { element: "hour".into(), text: "99".into(), reason: "no hour".into() };
-    let answer = plan_document(hints, "{}", &[own], at("03-02 10:00")).expect("readable");
+    let answer = planned(hints, &[own], &json!({}), at("03-02 10:00"));
     assert_eq!(answer["flaws"][0], json!({"element": "hour", "text": "99", "reason": "no hour"}));
     assert_eq!(answer["flaws"][1]["element"], "skipHours");
 }

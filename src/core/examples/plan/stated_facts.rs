@@ -1,4 +1,4 @@
-//! Reads the facts that the user passes to `plan --document --facts` as JSON (UX 5).
+//! Reads the facts about a feed that a file states as JSON.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,26 +7,26 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::feed::{Hints, Zone};
-use crate::schedule::facts::{Facts, FeedStatus, Learned, PollFailure, ScheduleSettings};
-use crate::schedule::holds::cache::{CacheState, TimingHeaders};
-use crate::schedule::holds::retry_after::Wait;
-use crate::schedule::interval::pace::Pace;
-use crate::schedule::learning::{
+use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
+use backissue_core::feed::{Hints, Zone};
+use backissue_core::schedule::learning::{
     LearnTerms, MINUTE_MAX, PRICE_MINUTES, PUBLICATIONS_MAX, Publications, learn,
 };
-use crate::schedule::limits::INTERVAL_MAX_SECONDS;
+use backissue_core::schedule::{
+    CacheState, Facts, FeedStatus, Learned, Pace, PollFailure, ScheduleSettings, TimingHeaders,
+    Wait,
+};
 
 /// The facts stated in JSON, with the time and the share of the jitter for the plan.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StatedFacts {
+pub(crate) struct StatedFacts {
     /// The facts that the plan uses.
-    pub facts: Facts,
+    pub(crate) facts: Facts,
     /// Time of the plan: as stated, otherwise the later of `last_try` and `last_ok`, otherwise the caller's clock. If any time is
     /// stated, the plan is therefore the same on any day.
-    pub now: DateTime<Utc>,
+    pub(crate) now: DateTime<Utc>,
     /// The feed's share of the jitter: as stated, otherwise 0.
-    pub u: f64,
+    pub(crate) u: f64,
 }
 
 /// The fields of the JSON text that states the facts. An absent field and null both mean the default.
@@ -53,7 +53,11 @@ struct FactsText {
 }
 
 /// Reads the JSON text of stated facts. The error is a sentence that tells the user what to change.
-pub fn read_facts(hints: Hints, text: &str, clock: DateTime<Utc>) -> Result<StatedFacts, String> {
+pub(crate) fn read_facts(
+    hints: Hints,
+    text: &str,
+    clock: DateTime<Utc>,
+) -> Result<StatedFacts, String> {
     let unreadable = |error| format!("the facts cannot be read: {error}");
     let object: Map<String, Value> = serde_json::from_str(text).map_err(unreadable)?;
     let stated: FactsText = serde_json::from_value(Value::Object(object)).map_err(unreadable)?;
@@ -97,8 +101,7 @@ fn seconds_of(name: &str, minutes: f64) -> Result<u32, String> {
     if !(minutes.is_finite() && minutes >= 0.0) {
         return Err(format!("{name} must be a number of minutes, 0 or more, but is {minutes}"));
     }
-    #[expect(clippy::cast_precision_loss, reason = "366 days in seconds are far below 2^52")]
-    let longest = INTERVAL_MAX_SECONDS as f64;
+    let longest = f64::from(INTERVAL_MINUTES_MAX) * 60.0;
     #[expect(clippy::cast_possible_truncation, reason = "limited to 366 days")]
     #[expect(clippy::cast_sign_loss, reason = "checked to be 0 or more")]
     let seconds = (minutes * 60.0).round().min(longest) as u32;

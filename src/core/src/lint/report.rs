@@ -1,10 +1,90 @@
-//! Findings in the formats of programs that check changes: SARIF 2.1.0, and the annotations of GitHub.
+//! The report for a publisher, as JSON and in the formats of programs that check changes: SARIF 2.1.0, and the annotations of GitHub.
 
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::lint_report::LintReport;
-use super::mending::{mending, rule};
-use crate::lint::finding::{Level, LintFinding};
+use super::finding::{Level, LintFinding};
+use super::polls::Polls;
+use super::table::{mending, rule};
+use crate::feed::{DocumentRole, Kind};
+use crate::words::rfc_3339;
+
+/// A report on how readers will interpret a document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LintReport {
+    /// Format of the document.
+    pub kind: Kind,
+    /// Role of the document in the logical feed.
+    pub role: DocumentRole,
+    /// Title of the feed.
+    pub title: Option<String>,
+    /// Number of entries that were read.
+    pub entries: usize,
+    /// Address of the document, if known.
+    pub url: Option<String>,
+    /// Archives of the feed; `None` if they were not requested.
+    pub chain: Option<Chain>,
+    /// Polls by a reader with default settings; `None` if the document is not a feed.
+    pub polls: Option<Polls>,
+    /// Findings sorted by topic, in a fixed order within each topic.
+    pub findings: Vec<LintFinding>,
+}
+
+/// Statistics of the archives that were found for a feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chain {
+    /// Number of readable archives.
+    pub archives: u32,
+    /// Number of entries in the readable archives.
+    pub entries: u32,
+    /// Oldest date among the entries of the readable archives.
+    pub oldest: Option<DateTime<Utc>>,
+    /// Whether the oldest archive was reached without any gap, so that the whole history is available.
+    pub is_whole: bool,
+}
+
+impl LintReport {
+    /// Returns the number of findings with a given level.
+    pub fn count(&self, level: Level) -> usize {
+        self.findings.iter().filter(|finding| finding.level == level).count()
+    }
+}
+
+/// Converts a report to JSON. Times are in UTC in the format of RFC 3339. Missing values are null.
+pub fn report_json(verdict: &LintReport) -> Value {
+    json!({
+        "kind": verdict.kind.word(),
+        "role": verdict.role.word(),
+        "title": verdict.title,
+        "url": verdict.url,
+        "entries": verdict.entries,
+        "errors": verdict.count(Level::Error),
+        "warnings": verdict.count(Level::Warning),
+        "notes": verdict.count(Level::Note),
+        "chain": verdict.chain.as_ref().map(|chain| json!({
+            "archives": chain.archives,
+            "entries": chain.entries,
+            "oldest": chain.oldest.map(rfc_3339),
+            "whole": chain.is_whole,
+        })),
+        "polls": verdict.polls.as_ref().map(|polls| json!({
+            "last_ok": rfc_3339(polls.last_ok),
+            "settled_by": polls.settled_by.word(),
+            "next_polls": polls.next.iter().copied().map(rfc_3339).collect::<Vec<_>>(),
+            "polls_a_week": polls.a_week,
+        })),
+        "findings": verdict.findings.iter().map(|finding| json!({
+            "level": finding.level.word(),
+            "topic": finding.topic.word(),
+            "url": finding.place,
+            "element": finding.element,
+            "text": finding.text,
+            "message": finding.message,
+            "rule": rule(finding),
+            "mend": mending(finding),
+        })).collect::<Vec<_>>(),
+    })
+}
 
 /// Converts a report to SARIF. `file` is the checked file or address, as the user named it.
 pub fn report_sarif(report: &LintReport, file: &str, version: &str) -> Value {
@@ -85,7 +165,7 @@ mod tests {
     fn report() -> LintReport {
         let document =
             "<rss version='2.0'><channel><title>T</title><ttl>a,b: 5%</ttl></channel></rss>";
-        examine(document.as_bytes(), &Origin::default(), chrono::DateTime::UNIX_EPOCH)
+        examine(document.as_bytes(), &Origin::default(), DateTime::UNIX_EPOCH)
     }
 
     #[test]

@@ -9,10 +9,12 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::policies::learned;
-use super::week_rules::DAY;
-use crate::feed::hints::INTERVAL_MINUTES_MAX;
-use crate::schedule::learning::{Fetch, LearnedPlan, Publications, Stamp};
+use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
+use backissue_core::schedule::learning::{Fetch, LearnedPlan, Publications, Stamp};
+use backissue_core::simulate::learned;
+
+/// Minutes in a day.
+const DAY: i64 = 1440;
 
 /// A line of input from the driver.
 #[derive(Debug, Deserialize)]
@@ -47,13 +49,13 @@ struct Drive {
 
 /// Responds to the driver's lines one by one.
 #[derive(Debug, Default)]
-pub struct Driven {
+pub(crate) struct Driven {
     drive: Option<Drive>,
 }
 
 impl Driven {
     /// Returns the line to send in response to a line of input. The error is a phrase that describes the problem.
-    pub fn answer(&mut self, line: &str) -> Result<String, String> {
+    pub(crate) fn answer(&mut self, line: &str) -> Result<String, String> {
         let ask: Ask = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let next = match ask {
             Ask::End => {
