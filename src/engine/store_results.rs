@@ -61,8 +61,8 @@ pub fn tell_durable(engine: &mut Engine, ended: &BTreeSet<FeedKey>) {
 /// mark.
 fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
     if let Answer::Marked { marked, .. } = answer
-        && let Some(PendingChange { change: Change::Mark(mark), step: Some(step) }) =
-            engine.pending.get(&id)
+        && let Some(PendingChange { changes, step: Some(step), .. }) = engine.pending.get(&id)
+        && let [Change::Mark(mark)] = changes.as_slice()
         && marked.changed.len() < mark.keys.len()
     {
         let changed: BTreeSet<EntryKey> = marked.changed.iter().copied().collect();
@@ -73,9 +73,10 @@ fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
 
 /// Reverts the change of a failed store job, because the change is already shown.
 fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Effect> {
+    let mut effects = Vec::new();
     match stored.subject {
         JobSubject::ListMark => engine.undo.step_fails(),
-        JobSubject::Filter(id) => entry_filters::failed(engine, id),
+        JobSubject::Filter(id) => effects = entry_filters::failed(engine, now, id),
         JobSubject::Poll(_)
         | JobSubject::History(_)
         | JobSubject::Records
@@ -88,7 +89,8 @@ fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Ef
         | JobSubject::Keeping
         | JobSubject::Display => {}
     }
-    failed_write::revert(engine, now, stored.id)
+    effects.extend(failed_write::revert(engine, now, stored.id));
+    effects
 }
 
 /// Handles the result of a store job, whether it succeeded or failed.

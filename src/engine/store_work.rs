@@ -50,8 +50,19 @@ pub struct StoreWork {
 pub enum Beside {
     /// These steps.
     Steps(StepChanges),
-    /// The step of the mark that the job sets on a list, with its id and time. The store knows the entries.
-    OfMark(ChangeId, DateTime<Utc>),
+    /// The step of the mark that the job sets on a list, or of the filter that it applies. The store knows the entries.
+    Later(LaterStep),
+}
+
+/// A step whose entries are known when the change is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LaterStep {
+    /// Id of the change.
+    pub id: ChangeId,
+    /// Time of the change.
+    pub at: DateTime<Utc>,
+    /// The filters before the change, if it is one of a filter.
+    pub filters: Vec<EntryFilter>,
 }
 
 /// A job for the store. If the documentation of a variant names no answer, the store reports only a failure of the job.
@@ -126,7 +137,12 @@ pub enum Job {
     /// Writes the filters. Answered with [`Answer::FiltersSaved`].
     SaveFilters(Vec<EntryFilter>),
     /// Applies a filter to entries, or undoes or redoes changes of a filter. Answered with [`Answer::Filtered`].
-    Filter(Box<FilterWork>),
+    Filter {
+        /// What is done.
+        work: Box<FilterWork>,
+        /// All filters from now on, if the change is one of the filters, too.
+        list: Option<Vec<EntryFilter>>,
+    },
     /// Counts the entries that each filter matches. Answered with [`Answer::FiltersCounted`].
     CountFilters,
     /// Writes the set of tags that are folded in the feed list.
@@ -245,7 +261,7 @@ pub enum Answer {
         /// `true` if the mark was for a whole list.
         whole_list: bool,
         /// The id and the time of the undo step that was written with it.
-        step: Option<(ChangeId, DateTime<Utc>)>,
+        step: Option<LaterStep>,
         /// Entries whose mark changed, and counters of their feeds.
         marked: Marked,
     },
@@ -347,7 +363,7 @@ impl JobSubject {
             | Self::History(_)
             | Self::Records
             | Self::ListMark
-            | Self::Filter(_)
+            | Self::Filter { .. }
             | Self::Change
             | Self::Keeping => true,
             Self::Rows(_)
@@ -425,7 +441,7 @@ impl Job {
                 ..
             }
             | Self::NoteElsewhere(..) => JobSubject::ListMark,
-            Self::Filter(work) => JobSubject::Filter(work.filter()),
+            Self::Filter { work, .. } => JobSubject::Filter(work.filter()),
             Self::SaveState(..)
             | Self::SaveTry(..)
             | Self::AwaitElsewhere { .. }

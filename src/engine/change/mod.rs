@@ -23,4 +23,4 @@ pub mod value;
 mod write;
 
 pub use value::{Change, ChangeId, MarkChange, PendingChange};
-pub use write::write;
+pub use write::{join_writes, write};

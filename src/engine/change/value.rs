@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::feed_change::FeedChange;
 use super::key_runs;
 use super::list_change::ListChange;
+use super::undo_stack::TakenStep;
 use crate::engine::saved_searches::SavedSearch;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
@@ -85,11 +86,20 @@ impl MarkChange {
     }
 }
 
-/// A change that is being written to the store.
-#[derive(Debug, Clone, PartialEq)]
+/// Changes that are being written to the store in one job.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PendingChange {
-    /// The change.
-    pub change: Change,
-    /// Id of the undo step for the change.
+    /// The changes, in the order in which they were made.
+    pub changes: Vec<Change>,
+    /// Id of the undo step for the changes.
     pub step: Option<ChangeId>,
+    /// The step that the changes undo or redo. It is put back if they cannot be written.
+    pub taken: Option<Box<TakenStep>>,
+}
+
+impl PendingChange {
+    /// A single change.
+    pub fn new(change: Change, step: Option<ChangeId>) -> Self {
+        Self { changes: vec![change], step, taken: None }
+    }
 }
