@@ -242,7 +242,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         }
         Answer::Synced(feed, synced) => {
             let mut effects = Vec::from_iter(account_sync::written(engine, now, feed, synced));
-            let news = News { new: synced.new, edited: 0, withdrawn: 0 };
+            let news = News { new: synced.new, edited: synced.edited, withdrawn: 0 };
             let counters = synced.counters;
             let first = counters.total == news.new;
             notifications::note_new_entries(engine, now, feed, counters, news, first);

@@ -296,6 +296,8 @@ impl<'s> Session<'s> {
         let after = self.hand.visit(|host| host.engine().synced)?;
         let new = after.new.saturating_sub(before.new);
         self.line.new = self.line.new.saturating_add(new);
+        let edited = after.edited.saturating_sub(before.edited);
+        self.line.edited = self.line.edited.saturating_add(edited);
         let marked = after.marked.saturating_sub(before.marked);
         self.line.marked = self.line.marked.saturating_add(marked);
         Ok(())
