@@ -76,7 +76,10 @@ fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Ef
     let mut effects = Vec::new();
     match stored.subject {
         JobSubject::ListMark => engine.undo.step_fails(),
-        JobSubject::Filter(id) => effects = entry_filters::failed(engine, now, id),
+        JobSubject::Filter(filter) => {
+            let saved = entry_filters::failed(engine, filter);
+            effects.extend(saved.into_iter().flat_map(|id| undo::undo_this(engine, now, id)));
+        }
         JobSubject::Poll(_)
         | JobSubject::History(_)
         | JobSubject::Records

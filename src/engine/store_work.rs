@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDate, Utc};
 
+use super::change::PendingChange;
+use super::change::change_id::LaterStep;
 use super::change::undo_stack::StepChanges;
-use super::change::{ChangeId, PendingChange};
 use super::downloads::actions::AttachedWanted;
 use super::downloads::record::Download;
 use super::entries::account_sync::{FeedSync, FeedSynced};
@@ -52,17 +53,6 @@ pub enum Beside {
     Steps(StepChanges),
     /// The step of the mark that the job sets on a list, or of the filter that it applies. The store knows the entries.
     Later(LaterStep),
-}
-
-/// A step whose entries are known when the change is written.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LaterStep {
-    /// Id of the change.
-    pub id: ChangeId,
-    /// Time of the change.
-    pub at: DateTime<Utc>,
-    /// The filters before the change, if it is one of a filter.
-    pub filters: Vec<EntryFilter>,
 }
 
 /// A job for the store. If the documentation of a variant names no answer, the store reports only a failure of the job.

@@ -107,7 +107,8 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
         Input::FilterHits(filter, Ok(hits)) => entry_filters::found(engine, filter, hits),
         Input::FilterHits(filter, Err(why)) => {
             engine.complain(why);
-            entry_filters::failed(engine, now, filter)
+            let saved = entry_filters::failed(engine, filter);
+            saved.map(|id| undo::undo_this(engine, now, id)).unwrap_or_default()
         }
         Input::PictureTaskDone(done) => pictures_ahead::task_done(engine, now, done),
         Input::Ran(purpose, ended) => {

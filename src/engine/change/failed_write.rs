@@ -66,15 +66,13 @@ fn revert_one(
         }
         Change::Filters(change) => {
             let (change, is_later) = hand_over(engine, failed, change, Change::filters);
-            let mut effects = Vec::new();
             for id in change.revert(&mut engine.filters.list) {
-                effects.extend(entry_filters::failed(engine, now, id));
+                entry_filters::failed(engine, id);
             }
             engine.tell(Event::FiltersChanged);
             // The later write contains the failed change. A change of nothing writes the list again.
             let again = || Change::Filters(ListChange::new(Vec::new(), &[]));
-            effects.extend(is_later.then(|| write(engine, again(), None)));
-            return effects;
+            return Vec::from_iter(is_later.then(|| write(engine, again(), None)));
         }
         Change::Searches(change) => {
             let (change, is_later) = hand_over(engine, failed, change, Change::searches);
@@ -421,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn an_undo_after_a_refused_change_asks_before_it_takes_back_an_earlier_one() {
+    fn undo_after_a_refused_change_asks_first() {
         let (mut engine, _) = engine();
         let job = star(&mut engine, true);
         end(&mut engine, job, JobSubject::Change, false);

@@ -4,9 +4,9 @@
 
 use chrono::{DateTime, Utc};
 
+use super::change_id::ChangeId;
 use super::step::{Step, words_together};
 use super::undo_stack::{KnownStep, is_over};
-use super::value::ChangeId;
 use crate::engine::entries::marks;
 use crate::engine::event::Event;
 use crate::engine::feeds::removals::{RemovedThere, also_there, removed_there};

@@ -2,11 +2,12 @@
 
 use chrono::{DateTime, Utc};
 
+use super::change_id::ChangeId;
 use super::feed_change::{Direction, FeedChange, FeedParts};
 use super::questions;
 use super::step::{Step, words_of_import, words_together};
 use super::undo_stack::{TakenStep, is_over};
-use super::value::{ChangeId, Origin};
+use super::value::Origin;
 use crate::engine::backfill::history_requests;
 use crate::engine::effect::Effect;
 use crate::engine::entries::marks::{self, words};

@@ -9,9 +9,9 @@ use std::collections::{BTreeSet, VecDeque};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::change_id::{ChangeId, LaterStep};
 use super::step::Step;
-use super::value::{ChangeId, Origin};
-use crate::engine::store_work::LaterStep;
+use super::value::{Change, Origin};
 use backissue_core::feed::sparse::is_default;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, Flag};
@@ -69,6 +69,24 @@ pub struct TakenStep {
     pub(super) inverse: Option<ChangeId>,
     /// `true` if it was redone.
     pub(super) is_redone: bool,
+}
+
+/// Changes that are being written to the store in one job.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PendingChange {
+    /// The changes, in the order in which they were made.
+    pub changes: Vec<Change>,
+    /// Id of the undo step for the changes.
+    pub step: Option<ChangeId>,
+    /// The step that the changes undo or redo. It is put back if they cannot be written.
+    pub taken: Option<Box<TakenStep>>,
+}
+
+impl PendingChange {
+    /// A single change.
+    pub fn new(change: Change, step: Option<ChangeId>) -> Self {
+        Self { changes: vec![change], step, taken: None }
+    }
 }
 
 /// A step as stored.

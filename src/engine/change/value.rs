@@ -2,18 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::change_id::ChangeId;
 use super::feed_change::FeedChange;
 use super::key_runs;
 use super::list_change::ListChange;
-use super::undo_stack::TakenStep;
 use crate::engine::saved_searches::SavedSearch;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
-
-/// Id of a change, used to drop its undo step if the write fails.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ChangeId(pub u64);
 
 /// Who makes a change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -83,23 +78,5 @@ impl MarkChange {
     #[must_use]
     pub fn reversed(self) -> Self {
         Self { value: !self.value, ..self }
-    }
-}
-
-/// Changes that are being written to the store in one job.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct PendingChange {
-    /// The changes, in the order in which they were made.
-    pub changes: Vec<Change>,
-    /// Id of the undo step for the changes.
-    pub step: Option<ChangeId>,
-    /// The step that the changes undo or redo. It is put back if they cannot be written.
-    pub taken: Option<Box<TakenStep>>,
-}
-
-impl PendingChange {
-    /// A single change.
-    pub fn new(change: Change, step: Option<ChangeId>) -> Self {
-        Self { changes: vec![change], step, taken: None }
     }
 }

@@ -1,6 +1,8 @@
 //! Writes a change: creates the store job for it.
 
-use super::value::{Change, ChangeId, MarkChange, PendingChange};
+use super::change_id::ChangeId;
+use super::undo_stack::PendingChange;
+use super::value::{Change, MarkChange};
 use crate::engine::effect::Effect;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::state::Engine;

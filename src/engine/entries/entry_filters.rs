@@ -9,14 +9,15 @@ use chrono::{DateTime, Utc};
 
 use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
 use super::loaded_entry::LoadedEntry;
+use crate::engine::change::change_id::LaterStep;
 use crate::engine::change::list_change::ListChange;
 use crate::engine::change::step::Step;
 use crate::engine::change::undo_stack::{SavedStep, StepChanges};
-use crate::engine::change::{self, Change, MarkChange, PendingChange, undo};
+use crate::engine::change::{self, Change, ChangeId, MarkChange, PendingChange};
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, MarksChanged};
 use crate::engine::state::Engine;
-use crate::engine::store_work::{Beside, Job, JobId, LaterStep, StoreWork};
+use crate::engine::store_work::{Beside, Job, JobId, StoreWork};
 use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{Action, EntryFilter, FilterScope};
 use backissue_core::history::{EntryKey, Flag};
@@ -86,7 +87,7 @@ pub fn save(
     let step = engine.undo.later(now, before);
     // Until the entries are known, the step restores the filters alone.
     let (id, at) = (step.id, step.at);
-    let undo = FilterChanges::none(filter.id).step(step.filters.clone());
+    let undo = Step::of_filter(step.filters.clone(), FilterChanges::none(filter.id));
     let kept = vec![SavedStep { id, at, step: undo, undone: false }];
     begin(engine, filter.id, step, Some(filter));
     engine.say("looking for matching entries …");
@@ -168,7 +169,7 @@ pub fn save_labels(engine: &mut Engine, names: BTreeSet<String>) -> Vec<Effect> 
             continue;
         }
         engine.filters.list.push(filter);
-        step = engine.undo.push(FilterChanges::none(id).step(before.clone()));
+        step = engine.undo.push(Step::of_filter(before.clone(), FilterChanges::none(id)));
     }
     if engine.filters.list.len() == before.len() {
         return Vec::new();
@@ -276,22 +277,22 @@ pub fn found(engine: &Engine, filter: u32, hits: Vec<EntryKey>) -> Vec<Effect> {
     vec![apply(engine, None, FilterWork::Apply { filter, action, hits }, step)]
 }
 
-/// Drops the pending changes of a filter after one of its store jobs failed. A filter that was written, but not applied to entries, is
-/// taken back.
-pub fn failed(engine: &mut Engine, now: DateTime<Utc>, filter: u32) -> Vec<Effect> {
+/// Drops the pending changes of a filter after one of its store jobs failed. Returns the id of a change to undo: a filter that was
+/// written, but not applied to entries.
+pub fn failed(engine: &mut Engine, filter: u32) -> Option<ChangeId> {
     let all = std::mem::take(&mut engine.filters.pending);
     let (failed, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| it.filter == filter);
     engine.filters.pending = rest;
-    let mut effects = Vec::new();
+    let mut saved = None;
     for Pending { step, is_moved, is_saved, .. } in failed {
         engine.undo.step_fails();
         if is_saved && !is_moved {
-            let (id, undo) = (step.id, FilterChanges::none(filter).step(step.filters.clone()));
+            saved = Some(step.id);
+            let undo = Step::of_filter(step.filters.clone(), FilterChanges::none(filter));
             engine.undo.push_stored(undo, Some(step));
-            effects.extend(undo::undo_this(engine, now, id));
         }
     }
-    effects
+    saved
 }
 
 /// Handles the changes that a filter made to entries, and adds an undo step for a change by the user. Returns `true` if the user
@@ -311,7 +312,7 @@ pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) 
     if let Some(place) = place {
         let pending = engine.filters.pending.remove(place);
         let text = words(engine, &pending, &changes);
-        let step = changes.step(pending.step.filters.clone());
+        let step = Step::of_filter(pending.step.filters.clone(), changes);
         if pending.is_moved {
             engine.undo.join(step);
         } else {

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::change::step::Step;
-use crate::engine::store_work::LaterStep;
+use crate::engine::change::change_id::LaterStep;
 use backissue_core::filters::{Action, EntryFilter};
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flag};
 
@@ -151,11 +150,6 @@ impl FilterChanges {
     /// Returns the changes of a filter that changed no entry.
     pub fn none(filter: u32) -> Self {
         Self { filter, ..Self::default() }
-    }
-
-    /// Returns the step that takes the changes back, and restores the filters before them.
-    pub fn step(self, before: Vec<EntryFilter>) -> Step {
-        Step::Filters { before, changes: Box::new(self), forward: false }
     }
 
     /// Returns the number of entries whose marks changed, or that the filter started or stopped matching.

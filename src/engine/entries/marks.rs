@@ -2,13 +2,14 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::engine::change::change_id::LaterStep;
 use crate::engine::change::step::Step;
 use crate::engine::change::{self, Change, MarkChange};
 use crate::engine::effect::Effect;
 use crate::engine::entries::rows::ListPart;
 use crate::engine::event::{Event, MarksChanged};
 use crate::engine::state::Engine;
-use crate::engine::store_work::{Beside, Job, LaterStep, Marked, MarkedEntries};
+use crate::engine::store_work::{Beside, Job, Marked, MarkedEntries};
 use backissue_core::history::Flag;
 
 /// Sets or clears a mark on entries and adds an undo step.

@@ -11,9 +11,10 @@ use super::handle::Store;
 use super::record_keys::{feed_bytes, numbered_key};
 use super::upkeep::check::StoreProblem;
 use super::upkeep::newest_backup::FactBack;
+use crate::engine::change::change_id::LaterStep;
+use crate::engine::change::step::Step;
 use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::engine::store_work::LaterStep;
 use crate::io::{clock, codec};
 use backissue_core::feed::FeedDocument;
 use backissue_core::filters::{Action, EntryFilter, FilterScope, PreparedFilters};
@@ -287,7 +288,7 @@ impl Store {
             facts.insert(FILTERS_KEY, codec::encode(&list)?);
         }
         if let Some(step) = step {
-            self.write_beside(&step, changes.clone().step(step.filters.clone()))?;
+            self.write_beside(&step, Step::of_filter(step.filters.clone(), changes.clone()))?;
         }
         self.db.commit(&[
             (TableName::Index, &index),

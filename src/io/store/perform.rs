@@ -4,8 +4,9 @@ use super::error::StoreError;
 use super::handle::Store;
 use super::undo_steps::step_batch;
 use super::upkeep::recovery_report::note_seen;
+use crate::engine::change::change_id::LaterStep;
 use crate::engine::store_work::{
-    Answer, Beside, Job, LaterStep, MarkedEntries, StoreFailure, StoreWork, Stored,
+    Answer, Beside, Job, MarkedEntries, StoreFailure, StoreWork, Stored,
 };
 use backissue_core::history::Merged;
 

@@ -6,9 +6,9 @@ use super::super::codec;
 use super::error::StoreError;
 use super::handle::Store;
 use super::upkeep::check::StoreProblem;
+use crate::engine::change::change_id::LaterStep;
 use crate::engine::change::step::Step;
 use crate::engine::change::undo_stack::{SavedStep, StepChanges};
-use crate::engine::store_work::LaterStep;
 
 /// Returns the batch that keeps and forgets steps.
 pub(in crate::io::store) fn step_batch(changes: &StepChanges) -> Result<Batch, StoreError> {
@@ -75,7 +75,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use crate::engine::change::MarkChange;
-    use crate::engine::change::value::ChangeId;
+    use crate::engine::change::change_id::ChangeId;
     use crate::engine::entries::filter_work::FilterChanges;
     use crate::io::store::undo_steps::*;
     use backissue_core::history::{EntryKey, FeedKey, Flag};

@@ -130,7 +130,7 @@ fn failed_subscription_writes_leave_feeds_unchanged() {
 }
 
 #[test]
-fn undo_after_a_failed_mark_all_asks_before_the_earlier_change_goes() {
+fn undo_after_a_failed_mark_all_asks_first() {
     let mut world = world();
     world.press("s");
     world.failing.push(|job| {

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 use backissue::engine::change::ChangeId;
+use backissue::engine::change::change_id::LaterStep;
 use backissue::engine::change::undo_stack::StepChanges;
 use backissue::engine::entries::filter_work::FilterWork;
 use backissue::engine::entries::rows::Show;
-use backissue::engine::store_work::{Beside, Job, JobId, LaterStep, MarkedEntries};
+use backissue::engine::store_work::{Beside, Job, JobId, MarkedEntries};
 use backissue::io::search::{CatchUp, IndexError, SearchIndex};
 use backissue::io::store::{SessionLength, Store, StoreError, measure_room};
 use backissue_core::filters::{Action, EntryFilter};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::engine::change::MarkChange;
+use crate::engine::change::change_id::LaterStep;
 use crate::engine::change::step::Step;
-use crate::engine::store_work::{LaterStep, Marked};
+use crate::engine::store_work::Marked;
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
