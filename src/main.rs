@@ -2,24 +2,13 @@
 
 use std::process::ExitCode;
 
-use backissue::cli::PASSWORD_VARIABLE;
-
 fn main() -> ExitCode {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         allocator::keep_together();
         backissue::io::system::memory::set_give_back(allocator::give_back);
     }
-    backissue::cli::main(take_password())
-}
-
-/// Takes the password of an account out of the environment, so that no program that is started inherits it.
-#[expect(unsafe_code, reason = "there is no other way to change the own environment")]
-fn take_password() -> Option<String> {
-    let password = std::env::var(PASSWORD_VARIABLE).ok();
-    // SAFETY: no other thread runs yet.
-    unsafe { std::env::remove_var(PASSWORD_VARIABLE) };
-    password
+    backissue::cli::main()
 }
 
 /// Settings of the glibc allocator. By default it has a separate arena for nearly every thread and keeps freed memory in

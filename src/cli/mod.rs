@@ -61,15 +61,13 @@ impl Done {
     }
 }
 
-/// Environment variable with the password for `account add`.
-pub const PASSWORD_VARIABLE: &str = "BACKISSUE_ACCOUNT_PASSWORD";
 /// Environment variables that name a folder or file. If one is empty, the usual place is not used instead: it was probably meant to be
 /// set.
 const EMPTY_REFUSED: [&str; 2] = ["BACKISSUE_DATA_DIR", "BACKISSUE_CONFIG"];
 
 /// Runs the program and returns its exit status: 0 for success, 1 with failures, 2 if nothing could be done, 3 if the store
-/// is in use (UX 4). `password` is the value of [`PASSWORD_VARIABLE`].
-pub fn main(password: Option<String>) -> ExitCode {
+/// is in use (UX 4).
+pub fn main() -> ExitCode {
     terminal::guard_panics();
     private_files::keep_own_access();
     if let Some(name) = EMPTY_REFUSED
@@ -86,7 +84,7 @@ pub fn main(password: Option<String>) -> ExitCode {
         Ok(args) => args,
         Err(error) => return refuse_arguments(&error),
     };
-    let done = run(args, password);
+    let done = run(args);
     if console::has_failed() {
         console::tell("backissue: cannot write to standard output: the output is incomplete");
         return ExitCode::from(2);
@@ -116,7 +114,7 @@ fn refuse_arguments(error: &clap::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
-fn run(args: Args, password: Option<String>) -> Result<Done, Failure> {
+fn run(args: Args) -> Result<Done, Failure> {
     let options = args.global;
     clock::check().map_err(Failure::new)?;
     memory::check_room().map_err(Failure::new)?;
@@ -171,7 +169,7 @@ fn run(args: Args, password: Option<String>) -> Result<Done, Failure> {
             {
                 let waits = Arc::new(AtomicBool::new(true));
                 session::end_while(Arc::clone(&waits));
-                commands::accounts::add::log_in(&options, args, password)?;
+                commands::accounts::add::log_in(&options, args)?;
                 // The sync that follows handles stop signals itself.
                 waits.store(false, Ordering::Relaxed);
             }

@@ -63,7 +63,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
         | Job::SaveSearches(_)
         | Job::CountSearches(_)
         | Job::SaveFilters(_)
-        | Job::Filter(_)
+        | Job::Filter { .. }
         | Job::CountFilters
         | Job::SaveFolded(_)
         | Job::SaveDownloads(_)

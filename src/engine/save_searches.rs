@@ -1,8 +1,8 @@
 //! Adds saved searches, replaces their list, and restores an earlier list.
 
+use super::change::change_id::ChangeId;
 use super::change::list_change::ListChange;
 use super::change::step::Step;
-use super::change::value::ChangeId;
 use super::change::{self, Change};
 use super::effect::Effect;
 use super::event::Event;

@@ -61,8 +61,8 @@ pub fn tell_durable(engine: &mut Engine, ended: &BTreeSet<FeedKey>) {
 /// mark.
 fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
     if let Answer::Marked { marked, .. } = answer
-        && let Some(PendingChange { change: Change::Mark(mark), step: Some(step) }) =
-            engine.pending.get(&id)
+        && let Some(PendingChange { changes, step: Some(step), .. }) = engine.pending.get(&id)
+        && let [Change::Mark(mark)] = changes.as_slice()
         && marked.changed.len() < mark.keys.len()
     {
         let changed: BTreeSet<EntryKey> = marked.changed.iter().copied().collect();
@@ -73,9 +73,13 @@ fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
 
 /// Reverts the change of a failed store job, because the change is already shown.
 fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Effect> {
+    let mut effects = Vec::new();
     match stored.subject {
         JobSubject::ListMark => engine.undo.step_fails(),
-        JobSubject::Filter(id) => entry_filters::failed(engine, id),
+        JobSubject::Filter(filter) => {
+            let saved = entry_filters::failed(engine, filter);
+            effects.extend(saved.into_iter().flat_map(|id| undo::undo_this(engine, now, id)));
+        }
         JobSubject::Poll(_)
         | JobSubject::History(_)
         | JobSubject::Records
@@ -88,7 +92,8 @@ fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Ef
         | JobSubject::Keeping
         | JobSubject::Display => {}
     }
-    failed_write::revert(engine, now, stored.id)
+    effects.extend(failed_write::revert(engine, now, stored.id));
+    effects
 }
 
 /// Handles the result of a store job, whether it succeeded or failed.
@@ -240,7 +245,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         }
         Answer::Synced(feed, synced) => {
             let mut effects = Vec::from_iter(account_sync::written(engine, now, feed, synced));
-            let news = News { new: synced.new, edited: 0, withdrawn: 0 };
+            let news = News { new: synced.new, edited: synced.edited, withdrawn: 0 };
             let counters = synced.counters;
             let first = counters.total == news.new;
             notifications::note_new_entries(engine, now, feed, counters, news, first);

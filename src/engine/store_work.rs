@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDate, Utc};
 
+use super::change::PendingChange;
+use super::change::change_id::LaterStep;
 use super::change::undo_stack::StepChanges;
-use super::change::{ChangeId, PendingChange};
 use super::downloads::actions::AttachedWanted;
 use super::downloads::record::Download;
 use super::entries::account_sync::{FeedSync, FeedSynced};
@@ -50,8 +51,8 @@ pub struct StoreWork {
 pub enum Beside {
     /// These steps.
     Steps(StepChanges),
-    /// The step of the mark that the job sets on a list, with its id and time. The store knows the entries.
-    OfMark(ChangeId, DateTime<Utc>),
+    /// The step of the mark that the job sets on a list, or of the filter that it applies. The store knows the entries.
+    Later(LaterStep),
 }
 
 /// A job for the store. If the documentation of a variant names no answer, the store reports only a failure of the job.
@@ -126,7 +127,12 @@ pub enum Job {
     /// Writes the filters. Answered with [`Answer::FiltersSaved`].
     SaveFilters(Vec<EntryFilter>),
     /// Applies a filter to entries, or undoes or redoes changes of a filter. Answered with [`Answer::Filtered`].
-    Filter(Box<FilterWork>),
+    Filter {
+        /// What is done.
+        work: Box<FilterWork>,
+        /// All filters from now on, if the change is one of the filters, too.
+        list: Option<Vec<EntryFilter>>,
+    },
     /// Counts the entries that each filter matches. Answered with [`Answer::FiltersCounted`].
     CountFilters,
     /// Writes the set of tags that are folded in the feed list.
@@ -245,7 +251,7 @@ pub enum Answer {
         /// `true` if the mark was for a whole list.
         whole_list: bool,
         /// The id and the time of the undo step that was written with it.
-        step: Option<(ChangeId, DateTime<Utc>)>,
+        step: Option<LaterStep>,
         /// Entries whose mark changed, and counters of their feeds.
         marked: Marked,
     },
@@ -347,7 +353,7 @@ impl JobSubject {
             | Self::History(_)
             | Self::Records
             | Self::ListMark
-            | Self::Filter(_)
+            | Self::Filter { .. }
             | Self::Change
             | Self::Keeping => true,
             Self::Rows(_)
@@ -425,7 +431,7 @@ impl Job {
                 ..
             }
             | Self::NoteElsewhere(..) => JobSubject::ListMark,
-            Self::Filter(work) => JobSubject::Filter(work.filter()),
+            Self::Filter { work, .. } => JobSubject::Filter(work.filter()),
             Self::SaveState(..)
             | Self::SaveTry(..)
             | Self::AwaitElsewhere { .. }

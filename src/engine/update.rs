@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use super::backfill::{history_requests, walks};
-use super::change::undo_stack::StepChanges;
+use super::change::undo_stack::{StepChanges, TakenStep};
 use super::change::value::Origin;
-use super::change::{questions, undo};
+use super::change::{self, questions, undo};
 use super::downloads::{actions, playing, progress};
 use super::effect::Effect;
 use super::entries::{
@@ -48,8 +48,10 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     let mut effects = happened(engine, now, input);
     effects.extend(learn::start_waiting(engine));
     effects.extend(progress::start_waiting(engine, now));
+    change::join_writes(engine, &mut effects);
+    let taken = engine.undo.taken.take();
     if let Some(steps) = engine.undo.changes(now) {
-        write_steps(&mut effects, steps);
+        write_steps(&mut effects, steps, taken);
     }
     store_results::register_work(engine, &mut effects);
     store_results::tell_durable(engine, &BTreeSet::new());
@@ -62,13 +64,17 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     Output { events, effects }
 }
 
-/// Writes undo steps in the same frame as the last change, or after the others if there is none.
-fn write_steps(effects: &mut Vec<Effect>, steps: StepChanges) {
+/// Writes undo steps in the same frame as the last change, or after the others if there is none. A step that was `taken` is put back
+/// if that frame cannot be written.
+fn write_steps(effects: &mut Vec<Effect>, steps: StepChanges, taken: Option<Box<TakenStep>>) {
+    let is_taken = taken.is_some();
     for effect in effects.iter_mut().rev() {
         if let Effect::Store(work) = effect
-            && work.change.is_some()
+            && work.beside.is_none()
+            && (work.change.is_some() || (is_taken && !work.job.only_reads()))
         {
             work.beside = Some(Beside::Steps(steps));
+            work.change.get_or_insert_default().taken = taken;
             return;
         }
     }
@@ -100,8 +106,9 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
         Input::Learned(feed, plan) => learn::learned(engine, now, feed, plan),
         Input::FilterHits(filter, Ok(hits)) => entry_filters::found(engine, filter, hits),
         Input::FilterHits(filter, Err(why)) => {
-            entry_filters::failed(engine, filter);
-            complained(engine, why)
+            engine.complain(why);
+            let saved = entry_filters::failed(engine, filter);
+            saved.map(|id| undo::undo_this(engine, now, id)).unwrap_or_default()
         }
         Input::PictureTaskDone(done) => pictures_ahead::task_done(engine, now, done),
         Input::Ran(purpose, ended) => {
@@ -178,9 +185,9 @@ fn requested(
         Request::DismissGap(feed, gap) => history_requests::dismiss(engine, feed, gap),
         Request::Mark(mark) => marks::set(engine, mark),
         Request::MarkListRead(list, part) => marks::mark_list_read(engine, now, list, part),
-        Request::SaveFilter(filter) => entry_filters::save(engine, *filter)?,
-        Request::Label { name, keys, set } => entry_filters::label(engine, &name, keys, set)?,
-        Request::RemoveFilter(id) => entry_filters::remove(engine, id),
+        Request::SaveFilter(filter) => entry_filters::save(engine, now, *filter)?,
+        Request::Label { name, keys, set } => entry_filters::label(engine, now, &name, keys, set)?,
+        Request::RemoveFilter(id) => entry_filters::remove(engine, now, id),
         Request::SaveSearches(list) => save_searches::save(engine, list),
         Request::FetchPage { key, url, kept } => {
             page_fetches::fetch_page(engine, now, key, url, kept)?

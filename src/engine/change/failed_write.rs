@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 use super::feed_change::FeedChange;
 use super::list_change::{ListChange, Numbered};
 use super::write::{records_of, write};
-use super::{Change, MarkChange, PendingChange};
+use super::{Change, ChangeId, MarkChange, PendingChange};
 use crate::engine::effect::Effect;
 use crate::engine::entries::{entry_filters, marks};
 use crate::engine::event::Event;
@@ -21,12 +21,25 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, JobId};
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// Reverts the change that a failed store job should have written, if the job had one.
+/// Reverts the changes that a failed store job should have written, the last one first.
 pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) -> Vec<Effect> {
-    let Some(PendingChange { change, step }) = engine.pending.remove(&failed) else {
+    let Some(PendingChange { changes, step, taken }) = engine.pending.remove(&failed) else {
         return Vec::new();
     };
-    engine.undo.forget(step);
+    engine.undo.refused(step, taken);
+    let mut effects = Vec::new();
+    for change in changes.into_iter().rev() {
+        effects.extend(revert_one(engine, now, failed, change));
+    }
+    effects
+}
+
+fn revert_one(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    failed: JobId,
+    change: Change,
+) -> Vec<Effect> {
     match change {
         Change::Mark(mark) => revert_mark(engine, failed, mark),
         Change::Feeds(feeds) => return revert_feeds(engine, now, failed, feeds),
@@ -72,9 +85,13 @@ pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) -> Vec<Eff
     Vec::new()
 }
 
-/// Returns the changes whose jobs were created after `job`, in the order of their jobs.
-fn later(engine: &mut Engine, job: JobId) -> impl Iterator<Item = &mut PendingChange> {
-    engine.pending.range_mut((Excluded(job), Unbounded)).map(|(_, pending)| pending)
+/// Returns the changes whose jobs were created after `job`, in the order of their jobs, with the ids of their steps.
+fn later(engine: &mut Engine, job: JobId) -> impl Iterator<Item = (&mut Change, Option<ChangeId>)> {
+    let pending = engine.pending.range_mut((Excluded(job), Unbounded));
+    pending.flat_map(|(_, pending)| {
+        let step = pending.step;
+        pending.changes.iter_mut().map(move |change| (change, step))
+    })
 }
 
 /// Hands the items of a list that later changes also set over to those. Returns the rest, and whether there are later changes.
@@ -85,7 +102,7 @@ fn hand_over<T: Numbered>(
     of: fn(&mut Change) -> Option<&mut ListChange<T>>,
 ) -> (ListChange<T>, bool) {
     let mut is_later = false;
-    for later in later(engine, failed).filter_map(|pending| of(&mut pending.change)) {
+    for later in later(engine, failed).filter_map(|(change, _)| of(change)) {
         is_later = true;
         change.hand_over(later);
     }
@@ -98,7 +115,7 @@ fn revert_mark(engine: &mut Engine, failed: JobId, mark: MarkChange) {
     let MarkChange { flag, value, keys } = mark;
     let mut rest: BTreeSet<EntryKey> = keys.into_iter().collect();
     let mut unchanged = Vec::new();
-    for PendingChange { change, step } in later(engine, failed) {
+    for (change, step) in later(engine, failed) {
         let Change::Mark(later) = change else { continue };
         if later.flag != flag {
             continue;
@@ -107,7 +124,7 @@ fn revert_mark(engine: &mut Engine, failed: JobId, mark: MarkChange) {
             later.keys.iter().filter(|key| rest.remove(key)).copied().collect();
         if later.value != value && !covered.is_empty() {
             later.keys.retain(|key| !covered.contains(key));
-            unchanged.push((*step, covered));
+            unchanged.push((step, covered));
         }
     }
     for (step, keys) in unchanged {
@@ -130,7 +147,7 @@ fn revert_feeds(
 ) -> Vec<Effect> {
     let mut effects = Vec::new();
     for (feed, mut changed) in feeds.into_iter().rev() {
-        for PendingChange { change, .. } in later(engine, failed) {
+        for (change, _) in later(engine, failed) {
             match change {
                 Change::Feeds(later) | Change::Subscribed(_, later) => {
                     let of_feed = later.iter_mut().filter(|(other, _)| *other == feed);
@@ -309,7 +326,8 @@ mod tests {
                 }
             }
             assert_eq!(shown, expected, "{fails:?}");
-            let undone = update(&mut engine, NOW, Input::Request(Request::Undo)).events;
+            let undone = Request::Answered(Box::new(Request::Undo), None);
+            let undone = update(&mut engine, NOW, Input::Request(undone)).events;
             assert!(undone.contains(&Event::info(undo)), "{fails:?}: {undone:?}");
         }
     }
@@ -347,5 +365,73 @@ mod tests {
         end(&mut engine, job, JobSubject::Records, true);
         assert_eq!(engine.feeds[&FEED].record, before);
         assert_eq!(engine.feeds.len(), 1);
+    }
+
+    /// Sends a request and returns the jobs for the store that write a change, with their numbers of records.
+    fn jobs(engine: &mut Engine, request: Request) -> Vec<(JobId, usize)> {
+        let output = update(engine, NOW, Input::Request(request));
+        let work = output.effects.into_iter().filter_map(|effect| {
+            let Effect::Store(work) = effect else { return None };
+            let records = if let Job::SaveRecords(records) = &work.job { records.len() } else { 0 };
+            (!matches!(work.job, Job::SaveState(..))).then_some((work.id, records))
+        });
+        work.collect()
+    }
+
+    fn can(engine: &Engine) -> (bool, bool) {
+        (engine.undo.can_undo(), engine.undo.can_redo())
+    }
+
+    #[test]
+    fn a_combined_change_is_one_write_and_reverted_as_a_whole() {
+        let (mut engine, before) = engine();
+        let other = SubscriptionRecord { url: "https://b.example/".into(), ..before };
+        engine.feeds.insert(FeedKey(2), Subscription::new(FeedKey(2), other));
+        let all = || [FEED, FeedKey(2)].map(Request::Unsubscribe).to_vec();
+        let [(job, 2)] = jobs(&mut engine, Request::Together(all()))[..] else { panic!() };
+        assert!(engine.feeds.is_empty());
+        end(&mut engine, job, JobSubject::Records, true);
+        assert_eq!((engine.feeds.len(), engine.unsaved), (2, 0));
+        assert_eq!(can(&engine), (false, false), "its step is gone");
+    }
+
+    #[test]
+    fn a_refused_undo_or_redo_puts_its_step_back() {
+        let (mut engine, before) = engine();
+        let other = SubscriptionRecord { url: "https://b.example/".into(), ..before };
+        engine.feeds.insert(FeedKey(2), Subscription::new(FeedKey(2), other));
+        let all = [FEED, FeedKey(2)].map(Request::Unsubscribe).to_vec();
+        let mut done = |request: Request, fails: bool| {
+            let all = jobs(&mut engine, request);
+            let [(job, 2)] = all[..] else { panic!("{all:?}") };
+            end(&mut engine, job, JobSubject::Records, fails);
+            (engine.feeds.len(), can(&engine))
+        };
+        let (can_undo, can_redo) = ((true, false), (false, true));
+        assert_eq!(done(Request::Together(all), false), (0, can_undo));
+        for _ in 0..2 {
+            assert_eq!(done(Request::Undo, true), (0, can_undo));
+        }
+        assert_eq!(done(Request::Undo, false), (2, can_redo));
+        let redo = || Request::Answered(Box::new(Request::Redo), None);
+        assert_eq!(done(redo(), true), (2, can_redo));
+        assert_eq!(done(redo(), false), (0, can_undo));
+    }
+
+    #[test]
+    fn undo_after_a_refused_change_asks_first() {
+        let (mut engine, _) = engine();
+        let job = star(&mut engine, true);
+        end(&mut engine, job, JobSubject::Change, false);
+        let job = set_pace(&mut engine);
+        end(&mut engine, job, JobSubject::Records, true);
+        let asked = update(&mut engine, NOW, Input::Request(Request::Undo));
+        let question = asked.events.iter().find_map(|event| match event {
+            Event::Asked(_, question) => Some(question.text.clone()),
+            _ => None,
+        });
+        let text = "undo '1 starred' made before the one that was not saved";
+        assert_eq!(question.as_deref(), Some(text));
+        assert!(asked.effects.is_empty());
     }
 }

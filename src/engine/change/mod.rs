@@ -11,6 +11,7 @@
 //!
 //! [`undo`] reverts the changes of the recorded steps. Each undo is a change as well.
 
+pub mod change_id;
 pub mod failed_write;
 pub mod feed_change;
 pub mod key_runs;
@@ -22,5 +23,7 @@ pub mod undo_stack;
 pub mod value;
 mod write;
 
-pub use value::{Change, ChangeId, MarkChange, PendingChange};
-pub use write::write;
+pub use change_id::ChangeId;
+pub use undo_stack::PendingChange;
+pub use value::{Change, MarkChange};
+pub use write::{join_writes, write};

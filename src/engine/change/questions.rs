@@ -4,9 +4,9 @@
 
 use chrono::{DateTime, Utc};
 
+use super::change_id::ChangeId;
 use super::step::{Step, words_together};
 use super::undo_stack::{KnownStep, is_over};
-use super::value::ChangeId;
 use crate::engine::entries::marks;
 use crate::engine::event::Event;
 use crate::engine::feeds::removals::{RemovedThere, also_there, removed_there};
@@ -88,7 +88,12 @@ fn about_step(
         Step::Awaited { .. } => "an import".to_owned(),
         Step::Changed { .. } => "a change of settings".to_owned(),
     };
-    let earlier = if known.is_earlier { " of an earlier session" } else { "" };
+    let is_refused = verb == "undo" && engine.undo.is_refused;
+    let earlier = match (is_refused, known.is_earlier) {
+        (true, _) => " made before the one that was not saved",
+        (false, true) => " of an earlier session",
+        (false, false) => "",
+    };
     let goes = match removed.len() {
         0 => String::new(),
         count => format!(
@@ -102,7 +107,7 @@ fn about_step(
         text: format!("{verb} {what}{earlier}{goes}"),
         step: Some(known.id),
         removes_feeds: !removed.is_empty(),
-        is_needed: is_over || (verb == "undo" && (is_many || known.is_earlier)),
+        is_needed: is_over || (verb == "undo" && (is_many || known.is_earlier || is_refused)),
     })
 }
 

@@ -112,6 +112,11 @@ impl Step {
         Self::Changed { feed, before: Box::new(before), after: Some(Box::new(after)) }
     }
 
+    /// Creates the step of a change of the filters, with the filters before it.
+    pub fn of_filter(before: Vec<EntryFilter>, changes: FilterChanges) -> Self {
+        Self::Filters { before, changes: Box::new(changes), forward: false }
+    }
+
     /// Returns the single steps of the step, in the order of the changes.
     pub fn parts(&self) -> Vec<&Self> {
         match self {

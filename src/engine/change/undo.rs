@@ -2,11 +2,12 @@
 
 use chrono::{DateTime, Utc};
 
+use super::change_id::ChangeId;
 use super::feed_change::{Direction, FeedChange, FeedParts};
 use super::questions;
 use super::step::{Step, words_of_import, words_together};
-use super::undo_stack::is_over;
-use super::value::{ChangeId, Origin};
+use super::undo_stack::{TakenStep, is_over};
+use super::value::Origin;
 use crate::engine::backfill::history_requests;
 use crate::engine::effect::Effect;
 use crate::engine::entries::marks::{self, words};
@@ -38,14 +39,22 @@ pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     if is_other(engine, last) {
         return Vec::new();
     }
-    let Some(step) = last.and_then(|_| engine.undo.pop()) else {
+    let Some(known) = last.and_then(|_| engine.undo.pop()) else {
         engine.say("nothing to undo");
         return Vec::new();
     };
-    let (effects, inverse) = take_back(engine, now, step, "undone");
-    if let Some(inverse) = inverse {
-        engine.undo.keep_undone(inverse);
-    }
+    engine.undo.is_refused = false;
+    let (effects, inverse) = take_back(engine, now, known.step.clone(), "undone");
+    let inverse = inverse.map(|inverse| engine.undo.keep_undone(inverse));
+    engine.undo.taken = Some(Box::new(TakenStep { known, inverse, is_redone: false }));
+    effects
+}
+
+/// Undoes a change if it is the last one.
+pub fn undo_this(engine: &mut Engine, now: DateTime<Utc>, id: ChangeId) -> Vec<Effect> {
+    let origin = std::mem::replace(&mut engine.undo.origin, Origin::Answered(Some(id)));
+    let effects = undo(engine, now);
+    engine.undo.origin = origin;
     effects
 }
 
@@ -64,15 +73,14 @@ pub fn redo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     if is_other(engine, last) {
         return Vec::new();
     }
-    let step = if engine.undo.under_way > 0 { None } else { engine.undo.pop_undone() };
-    let Some(step) = step else {
+    let known = if engine.undo.under_way > 0 { None } else { engine.undo.pop_undone() };
+    let Some(known) = known else {
         engine.say("nothing to redo");
         return Vec::new();
     };
-    let (effects, inverse) = take_back(engine, now, step, "redone");
-    if let Some(inverse) = inverse {
-        engine.undo.keep(inverse);
-    }
+    let (effects, inverse) = take_back(engine, now, known.step.clone(), "redone");
+    let inverse = inverse.map(|inverse| engine.undo.keep(inverse));
+    engine.undo.taken = Some(Box::new(TakenStep { known, inverse, is_redone: true }));
     effects
 }
 

@@ -1,17 +1,19 @@
 //! The undo stack: the steps in memory, and the changes to the steps in the store.
 //!
 //! The store writes a step in the same frame as its change, and removes the step in the same frame as the write that undoes the
-//! change, so that one is never there without the other. Only the step of a filter is written after its effects on entries: if the
-//! program is killed between the two writes, the change has no step and cannot be undone.
+//! change, so that one is never there without the other. A new filter and its effects on entries are two frames, each with the step
+//! that undoes it.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::change_id::{ChangeId, LaterStep};
 use super::step::Step;
-use super::value::{ChangeId, Origin};
+use super::value::{Change, Origin};
 use backissue_core::feed::sparse::is_default;
+use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, Flag};
 
 /// Maximum number of steps that can be undone.
@@ -38,6 +40,10 @@ pub struct UndoStack {
     gone: Vec<ChangeId>,
     /// Changed steps to store again.
     renewed: Vec<ChangeId>,
+    /// `true` if the last change of the user could not be written: an undo would take back the change before it.
+    pub(super) is_refused: bool,
+    /// The step that is being undone or redone.
+    pub(in crate::engine) taken: Option<Box<TakenStep>>,
     /// Steps collected so far for a combined step; `None` if no combined step was started.
     together: Option<Vec<Step>>,
     /// Id of the combined step that [`UndoStack::join`] adds to.
@@ -46,13 +52,41 @@ pub struct UndoStack {
 
 /// A step that can be undone.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct KnownStep {
+pub struct KnownStep {
     pub(super) id: ChangeId,
     /// Time of the change; `None` until the step is passed to the store.
     pub(super) at: Option<DateTime<Utc>>,
     /// `true` if the change was made before the program started.
     pub(super) is_earlier: bool,
     pub(super) step: Step,
+}
+
+/// A step that was undone or redone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TakenStep {
+    pub(super) known: KnownStep,
+    /// Id of the step that does the opposite, if there is one.
+    pub(super) inverse: Option<ChangeId>,
+    /// `true` if it was redone.
+    pub(super) is_redone: bool,
+}
+
+/// Changes that are being written to the store in one job.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PendingChange {
+    /// The changes, in the order in which they were made.
+    pub changes: Vec<Change>,
+    /// Id of the undo step for the changes.
+    pub step: Option<ChangeId>,
+    /// The step that the changes undo or redo. It is put back if they cannot be written.
+    pub taken: Option<Box<TakenStep>>,
+}
+
+impl PendingChange {
+    /// A single change.
+    pub fn new(change: Change, step: Option<ChangeId>) -> Self {
+        Self { changes: vec![change], step, taken: None }
+    }
 }
 
 /// A step as stored.
@@ -82,6 +116,7 @@ impl UndoStack {
     /// Records that a change under way failed, so that no step follows.
     pub const fn step_fails(&mut self) {
         self.step_is_known();
+        self.is_refused = true;
     }
 
     /// Records the start of a change whose step is known only when the store reports the result.
@@ -129,20 +164,25 @@ impl UndoStack {
         Some(self.keep(step))
     }
 
-    /// Returns the id of a change whose step the store writes.
-    pub(in crate::engine) fn reserve(&mut self) -> ChangeId {
+    fn reserve(&mut self) -> ChangeId {
         self.last = ChangeId(self.last.0.saturating_add(1));
         self.last
     }
 
-    /// Adds the step of a change. If the store wrote it already, with its id and time, it keeps its place.
-    pub(in crate::engine) fn push_stored(
+    /// Begins a change whose step the store writes.
+    pub(in crate::engine) fn later(
         &mut self,
-        step: Step,
-        stored: Option<(ChangeId, DateTime<Utc>)>,
-    ) {
+        at: DateTime<Utc>,
+        filters: Vec<EntryFilter>,
+    ) -> LaterStep {
+        self.step_begins();
+        LaterStep { id: self.reserve(), at, filters }
+    }
+
+    /// Adds the step of a change. If the store wrote it already, with its id and time, it keeps its place.
+    pub(in crate::engine) fn push_stored(&mut self, step: Step, stored: Option<LaterStep>) {
         self.forget_undone();
-        let Some((id, at)) = stored.filter(|_| step.is_saved()) else {
+        let Some(LaterStep { id, at, .. }) = stored.filter(|_| step.is_saved()) else {
             self.keep(step);
             return;
         };
@@ -155,6 +195,7 @@ impl UndoStack {
 
     /// Drops the steps that can be redone.
     fn forget_undone(&mut self) {
+        self.is_refused = false;
         let stored = self.undone.drain(..).filter(|known| known.at.is_some());
         self.gone.extend(stored.map(|known| known.id));
     }
@@ -207,6 +248,23 @@ impl UndoStack {
         let gone = self.steps.iter().filter(|known| Some(known.id) == change && known.at.is_some());
         self.gone.extend(gone.map(|known| known.id));
         self.steps.retain(|known| Some(known.id) != change);
+    }
+
+    /// Takes note that changes could not be written: their step is dropped. A step that they undid or redid is put back; the store
+    /// still has it.
+    pub(super) fn refused(&mut self, step: Option<ChangeId>, taken: Option<Box<TakenStep>>) {
+        self.forget(step);
+        self.is_refused |= step.is_some();
+        let Some(taken) = taken else { return };
+        let TakenStep { known, inverse, is_redone } = *taken;
+        let (to, from) = if is_redone {
+            (&mut self.undone, &mut self.steps)
+        } else {
+            (&mut self.steps, &mut self.undone)
+        };
+        from.retain(|known| Some(known.id) != inverse);
+        let place = if is_redone { to.len() } else { to.partition_point(|it| it.id < known.id) };
+        to.insert(place, known);
     }
 
     /// Removes from a step the entries that already had the mark before, so that undo does not clear their mark. Drops a step that
@@ -268,20 +326,20 @@ impl UndoStack {
     }
 
     /// Removes and returns the last step.
-    pub(super) fn pop(&mut self) -> Option<Step> {
+    pub(super) fn pop(&mut self) -> Option<KnownStep> {
         let known = self.steps.pop_back()?;
         self.taken(known)
     }
 
     /// Removes and returns the step that was undone last.
-    pub(super) fn pop_undone(&mut self) -> Option<Step> {
+    pub(super) fn pop_undone(&mut self) -> Option<KnownStep> {
         let known = self.undone.pop_back()?;
         self.taken(known)
     }
 
-    fn taken(&mut self, known: KnownStep) -> Option<Step> {
+    fn taken(&mut self, known: KnownStep) -> Option<KnownStep> {
         self.gone.extend(known.at.map(|_| known.id));
-        Some(known.step)
+        Some(known)
     }
 
     /// Adds a step, and drops the oldest if there are more than [`UNDO_STEPS`].
@@ -295,9 +353,10 @@ impl UndoStack {
     }
 
     /// Adds a step that redoes a change.
-    pub(super) fn keep_undone(&mut self, step: Step) {
+    pub(super) fn keep_undone(&mut self, step: Step) -> ChangeId {
         let known = self.fresh(step);
         self.undone.push_back(known);
+        self.last
     }
 
     fn fresh(&mut self, step: Step) -> KnownStep {
@@ -368,7 +427,7 @@ mod tests {
         stack.push(marked(2));
         assert_eq!(ids(&stack.changes(NOW).unwrap()), (vec![1, 2], vec![]));
         assert_eq!(stack.changes(NOW), None);
-        assert_eq!(stack.pop(), Some(marked(2)));
+        assert_eq!(stack.pop().map(|known| known.step), Some(marked(2)));
         assert_eq!(ids(&stack.changes(NOW).unwrap()), (vec![], vec![2]));
         stack.push(marked(3));
         stack.forget(Some(ChangeId(3)));

@@ -2,17 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::change_id::ChangeId;
 use super::feed_change::FeedChange;
 use super::key_runs;
 use super::list_change::ListChange;
 use crate::engine::saved_searches::SavedSearch;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
-
-/// Id of a change, used to drop its undo step if the write fails.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ChangeId(pub u64);
 
 /// Who makes a change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -83,13 +79,4 @@ impl MarkChange {
     pub fn reversed(self) -> Self {
         Self { value: !self.value, ..self }
     }
-}
-
-/// A change that is being written to the store.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PendingChange {
-    /// The change.
-    pub change: Change,
-    /// Id of the undo step for the change.
-    pub step: Option<ChangeId>,
 }

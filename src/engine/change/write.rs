@@ -1,10 +1,12 @@
 //! Writes a change: creates the store job for it.
 
-use super::value::{Change, ChangeId, MarkChange, PendingChange};
+use super::change_id::ChangeId;
+use super::undo_stack::PendingChange;
+use super::value::{Change, MarkChange};
 use crate::engine::effect::Effect;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::state::Engine;
-use crate::engine::store_work::{Job, MarkedEntries};
+use crate::engine::store_work::{Job, MarkedEntries, StoreWork};
 use backissue_core::history::FeedKey;
 
 /// Writes a change that is already shown. If the write fails, the change is reverted and its undo `step` is dropped.
@@ -13,7 +15,45 @@ pub fn write(engine: &mut Engine, change: Change, step: Option<ChangeId>) -> Eff
     if matches!(job, Job::SaveRecords(_) | Job::Absorb { .. }) {
         engine.unsaved = engine.unsaved.saturating_add(1);
     }
-    Effect::store_change(job, PendingChange { change, step })
+    Effect::store_change(job, PendingChange::new(change, step))
+}
+
+/// Joins writes of records that follow each other: what belongs to one undo step is written as one frame, all or none of it.
+pub fn join_writes(engine: &mut Engine, effects: &mut Vec<Effect>) {
+    let mut first = None;
+    for effect in std::mem::take(effects) {
+        let Effect::Store(mut work) = effect else {
+            effects.push(effect);
+            continue;
+        };
+        if let Some(Effect::Store(before)) = first.and_then(|place: usize| effects.get_mut(place))
+            && join(before, &mut work)
+        {
+            engine.unsaved = engine.unsaved.saturating_sub(1);
+            continue;
+        }
+        // These write other records than those of subscriptions.
+        if !matches!(work.job, Job::SaveState(..) | Job::KeepHistory(_)) {
+            first = Some(effects.len());
+        }
+        effects.push(Effect::Store(work));
+    }
+}
+
+/// Adds the records and changes of a write to those of an earlier one. Returns `false` if they do not belong together.
+fn join(before: &mut StoreWork, work: &mut StoreWork) -> bool {
+    let (Job::SaveRecords(all), Some(known)) = (&mut before.job, &mut before.change) else {
+        return false;
+    };
+    let (Job::SaveRecords(more), Some(later)) = (&mut work.job, &mut work.change) else {
+        return false;
+    };
+    let is_same = known.step == later.step;
+    if is_same {
+        all.append(more);
+        known.changes.append(&mut later.changes);
+    }
+    is_same
 }
 
 /// Returns the store job that writes the values that a change shows.

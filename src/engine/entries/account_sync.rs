@@ -65,6 +65,8 @@ impl FeedSync {
 pub struct FeedSynced {
     /// Number of entries that were added.
     pub new: u32,
+    /// Number of entries that were edited on the server.
+    pub edited: u32,
     /// Number of entries whose marks changed here.
     pub marked: u32,
     /// Counters of the feed afterwards.
@@ -106,6 +108,8 @@ pub struct Waiting {
     pub feeds: Vec<FeedKey>,
     /// Number of marks of a restored backup.
     pub marks: usize,
+    /// Number of other marks that could not be sent so far; no question is asked about them.
+    pub unsent: usize,
 }
 
 impl Waiting {
@@ -262,10 +266,11 @@ pub fn written(
     synced: FeedSynced,
 ) -> Option<Effect> {
     engine.synced.new = engine.synced.new.saturating_add(synced.new);
+    engine.synced.edited = engine.synced.edited.saturating_add(synced.edited);
     engine.synced.marked = engine.synced.marked.saturating_add(synced.marked);
     if engine.feeds.contains_key(&feed) {
         engine.set_counters(feed, synced.counters);
-        if synced.new > 0 || synced.marked > 0 {
+        if synced.new > 0 || synced.edited > 0 || synced.marked > 0 {
             engine.tell(Event::Updated { feed, entries: true, poll: false });
         }
     }

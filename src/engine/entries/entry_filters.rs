@@ -5,15 +5,19 @@
 
 use std::collections::BTreeSet;
 
+use chrono::{DateTime, Utc};
+
 use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
 use super::loaded_entry::LoadedEntry;
+use crate::engine::change::change_id::LaterStep;
 use crate::engine::change::list_change::ListChange;
 use crate::engine::change::step::Step;
-use crate::engine::change::{self, Change, MarkChange};
+use crate::engine::change::undo_stack::{SavedStep, StepChanges};
+use crate::engine::change::{self, Change, ChangeId, MarkChange, PendingChange};
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, MarksChanged};
 use crate::engine::state::Engine;
-use crate::engine::store_work::Job;
+use crate::engine::store_work::{Beside, Job, JobId, StoreWork};
 use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{Action, EntryFilter, FilterScope};
 use backissue_core::history::{EntryKey, Flag};
@@ -61,7 +65,11 @@ pub fn labels_by_hand<'m>(engine: &'m Engine, ruled: &'m [u32]) -> impl Iterator
 
 /// Saves a filter and applies it to stored entries. A filter with the number of a saved filter replaces that filter. The error is a
 /// sentence.
-pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>, String> {
+pub fn save(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    mut filter: EntryFilter,
+) -> Result<Vec<Effect>, String> {
     filter.check().map_err(|flaw| flaw.to_string())?;
     let mut list = engine.filters.list.clone();
     if let Some(kept) = list.iter_mut().find(|kept| kept.id == filter.id) {
@@ -75,30 +83,56 @@ pub fn save(engine: &mut Engine, mut filter: EntryFilter) -> Result<Vec<Effect>,
         list.push(filter.clone());
     }
     let before = std::mem::replace(&mut engine.filters.list, list);
-    let id = filter.id;
     let change = ListChange::new(before.clone(), &engine.filters.list);
-    engine.filters.pending.push(Pending {
-        filter: id,
-        before,
-        look_for: Some(filter),
-        is_moved: false,
-    });
-    engine.undo.step_begins();
+    let step = engine.undo.later(now, before);
+    // Until the entries are known, the step restores the filters alone.
+    let (id, at) = (step.id, step.at);
+    let undo = Step::of_filter(step.filters.clone(), FilterChanges::none(filter.id));
+    let kept = vec![SavedStep { id, at, step: undo, undone: false }];
+    begin(engine, filter.id, step, Some(filter));
     engine.say("looking for matching entries …");
-    Ok(vec![change::write(engine, Change::Filters(change), None)])
+    let mut effect = change::write(engine, Change::Filters(change), None);
+    if let Effect::Store(work) = &mut effect {
+        work.beside = Some(Beside::Steps(StepChanges { kept, gone: Vec::new() }));
+    }
+    Ok(vec![effect])
+}
+
+/// Notes a change of a filter whose effects on entries are not known yet.
+fn begin(engine: &mut Engine, filter: u32, step: LaterStep, look_for: Option<EntryFilter>) {
+    let pending = Pending { filter, step, look_for, is_moved: false, is_saved: false };
+    engine.filters.pending.push(pending);
+}
+
+/// Writes what a filter does to entries, and the list of filters if it `changed`, as one frame.
+fn apply(
+    engine: &Engine,
+    changed: Option<ListChange<EntryFilter>>,
+    work: FilterWork,
+    step: Option<LaterStep>,
+) -> Effect {
+    let list = changed.is_some().then(|| engine.filters.list.clone());
+    let change = changed.map(|change| PendingChange::new(Change::Filters(change), None));
+    let job = Job::Filter { work: Box::new(work), list };
+    let beside = step.map(Beside::Later);
+    Effect::Store(Box::new(StoreWork { id: JobId::default(), job, change, beside }))
 }
 
 /// Saves the filters of another reader and applies them to stored entries. Filters beyond the maximum are left out.
-pub fn save_moved(engine: &mut Engine, filters: Vec<EntryFilter>) -> Vec<Effect> {
+pub fn save_moved(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    filters: Vec<EntryFilter>,
+) -> Vec<Effect> {
     let before = engine.filters.list.clone();
     for mut filter in filters {
         let Ok(id) = free_number(engine) else { break };
         filter.id = id;
         engine.filters.list.push(filter.clone());
         // Undo restores this list, in whichever order the filters end.
-        let (before, look_for) = (before.clone(), Some(filter));
-        engine.filters.pending.push(Pending { filter: id, before, look_for, is_moved: true });
-        engine.undo.step_begins();
+        let (step, look_for) = (engine.undo.later(now, before.clone()), Some(filter));
+        let pending = Pending { filter: id, step, look_for, is_moved: true, is_saved: false };
+        engine.filters.pending.push(pending);
     }
     if engine.filters.list.len() == before.len() {
         return Vec::new();
@@ -126,7 +160,7 @@ pub fn labels_without_room(engine: &Engine, names: &BTreeSet<&str>) -> usize {
 
 /// Saves the labels of another reader, on no entry yet. Labels beyond the maximum number of filters are left out.
 pub fn save_labels(engine: &mut Engine, names: BTreeSet<String>) -> Vec<Effect> {
-    let before = engine.filters.list.clone();
+    let (before, mut step) = (engine.filters.list.clone(), None);
     for name in names {
         let is_known = engine.filters.list.iter().any(|filter| is_hand_label(filter, &name));
         let Ok(id) = free_number(engine) else { break };
@@ -135,43 +169,46 @@ pub fn save_labels(engine: &mut Engine, names: BTreeSet<String>) -> Vec<Effect> 
             continue;
         }
         engine.filters.list.push(filter);
-        let changes = Box::new(FilterChanges { filter: id, ..FilterChanges::default() });
-        engine.undo.push(Step::Filters { before: before.clone(), changes, forward: false });
+        step = engine.undo.push(Step::of_filter(before.clone(), FilterChanges::none(id)));
     }
     if engine.filters.list.len() == before.len() {
         return Vec::new();
     }
     let change = ListChange::new(before, &engine.filters.list);
-    vec![change::write(engine, Change::Filters(change), None)]
+    vec![change::write(engine, Change::Filters(change), step)]
 }
 
 /// Sets a label on entries by hand, or removes it. A new label is a filter that matches only the entries that the user chooses. The
 /// error is a sentence.
 pub fn label(
     engine: &mut Engine,
+    now: DateTime<Utc>,
     name: &str,
     keys: Vec<EntryKey>,
     set: bool,
 ) -> Result<Vec<Effect>, String> {
-    let known = engine.filters.list.iter().find(|filter| is_hand_label(filter, name));
     let before = engine.filters.list.clone();
-    let mut effects = Vec::new();
-    let id = if let Some(known) = known {
-        known.id
-    } else {
-        let id = free_number(engine)?;
-        let filter = hand_label(id, name);
-        filter.check().map_err(|flaw| flaw.to_string())?;
-        engine.filters.list.push(filter);
-        let change = ListChange::new(before.clone(), &engine.filters.list);
-        effects.push(change::write(engine, Change::Filters(change), None));
-        id
-    };
-    engine.filters.pending.push(Pending { filter: id, before, look_for: None, is_moved: false });
-    engine.undo.step_begins();
-    let work = FilterWork::Label { filter: id, keys, set };
-    effects.push(Effect::store(Job::Filter(Box::new(work))));
-    Ok(effects)
+    let (filter, changed) = number_of(engine, name)?;
+    let step = engine.undo.later(now, before);
+    begin(engine, filter, step.clone(), None);
+    Ok(vec![apply(engine, changed, FilterWork::Label { filter, keys, set }, Some(step))])
+}
+
+/// Returns the number of a label that is set by hand. If there is none yet, adds it and returns the change of the filters. The error
+/// is a sentence.
+fn number_of(
+    engine: &mut Engine,
+    name: &str,
+) -> Result<(u32, Option<ListChange<EntryFilter>>), String> {
+    let mut list = engine.filters.list.iter();
+    if let Some(known) = list.find(|filter| is_hand_label(filter, name)) {
+        return Ok((known.id, None));
+    }
+    let filter = hand_label(free_number(engine)?, name);
+    filter.check().map_err(|flaw| flaw.to_string())?;
+    let (id, before) = (filter.id, engine.filters.list.clone());
+    engine.filters.list.push(filter);
+    Ok((id, Some(ListChange::new(before, &engine.filters.list))))
 }
 
 /// Labels entries as a server has them, or removes the label, without an undo step. A label that is one too many is left out.
@@ -181,25 +218,12 @@ pub fn label_synced(
     keys: Vec<EntryKey>,
     set: bool,
 ) -> Vec<Effect> {
-    let mut effects = Vec::new();
-    let known = engine.filters.list.iter().find(|filter| is_hand_label(filter, name));
-    let id = if let Some(known) = known {
-        known.id
-    } else {
-        let Ok(id) = free_number(engine) else { return effects };
-        let filter = hand_label(id, name);
-        if !set || filter.check().is_err() {
-            return effects;
-        }
-        let before = engine.filters.list.clone();
-        engine.filters.list.push(filter);
-        let change = ListChange::new(before, &engine.filters.list);
-        effects.push(change::write(engine, Change::Filters(change), None));
-        id
-    };
-    let work = FilterWork::Label { filter: id, keys, set };
-    effects.push(Effect::store(Job::Filter(Box::new(work))));
-    effects
+    let is_known = engine.filters.list.iter().any(|filter| is_hand_label(filter, name));
+    if !set && !is_known {
+        return Vec::new();
+    }
+    let Ok((filter, changed)) = number_of(engine, name) else { return Vec::new() };
+    vec![apply(engine, changed, FilterWork::Label { filter, keys, set }, None)]
 }
 
 /// Returns a number for a new filter. The error is a sentence.
@@ -217,26 +241,28 @@ fn free_number(engine: &Engine) -> Result<u32, String> {
 }
 
 /// Removes a filter and shows the entries that it hid.
-pub fn remove(engine: &mut Engine, id: u32) -> Vec<Effect> {
+pub fn remove(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
     let Some(filter) = engine.filters.get(id).cloned() else { return Vec::new() };
     let mut list = engine.filters.list.clone();
     list.retain(|filter| filter.id != id);
     let before = std::mem::replace(&mut engine.filters.list, list);
     let change = ListChange::new(before.clone(), &engine.filters.list);
-    engine.filters.pending.push(Pending { filter: id, before, look_for: None, is_moved: false });
-    engine.undo.step_begins();
+    let step = engine.undo.later(now, before);
+    begin(engine, id, step.clone(), None);
     let work = FilterWork::Apply { filter: id, action: filter.action, hits: Vec::new() };
-    vec![
-        change::write(engine, Change::Filters(change), None),
-        Effect::store(Job::Filter(Box::new(work))),
-    ]
+    vec![apply(engine, Some(change), work, Some(step))]
 }
 
 /// Called when the filters were written: searches the store for entries that match the new filters.
 pub fn saved(engine: &mut Engine) -> Vec<Effect> {
-    let looked_for =
-        engine.filters.pending.iter_mut().filter_map(|pending| pending.look_for.take());
-    looked_for.map(|filter| Effect::FindFilterHits(Box::new(filter))).collect()
+    let mut looked_for = Vec::new();
+    for pending in &mut engine.filters.pending {
+        if let Some(filter) = pending.look_for.take() {
+            pending.is_saved = true;
+            looked_for.push(Effect::FindFilterHits(Box::new(filter)));
+        }
+    }
+    looked_for
 }
 
 /// Applies a filter to the matching entries that the store found.
@@ -246,16 +272,27 @@ pub fn found(engine: &Engine, filter: u32, hits: Vec<EntryKey>) -> Vec<Effect> {
         None => (Action::default(), Vec::new()),
         Some(filter) => (filter.action.clone(), hits),
     };
-    vec![Effect::store(Job::Filter(Box::new(FilterWork::Apply { filter, action, hits })))]
+    let mut pending = engine.filters.pending.iter().filter(|it| !it.is_moved);
+    let step = pending.find(|pending| pending.filter == filter).map(|it| it.step.clone());
+    vec![apply(engine, None, FilterWork::Apply { filter, action, hits }, step)]
 }
 
-/// Drops the pending changes of a filter after one of its store jobs failed.
-pub fn failed(engine: &mut Engine, filter: u32) {
-    let before = engine.filters.pending.len();
-    engine.filters.pending.retain(|pending| pending.filter != filter);
-    for _ in engine.filters.pending.len()..before {
+/// Drops the pending changes of a filter after one of its store jobs failed. Returns the id of a change to undo: a filter that was
+/// written, but not applied to entries.
+pub fn failed(engine: &mut Engine, filter: u32) -> Option<ChangeId> {
+    let all = std::mem::take(&mut engine.filters.pending);
+    let (failed, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| it.filter == filter);
+    engine.filters.pending = rest;
+    let mut saved = None;
+    for Pending { step, is_moved, is_saved, .. } in failed {
         engine.undo.step_fails();
+        if is_saved && !is_moved {
+            saved = Some(step.id);
+            let undo = Step::of_filter(step.filters.clone(), FilterChanges::none(filter));
+            engine.undo.push_stored(undo, Some(step));
+        }
     }
+    saved
 }
 
 /// Handles the changes that a filter made to entries, and adds an undo step for a change by the user. Returns `true` if the user
@@ -275,13 +312,12 @@ pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) 
     if let Some(place) = place {
         let pending = engine.filters.pending.remove(place);
         let text = words(engine, &pending, &changes);
-        let changes = Box::new(changes);
-        let step = Step::Filters { before: pending.before, changes, forward: false };
+        let step = Step::of_filter(pending.step.filters.clone(), changes);
         if pending.is_moved {
             engine.undo.join(step);
         } else {
             engine.say_undoable(text);
-            engine.undo.push(step);
+            engine.undo.push_stored(step, Some(pending.step));
         }
         undo_waits = engine.undo.step_is_known();
     }
@@ -349,6 +385,5 @@ pub fn take_back(
         Step::Filters { before: list.clone(), changes: changes.clone(), forward: !forward };
     let work = FilterWork::Replay { changes, forward };
     let change = ListChange::new(list, &engine.filters.list);
-    let save = change::write(engine, Change::Filters(change), None);
-    (vec![save, Effect::store(Job::Filter(Box::new(work)))], inverse)
+    (vec![apply(engine, Some(change), work, None)], inverse)
 }

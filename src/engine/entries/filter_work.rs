@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::engine::change::change_id::LaterStep;
 use backissue_core::filters::{Action, EntryFilter};
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flag};
 
@@ -47,11 +48,14 @@ pub struct FilterCount {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pending {
     pub(super) filter: u32,
-    pub(super) before: Vec<EntryFilter>,
+    /// The undo step of the change, with the filters before it.
+    pub(super) step: LaterStep,
     /// New filter to apply to stored entries as soon as the filter is written.
     pub(super) look_for: Option<EntryFilter>,
     /// The change is part of taking over everything from another reader.
     pub(super) is_moved: bool,
+    /// The filter is written, and its effects on entries are not.
+    pub(super) is_saved: bool,
 }
 
 /// Preview of the entries that a filter would match.
@@ -143,6 +147,11 @@ pub struct FilterChanges {
 }
 
 impl FilterChanges {
+    /// Returns the changes of a filter that changed no entry.
+    pub fn none(filter: u32) -> Self {
+        Self { filter, ..Self::default() }
+    }
+
     /// Returns the number of entries whose marks changed, or that the filter started or stopped matching.
     pub fn entries(&self) -> usize {
         let marked = self.flags.iter().map(|(key, _, _)| *key);

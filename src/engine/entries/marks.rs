@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::engine::change::change_id::LaterStep;
 use crate::engine::change::step::Step;
-use crate::engine::change::{self, Change, ChangeId, MarkChange};
+use crate::engine::change::{self, Change, MarkChange};
 use crate::engine::effect::Effect;
 use crate::engine::entries::rows::ListPart;
 use crate::engine::event::{Event, MarksChanged};
@@ -25,10 +26,10 @@ pub fn mark_list_read(
     list: u64,
     part: ListPart,
 ) -> Vec<Effect> {
-    engine.undo.step_begins();
+    let step = engine.undo.later(now, Vec::new());
     let job =
         Job::Mark { entries: MarkedEntries::ListNumber(list, part), flag: Flag::Read, value: true };
-    vec![Effect::store_beside(job, Beside::OfMark(engine.undo.reserve(), now))]
+    vec![Effect::store_beside(job, Beside::Later(step))]
 }
 
 /// Sets a mark for an undo or a redo, without adding an undo step.
@@ -48,7 +49,7 @@ pub fn marked(
     engine: &mut Engine,
     flag: Flag,
     value: bool,
-    (whole_list, step): (bool, Option<(ChangeId, DateTime<Utc>)>),
+    (whole_list, step): (bool, Option<LaterStep>),
     marked: Marked,
 ) -> bool {
     for (feed, counters) in marked.counters {

@@ -10,9 +10,9 @@ use super::subscription::{
 };
 use super::{feed_settings, unsubscribe};
 use crate::engine::backfill::history_requests::write_record;
+use crate::engine::change::change_id::ChangeId;
 use crate::engine::change::feed_change::{Direction, FeedChange, FeedParts};
 use crate::engine::change::step::Step;
-use crate::engine::change::value::ChangeId;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;

@@ -118,8 +118,7 @@ pub fn noted(engine: &mut Engine, feed: FeedKey, noted: &ElsewhereNoted) -> bool
         }
     }
     for changes in &noted.labelled {
-        let (before, changes) = (engine.filters.list.clone(), Box::new(changes.clone()));
-        engine.undo.join(Step::Filters { before, changes, forward: false });
+        engine.undo.join(Step::of_filter(engine.filters.list.clone(), changes.clone()));
     }
     if let Some(since) = noted.waits_since {
         engine.undo.join(Step::Awaited { feed, since, again: false });

@@ -51,7 +51,7 @@ pub fn move_in(engine: &mut Engine, now: DateTime<Utc>, moved: MoveIn) -> Vec<Ef
     }
     effects.extend(entry_filters::save_labels(engine, labels_here(engine, &known)));
     let filters = filters_here(engine, filters);
-    effects.extend(entry_filters::save_moved(engine, filters));
+    effects.extend(entry_filters::save_moved(engine, now, filters));
     effects.extend(elsewhere::note(engine, now, known));
     engine.undo.end_together_open();
     effects

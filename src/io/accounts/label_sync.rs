@@ -14,6 +14,14 @@ use backissue_core::accounts::greader::label_stream;
 use backissue_core::accounts::labels::{AgreedLabel, KnownLabel};
 use backissue_core::history::{EntryKey, FeedKey};
 
+type Ids = BTreeSet<ItemId>;
+/// The lists of a label, to read and to change.
+const LISTS: [(fn(&AgreedLabel) -> &Ids, fn(&mut AgreedLabel) -> &mut Ids); 3] = [
+    (|label| &label.entries, |label| &mut label.entries),
+    (|label| &label.sent, |label| &mut label.sent),
+    (|label| &label.held, |label| &mut label.held),
+];
+
 /// Labels of the whole account.
 #[derive(Debug, Default)]
 struct AccountLabels {
@@ -29,6 +37,7 @@ impl AccountLabels {
             all.local.extend(label.local);
             all.agreed.entries.extend(label.agreed.entries);
             all.agreed.sent.extend(label.agreed.sent);
+            all.agreed.held.extend(label.agreed.held);
         }
     }
 
@@ -43,6 +52,8 @@ pub(super) fn sync_labels(session: &mut Session<'_>) -> Result<(), SyncFailure> 
         return Ok(());
     }
     let mine = read(session)?;
+    let held = mine.labels.values().map(|label| label.agreed.held.len());
+    session.line.held_marks = held.fold(session.line.held_marks, usize::saturating_add);
     let is_wanted =
         |known: Option<&KnownLabel>| session.whole || known.is_some_and(KnownLabel::is_changed);
     if !session.whole && !mine.labels.values().any(KnownLabel::is_changed) {
@@ -166,18 +177,17 @@ fn agree(
         return Ok(());
     }
     let mut feeds: BTreeMap<FeedKey, AgreedLabel> = BTreeMap::new();
-    let all = [before, now].into_iter().flat_map(|label| label.entries.iter().chain(&label.sent));
+    let all = [before, now].into_iter();
+    let all = all.flat_map(|it| it.entries.iter().chain(&it.sent).chain(&it.held));
     for key in mine.keys(all) {
         feeds.entry(key.feed).or_default();
     }
-    for (id, is_sent) in
-        now.entries.iter().map(|id| (id, false)).chain(now.sent.iter().map(|id| (id, true)))
-    {
-        let Some(label) = mine.entries.get(id).and_then(|key| feeds.get_mut(&key.feed)) else {
-            continue;
-        };
-        let list = if is_sent { &mut label.sent } else { &mut label.entries };
-        list.insert(id.clone());
+    for (ids, list) in LISTS {
+        for id in ids(now) {
+            if let Some(label) = mine.entries.get(id).and_then(|key| feeds.get_mut(&key.feed)) {
+                list(label).insert(id.clone());
+            }
+        }
     }
     let at = session.at;
     let syncs = feeds.into_iter().map(|(feed, label)| FeedSync {

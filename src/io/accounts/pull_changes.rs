@@ -168,11 +168,10 @@ impl Session<'_> {
             let Some(&feed) = self.streams.get(&it.item.stream) else { continue };
             let id = it.item.id;
             pulled.marks.insert(id.clone(), it.marks);
-            if pulled.known.marks.contains_key(&id) {
-                continue;
-            }
             let sync = syncs.entry(feed).or_insert_with(|| FeedSync::new(feed, self.at));
-            sync.marks.insert(id.clone(), it.marks);
+            if !pulled.known.marks.contains_key(&id) {
+                sync.marks.insert(id.clone(), it.marks);
+            }
             sync.arrived.push((id, it.item.entry));
         }
         self.write(syncs.into_values().collect())

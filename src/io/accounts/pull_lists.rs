@@ -47,6 +47,13 @@ impl Session<'_> {
             .cloned()
             .collect();
         self.fetch(&new, &marks)?;
+        if self.whole {
+            // Nothing else tells which entries their publishers edited.
+            let newest = listed.ids.iter().filter(|id| known.marks.contains_key(*id));
+            let newest: Vec<ItemId> =
+                newest.take(self.server.entries_a_request()).cloned().collect();
+            self.fetch(&newest, &marks)?;
+        }
         let gone = self.find_gone(&known, &marks, self.whole.then_some(&listed))?;
         self.apply(&known, &marks, &gone)?;
         self.send(&marks)?;
@@ -67,6 +74,7 @@ impl Session<'_> {
             marks.starred.iter().filter(|id| !known.marks.contains_key(*id)).cloned().collect();
         let gone = self.find_gone(known, &marks, None)?;
         self.apply(known, &marks, &gone)?;
+        self.send(&marks)?;
         label_sync::sync_labels(self)?;
         // With a starred entry that is not here, the next sync reads everything.
         let is_new = new.iter().any(|id| !self.state.skipped.contains(id));

@@ -40,7 +40,7 @@ impl From<StoreError> for SyncFailure {
         if let StoreError::Ended(ended) = error {
             ended.into()
         } else {
-            Self::other(error.to_string())
+            Self { text: error.to_string(), kind: FailureKind::Unwritten }
         }
     }
 }
@@ -101,8 +101,12 @@ impl<'s> Session<'s> {
         let server = Server::new(http.map_err(SyncFailure::other)?, runtime, account)?;
         let waiting = hand.clone();
         let server = server.cancelled_by(move || waiting.is_cancelled());
-        let mut state =
-            hand.look(|store| store.account_states())?.remove(&name).unwrap_or_default();
+        // Without room nothing is fetched, because it would be fetched again each time.
+        let states = hand.look(|store| {
+            store.check_room_for_texts(0)?;
+            store.account_states()
+        })?;
+        let mut state = states.get(&name).cloned().unwrap_or_default();
         if is_new {
             // What is remembered is of an account that was removed.
             state.changes = ChangeState::default();
@@ -292,6 +296,8 @@ impl<'s> Session<'s> {
         let after = self.hand.visit(|host| host.engine().synced)?;
         let new = after.new.saturating_sub(before.new);
         self.line.new = self.line.new.saturating_add(new);
+        let edited = after.edited.saturating_sub(before.edited);
+        self.line.edited = self.line.edited.saturating_add(edited);
         let marked = after.marked.saturating_sub(before.marked);
         self.line.marked = self.line.marked.saturating_add(marked);
         Ok(())

@@ -69,7 +69,7 @@ pub fn sync(
     let (whole_at, unread_start) = (session.state.whole_at, session.state.unread_start);
     let (changes, held) = (session.state.changes, session.state.held);
     let refused = session.state.refused;
-    hand.look(move |store| {
+    let noted = hand.look(move |store| {
         store.change_account_state(&name, |state| {
             state.log.push(kept);
             (state.skipped, state.whole_at) = (skipped, whole_at);
@@ -77,8 +77,8 @@ pub fn sync(
             (state.held, state.refused) = (held, refused);
             Some(())
         })
-    })?;
-    result.map(|()| line)
+    });
+    result.and_then(|()| Ok(noted.map(|()| line)?))
 }
 
 /// Shows in the reader how far a sync is.

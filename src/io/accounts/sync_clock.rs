@@ -184,6 +184,19 @@ fn show_accounts(hand: &LoopHandle, file: &AccountFile) -> Result<(), LoopEnded>
     // What cannot be read is reported by the commands that need it. Without a file, it is unknown which accounts there are.
     let Some(accounts) = file.read().ok().filter(|_| file.is_there()) else { return Ok(()) };
     let known = hand.look(|store| store.account_states()).unwrap_or_default();
+    let fails = |name: &str| {
+        let newest = known.get(name).and_then(|state| state.log.last());
+        newest.is_some_and(|line| line.failure.is_some())
+    };
+    let mut unsent = BTreeMap::new();
+    for name in accounts.iter().map(|account| account.name.clone()).filter(|name| fails(name)) {
+        let sought = name.clone();
+        let feeds = hand.visit(move |host| {
+            let feeds = account_sync::feeds_of(host.engine(), &sought);
+            feeds.map(|feed| feed.key).collect::<Vec<_>>()
+        })?;
+        unsent.insert(name, hand.look(move |store| store.unsent_marks(&feeds)).unwrap_or(0));
+    }
     let status = |account: &Account| {
         let state = known.get(&account.name);
         let newest = state.and_then(|state| state.log.last());
@@ -195,6 +208,7 @@ fn show_accounts(hand: &LoopHandle, file: &AccountFile) -> Result<(), LoopEnded>
             waits: Waiting {
                 feeds: state.map(|state| state.held.clone()).unwrap_or_default(),
                 marks: newest.map_or(0, |line| line.held_marks),
+                unsent: unsent.get(&account.name).copied().unwrap_or(0),
             },
         }
     };

@@ -13,6 +13,9 @@ pub fn words(line: &SyncLine) -> String {
     if line.new > 0 {
         parts.push(format!("{} new", line.new));
     }
+    if line.edited > 0 {
+        parts.push(format!("{} edited", line.edited));
+    }
     if line.feeds > 0 {
         let changes = counted_words(line.feeds, "change", "changes");
         parts.push(format!("{changes} of subscriptions"));

@@ -343,10 +343,12 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut batch = Batch::default();
         for (feed, record) in records {
-            self.note_ended(*feed, record);
             batch.insert(feed_bytes(*feed), codec::encode(record)?);
         }
         self.db.commit(&[(TableName::Feeds, &batch)])?;
+        for (feed, record) in records {
+            self.note_ended(*feed, record);
+        }
         Ok(())
     }
 

@@ -9,6 +9,8 @@ use super::applied_filters::{AppliedFilters, FILTERS_KEY, NewHits, saved_in};
 use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::{feed_bytes, numbered_key};
+use crate::engine::change::change_id::LaterStep;
+use crate::engine::change::step::Step;
 use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::io::{clock, codec};
@@ -37,9 +39,13 @@ impl Store {
     /// Writes the filters; from now on they apply to new entries.
     pub fn save_filters(&mut self, filters: &[EntryFilter]) -> Result<(), StoreError> {
         self.put(TableName::Facts, FILTERS_KEY, codec::encode(&filters)?)?;
+        self.use_filters(filters);
+        Ok(())
+    }
+
+    fn use_filters(&mut self, filters: &[EntryFilter]) {
         self.filters.judge = PreparedFilters::new(filters, clock::zone());
         self.filters.list = filters.to_vec();
-        Ok(())
     }
 
     /// Returns the folded tags; none if their record is damaged.
@@ -165,8 +171,38 @@ impl Store {
         self.filters.hits.retain(|(_, of), _| *of != feed);
     }
 
-    /// Applies a filter to existing entries, or takes that back. Returns what changed, and the counters afterwards.
-    pub fn filter_entries(&mut self, work: &FilterWork) -> Result<Filtered, StoreError> {
+    /// Applies a filter to existing entries, or takes that back, and replaces the list of filters if there is another one; all of it is
+    /// written, with its undo `step`, or nothing. Returns what changed, and the counters afterwards.
+    pub fn filter_entries(
+        &mut self,
+        work: &FilterWork,
+        list: Option<Vec<EntryFilter>>,
+        step: Option<LaterStep>,
+    ) -> Result<Filtered, StoreError> {
+        let hits = self.filters.hits_of(work.filter()).map(|key| key.feed);
+        let mut touched: BTreeSet<FeedKey> = hits.collect();
+        let former = self.filters.list.clone();
+        if let Some(list) = &list {
+            self.use_filters(list);
+        }
+        let done = self.write_filtered(work, list.as_deref(), step, &mut touched);
+        if done.is_err() {
+            // Nothing was written, so nothing may be remembered.
+            self.use_filters(&former);
+            for feed in touched {
+                self.rows.remove(&feed);
+            }
+        }
+        done
+    }
+
+    fn write_filtered(
+        &mut self,
+        work: &FilterWork,
+        list: Option<&[EntryFilter]>,
+        step: Option<LaterStep>,
+        touched: &mut BTreeSet<FeedKey>,
+    ) -> Result<Filtered, StoreError> {
         let filter = work.filter();
         let before: BTreeSet<EntryKey> = self.filters.hits_of(filter).collect();
         let (after, wanted) = match work {
@@ -189,16 +225,44 @@ impl Store {
             before: before.iter().copied().collect(),
             after: after.iter().copied().collect(),
         };
+        touched.extend(after.iter().chain(wanted.keys()).map(|key| key.feed));
         let mut counters = Vec::new();
-        let hit = before.iter().chain(&after).map(|key| key.feed);
-        let feeds: BTreeSet<FeedKey> = hit.chain(wanted.keys().map(|key| key.feed)).collect();
-        for feed in feeds {
-            let seqs = |keys: &BTreeSet<EntryKey>| -> BTreeSet<u32> {
-                keys.iter().filter(|key| key.feed == feed).map(|key| key.seq).collect()
-            };
+        let [mut index, mut sums, mut hit, mut facts] = [(); 4].map(|()| Batch::default());
+        for &feed in &*touched {
+            let mut sum = self.counters_of(feed)?;
             let all = EntryKey { feed, seq: 0 }..=EntryKey { feed, seq: u32::MAX };
-            let marks = wanted.range(all).map(|(key, flags)| (key.seq, *flags)).collect();
-            counters.push((feed, self.write_filtered(feed, filter, &marks, seqs(&after))?));
+            let rows = self.rows_of(feed)?;
+            for (key, &flags) in wanted.range(all.clone()) {
+                if let Some(row) = rows.get_mut(key.seq as usize) {
+                    sum.shift(Some(row.flags), Some(flags));
+                    row.flags = flags;
+                }
+            }
+            self.add_rows(&mut index, feed, wanted.range(all.clone()).map(|(key, _)| key.seq))?;
+            sums.insert(feed_bytes(feed), codec::encode(&sum)?);
+            let seqs: BTreeSet<u32> = after.range(all).map(|key| key.seq).collect();
+            if seqs.is_empty() {
+                hit.remove(numbered_key(feed, filter));
+            } else {
+                hit.insert(numbered_key(feed, filter), codec::encode_compressed(&seqs)?);
+            }
+            counters.push((feed, sum));
+        }
+        if let Some(list) = list {
+            facts.insert(FILTERS_KEY, codec::encode(&list)?);
+        }
+        if let Some(step) = step {
+            self.write_beside(&step, Step::of_filter(step.filters.clone(), changes.clone()))?;
+        }
+        self.db.commit(&[
+            (TableName::Index, &index),
+            (TableName::Counters, &sums),
+            (TableName::FilterHits, &hit),
+            (TableName::Facts, &facts),
+        ])?;
+        self.filters.hits.retain(|(of, _), _| *of != filter);
+        for key in after {
+            self.filters.hits.entry((filter, key.feed)).or_default().insert(key.seq);
         }
         Ok(Filtered { changes, counters })
     }
@@ -276,46 +340,5 @@ impl Store {
             changed.extend(differing.map(|flag| (key, flag, after.get(flag))));
         }
         Ok(changed)
-    }
-
-    /// Writes marks and hits of a feed, all or none of them.
-    fn write_filtered(
-        &mut self,
-        feed: FeedKey,
-        filter: u32,
-        marks: &BTreeMap<u32, Flags>,
-        hits: BTreeSet<u32>,
-    ) -> Result<backissue_core::history::Counters, StoreError> {
-        let mut counters = self.counters_of(feed)?;
-        let rows = self.rows_of(feed)?;
-        for (&seq, &flags) in marks {
-            if let Some(row) = rows.get_mut(seq as usize) {
-                counters.shift(Some(row.flags), Some(flags));
-                row.flags = flags;
-            }
-        }
-        let index = self.index_batch(feed, marks.keys().copied())?;
-        let (mut sums, mut hit) = (Batch::default(), Batch::default());
-        sums.insert(feed_bytes(feed), codec::encode(&counters)?);
-        if hits.is_empty() {
-            hit.remove(numbered_key(feed, filter));
-        } else {
-            hit.insert(numbered_key(feed, filter), codec::encode_compressed(&hits)?);
-        }
-        let written = [
-            (TableName::Index, &index),
-            (TableName::Counters, &sums),
-            (TableName::FilterHits, &hit),
-        ];
-        if let Err(error) = self.db.commit(&written) {
-            self.rows.remove(&feed);
-            return Err(error);
-        }
-        if hits.is_empty() {
-            self.filters.hits.remove(&(filter, feed));
-        } else {
-            self.filters.hits.insert((filter, feed), hits);
-        }
-        Ok(counters)
     }
 }

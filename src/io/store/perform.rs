@@ -1,12 +1,10 @@
 //! Doing the work of [`crate::engine::store_work`]: one function for the program and for tests.
 
-use chrono::{DateTime, Utc};
-
 use super::error::StoreError;
 use super::handle::Store;
 use super::undo_steps::step_batch;
 use super::upkeep::recovery_report::note_seen;
-use crate::engine::change::ChangeId;
+use crate::engine::change::change_id::LaterStep;
 use crate::engine::store_work::{
     Answer, Beside, Job, MarkedEntries, StoreFailure, StoreWork, Stored,
 };
@@ -42,13 +40,13 @@ fn do_with_steps(
     job: Job,
     beside: Option<Beside>,
 ) -> Result<Option<Answer>, StoreError> {
-    let mut marking = None;
+    let mut later = None;
     match beside {
         Some(Beside::Steps(steps)) => store.db.beside = Some(step_batch(&steps)?),
-        Some(Beside::OfMark(id, at)) => marking = Some((id, at)),
+        Some(Beside::Later(step)) => later = Some(step),
         None => {}
     }
-    let answer = do_job(store, job, marking)?;
+    let answer = do_job(store, job, later)?;
     // A job that had nothing to write leaves its steps.
     store.db.commit(&[])?;
     Ok(answer)
@@ -59,7 +57,7 @@ fn do_with_steps(
 fn do_job(
     store: &mut Store,
     job: Job,
-    marking: Option<(ChangeId, DateTime<Utc>)>,
+    step: Option<LaterStep>,
 ) -> Result<Option<Answer>, StoreError> {
     Ok(match job {
         Job::Commit(commit) => {
@@ -104,8 +102,8 @@ fn do_job(
                 MarkedEntries::Listed(keys) => (keys, true),
                 MarkedEntries::ListNumber(list, part) => (store.listed(list, part)?, true),
             };
-            let marked = store.mark_with_step(&keys, flag, value, marking)?;
-            Some(Answer::Marked { flag, value, whole_list, step: marking, marked })
+            let marked = store.mark_with_step(&keys, flag, value, step.as_ref())?;
+            Some(Answer::Marked { flag, value, whole_list, step, marked })
         }
         Job::ReadRows(wanted) => Some(Answer::Rows(store.rows_wanted(&wanted)?)),
         Job::ReadEntry(key) => {
@@ -154,7 +152,9 @@ fn do_job(
             store.save_filters(&filters)?;
             Some(Answer::FiltersSaved)
         }
-        Job::Filter(work) => Some(Answer::Filtered(Box::new(store.filter_entries(&work)?))),
+        Job::Filter { work, list } => {
+            Some(Answer::Filtered(Box::new(store.filter_entries(&work, list, step)?)))
+        }
         Job::NoteMended => {
             note_seen(&store.data);
             None

@@ -6,6 +6,8 @@ use super::super::codec;
 use super::error::StoreError;
 use super::handle::Store;
 use super::upkeep::check::StoreProblem;
+use crate::engine::change::change_id::LaterStep;
+use crate::engine::change::step::Step;
 use crate::engine::change::undo_stack::{SavedStep, StepChanges};
 
 /// Returns the batch that keeps and forgets steps.
@@ -25,6 +27,19 @@ impl Store {
     pub fn save_steps(&mut self, changes: &StepChanges) -> Result<(), StoreError> {
         let batch = step_batch(changes)?;
         self.db.commit(&[(TableName::Undo, &batch)])
+    }
+
+    /// Writes the step of a change in the same frame as the change, which is written next.
+    pub(in crate::io::store) fn write_beside(
+        &mut self,
+        LaterStep { id, at, .. }: &LaterStep,
+        step: Step,
+    ) -> Result<(), StoreError> {
+        if step.is_saved() {
+            let kept = vec![SavedStep { id: *id, at: *at, step, undone: false }];
+            self.db.beside = Some(step_batch(&StepChanges { kept, gone: Vec::new() })?);
+        }
+        Ok(())
     }
 
     /// Returns the steps that can be taken back, oldest first. Changes are taken back in their order: what is older than a
@@ -60,8 +75,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use crate::engine::change::MarkChange;
-    use crate::engine::change::step::Step;
-    use crate::engine::change::value::ChangeId;
+    use crate::engine::change::change_id::ChangeId;
     use crate::engine::entries::filter_work::FilterChanges;
     use crate::io::store::undo_steps::*;
     use backissue_core::history::{EntryKey, FeedKey, Flag};

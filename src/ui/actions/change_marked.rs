@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::marking::marked_feeds;
 use crate::engine::change::MarkChange;
+use crate::engine::feeds::chosen_settings::Chosen;
 use crate::engine::request::{Request, TroubleAnswer};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -14,7 +15,7 @@ use crate::ui::state::marked::MarkedRows;
 use backissue_core::feed::opml::subscription_list::normal_tags;
 use backissue_core::feed::opml::tag_line::split_tags;
 use backissue_core::feed::text::counted_words;
-use backissue_core::history::{EntryKey, Flag};
+use backissue_core::history::{EntryKey, FeedKey, Flag};
 use backissue_core::schedule::Pace;
 
 /// Sets the pace (how often a feed is polled) of all marked feeds. Returns `None` if no feed is marked.
@@ -34,6 +35,30 @@ pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<Scr
     };
     app.ui.say_undoable(now, format!("polling {count} feeds {words}"));
     Some(effects)
+}
+
+/// Polls these feeds here, too, although the servers of their accounts poll them; if all of them are, leaves them to the servers again.
+pub fn poll_here(app: &mut App, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
+    let known = feeds.iter().filter_map(|feed| app.engine.feeds.get(feed));
+    let mut all: Vec<(FeedKey, Chosen)> =
+        known.map(|feed| (feed.key, feed.record.chosen())).collect();
+    all.retain(|(_, chosen)| chosen.feed_settings.account.is_some());
+    if all.is_empty() {
+        app.ui.say(now, "it is polled here: only feeds of accounts are left to their servers");
+        return Vec::new();
+    }
+    let here = all.iter().any(|(_, chosen)| chosen.feed_settings.is_polled_by_server());
+    all.retain(|(_, chosen)| chosen.feed_settings.polled_here != here);
+    let count = counted_words(all.len(), "feed", "feeds");
+    let requests = all.into_iter().map(|(feed, mut chosen)| {
+        chosen.feed_settings.polled_here = here;
+        Request::Set(feed, Box::new(chosen))
+    });
+    let effects = app.ask(now, Request::Together(requests.collect()));
+    app.ui.marked = MarkedRows::default();
+    let what = if here { "polled here, too" } else { "left to the server of the account" };
+    app.ui.say_undoable(now, format!("{count} {what}"));
+    effects
 }
 
 /// Dismisses the reported problems of the marked feeds. Returns `None` if no feed is marked.

@@ -96,7 +96,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
     ),
     (
         "Polling for new entries",
-        &["poll", "poll-all", "more-often", "less-often", "normally-often"],
+        &["poll", "poll-all", "poll-here", "more-often", "less-often", "normally-often"],
     ),
     ("When and why", &["plan", "timetable", "time-zone", "steps", "own-rule", "history"]),
     ("Screen", &["zoom", "layout", "theme", "redraw"]),

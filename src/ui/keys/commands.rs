@@ -81,6 +81,7 @@ pub enum Command {
     ReadFromBeginning,
     Poll,
     PollAll,
+    PollHere,
     Plan,
     MoreOften,
     LessOften,
@@ -288,6 +289,9 @@ pub const COMMANDS: &[CommandRow] = &[
     ),
     command(Command::Poll, "poll", "r").help("poll the selected feed or list for new entries"),
     command(Command::PollAll, "poll-all", "R").help("poll all feeds for new entries"),
+    command(Command::PollHere, "poll-here", "&").help(
+        "poll feeds of an account here, too, or leave them to its server (u undoes it)",
+    ),
     command(Command::Plan, "plan", "i").help("show when the feed is polled next, and why"),
     command(Command::MoreOften, "more-often", "+").help("poll the feed more often"),
     command(Command::LessOften, "less-often", "-").help("poll the feed less often"),

@@ -99,6 +99,10 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::ReadFromBeginning => browsing::turn_round(app, now),
         Command::Poll => poll_selected(app, now),
         Command::PollAll => polls_by_hand::poll_feeds(app, now, None),
+        Command::PollHere => {
+            let feeds = meant_feeds(app, now).unwrap_or_default();
+            change_marked::poll_here(app, now, feeds)
+        }
         Command::Plan => plan_pane::toggle_plan(app, now),
         Command::MoreOften => set_pace(app, now, Pace::More),
         Command::LessOften => set_pace(app, now, Pace::Less),
@@ -337,14 +341,19 @@ fn restore_withdrawn(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let meant = meant_feeds(app, now);
+    polls_by_hand::poll_feeds(app, now, meant)
+}
+
+/// Returns the marked feeds, the selected feed, or those of the selected tag.
+fn meant_feeds(app: &App, now: DateTime<Utc>) -> Option<Vec<FeedKey>> {
     let marked = marking::marked_feeds(app);
     if !marked.is_empty() && app.ui.overlay.is_none() {
-        return polls_by_hand::poll_feeds(app, now, Some(marked));
+        return Some(marked);
     }
     let selected = selected_feed::selected_feed(app, now).map(|feed| vec![feed]);
     let tagged = || app.ui.feeds.selected_row().and_then(FeedsRow::tagged_feeds);
-    let selected = selected.or_else(|| Some(tagged()?.to_vec()));
-    polls_by_hand::poll_feeds(app, now, selected)
+    selected.or_else(|| Some(tagged()?.to_vec()))
 }
 
 fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

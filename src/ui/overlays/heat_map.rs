@@ -55,7 +55,13 @@ pub(crate) fn build_picture(
     }
     Some(RhythmPicture {
         publications: publications.len(),
-        has_old_dates: publications.has_dates(),
+        unknown: if subscription.record.feed_settings.is_polled_by_server() {
+            "unknown: the server of its account polls it, and says only when entries are dated"
+        } else if publications.has_dates() {
+            "unknown: it has no entries from the last twelve weeks"
+        } else {
+            "unknown so far: no entry had a usable date"
+        },
         sentence: plan.filter(|_| !publications.is_empty()).map(|plan| plan.rhythm.sentence()),
         not_followed: plan
             .and_then(|plan| learn::why_not_followed(&app.engine, subscription.key, plan)),

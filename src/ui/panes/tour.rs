@@ -2,6 +2,7 @@
 
 use crate::engine::entries::rows::RowKey;
 use crate::ui::app::App;
+use crate::ui::keys::key_bindings::Keymap;
 use crate::ui::screen::Tour;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
@@ -53,9 +54,10 @@ const STEPS: [TourStep; 8] = [
 
 impl Tour {
     /// Returns the instructions for the current task. Returns `None` at the end of the tour.
-    pub fn line(self) -> Option<String> {
+    pub fn line(self, keys: &Keymap) -> Option<String> {
         let step = STEPS.get(self.step)?;
-        Some(format!("tour {}/{} · {}", self.step.saturating_add(1), STEPS.len(), step.say))
+        let say = step.say.replace("u undoes", &format!("{} undoes", keys.key_of("undo")));
+        Some(format!("tour {}/{} · {say}", self.step.saturating_add(1), STEPS.len()))
     }
 }
 

@@ -2,11 +2,17 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::ui::keys::key_bindings::Keymap;
 use backissue_core::history::{FoundBy, Gap, GapKind, Reason};
 
 /// Returns paragraphs that explain what is missing at a gap, why it is missing, and what happens next. `account` is the account whose
 /// server has the feed, too.
-pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz, account: Option<&str>) -> Vec<String> {
+pub fn explain_gap(
+    gap: &Gap,
+    zone: chrono_tz::Tz,
+    account: Option<&str>,
+    keys: &Keymap,
+) -> Vec<String> {
     let when = |at: DateTime<Utc>| at.with_timezone(&zone).format("%-d %B %Y at %H:%M").to_string();
     let mut said = vec![format!("{}.", gap.text())];
     said.extend(plain_words(&gap.reason).map(str::to_owned));
@@ -55,7 +61,7 @@ pub fn explain_gap(gap: &Gap, zone: chrono_tz::Tz, account: Option<&str>) -> Vec
             "o opens its address in the browser; W looks it up in the Internet Archive.".to_owned(),
         );
     }
-    said.push("D hides this gap; u undoes that.".to_owned());
+    said.push(format!("D hides this gap; {} undoes that.", keys.key_of("undo")));
     said
 }
 
@@ -93,7 +99,7 @@ mod tests {
     fn explained(reason: Reason, retry_at: Option<DateTime<Utc>>) -> String {
         let edge = Edge { url: "https://a.example/2".into(), ..Edge::default() };
         let gap = Gap { retry_at, ..Gap::new(edge, reason, DateTime::UNIX_EPOCH) };
-        explain_gap(&gap, chrono_tz::Tz::UTC, None).join(" ")
+        explain_gap(&gap, chrono_tz::Tz::UTC, None, &Keymap::default()).join(" ")
     }
 
     #[test]

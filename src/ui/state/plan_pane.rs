@@ -145,8 +145,8 @@ pub const SHADES: u8 = 4;
 pub struct RhythmPicture {
     /// Number of publications with known times.
     pub publications: usize,
-    /// `true` if entries of the feed had publication dates, even if all of them were old.
-    pub has_old_dates: bool,
+    /// Why nothing is known if there are no publications, a sentence.
+    pub unknown: &'static str,
     /// Summary of the learned rhythm as one sentence without the full stop. `None` if no rhythm was learned.
     pub sentence: Option<String>,
     /// Reason why the learned rhythm does not determine the polls. `None` if it does.

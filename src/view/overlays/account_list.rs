@@ -18,7 +18,7 @@ use backissue_core::words;
 /// Maximum width of the list, in columns.
 const COLUMNS_MAX: u16 = 84;
 /// Number of lines of the question what becomes of the feeds.
-const QUESTION_LINES: u16 = 3;
+const QUESTION_LINES: u16 = 4;
 
 /// Draws the list over the panes. Returns the area of its lines and the index of the first visible account.
 pub(in crate::view) fn draw(
@@ -56,8 +56,14 @@ pub(in crate::view) fn draw(
     });
     frame.render_widget(Paragraph::new(rows.collect::<Vec<_>>()), list);
     if let Some(name) = &shown.leaving {
+        let waits = accounts.iter().find(|account| account.name == *name).map(|it| &it.waits);
+        let unsent = waits.map_or(0, |waits| waits.marks.saturating_add(waits.unsent));
+        let unsent = match unsent {
+            0 => String::new(),
+            count => format!(" {} never sent.", counted_words(count, "mark was", "marks were")),
+        };
         let text = format!(
-            "Remove '{name}' here? k keeps its feeds as local ones, u unsubscribes from them, any other key: no. Nothing changes on the server."
+            "Remove '{name}' here?{unsent} k keeps its feeds as local ones, u unsubscribes from them, any other key: no. Nothing changes on the server."
         );
         let lines = cells::wrap(&text, width.saturating_sub(2), usize::from(bottom.height));
         let lines = lines.into_iter().map(|line| Line::raw(format!(" {line}")));

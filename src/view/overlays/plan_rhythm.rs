@@ -35,12 +35,7 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<
         return lines;
     };
     if rhythm.publications == 0 {
-        let text = if rhythm.has_old_dates {
-            "unknown: it has no entries from the last twelve weeks"
-        } else {
-            "unknown so far: no entry had a usable date"
-        };
-        lines.extend(sentence(text, ink.width, theme::DIM));
+        lines.extend(sentence(rhythm.unknown, ink.width, theme::DIM));
         return lines;
     }
     if let Some(learned) = &rhythm.sentence {
@@ -200,7 +195,7 @@ mod tests {
         });
         let rhythm = RhythmPicture {
             publications: 7,
-            has_old_dates: true,
+            unknown: "",
             sentence: Some("learned".into()),
             not_followed: None,
             coming: Vec::new(),

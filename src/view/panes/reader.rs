@@ -42,7 +42,9 @@ pub(in crate::view) fn draw(
     if let Some((feed, gap)) = selected_gap(app, now) {
         let feed = app.engine.feeds.get(&feed);
         let account = feed.and_then(|feed| feed.record.feed_settings.account.as_deref());
-        let said = gap_explained::explain_gap(&gap, app.engine.zone, account).join("\n\n");
+        let said =
+            gap_explained::explain_gap(&gap, app.engine.zone, account, &app.ui.settings.keys)
+                .join("\n\n");
         let text = Paragraph::new(said).wrap(Wrap { trim: true });
         frame.render_widget(text, inside);
         return inside;

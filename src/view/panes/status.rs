@@ -155,7 +155,7 @@ fn sideways_hint(app: &App) -> String {
 /// Returns the instructions of the tour as lines for a screen of the given width. Returns no lines if the tour is not running.
 pub(in crate::view) fn tour_lines(app: &App, columns: u16) -> Vec<Line<'static>> {
     let room = usize::from(columns).saturating_sub(2);
-    let tour = app.ui.tour.and_then(Tour::line);
+    let tour = app.ui.tour.and_then(|tour: Tour| tour.line(&app.ui.settings.keys));
     let lines = tour.map(|tour| cells::wrap(&tour, room, TOUR_LINES)).unwrap_or_default();
     lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme::KEY)).collect()
 }

@@ -182,7 +182,7 @@ fn new_link_at_every_poll_keeps_the_record_bounded() {
 }
 
 #[test]
-fn archives_that_vanish_after_each_window_keep_the_record_bounded() {
+fn vanishing_archives_keep_the_record_bounded() {
     let mut reader = Reader::of(FEED);
     for poll in 0..200_u32 {
         let link = format!("https://mill.example/a?n={poll}");
@@ -199,7 +199,7 @@ fn archives_that_vanish_after_each_window_keep_the_record_bounded() {
 }
 
 #[test]
-fn seam_that_lost_its_archives_closes_when_the_history_is_read_again() {
+fn reading_again_closes_a_seam_without_archives() {
     let mut reader = Reader::of(FEED);
     let number = std::cell::Cell::new(0_u32);
     let ids = |from: u32, to: u32| (from..to).map(|id| format!("e{id}")).collect::<Vec<_>>();

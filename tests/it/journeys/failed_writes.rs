@@ -130,7 +130,7 @@ fn failed_subscription_writes_leave_feeds_unchanged() {
 }
 
 #[test]
-fn failed_mark_all_leaves_undo_to_the_earlier_change() {
+fn undo_after_a_failed_mark_all_asks_first() {
     let mut world = world();
     world.press("s");
     world.failing.push(|job| {
@@ -141,7 +141,9 @@ fn failed_mark_all_leaves_undo_to_the_earlier_change() {
     });
     world.press("A");
     assert_eq!(world.app.engine.unread(), 3);
-    world.press("u");
+    world.press("u<esc>");
+    assert_eq!(stars(&world), (1, 1), "nothing older goes without an answer");
+    world.press("u<enter>");
     assert_eq!(stars(&world), (0, 0));
 }
 
@@ -281,11 +283,15 @@ fn failed_tag_change_reverts_on_every_feed() {
     assert!(world.draw().contains("garden"));
 }
 
+fn writes_filters(job: &Job) -> bool {
+    matches!(job, Job::SaveFilters(_) | Job::Filter { list: Some(_), .. })
+}
+
 #[test]
 fn failed_filter_is_dropped_and_the_next_is_saved() {
     let mut world = world();
     world.press("j");
-    world.failing.push(|job| matches!(job, Job::SaveFilters(_)));
+    world.failing.push(writes_filters);
     world.press("m<enter>");
     assert!(world.app.engine.filters.list.is_empty());
     assert!(world.notice().contains("the disk is full"), "{}", world.notice());
@@ -293,9 +299,19 @@ fn failed_filter_is_dropped_and_the_next_is_saved() {
     world.press("m<enter>");
     assert_eq!(world.app.engine.filters.list.len(), 1);
     assert_eq!(world.reload().engine.filters.list, world.app.engine.filters.list);
-    world.failing.push(|job| matches!(job, Job::SaveFilters(_)));
+    world.failing.push(writes_filters);
     world.press("FD");
     assert_eq!(world.app.engine.filters.list.len(), 1, "unsubscribing is undone too");
+}
+
+#[test]
+fn a_filter_that_cannot_be_applied_is_taken_back() {
+    let mut world = world();
+    world.failing.push(|job| matches!(job, Job::Filter { list: None, .. }));
+    world.press("jm<enter>");
+    assert_eq!((world.app.engine.filters.list.len(), world.app.engine.unread()), (0, 3));
+    let again = world.reload();
+    assert!(again.engine.filters.list.is_empty() && !again.engine.undo.can_undo());
 }
 
 #[test]
@@ -305,7 +321,7 @@ fn two_filters_that_fail_together_leave_none_in_the_store() {
     let kept = world.app.engine.filters.list.clone();
     assert_eq!(kept.len(), 1);
     for _ in 0..2 {
-        world.failing.push(|job| matches!(job, Job::SaveFilters(_)));
+        world.failing.push(writes_filters);
     }
     let new = EntryFilter { query: "plum".into(), ..EntryFilter::default() };
     world.tell(Request::Together(vec![

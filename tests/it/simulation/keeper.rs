@@ -170,7 +170,7 @@ impl Keeper {
     fn write_one(&mut self, work: StoreWork) {
         self.writes += 1;
         let is_loose =
-            matches!(work.job, Job::Absorb { .. } | Job::ForgetFeeds(_) | Job::Filter(_));
+            matches!(work.job, Job::Absorb { .. } | Job::ForgetFeeds(_) | Job::Filter { .. });
         let is_direct = !matches!(work.job, Job::Commit(_) | Job::SaveTry(..) | Job::SaveState(..));
         if self.store().needs_group(&work.job) {
             self.write_group();

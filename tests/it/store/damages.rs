@@ -11,9 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use backissue::engine::change::MarkChange;
+use backissue::engine::change::change_id::ChangeId;
 use backissue::engine::change::step::Step;
 use backissue::engine::change::undo_stack::{SavedStep, StepChanges};
-use backissue::engine::change::value::ChangeId;
 use backissue::engine::entries::loaded_entry::ReadingPosition;
 use backissue::engine::feeds::subscription::HistoryCommit;
 use backissue::engine::saved_searches::SavedSearch;

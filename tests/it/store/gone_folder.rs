@@ -42,7 +42,7 @@ fn refused(working: &mut Working, data: &Path) {
     assert_eq!(text, Some("a text"), "it can still be read");
     for day in [1, 2] {
         let day = chrono::NaiveDate::from_ymd_opt(2026, 3, day).unwrap();
-        working.begin(Job::BackUp(day));
+        working.begin(Job::BackUp(day), None);
     }
 }
 

@@ -5,10 +5,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
+use backissue::engine::change::ChangeId;
+use backissue::engine::change::change_id::LaterStep;
+use backissue::engine::change::undo_stack::StepChanges;
+use backissue::engine::entries::filter_work::FilterWork;
 use backissue::engine::entries::rows::Show;
-use backissue::engine::store_work::{Answer, Job, MarkedEntries};
+use backissue::engine::store_work::{Beside, Job, JobId, MarkedEntries};
 use backissue::io::search::{CatchUp, IndexError, SearchIndex};
 use backissue::io::store::{SessionLength, Store, StoreError, measure_room};
+use backissue_core::filters::{Action, EntryFilter};
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 
 use super::small_disk::{SmallDisk, Working, mark, poll, text};
@@ -115,7 +120,7 @@ fn index_without_room_stays_sound_and_resumes() {
 }
 
 #[test]
-fn refused_bulk_mark_is_absent_after_reopening() {
+fn a_refused_bulk_change_leaves_neither_effects_nor_a_step() {
     static IS_BLIND: AtomicBool = AtomicBool::new(false);
     let Some(disk) = SmallDisk::mount() else { return };
     let data = disk.data();
@@ -132,36 +137,53 @@ fn refused_bulk_mark_is_absent_after_reopening() {
         all.extend((0..MARKED).map(|seq| EntryKey { feed, seq }));
     }
     let mark_all = |value| {
-        let entries = MarkedEntries::These(all.clone());
+        let entries = MarkedEntries::Listed(all.clone());
         Job::Mark { entries, flag: Flag::Read, value }
     };
-    let unread = |working: Working| {
-        drop(working.thread.stop().unwrap());
-        let count = listed(&mut Store::open(&data).unwrap(), Show::Unread).len();
-        (count, Working::start_measured(&data, measure))
+    let filter = EntryFilter { id: 1, action: Action::Read, ..EntryFilter::default() };
+    let apply = |hits: &[EntryKey], list| {
+        let (action, hits) = (Action::Read, hits.to_vec());
+        let work = Box::new(FilterWork::Apply { filter: 1, action, hits });
+        Job::Filter { work, list: Some(list) }
     };
-    let mut refused = 0;
+    let state = |working: Working| {
+        drop(working.thread.stop().unwrap());
+        let mut store = Store::open(&data).unwrap();
+        let unread = listed(&mut store, Show::Unread).len();
+        let found =
+            (unread, store.saved_steps().unwrap().len(), store.saved_filters().unwrap().len());
+        drop(store);
+        (found, Working::start_measured(&data, measure))
+    };
+    let mut refused = [0, 0];
     for left in 0..6 {
-        disk.fill(left * 16_384);
-        IS_BLIND.store(true, Ordering::Relaxed);
-        let marked = working.perform(mark_all(true));
-        IS_BLIND.store(false, Ordering::Relaxed);
-        disk.empty();
-        // After a failed write the store must be reopened, which this mark causes.
-        working.perform(mark(FeedKey(1), 0)).unwrap();
-        let expected = match &marked {
-            Ok(Answer::Marked { .. }) => 0,
-            Ok(other) => panic!("{other:?}"),
-            Err(why) => {
-                assert!(why.no_room, "{why:?}");
-                refused += 1;
-                all.len() - 1
-            }
-        };
-        let count;
-        (count, working) = unread(working);
-        assert_eq!(count, expected, "{left}: {marked:?}");
-        working.perform(mark_all(false)).unwrap();
+        for is_filter in [false, true] {
+            disk.fill(left * 16_384);
+            IS_BLIND.store(true, Ordering::Relaxed);
+            let step = LaterStep { id: ChangeId(1), at: at(1), filters: Vec::new() };
+            let job = if is_filter { apply(&all, vec![filter.clone()]) } else { mark_all(true) };
+            let done = working.perform_beside(job, Some(Beside::Later(step)));
+            IS_BLIND.store(false, Ordering::Relaxed);
+            disk.empty();
+            // After a failed write the store must be reopened, which this mark causes.
+            working.perform(mark(FeedKey(1), 0)).unwrap();
+            let expected = match &done {
+                Ok(_) => (0, 1, usize::from(is_filter)),
+                Err(why) => {
+                    assert!(why.no_room, "{why:?}");
+                    refused[usize::from(is_filter)] += 1;
+                    (all.len() - 1, 0, 0)
+                }
+            };
+            let found;
+            (found, working) = state(working);
+            assert_eq!(found, expected, "{left}: {is_filter}");
+            working.perform(apply(&[], Vec::new())).unwrap();
+            working.perform(mark_all(false)).unwrap();
+            let gone = vec![ChangeId(1)];
+            let id = working.begin(Job::SaveSteps(StepChanges { kept: Vec::new(), gone }), None);
+            assert_ne!(id, JobId::default());
+        }
     }
-    assert!(refused > 0, "the disk was not full");
+    assert!(refused[0] > 0 && refused[1] > 0, "the disk was not full");
 }

@@ -169,7 +169,7 @@ fn store_with(
     // Its query matches nothing more: entries arrived before it.
     store.save_filters(&[EntryFilter { query: "nothing".into(), ..filter }]).unwrap();
     let hits = named(&labelled);
-    store.filter_entries(&FilterWork::Apply { filter: 1, action, hits }).unwrap();
+    store.filter_entries(&FilterWork::Apply { filter: 1, action, hits }, None, None).unwrap();
     let index = SearchIndex::open(store.folder()).unwrap();
     let mut behind = CatchUp::new(index.clone(), store.texts());
     assert!(behind.everything(&mut |_| true).unwrap());

@@ -10,7 +10,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use backissue::engine::input::Input;
-use backissue::engine::store_work::{Answer, Job, JobId, MarkedEntries, StoreFailure, StoreWork};
+use backissue::engine::store_work::{
+    Answer, Beside, Job, JobId, MarkedEntries, StoreFailure, StoreWork,
+};
 use backissue::io::answers::Answers;
 use backissue::io::store::{MeasureRoom, Store, StoreThread};
 use backissue_core::history::{EntryKey, FeedKey, Flag};
@@ -120,16 +122,24 @@ impl Working {
         }
     }
 
-    /// Hands in a job without waiting for its answer.
-    pub(super) fn begin(&mut self, job: Job) -> JobId {
+    /// Hands in a job, with an undo step if there is one, without waiting for its answer.
+    pub(super) fn begin(&mut self, job: Job, beside: Option<Beside>) -> JobId {
         self.jobs += 1;
         let id = JobId(self.jobs);
-        self.thread.hand(StoreWork { id, job, change: None, beside: None });
+        self.thread.hand(StoreWork { id, job, change: None, beside });
         id
     }
 
     pub(super) fn perform(&mut self, job: Job) -> Result<Answer, StoreFailure> {
-        let id = self.begin(job);
+        self.perform_beside(job, None)
+    }
+
+    pub(super) fn perform_beside(
+        &mut self,
+        job: Job,
+        beside: Option<Beside>,
+    ) -> Result<Answer, StoreFailure> {
+        let id = self.begin(job, beside);
         while let Some(input) = self.answers.blocking_recv() {
             if let Input::Trouble(told) = &input {
                 self.told.push(told.clone());

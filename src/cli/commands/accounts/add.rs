@@ -4,28 +4,25 @@
 use std::io::{BufRead, IsTerminal, Read};
 
 use super::{read_accounts, sync};
+use crate::cli::Done;
 use crate::cli::args::Options;
 use crate::cli::args_account::AccountAddArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::{self, Failure, block_on};
-use crate::cli::{Done, PASSWORD_VARIABLE};
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::io::accounts::account_file::AccountFile;
 use crate::io::accounts::login::{self, NO_FOLDER, server_address};
 use crate::io::console;
 use crate::io::http::{Http, Limits};
+use crate::io::processes::start::ACCOUNT_PASSWORD;
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
 /// Longest password that is read, in bytes.
 const PASSWORD_MAX: u64 = 4_096;
 
-/// Logs in and stores the account. `given` is the password from the environment.
-pub(in crate::cli) fn log_in(
-    options: &Options,
-    args: &AccountAddArgs,
-    given: Option<String>,
-) -> Result<(), Failure> {
+/// Logs in and stores the account.
+pub(in crate::cli) fn log_in(options: &Options, args: &AccountAddArgs) -> Result<(), Failure> {
     let settings = session::read_settings(options)?;
     let file = AccountFile::of(&settings).ok_or_else(|| Failure::new(NO_FOLDER))?;
     if options.offline {
@@ -47,7 +44,10 @@ pub(in crate::cli) fn log_in(
     let mut account = account.map_err(Failure::new)?;
     match &args.password_command {
         Some(command) => account.password_command = Some(command.clone()),
-        None => account.password = Some(typed_password(given, account.user.is_empty())?),
+        None => {
+            let given = std::env::var(ACCOUNT_PASSWORD).ok();
+            account.password = Some(typed_password(given, account.user.is_empty())?);
+        }
     }
     let path = file.path().display().to_string();
     let typed = args.address.clone();
@@ -95,7 +95,7 @@ fn typed_password(given: Option<String>, is_token: bool) -> Result<String, Failu
     };
     if password.is_empty() {
         return Err(Failure::new(format!(
-            "the {what} is empty: type it, set {PASSWORD_VARIABLE}, or name a command with --password-command"
+            "the {what} is empty: type it, set {ACCOUNT_PASSWORD}, or name a command with --password-command"
         )));
     }
     Ok(password)

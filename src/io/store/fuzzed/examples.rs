@@ -6,9 +6,9 @@ use std::fs;
 use chrono::{DateTime, Duration, Utc};
 
 use crate::engine::change::MarkChange;
+use crate::engine::change::change_id::ChangeId;
 use crate::engine::change::step::Step;
 use crate::engine::change::undo_stack::{SavedStep, StepChanges};
-use crate::engine::change::value::ChangeId;
 use crate::engine::downloads::queue::sample;
 use crate::engine::entries::full_text::FullText;
 use crate::engine::entries::loaded_entry::ReadingPosition;

@@ -20,8 +20,9 @@ fn size_of(job: &Job) -> u64 {
     } else {
         None
     };
+    let arrived = if let Job::Sync(sync) = job { sync.arrived.as_slice() } else { &[] };
     let entries = document.map_or(&[][..], |document| document.entries.as_slice());
-    let bytes = entries.iter().map(|entry| {
+    let bytes = entries.iter().chain(arrived.iter().map(|(_, entry)| entry)).map(|entry| {
         let texts = [&entry.content, &entry.summary].into_iter().flatten();
         texts.map(String::len).fold(500, usize::saturating_add)
     });
@@ -48,10 +49,7 @@ impl Store {
     }
 
     /// An error if there is no room for texts of this size.
-    pub(in crate::io::store) fn check_room_for_texts(
-        &self,
-        bytes: usize,
-    ) -> Result<(), StoreError> {
+    pub(in crate::io) fn check_room_for_texts(&self, bytes: usize) -> Result<(), StoreError> {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX).saturating_mul(GROWTH);
         self.check_room_for(bytes.saturating_add(FREE_MIN))
     }

@@ -2,18 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
-
+use crate::engine::change::MarkChange;
+use crate::engine::change::change_id::LaterStep;
 use crate::engine::change::step::Step;
-use crate::engine::change::undo_stack::{SavedStep, StepChanges};
-use crate::engine::change::{ChangeId, MarkChange};
 use crate::engine::store_work::Marked;
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::{Batch, TableName};
 use crate::io::store::record_keys::feed_bytes;
-use crate::io::store::undo_steps::step_batch;
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flag};
 
 impl Store {
@@ -33,7 +30,7 @@ impl Store {
         keys: &[EntryKey],
         flag: Flag,
         value: bool,
-        step: Option<(ChangeId, DateTime<Utc>)>,
+        step: Option<&LaterStep>,
     ) -> Result<Marked, StoreError> {
         let mut by_feed: BTreeMap<FeedKey, Vec<u32>> = BTreeMap::new();
         for key in keys {
@@ -56,7 +53,7 @@ impl Store {
         by_feed: BTreeMap<FeedKey, Vec<u32>>,
         flag: Flag,
         value: bool,
-        step: Option<(ChangeId, DateTime<Utc>)>,
+        step: Option<&LaterStep>,
     ) -> Result<Marked, StoreError> {
         let mut marked = Marked::default();
         let (mut index, mut sums) = (Batch::default(), Batch::default());
@@ -81,13 +78,9 @@ impl Store {
             marked.counters.push((feed, counters));
             marked.changed.extend(changed.into_iter().map(|seq| EntryKey { feed, seq }));
         }
-        if let Some((id, at)) = step.filter(|_| !marked.changed.is_empty()) {
-            let mark = MarkChange { flag, value, keys: marked.changed.clone() };
-            let saved = SavedStep { id, at, step: Step::Marked(mark), undone: false };
-            if saved.step.is_saved() {
-                let steps = StepChanges { kept: vec![saved], gone: Vec::new() };
-                self.db.beside = Some(step_batch(&steps)?);
-            }
+        if let Some(step) = step.filter(|_| !marked.changed.is_empty()) {
+            let keys = marked.changed.clone();
+            self.write_beside(step, Step::Marked(MarkChange { flag, value, keys }))?;
         }
         self.db.commit(&[(TableName::Index, &index), (TableName::Counters, &sums)])?;
         Ok(marked)

@@ -18,8 +18,8 @@ use backissue_core::accounts::labels::{AgreedLabel, KnownLabel};
 use backissue_core::accounts::marks::KnownMarks;
 use backissue_core::accounts::subscriptions::{AgreedFeed, Leaving};
 use backissue_core::accounts::{ItemId, Marks};
-use backissue_core::feed::FeedDocument;
-use backissue_core::feed::identity::is_hashed_identity;
+use backissue_core::feed::identity::{identity_hash, is_hashed_identity};
+use backissue_core::feed::{Entry, FeedDocument};
 use backissue_core::filters::FilterScope;
 use backissue_core::history::merge::known_copies;
 use backissue_core::history::rank::Position;
@@ -70,6 +70,8 @@ pub struct SyncLine {
     pub received_bytes: u64,
     /// Entries that were added.
     pub new: u32,
+    /// Entries that were edited there.
+    pub edited: u32,
     /// Marks that changed here.
     pub marked: u32,
     /// Marks that were sent.
@@ -235,6 +237,7 @@ impl Store {
             synced.labels.clear();
         }
         synced.items.retain(|id, _| !sync.gone.contains(id));
+        let (edits, arrived_again) = self.edits(sync, &synced)?;
         let counters = self.counters_of(feed)?;
         let document = self.unknown_entries(sync, &mut synced)?;
         let place = DocumentPlace { position: Position::Page, fetched_at: sync.at };
@@ -253,6 +256,13 @@ impl Store {
         }
         let first_new = counters.next_seq;
         let hits = self.apply_filters(feed, &document, &mut merged, first_new, sync.at);
+        let place = DocumentPlace { position: Position::Subscription, ..place };
+        let merging = Merging::at(place);
+        let mut edited = merge_as(&edits, &merging, &tombstones, &arrived_again, merged.counters);
+        edited.entries.retain(|_, entry| entry.is_edited);
+        self.keep_previous(feed, &mut edited, place);
+        merged.counters = edited.counters;
+        merged.entries.append(&mut edited.entries);
         let mut flags = BTreeMap::new();
         let rows = self.rows_of(feed)?;
         for (id, item) in &mut synced.items {
@@ -274,14 +284,20 @@ impl Store {
         }
         let result = FeedSynced {
             new: merged.new,
+            edited: edited.edited,
             marked: u32::try_from(flags.len()).unwrap_or(u32::MAX),
             counters: merged.counters,
         };
         synced.labels.extend(sync.labels.clone());
+        if let Some(is_sent) = sync.answer {
+            let known = self.synced_labels(feed)?.labels.into_iter();
+            synced.labels.extend(known.map(|(name, label)| (name, label.answered(is_sent))));
+        }
         let items = &synced.items;
         for label in synced.labels.values_mut() {
             label.entries.retain(|id| items.contains_key(id));
             label.sent.retain(|id| items.contains_key(id));
+            label.held.retain(|id| items.contains_key(id));
         }
         synced.labels.retain(|_, label| *label != AgreedLabel::default());
         let mut batch = Batch::default();
@@ -315,6 +331,8 @@ impl Store {
                 self.save_records(&[(feed, record)])?;
             }
             let mut synced = self.synced_feed(feed)?;
+            let known = self.synced_labels(feed)?.labels.into_iter();
+            synced.labels = known.map(|(name, label)| (name, label.restored())).collect();
             let rows = self.rows_of(feed)?;
             for item in synced.items.values_mut() {
                 let Some(row) = rows.get(item.0 as usize) else { continue };
@@ -328,6 +346,28 @@ impl Store {
             }
         }
         self.db.commit(&[(TableName::Syncs, &batch)])
+    }
+
+    /// Returns the arrived entries that earlier syncs brought, to find out which were edited there. Those that polls brought are left
+    /// out: servers alter titles and texts.
+    fn edits(
+        &mut self,
+        sync: &FeedSync,
+        synced: &SyncedFeed,
+    ) -> Result<(FeedDocument, Known), StoreError> {
+        let again = sync.arrived.iter().filter(|(id, _)| synced.items.contains_key(id));
+        let mut entries: Vec<Entry> = again.map(|(_, entry)| entry.clone()).collect();
+        if entries.is_empty() {
+            return Ok((FeedDocument::default(), Known::new()));
+        }
+        let wanted: BTreeSet<u64> = entries.iter().map(|it| identity_hash(&it.id)).collect();
+        let known = self.find_known(sync.feed, |row| wanted.contains(&row.identity))?;
+        let is_same = |entry: &Entry| {
+            let known = known.get(&identity_hash(&entry.id));
+            known.is_some_and(|all| all.iter().any(|known| known.kept.id == entry.id))
+        };
+        entries.retain(is_same);
+        Ok((FeedDocument { entries, ..FeedDocument::default() }, known))
     }
 
     /// Connects the arrived entries that are here already, from a poll or an earlier sync, and returns the others.

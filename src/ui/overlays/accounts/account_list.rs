@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use super::{AccountList, add_dialog};
 use crate::engine::entries::account_sync;
 use crate::engine::request::Request;
+use crate::ui::actions::change_marked;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
@@ -62,9 +63,14 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
             return KeyOutcome::Done(add_dialog::open_form(app, now));
         }
         Some(Command::Unsubscribe) => pane.leaving = selected,
+        Some(Command::PollHere) => {
+            let feeds = selected.iter().flat_map(|name| account_sync::feeds_of(&app.engine, name));
+            let feeds = feeds.map(|feed| feed.key).collect();
+            return KeyOutcome::Done(change_marked::poll_here(app, now, feeds));
+        }
         Some(_) | None => app.ui.say(
             now,
-            "in the accounts: Enter syncs all now, a adds one, D removes the selected one, q closes",
+            "in the accounts: Enter syncs all now, a adds one, & polls its feeds here, too, D removes it, q closes",
         ),
     }
     app.ui.overlay = Some(Overlay::Accounts(pane));
@@ -99,8 +105,11 @@ fn answer(app: &mut App, now: DateTime<Utc>, key: Key, name: &str) -> Vec<Screen
     }
     effects.extend(app.ask(now, Request::AccountsSeen(others)));
     effects.push(ScreenEffect::ForgetAccount(name.to_owned()));
-    let told =
-        if kept { "its feeds are polled here now" } else { "u subscribes to its feeds again" };
+    let told = if kept {
+        "its feeds are polled here now".to_owned()
+    } else {
+        format!("{} subscribes to its feeds again", app.ui.settings.keys.key_of("undo"))
+    };
     app.ui.answer(now, format!("the account '{name}' was removed · {told}"));
     effects
 }
@@ -176,6 +185,25 @@ mod tests {
             }
             assert_eq!(app.engine.feeds.len(), 2, "{keys}: undo subscribes again");
         }
+    }
+
+    #[test]
+    fn one_key_polls_an_account_a_feed_or_a_tag_here() {
+        let by_server =
+            |app: &App| app.engine.feeds[&FIRST].record.feed_settings.is_polled_by_server();
+        let mut app = with_accounts();
+        let row = app.ui.feeds.rows.iter().position(|row| row.feed() == Some(FIRST));
+        (app.ui.feeds.selected, app.ui.focus) = (row.unwrap(), Pane::Feeds);
+        for keys in ["&", "q &"] {
+            press(&mut app, keys);
+            assert!(!by_server(&app), "{keys}");
+            press(&mut app, "&");
+            assert!(by_server(&app), "{keys}: the same key leaves it to the server again");
+        }
+        press(&mut app, "& u");
+        assert!(by_server(&app));
+        let mut app = app_with(&[("Orchard", &[])]);
+        assert!(press(&mut app, "&").is_empty(), "a feed of no account is polled here anyway");
     }
 
     #[test]

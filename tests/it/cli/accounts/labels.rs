@@ -91,3 +91,29 @@ fn labels_that_a_server_does_not_take_stay_here() {
     let asked = server.state().requests.iter().any(|(path, _)| path.contains("tag"));
     assert!(!asked, "a server that is not known to have labels is not asked");
 }
+
+#[test]
+fn labels_of_a_restored_backup_wait_for_an_answer() {
+    for (answer, there_after) in [("--yes", vec![5, 9]), ("--no", vec![5, 7])] {
+        let (program, server) = with_account(FRESHRSS);
+        label(&program, 5, "kept");
+        label(&program, 7, "kept");
+        sync(&program);
+        // Taken back and set here, and not sent when the backup is made.
+        program.run(&["undo"]).with(0);
+        label(&program, 9, "kept");
+        let backup = program.path("backup").to_str().unwrap().to_owned();
+        program.run(&["backup", &backup]).with(0);
+        program.run(&["restore", &backup]).with(0);
+        let there = || server.state().labels["kept"].iter().copied().collect::<Vec<u64>>();
+        for _ in 0..2 {
+            let told = program.run(&["account", "sync", "--whole"]).with(1);
+            assert!(told.out.contains("2 marks of the restored backup"), "{told:?}");
+            assert_eq!(there(), [5, 7], "nothing is sent without an answer");
+        }
+        program.run(&["account", "sync", answer]).with(0);
+        program.run(&["account", "sync", "--whole"]).with(0);
+        assert_eq!(there(), there_after, "{answer}");
+        assert_eq!(labelled(&program, "kept"), there_after.into_iter().collect());
+    }
+}

@@ -164,3 +164,19 @@ fn a_mark_that_is_refused_three_times_is_dropped_and_told_once() {
     let kept = marks(&program).into_iter().find(|it| it.0 == 3);
     assert_eq!(kept, Some((3, true, true)), "the star stays here");
 }
+
+#[test]
+fn entries_that_are_edited_on_the_server_arrive_as_edits() {
+    let (program, server) = with_account(FRESHRSS);
+    let edited = here(&program, 22);
+    program.run(&["mark", "read", &edited]).with(0);
+    sync(&program);
+    server.state().large.insert(22, 400);
+    let told = program.run(&["account", "sync", "--whole"]).with(0);
+    assert!(told.out.contains("1 edited") && !told.out.contains("new,"), "{told:?}");
+    let shown = program.run(&["show", &edited]).with(0).out;
+    assert!(shown.matches("text").count() > 50, "{shown}");
+    assert_eq!(marks(&program), server.marks(), "it stays read, and there is no double");
+    let told = program.run(&["account", "sync", "--whole"]).with(0);
+    assert!(told.out.contains("nothing new"), "{told:?}");
+}

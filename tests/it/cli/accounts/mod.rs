@@ -1,5 +1,6 @@
 //! Accounts on servers, through the real binary and a server that behaves like each known one.
 
+mod full_disk;
 mod hostile;
 mod interleavings;
 mod interrupted;

@@ -64,7 +64,7 @@ fn a_delta_is_merged_and_its_tag_is_kept() {
 }
 
 #[test]
-fn deltas_that_always_need_a_second_request_are_no_longer_requested() {
+fn deltas_that_cost_two_requests_are_not_requested() {
     // A feed whose deltas always have one entry never proves that a delta of one entry is whole (SPEC D.7).
     let mut world = world();
     let mut entries = vec![("o2", "Wax", 1, "")];
