@@ -348,21 +348,9 @@ pub struct Marked {
 impl JobSubject {
     /// Checks whether data is lost if a job with this subject fails.
     pub const fn is_kept(self) -> bool {
-        match self {
-            Self::Poll(_)
-            | Self::History(_)
-            | Self::Records
-            | Self::ListMark
-            | Self::Filter { .. }
-            | Self::Change
-            | Self::Keeping => true,
-            Self::Rows(_)
-            | Self::Entry(_)
-            | Self::Publications(_)
-            | Self::NewEntries
-            | Self::Attached
-            | Self::Display => false,
-        }
+        let is_write =
+            matches!(self, Self::Records | Self::ListMark | Self::Change | Self::Keeping);
+        is_write || matches!(self, Self::Poll(_) | Self::History(_) | Self::Filter(_))
     }
 }
 

@@ -148,20 +148,13 @@ fn revert_feeds(
     let mut effects = Vec::new();
     for (feed, mut changed) in feeds.into_iter().rev() {
         for (change, _) in later(engine, failed) {
-            match change {
-                Change::Feeds(later) | Change::Subscribed(_, later) => {
-                    let of_feed = later.iter_mut().filter(|(other, _)| *other == feed);
-                    of_feed.for_each(|(_, later)| changed.hand_over(later));
-                }
-                Change::Merged { into: (other, later), .. } if *other == feed => {
-                    changed.hand_over(later);
-                }
-                Change::Merged { .. }
-                | Change::Mark(_)
-                | Change::Unsubscribed(_)
-                | Change::Resubscribed(_)
-                | Change::Filters(_)
-                | Change::Searches(_) => {}
+            if let Change::Feeds(later) | Change::Subscribed(_, later) = change {
+                let of_feed = later.iter_mut().filter(|(other, _)| *other == feed);
+                of_feed.for_each(|(_, later)| changed.hand_over(later));
+            } else if let Change::Merged { into: (other, later), .. } = change
+                && *other == feed
+            {
+                changed.hand_over(later);
             }
         }
         effects.extend(feed_moves::show_reverted(engine, now, feed, &changed));
@@ -426,9 +419,9 @@ mod tests {
         let job = set_pace(&mut engine);
         end(&mut engine, job, JobSubject::Records, true);
         let asked = update(&mut engine, NOW, Input::Request(Request::Undo));
-        let question = asked.events.iter().find_map(|event| match event {
-            Event::Asked(_, question) => Some(question.text.clone()),
-            _ => None,
+        let question = asked.events.iter().find_map(|event| {
+            let Event::Asked(_, question) = event else { return None };
+            Some(question.text.clone())
         });
         let text = "undo '1 starred' made before the one that was not saved";
         assert_eq!(question.as_deref(), Some(text));

@@ -119,22 +119,10 @@ impl Step {
 
     /// Returns the single steps of the step, in the order of the changes.
     pub fn parts(&self) -> Vec<&Self> {
-        match self {
-            Self::Together(steps) | Self::Imported(steps) => {
-                steps.iter().flat_map(Self::parts).collect()
-            }
-            Self::Marked(_)
-            | Self::Unsubscribed(_)
-            | Self::Resubscribed(_)
-            | Self::Readdressed { .. }
-            | Self::Withdrawn { .. }
-            | Self::Dismissed { .. }
-            | Self::ShownAgain { .. }
-            | Self::Searches { .. }
-            | Self::Filters { .. }
-            | Self::Retagged { .. }
-            | Self::Awaited { .. }
-            | Self::Changed { .. } => vec![self],
+        if let Self::Together(steps) | Self::Imported(steps) = self {
+            steps.iter().flat_map(Self::parts).collect()
+        } else {
+            vec![self]
         }
     }
 
@@ -178,24 +166,18 @@ impl Step {
 
     /// Returns the number of entries in the step.
     fn entries(&self) -> usize {
-        match self {
-            Self::Marked(mark) => mark.keys.len(),
-            Self::Withdrawn { withdrawn, .. } => withdrawn.len(),
-            Self::Filters { changes, .. } => {
-                let hits = changes.before.len().saturating_add(changes.after.len());
-                hits.saturating_add(changes.flags.len())
+        let count = |step: &Self| {
+            if let Self::Marked(mark) = step {
+                mark.keys.len()
+            } else if let Self::Withdrawn { withdrawn, .. } = step {
+                withdrawn.len()
+            } else if let Self::Filters { changes, .. } = step {
+                [changes.before.len(), changes.after.len(), changes.flags.len()].iter().sum()
+            } else {
+                0
             }
-            Self::Together(steps) | Self::Imported(steps) => steps.iter().map(Self::entries).sum(),
-            Self::Unsubscribed(_)
-            | Self::Resubscribed(_)
-            | Self::Readdressed { .. }
-            | Self::Dismissed { .. }
-            | Self::ShownAgain { .. }
-            | Self::Searches { .. }
-            | Self::Retagged { .. }
-            | Self::Awaited { .. }
-            | Self::Changed { .. } => 0,
-        }
+        };
+        self.parts().into_iter().map(count).sum()
     }
 }
 

@@ -15,8 +15,9 @@ use backissue_core::accounts::labels::{AgreedLabel, KnownLabel};
 use backissue_core::history::{EntryKey, FeedKey};
 
 type Ids = BTreeSet<ItemId>;
+type List = (fn(&AgreedLabel) -> &Ids, fn(&mut AgreedLabel) -> &mut Ids);
 /// The lists of a label, to read and to change.
-const LISTS: [(fn(&AgreedLabel) -> &Ids, fn(&mut AgreedLabel) -> &mut Ids); 3] = [
+const LISTS: [List; 3] = [
     (|label| &label.entries, |label| &mut label.entries),
     (|label| &label.sent, |label| &mut label.sent),
     (|label| &label.held, |label| &mut label.held),

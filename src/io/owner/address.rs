@@ -88,5 +88,8 @@ mod tests {
         assert_eq!(mode & 0o777, 0o700);
         fs::write(folder.path().join("file"), b"").unwrap();
         assert!(make_folder(&folder.path().join("file/socket")).is_err());
+        std::os::unix::fs::symlink(folder.path().join("a"), folder.path().join("linked")).unwrap();
+        let refused = make_folder(&folder.path().join("linked/socket")).unwrap_err();
+        assert!(refused.ends_with("cannot be used: it is a symbolic link"), "{refused}");
     }
 }

@@ -76,6 +76,16 @@ async fn hanging_command_is_killed_with_its_children() {
     assert_eq!(ended, Err("sh was stopped after 1 s".to_owned()));
 }
 
+#[tokio::test]
+async fn a_child_in_another_session_is_not_waited_for() {
+    let sleeps = "sh -c 'setsid sleep 5 & echo said'";
+    let (said, begun) = (run_typed(sleeps, 4), crate::io::clock::instant());
+    assert_eq!(said.await.map(Option::unwrap_or_default), Ok(String::new()));
+    let hangs = "sh -c 'setsid sleep 5 & sleep 1000'";
+    assert_eq!(run_typed(hangs, 1).await, Err("sh was stopped after 1 s".to_owned()));
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+}
+
 #[test]
 fn command_keeps_its_input_after_the_program_ends() {
     let folder = tempfile::tempdir().unwrap();

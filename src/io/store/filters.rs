@@ -176,16 +176,16 @@ impl Store {
     pub fn filter_entries(
         &mut self,
         work: &FilterWork,
-        list: Option<Vec<EntryFilter>>,
+        list: Option<&[EntryFilter]>,
         step: Option<LaterStep>,
     ) -> Result<Filtered, StoreError> {
         let hits = self.filters.hits_of(work.filter()).map(|key| key.feed);
         let mut touched: BTreeSet<FeedKey> = hits.collect();
         let former = self.filters.list.clone();
-        if let Some(list) = &list {
+        if let Some(list) = list {
             self.use_filters(list);
         }
-        let done = self.write_filtered(work, list.as_deref(), step, &mut touched);
+        let done = self.write_filtered(work, list, step, &mut touched);
         if done.is_err() {
             // Nothing was written, so nothing may be remembered.
             self.use_filters(&former);

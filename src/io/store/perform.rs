@@ -153,7 +153,7 @@ fn do_job(
             Some(Answer::FiltersSaved)
         }
         Job::Filter { work, list } => {
-            Some(Answer::Filtered(Box::new(store.filter_entries(&work, list, step)?)))
+            Some(Answer::Filtered(Box::new(store.filter_entries(&work, list.as_deref(), step)?)))
         }
         Job::NoteMended => {
             note_seen(&store.data);

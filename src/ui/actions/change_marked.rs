@@ -38,7 +38,7 @@ pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<Scr
 }
 
 /// Polls these feeds here, too, although the servers of their accounts poll them; if all of them are, leaves them to the servers again.
-pub fn poll_here(app: &mut App, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
+pub fn poll_here(app: &mut App, now: DateTime<Utc>, feeds: &[FeedKey]) -> Vec<ScreenEffect> {
     let known = feeds.iter().filter_map(|feed| app.engine.feeds.get(feed));
     let mut all: Vec<(FeedKey, Chosen)> =
         known.map(|feed| (feed.key, feed.record.chosen())).collect();

@@ -101,7 +101,7 @@ pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<S
         Command::PollAll => polls_by_hand::poll_feeds(app, now, None),
         Command::PollHere => {
             let feeds = meant_feeds(app, now).unwrap_or_default();
-            change_marked::poll_here(app, now, feeds)
+            change_marked::poll_here(app, now, &feeds)
         }
         Command::Plan => plan_pane::toggle_plan(app, now),
         Command::MoreOften => set_pace(app, now, Pace::More),

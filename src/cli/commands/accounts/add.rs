@@ -42,12 +42,11 @@ pub(in crate::cli) fn log_in(options: &Options, args: &AccountAddArgs) -> Result
     };
     let account = login::new_account(&file, &url, args.name.as_deref(), &user);
     let mut account = account.map_err(Failure::new)?;
-    match &args.password_command {
-        Some(command) => account.password_command = Some(command.clone()),
-        None => {
-            let given = std::env::var(ACCOUNT_PASSWORD).ok();
-            account.password = Some(typed_password(given, account.user.is_empty())?);
-        }
+    if let Some(command) = &args.password_command {
+        account.password_command = Some(command.clone());
+    } else {
+        let given = std::env::var(ACCOUNT_PASSWORD).ok();
+        account.password = Some(typed_password(given, account.user.is_empty())?);
     }
     let path = file.path().display().to_string();
     let typed = args.address.clone();

@@ -222,6 +222,23 @@ impl Store {
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
+    /// Notes the labels on which both sides agree, for the entries that the account still has.
+    fn sync_labels(&mut self, sync: &FeedSync, synced: &mut SyncedFeed) -> Result<(), StoreError> {
+        synced.labels.extend(sync.labels.clone());
+        if let Some(is_sent) = sync.answer {
+            let known = self.synced_labels(sync.feed)?.labels.into_iter();
+            synced.labels.extend(known.map(|(name, label)| (name, label.answered(is_sent))));
+        }
+        let items = &synced.items;
+        for label in synced.labels.values_mut() {
+            label.entries.retain(|id| items.contains_key(id));
+            label.sent.retain(|id| items.contains_key(id));
+            label.held.retain(|id| items.contains_key(id));
+        }
+        synced.labels.retain(|_, label| *label != AgreedLabel::default());
+        Ok(())
+    }
+
     /// Writes what a sync brings for a feed, all or none of it.
     pub(in crate::io::store) fn sync_feed(
         &mut self,
@@ -288,18 +305,7 @@ impl Store {
             marked: u32::try_from(flags.len()).unwrap_or(u32::MAX),
             counters: merged.counters,
         };
-        synced.labels.extend(sync.labels.clone());
-        if let Some(is_sent) = sync.answer {
-            let known = self.synced_labels(feed)?.labels.into_iter();
-            synced.labels.extend(known.map(|(name, label)| (name, label.answered(is_sent))));
-        }
-        let items = &synced.items;
-        for label in synced.labels.values_mut() {
-            label.entries.retain(|id| items.contains_key(id));
-            label.sent.retain(|id| items.contains_key(id));
-            label.held.retain(|id| items.contains_key(id));
-        }
-        synced.labels.retain(|_, label| *label != AgreedLabel::default());
+        self.sync_labels(sync, &mut synced)?;
         let mut batch = Batch::default();
         if synced != before {
             batch.insert(feed_bytes(feed), codec::encode(&synced)?);

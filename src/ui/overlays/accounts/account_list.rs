@@ -65,8 +65,8 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
         Some(Command::Unsubscribe) => pane.leaving = selected,
         Some(Command::PollHere) => {
             let feeds = selected.iter().flat_map(|name| account_sync::feeds_of(&app.engine, name));
-            let feeds = feeds.map(|feed| feed.key).collect();
-            return KeyOutcome::Done(change_marked::poll_here(app, now, feeds));
+            let feeds: Vec<_> = feeds.map(|feed| feed.key).collect();
+            return KeyOutcome::Done(change_marked::poll_here(app, now, &feeds));
         }
         Some(_) | None => app.ui.say(
             now,
