@@ -166,6 +166,7 @@ impl Forecast {
             observed_minutes: now - since,
             whole_days: publications.has_whole_days_only(),
             arrivals,
+            has_dates: publications.has_dates(),
         };
         let known = ForecastBasis { from, precision, document_entries };
         Some(Self { profile, waiting, known })

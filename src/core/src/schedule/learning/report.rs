@@ -45,6 +45,9 @@ pub struct LearnedRhythm {
     /// Number of publications that were seen to arrive, as opposed to only being dated in the first document.
     #[serde(default)]
     pub arrivals: usize,
+    /// Whether any entry had a date, even if too old to learn from.
+    #[serde(default)]
+    pub has_dates: bool,
     /// Expected publications a week.
     pub rate_per_week: f64,
     /// Share of each clock, in the order of [`super::PublicationClock::ALL`].
@@ -71,6 +74,7 @@ pub(super) struct LearnedFrom {
     pub(super) observed_minutes: i64,
     pub(super) whole_days: bool,
     pub(super) arrivals: usize,
+    pub(super) has_dates: bool,
 }
 
 /// The cost and the expected delay of a plan at one pace.
@@ -117,12 +121,13 @@ impl LearnedRhythm {
             reason = "limited to one year"
         )]
         let interval_seconds = (interval * 60.0).round().clamp(1.0, 366.0 * 86_400.0) as u32;
-        let LearnedFrom { publications, observed_minutes, whole_days, arrivals } = from;
+        let LearnedFrom { publications, observed_minutes, whole_days, arrivals, has_dates } = from;
         Self {
             publications,
             observed_minutes,
             whole_days,
             arrivals,
+            has_dates,
             rate_per_week: profile.rate,
             shares: profile.shares,
             polls_per_week: spending.polls_per_week,
@@ -200,7 +205,12 @@ impl LearnedRhythm {
     /// entries were seen to arrive.
     pub fn sentence(&self) -> String {
         if self.publications == 0 {
-            return "nothing was learned: no publication with a usable date was seen".to_owned();
+            let why = if self.has_dates {
+                "all its dates are more than twelve weeks old"
+            } else {
+                "no publication with a usable date was seen"
+            };
+            return format!("nothing was learned: {why}");
         }
         let watched = self.whole_days && self.arrivals >= PUBLICATIONS_MIN;
         let count = counted_words(self.publications, "publication", "publications");

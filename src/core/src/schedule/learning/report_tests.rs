@@ -19,6 +19,7 @@ fn rhythm(publications: usize, observed_minutes: i64, peaks: Vec<Peak>) -> Learn
         observed_minutes,
         whole_days: false,
         arrivals: publications,
+        has_dates: true,
         rate_per_week,
         shares: [0.0, 0.2, 0.3, 0.4, 0.1],
         polls_per_week: 20.0,
@@ -119,4 +120,11 @@ fn saved_delay_is_named_only_after_seen_arrivals() {
     };
     assert!(dated(7).ends_with("usually posts on working days around 09:00 (UTC)"), "{}", dated(7));
     assert!(dated(8).ends_with("the average delay is about 12 min instead of 4 h 10 min"));
+}
+
+#[test]
+fn dates_that_are_only_old_are_called_old() {
+    let said = |has_dates| LearnedRhythm { has_dates, ..rhythm(0, WEEK, Vec::new()) }.sentence();
+    assert_eq!(said(true), "nothing was learned: all its dates are more than twelve weeks old");
+    assert_eq!(said(false), "nothing was learned: no publication with a usable date was seen");
 }
