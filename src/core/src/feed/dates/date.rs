@@ -51,18 +51,18 @@ pub(crate) fn read_date(text: &str, order: Option<DateOrder>) -> Option<ReadDate
 
 /// Returns the offset that a date ends with, such as `+0100` or `-05:30`, in minutes east of UTC.
 pub(crate) fn stated_offset(text: &str) -> Option<i16> {
-    let (before, digits) = text.trim_end().rsplit_once(['+', '-'])?;
-    let (hours, minutes) = match digits.len() {
-        4 => digits.split_at_checked(2)?,
-        5 => digits.split_once(':')?,
+    let text = text.trim_end().as_bytes();
+    let (before, sign, [a, b, c, d]) = match text {
+        [before @ .., sign @ (b'+' | b'-'), a, b, b':', c, d]
+        | [before @ .., sign @ (b'+' | b'-'), a, b, c, d] => (before, *sign, [*a, *b, *c, *d]),
         _ => return None,
     };
-    let is_number = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_number(hours) || !is_number(minutes) || !before.contains(':') {
+    if ![a, b, c, d].iter().all(u8::is_ascii_digit) || !before.contains(&b':') {
         return None;
     }
-    let east = hours.parse::<i16>().ok()? * 60 + minutes.parse::<i16>().ok()?;
-    Some(if text.as_bytes().get(before.len()) == Some(&b'-') { -east } else { east })
+    let number = |tens: u8, ones: u8| i16::from(tens - b'0') * 10 + i16::from(ones - b'0');
+    let east = number(a, b) * 60 + number(c, d);
+    Some(if sign == b'-' { -east } else { east })
 }
 
 /// Checks whether a date states a time but no zone, so that appending a zone would change the parsed instant.
