@@ -108,7 +108,10 @@ fn late_answers_of_the_terminal_never_reach_the_shell() {
         session.press("echo still $((40 + 2)) here\n");
         session.until_it_says("still 42 here");
         assert!(!session.has_written("11;rgb"), "{}", session.text());
-        session.press("fg\n");
+        if round == 0 {
+            session.press("fg\n");
+            until_it_goes_on(&mut session);
+        }
     }
 }
 
