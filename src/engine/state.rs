@@ -45,7 +45,7 @@ const CLOCK_PROVEN: TimeDelta = TimeDelta::days(1);
 const WRITES_WAITING_MAX: usize = 48;
 
 /// The state of the engine. Only [`super::update::update`] changes it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Engine {
     /// Settings from the configuration.
     pub settings: Settings,
@@ -145,54 +145,7 @@ pub struct Engine {
 impl Engine {
     /// Creates the state of an engine without subscriptions.
     pub(super) fn empty(settings: Settings, zone: Tz, salt: u64) -> Self {
-        Self {
-            settings,
-            zone,
-            salt,
-            polls_by_itself: true,
-            offline: false,
-            attended: false,
-            reachability: Reachability::default(),
-            confirming: None,
-            feeds: BTreeMap::new(),
-            ended: BTreeMap::new(),
-            timetable: Timetable::default(),
-            host_queue: HostQueue::default(),
-            polls: BTreeMap::new(),
-            backfills: BTreeMap::new(),
-            poll_run: PollRun::default(),
-            additions: BTreeMap::new(),
-            typed_logins: TypedLogins::default(),
-            imported: None,
-            elsewhere: ElsewhereNoted::default(),
-            syncs_asked: 0,
-            synced: FeedSynced::default(),
-            accounts: Vec::new(),
-            sync_progress: None,
-            mended: None,
-            room_awaited: None,
-            not_saved: None,
-            failed_writes: (0, String::new()),
-            last_feed: 0,
-            unsaved: 0,
-            learning: Learning::default(),
-            pages: BTreeMap::new(),
-            pictures_ahead: PicturesAhead::default(),
-            notifications: Notifications::default(),
-            saved_searches: Vec::new(),
-            filters: Filters::default(),
-            downloads: Downloads::default(),
-            undo: UndoStack::default(),
-            forgets_from: None,
-            backup_day: None,
-            last_job: 0,
-            pending: BTreeMap::new(),
-            writes: BTreeMap::new(),
-            untold: Vec::new(),
-            untold_looked_at: 0,
-            events: Vec::new(),
-            copies: None,
-        }
+        Self { settings, zone, salt, polls_by_itself: true, ..Self::default() }
     }
 
     /// Starts or stops keeping copies of events.

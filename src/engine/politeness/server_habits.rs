@@ -9,7 +9,8 @@ use backissue_core::schedule::Learned;
 
 /// Time without any response but 304 after which one unconditional request is made (SPEC 0, `VALIDATOR_MAX_AGE`).
 const VALIDATOR_MAX_AGE: TimeDelta = TimeDelta::days(8);
-/// Time after which the `ETag` is sent again to a server that ignored it (SPEC D.4 rule 10).
+/// Time after which the `ETag` is sent again to a server that ignored it (SPEC D.4 rule 10), and after which deltas are requested
+/// again if each needed a second request (SPEC D.7).
 const DISTRUST: TimeDelta = TimeDelta::days(30);
 /// Time without any response but 404 after which the feed counts as dead (SPEC D.2).
 const DEAD_AFTER: TimeDelta = TimeDelta::days(30);
@@ -17,8 +18,6 @@ const DEAD_AFTER: TimeDelta = TimeDelta::days(30);
 const SAME_TAGS_MAX: u8 = 2;
 /// Number of consecutive deltas, each of which took a second request to verify, after which none is requested (SPEC D.7).
 const VERIFIED_DELTAS_MAX: u8 = 3;
-/// Days without a request for a delta after [`VERIFIED_DELTAS_MAX`].
-const VERIFIED_DELTAS_DAYS: i64 = 30;
 
 /// Habits of a server, as observed by one feed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,7 +103,7 @@ impl ServerHabits {
         self.verified_deltas = self.verified_deltas.saturating_add(1);
         if self.verified_deltas >= VERIFIED_DELTAS_MAX {
             self.verified_deltas = 0;
-            self.refuse_deltas(now, VERIFIED_DELTAS_DAYS);
+            self.refuse_deltas(now, DISTRUST.num_days());
         }
     }
 

@@ -63,12 +63,6 @@ pub struct Parted {
     pub found: bool,
     /// The oldest entry of the window above the seam.
     pub bottom: u64,
-    /// Whether the publisher changed all ids since then, so that times tell the entries.
-    pub renamed: bool,
-    /// Canonical address of the archive below the seam that was never read, so that its gap shows the seam.
-    pub unread: Option<String>,
-    /// Whether there were more archives to read again than are kept.
-    pub is_lost: bool,
     /// Date of that entry, and the longest interval in seconds between it and the next ones.
     pub above: Option<(DateTime<Utc>, i64)>,
     /// Newest date that was known below the seam.
@@ -76,9 +70,15 @@ pub struct Parted {
     /// Links to the archives that were the newest ones below the seam when a window did not adjoin the last one. All of them
     /// must be read again; the oldest is the first.
     pub stale: Vec<Edge>,
+    /// Whether there were more archives to read again than are kept.
+    pub is_lost: bool,
+    /// Canonical address of the archive below the seam that was never read, so that its gap shows the seam.
+    pub unread: Option<String>,
+    /// Whether the publisher changed all ids since then, so that times tell the entries.
+    pub renamed: bool,
     /// Whether the dates on both sides make it likely that nothing is missing.
     pub likely: bool,
-    /// Whether that archive must be read again whatever the newer ones contain.
+    /// Whether the archives must be read again whatever the newer ones contain.
     pub again: bool,
     /// Whether the oldest entry above the seam has left the window, so that an archive must hold it.
     pub left: bool,

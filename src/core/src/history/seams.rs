@@ -11,7 +11,7 @@ use super::polled::Polled;
 use super::proof::{Attempts, Doubt, HistoryEnd, Parted, Proof};
 use super::record::{Frontier, HistoryRecord};
 use super::walk::archive_walk::Arrival;
-use super::windows::{bottom, order, ordinary_part, times, times_of};
+use super::windows::{bottom, order, ordinary_dates, pinned, times, times_of};
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 
@@ -44,11 +44,8 @@ impl HistoryRecord {
             self.note_left(document);
         } else {
             self.part(now);
-            self.find_sought(&ordinary_part(document, falls));
             // A pinned entry is in the window whatever was published meanwhile: it need not be found, but proves nothing.
-            let found = self.prove().parted.as_ref().is_some_and(|parted| parted.found);
-            self.find_sought(document);
-            self.prove().parted.iter_mut().for_each(|parted| parted.found = found);
+            self.find_sought(document, &pinned(document, falls));
         }
         let proof = self.prove();
         proof.times = times(document, falls);
@@ -63,7 +60,7 @@ impl HistoryRecord {
             let (id, date) = bottom(document, falls).unwrap_or_default();
             parted.bottom = id;
             // The interval to a pinned entry says nothing about how often the feed publishes.
-            let dates = ordinary_part(document, falls).entry_dates();
+            let dates = ordinary_dates(document, falls);
             parted.above = date.map(|date| (date, longest_interval(dates.iter())));
         }
         joins
@@ -128,8 +125,8 @@ impl HistoryRecord {
         }
     }
 
-    /// Takes the entries of a document from those that are sought.
-    pub(super) fn find_sought(&mut self, document: &FeedDocument) {
+    /// Takes the entries of a document from those that are sought. Those that are `pinned` there do not count as found.
+    fn find_sought(&mut self, document: &FeedDocument, pinned: &BTreeSet<u64>) {
         let Some(parted) = self.proof.as_mut().and_then(|proof| proof.parted.as_mut()) else {
             return;
         };
@@ -143,7 +140,7 @@ impl HistoryRecord {
             document.entries.iter().map(|entry| identity_hash(&entry.id)).collect();
         parted.sought.retain(|id, time| {
             let is_here = ids.contains(id) || times.contains(time);
-            parted.found |= is_here;
+            parted.found |= is_here && !pinned.contains(id);
             !is_here && self.tombstones.deleted_at(*id).is_none()
         });
     }
@@ -152,7 +149,7 @@ impl HistoryRecord {
     pub(super) fn mend_seam(&mut self, edge: &Edge, arrival: &Arrival<'_>, nodes: &Nodes) {
         let key = edge.key.as_str();
         let (document, now) = (arrival.document, arrival.fetched_at);
-        self.find_sought(document);
+        self.find_sought(document, &BTreeSet::new());
         let is_final = self.head.as_ref().is_some_and(|head| head.key != key);
         let Some(parted) = self.proof.as_mut().and_then(|proof| proof.parted.as_mut()) else {
             return;
@@ -216,6 +213,9 @@ impl HistoryRecord {
         let Some(proof) = &mut self.proof else { return };
         let mut again: Vec<Edge> = Vec::new();
         if let Some(parted) = proof.parted.as_mut().filter(|parted| parted.attempts.is_due(now)) {
+            // If no document links to the missing archive any more, it has no gap, and the newest one is read instead.
+            let has_gap = |key: &String| self.gaps.contains_key(&GapKey::archive(key));
+            parted.unread = parted.unread.take().filter(has_gap);
             let known = self.head.as_ref().filter(|head| self.settled.as_ref() == Some(&head.key));
             if parted.stale.is_empty() && parted.unread.is_none() {
                 parted.stale.extend(known.cloned());

@@ -63,8 +63,9 @@ fn filled(message: &str, parts: &[&dyn Display]) -> String {
     text
 }
 
-/// Each bracket has a topic, an element and the advice for it; an empty name stands for every other element of the topic. The rules
-/// below a bracket are about this element unless the check names another one.
+/// Builds the rules and the advice from one list. A heading in brackets names a topic, an element and the advice for that element. If its
+/// element is empty, the advice is for all elements of the topic that have no heading. The rules below a heading are about its element,
+/// unless the check names another one.
 macro_rules! rules {
     ($([$topic:ident $element:literal $advice:literal] $($name:ident $level:ident $message:literal;)*)*) => {
         /// Topic, name of the element, and advice; the first row that matches counts.

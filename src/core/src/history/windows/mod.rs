@@ -239,9 +239,9 @@ pub(super) fn bottom(document: &FeedDocument, falls: bool) -> Option<(u64, Optio
     Some(oldest.map_or((last.0, None), |(date, id)| (id, Some(date))))
 }
 
-/// Returns a document with only the entries that are not pinned.
-pub(super) fn ordinary_part(document: &FeedDocument, falls: bool) -> FeedDocument {
-    without(document, &pinned(document, falls))
+/// Returns the dates of the entries that are not pinned, ascending.
+pub(super) fn ordinary_dates(document: &FeedDocument, falls: bool) -> Vec<DateTime<Utc>> {
+    without(document, &pinned(document, falls)).entry_dates()
 }
 
 /// Returns a hash of each entry's times, in document order, with a bit for pinned entries.
@@ -262,7 +262,7 @@ pub(super) fn times_of(entry: &Entry) -> u32 {
 
 /// Returns the entries that are pinned above newer ones: those at the top of a document that are older than its last entry,
 /// unless the document lists its oldest entries first. `falls` means that the last document listed its newest entries first.
-fn pinned(document: &FeedDocument, falls: bool) -> BTreeSet<u64> {
+pub(super) fn pinned(document: &FeedDocument, falls: bool) -> BTreeSet<u64> {
     let dates = dates(document);
     let last = dates.last().filter(|_| falls || order(document) != Ordering::Less);
     let Some(&(_, last)) = last else { return BTreeSet::new() };
