@@ -10,7 +10,7 @@ use backissue::engine::poll::fetch::{
     AnswerBody, FailureClass, FetchFailure, FetchRequest, Fetched, RequestKind,
 };
 use backissue::engine::state::Engine;
-use backissue_core::history::{FeedKey, GapKind};
+use backissue_core::history::FeedKey;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::archives::Archives;
@@ -240,12 +240,14 @@ pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String
         }
         Purpose::Archive(feed) => {
             checks.counts.archives += 1;
-            // After an overrun the newest archive is read once more, since it may have grown (SPEC C.8.1).
-            let history = machine.app.engine.feeds.get(&feed).map(|feed| &feed.history);
-            let is_overrun = history.is_some_and(|history| {
-                history.gaps.values().any(|gap| gap.kind() == GapKind::Overrun)
-            });
-            if observer.archives.is_kept(feed, &request.url) && !is_overrun {
+            // An archive is read again only to close a seam, or because it was not whole (SPEC C.8.1).
+            let feed_of = machine.app.engine.feeds.get(&feed);
+            let proof = feed_of.and_then(|feed| feed.history.proof.as_deref());
+            let stale = proof.iter().filter_map(|proof| proof.parted.as_ref());
+            let flawed = proof.iter().filter_map(|proof| Some(&proof.flawed.as_ref()?.0));
+            let mut wanted = stale.flat_map(|parted| &parted.stale).chain(flawed);
+            let is_wanted = wanted.any(|edge| edge.url == request.url);
+            if observer.archives.is_kept(feed, &request.url) && !is_wanted {
                 Err("an archive that is kept is asked for again".into())
             } else {
                 Ok(())
