@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::engine::backfill::gap_rows;
-use crate::engine::entries::entry_json;
+use crate::engine::entries::entry_view;
 use crate::engine::feeds::subscription::{Obstacle, Subscription};
 use crate::engine::feeds::trouble::{self, Concern};
 use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
@@ -14,7 +14,7 @@ use crate::engine::state::Engine;
 use backissue_core::feed::characters::is_bidi_control;
 use backissue_core::history::{Gap, GapKind, GapState, HistoryStatus as HistoryStanding, Reason};
 use backissue_core::schedule::{self, FeedStatus, SettledBy};
-pub(super) use entry_json::{entry, time};
+pub(super) use entry_view::time;
 
 /// Converts a validator (`ETag` or `Last-Modified`) to text, with replacement characters for invalid UTF-8.
 fn validator_text(bytes: Option<&Vec<u8>>) -> Value {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
-use super::entries::entry_json::time;
+use super::entries::entry_view::time;
 use super::event::{Event, NoticeLevel};
 use super::feeds::subscription::SubscriptionRecord;
 use super::poll::poll_results::{PollOutcome, PollResult};

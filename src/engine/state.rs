@@ -18,9 +18,10 @@ use super::entries::filter_work::Filters;
 use super::entries::full_text::FullText;
 use super::entries::notification_queue::Notifications;
 use super::entries::pictures_ahead::PicturesAhead;
+use super::entries::rows::Scope;
 use super::event::{Event, NoticeOffer};
 use super::feeds::addition::{Addition, Imported, TypedLogins};
-use super::feeds::subscription::{SavedSubscription, Subscription};
+use super::feeds::subscription::{SavedSubscription, Subscription, unread_of};
 use super::moving::elsewhere::ElsewhereNoted;
 use super::politeness::host_queue::HostQueue;
 use super::politeness::reachability::Reachability;
@@ -193,9 +194,16 @@ impl Engine {
         self.writes.len() >= WRITES_WAITING_MAX
     }
 
-    /// Returns the number of unread entries in all feeds.
-    pub fn unread(&self) -> u32 {
-        self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.unread))
+    /// Returns the number of unread entries in the feeds that are not quiet, as the list of all unread entries has them.
+    pub fn unread(&self) -> u64 {
+        unread_of(self.feeds.values().map(|feed| (&feed.record, feed.counters)), false)
+    }
+
+    /// Returns the feeds that are not quiet: those in the list of all unread entries.
+    pub fn loud_feeds(&self) -> Scope {
+        let loud = self.feeds.values().filter(|feed| !feed.record.feed_settings.quiet);
+        let loud: Vec<FeedKey> = loud.map(|feed| feed.key).collect();
+        if loud.len() == self.feeds.len() { Scope::Everything } else { Scope::Feeds(loud) }
     }
 
     /// Returns the number of starred entries in all feeds.

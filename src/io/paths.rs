@@ -2,12 +2,12 @@
 
 use super::named_files::{self, FileKind, NamedFile};
 use super::store::Texts;
+use crate::engine::entries::entry_view::{EntryView, FeedOfEntry};
 use crate::engine::input::Input;
 use crate::ui::input::ScreenInput;
 use crate::view::panes::entry_text;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::EntryKey;
-use backissue_core::publish::outgoing_entry;
 
 /// Maximum number of names in a folder that are compared with the typed path for completion.
 const PATHS_MAX: usize = 20_000;
@@ -77,20 +77,18 @@ pub(super) fn export(path: &str, text: &str) -> ScreenInput {
 pub(super) fn save_entries(
     path: &str,
     texts: &Texts,
-    entries: &[(EntryKey, String)],
+    entries: &[(EntryKey, FeedOfEntry)],
 ) -> ScreenInput {
     let mut written = Vec::new();
-    for (key, feed) in entries {
-        let read = texts.read(key.feed, [key.seq].into_iter()).remove(&key.seq);
-        let Some((kept, body)) = read else {
+    for &(key, ref feed) in entries {
+        let Some(entry) = texts.entry(key) else {
             let why = format!(
                 "'{path}' is not written: the record of entry {key} is lost; run 'backissue doctor'"
             );
             return Input::Trouble(why).into();
         };
-        let (kept, body) = outgoing_entry(kept, body);
-        let markup = body.as_ref().and_then(|body| body.text()).unwrap_or_default();
-        written.push(entry_text::markdown(&kept, feed, markup));
+        let view = EntryView::new(entry, feed.clone()).outgoing();
+        written.push(entry_text::markdown(&view));
     }
     let file = NamedFile { path: expand_home(path), kind: FileKind::Markdown, force: false };
     let text = written.join("\n---\n\n");

@@ -4,6 +4,7 @@ use super::reader::lines::Rendered;
 use super::state::pictures::PictureWork;
 use super::state::reader::TextSource;
 use crate::engine::effect::Effect;
+use crate::engine::entries::entry_view::FeedOfEntry;
 use crate::engine::request::ScreenRequest;
 use crate::engine::settings::Secret;
 use backissue_core::feed::Enclosure;
@@ -44,8 +45,8 @@ pub enum ScreenEffect {
     SaveEntries {
         /// Path of the file as the user typed it.
         path: String,
-        /// The entries, each with the title of its feed.
-        entries: Vec<(EntryKey, String)>,
+        /// The entries, each with what is known about its feed.
+        entries: Vec<(EntryKey, FeedOfEntry)>,
     },
     /// Log in to a server and store the account.
     AddAccount(Box<NewLogin>),

@@ -15,6 +15,7 @@
     reason = "a test may panic, know how late it is, be short, and run in several settings; this binary exports nothing"
 )]
 
+mod agreement;
 mod cli;
 mod docs;
 mod downloads;

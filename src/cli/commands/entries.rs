@@ -12,13 +12,15 @@ use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup, time_args};
 use crate::engine::backfill::gap_rows;
+use crate::engine::entries::entry_view::EntryView;
+use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::search_query;
 use crate::engine::state::Engine;
 use crate::io::clock;
 use backissue_core::feed::logins::without_logins;
-use backissue_core::history::{EntryKey, FeedKey, Flags, Gap, KeptEntry};
+use backissue_core::history::{EntryKey, FeedKey, Gap};
 use backissue_core::search::{RowTest, When};
 
 /// Number of entries to read from the store at once. Reading several is faster, because one record of the store holds several
@@ -53,8 +55,8 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
     for slice in rows.get(..limit).unwrap_or_default().chunks(SLICE) {
         let keys: Vec<EntryKey> = slice.iter().filter_map(|key| key.entry()).collect();
         let entries = desk.look(move |store| store.entries(&keys))?.into_iter();
-        let entries: BTreeMap<EntryKey, (KeptEntry, Flags)> =
-            entries.map(|(key, kept, flags)| (key, (kept, flags))).collect();
+        let mut entries: BTreeMap<EntryKey, LoadedEntry> =
+            entries.map(|entry| (entry.key, entry)).collect();
         for &row in slice {
             if desk.is_closed() {
                 return Ok(Done::All);
@@ -62,18 +64,19 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
             let Some(feed) = engine.feeds.get(&row.feed()) else { continue };
             match row {
                 RowKey::Entry(key) => {
-                    let Some((kept, flags)) = entries.get(&key) else {
+                    let Some(entry) = entries.remove(&key) else {
                         left_out = left_out.saturating_add(1);
                         continue;
                     };
                     if args.json {
-                        let mut entry = json::entry(key, feed.record.shown_title(), kept, *flags);
+                        let is_hidden = entry.flags.is_hidden();
+                        let mut entry = EntryView::of(&engine, entry).json();
                         if let Some(fields) = entry.as_object_mut().filter(|_| args.hidden) {
-                            fields.insert("hidden".into(), Value::Bool(flags.is_hidden()));
+                            fields.insert("hidden".into(), Value::Bool(is_hidden));
                         }
                         list.push(&entry);
                     } else {
-                        desk.put(&entry_line(key, feed, kept, *flags));
+                        desk.put(&entry_line(feed, &entry));
                     }
                 }
                 RowKey::Gap(key, gap) => {
@@ -104,7 +107,10 @@ fn find_scope(
     let feed = args.feed.as_deref().map(|typed| lookup::find_subscription(engine, typed));
     let feed = feed.transpose()?;
     let Some(text) = &args.search else {
-        return Ok(feed.map_or(Scope::Everything, |feed| Scope::Feeds(vec![feed])));
+        let everywhere = || {
+            if args.unread { engine.loud_feeds() } else { Scope::Everything }
+        };
+        return Ok(feed.map_or_else(everywhere, |feed| Scope::Feeds(vec![feed])));
     };
     let mut matching = search_query::resolve(engine, now, text, false)
         .map_err(|flaw| Failure::new(without_logins(&flaw.to_string())))?;
@@ -119,7 +125,8 @@ fn find_scope(
     Ok(Scope::Found(Box::new(matching)))
 }
 
-fn entry_line(key: EntryKey, feed: &Subscription, kept: &KeptEntry, flags: Flags) -> String {
+fn entry_line(feed: &Subscription, entry: &LoadedEntry) -> String {
+    let LoadedEntry { key, kept, flags, .. } = entry;
     let mark = if flags.is_unread() { "●" } else { " " };
     let star = if flags.is_starred() { "★" } else { " " };
     let date = kept.listed().format("%Y-%m-%d %H:%M");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::cli::args::SearchArgs;
 use crate::cli::context::CommandContext;
@@ -10,12 +10,12 @@ use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces};
 use crate::engine::backfill::gap_rows;
+use crate::engine::entries::entry_view::EntryView;
+use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::search_query;
 use crate::engine::state::Engine;
 use crate::io::clock;
-use crate::io::store::SearchHit;
 use backissue_core::feed::logins::without_logins;
-use backissue_core::history::{EntryKey, Flags, KeptEntry};
 use backissue_core::search::{Marks, Matching};
 
 /// Maximum length of a snippet, in characters.
@@ -55,14 +55,19 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SearchArgs) -> Result<Do
             let kept = store.entries(&[key])?.pop();
             Ok(kept.map(|kept| (kept, store.snippet(key, &words, SNIPPET_CHARS).marked())))
         })?;
-        let Some(((_, kept, flags), snippet)) = shown else {
+        let Some((entry, snippet)) = shown else {
             left_out = left_out.saturating_add(1);
             continue;
         };
         if args.json {
-            list.push(&in_json(&engine, *hit, &kept, flags, &snippet));
+            let mut fields = EntryView::of(&engine, entry).json();
+            if let Some(fields) = fields.as_object_mut() {
+                fields.insert("score".into(), json!(hit.score));
+                fields.insert("snippet".into(), json!(snippet));
+            }
+            list.push(&fields);
         } else {
-            desk.put(&hit_lines(&engine, hit.key, &kept, flags, &marks, &snippet));
+            desk.put(&hit_lines(&engine, &entry, &marks, &snippet));
         }
     }
     if args.json {
@@ -84,34 +89,9 @@ pub(in crate::cli) fn catch_up(desk: &CommandContext) -> Result<(), Failure> {
     Ok(())
 }
 
-fn find_title(engine: &Engine, key: EntryKey) -> &str {
-    engine.feeds.get(&key.feed).map_or("", |feed| feed.record.shown_title())
-}
-
-fn in_json(
-    engine: &Engine,
-    hit: SearchHit,
-    kept: &KeptEntry,
-    flags: Flags,
-    snippet: &str,
-) -> Value {
-    let mut entry = pieces::entry(hit.key, find_title(engine, hit.key), kept, flags);
-    if let Some(fields) = entry.as_object_mut() {
-        fields.insert("score".into(), json!(hit.score));
-        fields.insert("snippet".into(), json!(snippet));
-    }
-    entry
-}
-
 /// Formats a hit as one line, and its snippet, if any, as a second line.
-fn hit_lines(
-    engine: &Engine,
-    key: EntryKey,
-    kept: &KeptEntry,
-    flags: Flags,
-    marks: &Marks,
-    snippet: &str,
-) -> String {
+fn hit_lines(engine: &Engine, entry: &LoadedEntry, marks: &Marks, snippet: &str) -> String {
+    let LoadedEntry { key, kept, flags, .. } = entry;
     let mark = if flags.is_unread() { "●" } else { " " };
     let star = if flags.is_starred() { "★" } else { " " };
     let date = kept.listed().format("%Y-%m-%d");
@@ -119,7 +99,7 @@ fn hit_lines(
         "" => "(no title)".to_owned(),
         title => marks.snippet(title, usize::MAX).marked(),
     };
-    let feed = find_title(engine, key);
+    let feed = engine.feeds.get(&key.feed).map_or("", |feed| feed.record.shown_title());
     let line = format!("{:>9} {mark}{star} {date}  {own}  · {feed}", key.to_string());
     if snippet.is_empty() { line } else { format!("{line}\n             {snippet}") }
 }

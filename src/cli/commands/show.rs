@@ -4,6 +4,7 @@ use crate::cli::Done;
 use crate::cli::args::ShowArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
+use crate::engine::entries::entry_view::EntryView;
 use crate::ui::reader::lines::StyledLine;
 use crate::view::html::{self, Column};
 use crate::view::panes::entry_text;
@@ -15,30 +16,26 @@ const WIDTH: Column = Column { width: 80, slides: false };
 /// Runs `backissue show`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &ShowArgs) -> Result<Done, Failure> {
     let key: EntryKey = args.entry.parse().map_err(Failure::new)?;
-    let found = desk.look(move |store| {
-        let kept = store.entry(key)?;
-        kept.map(|(kept, _)| store.body(key).map(|body| (kept, body))).transpose()
-    })?;
-    let Some((kept, body)) = found else {
+    let Ok(entry) = desk.look(move |store| store.read_entry(key))? else {
         return Err(no_entry(key));
     };
-    let markup = body.as_ref().and_then(|body| body.text()).unwrap_or_default();
+    let view = EntryView::of(&desk.engine()?, entry);
+    let (_, markup, base) = view.text();
     if args.html {
         desk.put(markup);
         return Ok(Done::All);
     }
-    let base = kept.link.clone();
     if args.text {
-        for line in &html::render(markup, base.as_deref(), WIDTH).lines {
+        for line in &html::render(markup, base, WIDTH).lines {
             desk.put(StyledLine::text(line).trim_end());
         }
         return Ok(Done::All);
     }
-    desk.put(&entry_text::head(&kept, None));
-    if let Some(words) = kept.former_id_words() {
+    desk.put(&entry_text::head(&view));
+    if let Some(words) = view.entry.kept.former_id_words() {
         desk.put(&words);
     }
-    desk.put(entry_text::body(markup, base.as_deref()).trim_end_matches('\n'));
+    desk.put(entry_text::body(&view).trim_end_matches('\n'));
     Ok(Done::All)
 }
 

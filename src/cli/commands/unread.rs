@@ -6,7 +6,7 @@ use crate::cli::args_changes::UnreadArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces, lookup};
-use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::engine::feeds::subscription::{SubscriptionRecord, unread_of};
 use crate::io::console;
 use crate::io::store::Store;
 use backissue_core::history::{Counters, FeedKey};
@@ -45,7 +45,11 @@ fn count_unread<'r>(
     let sum = |of: fn(Counters) -> u32| {
         wanted.clone().map(|(.., counters)| u64::from(of(counters))).sum::<u64>()
     };
-    let unread = sum(|counters| counters.unread);
+    let of =
+        |quiet| unread_of(wanted.clone().map(|(_, record, counters)| (record, counters)), quiet);
+    // A quiet feed that is named counts like any other.
+    let in_quiet = if typed.is_empty() { of(true) } else { 0 };
+    let unread = sum(|counters| counters.unread).saturating_sub(in_quiet);
     if !in_json {
         return Ok(unread.to_string());
     }
@@ -62,7 +66,12 @@ fn count_unread<'r>(
         })
         .collect();
     let starred = sum(|counters| counters.starred);
-    Ok(pieces::text(&json!({ "unread": unread, "starred": starred, "feeds": each })))
+    Ok(pieces::text(&json!({
+        "unread": unread,
+        "unread_in_quiet_feeds": in_quiet,
+        "starred": starred,
+        "feeds": each,
+    })))
 }
 
 #[cfg(test)]

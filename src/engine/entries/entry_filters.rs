@@ -52,9 +52,10 @@ pub fn reasons(engine: &Engine, entry: &LoadedEntry) -> Vec<String> {
     .collect()
 }
 
-/// Returns the labels that filters gave to an entry.
-pub fn labels<'m>(engine: &'m Engine, ruled: &'m [u32]) -> impl Iterator<Item = &'m str> {
-    ruled.iter().filter_map(|&id| engine.filters.get(id)?.action.label())
+/// Returns the labels of an entry, sorted and each once. `ruled` are the numbers of the filters that matched it.
+pub fn labels(engine: &Engine, ruled: &[u32]) -> Vec<String> {
+    let labels = ruled.iter().filter_map(|&id| engine.filters.get(id)?.action.label());
+    labels.map(str::to_owned).collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 /// Returns the labels of an entry that the user set by hand.

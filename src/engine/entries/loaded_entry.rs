@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::full_text::FullText;
+use backissue_core::feed::text::strip_markup;
 use backissue_core::history::{EntryBody, EntryKey, Flags, KeptEntry};
 
 /// An entry loaded from the store to be shown or passed to a command.
@@ -24,6 +25,38 @@ pub struct LoadedEntry {
     pub full: Option<FullText>,
     /// Numbers of the filters that matched the entry.
     pub ruled: Vec<u32>,
+}
+
+impl LoadedEntry {
+    /// Creates an entry without its texts, as lists need it.
+    pub const fn without_text(
+        key: EntryKey,
+        kept: KeptEntry,
+        flags: Flags,
+        ruled: Vec<u32>,
+    ) -> Self {
+        Self { key, kept, flags, body: None, text_gone: false, place: None, full: None, ruled }
+    }
+
+    /// Returns the markup of the text from the feed.
+    pub fn feed_text(&self) -> Option<&str> {
+        self.body.as_ref().and_then(EntryBody::text)
+    }
+
+    /// Returns the text of the entry's page. Returns `None` if the page was not fetched, contains no readable text, or has less of
+    /// the text than the feed.
+    pub fn page(&self) -> Option<&FullText> {
+        self.full.as_ref().filter(|full| full.failed.is_none() && !self.has_more_than(full))
+    }
+
+    /// Checks whether the feed has more of the text than the page.
+    fn has_more_than(&self, full: &FullText) -> bool {
+        let letters =
+            |html: &str| strip_markup(html).chars().filter(|c| !c.is_whitespace()).count();
+        self.feed_text().is_some_and(|text| {
+            text.len() > full.html.len() / 2 && letters(text) > letters(&full.html)
+        })
+    }
 }
 
 /// A position in a text, counted in characters so that it does not depend on the width of the screen.

@@ -3,7 +3,7 @@
 pub mod account_sync;
 pub mod ahead;
 pub mod entry_filters;
-pub mod entry_json;
+pub mod entry_view;
 pub mod filter_work;
 pub mod full_text;
 pub mod loaded_entry;

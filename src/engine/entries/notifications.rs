@@ -7,10 +7,10 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::entry_filters;
+use super::entry_view::EntryView;
 use super::loaded_entry::LoadedEntry;
 use crate::engine::effect::Effect;
 use crate::engine::external::external_run::{ExternalRun, RunInput, RunPurpose};
-use crate::engine::external::run_external::handed_entry as told_of;
 use crate::engine::poll::poll_stage::News;
 use crate::engine::settings::DesktopNotes;
 use crate::engine::state::Engine;
@@ -111,7 +111,7 @@ pub fn entries_read(
     }
     let mut effects = Vec::new();
     if let (Some(command), false) = (engine.settings.commands.on_new.clone(), entries.is_empty()) {
-        let entries = entries.into_iter().map(|entry| told_of(engine, entry)).collect();
+        let entries = entries.into_iter().map(|entry| EntryView::of(engine, entry)).collect();
         let (purpose, input) = (RunPurpose::News, RunInput::News(entries));
         effects.push(Effect::Run(Box::new(ExternalRun::new(purpose, command, input))));
         engine.notifications.under_way = true;
@@ -128,8 +128,7 @@ fn is_wanted(engine: &Engine, now: DateTime<Utc>, entry: &LoadedEntry) -> bool {
     let only = named.map_or(only, |saved| &saved.text);
     let Ok(query) = parse(only, false, engine.zone) else { return false };
     let Some(feed) = engine.feeds.get(&entry.key.feed) else { return false };
-    let labels: Vec<String> =
-        entry_filters::labels(engine, &entry.ruled).map(str::to_owned).collect();
+    let labels = entry_filters::labels(engine, &entry.ruled);
     query.condition.holds(&Subject {
         feed: feed.record.names(entry.key.feed),
         flags: entry.flags,

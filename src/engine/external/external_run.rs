@@ -1,7 +1,7 @@
 //! A run of an external command: its purpose and its input.
 
 use super::external_command::ExternalCommand;
-use crate::engine::entries::loaded_entry::LoadedEntry;
+use crate::engine::entries::entry_view::EntryView;
 
 /// An external command to start, with its purpose and input.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,22 +55,11 @@ pub enum RunInput {
     /// No input.
     Nothing,
     /// An entry, as text or as JSON.
-    Entry(Box<HandedEntry>),
+    Entry(Box<EntryView>),
     /// Several new entries, as one JSON document.
-    News(Vec<HandedEntry>),
+    News(Vec<EntryView>),
     /// The last part of backissue's log.
     Log,
     /// What another command printed.
     Text(String),
-}
-
-/// An entry as passed to a command.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HandedEntry {
-    /// Entry to pass.
-    pub entry: LoadedEntry,
-    /// Title of its feed.
-    pub feed_title: String,
-    /// Address of its feed.
-    pub feed_url: String,
 }

@@ -1,9 +1,10 @@
 //! Starts the user's external commands and reports their results.
 
 use super::external_command::ExternalCommand;
-use super::external_run::{ExternalRun, HandedEntry, RunInput, RunPurpose};
+use super::external_run::{ExternalRun, RunInput, RunPurpose};
 use super::open_rules::{command_for_link, command_for_media};
 use crate::engine::effect::Effect;
+use crate::engine::entries::entry_view::EntryView;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::state::Engine;
 use backissue_core::feed::text::one_line;
@@ -14,14 +15,6 @@ const PAGERS: [&str; 2] = ["!less", "!more"];
 /// Maximum number of characters of a command's output in a notice.
 const TOLD_CHARS_MAX: usize = 300;
 
-/// Returns an entry together with the title and address of its feed, to be passed to a command.
-pub fn handed_entry(engine: &Engine, entry: LoadedEntry) -> HandedEntry {
-    let record = engine.feeds.get(&entry.key.feed).map(|feed| &feed.record);
-    let feed_title = record.map(|record| record.shown_title().to_owned()).unwrap_or_default();
-    let feed_url = record.map(|record| record.url.clone()).unwrap_or_default();
-    HandedEntry { entry, feed_title, feed_url }
-}
-
 /// Returns the effect that passes an entry to a command.
 pub fn pipe(
     engine: &Engine,
@@ -29,7 +22,7 @@ pub fn pipe(
     command: ExternalCommand,
     purpose: RunPurpose,
 ) -> Effect {
-    let input = RunInput::Entry(Box::new(handed_entry(engine, entry)));
+    let input = RunInput::Entry(Box::new(EntryView::of(engine, entry)));
     Effect::Run(Box::new(ExternalRun::new(purpose, command, input)))
 }
 

@@ -277,6 +277,15 @@ pub fn missing_in(history: &HistoryRecord) -> BTreeMap<GapKey, String> {
     missing.map(|(key, gap)| (*key, gap.edge.url.clone())).collect()
 }
 
+/// Returns the number of unread entries in the feeds that are quiet, or in those that are not.
+pub fn unread_of<'r>(
+    feeds: impl Iterator<Item = (&'r SubscriptionRecord, Counters)>,
+    quiet: bool,
+) -> u64 {
+    let feeds = feeds.filter(|(record, _)| record.feed_settings.quiet == quiet);
+    feeds.map(|(_, counters)| u64::from(counters.unread)).sum()
+}
+
 impl SubscriptionRecord {
     /// Returns the title to show: the user's, or else the publisher's, or else the address.
     pub fn shown_title(&self) -> &str {

@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use chrono::SubsecRound;
 use serde_json::{Map, Value, json};
 
-use crate::engine::entries::entry_json::time;
-use crate::engine::entries::loaded_entry::LoadedEntry;
-use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::engine::entries::entry_view::{EntryView, time};
 use backissue_core::feed::Enclosure;
 use backissue_core::feed::outgoing::{escaped_attribute, outgoing_link};
 use backissue_core::feed::text::{TITLE_MAX, one_line};
@@ -28,20 +26,9 @@ pub const JSON_FEED_HEAD: &str = "{
 /// Last line of a JSON Feed.
 pub const JSON_FEED_END: &str = "]}";
 
-/// An entry to export.
-#[derive(Debug, Clone, Copy)]
-pub struct ExportedEntry<'e> {
-    /// The entry with its text.
-    pub entry: &'e LoadedEntry,
-    /// Its feed.
-    pub feed: &'e SubscriptionRecord,
-    /// Its labels.
-    pub labels: &'e [String],
-}
-
 /// Returns the lines of a bookmark. An entry without a web page has none.
-pub fn bookmark(exported: &ExportedEntry<'_>) -> Option<String> {
-    let ExportedEntry { entry, feed, labels } = exported;
+pub fn bookmark(view: &EntryView) -> Option<String> {
+    let EntryView { entry, feed, labels, .. } = view;
     let kept = &entry.kept;
     let link = kept.link.as_deref()?;
     if !["http://", "https://"].iter().any(|scheme| link.starts_with(scheme)) {
@@ -59,7 +46,7 @@ pub fn bookmark(exported: &ExportedEntry<'_>) -> Option<String> {
         escaped(link),
         kept.listed().timestamp().max(0),
         escaped(kept.shown_title()),
-        escaped(&feed.outgoing_title()),
+        escaped(&feed.title),
     ))
 }
 
@@ -69,8 +56,8 @@ fn escaped(text: &str) -> String {
 
 /// Returns an item of a JSON Feed. `ids` are those of earlier items: the id of an item occurs once, although two feeds may have the
 /// same.
-pub fn json_feed_item(exported: &ExportedEntry<'_>, ids: &mut BTreeSet<String>) -> Value {
-    let ExportedEntry { entry, feed, labels } = exported;
+pub fn json_feed_item(view: &EntryView, ids: &mut BTreeSet<String>) -> Value {
+    let EntryView { entry, feed, labels, .. } = view;
     let kept = &entry.kept;
     let feed_url = outgoing_link(&feed.url);
     let mut id = kept.id.clone();
@@ -78,7 +65,6 @@ pub fn json_feed_item(exported: &ExportedEntry<'_>, ids: &mut BTreeSet<String>) 
         id = format!("{} {id}", feed_url.as_deref().unwrap_or_default());
     }
     ids.insert(id.clone());
-    let content = entry.body.as_ref().and_then(|body| body.text());
     let time_of =
         |at: Option<chrono::DateTime<chrono::Utc>>| time(at.map(|at| at.trunc_subsecs(0)));
     let author = kept.author.as_ref().map(|name| json!([{ "name": name }]));
@@ -86,7 +72,7 @@ pub fn json_feed_item(exported: &ExportedEntry<'_>, ids: &mut BTreeSet<String>) 
         ("id", json!(id)),
         ("url", json!(kept.link)),
         ("title", json!(kept.title)),
-        ("content_html", json!(content.unwrap_or_default())),
+        ("content_html", json!(view.text().1)),
         ("date_published", time_of(kept.published)),
         ("date_modified", time_of(kept.updated)),
         ("authors", author.unwrap_or_default()),
@@ -96,7 +82,7 @@ pub fn json_feed_item(exported: &ExportedEntry<'_>, ids: &mut BTreeSet<String>) 
             "_backissue",
             json!({
                 "feed_url": feed_url.unwrap_or_default(),
-                "feed_title": feed.outgoing_title(),
+                "feed_title": feed.title,
                 "id": kept.id,
                 "read": entry.flags.is_read(),
                 "starred": entry.flags.is_starred(),

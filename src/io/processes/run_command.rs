@@ -16,9 +16,9 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::start::{self, apart};
-use crate::engine::entries::entry_json;
+use crate::engine::entries::entry_view;
 use crate::engine::external::external_command::ExternalCommand;
-use crate::engine::external::external_run::{ExternalRun, HandedEntry, RunInput, RunPurpose};
+use crate::engine::external::external_run::{ExternalRun, RunInput, RunPurpose};
 use crate::engine::input::Input;
 use crate::io::log::log_tail;
 use crate::io::system::words::system_words;
@@ -144,8 +144,8 @@ fn describe(command: &mut Command, input: &RunInput) {
     let variables = [
         ("BACKISSUE_TITLE", kept.shown_title()),
         ("BACKISSUE_LINK", kept.link.as_deref().unwrap_or_default()),
-        ("BACKISSUE_FEED", &told.feed_title),
-        ("BACKISSUE_FEED_URL", &told.feed_url),
+        ("BACKISSUE_FEED", &told.feed.title),
+        ("BACKISSUE_FEED_URL", &told.feed.url),
     ];
     for (name, value) in variables {
         command.env(name, one_line(value, 4096));
@@ -157,9 +157,11 @@ async fn input(external: ExternalRun) -> Vec<u8> {
     let json = external.command.json;
     let made = tokio::task::spawn_blocking(move || match external.input {
         RunInput::Nothing => Vec::new(),
-        RunInput::Entry(told) if json => document(&entry_json::entry_json(&told)),
-        RunInput::Entry(told) => text(&told).into_bytes(),
-        RunInput::News(entries) => document(&entry_json::news(&entries)),
+        RunInput::Entry(told) if json => document(&told.json_with_text()),
+        RunInput::Entry(told) => {
+            format!("{}\n{}", entry_text::head(&told), entry_text::body(&told)).into_bytes()
+        }
+        RunInput::News(entries) => document(&entry_view::news(&entries)),
         RunInput::Log => log_tail(),
         RunInput::Text(text) => text.into_bytes(),
     });
@@ -170,15 +172,6 @@ fn document(value: &Value) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(value).unwrap_or_default();
     bytes.push(b'\n');
     bytes
-}
-
-fn text(told: &HandedEntry) -> String {
-    let loaded = &told.entry;
-    let markup = loaded.body.as_ref().and_then(|body| body.text()).unwrap_or_default();
-    let mut text = entry_text::head(&loaded.kept, Some(&told.feed_title));
-    text.push('\n');
-    text.push_str(&entry_text::body(markup, loaded.kept.link.as_deref()));
-    text
 }
 
 /// Returns the output of a command. A process that the command left running may keep the pipe open, so the wait is limited.

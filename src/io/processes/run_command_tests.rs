@@ -3,11 +3,12 @@
 use chrono::DateTime;
 
 use super::*;
+use crate::engine::entries::entry_view::{EntryView, FeedOfEntry};
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use backissue_core::history::rank::{Position, Rank};
 use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flags, KeptEntry};
 
-fn told() -> Box<HandedEntry> {
+fn told() -> Box<EntryView> {
     let mut entry =
         backissue_core::feed::Entry { title: Some("Wax & <b>".into()), ..Default::default() };
     entry.link = Some("https://a.example/1".into());
@@ -19,18 +20,13 @@ fn told() -> Box<HandedEntry> {
         fetched_at: DateTime::UNIX_EPOCH,
     };
     let kept = KeptEntry::from_copy(&entry, DateTime::UNIX_EPOCH, rank);
-    let entry = LoadedEntry {
-        key: EntryKey { feed: FeedKey(1), seq: 2 },
-        kept,
-        flags: Flags::NEW,
-        body: Some(EntryBody::from_copy(&entry)),
-        text_gone: false,
-        ruled: Vec::new(),
-        place: None,
-        full: None,
-    };
-    let (feed_title, feed_url) = ("Notes".into(), "https://a.example/feed".into());
-    Box::new(HandedEntry { entry, feed_title, feed_url })
+    let key = EntryKey { feed: FeedKey(1), seq: 2 };
+    let body = Some(EntryBody::from_copy(&entry));
+    let entry =
+        LoadedEntry { body, ..LoadedEntry::without_text(key, kept, Flags::NEW, Vec::new()) };
+    let (title, url) = ("Notes".into(), "https://a.example/feed".into());
+    let feed = FeedOfEntry { title, url, shows_page: false };
+    Box::new(EntryView::new(entry, feed))
 }
 
 async fn run_typed(text: &str, seconds: u64) -> Result<Option<String>, String> {

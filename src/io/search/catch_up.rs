@@ -140,7 +140,7 @@ impl CatchUp {
             // An entry whose record is damaged has no words; the doctor says so.
             if let Some((kept, body)) = texts.remove(&seq) {
                 let page = pages.contains_key(&seq).then(|| self.texts.page(key)).flatten();
-                let whole = page.map(|page| body.clone().unwrap_or_default().with_page(&page));
+                let whole = page.map(|page| body.clone().unwrap_or_default().with_page(&page.html));
                 let words = EntryTexts::new(&kept, whole.as_ref().or(body.as_ref()));
                 self.writer.add(key, stamp, &words);
             } else if *slot != 0 {

@@ -172,10 +172,7 @@ fn is_same_row(a: &FeedsRow, b: &FeedsRow) -> bool {
 pub fn count_unread(app: &App, row: &FeedsRow) -> u32 {
     let of = |key: &FeedKey| app.engine.feeds.get(key).map_or(0, |feed| feed.counters.unread);
     match row {
-        FeedsRow::AllUnread => {
-            let feeds = app.engine.feeds.values().filter(|feed| !feed.record.feed_settings.quiet);
-            feeds.fold(0, |sum, feed| sum.saturating_add(feed.counters.unread))
-        }
+        FeedsRow::AllUnread => u32::try_from(app.engine.unread()).unwrap_or(u32::MAX),
         FeedsRow::Today => app.ui.today.value,
         FeedsRow::Starred => app.engine.starred(),
         FeedsRow::Gaps | FeedsRow::Attention => 0,

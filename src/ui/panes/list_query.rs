@@ -32,7 +32,7 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
     let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
     let query = match screen.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread) => {
-            ListQuery { scope: loud_feeds(app), ..everything(Show::Unread, None) }
+            ListQuery { scope: app.engine.loud_feeds(), ..everything(Show::Unread, None) }
         }
         Some(FeedsRow::Today) => {
             everything(screen.show, Some(day_start(day_of(now, app.engine.zone), app.engine.zone)))
@@ -55,16 +55,6 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
         Some(FeedsRow::Feed(key, _)) => feeds(vec![*key]),
     };
     ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
-}
-
-/// Returns the feeds in the list of all unread entries: all of them but those that the user keeps out of it.
-fn loud_feeds(app: &App) -> Scope {
-    let feeds = app.engine.feeds.values();
-    if feeds.clone().all(|feed| !feed.record.feed_settings.quiet) {
-        return Scope::Everything;
-    }
-    let feeds = feeds.filter(|feed| !feed.record.feed_settings.quiet);
-    Scope::Feeds(feeds.map(|feed| feed.key).collect())
 }
 
 /// Returns the tags of all feeds, if entries that are the same article are to be shown as one row.

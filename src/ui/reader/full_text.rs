@@ -134,7 +134,7 @@ pub fn show_if_wanted(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if failed.is_some_and(|full| now.signed_duration_since(full.asked) < PAUSE) {
         return Vec::new();
     }
-    if reader.page().is_some() {
+    if reader.entry.page().is_some() {
         // The stored page is shown now. If the entry was edited after this page was fetched, the page is requested again below.
         let place = reader.entry.place;
         reader.show(TextSource::Page);
@@ -154,7 +154,7 @@ fn ask_page(app: &mut App, now: DateTime<Utc>, by_hand: bool) -> Vec<ScreenEffec
         app.ui.say(now, "this entry has no link: there is only the feed's text");
         return Vec::new();
     };
-    let (key, kept) = (reader.entry.key, reader.page().cloned().map(Box::new));
+    let (key, kept) = (reader.entry.key, reader.entry.page().cloned().map(Box::new));
     match app.try_ask(now, Request::FetchPage { key, url, kept }) {
         Err(why) if app.engine.offline => {
             app.ui.say(now, why);

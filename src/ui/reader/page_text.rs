@@ -30,7 +30,7 @@ pub fn show_page(
 ) -> Vec<ScreenEffect> {
     let open = app.ui.reader.as_mut().filter(|reader| reader.entry.key == key);
     let trouble = open.and_then(|reader| {
-        let before = reader.page().map(|page| page.html.clone());
+        let before = reader.entry.page().map(|page| page.html.clone());
         let is_new = failed.is_none() && before.as_ref() != Some(&full.html);
         reader.entry.full = Some(full);
         if is_new && reader.source == TextSource::Page {

@@ -1,9 +1,7 @@
 //! The open entry in the reader pane: which of its texts is shown, the laid-out lines, and the reading position.
 
-use crate::engine::entries::full_text::FullText;
 use crate::engine::entries::loaded_entry::{LoadedEntry, ReadingPosition};
 use crate::ui::reader::lines::Rendered;
-use backissue_core::feed::text::strip_markup;
 use backissue_core::history::EntryKey;
 
 /// The state of the reader pane.
@@ -58,31 +56,14 @@ impl TextSource {
 }
 
 impl Reader {
-    /// Returns the text of the entry's page. Returns `None` if the page was not fetched or contains no readable text.
-    pub(in crate::ui) fn page(&self) -> Option<&FullText> {
-        self.entry.full.as_ref().filter(|full| full.failed.is_none() && !self.has_more_than(full))
-    }
-
-    /// Checks whether the feed has more of the text than the page.
-    fn has_more_than(&self, full: &FullText) -> bool {
-        let letters =
-            |html: &str| strip_markup(html).chars().filter(|c| !c.is_whitespace()).count();
-        let text = self.entry.body.as_ref().and_then(|body| body.text());
-        text.is_some_and(|text| {
-            text.len() > full.html.len() / 2 && letters(text) > letters(&full.html)
-        })
-    }
-
     /// Returns the HTML of the shown text, and the base URL for relative references in it.
     pub fn markup(&self) -> (&str, Option<&str>) {
-        if let Some(full) = self.page().filter(|_| self.source == TextSource::Page) {
+        if let Some(full) = self.entry.page().filter(|_| self.source == TextSource::Page) {
             return (&full.html, Some(&full.url));
         }
         let text = match self.source {
             TextSource::Changes => Some(self.changes.as_str()),
-            TextSource::Feed | TextSource::Waiting | TextSource::Page => {
-                self.entry.body.as_ref().and_then(|body| body.text())
-            }
+            TextSource::Feed | TextSource::Waiting | TextSource::Page => self.entry.feed_text(),
         };
         (text.unwrap_or_default(), self.entry.kept.link.as_deref())
     }
@@ -106,7 +87,7 @@ impl Reader {
     /// never fetched.
     pub(in crate::ui) fn is_outdated(&self) -> bool {
         let changed = self.entry.kept.updated;
-        self.page().is_none_or(|full| changed.is_some_and(|changed| changed > full.asked))
+        self.entry.page().is_none_or(|full| changed.is_some_and(|changed| changed > full.asked))
     }
 }
 

@@ -142,11 +142,14 @@ fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static>
     let feed = Some(feed_name(app, feed)).filter(|_| !app.ui.is_list_of_one_feed());
     let also = same_articles(app, row);
     let chosen = row.key.entry().is_some_and(|key| app.ui.marked.entries.contains(&key));
+    let labels = entry_filters::labels(&app.engine, &row.ruled);
+    let labels = (!labels.is_empty()).then(|| format!("labelled {}", labels.join(" ")));
     let parts = [
         chosen.then_some("marked"),
         row.flags.is_unread().then_some("unread"),
         row.flags.is_starred().then_some("starred"),
         row.flags.is_edited().then_some("edited"),
+        labels.as_deref(),
         Some(title),
         feed,
         also.as_deref(),
@@ -159,7 +162,8 @@ fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static>
 fn labels(app: &App, row: &Row) -> String {
     let edited = [EDITED_SIGN].into_iter().filter(|_| row.flags.is_edited());
     let labels = entry_filters::labels(&app.engine, &row.ruled);
-    edited.map(|sign| [" ", sign]).chain(labels.map(|label| [" #", label])).flatten().collect()
+    let labels = labels.iter().map(|label| [" #", label]);
+    edited.map(|sign| [" ", sign]).chain(labels).flatten().collect()
 }
 
 /// Returns the title of an entry with its labels, followed by a star if the entry is starred.

@@ -2,20 +2,21 @@
 
 use std::fmt::Write;
 
+use crate::engine::entries::entry_view::EntryView;
 use crate::ui::reader::lines::StyledLine;
 use crate::view::html::{self, Column};
 use backissue_core::feed::outgoing::{escaped_attribute, escaped_text};
-use backissue_core::history::KeptEntry;
 
 /// Width of the formatted text, in columns.
 const WIDTH: usize = 80;
 
 /// Returns the title, feed, author, date and link of an entry, one per line.
-pub fn head(kept: &KeptEntry, feed: Option<&str>) -> String {
+pub fn head(view: &EntryView) -> String {
+    let kept = &view.entry.kept;
     let dated = kept.listed().format("%Y-%m-%d %H:%M UTC").to_string();
     let lines = [
         kept.title.as_deref(),
-        feed,
+        Some(view.feed.title.as_str()).filter(|title| !title.is_empty()),
         kept.author.as_deref(),
         Some(dated.as_str()),
         kept.link.as_deref(),
@@ -24,7 +25,8 @@ pub fn head(kept: &KeptEntry, feed: Option<&str>) -> String {
 }
 
 /// Returns the text of an entry, followed by the list of the links in it.
-pub fn body(markup: &str, base: Option<&str>) -> String {
+pub fn body(view: &EntryView) -> String {
+    let (_, markup, base) = view.text();
     let rendered = html::render(markup, base, Column { width: WIDTH, slides: false });
     let mut text = String::new();
     for line in &rendered.lines {
@@ -42,28 +44,33 @@ pub fn body(markup: &str, base: Option<&str>) -> String {
 }
 
 /// Returns an entry as Markdown: its title, feed, author, date and link, and its text.
-pub fn markdown(kept: &KeptEntry, feed: &str, markup: &str) -> String {
+pub fn markdown(view: &EntryView) -> String {
+    let kept = &view.entry.kept;
+    let (_, markup, base) = view.text();
     let plain = |text: &str| html::markdown(&escaped_text(text), None).trim().to_owned();
-    let about: Vec<String> = about(kept, feed).iter().map(|part| plain(part)).collect();
+    let about: Vec<String> = about(view).iter().map(|part| plain(part)).collect();
     let link = kept.link.as_deref().map(|link| format!("<{link}>\n\n")).unwrap_or_default();
-    let body = html::markdown(markup, kept.link.as_deref());
+    let body = html::markdown(markup, base);
     format!("# {}\n\n{}\n\n{link}{body}", plain(kept.shown_title()), about.join(" · "))
 }
 
 /// Returns an entry as the inside of an XHTML `body`: its title, feed, author, date and link, and its text.
-pub fn xhtml(kept: &KeptEntry, feed: &str, markup: &str) -> String {
-    let about: Vec<String> = about(kept, feed).iter().map(|part| escaped_text(part)).collect();
+pub fn xhtml(view: &EntryView) -> String {
+    let kept = &view.entry.kept;
+    let (_, markup, base) = view.text();
+    let about: Vec<String> = about(view).iter().map(|part| escaped_text(part)).collect();
     let link = kept.link.as_deref().map(escaped_attribute);
     let link = link.map(|link| format!("<p><a href=\"{link}\">{link}</a></p>\n"));
     let title = escaped_text(kept.shown_title());
     let (about, link) = (about.join(" · "), link.unwrap_or_default());
-    let body = html::xhtml(markup, kept.link.as_deref());
+    let body = html::xhtml(markup, base);
     format!("<h1>{title}</h1>\n<p>{about}</p>\n{link}{body}")
 }
 
 /// Returns the feed, author and date of an entry.
-fn about(kept: &KeptEntry, feed: &str) -> Vec<String> {
+fn about(view: &EntryView) -> Vec<String> {
+    let kept = &view.entry.kept;
     let dated = kept.listed().format("%Y-%m-%d %H:%M UTC").to_string();
-    let parts = [Some(feed.to_owned()), kept.author.clone(), Some(dated)];
+    let parts = [Some(view.feed.title.clone()), kept.author.clone(), Some(dated)];
     parts.into_iter().flatten().collect()
 }

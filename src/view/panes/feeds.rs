@@ -37,7 +37,8 @@ struct RowRoom {
 fn count_cells(app: &App) -> usize {
     match app.ui.settings.counts {
         CountStyle::Number => {
-            let most = app.engine.unread().max(app.engine.starred());
+            let feeds = app.engine.feeds.values().map(|feed| u64::from(feed.counters.unread));
+            let most = feeds.sum::<u64>().max(u64::from(app.engine.starred()));
             most.to_string().len().max(COUNT_CELLS_MIN)
         }
         CountStyle::Dot | CountStyle::None => 1,

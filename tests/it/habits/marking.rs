@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use crate::support::rss::{numbered, two_feeds};
 use crate::support::world::World;
 
-fn unread(world: &World) -> u32 {
+fn unread(world: &World) -> u64 {
     world.app.engine.unread()
 }
 

@@ -34,7 +34,7 @@ fn world() -> World {
 }
 
 /// Returns the marks of all entries, the filters, and the number of unread entries.
-fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryFilter>, u32) {
+fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryFilter>, u64) {
     let keys: Vec<EntryKey> = world
         .app
         .engine
@@ -43,7 +43,7 @@ fn state(world: &mut World) -> (Vec<Flags>, Vec<EntryFilter>, u32) {
         .flat_map(|feed| (0..feed.counters.next_seq).map(|seq| EntryKey { feed: feed.key, seq }))
         .collect();
     let entries = world.store.entries(&keys).unwrap();
-    let flags = entries.into_iter().map(|(_, _, flags)| flags).collect();
+    let flags = entries.into_iter().map(|entry| entry.flags).collect();
     assert_eq!(
         world.store.saved_filters().unwrap(),
         world.app.engine.filters.list,

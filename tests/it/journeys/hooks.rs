@@ -1,6 +1,6 @@
 //! Commands that the user configures: for opening links, for piping an entry's text, and for new entries.
 
-use backissue::engine::entries::entry_json;
+use backissue::engine::entries::entry_view;
 use backissue::engine::external::external_command::ExternalCommand;
 use backissue::engine::external::external_run::{RunInput, RunPurpose};
 use backissue::engine::input::Input;
@@ -75,7 +75,7 @@ fn entry_is_piped_to_a_typed_remembered_command() {
         (RunPurpose::Pipe, "wc", &["-w".to_owned()][..])
     );
     let RunInput::Entry(told) = &external.input else { panic!("{external:?}") };
-    assert_eq!((told.feed_title.as_str(), told.entry.kept.shown_title()), ("Orchard Notes", "Wax"));
+    assert_eq!((told.feed.title.as_str(), told.entry.kept.shown_title()), ("Orchard Notes", "Wax"));
     assert_eq!(world.notice(), "the command has finished");
     world.press("|");
     assert!(world.draw().contains("Pipe the entry to: wc -w"));
@@ -108,7 +108,7 @@ fn hook_gets_one_document_of_new_entries_per_round() {
     poll_all(&mut world);
     let [external] = world.ran.as_slice() else { panic!("one document: {:?}", world.ran) };
     let RunInput::News(entries) = &external.input else { panic!("{external:?}") };
-    let document = entry_json::news(entries);
+    let document = entry_view::news(entries);
     assert_eq!(document["count"], 3);
     let first = &document["entries"][0];
     assert_eq!(

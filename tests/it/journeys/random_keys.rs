@@ -101,7 +101,7 @@ fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>, Vec<EntryFi
     let records = world.app.engine.feeds.values().map(|feed| feed.record.clone()).collect();
     let rules = world.store.saved_filters().unwrap();
     assert_eq!(rules, world.app.engine.filters.list, "filters are durable");
-    (records, entries.into_iter().map(|(_, _, flags)| flags).collect(), rules)
+    (records, entries.into_iter().map(|entry| entry.flags).collect(), rules)
 }
 
 #[test]

@@ -18,7 +18,7 @@ use backissue::ui::update::update;
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 
-fn unread(world: &World) -> u32 {
+fn unread(world: &World) -> u64 {
     world.app.engine.unread()
 }
 

@@ -37,7 +37,7 @@ fn state(world: &mut World) -> (Vec<SubscriptionRecord>, Vec<Flags>) {
         .flat_map(|feed| (0..3).map(move |seq| EntryKey { feed: FeedKey(feed), seq }))
         .collect();
     let entries = world.store.entries(&keys).unwrap();
-    (records, entries.into_iter().map(|(_, _, flags)| flags).collect())
+    (records, entries.into_iter().map(|entry| entry.flags).collect())
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn undo_of_a_wider_mark_keeps_earlier_marks() {
         };
         let starred = |world: &mut World| -> Vec<bool> {
             let entries = world.store.entries(&keys).unwrap();
-            entries.into_iter().map(|(_, _, flags)| flags.is_starred()).collect()
+            entries.into_iter().map(|entry| entry.flags.is_starred()).collect()
         };
         world.tell(mark(&keys[..1]));
         world.tell(mark(&keys));

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use backissue::engine::change::undo_stack::SavedStep;
+use backissue::engine::entries::loaded_entry::LoadedEntry;
 use backissue::engine::feeds::subscription::SavedSubscription;
 use backissue::engine::saved_searches::SavedSearch;
 use backissue::io::store::Store;
 use backissue_core::filters::EntryFilter;
-use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, Flags, KeptEntry};
+use backissue_core::history::{ArchiveNode, EntryKey, FeedKey};
 
 /// A planned crash.
 #[derive(Debug)]
@@ -80,7 +81,7 @@ impl Crash {
 pub struct Dump {
     saved: Vec<SavedSubscription>,
     ended: Vec<SavedSubscription>,
-    entries: BTreeMap<FeedKey, Vec<(EntryKey, KeptEntry, Flags)>>,
+    entries: BTreeMap<FeedKey, Vec<LoadedEntry>>,
     nodes: BTreeMap<FeedKey, BTreeMap<String, ArchiveNode>>,
     filters: Vec<EntryFilter>,
     searches: Vec<SavedSearch>,

@@ -196,10 +196,7 @@ impl Keeper {
             return;
         };
         let kept = self.store().entries(&marked.changed).unwrap();
-        assert!(
-            kept.iter().all(|(_, _, flags)| flags.get(*flag) == *value),
-            "{marked:?}: {kept:?}"
-        );
+        assert!(kept.iter().all(|entry| entry.flags.get(*flag) == *value), "{marked:?}: {kept:?}");
     }
 
     fn write_group(&mut self) {

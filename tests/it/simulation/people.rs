@@ -194,8 +194,8 @@ impl Machine {
                 // The change must be made of entries that do not yet have the wanted value, so that undoing it restores the
                 // state.
                 let is_old = |flags: Flags| flag == Flag::Read && !value && flags.is_from_history();
-                entries.retain(|(_, _, flags)| flags.get(flag) != value && !is_old(*flags));
-                let keys = entries.into_iter().map(|(key, _, _)| key).collect();
+                entries.retain(|it| it.flags.get(flag) != value && !is_old(it.flags));
+                let keys = entries.into_iter().map(|entry| entry.key).collect();
                 Request::Mark(MarkChange { keys, flag, value })
             }
             4 => Request::Unsubscribe(feed?),

@@ -206,7 +206,7 @@ impl Drop for Program {
 }
 
 /// Returns a command that starts the binary in an environment without a terminal, a proxy or the developer's variables.
-fn bare(home: &Path) -> Command {
+pub(crate) fn bare(home: &Path) -> Command {
     let mut command = Command::new(BINARY);
     command
         .env_clear()

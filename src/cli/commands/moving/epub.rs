@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use epub_builder::{EpubBuilder, EpubContent, EpubVersion, ZipLibrary};
 
+use crate::engine::entries::entry_view::EntryView;
 use crate::view::panes::entry_text;
 use backissue_core::feed::outgoing::escaped_text;
-use backissue_core::history::KeptEntry;
 
 /// A book that entries are added to.
 pub(super) struct Book {
@@ -28,16 +28,16 @@ impl Book {
     }
 
     /// Adds an entry.
-    pub(super) fn add(&mut self, kept: &KeptEntry, feed: &str, markup: &str) -> io::Result<()> {
+    pub(super) fn add(&mut self, view: &EntryView) -> io::Result<()> {
         self.chapters = self.chapters.saturating_add(1);
         let page = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
              <html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title>{}</title></head>\n<body>\n{}</body></html>\n",
-            escaped_text(kept.shown_title()),
-            entry_text::xhtml(kept, feed, markup)
+            escaped_text(view.entry.kept.shown_title()),
+            entry_text::xhtml(view)
         );
         let content = EpubContent::new(format!("entry-{}.xhtml", self.chapters), page.as_bytes());
-        let content = content.title(kept.shown_title());
+        let content = content.title(view.entry.kept.shown_title());
         self.builder.add_content(content).map_err(io::Error::other)?;
         Ok(())
     }

@@ -11,13 +11,10 @@ use crate::cli::commands::show::no_entry;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
-use crate::engine::entries::entry_filters;
-use crate::engine::entries::loaded_entry::LoadedEntry;
+use crate::engine::entries::entry_view::EntryView;
 use crate::engine::entries::rows::{ListQuery, RowOrder, Scope, Show};
-use crate::engine::feeds::subscription::Subscription;
 use crate::engine::moving::entry_formats::{
-    BOOKMARKS_END, BOOKMARKS_HEAD, ExportedEntry, JSON_FEED_END, JSON_FEED_HEAD, bookmark,
-    json_feed_item,
+    BOOKMARKS_END, BOOKMARKS_HEAD, JSON_FEED_END, JSON_FEED_HEAD, bookmark, json_feed_item,
 };
 use crate::engine::search_query;
 use crate::engine::state::Engine;
@@ -27,7 +24,6 @@ use crate::view::panes::entry_text;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::EntryKey;
-use backissue_core::publish::outgoing_entry;
 
 /// Numbers of what was written, of entries without a link, and of those that cannot be read.
 #[derive(Debug, Default)]
@@ -120,23 +116,20 @@ fn find(
     Ok(rows.iter().filter_map(|row| row.entry()).collect())
 }
 
-/// Reads an entry to write, and its feed. Returns `None` for an entry that cannot be read, and counts it as left out. A stop signal
+/// Reads an entry to write. Returns `None` for an entry that cannot be read, and counts it as left out. A stop signal
 /// is an error, so that no incomplete file replaces an earlier one.
-fn read_one<'e>(
+fn read_one(
     desk: &CommandContext,
-    engine: &'e Engine,
+    engine: &Engine,
     key: EntryKey,
     written: &mut Written,
-) -> io::Result<Option<(LoadedEntry, &'e Subscription)>> {
+) -> io::Result<Option<EntryView>> {
     if desk.is_closed() {
         return Err(io::ErrorKind::Interrupted.into());
     }
     let read = desk.look(move |store| store.read_entry(key)).map_err(in_file)?;
-    let found = read.ok().zip(engine.feeds.get(&key.feed));
-    let found = found.map(|(entry, feed)| {
-        let (kept, body) = outgoing_entry(entry.kept, entry.body);
-        (LoadedEntry { kept, body, ..entry }, feed)
-    });
+    let found = read.ok().filter(|entry| engine.feeds.contains_key(&entry.key.feed));
+    let found = found.map(|entry| EntryView::of(engine, entry).outgoing());
     if found.is_none() {
         written.left_out = written.left_out.saturating_add(1);
     }
@@ -159,9 +152,8 @@ fn write_book(
     desk.write_file(&file, &mut |file| {
         let mut book = Book::new()?;
         for &key in keys {
-            let Some((entry, feed)) = read_one(desk, engine, key, written)? else { continue };
-            let markup = entry.body.as_ref().and_then(|body| body.text()).unwrap_or_default();
-            book.add(&entry.kept, &feed.record.outgoing_title(), markup)?;
+            let Some(view) = read_one(desk, engine, key, written)? else { continue };
+            book.add(&view)?;
             written.entries = written.entries.saturating_add(1);
         }
         book.write(file)
@@ -186,25 +178,17 @@ fn write_entries(
     }
     let (mut written, mut ids) = (Written::default(), BTreeSet::new());
     for &key in keys {
-        let Some((entry, feed)) = read_one(desk, engine, key, &mut written)? else { continue };
-        let labels: BTreeSet<String> =
-            entry_filters::labels(engine, &entry.ruled).map(str::to_owned).collect();
-        let labels: Vec<String> = labels.into_iter().collect();
-        let exported = ExportedEntry { entry: &entry, feed: &feed.record, labels: &labels };
+        let Some(view) = read_one(desk, engine, key, &mut written)? else { continue };
         // A mark between two entries.
         let between = if written.entries == 0 { "" } else { "---\n\n" };
         let text = match format {
-            EntryFormat::Bookmarks => bookmark(&exported),
+            EntryFormat::Bookmarks => bookmark(&view),
             EntryFormat::JsonFeed => {
                 let comma = if written.entries == 0 { "" } else { "," };
-                let item = json_feed_item(&exported, &mut ids);
+                let item = json_feed_item(&view, &mut ids);
                 Some(format!("{comma}{}", json::line(&item)))
             }
-            EntryFormat::Markdown => {
-                let markup = entry.body.as_ref().and_then(|body| body.text()).unwrap_or_default();
-                let text = entry_text::markdown(&entry.kept, &feed.record.outgoing_title(), markup);
-                Some(format!("{between}{text}"))
-            }
+            EntryFormat::Markdown => Some(format!("{between}{}", entry_text::markdown(&view))),
             // It is written by `write_book`.
             EntryFormat::Epub => None,
         };

@@ -89,13 +89,9 @@ fn feed_line(feed: &Subscription) -> StateFeed {
 }
 
 fn entry_line(engine: &Engine, feed: &Subscription, entry: &LoadedEntry) -> StateEntry {
-    let mut labels: Vec<String> =
-        entry_filters::labels(engine, &entry.ruled).map(str::to_owned).collect();
-    labels.sort();
-    labels.dedup();
+    let labels = entry_filters::labels(engine, &entry.ruled);
     let line = StateEntry::new(&feed.record.url, &entry.kept, entry.flags, labels);
-    let content = entry.body.as_ref().and_then(|body| body.text());
-    let content = content.filter(|_| line.is_kept()).map(str::to_owned);
+    let content = entry.feed_text().filter(|_| line.is_kept()).map(str::to_owned);
     StateEntry { content, ..line }
 }
 

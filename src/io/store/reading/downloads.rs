@@ -36,20 +36,6 @@ impl Store {
                 range.clone().map(|seq| EntryKey { feed: *feed, seq }).collect()
             }
         };
-        let mut entries = Vec::with_capacity(keys.len());
-        for key in keys {
-            let Some((kept, flags)) = self.entry(key)? else { continue };
-            entries.push(LoadedEntry {
-                key,
-                kept,
-                flags,
-                body: None,
-                text_gone: false,
-                place: None,
-                full: None,
-                ruled: self.filters_that_hit(key),
-            });
-        }
-        Ok(entries)
+        self.entries(&keys)
     }
 }

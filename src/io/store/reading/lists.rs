@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{
     ListPart, ListQuery, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Scope,
     Seek, Show,
@@ -277,16 +278,14 @@ impl Store {
         Ok(kept.map(|kept| (kept, flags)))
     }
 
-    /// Returns entries with their marks, in the given order; those that cannot be read are left out.
-    pub fn entries(
-        &mut self,
-        keys: &[EntryKey],
-    ) -> Result<Vec<(EntryKey, KeptEntry, Flags)>, StoreError> {
+    /// Returns entries without their texts, in the given order; those that cannot be read are left out.
+    pub fn entries(&mut self, keys: &[EntryKey]) -> Result<Vec<LoadedEntry>, StoreError> {
         let mut kept = self.readable_entries(keys)?;
         let mut entries = Vec::with_capacity(keys.len());
         for &key in keys {
             if let Some(kept) = kept.remove(&key) {
-                entries.push((key, kept, self.flags(key)?));
+                let (flags, ruled) = (self.flags(key)?, self.filters_that_hit(key));
+                entries.push(LoadedEntry::without_text(key, kept, flags, ruled));
             }
         }
         Ok(entries)

@@ -31,17 +31,9 @@ impl Store {
         for (feed, range) in ranges {
             for (seq, (kept, body)) in texts.read(*feed, range.clone()) {
                 let key = EntryKey { feed: *feed, seq };
-                let flags = self.flags(key)?;
-                news.push(LoadedEntry {
-                    key,
-                    kept,
-                    flags,
-                    body,
-                    text_gone: false,
-                    ruled: self.filters_that_hit(key),
-                    place: None,
-                    full: None,
-                });
+                let (flags, ruled) = (self.flags(key)?, self.filters_that_hit(key));
+                let entry = LoadedEntry::without_text(key, kept, flags, ruled);
+                news.push(LoadedEntry { body, ..entry });
             }
         }
         Ok(news)

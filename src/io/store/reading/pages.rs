@@ -88,8 +88,8 @@ impl Store {
         newest.truncate(usize::try_from(among).unwrap_or(usize::MAX));
         let newest = newest.into_iter().map(|(seq, _)| EntryKey { feed, seq });
         let entries = self.entries(&newest.collect::<Vec<_>>())?;
-        let unread = entries.into_iter().filter(|(.., flags)| flags.is_unread());
-        Ok(unread.map(|(key, kept, _)| (key, kept.link)).collect())
+        let unread = entries.into_iter().filter(|entry| entry.flags.is_unread());
+        Ok(unread.map(|entry| (entry.key, entry.kept.link)).collect())
     }
 
     /// Returns the records with their sizes in bytes.

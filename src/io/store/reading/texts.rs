@@ -9,13 +9,14 @@ use std::path::Path;
 use tokio::sync::watch;
 
 use crate::engine::entries::full_text::FullText;
+use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::io::codec;
 use crate::io::store::chunks;
 use crate::io::store::handle::{Store, TextTables};
 use crate::io::store::pack::database::PACK;
 use crate::io::store::pack::pack_place::is_at;
 use crate::io::store::record_keys::{feed_bytes, feed_of, number_of, numbered_key};
-use backissue_core::history::{EntryBody, EntryKey, FeedKey, IndexRow, KeptEntry};
+use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flags, IndexRow, KeptEntry};
 
 /// A read-only view of the store's records.
 #[derive(Debug, Clone)]
@@ -87,9 +88,16 @@ impl Texts {
             .collect()
     }
 
-    /// Returns the markup of the article of the page that an entry links to.
-    pub fn page(&self, key: EntryKey) -> Option<String> {
+    /// Returns the article of the page that an entry links to.
+    pub fn page(&self, key: EntryKey) -> Option<FullText> {
         let bytes = self.tables()?.pages.get(numbered_key(key.feed, key.seq)).ok()??;
-        Some(codec::decode_compressed::<FullText>(&bytes).ok()?.html)
+        codec::decode_compressed(&bytes).ok()
+    }
+
+    /// Returns an entry with its texts, but without its marks and filters; `None` if it cannot be read.
+    pub fn entry(&self, key: EntryKey) -> Option<LoadedEntry> {
+        let (kept, body) = self.read(key.feed, std::iter::once(key.seq)).remove(&key.seq)?;
+        let entry = LoadedEntry::without_text(key, kept, Flags::OLD, Vec::new());
+        Some(LoadedEntry { body, full: self.page(key), ..entry })
     }
 }

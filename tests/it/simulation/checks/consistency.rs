@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
+use backissue::engine::entries::loaded_entry::LoadedEntry;
 use backissue::engine::feeds::subscription::{FeedState, Subscription};
 use backissue::engine::store_work::{JobSubject, Stored};
 use backissue_core::history::{Counters, EntryKey, HistoryRecord, WalkRun};
@@ -121,7 +122,7 @@ fn recount(machine: &mut Machine) -> Option<String> {
         let entries = machine.keeper.store().entries(&keys).unwrap();
         let mut counted = Counters { next_seq: counters.next_seq, ..Counters::default() };
         let mut ids = BTreeSet::new();
-        for (key, kept, flags) in &entries {
+        for LoadedEntry { key, kept, flags, .. } in &entries {
             counted.shift(None, Some(*flags));
             if !ids.insert(kept.id.clone()) {
                 return Some(format!("{key:?} is there twice: {}", kept.id));

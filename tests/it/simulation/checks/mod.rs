@@ -139,6 +139,8 @@ impl Checks {
     /// Records that the machine slept or that its clock was changed.
     pub fn slept(machine: &mut Machine) {
         politeness::note_delayed(machine);
+        let now = Moment::of(machine);
+        machine.checks.observer.clock_set(now);
         let real = machine.real;
         machine.checks.attendance = Attendance::since(real);
     }

@@ -23,8 +23,12 @@ impl Moment {
     /// Checks whether less than this time has passed on both clocks. After the clock was set back by more than an hour, an earlier
     /// time is unknown (SPEC A.9).
     pub fn is_within(self, time: TimeDelta, now: Self) -> bool {
-        let is_known = self.wall - now.wall <= TimeDelta::hours(1);
-        is_known && now.wall - self.wall < time && now.real - self.real < time
+        self.is_known(now) && now.wall - self.wall < time && now.real - self.real < time
+    }
+
+    /// Checks whether an earlier time is no more than an hour ahead by the program's clock.
+    pub fn is_known(self, now: Self) -> bool {
+        self.wall - now.wall <= TimeDelta::hours(1)
     }
 
     /// Like [`Self::is_within`], but with a tolerance, for waits counted in minutes: a request is sent a moment after its

@@ -210,6 +210,19 @@ pub fn note_delayed(machine: &mut Machine) {
     observer.shifted.extend(observer.polls.keys().copied());
 }
 
+impl Observer {
+    /// Forgets the waits that begin more than an hour ahead after the clock was set back: the plan made now does not know them
+    /// (SPEC A.9), also if the clock comes near them again before the next poll.
+    pub fn clock_set(&mut self, now: Moment) {
+        let known = self.feeds.values_mut().chain(self.durable.values_mut());
+        let waits = known.flat_map(|known| [&mut known.wait, &mut known.lifetime]);
+        let hosts = self.hosts.values_mut().chain(self.durable_hosts.values_mut());
+        for wait in waits.chain(hosts) {
+            *wait = wait.filter(|(since, _)| since.is_known(now));
+        }
+    }
+}
+
 /// Checks that a request may be sent now.
 pub fn judge(machine: &mut Machine, request: &FetchRequest) -> Result<(), String> {
     let now = Moment::of(machine);

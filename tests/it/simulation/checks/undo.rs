@@ -35,7 +35,7 @@ impl Shape {
         let filters = engine.filters.list.clone();
         let searches = engine.saved_searches.clone();
         let flags = machine.keeper.store().entries(&keys).unwrap();
-        let flags = flags.into_iter().map(|(key, _, flags)| (key, flags)).collect();
+        let flags = flags.into_iter().map(|entry| (entry.key, entry.flags)).collect();
         Self { chosen, gaps, flags, filters, searches }
     }
 

@@ -1,0 +1,209 @@
+//! An entry as everything beside the screen reads it: JSON, `show`, other commands, Markdown, books and bookmarks.
+//!
+//! The text is the one that the screen shows when the entry is opened.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::entry_filters;
+use super::loaded_entry::LoadedEntry;
+use crate::engine::downloads::record::DownloadState;
+use crate::engine::state::Engine;
+use backissue_core::feed::Enclosure;
+use backissue_core::feed::outgoing::{outgoing_markup, outgoing_title};
+use backissue_core::history::FeedKey;
+use backissue_core::publish::outgoing_entry;
+use backissue_core::words::rfc_3339;
+
+/// An entry with what is known about it elsewhere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EntryView {
+    /// The entry, its marks and its texts.
+    pub entry: LoadedEntry,
+    /// Its feed.
+    pub feed: FeedOfEntry,
+    /// Its labels, sorted, each once.
+    pub labels: Vec<String>,
+    /// Paths of its attached files that are downloaded, by address.
+    pub downloaded: BTreeMap<String, String>,
+}
+
+/// The feed of an entry.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FeedOfEntry {
+    /// The title to show.
+    pub title: String,
+    pub url: String,
+    /// Whether its entries are shown with the text of the page that they link to, if it is stored.
+    pub shows_page: bool,
+}
+
+/// Which text of an entry is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ShownText {
+    /// The text from the feed.
+    Feed,
+    /// The text of the page that the entry links to.
+    Page,
+}
+
+impl FeedOfEntry {
+    /// Returns what is known about a feed; nothing if it was unsubscribed for good.
+    pub fn of(engine: &Engine, feed: FeedKey) -> Self {
+        let record = engine.feeds.get(&feed).map(|feed| &feed.record);
+        record.map_or_else(Self::default, |record| Self {
+            title: record.shown_title().to_owned(),
+            url: record.url.clone(),
+            shows_page: record.feed_settings.full_text,
+        })
+    }
+}
+
+impl EntryView {
+    /// Creates a view of an entry whose labels and downloaded files are not shown.
+    pub const fn new(entry: LoadedEntry, feed: FeedOfEntry) -> Self {
+        Self { entry, feed, labels: Vec::new(), downloaded: BTreeMap::new() }
+    }
+
+    /// Adds to an entry what is known about it elsewhere.
+    pub fn of(engine: &Engine, entry: LoadedEntry) -> Self {
+        let labels = entry_filters::labels(engine, &entry.ruled);
+        let files = engine.downloads.list.values();
+        let done = files.filter(|it| it.entry == entry.key && it.state == DownloadState::Done);
+        let downloaded = done.filter_map(|it| Some((it.url.clone(), it.path.clone()?))).collect();
+        Self { feed: FeedOfEntry::of(engine, entry.key.feed), labels, downloaded, entry }
+    }
+
+    /// Returns the entry as it may leave this machine: without secrets, and without links elsewhere than to the web.
+    #[must_use]
+    pub fn outgoing(self) -> Self {
+        let Self { entry, feed, labels, .. } = self;
+        let (kept, body) = outgoing_entry(entry.kept, entry.body);
+        let mut full = entry.full;
+        if let Some(page) = &mut full {
+            page.html = outgoing_markup(&page.html);
+        }
+        let title = outgoing_title(Some(&feed.title), &feed.url);
+        Self {
+            entry: LoadedEntry { kept, body, full, ..entry },
+            feed: FeedOfEntry { title, ..feed },
+            labels,
+            downloaded: BTreeMap::new(),
+        }
+    }
+
+    /// Returns which text is shown, its markup, and the base of the addresses in it.
+    pub fn text(&self) -> (ShownText, &str, Option<&str>) {
+        match self.entry.page().filter(|_| self.feed.shows_page) {
+            Some(page) => (ShownText::Page, &page.html, Some(&page.url)),
+            None => (
+                ShownText::Feed,
+                self.entry.feed_text().unwrap_or_default(),
+                self.entry.kept.link.as_deref(),
+            ),
+        }
+    }
+
+    /// Returns the entry as JSON, without its text.
+    pub fn json(&self) -> Value {
+        serde_json::to_value(Fields::of(self)).unwrap_or_default()
+    }
+
+    /// Returns the entry as JSON with the shown text, which is null if there is none, and the address of its feed.
+    pub fn json_with_text(&self) -> Value {
+        let (which, markup, _) = self.text();
+        let is_empty = which == ShownText::Feed && self.entry.feed_text().is_none();
+        let mut value = self.json();
+        if let Some(fields) = value.as_object_mut() {
+            fields.insert("feed_url".into(), json!(self.feed.url));
+            fields.insert("text".into(), json!((!is_empty).then_some(which)));
+            fields.insert("content".into(), json!((!is_empty).then_some(markup)));
+        }
+        value
+    }
+}
+
+/// The fields of an entry in JSON.
+#[derive(Serialize)]
+struct Fields<'v> {
+    kind: &'static str,
+    number: String,
+    feed: FeedKey,
+    feed_title: &'v str,
+    id: &'v str,
+    title: Option<&'v str>,
+    link: Option<&'v str>,
+    comments: Option<&'v str>,
+    author: Option<&'v str>,
+    published: Option<String>,
+    updated: Option<String>,
+    first_seen: String,
+    listed: String,
+    read: bool,
+    starred: bool,
+    labels: &'v [String],
+    categories: &'v [String],
+    enclosures: Vec<FileFields<'v>>,
+}
+
+/// The fields of an attached file in JSON.
+#[derive(Serialize)]
+struct FileFields<'v> {
+    url: &'v str,
+    r#type: Option<&'v str>,
+    length: Option<u64>,
+    duration_seconds: Option<u32>,
+    /// Path of the file if it is downloaded.
+    path: Option<&'v str>,
+}
+
+impl<'v> Fields<'v> {
+    fn of(view: &'v EntryView) -> Self {
+        let LoadedEntry { key, kept, flags, .. } = &view.entry;
+        let file = |file: &'v Enclosure| FileFields {
+            url: &file.url,
+            r#type: file.media_type.as_deref(),
+            length: file.length,
+            duration_seconds: file.duration_seconds,
+            path: view.downloaded.get(&file.url).map(String::as_str),
+        };
+        Self {
+            kind: "entry",
+            number: key.to_string(),
+            feed: key.feed,
+            feed_title: &view.feed.title,
+            id: &kept.id,
+            title: kept.title.as_deref(),
+            link: kept.link.as_deref(),
+            comments: kept.comments.as_deref(),
+            author: kept.author.as_deref(),
+            published: kept.published.map(rfc_3339),
+            updated: kept.updated.map(rfc_3339),
+            first_seen: rfc_3339(kept.first_seen),
+            listed: rfc_3339(kept.listed()),
+            read: flags.is_read(),
+            starred: flags.is_starred(),
+            labels: &view.labels,
+            categories: &kept.categories,
+            enclosures: kept.enclosures.iter().map(file).collect(),
+        }
+    }
+}
+
+/// Formats an instant as RFC 3339 in UTC with whole seconds. Returns null for `None`.
+pub fn time(at: Option<DateTime<Utc>>) -> Value {
+    at.map_or(Value::Null, |at| Value::String(rfc_3339(at)))
+}
+
+/// Returns the JSON document with new entries for the user's command.
+pub fn news(entries: &[EntryView]) -> Value {
+    json!({
+        "kind": "new_entries",
+        "count": entries.len(),
+        "entries": entries.iter().map(EntryView::json_with_text).collect::<Vec<_>>(),
+    })
+}
