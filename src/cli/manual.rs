@@ -1,7 +1,6 @@
 //! Sections of the manual page beyond the command line: keys, files, environment, exit statuses, examples.
 
-use crate::ui::keys::command_groups::grouped;
-use crate::ui::keys::commands::COMMANDS;
+use crate::ui::keys::commands::{COMMANDS, grouped};
 use crate::ui::keys::key_bindings::Keymap;
 
 const FILES: [(&str, &str); 5] = [

@@ -121,7 +121,7 @@ fn add_steps(written: Vec<WrittenStep>, steps: &mut Vec<Step>) -> Result<(), Str
         match step {
             WrittenStep::Text(name) => {
                 let row = place_of(&name).and_then(|place| COMMANDS.get(place));
-                let row = row.filter(|row| !matches!(row.command, Command::Digit(_)));
+                let row = row.filter(|row| row.command != Command::Link);
                 let row = row.ok_or_else(|| {
                     let meant = nearest(&name, COMMANDS.iter().map(|row| row.name));
                     format!(

@@ -6,7 +6,7 @@ use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::keys::commands::{Command, MarkPart};
+use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
 use crate::ui::overlays::outcome::{ClickOutcome, KeyOutcome};
 use crate::ui::scroll_list::ScrollList;
@@ -45,7 +45,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
             let chosen = if marked.is_empty() { selected() } else { marked };
             return KeyOutcome::Done(restore(app, now, chosen));
         }
-        Some(Command::MarkList(MarkPart::All)) => {
+        Some(Command::MarkAllRead) => {
             return KeyOutcome::Done(restore(app, now, feeds));
         }
         Some(Command::MarkRow) => {

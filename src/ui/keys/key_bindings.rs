@@ -184,7 +184,7 @@ impl Keymap {
     /// Formats the keys of the command at an index of the command table, for the help and the palette.
     pub fn keys_of(&self, place: usize) -> String {
         if let Some(row) = COMMANDS.get(place)
-            && matches!(row.command, Command::Digit(_))
+            && row.command == Command::Link
         {
             return row.keys.to_owned();
         }

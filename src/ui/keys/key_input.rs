@@ -6,7 +6,7 @@ use super::commands::Command;
 use super::key::{ALT_BACKSPACE, Code, Key};
 use super::key_bindings::{Meaning, reason_for_nothing};
 use super::key_names::shown;
-use super::run_command::run_command;
+use super::run_command::{run_command, run_with};
 use crate::engine::feeds::addresses;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -59,6 +59,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
         match (row.key)(app, now, key) {
             KeyOutcome::Done(effects) => return effects,
             KeyOutcome::Run(command) => return run_where_it_works(app, now, command),
+            KeyOutcome::RunWith(name, text) => return run_with(app, now, name, &text),
             KeyOutcome::Passed => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Keys, mouse and commands: translates input into actions.
 
-pub mod command_groups;
+mod command_table;
 pub mod commands;
 pub mod key;
 pub mod key_bindings;

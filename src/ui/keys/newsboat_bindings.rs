@@ -120,7 +120,7 @@ fn command(operation: &str) -> Result<&'static str, String> {
     match known.map(|known| known.here) {
         Some(Here::Command(name)) => {
             let row = COMMANDS.iter().find(|row| row.name == name);
-            if row.is_some_and(|row| matches!(row.command, Command::Digit(_))) {
+            if row.is_some_and(|row| row.command == Command::Link) {
                 return Err("links are opened by their numbers: 1 to 9".to_owned());
             }
             Ok(name)

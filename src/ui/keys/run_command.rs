@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
+use super::command_table::command_table;
 use super::commands::Command;
 use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::external::run_external;
 use crate::engine::request::Request;
 use crate::ui::actions::{
-    change_marked, downloads, jump, labels, marking, polls_by_hand, removed_feeds, run_own,
+    change_marked, downloads, jump, labels, lists, marking, polls_by_hand, removed_feeds, run_own,
     save_entries, share_menu, unsubscribe,
 };
 use crate::ui::app::App;
@@ -15,9 +16,10 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::accounts::{account_list, add_dialog};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::overlays::{
-    edit_dialog, filter_list, help_pane, hour_selection, palette, plan_pane, table, tag_dialog,
-    timetable_pane,
+    edit_dialog, feed_choice, filter_list, help_pane, hour_selection, palette, plan_pane, table,
+    tag_dialog, timetable_pane,
 };
+use crate::ui::panes::mark_entries::MarkPart;
 use crate::ui::panes::{
     attention, browsing, feeds_pane, load_rows, mark_entries, navigation, saved_searches,
     search_pane, selected_feed, tag_folds,
@@ -34,129 +36,40 @@ use backissue_core::history::{FeedKey, Flag, GapKey};
 use backissue_core::schedule::Pace;
 
 /// Carries out a command.
-#[expect(clippy::too_many_lines, reason = "a table: an arm for each command")]
-pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
-    match command {
-        Command::Down | Command::Up => move_by(app, now, command == Command::Down, Distance::One),
-        Command::Right => go_right(app, now),
-        Command::Left => go_left(app, now),
-        Command::First | Command::Last => jump(app, now, command),
-        Command::HalfDown | Command::HalfUp => half_by(app, now, command),
-        Command::PageDown | Command::PageUp => page_by(app, now, command),
-        Command::Space => open_entry::read_on(app, now),
-        Command::Enter => open_selected(app, now),
-        Command::Back => navigation::go_back(app, now),
-        Command::Close => close(app, now),
-        Command::NextUnread => next_unread(app, now),
-        Command::PreviousUnread => open_entry::open_previous_unread(app, now),
-        Command::NextEntry => open_entry::open_neighbour(app, now, true),
-        Command::PreviousEntry => open_entry::open_neighbour(app, now, false),
-        Command::ToggleRead => toggle_read(app, now),
-        Command::Attention => navigation::open_attention(app, now),
-        Command::Find => find_in_text::open_line(app, now),
-        Command::LinkHints => link_hints::open_hints(app, now),
-        Command::Search | Command::SearchAll => search_pane::open_search(app),
-        Command::SaveSearch => saved_searches::save_search(app, now),
-        Command::Mute => filter_list::mute_entry(app, now),
-        Command::Tags => tag_dialog::open_line(app, now),
-        Command::Filters => filter_list::toggle_list(app, now),
-        Command::MarkList(part) => mark_entries::mark_list_read(app, now, part),
-        Command::Label => labels::open_labels(app, now),
-        Command::ReadLater => labels::toggle_later(app, now),
-        Command::Star => toggle_flag(app, now, Flag::Starred),
-        Command::MarkRow | Command::MarkRange => mark_rows(app, now, command),
-        Command::UnsubscribeEnded => unsubscribe::unsubscribe_ended(app, now),
-        Command::Undo | Command::Redo => undo_or_redo(app, now, command),
-        Command::Open => open_pages::open_page(app, now),
-        Command::OpenComments => open_pages::open_comments(app, now),
-        Command::OpenCopies => open_pages::open_copies(app, now),
-        Command::FullText => full_text::toggle_text(app, now),
-        Command::FullTextAlways => full_text::toggle_always(app, now),
-        Command::Changes => full_text::toggle_changes(app, now),
-        Command::Pictures => pictures::toggle_pictures(app, now),
-        Command::Download => downloads::download_entries(app, now),
-        Command::Downloads => downloads::toggle_list(app, now),
-        Command::Enclosure => open_entry::open_enclosure(app, now),
-        Command::Pipe => pipe::ask_command(app, now),
-        Command::Share => share_menu::toggle_menu(app, now),
-        Command::Own(number) => run_own::start(app, now, number, run_command),
-        Command::Digit(digit) => open_entry::type_digit(app, now, digit),
-        Command::CopyLink => copying::copy_link(app, now),
-        Command::Zoom => open_entry::toggle_zoom(app, now),
-        Command::ScrollRight | Command::ScrollLeft => scroll_sideways(app, now, command),
-        Command::Add => open_prompt(app, PromptPurpose::Add),
-        Command::Unsubscribe => give_up_selected(app, now),
-        Command::Removed => removed_feeds::toggle_list(app, now),
-        Command::AccountAdd => add_dialog::open_form(app, now),
-        Command::Accounts => account_list::toggle_list(app, now),
-        Command::History => load_history(app, now),
-        Command::RestoreWithdrawn => restore_withdrawn(app, now),
-        Command::GoTo => open_prompt(app, PromptPurpose::GoTo),
-        Command::Jump => jump::open_jump(app),
-        Command::Import => open_prompt(app, PromptPurpose::Import),
-        Command::Export => open_prompt(app, PromptPurpose::Export),
-        Command::SaveEntries => save_entries::ask_path(app, now),
-        Command::ReadFromBeginning => browsing::turn_round(app, now),
-        Command::Poll => poll_selected(app, now),
-        Command::PollAll => polls_by_hand::poll_feeds(app, now, None),
-        Command::PollHere => {
-            let feeds = meant_feeds(app, now).unwrap_or_default();
-            change_marked::poll_here(app, now, &feeds)
+type Run = fn(&mut App, DateTime<Utc>) -> Vec<ScreenEffect>;
+/// Carries out a command with the text that was typed after its name.
+type RunWith = fn(&mut App, DateTime<Utc>, &str) -> Vec<ScreenEffect>;
+
+macro_rules! functions {
+    ($($group:literal { $(
+        $command:ident $name:literal $keys:literal $panes:ident $help:literal
+            => $run:expr $(, $takes:expr)?;
+    )* })*) => {
+        /// Carries out a command.
+        pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
+            let run: Run = match command {
+                $($(Command::$command => $run,)*)*
+                Command::Digit(digit) => return open_entry::type_digit(app, now, digit),
+                Command::Own(number) => return run_own::start(app, now, number, run_command),
+            };
+            run(app, now)
         }
-        Command::Plan => plan_pane::toggle_plan(app, now),
-        Command::MoreOften => set_pace(app, now, Pace::More),
-        Command::LessOften => set_pace(app, now, Pace::Less),
-        Command::NormallyOften => set_pace(app, now, Pace::Normal),
-        Command::Edit => edit_selected(app, now),
-        Command::Timetable => toggle_timetable(app, now),
-        Command::Zone => switch_zone(app, now),
-        Command::Steps => plan_pane::fold_steps(app, now),
-        Command::MarkHours => hour_selection::begin_selection(app, now),
-        Command::Sort => sort_next(app, now),
-        Command::ReadFeeds => feeds_pane::toggle_read_feeds(app, now),
-        Command::Show => show_next(app, now),
-        Command::Theme => choose_theme::choose_next(app, now),
-        Command::Layout => choose_layout::choose_next(app, now),
-        Command::Redraw => redraw(app),
-        Command::Palette => palette::open_palette(app),
-        Command::Help => help_pane::toggle_help(app),
-        Command::Log => show_log(),
-        Command::Suspend => vec![ScreenEffect::Suspend],
-        Command::Quit => app.ask(now, Request::Stop),
-    }
+
+        /// Carries out the command with this name, with the text that was typed after the name.
+        pub fn run_with(app: &mut App, now: DateTime<Utc>, name: &str, text: &str) -> Vec<ScreenEffect> {
+            let run: RunWith = match name {
+                $($($($name => $takes,)?)*)*
+                _ => {
+                    app.ui.complain(now, format!("'{name}' takes no argument: remove '{text}'"));
+                    return Vec::new();
+                }
+            };
+            run(app, now, text)
+        }
+    };
 }
 
-fn jump(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
-    move_by(app, now, command == Command::Last, Distance::All)
-}
-
-fn half_by(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
-    move_by(app, now, command == Command::HalfDown, Distance::Half)
-}
-
-fn page_by(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
-    move_by(app, now, command == Command::PageDown, Distance::Page)
-}
-
-fn scroll_sideways(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
-    sideways::move_blocks(app, now, command == Command::ScrollRight)
-}
-
-fn show_log() -> Vec<ScreenEffect> {
-    run_external::show_log().into_iter().map(ScreenEffect::Engine).collect()
-}
-
-fn mark_rows(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
-    if command == Command::MarkRange {
-        return marking::mark_range(app, now);
-    }
-    marking::mark_selected(app, now)
-}
-
-fn undo_or_redo(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
-    let undoes = command == Command::Undo;
-    app.ask(now, if undoes { Request::Undo } else { Request::Redo })
-}
+command_table!(functions);
 
 /// Closes the topmost overlay, search or text, or ends finding words in a text. If something is marked and no overlay is open, it clears the marks instead.
 fn close(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -205,7 +118,7 @@ fn go_left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// Moves the focus to the pane on the right. If a folded tag is selected, unfolds it instead.
-fn go_right(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
+fn go_right(app: &mut App) -> Vec<ScreenEffect> {
     tag_folds::unfold_selected(app).unwrap_or_else(|| {
         navigation::go_right(app);
         Vec::new()
@@ -338,6 +251,11 @@ fn restore_withdrawn(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     };
     app.ask(now, Request::RestoreWithdrawn(feed))
+}
+
+fn poll_here(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let feeds = meant_feeds(app, now).unwrap_or_default();
+    change_marked::poll_here(app, now, &feeds)
 }
 
 fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {

@@ -3,8 +3,7 @@
 use super::prompt::{Prompt, PromptPurpose, Typed};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::keys::command_groups::grouped;
-use crate::ui::keys::commands::{COMMANDS, Command};
+use crate::ui::keys::commands::{COMMANDS, Command, grouped};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::overlay::{HelpPane, Overlay};

@@ -12,6 +12,8 @@ pub enum KeyOutcome {
     Passed,
     /// The overlay did not handle the key itself, but this command must run.
     Run(Command),
+    /// As [`KeyOutcome::Run`], for the command with this name and the text that was typed after it.
+    RunWith(&'static str, String),
 }
 
 impl From<Option<Vec<ScreenEffect>>> for KeyOutcome {

@@ -4,20 +4,16 @@ use chrono::{DateTime, Utc};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
 
-use super::feed_choice;
 use super::outcome::{ClickOutcome, KeyOutcome};
 use super::prompt::{Prompt, PromptPurpose, Typed};
-use crate::ui::actions::{downloads, jump, labels, lists, save_entries, share_menu};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::keys::commands::{COMMANDS, Command, CommandRow};
+use crate::ui::keys::commands::{COMMANDS, Command};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::key_bindings::command_at;
-use crate::ui::panes::browsing;
 use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Overlay, Palette};
-use crate::ui::theme::{choose_layout, choose_theme};
 
 /// Opens the palette. Until the user types something, it lists every command that works in the current context.
 pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
@@ -97,7 +93,7 @@ impl Palette {
 
     fn search(&mut self) {
         let offered = COMMANDS.iter().enumerate().filter(|(_, row)| {
-            row.works_in(self.focus) && !matches!(row.command, Command::Digit(_) | Command::Palette)
+            row.works_in(self.focus) && !matches!(row.command, Command::Link | Command::Palette)
         });
         let (word, argument) = self.written();
         // With an argument, the command of exactly this name is the only match.
@@ -179,53 +175,8 @@ fn run_chosen(app: &mut App, now: DateTime<Utc>) -> KeyOutcome {
     let (word, argument) = palette.written();
     match COMMANDS.iter().find(|row| row.command == command) {
         Some(row) if !argument.is_empty() && word == row.name => {
-            KeyOutcome::Done(run_with_argument(app, now, row, argument))
+            KeyOutcome::RunWith(row.name, argument.to_owned())
         }
         Some(_) | None => KeyOutcome::Run(command),
     }
-}
-
-/// Runs a command that needs an argument, with the text that was typed after the command name.
-fn run_with_argument(
-    app: &mut App,
-    now: DateTime<Utc>,
-    row: &CommandRow,
-    argument: &str,
-) -> Vec<ScreenEffect> {
-    if row.command == Command::GoTo {
-        return browsing::go_to(app, now, argument);
-    }
-    if row.command == Command::Label {
-        return labels::toggle_label(app, now, argument);
-    }
-    if row.command == Command::Jump {
-        return jump::jump_to(app, now, argument);
-    }
-    if row.command == Command::Theme {
-        return choose_theme::choose_theme(app, now, argument);
-    }
-    if row.command == Command::Import {
-        return lists::import_file(app, now, argument);
-    }
-    if row.command == Command::Export {
-        return lists::export_list(app, argument);
-    }
-    if row.command == Command::SaveEntries {
-        return save_entries::save(app, now, argument);
-    }
-    if row.command == Command::Layout {
-        return choose_layout::choose_layout(app, now, argument);
-    }
-    if row.command == Command::Share {
-        return share_menu::share_with(app, now, argument);
-    }
-    if row.command == Command::Download {
-        return downloads::download_file(app, now, argument);
-    }
-    if row.command == Command::Add {
-        return feed_choice::subscribe_to(app, now, argument.to_owned());
-    }
-    let text = format!("'{}' takes no argument: remove '{argument}'", row.name);
-    app.ui.complain(now, text);
-    Vec::new()
 }

@@ -7,8 +7,17 @@ use crate::engine::entries::rows::ListPart;
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::keys::commands::MarkPart;
 use backissue_core::history::Flag;
+
+/// The part of the open list that is marked as read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MarkPart {
+    All,
+    Above,
+    Below,
+    /// The entries that are older than this number of days.
+    OlderThan(i64),
+}
 
 /// Toggles a flag of the selected entry, such as read or starred.
 pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenEffect> {

@@ -1,0 +1,261 @@
+//! The command table: everything a user can do by key or by name. The help, the palette, `[keys]` and the documentation are generated
+//! from it.
+
+/// Passes the rows of the table to a macro, grouped under the headings of the help and in its order. A row has the command, its name
+/// in the palette and in `[keys]`, its default keys, the panes in which they work, a description, the function that carries the
+/// command out and, if text may follow the name in the palette, the function that takes it.
+///
+/// It is a macro because the functions belong to rooms that use the commands: [`super::commands`] makes its enum and list of the rows
+/// and leaves the functions out, [`super::run_command`] calls them.
+macro_rules! command_table {
+    ($rows:ident) => {
+        $rows! {
+            "Moving" {
+                Down "down" "j ↓" ALL "next row, or a line down"
+                    => |app, now| move_by(app, now, true, Distance::One);
+                Up "up" "k ↑" ALL "previous row, or a line up"
+                    => |app, now| move_by(app, now, false, Distance::One);
+                Right "right" "l → Tab" ALL "pane to the right" => |app, _| go_right(app);
+                Left "left" "h ← Shift-Tab" ALL "pane to the left" => go_left;
+                First "first" "g Home" ALL "first row, or the beginning"
+                    => |app, now| move_by(app, now, false, Distance::All);
+                Last "last" "G End" ALL "last row, or the end"
+                    => |app, now| move_by(app, now, true, Distance::All);
+                HalfDown "half-page-down" "Ctrl-d" ALL "half a page down"
+                    => |app, now| move_by(app, now, true, Distance::Half);
+                HalfUp "half-page-up" "Ctrl-u" ALL "half a page up"
+                    => |app, now| move_by(app, now, false, Distance::Half);
+                PageDown "page-down" "PgDn" ALL "a page down"
+                    => |app, now| move_by(app, now, true, Distance::Page);
+                PageUp "page-up" "PgUp" ALL "a page up"
+                    => |app, now| move_by(app, now, false, Distance::Page);
+                Enter "open" "Enter" ALL
+                    "open; on a gap (missing older entries): request them again"
+                    => open_selected;
+                Back "back" "q" ALL "back; in the feed list, quit" => navigation::go_back;
+                Close "close" "Esc" ALL "close what is open; never quits" => close;
+                GoTo "goto" "@" ALL "go to a date: 2014, 2014-03 or 2014-03-09"
+                    => |app, _| open_prompt(app, PromptPurpose::GoTo), browsing::go_to;
+                Jump "jump" "b" ALL "jump to a feed, tag or list by some of its letters"
+                    => |app, _| jump::open_jump(app), jump::jump_to;
+            }
+            "Reading" {
+                Space "read-on" "Space" ALL "a page down, then the next unread entry"
+                    => open_entry::read_on;
+                NextUnread "next-unread" "n" ALL "next unread entry, in the next feed if necessary"
+                    => next_unread;
+                PreviousUnread "previous-unread" "p" ALL "previous unread entry"
+                    => open_entry::open_previous_unread;
+                NextEntry "next-entry" "J" ENTRIES "next entry while reading"
+                    => |app, now| open_entry::open_neighbour(app, now, true);
+                PreviousEntry "previous-entry" "K" ENTRIES "previous entry while reading"
+                    => |app, now| open_entry::open_neighbour(app, now, false);
+                Link "link" "1-9" READER
+                    "follow the link with this number; Enter completes the number"
+                    => |app, now| open_entry::type_digit(app, now, '1');
+                LinkHints "link-hints" "f" READER
+                    "show a letter on each link; the letter opens it, y before it copies it"
+                    => link_hints::open_hints;
+                Open "open-in-browser" "o" ENTRIES
+                    "open the entry in the browser; on a gap: the missing page"
+                    => open_pages::open_page;
+                OpenCopies "open-copies" "W" ENTRIES
+                    "look up the entry's page, or the page missing at a gap, in the Internet Archive"
+                    => open_pages::open_copies;
+                OpenComments "open-comments" "C" READER
+                    "open the page with the comments on the entry"
+                    => open_pages::open_comments;
+                FullText "full-text" "v" ENTRIES
+                    "show the full text of the linked page; again: the feed's text"
+                    => full_text::toggle_text;
+                Changes "changes" "~" READER
+                    "show what the publisher changed in an edited entry; again: the text"
+                    => full_text::toggle_changes;
+                FullTextAlways "full-text-always" "V" ALL
+                    "full text for all entries of this feed: on, then fetched ahead, then off (u undoes it)"
+                    => full_text::toggle_always;
+                Pictures "pictures" "I" ENTRIES
+                    "show or hide pictures in the text; missing ones are fetched while shown"
+                    => pictures::toggle_pictures;
+                Download "download" "E" ENTRIES
+                    "download the entry's first attached file; play it if it is there; 'download 2': the second file"
+                    => downloads::download_entries, downloads::download_file;
+                Downloads "downloads" "Q" ALL "downloads: progress, pause, resume, play"
+                    => downloads::toggle_list;
+                Enclosure "enclosure" "O" ENTRIES
+                    "open the entry's first attached file without downloading it"
+                    => open_entry::open_enclosure;
+                Pipe "pipe" "|" ENTRIES
+                    "pipe the entry to a command, as text or JSON; a leading ! gives it the terminal"
+                    => pipe::ask_command;
+                SaveEntries "save" "" ENTRIES
+                    "save the entry, or the marked entries, as Markdown: 'save notes.md'"
+                    => save_entries::ask_path, save_entries::save;
+                Share "share" "Ctrl-b" ENTRIES
+                    "share the entry with a program of yours: a menu of those in [share]"
+                    => share_menu::toggle_menu, share_menu::share_with;
+                CopyLink "copy-link" "y" ALL
+                    "copy the link of the entry, or the address of the selected feed"
+                    => copying::copy_link;
+                ScrollRight "scroll-right" ">" READER "scroll wide tables and code to the right"
+                    => |app, now| sideways::move_blocks(app, now, true);
+                ScrollLeft "scroll-left" "<" READER "scroll wide tables and code to the left"
+                    => |app, now| sideways::move_blocks(app, now, false);
+                ReadFromBeginning "from-beginning" "B" ALL
+                    "read the feed from the beginning, oldest first, where you left off; again: newest first"
+                    => browsing::turn_round;
+            }
+            "Marking" {
+                MarkRow "mark" "x" LISTS
+                    "mark the row; the next action applies to all marked rows; Esc removes all marks"
+                    => marking::mark_selected;
+                MarkRange "mark-range" "X" LISTS
+                    "mark all rows from the last marked one to this one"
+                    => marking::mark_range;
+                ToggleRead "toggle-read" "N" ENTRIES "mark read or unread" => toggle_read;
+                MarkAllRead "mark-all-read" "A" ALL "mark this list read (u undoes it)"
+                    => |app, now| mark_entries::mark_list_read(app, now, MarkPart::All);
+                MarkAboveRead "mark-above-read" "(" ENTRIES
+                    "mark the entries above this one read (u undoes it)"
+                    => |app, now| mark_entries::mark_list_read(app, now, MarkPart::Above);
+                MarkBelowRead "mark-below-read" ")" ENTRIES
+                    "mark the entries below this one read (u undoes it)"
+                    => |app, now| mark_entries::mark_list_read(app, now, MarkPart::Below);
+                MarkDayRead "mark-day-read" "{" ALL
+                    "mark the entries of this list that are older than a day read (u undoes it)"
+                    => |app, now| mark_entries::mark_list_read(app, now, MarkPart::OlderThan(1));
+                MarkWeekRead "mark-week-read" "}" ALL
+                    "mark the entries of this list that are older than a week read (u undoes it)"
+                    => |app, now| mark_entries::mark_list_read(app, now, MarkPart::OlderThan(7));
+                Star "star" "s" ENTRIES "star, or remove the star"
+                    => |app, now| toggle_flag(app, now, Flag::Starred);
+                Label "label" "#" ENTRIES
+                    "label the entry, or the marked entries; again: remove the label"
+                    => labels::open_labels, labels::toggle_label;
+                ReadLater "read-later" "d" ENTRIES
+                    "label the entry #later, or remove this label; 'label:later' finds them"
+                    => labels::toggle_later;
+                Undo "undo" "u" ALL "undo the last mark or change"
+                    => |app, now| app.ask(now, Request::Undo);
+                Redo "redo" "Ctrl-y" ALL "redo what was undone"
+                    => |app, now| app.ask(now, Request::Redo);
+            }
+            "Searching and filtering" {
+                Find "find" "/" READER
+                    "find words in this text; n and N go to the next and previous hit"
+                    => find_in_text::open_line;
+                Search "search" "/" LISTS
+                    "search all entries as you type: words, \"phrases\", -exclusion, OR, feed: tag: title: is: age:"
+                    => |app, _| search_pane::open_search(app);
+                SearchAll "search-all" "Ctrl-f" ALL "search all entries, also while reading a text"
+                    => |app, _| search_pane::open_search(app);
+                SaveSearch "save-search" "Ctrl-s" ALL
+                    "save the open search as a list; e renames the list, D removes it"
+                    => saved_searches::save_search;
+                Show "show" "f" LISTS "show all, unread, starred or hidden entries" => show_next;
+                Mute "mute" "m" ALL
+                    "mute: hide entries like this one, with a preview; in the feed list: all filters"
+                    => filter_list::mute_entry;
+                Filters "filters" "F" ALL
+                    "filters: hide, mark read, star or label entries automatically"
+                    => filter_list::toggle_list;
+            }
+            "Feeds" {
+                Add "add" "a" ALL "add a subscription"
+                    => |app, _| open_prompt(app, PromptPurpose::Add), |app, now, address| feed_choice::subscribe_to(app, now, address.into());
+                Edit "edit" "e" ALL "edit the feed: address, title, tags, polling, history"
+                    => edit_selected;
+                Tags "tags" "t" ALL "edit the feed's tags; on a tag: rename it"
+                    => tag_dialog::open_line;
+                Unsubscribe "unsubscribe" "D" LISTS
+                    "unsubscribe from the selected feed, or hide a gap (u undoes it)"
+                    => give_up_selected;
+                UnsubscribeEnded "unsubscribe-ended" "Z" LISTS
+                    "unsubscribe from all feeds that ended (u undoes it)"
+                    => unsubscribe::unsubscribe_ended;
+                Attention "attention" "!" ALL
+                    "feeds that failed, moved or ended, and what you can do"
+                    => navigation::open_attention;
+                Removed "removed" "" ALL
+                    "feeds you removed in the last week; Enter restores one as it was"
+                    => removed_feeds::toggle_list;
+                RestoreWithdrawn "restore-withdrawn" "" ALL
+                    "show the entries again that the selected feed took out of its document"
+                    => restore_withdrawn;
+                Sort "sort" "S" ALL
+                    "sort the feeds by title, unread or next poll; the entries of a list by date, title, feed or arrival"
+                    => sort_next;
+                ReadFeeds "read-feeds" "c" ALL
+                    "hide feeds without unread entries, or show them again"
+                    => feeds_pane::toggle_read_feeds;
+                AccountAdd "account-add" "" ALL
+                    "add an account on a server, such as Miniflux or FreshRSS"
+                    => add_dialog::open_form;
+                Accounts "accounts" "" ALL
+                    "list the accounts on servers: their last sync, sync now, remove"
+                    => account_list::toggle_list;
+                Import "import" "" ALL
+                    "import subscriptions from a file: OPML, newsboat or newsraft urls, or one address per line"
+                    => |app, _| open_prompt(app, PromptPurpose::Import), lists::import_file;
+                Export "export" "" ALL "export all subscriptions to an OPML file"
+                    => |app, _| open_prompt(app, PromptPurpose::Export), |app, _, path| lists::export_list(app, path);
+            }
+            "Polling for new entries" {
+                Poll "poll" "r" ALL "poll the selected feed or list for new entries"
+                    => poll_selected;
+                PollAll "poll-all" "R" ALL "poll all feeds for new entries"
+                    => |app, now| polls_by_hand::poll_feeds(app, now, None);
+                PollHere "poll-here" "&" ALL
+                    "poll feeds of an account here, too, or leave them to its server (u undoes it)"
+                    => poll_here;
+                MoreOften "more-often" "+" ALL "poll the feed more often"
+                    => |app, now| set_pace(app, now, Pace::More);
+                LessOften "less-often" "-" ALL "poll the feed less often"
+                    => |app, now| set_pace(app, now, Pace::Less);
+                NormallyOften "normally-often" "=" ALL
+                    "poll the feed as often as its publisher recommends"
+                    => |app, now| set_pace(app, now, Pace::Normal);
+            }
+            "When and why" {
+                Plan "plan" "i" ALL "show when the feed is polled next, and why"
+                    => plan_pane::toggle_plan;
+                Timetable "timetable" "P" ALL "timetable: the next poll of every feed"
+                    => toggle_timetable;
+                Zone "time-zone" "U" ALL "in a plan: switch between UTC and your time zone"
+                    => switch_zone;
+                Steps "steps" "w" ALL "in a plan: show or hide the steps that led to it"
+                    => plan_pane::fold_steps;
+                MarkHours "own-rule" "M" ALL
+                    "in a plan: mark hours of the week and set an interval for them"
+                    => hour_selection::begin_selection;
+                History "history" "H" ALL
+                    "fetch older entries: continue, retry or load an older page; stop if already fetching"
+                    => load_history;
+            }
+            "Screen" {
+                Zoom "zoom" "z" ENTRIES "show only the text, or all panes"
+                    => open_entry::toggle_zoom;
+                Layout "layout" "L" ALL
+                    "next layout: automatic, three panes, entries above the text, or one pane"
+                    => choose_layout::choose_next, choose_layout::choose_layout;
+                Theme "theme" "T" ALL "next theme; ':theme light' selects one"
+                    => choose_theme::choose_next, choose_theme::choose_theme;
+                Redraw "redraw" "Ctrl-l" ALL "redraw the screen" => |app, _| redraw(app);
+            }
+            "backissue" {
+                Palette "command" ": Ctrl-p" ALL
+                    "find and run a command; arguments follow its name: 'goto 2014-03'"
+                    => |app, _| palette::open_palette(app);
+                Help "help" "?" ALL "show the keys that work here"
+                    => |app, _| help_pane::toggle_help(app);
+                Log "log" "" ALL "show recent activity and errors in a pager; '--verbose' logs more"
+                    => |_, _| run_external::show_log().into_iter().map(ScreenEffect::Engine).collect();
+                Suspend "suspend" "Ctrl-z" ALL "suspend backissue; fg in the shell resumes it"
+                    => |_, _| vec![ScreenEffect::Suspend];
+                Quit "quit" "Ctrl-c" ALL "quit at once; everything is saved"
+                    => |app, now| app.ask(now, Request::Stop);
+            }
+        }
+    };
+}
+pub(super) use command_table;
