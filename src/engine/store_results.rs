@@ -120,6 +120,10 @@ pub(super) fn stored_or_failed(
         }
         Err(ref why) => {
             let why = why.clone();
+            if engine.pending.contains_key(&stored.id) {
+                // The user is told of each refused change.
+                engine.room_awaited = None;
+            }
             let mut effects = roll_back(engine, now, &stored);
             effects.extend(failed(engine, now, stored.subject, why));
             effects

@@ -71,7 +71,11 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &PlanArgs) -> Result<Done
         };
         desk.put(&format!("{what}: {used}"));
     }
-    if let Some(plan) = &learned {
+    if publications.is_empty() && subscription.record.feed_settings.is_polled_by_server() {
+        desk.put(&format!(
+            "nothing was learned: the server of its account polls it, and says only when entries are dated; to poll it here, too: backissue set {feed} --poll-here on"
+        ));
+    } else if let Some(plan) = &learned {
         let why = learn::why_not_followed(&engine, feed, plan);
         let why = why.map(|why| format!(" (not followed: {why})")).unwrap_or_default();
         desk.put(&format!("{}{why}", plan.rhythm.sentence()));

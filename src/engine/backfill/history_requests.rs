@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use super::history_actions::HistoryAction;
 use super::{walk_policy, walks};
 use crate::engine::change::step::Step;
+use crate::engine::change::{self, Change, ChangeId};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::feeds::subscription::HistoryCommit;
@@ -15,7 +16,7 @@ use crate::engine::poll::manual_poll;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::feed::opml::feed_source::FeedSource;
-use backissue_core::history::{DocumentKind, FeedKey, GapKey};
+use backissue_core::history::{DocumentKind, FeedKey, GapKey, GapState};
 
 /// Requests older entries of a feed, at one gap or at all gaps. A request for all gaps stops the feed's archive walk if one is
 /// under way.
@@ -81,39 +82,63 @@ pub fn begin(
 
 /// Hides a gap in the entry lists and adds an undo step.
 pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
-    if is_dismissed(engine, feed, gap) {
+    let known = engine.feeds.get(&feed).and_then(|feed| feed.history.gaps.get(&gap));
+    let Some(known) = known else {
+        engine.say("this line disappears when the history has been fetched");
+        return Vec::new();
+    };
+    if !known.is_shown() {
         // The gap does not change, so there is nothing to undo.
         engine.say("this gap is already hidden");
         return Vec::new();
     }
-    let Some(effects) = hide(engine, feed, gap) else {
-        engine.say("this line disappears when the history has been fetched");
-        return Vec::new();
-    };
-    engine.undo.push(Step::Dismissed { feed, gap });
+    let step = engine.undo.push(Step::Dismissed { feed, gap });
     engine.say_undoable("gap hidden");
-    effects
+    set_gap(engine, feed, gap, GapState::Dismissed, step)
 }
 
-fn is_dismissed(engine: &Engine, feed: FeedKey, gap: GapKey) -> bool {
-    let gap = engine.feeds.get(&feed).and_then(|feed| feed.history.gaps.get(&gap));
-    gap.is_some_and(|gap| !gap.is_shown())
+/// Hides a gap or shows it again, if it is there and in another state.
+pub fn set_gap(
+    engine: &mut Engine,
+    feed: FeedKey,
+    gap: GapKey,
+    state: GapState,
+    step: Option<ChangeId>,
+) -> Vec<Effect> {
+    let Some(before) = replace_state(engine, feed, gap, state) else { return Vec::new() };
+    engine.tell(Event::ListsChanged);
+    let commit = commit_of_record(engine, feed);
+    let written = commit.map(|it| change::write(engine, Change::Gap(it, gap, before), step));
+    Vec::from_iter(written)
 }
 
-/// Hides a gap. Returns `None` if the gap does not exist.
-pub fn hide(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Option<Vec<Effect>> {
+/// Sets the state of a gap, and returns the state before if it was another one.
+fn replace_state(
+    engine: &mut Engine,
+    feed: FeedKey,
+    gap: GapKey,
+    state: GapState,
+) -> Option<GapState> {
     let subscription = engine.feeds.get_mut(&feed)?;
-    if !subscription.history.gaps.contains_key(&gap) {
+    let before = subscription.history.gaps.get(&gap)?.state;
+    if before == state || (state == GapState::Open && before != GapState::Dismissed) {
         return None;
     }
-    Arc::make_mut(&mut subscription.history).dismiss(gap).then(|| changed(engine, feed))
+    Arc::make_mut(&mut subscription.history).gaps.get_mut(&gap)?.state = state;
+    Some(before)
 }
 
-/// Shows a hidden gap again.
-pub fn show_again(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    Arc::make_mut(&mut subscription.history).show_again(gap);
-    changed(engine, feed)
+/// Shows a gap as it was before a change that could not be written. A later write contains the failed change: the record is written
+/// again then.
+pub fn put_back(
+    engine: &mut Engine,
+    feed: FeedKey,
+    (gap, before): (GapKey, GapState),
+    is_in_later: bool,
+) -> Vec<Effect> {
+    replace_state(engine, feed, gap, before);
+    engine.tell(Event::ListsChanged);
+    Vec::from_iter(is_in_later.then(|| write_record(engine, feed)).flatten())
 }
 
 /// Applies the user's choice of an external archive, or of no external archive, to the history of a feed. Cancels the feed's
@@ -126,26 +151,23 @@ pub fn adapt(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
         return effects;
     }
     Arc::make_mut(&mut subscription.history).adapt(way.as_ref());
-    effects.extend(changed(engine, feed));
-    effects
-}
-
-/// Returns the effect that writes a feed's history record. Must not be called during an archive walk of the feed, because the walk
-/// writes its archives together with the record.
-pub fn write_record(engine: &Engine, feed: FeedKey) -> Option<Effect> {
-    let record = engine.feeds.get(&feed)?.history.clone();
-    let commit = HistoryCommit { feed, record, nodes: Vec::new(), document: None };
-    Some(Effect::store(Job::KeepHistory(Box::new(commit))))
-}
-
-/// Writes the history record after a change by the user. During an archive walk, writes nothing, because the walk writes the record
-/// with the next archive.
-fn changed(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
-    let is_walked = engine.backfills.contains_key(&feed);
-    let written = if is_walked { None } else { write_record(engine, feed) };
-    let effects = Vec::from_iter(written);
+    effects.extend(write_record(engine, feed));
     engine.tell(Event::ListsChanged);
     effects
+}
+
+/// Returns a feed's history record to be written. During an archive walk of the feed there is nothing to write, because the walk writes
+/// the record with its next archive.
+fn commit_of_record(engine: &Engine, feed: FeedKey) -> Option<Box<HistoryCommit>> {
+    let record = engine.feeds.get(&feed)?.history.clone();
+    let is_walked = engine.backfills.contains_key(&feed);
+    let commit = HistoryCommit { feed, record, nodes: Vec::new(), document: None };
+    (!is_walked).then(|| Box::new(commit))
+}
+
+/// Returns the effect that writes a feed's history record after a change.
+pub fn write_record(engine: &Engine, feed: FeedKey) -> Option<Effect> {
+    Some(Effect::store(Job::KeepHistory(commit_of_record(engine, feed)?)))
 }
 
 #[cfg(test)]

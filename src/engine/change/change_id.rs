@@ -19,4 +19,6 @@ pub struct LaterStep {
     pub at: DateTime<Utc>,
     /// The filters before the change, if it is one of a filter.
     pub filters: Vec<EntryFilter>,
+    /// `true` if it is a part of the step of an import, which has this id.
+    pub joins: bool,
 }

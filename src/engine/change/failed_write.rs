@@ -13,6 +13,7 @@ use super::feed_change::FeedChange;
 use super::list_change::{ListChange, Numbered};
 use super::write::{records_of, write};
 use super::{Change, ChangeId, MarkChange, PendingChange};
+use crate::engine::backfill::history_requests;
 use crate::engine::effect::Effect;
 use crate::engine::entries::{entry_filters, marks};
 use crate::engine::event::Event;
@@ -63,6 +64,19 @@ fn revert_one(
             let mut effects = revert_feeds(engine, now, failed, vec![(into, *changed)]);
             effects.extend(write_again(engine, failed, from));
             return effects;
+        }
+        Change::Gap(commit, gap, before) => {
+            let feed = commit.feed;
+            for (change, _) in later(engine, failed) {
+                if let Change::Gap(other, known, state) = change
+                    && (other.feed, *known) == (feed, gap)
+                {
+                    *state = before;
+                    return Vec::new();
+                }
+            }
+            let is_in_later = is_written_later(engine, failed, feed);
+            return history_requests::put_back(engine, feed, (gap, before), is_in_later);
         }
         Change::Filters(change) => {
             let (change, is_later) = hand_over(engine, failed, change, Change::filters);
@@ -163,10 +177,15 @@ fn revert_feeds(
     effects
 }
 
+/// Checks whether a later job writes something of a feed.
+fn is_written_later(engine: &Engine, failed: JobId, feed: FeedKey) -> bool {
+    let mut later = engine.writes.range((Excluded(failed), Unbounded));
+    later.any(|(_, feeds)| feeds.contains(&feed))
+}
+
 /// Writes the record of a feed again if a later write contains the failed change.
 fn write_again(engine: &mut Engine, failed: JobId, feed: FeedKey) -> Option<Effect> {
-    let mut later = engine.writes.range((Excluded(failed), Unbounded));
-    if !later.any(|(_, feeds)| feeds.contains(&feed)) {
+    if !is_written_later(engine, failed, feed) {
         return None;
     }
     let records = records_of(engine, &mut std::iter::once(feed));
@@ -188,7 +207,8 @@ mod tests {
     use crate::engine::settings::Settings;
     use crate::engine::store_work::{Answer, JobSubject, StoreFailure, Stored};
     use crate::engine::update::{Output, update};
-    use backissue_core::history::{EntryKey, Flag};
+    use backissue_core::history::gap::Edge;
+    use backissue_core::history::{EntryKey, Flag, Gap, GapKey, Reason};
     use backissue_core::schedule::Pace;
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
@@ -337,6 +357,30 @@ mod tests {
             end(&mut engine, *job, JobSubject::Records, true);
         }
         assert_eq!(engine.feeds[&FEED].record, before);
+    }
+
+    #[test]
+    fn a_gap_whose_hiding_was_refused_is_shown_as_before() {
+        let shown = |engine: &Engine| engine.feeds[&FEED].history.gaps[&GapKey(7)].is_shown();
+        let (mut engine, _) = engine();
+        let gap = Gap::new(Edge::default(), Reason::Paged, NOW);
+        let feed = engine.feeds.get_mut(&FEED).unwrap();
+        std::sync::Arc::make_mut(&mut feed.history).gaps.insert(GapKey(7), gap);
+        let subject = JobSubject::History(FEED);
+        for fails in [true, true, false] {
+            let all = jobs(&mut engine, Request::DismissGap(FEED, GapKey(7)));
+            assert!(all.len() == 1 && !shown(&engine), "{all:?}");
+            let output = end(&mut engine, all[0].0, subject, fails);
+            assert_eq!((shown(&engine), can(&engine).0), (fails, !fails));
+            let full = output.events.contains(&Event::trouble("the disk is full"));
+            assert_eq!(full, fails, "it is said each time: {output:?}");
+        }
+        // Shown again and hidden again, before the first of both is refused.
+        let both = [Request::Undo, Request::Redo].map(|request| jobs(&mut engine, request)[0].0);
+        end(&mut engine, both[0], subject, true);
+        assert!(!shown(&engine), "the second may still be written");
+        end(&mut engine, both[1], subject, true);
+        assert!(!shown(&engine), "as it was written last");
     }
 
     #[test]

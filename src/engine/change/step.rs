@@ -126,6 +126,22 @@ impl Step {
         }
     }
 
+    /// Adds a part to the step of an import. What a filter did to entries completes the part of the new filter.
+    pub fn join(&mut self, part: Self) {
+        let Self::Imported(parts) = self else { return };
+        if let Self::Filters { changes: done, .. } = &part {
+            let is_of_filter = |known: &&mut Self| {
+                let Self::Filters { changes, .. } = known else { return false };
+                **changes == FilterChanges::none(done.filter)
+            };
+            if let Some(Self::Filters { changes, .. }) = parts.iter_mut().find(is_of_filter) {
+                changes.clone_from(done);
+                return;
+            }
+        }
+        parts.push(part);
+    }
+
     /// Returns the subscriptions that the undo of the step removes.
     pub fn removed_feeds(&self) -> Vec<FeedKey> {
         let removed =
@@ -159,7 +175,7 @@ impl Step {
     }
 
     /// Checks whether the step has no effect because it consists only of marks without entries.
-    pub(super) fn is_nothing(&self) -> bool {
+    pub fn is_nothing(&self) -> bool {
         let is_empty = |step: &Self| matches!(step, Self::Marked(mark) if mark.keys.is_empty());
         self.parts().into_iter().all(is_empty)
     }

@@ -21,7 +21,7 @@ use crate::engine::save_searches;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::feed::text::counted_words;
-use backissue_core::history::FeedKey;
+use backissue_core::history::{FeedKey, GapState};
 
 /// Undoes the last change.
 pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
@@ -156,12 +156,13 @@ fn take_back(
         }
         Step::Dismissed { feed, gap } => {
             engine.say(format!("{done}: gap shown again"));
-            (history_requests::show_again(engine, feed, gap), Some(Step::ShownAgain { feed, gap }))
+            let effects = history_requests::set_gap(engine, feed, gap, GapState::Open, None);
+            (effects, Some(Step::ShownAgain { feed, gap }))
         }
         Step::ShownAgain { feed, gap } => {
             engine.say(format!("{done}: gap hidden"));
-            let effects = history_requests::hide(engine, feed, gap);
-            (effects.unwrap_or_default(), Some(Step::Dismissed { feed, gap }))
+            let effects = history_requests::set_gap(engine, feed, gap, GapState::Dismissed, None);
+            (effects, Some(Step::Dismissed { feed, gap }))
         }
     }
 }

@@ -46,8 +46,8 @@ pub struct UndoStack {
     pub(in crate::engine) taken: Option<Box<TakenStep>>,
     /// Steps collected so far for a combined step; `None` if no combined step was started.
     together: Option<Vec<Step>>,
-    /// Id of the combined step that [`UndoStack::join`] adds to.
-    joined: Option<ChangeId>,
+    /// Id and time of the combined step that [`UndoStack::join`] adds to.
+    joined: Option<(ChangeId, DateTime<Utc>)>,
 }
 
 /// A step that can be undone.
@@ -159,7 +159,7 @@ impl UndoStack {
         self.forget_undone();
         if let Some(together) = &mut self.together {
             together.push(step);
-            return Some(ChangeId(self.last.0.saturating_add(1)));
+            return Some(self.collected());
         }
         Some(self.keep(step))
     }
@@ -176,7 +176,18 @@ impl UndoStack {
         filters: Vec<EntryFilter>,
     ) -> LaterStep {
         self.step_begins();
-        LaterStep { id: self.reserve(), at, filters }
+        LaterStep { id: self.reserve(), at, filters, joins: false }
+    }
+
+    /// Begins a change whose step the store adds to the combined step that is collected now.
+    pub(in crate::engine) const fn later_joined(&mut self, at: DateTime<Utc>) -> LaterStep {
+        self.step_begins();
+        LaterStep { id: self.collected(), at, filters: Vec::new(), joins: true }
+    }
+
+    /// Returns the future id of the combined step.
+    const fn collected(&self) -> ChangeId {
+        ChangeId(self.last.0.saturating_add(1))
     }
 
     /// Adds the step of a change. If the store wrote it already, with its id and time, it keeps its place.
@@ -216,7 +227,7 @@ impl UndoStack {
     }
 
     /// Adds the combined step, if there is one, and lets [`Self::join`] add to it what becomes known later.
-    pub fn end_together_open(&mut self) {
+    pub fn end_together_open(&mut self, now: DateTime<Utc>) {
         let steps = self.together.take().unwrap_or_default();
         let single = |step| {
             if let Step::Together(steps) | Step::Imported(steps) = step {
@@ -226,20 +237,18 @@ impl UndoStack {
             }
         };
         let steps: Vec<Step> = steps.into_iter().flat_map(single).collect();
-        self.joined = (!steps.is_empty()).then(|| self.keep(Step::Imported(steps)));
+        let id = if steps.is_empty() { self.reserve() } else { self.keep(Step::Imported(steps)) };
+        self.joined = Some((id, now));
     }
 
-    /// Adds a step to the combined step that was ended with [`Self::end_together_open`].
-    pub fn join(&mut self, step: Step) {
-        let open = self.steps.iter_mut().find(|known| Some(known.id) == self.joined);
-        if let Some(KnownStep { id, at, step: Step::Imported(steps), .. }) = open {
-            steps.push(step);
-            if at.is_some() {
-                self.renewed.push(*id);
-            }
+    /// Adds a step to the combined step that was ended with [`Self::end_together_open`]. The store has added it there already.
+    pub fn join(&mut self, part: Step) {
+        let Some((id, at)) = self.joined else { return };
+        if let Some(known) = self.steps.iter_mut().find(|known| known.id == id) {
+            known.step.join(part);
         } else {
-            self.forget_undone();
-            self.joined = Some(self.keep(Step::Imported(vec![step])));
+            let stored = LaterStep { id, at, filters: Vec::new(), joins: true };
+            self.push_stored(Step::Imported(vec![part]), Some(stored));
         }
     }
 
@@ -295,6 +304,10 @@ impl UndoStack {
     pub fn take_saved(&mut self, saved: Vec<SavedStep>) {
         for SavedStep { id, at, step, undone } in saved {
             self.last = self.last.max(id);
+            if step.is_nothing() {
+                // The step of an import that became too large.
+                continue;
+            }
             let list = if undone { &mut self.undone } else { &mut self.steps };
             list.push_back(KnownStep { id, at: Some(at), is_earlier: true, step });
         }

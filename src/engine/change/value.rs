@@ -6,9 +6,10 @@ use super::change_id::ChangeId;
 use super::feed_change::FeedChange;
 use super::key_runs;
 use super::list_change::ListChange;
+use crate::engine::feeds::subscription::HistoryCommit;
 use crate::engine::saved_searches::SavedSearch;
 use backissue_core::filters::EntryFilter;
-use backissue_core::history::{EntryKey, FeedKey, Flag};
+use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey, GapState};
 
 /// Who makes a change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub enum Change {
         /// The remaining subscription, and the change of its tags.
         into: (FeedKey, Box<FeedChange>),
     },
+    /// A gap was hidden or shown again in the history that is written, with its state before.
+    Gap(Box<HistoryCommit>, GapKey, GapState),
     /// Filters were added, changed or removed.
     Filters(ListChange<EntryFilter>),
     /// Saved searches were added, changed or removed.

@@ -101,7 +101,7 @@ pub fn save(
 
 /// Notes a change of a filter whose effects on entries are not known yet.
 fn begin(engine: &mut Engine, filter: u32, step: LaterStep, look_for: Option<EntryFilter>) {
-    let pending = Pending { filter, step, look_for, is_moved: false, is_saved: false };
+    let pending = Pending { filter, step, look_for, is_saved: false };
     engine.filters.pending.push(pending);
 }
 
@@ -125,21 +125,21 @@ pub fn save_moved(
     now: DateTime<Utc>,
     filters: Vec<EntryFilter>,
 ) -> Vec<Effect> {
-    let before = engine.filters.list.clone();
+    let (before, mut step) = (engine.filters.list.clone(), None);
     for mut filter in filters {
         let Ok(id) = free_number(engine) else { break };
         filter.id = id;
         engine.filters.list.push(filter.clone());
-        // Undo restores this list, in whichever order the filters end.
-        let (step, look_for) = (engine.undo.later(now, before.clone()), Some(filter));
-        let pending = Pending { filter: id, step, look_for, is_moved: true, is_saved: false };
-        engine.filters.pending.push(pending);
+        let later = engine.undo.later_joined(now);
+        // Until the entries are known, the step restores the filters alone.
+        step = engine.undo.push(Step::of_filter(before.clone(), FilterChanges::none(id)));
+        begin(engine, id, LaterStep { filters: before.clone(), ..later }, Some(filter));
     }
     if engine.filters.list.len() == before.len() {
         return Vec::new();
     }
     let change = ListChange::new(before, &engine.filters.list);
-    vec![change::write(engine, Change::Filters(change), None)]
+    vec![change::write(engine, Change::Filters(change), step)]
 }
 
 /// Checks whether a filter is the label with this name that the user sets by hand.
@@ -273,7 +273,7 @@ pub fn found(engine: &Engine, filter: u32, hits: Vec<EntryKey>) -> Vec<Effect> {
         None => (Action::default(), Vec::new()),
         Some(filter) => (filter.action.clone(), hits),
     };
-    let mut pending = engine.filters.pending.iter().filter(|it| !it.is_moved);
+    let mut pending = engine.filters.pending.iter();
     let step = pending.find(|pending| pending.filter == filter).map(|it| it.step.clone());
     vec![apply(engine, None, FilterWork::Apply { filter, action, hits }, step)]
 }
@@ -285,9 +285,9 @@ pub fn failed(engine: &mut Engine, filter: u32) -> Option<ChangeId> {
     let (failed, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| it.filter == filter);
     engine.filters.pending = rest;
     let mut saved = None;
-    for Pending { step, is_moved, is_saved, .. } in failed {
+    for Pending { step, is_saved, .. } in failed {
         engine.undo.step_fails();
-        if is_saved && !is_moved {
+        if is_saved && !step.joins {
             saved = Some(step.id);
             let undo = Step::of_filter(step.filters.clone(), FilterChanges::none(filter));
             engine.undo.push_stored(undo, Some(step));
@@ -314,7 +314,7 @@ pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) 
         let pending = engine.filters.pending.remove(place);
         let text = words(engine, &pending, &changes);
         let step = Step::of_filter(pending.step.filters.clone(), changes);
-        if pending.is_moved {
+        if pending.step.joins {
             engine.undo.join(step);
         } else {
             engine.say_undoable(text);

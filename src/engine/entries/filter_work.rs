@@ -52,8 +52,6 @@ pub(super) struct Pending {
     pub(super) step: LaterStep,
     /// New filter to apply to stored entries as soon as the filter is written.
     pub(super) look_for: Option<EntryFilter>,
-    /// The change is part of taking over everything from another reader.
-    pub(super) is_moved: bool,
     /// The filter is written, and its effects on entries are not.
     pub(super) is_saved: bool,
 }

@@ -11,8 +11,9 @@ use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::event::Event;
 use crate::engine::feeds::addresses::{address_of, comparable};
 use crate::engine::state::Engine;
-use crate::engine::store_work::Job;
+use crate::engine::store_work::{Beside, Job};
 use backissue_core::feed::Entry;
+use backissue_core::filters::EntryFilter;
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flag};
 use backissue_core::other_readers::elsewhere::{ElsewhereEntry, KnownEntries, SeenElsewhere};
 
@@ -56,6 +57,19 @@ pub struct ElsewhereNoted {
 }
 
 impl ElsewhereNoted {
+    /// Returns the steps that undo it.
+    pub fn steps(&self, feed: FeedKey, filters: &[EntryFilter]) -> Vec<Step> {
+        let marked = [Flag::Read, Flag::Starred].into_iter().filter_map(|flag| {
+            let marked = self.marked.iter().filter(|(_, flags)| flags.contains(&flag));
+            let keys: Vec<EntryKey> = marked.map(|(&seq, _)| EntryKey { feed, seq }).collect();
+            (!keys.is_empty()).then_some(Step::Marked(MarkChange { flag, value: true, keys }))
+        });
+        let labelled = self.labelled.iter();
+        let labelled = labelled.map(|changes| Step::of_filter(filters.to_vec(), changes.clone()));
+        let awaited = self.waits_since.map(|since| Step::Awaited { feed, since, again: false });
+        marked.chain(labelled).chain(awaited).collect()
+    }
+
     /// Adds the numbers of another feed.
     fn add(&mut self, other: &Self) {
         for (sum, taken) in [(&mut self.read, other.read), (&mut self.starred, other.starred)] {
@@ -87,9 +101,9 @@ pub fn note(engine: &mut Engine, now: DateTime<Utc>, known: KnownEntries) -> Vec
         let kept = entries.into_iter().filter(|it| it.is_kept() && is_known(&it.entry));
         let entries: Vec<Entry> = kept.map(|it| it.entry).collect();
         if !seen.is_empty() {
-            engine.undo.step_begins();
+            let step = engine.undo.later_joined(now);
             let job = Job::NoteElsewhere(feed, now, Box::new(Elsewhere { seen, entries }));
-            effects.push(Effect::store(job));
+            effects.push(Effect::store_beside(job, Beside::Later(step)));
         }
     }
     effects
@@ -110,18 +124,8 @@ fn unsubscribed(entries: &[ElsewhereEntry]) -> ElsewhereNoted {
 pub fn noted(engine: &mut Engine, feed: FeedKey, noted: &ElsewhereNoted) -> bool {
     engine.elsewhere.add(noted);
     engine.set_counters(feed, noted.counters);
-    for flag in [Flag::Read, Flag::Starred] {
-        let marked = noted.marked.iter().filter(|(_, flags)| flags.contains(&flag));
-        let keys: Vec<EntryKey> = marked.map(|(&seq, _)| EntryKey { feed, seq }).collect();
-        if !keys.is_empty() {
-            engine.undo.join(Step::Marked(MarkChange { flag, value: true, keys }));
-        }
-    }
-    for changes in &noted.labelled {
-        engine.undo.join(Step::of_filter(engine.filters.list.clone(), changes.clone()));
-    }
-    if let Some(since) = noted.waits_since {
-        engine.undo.join(Step::Awaited { feed, since, again: false });
+    for part in noted.steps(feed, &engine.filters.list) {
+        engine.undo.join(part);
     }
     engine.tell(Event::Updated { feed, entries: true, poll: false });
     if !noted.labelled.is_empty() {

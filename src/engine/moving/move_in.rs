@@ -53,7 +53,7 @@ pub fn move_in(engine: &mut Engine, now: DateTime<Utc>, moved: MoveIn) -> Vec<Ef
     let filters = filters_here(engine, filters);
     effects.extend(entry_filters::save_moved(engine, now, filters));
     effects.extend(elsewhere::note(engine, now, known));
-    engine.undo.end_together_open();
+    engine.undo.end_together_open(now);
     effects
 }
 
@@ -85,4 +85,68 @@ fn feed_at(engine: &Engine, address: &str) -> Option<FeedKey> {
     let wanted = comparable(&address_of(address).ok()?);
     let mut feeds = engine.feeds.values();
     feeds.find(|feed| comparable(&feed.record.url) == wanted).map(|feed| feed.key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::change::step::Step;
+    use crate::engine::entries::filter_work::{FilterChanges, Filtered};
+    use crate::engine::input::Input;
+    use crate::engine::request::Request;
+    use crate::engine::settings::Settings;
+    use crate::engine::store_work::{Answer, Beside, Job, JobSubject, StoreWork, Stored};
+    use crate::engine::update::update;
+    use backissue_core::history::EntryKey;
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    /// Applies an input and returns the jobs for the store.
+    fn jobs(engine: &mut Engine, input: Input) -> Vec<StoreWork> {
+        let effects = update(engine, NOW, input).effects.into_iter();
+        effects
+            .filter_map(|it| if let Effect::Store(work) = it { Some(*work) } else { None })
+            .collect()
+    }
+
+    #[test]
+    fn each_frame_of_an_import_contains_its_undo_step() {
+        let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), NOW);
+        let filter =
+            |query: &str| MovedFilter { action: Action::Read, feed: None, query: query.into() };
+        let moved = MoveIn { filters: vec![filter("one"), filter("two")], ..MoveIn::default() };
+        let written = jobs(&mut engine, Input::Request(Request::MoveIn(Box::new(moved))));
+        let saves = |work: &&StoreWork| matches!(work.job, Job::SaveFilters(_));
+        let list = written.iter().find(saves).unwrap();
+        let Some(Beside::Steps(steps)) = &list.beside else { panic!("{written:?}") };
+        let (id, Step::Imported(parts)) = (steps.kept[0].id, &steps.kept[0].step) else {
+            panic!("{steps:?}")
+        };
+        assert_eq!(parts.len(), 2, "the new filters can be undone from the first frame on");
+        for number in [1, 2] {
+            let key = EntryKey { feed: FeedKey(1), seq: number };
+            let applied = jobs(&mut engine, Input::FilterHits(number, Ok(vec![key])));
+            let [
+                StoreWork {
+                    job: Job::Filter { .. },
+                    beside: Some(Beside::Later(later)),
+                    id: job,
+                    ..
+                },
+            ] = &applied[..]
+            else {
+                panic!("{applied:?}")
+            };
+            assert!(later.joins && later.id == id, "{later:?}");
+            let changes = FilterChanges { after: vec![key], ..FilterChanges::none(number) };
+            let answer = Answer::Filtered(Box::new(Filtered { changes, counters: Vec::new() }));
+            let (subject, result) = (JobSubject::Filter(number), Ok(answer));
+            let stored = Stored { id: *job, subject, result };
+            let after = jobs(&mut engine, Input::Stored(Box::new(stored)));
+            assert!(!after.iter().any(|work| matches!(work.job, Job::SaveSteps(_))), "{after:?}");
+        }
+        let undone = jobs(&mut engine, Input::Request(Request::Undo));
+        let replayed = undone.iter().filter(|work| matches!(work.job, Job::Filter { .. })).count();
+        assert_eq!((replayed, engine.filters.list.len()), (2, 0), "{undone:?}");
+    }
 }

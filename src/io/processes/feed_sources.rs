@@ -1,7 +1,7 @@
 //! Fetches the documents of feeds that come from a file or a program, within the limits of a response.
 //!
-//! A program has its own process group, which is ended when the program ends, takes too long, prints too much, or is no longer
-//! waited for. Its output is parsed as a response is, so escapes in it never reach the terminal.
+//! A program has its own process group and a mark in its environment. All of its processes are ended when the program ends, takes too
+//! long, prints too much, or is no longer waited for. Its output is parsed as a response is, so escapes in it never reach the terminal.
 
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::run_command::{end_group, not_started};
+use super::run_command::{RunMark, end_group, not_started};
 use super::start::program as program_to_start;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::feed_sources::check_allowed;
@@ -169,12 +169,12 @@ async fn read_file(url: String, bytes_max: usize) -> Result<Vec<u8>, FetchFailur
     read.map_err(|error| failed(system_words(&error)))
 }
 
-/// The process group of a program, which is ended when this value is dropped.
-struct Group(Option<u32>);
+/// The process group of a program, which is ended when this value is dropped, and the mark of its processes.
+struct Group(Option<u32>, RunMark);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        end_group(self.0);
+        end_group(self.0, &self.1);
     }
 }
 
@@ -189,8 +189,10 @@ async fn run(command: &str, input: &[u8], limits: ProgramLimits) -> Result<Vec<u
     let mut started = Command::from(program_to_start(expand_home(command.program())));
     started.args(command.arguments().iter().map(|word| expand_home(word))).process_group(0);
     started.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mark = RunMark::new();
+    started.env(RunMark::VARIABLE, &mark.0);
     let mut child = started.spawn().map_err(|error| failed(not_started(&program, &error)))?;
-    let group = Group(child.id());
+    let group = Group(child.id(), mark);
     let mut complaint = tokio::spawn(first_bytes(child.stderr.take()));
     let mut output = Vec::new();
     let stdout = child.stdout.take();

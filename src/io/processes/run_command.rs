@@ -1,14 +1,17 @@
 //! Runs the user's commands: without a shell, detached from the screen, within limits.
 //!
-//! A command has its own session and process group, so that all processes of the group can be ended when the maximum running time
-//! is over. The output of a command is read to the end, and mostly discarded, so that the command is never blocked while it writes.
+//! A command has its own session and process group, and a mark in its environment, so that all of its processes can be ended when the
+//! maximum running time is over. The output of a command is read to the end, and mostly discarded, so that the command is never blocked while it writes.
 //! A command that receives entries continues if this process ends first.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
@@ -94,11 +97,13 @@ async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String
     })?;
     command.stdin(stdin).stderr(stderr);
     command.stdout(if wants_word { Stdio::piped() } else { Stdio::null() });
+    let mark = RunMark::new();
+    command.env(RunMark::VARIABLE, &mark.0);
     let mut child = command.spawn().map_err(|error| not_started(program, &error))?;
     let group = child.id();
     let said = tokio::spawn(hear(child.stdout.take()));
     let Ok(ended) = timeout(time_max, child.wait()).await else {
-        end_group(group);
+        end_group(group, &mark);
         child.wait().await.ok();
         return Err(format!("{program} was stopped after {} s", time_max.as_secs()));
     };
@@ -214,11 +219,38 @@ pub(super) fn not_started(program: &str, error: &io::Error) -> String {
     format!("{program} cannot be started: {}", system_words(error))
 }
 
-/// Ends all processes of a process group at once.
-pub(super) fn end_group(group: Option<u32>) {
-    let id = group.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
-    if let Some(id) = id {
-        rustix::process::kill_process_group(id, rustix::process::Signal::KILL).ok();
+/// A value in the environment of a program, by which the processes that left its process group are found.
+pub(super) struct RunMark(pub(super) String);
+
+impl RunMark {
+    /// The environment variable.
+    pub(super) const VARIABLE: &str = "BACKISSUE_RUN";
+
+    /// Returns a mark that no other program has.
+    pub(super) fn new() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self(format!("{}-{}", std::process::id(), LAST.fetch_add(1, Relaxed)))
+    }
+
+    /// Returns the processes with this mark, where the system shows the environment of processes (Linux).
+    fn processes(&self) -> impl Iterator<Item = Pid> {
+        let wanted = format!("{}={}", Self::VARIABLE, self.0);
+        std::fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(move |process| {
+            let id = process.file_name().to_str()?.parse().ok()?;
+            let environment = std::fs::read(process.path().join("environ")).ok()?;
+            let mut variables = environment.split(|byte| *byte == 0);
+            variables.any(|it| it == wanted.as_bytes()).then(|| Pid::from_raw(id)).flatten()
+        })
+    }
+}
+
+/// Ends all processes of a process group at once, and then those with the mark.
+pub(super) fn end_group(group: Option<u32>, mark: &RunMark) {
+    if let Some(id) = group.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) {
+        kill_process_group(id, Signal::KILL).ok();
+    }
+    for id in mark.processes() {
+        kill_process(id, Signal::KILL).ok();
     }
 }
 

@@ -252,7 +252,8 @@ impl Store {
             facts.insert(FILTERS_KEY, codec::encode(&list)?);
         }
         if let Some(step) = step {
-            self.write_beside(&step, Step::of_filter(step.filters.clone(), changes.clone()))?;
+            let part = Step::of_filter(step.filters.clone(), changes.clone());
+            self.write_beside(&step, vec![part])?;
         }
         self.db.commit(&[
             (TableName::Index, &index),

@@ -164,7 +164,8 @@ fn do_job(
             None
         }
         Job::NoteElsewhere(feed, now, known) => {
-            Some(Answer::ElsewhereNoted(feed, Box::new(store.note_elsewhere(feed, &known, now)?)))
+            let noted = store.note_elsewhere(feed, &known, now, step.as_ref())?;
+            Some(Answer::ElsewhereNoted(feed, Box::new(noted)))
         }
         Job::AwaitElsewhere { feed, since, waits } => {
             store.await_elsewhere(feed, since, waits)?;

@@ -29,15 +29,29 @@ impl Store {
         self.db.commit(&[(TableName::Undo, &batch)])
     }
 
-    /// Writes the step of a change in the same frame as the change, which is written next.
+    /// Writes the step of a change in the same frame as the change, which is written next. The parts of an import join its step.
     pub(in crate::io::store) fn write_beside(
         &mut self,
-        LaterStep { id, at, .. }: &LaterStep,
-        step: Step,
+        &LaterStep { id, at, joins, .. }: &LaterStep,
+        parts: Vec<Step>,
     ) -> Result<(), StoreError> {
-        if step.is_saved() {
-            let kept = vec![SavedStep { id: *id, at: *at, step, undone: false }];
-            self.db.beside = Some(step_batch(&StepChanges { kept, gone: Vec::new() })?);
+        let known = self.undo.get(id.0.to_be_bytes())?.filter(|_| joins);
+        let known = known.map(|bytes| codec::decode_compressed::<SavedStep>(&bytes)).transpose()?;
+        // The step has become too large before.
+        let is_dropped = known.as_ref().is_some_and(|known| known.step.is_nothing());
+        let new = SavedStep { id, at, step: Step::Imported(Vec::new()), undone: false };
+        let mut saved = known.unwrap_or(new);
+        if joins {
+            parts.into_iter().for_each(|part| saved.step.join(part));
+        } else if let Some(step) = parts.into_iter().next() {
+            saved.step = step;
+        }
+        if is_dropped || (joins && !saved.step.is_saved()) {
+            saved.step = Step::Imported(Vec::new());
+        }
+        if saved.step.is_saved() {
+            let changes = StepChanges { kept: vec![saved], gone: Vec::new() };
+            self.db.beside = Some(step_batch(&changes)?);
         }
         Ok(())
     }
@@ -112,6 +126,41 @@ mod tests {
         assert!(health.findings[0].text.starts_with("2 of your changes"), "{health:?}");
         assert_eq!(store.check(false).unwrap().findings, []);
         assert_eq!(store.saved_steps().unwrap(), [marked(3, 0..1)]);
+    }
+
+    #[test]
+    fn parts_join_the_step_of_an_import_until_it_is_too_large() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        let import = SavedStep {
+            step: Step::Imported(vec![Step::Resubscribed(FeedKey(1))]),
+            ..marked(7, 0..0)
+        };
+        store.save_steps(&StepChanges { kept: vec![import.clone()], gone: Vec::new() }).unwrap();
+        let later = LaterStep { id: ChangeId(7), at: import.at, filters: Vec::new(), joins: true };
+        let mut expected = import.step;
+        for part in [marked(7, 0..3).step, marked(7, 5..9).step] {
+            expected.join(part.clone());
+            store.write_beside(&later, vec![part]).unwrap();
+            store.db.commit(&[]).unwrap();
+            assert_eq!(store.saved_steps().unwrap()[0].step, expected);
+        }
+        for part in [marked(7, 0..300_000).step, marked(7, 0..1).step] {
+            store.write_beside(&later, vec![part]).unwrap();
+            store.db.commit(&[]).unwrap();
+            assert_eq!(
+                store.saved_steps().unwrap()[0].step,
+                Step::Imported(Vec::new()),
+                "no part alone"
+            );
+        }
+        let first = LaterStep { id: ChangeId(8), ..later };
+        store.write_beside(&first, vec![marked(8, 0..3).step]).unwrap();
+        store.db.commit(&[]).unwrap();
+        assert_eq!(
+            store.saved_steps().unwrap()[1].step,
+            Step::Imported(vec![marked(8, 0..3).step])
+        );
     }
 
     #[test]

@@ -51,9 +51,9 @@ fn a_waiting_command_ends_at_the_first_signal() {
         (&["parse", pipe][..], Signal::INT),
         (&["parse", "-"], Signal::HUP),
         (&["lint", pipe], Signal::TERM),
-        (&["lint", &server], Signal::HUP),
+        (&["lint", &server], Signal::USR1),
         (&["simulate", "--feeds", pipe], Signal::INT),
-        (&["events", "--follow"], Signal::INT),
+        (&["events", "--follow"], Signal::USR2),
         (&add, Signal::INT),
         (&[&add[..], &["--password-command", "sleep 2"]].concat(), Signal::TERM),
     ] {
@@ -87,11 +87,13 @@ fn unread_addresses_are_reported_in_one_line() {
 #[test]
 fn stopped_service_mentions_no_other_process() {
     let program = Program::new();
-    let watch = program.start(&["watch", "--follow"]);
-    wait_until("it has the store open", || program.socket().exists());
-    signal(watch.id(), Signal::INT);
-    let told = ended(watch, b"").with(0).err;
-    assert!(!told.contains("ended before"), "{told}");
+    for kind in [Signal::INT, Signal::USR2] {
+        let watch = program.start(&["watch", "--follow"]);
+        wait_until("it has the store open", || program.socket().exists());
+        signal(watch.id(), kind);
+        let told = ended(watch, b"").with(0).err;
+        assert!(!told.contains("ended before"), "{told}");
+    }
 }
 
 #[test]

@@ -57,6 +57,27 @@ fn a_download_that_breaks_three_times_is_resumed() {
 }
 
 #[test]
+fn nothing_is_downloaded_into_the_data_folder() {
+    for folder in ["~/data", "~/data/backups/shows", "~/link"] {
+        let server = FileServer::start(vec![Answering::whole(&file(1), "\"a\"")]);
+        let program = queued(&server, "");
+        std::os::unix::fs::symlink(program.data(), program.path("link")).unwrap();
+        let before: Vec<_> =
+            fs::read_dir(program.data()).unwrap().map(|it| it.unwrap().path()).collect();
+        let configuration = CONFIGURATION.replace("~/shows", folder);
+        program.write("config.toml", configuration);
+        program.run(&["downloads", "remove", "1"]).with(0);
+        program.run(&["downloads", "add", "1.0"]).with(0);
+        let told = program.run(&["downloads", "run"]).with(2);
+        assert!(told.err.contains("backissue keeps its own data in"), "{folder}: {told:?}");
+        let after = fs::read_dir(program.data()).unwrap().map(|it| it.unwrap().path());
+        let new: Vec<_> = after.filter(|path| !before.contains(path)).collect();
+        assert!(!new.iter().any(|path| path.is_dir() || path.ends_with("Show")), "{new:?}");
+        assert!(server.asked("range").is_empty(), "{folder}: nothing was requested");
+    }
+}
+
+#[test]
 fn a_killed_download_continues_in_the_same_version_only() {
     let (old, new) = (file(1), file(2));
     for (second, expected) in [(&old, "\"a\""), (&new, "\"b\"")] {

@@ -296,7 +296,9 @@ fn merged_feed_waits_for_what_another_reader_knew() {
     };
     for (feed, id) in [(FEED, 5), (FEED, 6), (FeedKey(2), 7)] {
         let seen = SeenElsewhere::new(&[known(id)], at(1));
-        store.note_elsewhere(feed, &Elsewhere { seen, ..Elsewhere::default() }, at(1)).unwrap();
+        store
+            .note_elsewhere(feed, &Elsewhere { seen, ..Elsewhere::default() }, at(1), None)
+            .unwrap();
     }
     store.absorb(FEED, FeedKey(2)).unwrap();
     let met = (4..=7).map(|id| entry(id, "a text")).collect();

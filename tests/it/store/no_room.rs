@@ -160,7 +160,7 @@ fn a_refused_bulk_change_leaves_neither_effects_nor_a_step() {
         for is_filter in [false, true] {
             disk.fill(left * 16_384);
             IS_BLIND.store(true, Ordering::Relaxed);
-            let step = LaterStep { id: ChangeId(1), at: at(1), filters: Vec::new() };
+            let step = LaterStep { id: ChangeId(1), at: at(1), filters: Vec::new(), joins: false };
             let job = if is_filter { apply(&all, vec![filter.clone()]) } else { mark_all(true) };
             let done = working.perform_beside(job, Some(Beside::Later(step)));
             IS_BLIND.store(false, Ordering::Relaxed);

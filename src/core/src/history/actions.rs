@@ -113,15 +113,6 @@ impl HistoryRecord {
         })
     }
 
-    /// Shows a dismissed gap again.
-    pub fn show_again(&mut self, key: GapKey) {
-        if let Some(gap) = self.gaps.get_mut(&key)
-            && gap.state == GapState::Dismissed
-        {
-            gap.state = GapState::Open;
-        }
-    }
-
     /// Starts reading the whole history again. The archive records are deleted so that the archives are fetched again; the
     /// entries are kept (SPEC C.9).
     pub fn reread(&mut self, nodes: &mut Nodes) {

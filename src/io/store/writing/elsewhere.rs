@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
+use crate::engine::change::change_id::LaterStep;
 use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::moving::elsewhere::{Elsewhere, ElsewhereNoted};
 use crate::io::codec;
@@ -22,13 +23,14 @@ use backissue_core::history::{
 use backissue_core::other_readers::elsewhere::{Seen, SeenElsewhere};
 
 impl Store {
-    /// Notes what another reader knew of the entries of a feed. Those that are here get their marks now; starred ones that are not, and
+    /// Notes what another reader knew of the entries of a feed, with the `step` that undoes it. Those that are here get their marks now; starred ones that are not, and
     /// whose texts are given, are added.
     pub fn note_elsewhere(
         &mut self,
         feed: FeedKey,
         noted: &Elsewhere,
         now: DateTime<Utc>,
+        step: Option<&LaterStep>,
     ) -> Result<ElsewhereNoted, StoreError> {
         let mut seen = noted.seen.clone();
         let known = self.find_known(feed, |row| row.flags.is_live())?;
@@ -80,6 +82,9 @@ impl Store {
         if let Some(mut earlier) = self.elsewhere(feed)? {
             earlier.extend(seen);
             seen = earlier;
+        }
+        if let Some(step) = step {
+            self.write_beside(step, result.steps(feed, &self.filters.list))?;
         }
         let parts = CommitParts::of_import(hits, elsewhere_batch(feed, &seen)?);
         let written = self.write(feed, merged, parts)?;

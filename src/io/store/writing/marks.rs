@@ -80,7 +80,7 @@ impl Store {
         }
         if let Some(step) = step.filter(|_| !marked.changed.is_empty()) {
             let keys = marked.changed.clone();
-            self.write_beside(step, Step::Marked(MarkChange { flag, value, keys }))?;
+            self.write_beside(step, vec![Step::Marked(MarkChange { flag, value, keys })])?;
         }
         self.db.commit(&[(TableName::Index, &index), (TableName::Counters, &sums)])?;
         Ok(marked)

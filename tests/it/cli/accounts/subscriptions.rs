@@ -121,9 +121,45 @@ fn arguments_without_content_are_refused() {
         let refused = program.run_in(&[("BACKISSUE_ACCOUNT_PASSWORD", password)], &args).with(2);
         assert!(refused.err.contains(expected), "{refused:?}");
     }
+    let nameless = [&place[..], &["ann", "--name", " "]].concat();
+    let refused = program.run_in(&[("BACKISSUE_ACCOUNT_PASSWORD", "secret")], &nameless).with(2);
+    assert!(refused.err.contains("the name of the account is empty"), "{refused:?}");
     for action in ["log", "sync", "remove"] {
         let refused = program.run(&["account", action, "NOPE"]).with(2);
         assert!(refused.err.contains("there is no account 'NOPE'"), "{refused:?}");
+    }
+}
+
+#[test]
+fn plan_of_a_feed_that_its_server_polls_says_how_to_poll_it_here() {
+    let (program, _server) = with_account(FRESHRSS);
+    let told = program.run(&["plan", "1"]).with(0).out;
+    assert!(told.contains("nothing was learned: the server of its account polls it"), "{told}");
+    assert!(told.contains("backissue set 1 --poll-here on") && !told.contains("usable"), "{told}");
+    program.run(&["set", "1", "--poll-here", "on"]).with(0);
+    assert!(!program.run(&["plan", "1"]).with(0).out.contains("the server of its account"));
+}
+
+#[test]
+fn streams_listed_twice_change_nothing_at_the_next_sync() {
+    let (program, server) = with_account(FRESHRSS);
+    let listed = |id: u32, url: u32, title: &str| {
+        serde_json::json!({ "id": format!("feed/{id}"), "title": title, "categories": [],
+            "url": format!("https://{url}.example/feed") })
+    };
+    // The stream with another title, and the address in another stream.
+    let twice = [(1, 1, "Feed 1"), (2, 2, "Feed 2"), (1, 1, "Other"), (9, 2, "Feed 2")];
+    let twice = twice.map(|(id, url, title)| listed(id, url, title));
+    let list = serde_json::json!({ "subscriptions": twice }).to_string();
+    server.state().instead.insert("/subscription/list", (200, list));
+    let feeds = || program.run(&["feeds", "--json"]).with(0).out;
+    let before = feeds();
+    for _ in 0..2 {
+        sync(&program);
+        assert_eq!(feeds(), before);
+        let requests = std::mem::take(&mut server.state().requests);
+        let changes = requests.iter().filter(|(path, _)| path.ends_with("/subscription/edit"));
+        assert_eq!(changes.count(), 0, "{requests:?}");
     }
 }
 
