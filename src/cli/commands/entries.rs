@@ -12,7 +12,6 @@ use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup, time_args};
 use crate::engine::backfill::gap_rows;
-use crate::engine::entries::entry_view::EntryView;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
@@ -70,7 +69,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
                     };
                     if args.json {
                         let is_hidden = entry.flags.is_hidden();
-                        let mut entry = EntryView::of(&engine, entry).json();
+                        let mut entry = engine.view_of(entry).json();
                         if let Some(fields) = entry.as_object_mut().filter(|_| args.hidden) {
                             fields.insert("hidden".into(), Value::Bool(is_hidden));
                         }

@@ -10,7 +10,6 @@ use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces};
 use crate::engine::backfill::gap_rows;
-use crate::engine::entries::entry_view::EntryView;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::search_query;
 use crate::engine::state::Engine;
@@ -60,7 +59,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SearchArgs) -> Result<Do
             continue;
         };
         if args.json {
-            let mut fields = EntryView::of(&engine, entry).json();
+            let mut fields = engine.view_of(entry).json();
             if let Some(fields) = fields.as_object_mut() {
                 fields.insert("score".into(), json!(hit.score));
                 fields.insert("snippet".into(), json!(snippet));

@@ -4,7 +4,6 @@ use crate::cli::Done;
 use crate::cli::args::ShowArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
-use crate::engine::entries::entry_view::EntryView;
 use crate::ui::reader::lines::StyledLine;
 use crate::view::html::{self, Column};
 use crate::view::panes::entry_text;
@@ -19,7 +18,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ShowArgs) -> Result<Done
     let Ok(entry) = desk.look(move |store| store.read_entry(key))? else {
         return Err(no_entry(key));
     };
-    let view = EntryView::of(&desk.engine()?, entry);
+    let view = desk.engine()?.view_of(entry);
     let (_, markup, base) = view.text();
     if args.html {
         desk.put(markup);

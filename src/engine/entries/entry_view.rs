@@ -8,10 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::entry_filters;
 use super::loaded_entry::LoadedEntry;
-use crate::engine::downloads::record::DownloadState;
-use crate::engine::state::Engine;
 use backissue_core::feed::Enclosure;
 use backissue_core::feed::outgoing::{outgoing_markup, outgoing_title};
 use backissue_core::history::FeedKey;
@@ -51,31 +48,10 @@ pub enum ShownText {
     Page,
 }
 
-impl FeedOfEntry {
-    /// Returns what is known about a feed; nothing if it was unsubscribed for good.
-    pub fn of(engine: &Engine, feed: FeedKey) -> Self {
-        let record = engine.feeds.get(&feed).map(|feed| &feed.record);
-        record.map_or_else(Self::default, |record| Self {
-            title: record.shown_title().to_owned(),
-            url: record.url.clone(),
-            shows_page: record.feed_settings.full_text,
-        })
-    }
-}
-
 impl EntryView {
     /// Creates a view of an entry whose labels and downloaded files are not shown.
     pub const fn new(entry: LoadedEntry, feed: FeedOfEntry) -> Self {
         Self { entry, feed, labels: Vec::new(), downloaded: BTreeMap::new() }
-    }
-
-    /// Adds to an entry what is known about it elsewhere.
-    pub fn of(engine: &Engine, entry: LoadedEntry) -> Self {
-        let labels = entry_filters::labels(engine, &entry.ruled);
-        let files = engine.downloads.list.values();
-        let done = files.filter(|it| it.entry == entry.key && it.state == DownloadState::Done);
-        let downloaded = done.filter_map(|it| Some((it.url.clone(), it.path.clone()?))).collect();
-        Self { feed: FeedOfEntry::of(engine, entry.key.feed), labels, downloaded, entry }
     }
 
     /// Returns the entry as it may leave this machine: without secrets, and without links elsewhere than to the web.

@@ -7,7 +7,6 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::entry_filters;
-use super::entry_view::EntryView;
 use super::loaded_entry::LoadedEntry;
 use crate::engine::effect::Effect;
 use crate::engine::external::external_run::{ExternalRun, RunInput, RunPurpose};
@@ -111,7 +110,7 @@ pub fn entries_read(
     }
     let mut effects = Vec::new();
     if let (Some(command), false) = (engine.settings.commands.on_new.clone(), entries.is_empty()) {
-        let entries = entries.into_iter().map(|entry| EntryView::of(engine, entry)).collect();
+        let entries = entries.into_iter().map(|entry| engine.view_of(entry)).collect();
         let (purpose, input) = (RunPurpose::News, RunInput::News(entries));
         effects.push(Effect::Run(Box::new(ExternalRun::new(purpose, command, input))));
         engine.notifications.under_way = true;

@@ -6,13 +6,14 @@
 
 use chrono::{DateTime, Utc};
 
-use super::full_text::{FullText, classify_page};
+use super::full_text::FullText;
 use super::pictures_ahead;
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{self, left_alone_until, note_network};
-use crate::engine::poll::fetch::{Fetched, Purpose};
+use crate::engine::poll::classify_response::status_words;
+use crate::engine::poll::fetch::{AnswerBody, Fetched, Purpose, Validators};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::start_fetches;
 use crate::engine::state::Engine;
@@ -134,4 +135,32 @@ fn keep_page(
     let full = Box::new(full);
     engine.tell(Event::PageFetched { key, full: full.clone(), failed });
     vec![Effect::store(Job::SaveFullText(key, full))]
+}
+
+/// Returns the text of the page in a response, or the reason that there is no text.
+fn classify_page(
+    fetched: Fetched,
+    now: DateTime<Utc>,
+    kept: Option<&FullText>,
+) -> Result<FullText, String> {
+    let answer = fetched.result.map_err(|failure| failure.to_string())?;
+    if let Some(wall) = answer.bot_wall() {
+        return Err(format!("the server answered {}", wall.words(&status_words(answer.status))));
+    }
+    match (answer.status, answer.body) {
+        (304, _) => {
+            let kept = kept.cloned().ok_or("the server says that nothing has changed")?;
+            Ok(FullText { asked: now, ..kept })
+        }
+        (200 | 203, AnswerBody::Article(article)) => {
+            let validators = Validators {
+                url: answer.url.clone(),
+                etag: answer.headers.etag,
+                last_modified: answer.headers.last_modified,
+            };
+            Ok(FullText { url: answer.url, html: article?, asked: now, validators, failed: None })
+        }
+        (200..=299, _) => Err("the page is empty".to_owned()),
+        (status, _) => Err(format!("the server answered {}", status_words(status))),
+    }
 }

@@ -4,7 +4,6 @@ use super::external_command::ExternalCommand;
 use super::external_run::{ExternalRun, RunInput, RunPurpose};
 use super::open_rules::{command_for_link, command_for_media};
 use crate::engine::effect::Effect;
-use crate::engine::entries::entry_view::EntryView;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::state::Engine;
 use backissue_core::feed::text::one_line;
@@ -22,7 +21,7 @@ pub fn pipe(
     command: ExternalCommand,
     purpose: RunPurpose,
 ) -> Effect {
-    let input = RunInput::Entry(Box::new(EntryView::of(engine, entry)));
+    let input = RunInput::Entry(Box::new(engine.view_of(entry)));
     Effect::Run(Box::new(ExternalRun::new(purpose, command, input)))
 }
 

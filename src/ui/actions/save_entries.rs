@@ -3,7 +3,6 @@
 use chrono::{DateTime, Utc};
 
 use super::labels::chosen_entries;
-use crate::engine::entries::entry_view::FeedOfEntry;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
@@ -25,7 +24,7 @@ pub fn save(app: &mut App, now: DateTime<Utc>, path: &str) -> Vec<ScreenEffect> 
         app.ui.say(now, "select an entry first, then save it");
         return Vec::new();
     }
-    let entries = keys.into_iter().map(|key| (key, FeedOfEntry::of(&app.engine, key.feed)));
+    let entries = keys.into_iter().map(|key| (key, app.engine.feed_of_entry(key.feed)));
     let entries = entries.collect();
     vec![ScreenEffect::SaveEntries { path: path.trim().to_owned(), entries }]
 }

@@ -129,7 +129,7 @@ fn read_one(
     }
     let read = desk.look(move |store| store.read_entry(key)).map_err(in_file)?;
     let found = read.ok().filter(|entry| engine.feeds.contains_key(&entry.key.feed));
-    let found = found.map(|entry| EntryView::of(engine, entry).outgoing());
+    let found = found.map(|entry| engine.view_of(entry).outgoing());
     if found.is_none() {
         written.left_out = written.left_out.saturating_add(1);
     }
