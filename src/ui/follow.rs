@@ -16,7 +16,7 @@ use super::screen::Ui;
 use super::scroll_list::ScrollList;
 use super::settings::ScreenSettings;
 use super::state::layout::Pane;
-use super::state::overlay::{Asks, Choice, Overlay, Question};
+use super::state::overlay::{Asks, ListOf, OpenList, Overlay, Question};
 use crate::engine::change::questions::Question as QuestionBefore;
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, NoticeLevel, NoticeOffer};
@@ -245,7 +245,8 @@ fn choose_feed(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEf
     }
     // The message that the address is being looked up is over.
     app.ui.notice = None;
-    app.ui.overlay = Some(Overlay::Choice(Choice { addition, list: ScrollList::default() }));
+    app.ui.overlay =
+        Some(Overlay::List(OpenList { of: ListOf::Choice(addition), list: ScrollList::default() }));
     Vec::new()
 }
 
@@ -343,7 +344,10 @@ mod tests {
     fn feed_choice_is_offered_unless_something_is_open() {
         let mut app = app_with(&[]);
         assert!(follow_event(&mut app, noon(), Event::ChooseFeed(3)).is_empty());
-        assert!(matches!(app.ui.overlay, Some(Overlay::Choice(Choice { addition: 3, .. }))));
+        assert!(matches!(
+            app.ui.overlay,
+            Some(Overlay::List(OpenList { of: ListOf::Choice(3), .. }))
+        ));
     }
 
     #[test]

@@ -7,7 +7,6 @@ use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
-use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::pick_list::{PickItem, PickList, PickTarget};
@@ -37,10 +36,7 @@ pub fn open_labels(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         })
         .collect();
     items.sort_by_cached_key(|item| item.name.to_lowercase());
-    let line = Prompt::new(PromptPurpose::Label);
-    let mut picks = PickList { line, items, found: Vec::new(), list: ScrollList::default() };
-    picks.search();
-    app.ui.lay_over(Overlay::Pick(picks));
+    app.ui.lay_over(Overlay::Pick(PickList::new(Prompt::new(PromptPurpose::Label), items)));
     Vec::new()
 }
 

@@ -81,7 +81,7 @@ macro_rules! command_table {
                     "download the entry's first attached file; play it if it is there; 'download 2': the second file"
                     => downloads::download_entries, downloads::download_file;
                 Downloads "downloads" "Q" ALL "downloads: progress, pause, resume, play"
-                    => downloads::toggle_list;
+                    => |app, now| list_panel::toggle(app, now, ListOf::Downloads, &downloads::LIST);
                 Enclosure "enclosure" "O" ENTRIES
                     "open the entry's first attached file without downloading it"
                     => open_entry::open_enclosure;
@@ -178,7 +178,7 @@ macro_rules! command_table {
                     => navigation::open_attention;
                 Removed "removed" "" ALL
                     "feeds you removed in the last week; Enter restores one as it was"
-                    => removed_feeds::toggle_list;
+                    => |app, now| list_panel::toggle(app, now, ListOf::Removed, &removed_feeds::LIST);
                 RestoreWithdrawn "restore-withdrawn" "" ALL
                     "show the entries again that the selected feed took out of its document"
                     => restore_withdrawn;
@@ -193,7 +193,7 @@ macro_rules! command_table {
                     => add_dialog::open_form;
                 Accounts "accounts" "" ALL
                     "list the accounts on servers: their last sync, sync now, remove"
-                    => account_list::toggle_list;
+                    => |app, now| list_panel::toggle(app, now, ListOf::Accounts, &account_list::LIST);
                 Import "import" "" ALL
                     "import subscriptions from a file: OPML, newsboat or newsraft urls, or one address per line"
                     => |app, _| open_prompt(app, PromptPurpose::Import), lists::import_file;

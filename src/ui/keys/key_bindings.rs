@@ -171,6 +171,19 @@ impl Keymap {
         first.map_or_else(|| format!(":{command}"), str::to_owned)
     }
 
+    /// Puts the first key of each command that a text names in braces, such as `{undo}`, in its place.
+    pub fn words(&self, text: &str) -> String {
+        let mut parts = text.split('{');
+        let mut words = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            match part.split_once('}').filter(|(name, _)| place_of(name).is_some()) {
+                Some((name, rest)) => words.extend([&self.key_of(name), rest]),
+                None => words.extend(["{", part]),
+            }
+        }
+        words
+    }
+
     /// Names the key that undoes a change, for the end of a message.
     pub fn undo_hint(&self) -> String {
         format!(" · {} undo", self.key_of("undo"))
