@@ -181,13 +181,12 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
 
 /// Returns the key for the action that a notice suggests.
 fn key_of_offer(app: &App, offer: NoticeOffer) -> String {
-    let key = |command: &str| app.ui.settings.keys.key_of(command);
-    match offer {
-        NoticeOffer::Undo => app.ui.settings.keys.undo_hint(),
-        NoticeOffer::Redo(1) => format!("; {} brings it back", key("redo")),
-        NoticeOffer::Redo(_) => format!("; {} brings them back", key("redo")),
-        NoticeOffer::MoreHistory => format!(" · {} continues", key("history")),
-    }
+    app.ui.words(match offer {
+        NoticeOffer::Undo => return app.ui.settings.keys.undo_hint(),
+        NoticeOffer::Redo(1) => "; {redo} brings it back",
+        NoticeOffer::Redo(_) => "; {redo} brings them back",
+        NoticeOffer::MoreHistory => " · {history} continues",
+    })
 }
 
 /// Asks the question that the user must answer before a request is carried out.

@@ -8,7 +8,7 @@ use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
-use crate::ui::overlays::list_panel::{ListAction, ListKind};
+use crate::ui::overlays::list_panel::{ListKind, action};
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::OpenList;
 use backissue_core::history::EntryKey;
@@ -91,48 +91,30 @@ pub static LIST: ListKind = ListKind {
     toggles: &[Command::Downloads],
     count: |app, _, _| app.engine.downloads.list.len(),
     actions: &[
-        ListAction {
-            commands: &[Command::Enter, Command::Download],
-            words: "plays or resumes",
-            run: |app, now, open| ask(app, now, open, next_step),
-        },
-        ListAction {
-            commands: &[Command::Space],
-            words: "pauses",
-            run: |app, now, open| {
-                ask(app, now, open, |download| match download.state {
-                    DownloadState::Paused | DownloadState::Failed => next_step(download),
-                    DownloadState::Waiting => Some(DownloadRequest::Pause(download.id)),
-                    DownloadState::Done => None,
-                })
-            },
-        },
-        ListAction {
-            commands: &[Command::Poll],
-            words: "fetches again",
-            run: |app, now, open| {
-                ask(app, now, open, |download| Some(DownloadRequest::Resume(download.id)))
-            },
-        },
-        ListAction {
-            commands: &[Command::ToggleRead],
-            words: "played",
-            run: |app, now, open| {
-                ask(app, now, open, |download| {
-                    let played = DownloadRequest::SetPlayed(download.id, download.played.is_none());
-                    (download.state == DownloadState::Done).then_some(played)
-                })
-            },
-        },
-        ListAction {
-            commands: &[Command::Unsubscribe],
-            words: "removes",
-            run: |app, now, open| {
-                ask(app, now, open, |download| {
-                    Some(DownloadRequest::Remove { id: download.id, delete: false })
-                })
-            },
-        },
+        action(&[Command::Enter, Command::Download], "plays or resumes", |app, now, open| {
+            ask(app, now, open, next_step)
+        }),
+        action(&[Command::Space], "pauses", |app, now, open| {
+            ask(app, now, open, |download| match download.state {
+                DownloadState::Paused | DownloadState::Failed => next_step(download),
+                DownloadState::Waiting => Some(DownloadRequest::Pause(download.id)),
+                DownloadState::Done => None,
+            })
+        }),
+        action(&[Command::Poll], "fetches again", |app, now, open| {
+            ask(app, now, open, |download| Some(DownloadRequest::Resume(download.id)))
+        }),
+        action(&[Command::ToggleRead], "played", |app, now, open| {
+            ask(app, now, open, |download| {
+                let played = DownloadRequest::SetPlayed(download.id, download.played.is_none());
+                (download.state == DownloadState::Done).then_some(played)
+            })
+        }),
+        action(&[Command::Unsubscribe], "removes", |app, now, open| {
+            ask(app, now, open, |download| {
+                Some(DownloadRequest::Remove { id: download.id, delete: false })
+            })
+        }),
     ],
     ..ListKind::PLAIN
 };

@@ -7,7 +7,7 @@ use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
-use crate::ui::overlays::list_panel::{self, ListAction, ListKind};
+use crate::ui::overlays::list_panel::{self, ListKind, action};
 use crate::ui::scroll_list::Distance;
 use backissue_core::history::FeedKey;
 
@@ -18,35 +18,23 @@ pub static LIST: ListKind = ListKind {
     toggles: &[Command::Removed],
     count: |app, now, _| recently_removed(&app.engine, now).len(),
     actions: &[
-        ListAction {
-            commands: &[Command::Enter],
-            words: "subscribes again",
-            run: |app, now, open| {
-                let feeds = listed(app, now);
-                let is_marked = |feed: &FeedKey| app.ui.marked.feeds.contains(feed);
-                let marked: Vec<FeedKey> = feeds.iter().copied().filter(is_marked).collect();
-                let selected = || feeds.get(open.list.selected).copied().into_iter().collect();
-                let chosen = if marked.is_empty() { selected() } else { marked };
-                Some(restore(app, now, chosen))
-            },
-        },
-        ListAction {
-            commands: &[Command::MarkRow],
-            words: "marks",
-            run: |app, now, open| {
-                let feed = *listed(app, now).get(open.list.selected)?;
-                app.ui.marked.toggle_feeds(&[feed]);
-                Some(list_panel::scroll(app, now, &LIST, (true, Distance::One)))
-            },
-        },
-        ListAction {
-            commands: &[Command::MarkAllRead],
-            words: "restores all",
-            run: |app, now, _| {
-                let feeds = listed(app, now);
-                Some(restore(app, now, feeds))
-            },
-        },
+        action(&[Command::Enter], "subscribes again", |app, now, open| {
+            let feeds = listed(app, now);
+            let is_marked = |feed: &FeedKey| app.ui.marked.feeds.contains(feed);
+            let marked: Vec<FeedKey> = feeds.iter().copied().filter(is_marked).collect();
+            let selected = || feeds.get(open.list.selected).copied().into_iter().collect();
+            let chosen = if marked.is_empty() { selected() } else { marked };
+            Some(restore(app, now, chosen))
+        }),
+        action(&[Command::MarkRow], "marks", |app, now, open| {
+            let feed = *listed(app, now).get(open.list.selected)?;
+            app.ui.marked.toggle_feeds(&[feed]);
+            Some(list_panel::scroll(app, now, &LIST, (true, Distance::One)))
+        }),
+        action(&[Command::MarkAllRead], "restores all", |app, now, _| {
+            let feeds = listed(app, now);
+            Some(restore(app, now, feeds))
+        }),
     ],
     closed: |app, now, _| {
         let feeds = listed(app, now);

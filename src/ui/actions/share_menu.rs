@@ -8,7 +8,7 @@ use super::run_own;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
-use crate::ui::overlays::list_panel::{self, ListAction, ListKind};
+use crate::ui::overlays::list_panel::{self, ListKind, action};
 use crate::ui::state::overlay::ListOf;
 
 /// The menu.
@@ -17,15 +17,11 @@ pub static LIST: ListKind = ListKind {
     empty: "nothing to share with: name programs in [share] of the configuration",
     toggles: &[Command::Share],
     count: |app, _, _| app.engine.settings.commands.share.len(),
-    actions: &[ListAction {
-        commands: &[Command::Enter],
-        words: "shares",
-        run: |app, now, open| {
-            let (name, _) = app.engine.settings.commands.share.get(open.list.selected)?.clone();
-            app.ui.uncover();
-            Some(share_with(app, now, &name))
-        },
-    }],
+    actions: &[action(&[Command::Enter], "shares", |app, now, open| {
+        let (name, _) = app.engine.settings.commands.share.get(open.list.selected)?.clone();
+        app.ui.uncover();
+        Some(share_with(app, now, &name))
+    })],
     ..ListKind::PLAIN
 };
 

@@ -78,8 +78,9 @@ fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
     let text = match titles.as_slice() {
         [title] => format!("Unsubscribe from '{title}' ({counts}){there}? y/n"),
         several => {
-            let (what, key) = (name_several(several), app.ui.settings.keys.key_of("undo"));
-            format!("Unsubscribe from {what} ({counts}){there}? {key} undoes this for a week · y/n")
+            let (what, undo) =
+                (name_several(several), app.ui.words("{undo} undoes this for a week"));
+            format!("Unsubscribe from {what} ({counts}){there}? {undo} · y/n")
         }
     };
     app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::Unsubscribe(feeds) }));

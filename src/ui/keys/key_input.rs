@@ -126,11 +126,8 @@ fn typed_command(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Command>
             }
             let keys = shown(&typed);
             let why = reason_for_nothing(app.ui.settings.key_preset, &keys);
-            let text = why.map_or_else(
-                || format!("{keys} does nothing here · ? shows the keys"),
-                |why| format!("{keys} does nothing here: {why}"),
-            );
-            app.ui.say(now, text);
+            let why = app.ui.words(why.unwrap_or("{help} shows the keys"));
+            app.ui.say(now, format!("{keys} does nothing here · {why}"));
         }
     }
     None

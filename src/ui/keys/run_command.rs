@@ -195,7 +195,10 @@ fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> 
         return effects;
     }
     let Some(feed) = selected_feed::selected_feed(app, now) else {
-        app.ui.say(now, "select a feed first: + - = apply to one feed");
+        app.ui.say(
+            now,
+            "select a feed first: {more-often} {less-often} {normally-often} apply to one feed",
+        );
         return Vec::new();
     };
     app.ask(now, Request::SetPace(feed, pace))
@@ -278,19 +281,21 @@ fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     if let Some(always) = fixed_list(app) {
-        app.ui
-            .say(now, format!("this list always shows {always}: f works on feeds, tags and Today"));
+        let works = app.ui.words("{show} works on feeds, tags and Today");
+        app.ui.say(now, format!("this list always shows {always}: {works}"));
         return Vec::new();
     }
     let (next, text) = match app.ui.show {
         Show::All => (Show::Unread, "unread entries only"),
         Show::Unread => (Show::Starred, "starred entries only"),
-        Show::Starred if !app.engine.filters.list.is_empty() => {
-            (Show::Hidden, "entries hidden by filters · m on one shows the filter, s unhides it")
-        }
+        Show::Starred if !app.engine.filters.list.is_empty() => (
+            Show::Hidden,
+            "entries hidden by filters · {mute} on one shows the filter, {star} unhides it",
+        ),
         Show::Starred | Show::Hidden => (Show::All, "all entries"),
     };
     app.ui.show = next;
+    let text = app.ui.words(text);
     app.ui.say(now, format!("showing {text}"));
     load_rows::open_list(app, now)
 }

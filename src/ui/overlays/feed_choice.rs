@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::list_panel::{ListAction, ListKind};
+use super::list_panel::{ListKind, action};
 use super::outcome::KeyOutcome;
 use crate::engine::feeds::addition::{Addition, Subscribe};
 use crate::engine::request::Request;
@@ -73,17 +73,13 @@ pub fn press_waiting_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutc
 pub static LIST: ListKind = ListKind {
     title: "Which feed?",
     count: |app, _, of| found(app, of).map_or(0, |addition| addition.found.len()),
-    actions: &[ListAction {
-        commands: &[Command::Enter],
-        words: "subscribes",
-        run: |app, now, open| {
-            let (addition, url) = url_at(app, open)?;
-            app.ui.uncover();
-            let effects = app.ask(now, Request::Choose { addition, url: Some(url) });
-            wait_for(app, addition);
-            Some(effects)
-        },
-    }],
+    actions: &[action(&[Command::Enter], "subscribes", |app, now, open| {
+        let (addition, url) = url_at(app, open)?;
+        app.ui.uncover();
+        let effects = app.ask(now, Request::Choose { addition, url: Some(url) });
+        wait_for(app, addition);
+        Some(effects)
+    })],
     moved: |app, now, open| {
         let Some((addition, url)) = url_at(app, open) else { return Vec::new() };
         app.ask(now, Request::Preview { addition, url })

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::filter_dialog;
-use super::list_panel::{self, ListAction, ListKind};
+use super::list_panel::{self, ListKind, action};
 use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
@@ -19,21 +19,15 @@ pub static LIST: ListKind = ListKind {
     toggles: &[Command::Filters, Command::Mute],
     count: |app, _, _| app.engine.filters.list.len(),
     actions: &[
-        ListAction {
-            commands: &[Command::Enter, Command::Edit],
-            words: "edits",
-            run: |app, now, open| Some(filter_dialog::edit_filter(app, now, id_at(app, open)?)),
-        },
-        ListAction {
-            commands: &[Command::Unsubscribe],
-            words: "removes",
-            run: |app, now, open| Some(app.ask(now, Request::RemoveFilter(id_at(app, open)?))),
-        },
-        ListAction {
-            commands: &[Command::Add],
-            words: "adds one",
-            run: |app, now, _| Some(filter_dialog::create_filter(app, now)),
-        },
+        action(&[Command::Enter, Command::Edit], "edits", |app, now, open| {
+            Some(filter_dialog::edit_filter(app, now, id_at(app, open)?))
+        }),
+        action(&[Command::Unsubscribe], "removes", |app, now, open| {
+            Some(app.ask(now, Request::RemoveFilter(id_at(app, open)?)))
+        }),
+        action(&[Command::Add], "adds one", |app, now, _| {
+            Some(filter_dialog::create_filter(app, now))
+        }),
     ],
     ..ListKind::PLAIN
 };

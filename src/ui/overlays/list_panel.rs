@@ -33,11 +33,22 @@ pub struct ListKind {
 #[derive(Debug)]
 pub struct ListAction {
     /// Commands that do it. The first one is named in the title.
-    pub commands: &'static [Command],
+    commands: &'static [Command],
     /// What it does, as words after a key.
-    pub words: &'static str,
+    words: &'static str,
     /// Does it. Returns `None` if it cannot be done with this row.
-    pub run: fn(&mut App, DateTime<Utc>, OpenList) -> Option<Vec<ScreenEffect>>,
+    run: RunAction,
+}
+
+type RunAction = fn(&mut App, DateTime<Utc>, OpenList) -> Option<Vec<ScreenEffect>>;
+
+/// Makes an action.
+pub const fn action(
+    commands: &'static [Command],
+    words: &'static str,
+    run: RunAction,
+) -> ListAction {
+    ListAction { commands, words, run }
 }
 
 impl ListKind {
@@ -70,7 +81,7 @@ pub fn toggle(app: &mut App, now: DateTime<Utc>, of: ListOf, kind: &ListKind) ->
         return Vec::new();
     }
     if (kind.count)(app, now, of) == 0 {
-        app.ui.say(now, app.ui.settings.keys.words(kind.empty));
+        app.ui.say(now, kind.empty);
         return Vec::new();
     }
     let open = OpenList { of, list: ScrollList::default() };

@@ -17,7 +17,7 @@ pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
     let offered = COMMANDS.iter().enumerate().filter(|(_, row)| {
         row.works_in(app.ui.focus) && !matches!(row.command, Command::Link | Command::Palette)
     });
-    let offered = offered.map(|(place, row)| (place, row.name.to_owned(), row.help.to_owned()));
+    let offered = offered.map(|(place, row)| (place, row.name.to_owned(), app.ui.words(row.help)));
     let own = app.ui.settings.keys.own_commands().iter().zip(COMMANDS.len()..);
     let own = own.map(|(own, place)| (place, own.name.clone(), own.about()));
     let items = offered.chain(own).map(|(place, name, detail)| {
@@ -38,7 +38,7 @@ pub fn run_picked(app: &mut App, now: DateTime<Utc>, picks: &PickList) -> KeyOut
     let place = match item.map(|item| &item.target) {
         Some(PickTarget::Command(place)) if elsewhere.is_none() => *place,
         Some(_) | None => {
-            let text = app.ui.settings.keys.words("{help} shows the keys");
+            let text = app.ui.words("{help} shows the keys");
             let nothing = || format!("no command matches '{typed}' · {text}");
             app.ui.complain(now, elsewhere.unwrap_or_else(nothing));
             return KeyOutcome::Done(Vec::new());

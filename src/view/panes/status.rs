@@ -68,7 +68,7 @@ pub(in crate::view) fn draw(
         [] => String::new(),
         begun => format!(" {} …", shown(begun)),
     };
-    let help = if app.ui.has_hints() { "" } else { " ? help " };
+    let help = app.ui.words(if app.ui.has_hints() { "" } else { " {help} help " });
     let hint = format!("{begun}{}{help}", sideways_hint(app));
     let room = usize::from(area.width).saturating_sub(cells::width(&hint));
     let notice = app.ui.notice.as_ref().filter(|notice| {
@@ -231,7 +231,8 @@ fn question(app: &App) -> Option<String> {
         Some(Overlay::Looking(id)) => {
             let addition = app.engine.additions.get(id)?;
             let address = addition.wanted.address.trim();
-            Some(format!("looking for a feed at {address} … · Esc cancels"))
+            let cancels = app.ui.words("{close} cancels");
+            Some(format!("looking for a feed at {address} … · {cancels}"))
         }
         Some(_) | None => None,
     }

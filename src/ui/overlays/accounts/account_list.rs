@@ -10,7 +10,7 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
-use crate::ui::overlays::list_panel::{self, ListAction, ListKind};
+use crate::ui::overlays::list_panel::{self, ListKind, action};
 use crate::ui::state::overlay::{Asks, OpenList, Overlay, Question};
 use backissue_core::feed::text::counted_words;
 
@@ -25,32 +25,20 @@ pub static LIST: ListKind = ListKind {
     toggles: &[Command::Accounts],
     count: |app, _, _| app.engine.accounts.len(),
     actions: &[
-        ListAction {
-            commands: &[Command::Enter, Command::Poll, Command::PollAll],
-            words: "syncs all now",
-            run: |app, now, _| Some(sync_now(app, now)),
-        },
-        ListAction {
-            commands: &[Command::Add, Command::AccountAdd],
-            words: "adds one",
-            run: |app, now, _| {
-                app.ui.uncover();
-                Some(add_dialog::open_form(app, now))
-            },
-        },
-        ListAction {
-            commands: &[Command::PollHere],
-            words: "polls its feeds here, too",
-            run: poll_here,
-        },
-        ListAction {
-            commands: &[Command::Unsubscribe],
-            words: "removes it",
-            run: |app, _, open| {
-                ask_to_leave(app, open);
-                Some(Vec::new())
-            },
-        },
+        action(
+            &[Command::Enter, Command::Poll, Command::PollAll],
+            "syncs all now",
+            |app, now, _| Some(sync_now(app, now)),
+        ),
+        action(&[Command::Add, Command::AccountAdd], "adds one", |app, now, _| {
+            app.ui.uncover();
+            Some(add_dialog::open_form(app, now))
+        }),
+        action(&[Command::PollHere], "polls its feeds here, too", poll_here),
+        action(&[Command::Unsubscribe], "removes it", |app, _, open| {
+            ask_to_leave(app, open);
+            Some(Vec::new())
+        }),
     ],
     ..ListKind::PLAIN
 };
@@ -105,7 +93,7 @@ pub fn leave(app: &mut App, now: DateTime<Utc>, key: Key, name: &str) -> Vec<Scr
     let told = if kept {
         "its feeds are polled here now".to_owned()
     } else {
-        format!("{} subscribes to its feeds again", app.ui.settings.keys.key_of("undo"))
+        app.ui.words("{undo} subscribes to its feeds again")
     };
     app.ui.answer(now, format!("the account '{name}' was removed · {told}"));
     effects
