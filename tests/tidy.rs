@@ -15,6 +15,8 @@ mod lexer;
 mod names;
 #[path = "tidy/product.rs"]
 mod product;
+#[path = "tidy/sentences.rs"]
+mod sentences;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -58,7 +58,7 @@ pub(super) fn sections() -> String {
             let Some(row) = COMMANDS.get(place) else { continue };
             let keys = keymap.keys_of(place).replace('\u{a0}', " ");
             let keys = if keys.is_empty() { format!(":{}", row.name) } else { keys };
-            push_item(&mut text, &keys, row.help);
+            push_item(&mut text, &keys, &keymap.words(row.help));
         }
     }
     let tables: [(&str, &[(&str, &str)]); 4] = [

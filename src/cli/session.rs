@@ -138,7 +138,7 @@ pub(super) fn dress_screen(options: &Options, runtime: &mut Runtime<App>) {
     let (appearance, troubles) = themes::appearance(ui, config_file(options).as_deref());
     runtime.program.ui.appearance = appearance;
     if let Some(first) = troubles.first() {
-        runtime.program.ui.complain(clock::precise_now(), first);
+        runtime.program.ui.complain(clock::precise_now(), first.clone());
     }
 }
 

@@ -16,7 +16,7 @@ use super::screen::Ui;
 use super::scroll_list::ScrollList;
 use super::settings::ScreenSettings;
 use super::state::layout::Pane;
-use super::state::overlay::{Asks, Choice, Overlay, Question};
+use super::state::overlay::{Asks, ListOf, OpenList, Overlay, Question};
 use crate::engine::change::questions::Question as QuestionBefore;
 use crate::engine::effect::Effect;
 use crate::engine::event::{Event, NoticeLevel, NoticeOffer};
@@ -181,13 +181,12 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
 
 /// Returns the key for the action that a notice suggests.
 fn key_of_offer(app: &App, offer: NoticeOffer) -> String {
-    let key = |command: &str| app.ui.settings.keys.key_of(command);
-    match offer {
-        NoticeOffer::Undo => app.ui.settings.keys.undo_hint(),
-        NoticeOffer::Redo(1) => format!("; {} brings it back", key("redo")),
-        NoticeOffer::Redo(_) => format!("; {} brings them back", key("redo")),
-        NoticeOffer::MoreHistory => format!(" · {} continues", key("history")),
-    }
+    app.ui.words(match offer {
+        NoticeOffer::Undo => return app.ui.settings.keys.undo_hint(),
+        NoticeOffer::Redo(1) => "; {redo} brings it back",
+        NoticeOffer::Redo(_) => "; {redo} brings them back",
+        NoticeOffer::MoreHistory => " · {history} continues",
+    })
 }
 
 /// Asks the question that the user must answer before a request is carried out.
@@ -245,7 +244,8 @@ fn choose_feed(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEf
     }
     // The message that the address is being looked up is over.
     app.ui.notice = None;
-    app.ui.overlay = Some(Overlay::Choice(Choice { addition, list: ScrollList::default() }));
+    app.ui.overlay =
+        Some(Overlay::List(OpenList { of: ListOf::Choice(addition), list: ScrollList::default() }));
     Vec::new()
 }
 
@@ -343,7 +343,10 @@ mod tests {
     fn feed_choice_is_offered_unless_something_is_open() {
         let mut app = app_with(&[]);
         assert!(follow_event(&mut app, noon(), Event::ChooseFeed(3)).is_empty());
-        assert!(matches!(app.ui.overlay, Some(Overlay::Choice(Choice { addition: 3, .. }))));
+        assert!(matches!(
+            app.ui.overlay,
+            Some(Overlay::List(OpenList { of: ListOf::Choice(3), .. }))
+        ));
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> V
 /// Shows the warnings about the configuration file in the status line. If there are none, shows the message `read`.
 pub fn tell_notes(app: &mut App, now: DateTime<Utc>, read: &str, notes: &[String]) {
     match notes {
-        [] => app.ui.say(now, read),
+        [] => app.ui.say(now, read.to_owned()),
         [note] => app.ui.complain(now, format!("configuration: {note}")),
         [note, rest @ ..] => {
             let text =

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::keys::key::Key;
+use super::keys::sentence::Sentence;
 use super::overlays::prompt::Prompt;
 use super::panes::entry_list::{Listing, RowShape};
 use super::scroll_list::ScrollList;
@@ -307,23 +308,34 @@ impl Ui {
     }
 
     /// Shows a message in the status line.
-    pub fn say(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), at: now, trouble: false, stays: false });
+    pub fn say(&mut self, now: DateTime<Utc>, text: impl Sentence) {
+        self.show(now, text, (false, false));
     }
 
     /// Shows a message about a change in the status line, with the key that undoes the change.
-    pub fn say_undoable(&mut self, now: DateTime<Utc>, text: impl std::fmt::Display) {
-        self.say(now, format!("{text}{}", self.settings.keys.undo_hint()));
+    pub fn say_undoable(&mut self, now: DateTime<Utc>, text: impl Sentence) {
+        let keys = &self.settings.keys;
+        self.say(now, format!("{}{}", text.shown(keys), keys.undo_hint()));
     }
 
     /// Shows the result of an earlier request in the status line.
-    pub fn answer(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), at: now, trouble: false, stays: true });
+    pub fn answer(&mut self, now: DateTime<Utc>, text: impl Sentence) {
+        self.show(now, text, (false, true));
     }
 
     /// Reports a problem in the status line.
-    pub fn complain(&mut self, now: DateTime<Utc>, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), at: now, trouble: true, stays: false });
+    pub fn complain(&mut self, now: DateTime<Utc>, text: impl Sentence) {
+        self.show(now, text, (true, false));
+    }
+
+    fn show(&mut self, now: DateTime<Utc>, text: impl Sentence, (trouble, stays): (bool, bool)) {
+        let text = text.shown(&self.settings.keys);
+        self.notice = Some(Notice { text, at: now, trouble, stays });
+    }
+
+    /// Puts the keys of the commands that a text names in their places.
+    pub fn words(&self, text: &'static str) -> String {
+        self.settings.keys.words(text)
     }
 }
 

@@ -86,7 +86,7 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
             take_tick(app, now, Input::Woke)
         }
         ScreenInput::NoShell => {
-            app.ui.say(now, "there is no shell to return to: q quits");
+            app.ui.say(now, "there is no shell to return to: {back} quits");
             Vec::new()
         }
         ScreenInput::Rendered(made) => {

@@ -17,10 +17,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Flex, Layout, Rect, Spacing};
 use ratatui::widgets::Paragraph;
 
-use super::overlays::{
-    account, account_list, choice, downloads, edit, filters, help, palette, pick_list, plan,
-    removed, share, timetable,
-};
+use super::overlays::{account, edit, filters, help, list_panel, pick_list, plan, timetable};
 use super::panes::{entries, feeds, hint_line, hyperlinks, pictures, reader, status, welcome};
 use super::{clusters, dressing, pane, plain};
 use crate::ui::app::App;
@@ -121,11 +118,9 @@ fn draw_overlay(
         Overlay::Help(pane) => {
             Viewport { help_lines: help::draw(frame, panes, app, pane), ..viewport }
         }
-        Overlay::Choice(choice) => scrolled(choice::draw(frame, panes, app, *choice)),
-        Overlay::Palette(palette) => {
-            scrolled(palette::draw(frame, panes, palette, &app.ui.settings.keys))
+        Overlay::Pick(picks) => {
+            scrolled(pick_list::draw(frame, panes, picks, &app.ui.settings.keys))
         }
-        Overlay::Pick(picks) => scrolled(pick_list::draw(frame, panes, picks)),
         Overlay::Plan(shown) => {
             let (plan_lines, rows) = plan::draw(frame, beside, app, shown, now);
             Viewport { plan_lines, overlay_rows: rows.height, ..scrolled((rows, 0)) }
@@ -136,12 +131,10 @@ fn draw_overlay(
         }
         Overlay::Edit(form) => scrolled(edit::draw(frame, panes, form)),
         Overlay::Account(form) => scrolled(account::draw(frame, panes, form)),
-        Overlay::Accounts(list) => scrolled(account_list::draw(frame, panes, app, list, now)),
         Overlay::FilterDialog(form) => scrolled(filters::draw(frame, panes, app, form)),
-        Overlay::FilterList(list) => scrolled(filters::draw_list(frame, panes, app, *list, now)),
-        Overlay::Removed(list) => scrolled(removed::draw(frame, panes, app, *list, now)),
-        Overlay::Downloads(list) => scrolled(downloads::draw(frame, panes, app, *list, now)),
-        Overlay::Share(list) => scrolled(share::draw(frame, panes, app, *list)),
+        Overlay::List(open) => overlay.row().list.map_or(viewport, |kind| {
+            scrolled(list_panel::draw(frame, panes, app, (*open, kind), now))
+        }),
         // Input lines, questions and address lookups are drawn in the bottom line.
         // Hints are drawn in the text.
         Overlay::Prompt(_) | Overlay::Question(_) | Overlay::Looking(_) | Overlay::Hints(_) => {

@@ -133,7 +133,7 @@ pub(super) fn told(span: &StyledSpan) -> String {
 /// already set the cursor.
 pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
     let place = match &app.ui.overlay {
-        Some(Overlay::Prompt(_) | Overlay::Palette(_) | Overlay::Pick(_) | Overlay::Account(_)) => {
+        Some(Overlay::Prompt(_) | Overlay::Pick(_) | Overlay::Account(_)) => {
             return;
         }
         Some(Overlay::Edit(edited)) => {
@@ -153,13 +153,8 @@ pub(super) fn point(frame: &mut Frame<'_>, app: &App, viewport: &Viewport) {
         Some(Overlay::Help(_)) => Some(Position::new(1, 1)),
         None if app.ui.focus == Pane::Reader => Some(first_cell(viewport.reader)),
         Some(
-            Overlay::Choice(_)
-            | Overlay::Timetable(_)
-            | Overlay::FilterList(_)
-            | Overlay::Removed(_)
-            | Overlay::Downloads(_)
-            | Overlay::Accounts(_)
-            | Overlay::Share(_)
+            Overlay::Timetable(_)
+            | Overlay::List(_)
             | Overlay::Question(_)
             | Overlay::Hints(_)
             | Overlay::Looking(_),

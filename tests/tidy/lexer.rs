@@ -2,7 +2,16 @@
 
 /// Returns Rust code without its comments and quoted text.
 pub(super) fn code_of(text: &str) -> String {
-    let mut code = String::new();
+    parts_of(text).0
+}
+
+/// Returns the quoted texts of Rust code, with their quotes.
+pub(super) fn texts_of(text: &str) -> Vec<&str> {
+    parts_of(text).1
+}
+
+fn parts_of(text: &str) -> (String, Vec<&str>) {
+    let (mut code, mut texts) = (String::new(), Vec::new());
     let mut rest = text;
     while let Some(char) = rest.chars().next() {
         let length = if rest.starts_with("//") {
@@ -11,10 +20,13 @@ pub(super) fn code_of(text: &str) -> String {
             comment_length(rest)
         } else if let Some(length) = raw_text_length(rest, &code) {
             code.push_str("r\"\"");
+            texts.push(&rest[..length]);
             length
         } else if char == '"' {
             code.push_str("\"\"");
-            quoted_length(rest, '"')
+            let length = quoted_length(rest, '"');
+            texts.push(&rest[..length]);
+            length
         } else if char == '\'' && is_char(rest) {
             code.push_str("''");
             quoted_length(rest, '\'')
@@ -24,7 +36,7 @@ pub(super) fn code_of(text: &str) -> String {
         };
         rest = &rest[length..];
     }
-    code
+    (code, texts)
 }
 
 fn comment_length(text: &str) -> usize {

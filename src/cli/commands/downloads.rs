@@ -58,7 +58,7 @@ fn list(desk: &CommandContext, as_json: bool) -> Result<Done, Failure> {
     }
     if downloads.list.is_empty() {
         desk.tell(
-            "no downloads yet; press E on an entry or run 'backissue downloads add' to add one",
+            "no downloads yet; run 'backissue downloads add', or 'download' on an entry in the reader",
         );
     }
     for download in downloads.list.values() {

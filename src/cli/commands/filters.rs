@@ -37,7 +37,9 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &FiltersArgs) -> Result<D
         return Ok(Done::All);
     }
     if engine.filters.list.is_empty() {
-        desk.tell("no filters yet; press m on an entry or run 'backissue filters add' to add one");
+        desk.tell(
+            "no filters yet; run 'backissue filters add', or 'mute' on an entry in the reader",
+        );
     }
     for (rule, count) in counted {
         let words = describe_filter(&engine, rule, now);

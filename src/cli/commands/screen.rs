@@ -180,19 +180,19 @@ fn read_feeds(
         runtime.program.engine.offline = options.offline;
         session::dress_screen(options, &mut runtime);
         if let Some(sentence) = recovered {
-            runtime.program.ui.complain(clock::precise_now(), sentence);
+            runtime.program.ui.complain(clock::precise_now(), sentence.to_owned());
         }
         session::stop_on_signals(&runtime);
         sync_clock::start(runtime.hand());
         let listener = owner::listen(&runtime, OwnerKind::Reader);
         if let Err(why) = &listener {
-            runtime.program.ui.complain(clock::precise_now(), why);
+            runtime.program.ui.complain(clock::precise_now(), why.clone());
         }
         // If the status line already shows another problem, the panic report appears at the next start instead.
         let is_free = !runtime.program.ui.notice.as_ref().is_some_and(|notice| notice.trouble);
         let untold = session::find_untold_panics(options, ToldTo::Reader).filter(|_| is_free);
         if let Some(untold) = &untold {
-            runtime.program.ui.complain(clock::precise_now(), untold.sentence.as_str());
+            runtime.program.ui.complain(clock::precise_now(), untold.sentence.clone());
         }
         let left = show_screen(runtime, listener.ok(), options.verbose).await?;
         if let Some(untold) = untold {

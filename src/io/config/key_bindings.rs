@@ -81,7 +81,7 @@ fn read(
         name.chars().count() > 1 && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
     let unknown = || {
         let meant = nearest(name, COMMANDS.iter().map(|row| row.name));
-        format!("[keys] has an unknown command '{name}'{meant}; ? in the reader lists them")
+        format!("[keys] has an unknown command '{name}'{meant}; the help of the reader lists them")
     };
     let mut keys = sequence(name).map(|keys| vec![keys]);
     let has_steps = values.iter().any(|value| match value {

@@ -38,7 +38,7 @@ pub(in crate::io) fn prepare(
     let RunPurpose::Play(id) = run.purpose else { return Ok(()) };
     let paths = run.command.arguments().iter().filter(|word| word.starts_with('/'));
     if let Some(gone) = paths.map(Path::new).find(|path| !path.exists()) {
-        return Err(format!("{} is gone: r in the downloads fetches it again", gone.display()));
+        return Err(format!("{} is gone: fetch it again in the list of downloads", gone.display()));
     }
     if !is_mpv(run.command.program()) {
         return Ok(());

@@ -34,7 +34,9 @@ pub fn perform(wish: PictureWork, cache: &PictureCache) -> PictureAnswer {
         }
         PictureWork::Draw(wanted) => {
             let bytes = cache.find(&wanted.url);
-            let gone = || "it is no longer stored · press I twice to fetch it again".to_owned();
+            let gone = || {
+                "it is no longer stored · hide and show the pictures to fetch it again".to_owned()
+            };
             let drawn = bytes.ok_or_else(gone).and_then(|bytes| guarded(|| draw(&bytes, &wanted)));
             if drawn.is_err() {
                 cache.forget(&wanted.url);

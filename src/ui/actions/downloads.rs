@@ -8,15 +8,10 @@ use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
-use crate::ui::keys::key::Key;
-use crate::ui::overlays::outcome::{ClickOutcome, KeyOutcome};
-use crate::ui::scroll_list::ScrollList;
+use crate::ui::overlays::list_panel::{ListKind, action};
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::Overlay;
+use crate::ui::state::overlay::OpenList;
 use backissue_core::history::EntryKey;
-
-/// Number of screen lines that each download takes in the list.
-pub const DOWNLOAD_LINES: usize = 2;
 
 /// Downloads the first attached file of the open, the selected or the marked entries. A complete file is played instead.
 pub fn download_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -36,7 +31,13 @@ pub fn download_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> 
     };
     match known {
         None => add(app, now, keys, None),
-        Some(known) => go_on(app, now, &known),
+        Some(known) => {
+            let Some(request) = next_step(&known) else {
+                app.ui.say(now, "the file is in the list of downloads");
+                return Vec::new();
+            };
+            app.ask(now, Request::Download(request))
+        }
     }
 }
 
@@ -73,97 +74,58 @@ fn wanted_entries(app: &App) -> Vec<EntryKey> {
     open.map(|reader| reader.entry.key).or_else(selected).into_iter().collect()
 }
 
-/// Does what is next with a download: plays a complete file, and resumes a paused or failed download.
-fn go_on(app: &mut App, now: DateTime<Utc>, download: &Download) -> Vec<ScreenEffect> {
-    let id = download.id;
-    let request = match download.state {
-        DownloadState::Done => DownloadRequest::Play(id),
-        DownloadState::Paused | DownloadState::Failed => DownloadRequest::Resume(id),
-        DownloadState::Waiting => {
-            app.ui.say(now, "the file is in the list of downloads");
-            return Vec::new();
-        }
-    };
-    app.ask(now, Request::Download(request))
-}
-
-/// Opens or closes the list of downloads.
-pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if matches!(app.ui.overlay, Some(Overlay::Downloads(_))) {
-        app.ui.uncover();
-    } else if app.engine.downloads.list.is_empty() {
-        app.ui.say(now, "no downloads yet: E on an entry downloads its attached file");
-    } else {
-        app.ui.lay_over(Overlay::Downloads(ScrollList::default()));
-    }
-    Vec::new()
-}
-
-/// Handles a key in the list of downloads.
-pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
-    let Some(Overlay::Downloads(mut list)) = app.ui.overlay else { return KeyOutcome::Passed };
-    let count = app.engine.downloads.list.len();
-    list.selected = list.selected.min(count.saturating_sub(1));
-    // The newest download is at the top.
-    let selected = app.engine.downloads.list.values().rev().nth(list.selected).cloned();
-    let command = app.ui.settings.keys.command(key, Pane::Entries);
-    match command {
-        Some(Command::Down) => list.step(true, 1, count),
-        Some(Command::Up) => list.step(false, 1, count),
-        Some(Command::First) => list.step(false, count, count),
-        Some(Command::Last) => list.step(true, count, count),
-        Some(command @ (Command::Undo | Command::Redo | Command::Help | Command::Quit)) => {
-            return KeyOutcome::Run(command);
-        }
-        Some(Command::Back | Command::Close | Command::Left | Command::Downloads) => {
-            app.ui.uncover();
-            return KeyOutcome::Done(Vec::new());
-        }
-        Some(_) | None => {
-            let request = selected.and_then(|download| wanted(command, &download));
-            if let Some(request) = request {
-                app.ui.overlay = Some(Overlay::Downloads(list));
-                let effects = app.ask(now, Request::Download(request));
-                if app.engine.downloads.list.is_empty() {
-                    app.ui.uncover();
-                }
-                return KeyOutcome::Done(effects);
-            }
-            app.ui.say(now, "in the downloads: Enter plays or resumes, Space pauses, r fetches again, N played, D removes, q closes");
-        }
-    }
-    app.ui.overlay = Some(Overlay::Downloads(list));
-    KeyOutcome::Done(Vec::new())
-}
-
-/// Returns what a command does with a download in the list; `None` if it does nothing.
-fn wanted(command: Option<Command>, download: &Download) -> Option<DownloadRequest> {
-    let id = download.id;
-    match (command?, download.state) {
-        (Command::Enter | Command::Download, DownloadState::Done) => {
-            Some(DownloadRequest::Play(id))
-        }
-        (Command::Enter | Command::Space, DownloadState::Paused | DownloadState::Failed) => {
-            Some(DownloadRequest::Resume(id))
-        }
-        (Command::Space, DownloadState::Waiting) => Some(DownloadRequest::Pause(id)),
-        (Command::Poll, _) => Some(DownloadRequest::Resume(id)),
-        (Command::ToggleRead, DownloadState::Done) => {
-            Some(DownloadRequest::SetPlayed(id, download.played.is_none()))
-        }
-        (Command::Unsubscribe, _) => Some(DownloadRequest::Remove { id, delete: false }),
-        _ => None,
+/// Returns what is next with a download: to play a complete file, or to resume a paused or failed download.
+const fn next_step(download: &Download) -> Option<DownloadRequest> {
+    match download.state {
+        DownloadState::Done => Some(DownloadRequest::Play(download.id)),
+        DownloadState::Paused | DownloadState::Failed => Some(DownloadRequest::Resume(download.id)),
+        DownloadState::Waiting => None,
     }
 }
 
-/// Selects the clicked download; a click on the selected one is Enter.
-pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
-    let count = app.engine.downloads.list.len();
-    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line / DOWNLOAD_LINES);
-    if let Some(Overlay::Downloads(list)) = &mut app.ui.overlay
-        && list.click(place, count)
-    {
-        return ClickOutcome::Enter;
-    }
-    ClickOutcome::Done(Vec::new())
+/// The list of downloads, with the newest at the top.
+pub static LIST: ListKind = ListKind {
+    title: "Downloads",
+    empty: "no downloads yet: {download} on an entry downloads its attached file",
+    lines: 2,
+    toggles: &[Command::Downloads],
+    count: |app, _, _| app.engine.downloads.list.len(),
+    actions: &[
+        action(&[Command::Enter, Command::Download], "plays or resumes", |app, now, open| {
+            ask(app, now, open, next_step)
+        }),
+        action(&[Command::Space], "pauses", |app, now, open| {
+            ask(app, now, open, |download| match download.state {
+                DownloadState::Paused | DownloadState::Failed => next_step(download),
+                DownloadState::Waiting => Some(DownloadRequest::Pause(download.id)),
+                DownloadState::Done => None,
+            })
+        }),
+        action(&[Command::Poll], "fetches again", |app, now, open| {
+            ask(app, now, open, |download| Some(DownloadRequest::Resume(download.id)))
+        }),
+        action(&[Command::ToggleRead], "played", |app, now, open| {
+            ask(app, now, open, |download| {
+                let played = DownloadRequest::SetPlayed(download.id, download.played.is_none());
+                (download.state == DownloadState::Done).then_some(played)
+            })
+        }),
+        action(&[Command::Unsubscribe], "removes", |app, now, open| {
+            ask(app, now, open, |download| {
+                Some(DownloadRequest::Remove { id: download.id, delete: false })
+            })
+        }),
+    ],
+    ..ListKind::PLAIN
+};
+
+/// Does something with the selected download, if it is possible.
+fn ask(
+    app: &mut App,
+    now: DateTime<Utc>,
+    open: OpenList,
+    wanted: fn(&Download) -> Option<DownloadRequest>,
+) -> Option<Vec<ScreenEffect>> {
+    let request = wanted(app.engine.downloads.list.values().rev().nth(open.list.selected)?)?;
+    Some(app.ask(now, Request::Download(request)))
 }

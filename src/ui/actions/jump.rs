@@ -1,4 +1,4 @@
-//! A list from which the user picks an item by typing some of its letters: the feeds, tags and lists to jump to, or labels.
+//! A list from which the user picks an item by typing some of its letters: the feeds, tags and lists to jump to, labels, or commands.
 
 use chrono::{DateTime, Utc};
 
@@ -7,9 +7,9 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::overlays::outcome::{ClickOutcome, KeyOutcome};
+use crate::ui::overlays::palette;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose, Typed};
 use crate::ui::panes::{list_query, load_rows, tag_folds};
-use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
@@ -18,9 +18,7 @@ use crate::ui::state::pick_list::{PickItem, PickList, PickTarget, rank};
 /// Opens the list of all feeds, tags and lists, from which the user jumps to one.
 pub fn open_jump(app: &mut App) -> Vec<ScreenEffect> {
     let items = jump_items(app);
-    let line = Prompt::new(PromptPurpose::Jump);
-    let mut picks = PickList { line, items, found: Vec::new(), list: ScrollList::default() };
-    picks.search();
+    let picks = PickList::new(Prompt::new(PromptPurpose::Jump), items);
     app.ui.lay_over(Overlay::Pick(picks));
     Vec::new()
 }
@@ -75,7 +73,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
         _ => match picks.line.key(key) {
             Typed::More => picks.search(),
             Typed::Cancelled => app.ui.uncover(),
-            Typed::Done => return KeyOutcome::Done(take_picked(app, now)),
+            Typed::Done => return take_picked(app, now),
         },
     }
     KeyOutcome::Done(Vec::new())
@@ -102,11 +100,14 @@ pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutco
     ClickOutcome::Done(Vec::new())
 }
 
-/// Closes the list and opens the picked item.
-fn take_picked(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(Overlay::Pick(picks)) = app.ui.overlay.take() else { return Vec::new() };
+/// Closes the list, and opens the picked item or runs the picked command.
+fn take_picked(app: &mut App, now: DateTime<Utc>) -> KeyOutcome {
+    let Some(Overlay::Pick(picks)) = app.ui.overlay.take() else { return KeyOutcome::Passed };
     app.ui.uncover();
-    open_item(app, now, picks.selected_item(), &picks.line.text)
+    if picks.line.purpose == PromptPurpose::Command {
+        return palette::run_picked(app, now, &picks);
+    }
+    KeyOutcome::Done(open_item(app, now, picks.selected_item(), &picks.line.text))
 }
 
 /// Opens the list of an item, and moves the focus to its entries. Without an item, says that nothing matches the typed text.
@@ -123,6 +124,7 @@ fn open_item(
     let row = match &item.target {
         PickTarget::Row(row) => row,
         PickTarget::Label(name) => return labels::toggle_label(app, now, name),
+        PickTarget::Command(_) => return Vec::new(),
     };
     let mut effects = tag_folds::select_row(app, row);
     effects.extend(load_rows::open_list(app, now));

@@ -7,7 +7,6 @@ use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
-use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::pick_list::{PickItem, PickList, PickTarget};
@@ -23,7 +22,7 @@ const LABEL_CHARS_MAX: usize = 60;
 /// Opens the list of labels for the marked entries or the selected entry.
 pub fn open_labels(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if chosen_entries(app).is_empty() {
-        app.ui.say(now, "select an entry first: # sets a label on it");
+        app.ui.say(now, "select an entry first: {label} sets a label on it");
         return Vec::new();
     }
     let labels = app.engine.filters.list.iter();
@@ -37,10 +36,7 @@ pub fn open_labels(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         })
         .collect();
     items.sort_by_cached_key(|item| item.name.to_lowercase());
-    let line = Prompt::new(PromptPurpose::Label);
-    let mut picks = PickList { line, items, found: Vec::new(), list: ScrollList::default() };
-    picks.search();
-    app.ui.lay_over(Overlay::Pick(picks));
+    app.ui.lay_over(Overlay::Pick(PickList::new(Prompt::new(PromptPurpose::Label), items)));
     Vec::new()
 }
 
@@ -54,7 +50,7 @@ pub fn toggle_label(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<Scree
     let name = one_line(typed.trim().trim_start_matches('#'), LABEL_CHARS_MAX);
     let keys = chosen_entries(app);
     if name.is_empty() || keys.is_empty() {
-        app.ui.say(now, "select an entry first: # sets a label on it");
+        app.ui.say(now, "select an entry first: {label} sets a label on it");
         return Vec::new();
     }
     let set = !all_have(app, &name);

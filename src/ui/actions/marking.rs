@@ -41,7 +41,7 @@ pub fn mark_range(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let to = selected_place(app);
     let from = app.ui.marked.last.filter(|(pane, _)| *pane == app.ui.focus);
     let Some((_, from)) = from else {
-        app.ui.say(now, "mark the first row with x; then X marks all rows up to the selected one");
+        app.ui.say(now, "mark the first row with {mark}; then {mark-range} marks all rows up to the selected one");
         return Vec::new();
     };
     for place in from.min(to)..=from.max(to) {
@@ -112,9 +112,12 @@ fn say_marked(app: &mut App, now: DateTime<Utc>) {
             app.ui.say(now, "nothing is marked");
             return;
         }
-        (false, _) => "D t r + - = act on all of them",
-        (true, false) => "N and s act on all of them",
+        (false, _) => {
+            "{unsubscribe} {tags} {poll} {more-often} {less-often} {normally-often} act on all of them"
+        }
+        (true, false) => "{toggle-read} and {star} act on all of them",
     };
-    let text = format!("{} marked · {keys} · Esc removes the marks", marked.words());
+    let (keys, ends) = (app.ui.words(keys), app.ui.words("{close} removes the marks"));
+    let text = format!("{} marked · {keys} · {ends}", marked.words());
     app.ui.say(now, text);
 }

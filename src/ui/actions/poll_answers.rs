@@ -45,7 +45,7 @@ pub fn note_result(app: &mut App, now: DateTime<Utc>, result: &PollResult) {
         asked.open.retain(|feed| app.engine.feeds.contains_key(feed));
         let goes_on = !asked.open.is_empty();
         if !goes_on {
-            ended = Some(asked.words());
+            ended = Some(asked.words(&app.ui.settings.keys));
         }
         goes_on
     });

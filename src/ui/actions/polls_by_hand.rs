@@ -49,7 +49,8 @@ pub fn poll_feeds(
 fn nothing_polled(app: &App, now: DateTime<Utc>, first: &PollResult, wanted: usize) -> String {
     let reason = first.reason.as_deref().unwrap_or_default();
     if app.engine.confirming.is_some() {
-        return format!("not polled: {reason} · r again polls it anyway");
+        let again = app.ui.words("{poll} again polls it anyway");
+        return format!("not polled: {reason} · {again}");
     }
     let Some(feed) = app.engine.feeds.get(&first.feed) else {
         return format!("not polled: {reason}");

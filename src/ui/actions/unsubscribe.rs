@@ -9,6 +9,7 @@ use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
+use crate::ui::overlays::accounts::account_list;
 use crate::ui::overlays::feed_choice;
 use crate::ui::overlays::outcome::KeyOutcome;
 use crate::ui::panes::attention;
@@ -77,8 +78,9 @@ fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
     let text = match titles.as_slice() {
         [title] => format!("Unsubscribe from '{title}' ({counts}){there}? y/n"),
         several => {
-            let (what, key) = (name_several(several), app.ui.settings.keys.key_of("undo"));
-            format!("Unsubscribe from {what} ({counts}){there}? {key} undoes this for a week · y/n")
+            let (what, undo) =
+                (name_several(several), app.ui.words("{undo} undoes this for a week"));
+            format!("Unsubscribe from {what} ({counts}){there}? {undo} · y/n")
         }
     };
     app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::Unsubscribe(feeds) }));
@@ -102,8 +104,15 @@ fn name_several(titles: &[&str]) -> String {
 /// confirms only a question that names it.
 pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
     let Some(Overlay::Question(question)) = &app.ui.overlay else { return KeyOutcome::Passed };
+    if key == Key::ctrl('c') {
+        return KeyOutcome::Passed;
+    }
+    if let Asks::LeaveAccount(name) = &question.asks {
+        let name = name.clone();
+        app.ui.uncover();
+        return KeyOutcome::Done(account_list::leave(app, now, key, &name));
+    }
     match key {
-        Key { code: Code::Char('c'), ctrl: true } => return KeyOutcome::Passed,
         Key { code: Code::Char('y' | 'Y') | Code::Enter, ctrl: false }
             if key.code != Code::Enter || matches!(question.asks, Asks::Request(_)) =>
         {
@@ -113,6 +122,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
                 Asks::Unsubscribe(feeds) => unsubscribe(app, now, feeds),
                 Asks::Request(request) => app.ask(now, *request),
                 Asks::Account(name, held) => answer_account(app, now, &name, held, true),
+                Asks::LeaveAccount(_) => Vec::new(),
                 Asks::OpenPages(pages) => open_pages::open_pages(app, now, pages),
                 Asks::AskPlainly(address, None) => feed_choice::subscribe_to(app, now, address),
                 Asks::AskPlainly(address, Some(feed)) => {

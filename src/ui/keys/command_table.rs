@@ -72,7 +72,7 @@ macro_rules! command_table {
                     "show what the publisher changed in an edited entry; again: the text"
                     => full_text::toggle_changes;
                 FullTextAlways "full-text-always" "V" ALL
-                    "full text for all entries of this feed: on, then fetched ahead, then off (u undoes it)"
+                    "full text for all entries of this feed: on, then fetched ahead, then off ({undo} undoes it)"
                     => full_text::toggle_always;
                 Pictures "pictures" "I" ENTRIES
                     "show or hide pictures in the text; missing ones are fetched while shown"
@@ -81,7 +81,7 @@ macro_rules! command_table {
                     "download the entry's first attached file; play it if it is there; 'download 2': the second file"
                     => downloads::download_entries, downloads::download_file;
                 Downloads "downloads" "Q" ALL "downloads: progress, pause, resume, play"
-                    => downloads::toggle_list;
+                    => |app, now| list_panel::toggle(app, now, ListOf::Downloads, &downloads::LIST);
                 Enclosure "enclosure" "O" ENTRIES
                     "open the entry's first attached file without downloading it"
                     => open_entry::open_enclosure;
@@ -107,25 +107,25 @@ macro_rules! command_table {
             }
             "Marking" {
                 MarkRow "mark" "x" LISTS
-                    "mark the row; the next action applies to all marked rows; Esc removes all marks"
+                    "mark the row; the next action applies to all marked rows; {close} removes all marks"
                     => marking::mark_selected;
                 MarkRange "mark-range" "X" LISTS
                     "mark all rows from the last marked one to this one"
                     => marking::mark_range;
                 ToggleRead "toggle-read" "N" ENTRIES "mark read or unread" => toggle_read;
-                MarkAllRead "mark-all-read" "A" ALL "mark this list read (u undoes it)"
+                MarkAllRead "mark-all-read" "A" ALL "mark this list read ({undo} undoes it)"
                     => |app, now| mark_entries::mark_list_read(app, now, MarkPart::All);
                 MarkAboveRead "mark-above-read" "(" ENTRIES
-                    "mark the entries above this one read (u undoes it)"
+                    "mark the entries above this one read ({undo} undoes it)"
                     => |app, now| mark_entries::mark_list_read(app, now, MarkPart::Above);
                 MarkBelowRead "mark-below-read" ")" ENTRIES
-                    "mark the entries below this one read (u undoes it)"
+                    "mark the entries below this one read ({undo} undoes it)"
                     => |app, now| mark_entries::mark_list_read(app, now, MarkPart::Below);
                 MarkDayRead "mark-day-read" "{" ALL
-                    "mark the entries of this list that are older than a day read (u undoes it)"
+                    "mark the entries of this list that are older than a day read ({undo} undoes it)"
                     => |app, now| mark_entries::mark_list_read(app, now, MarkPart::OlderThan(1));
                 MarkWeekRead "mark-week-read" "}" ALL
-                    "mark the entries of this list that are older than a week read (u undoes it)"
+                    "mark the entries of this list that are older than a week read ({undo} undoes it)"
                     => |app, now| mark_entries::mark_list_read(app, now, MarkPart::OlderThan(7));
                 Star "star" "s" ENTRIES "star, or remove the star"
                     => |app, now| toggle_flag(app, now, Flag::Starred);
@@ -142,7 +142,7 @@ macro_rules! command_table {
             }
             "Searching and filtering" {
                 Find "find" "/" READER
-                    "find words in this text; n and N go to the next and previous hit"
+                    "find words in this text; {next-unread} and {toggle-read} go to the next and previous hit"
                     => find_in_text::open_line;
                 Search "search" "/" LISTS
                     "search all entries as you type: words, \"phrases\", -exclusion, OR, feed: tag: title: is: age:"
@@ -150,7 +150,7 @@ macro_rules! command_table {
                 SearchAll "search-all" "Ctrl-f" ALL "search all entries, also while reading a text"
                     => |app, _| search_pane::open_search(app);
                 SaveSearch "save-search" "Ctrl-s" ALL
-                    "save the open search as a list; e renames the list, D removes it"
+                    "save the open search as a list; {edit} renames the list, {unsubscribe} removes it"
                     => saved_searches::save_search;
                 Show "show" "f" LISTS "show all, unread, starred or hidden entries" => show_next;
                 Mute "mute" "m" ALL
@@ -168,17 +168,17 @@ macro_rules! command_table {
                 Tags "tags" "t" ALL "edit the feed's tags; on a tag: rename it"
                     => tag_dialog::open_line;
                 Unsubscribe "unsubscribe" "D" LISTS
-                    "unsubscribe from the selected feed, or hide a gap (u undoes it)"
+                    "unsubscribe from the selected feed, or hide a gap ({undo} undoes it)"
                     => give_up_selected;
                 UnsubscribeEnded "unsubscribe-ended" "Z" LISTS
-                    "unsubscribe from all feeds that ended (u undoes it)"
+                    "unsubscribe from all feeds that ended ({undo} undoes it)"
                     => unsubscribe::unsubscribe_ended;
                 Attention "attention" "!" ALL
                     "feeds that failed, moved or ended, and what you can do"
                     => navigation::open_attention;
                 Removed "removed" "" ALL
-                    "feeds you removed in the last week; Enter restores one as it was"
-                    => removed_feeds::toggle_list;
+                    "feeds you removed in the last week; {open} restores one as it was"
+                    => |app, now| list_panel::toggle(app, now, ListOf::Removed, &removed_feeds::LIST);
                 RestoreWithdrawn "restore-withdrawn" "" ALL
                     "show the entries again that the selected feed took out of its document"
                     => restore_withdrawn;
@@ -193,7 +193,7 @@ macro_rules! command_table {
                     => add_dialog::open_form;
                 Accounts "accounts" "" ALL
                     "list the accounts on servers: their last sync, sync now, remove"
-                    => account_list::toggle_list;
+                    => |app, now| list_panel::toggle(app, now, ListOf::Accounts, &account_list::LIST);
                 Import "import" "" ALL
                     "import subscriptions from a file: OPML, newsboat or newsraft urls, or one address per line"
                     => |app, _| open_prompt(app, PromptPurpose::Import), lists::import_file;
@@ -206,7 +206,7 @@ macro_rules! command_table {
                 PollAll "poll-all" "R" ALL "poll all feeds for new entries"
                     => |app, now| polls_by_hand::poll_feeds(app, now, None);
                 PollHere "poll-here" "&" ALL
-                    "poll feeds of an account here, too, or leave them to its server (u undoes it)"
+                    "poll feeds of an account here, too, or leave them to its server ({undo} undoes it)"
                     => poll_here;
                 MoreOften "more-often" "+" ALL "poll the feed more often"
                     => |app, now| set_pace(app, now, Pace::More);

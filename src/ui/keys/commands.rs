@@ -75,6 +75,11 @@ pub fn grouped() -> impl Iterator<Item = (&'static str, Vec<usize>)> {
 }
 
 impl Command {
+    /// Returns the name of the command in the table. Digits and own commands have none.
+    pub fn name(self) -> &'static str {
+        COMMANDS.iter().find(|row| row.command == self).map_or("", |row| row.name)
+    }
+
     /// Checks whether the command works while the help is open: it scrolls or closes the help. Any other command only closes the
     /// help.
     pub const fn works_in_help(self) -> bool {

@@ -164,21 +164,33 @@ impl Keymap {
         &self.own
     }
 
+    /// Formats the first key of a command. Returns `None` if it has no key.
+    pub fn key(&self, command: &str) -> Option<String> {
+        let keys = self.keys_of(place_of(command)?);
+        keys.split(' ').next().filter(|key| !key.is_empty()).map(str::to_owned)
+    }
+
     /// Formats the first key of a command, or its name in the palette if it has no key.
     pub fn key_of(&self, command: &str) -> String {
-        let keys = place_of(command).map(|place| self.keys_of(place)).unwrap_or_default();
-        let first = keys.split(' ').next().filter(|key| !key.is_empty());
-        first.map_or_else(|| format!(":{command}"), str::to_owned)
+        self.key(command).unwrap_or_else(|| format!(":{command}"))
+    }
+
+    /// Puts the first key of each command that a text names in braces, such as `{undo}`, in its place.
+    pub fn words(&self, text: &'static str) -> String {
+        let mut parts = text.split('{');
+        let mut words = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            match part.split_once('}').filter(|(name, _)| place_of(name).is_some()) {
+                Some((name, rest)) => words.extend([&self.key_of(name), rest]),
+                None => words.extend(["{", part]),
+            }
+        }
+        words
     }
 
     /// Names the key that undoes a change, for the end of a message.
     pub fn undo_hint(&self) -> String {
-        format!(" · {} undo", self.key_of("undo"))
-    }
-
-    /// Returns the description of a command with the key that undoes it.
-    pub fn with_undo_key(&self, help: &str) -> String {
-        help.replace("(u undoes it)", &format!("({} undoes it)", self.key_of("undo")))
+        self.words(" · {undo} undo")
     }
 
     /// Formats the keys of the command at an index of the command table, for the help and the palette.

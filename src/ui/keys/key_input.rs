@@ -12,9 +12,10 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::outcome::KeyOutcome;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
-use crate::ui::overlays::{prompt_input, table};
+use crate::ui::overlays::{list_panel, prompt_input, table};
 use crate::ui::reader::open_entry;
 use crate::ui::screen::ANSWER_STAYS;
+use crate::ui::state::layout::Pane;
 
 /// Handles pasted text: passes it to the open overlay or, if the text is an address, starts a subscription.
 pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
@@ -51,7 +52,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
             || (notice.stays && now.signed_duration_since(notice.at) < ANSWER_STAYS)
     });
     // If the key that suspends the program includes Ctrl, it works even while an overlay is open.
-    let meaning = app.ui.settings.keys.meaning(&[key], app.ui.focus);
+    let meaning = app.ui.settings.keys.meaning(&[key], key_pane(app));
     if key.ctrl && meaning == Meaning::Command(Command::Suspend) {
         return run_command(app, now, Command::Suspend);
     }
@@ -64,12 +65,13 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
         }
     }
     if app.engine.feeds.is_empty()
+        && app.ui.overlay.is_none()
         && let Some(effects) = press_welcome_key(app, key)
     {
         return effects;
     }
     let Some(command) = typed_command(app, now, key) else { return Vec::new() };
-    if let Some(effects) = taken_by_overlay(app, now, command) {
+    if let Some(effects) = table::take_command(app, now, command) {
         return effects;
     }
     let pending_link = app.ui.reader.as_ref().is_some_and(|reader| !reader.digits.is_empty());
@@ -84,12 +86,17 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     run_command(app, now, command)
 }
 
+/// Returns the pane whose keys apply: in a list over the panes, those of the entries.
+fn key_pane(app: &App) -> Pane {
+    if table::open_list(app).is_some() { Pane::Entries } else { app.ui.focus }
+}
+
 /// Returns Esc and a key for this key with Alt, if it has no meaning with Alt: terminals send the same if the key is typed at once
 /// after Esc, or if a connection delivers both together.
 fn split_alt(app: &App, key: Key) -> Option<[Key; 2]> {
     let Code::Alt(char) = key.code else { return None };
     let typed = [app.ui.begun.as_slice(), &[key]].concat();
-    if app.ui.settings.keys.meaning(&typed, app.ui.focus) != Meaning::Nothing {
+    if app.ui.settings.keys.meaning(&typed, key_pane(app)) != Meaning::Nothing {
         return None;
     }
     let code = match char {
@@ -109,17 +116,18 @@ fn typed_command(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Command>
         return None;
     }
     typed.push(key);
-    match app.ui.settings.keys.meaning(&typed, app.ui.focus) {
+    match app.ui.settings.keys.meaning(&typed, key_pane(app)) {
         Meaning::Command(command) => return Some(command),
         Meaning::Begun => app.ui.begun = typed,
         Meaning::Nothing => {
+            if let Some(kind) = table::open_list(app) {
+                list_panel::explain(app, now, kind);
+                return None;
+            }
             let keys = shown(&typed);
             let why = reason_for_nothing(app.ui.settings.key_preset, &keys);
-            let text = why.map_or_else(
-                || format!("{keys} does nothing here · ? shows the keys"),
-                |why| format!("{keys} does nothing here: {why}"),
-            );
-            app.ui.say(now, text);
+            let why = app.ui.words(why.unwrap_or("{help} shows the keys"));
+            app.ui.say(now, format!("{keys} does nothing here · {why}"));
         }
     }
     None
@@ -127,17 +135,7 @@ fn typed_command(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Command>
 
 /// Lets the open overlay handle a command, or runs the command if the overlay does not handle it.
 fn run_where_it_works(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
-    taken_by_overlay(app, now, command).unwrap_or_else(|| run_command(app, now, command))
-}
-
-/// Lets the open overlay handle a command. Returns `None` if no overlay is open or the overlay does not handle the command.
-fn taken_by_overlay(
-    app: &mut App,
-    now: DateTime<Utc>,
-    command: Command,
-) -> Option<Vec<ScreenEffect>> {
-    let row = table::open_row(app)?;
-    (row.command)(app, now, command)
+    table::take_command(app, now, command).unwrap_or_else(|| run_command(app, now, command))
 }
 
 /// Handles the keys of the welcome pane (UX 1).

@@ -11,3 +11,4 @@ pub mod newsboat_bindings;
 pub mod newsboat_keys;
 pub mod own_commands;
 pub mod run_command;
+pub mod sentence;

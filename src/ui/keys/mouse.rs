@@ -285,7 +285,7 @@ fn click_overlay(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenE
             effects.extend(click_panes(app, now, mouse));
             effects
         }
-        (_, Some(line)) => match (row.click)(app, now, line) {
+        (_, Some(line)) => match table::click(app, now, line) {
             ClickOutcome::Done(effects) => effects,
             ClickOutcome::Enter => key_input::press_key(app, now, Key::code(Code::Enter)),
         },

@@ -36,7 +36,7 @@ const fn nothing(operation: &'static str, key: &'static str, reason: &'static st
 pub const MOVED_KEYS: [(&str, &str); 1] = [("undo", "Y")];
 
 const NO_DIALOGS: &str = "there are no dialogs to switch between: the panes are always there";
-const NO_DELETING: &str = "entries are never deleted: `m` hides entries like the selected one";
+const NO_DELETING: &str = "entries are never deleted: `{mute}` hides entries like the selected one";
 const BY_NUMBER: &str = "there are no numbers in lists: `b` jumps to a feed by its name";
 const ONE_LIST: &str = "`n` continues with the next feed; the key moves in the list";
 
@@ -48,7 +48,7 @@ pub const NEWSBOAT_KEYS: [NewsboatKey; 76] = [
     same("reload", "r", "poll"),
     same("reload-all", "R", "poll-all"),
     same("mark-feed-read", "A", "mark-all-read"),
-    nothing("mark-all-feeds-read", "C", "press `A` on the list 'All unread'"),
+    nothing("mark-all-feeds-read", "C", "press `{mark-all-read}` on the list 'All unread'"),
     same("save", "s", "save"),
     same("next-unread", "n", "next-unread"),
     same("prev-unread", "p", "previous-unread"),

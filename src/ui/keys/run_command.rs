@@ -16,8 +16,8 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::accounts::{account_list, add_dialog};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::overlays::{
-    edit_dialog, feed_choice, filter_list, help_pane, hour_selection, palette, plan_pane, table,
-    tag_dialog, timetable_pane,
+    edit_dialog, feed_choice, filter_list, help_pane, hour_selection, list_panel, palette,
+    plan_pane, table, tag_dialog, timetable_pane,
 };
 use crate::ui::panes::mark_entries::MarkPart;
 use crate::ui::panes::{
@@ -30,7 +30,7 @@ use crate::ui::reader::{
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::Overlay;
+use crate::ui::state::overlay::{ListOf, Overlay};
 use crate::ui::theme::{choose_layout, choose_theme};
 use backissue_core::history::{FeedKey, Flag, GapKey};
 use backissue_core::schedule::Pace;
@@ -96,10 +96,8 @@ pub(super) fn move_by(
     down: bool,
     distance: Distance,
 ) -> Vec<ScreenEffect> {
-    if table::scroll_open(app, down, distance) {
-        return Vec::new();
-    }
-    navigation::move_in_pane(app, now, down, distance)
+    table::scroll_open(app, now, down, distance)
+        .unwrap_or_else(|| navigation::move_in_pane(app, now, down, distance))
 }
 
 /// Moves the focus to the pane on the left. If a tag or a feed under a tag is selected, folds the tag or selects its parent
@@ -197,7 +195,10 @@ fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> 
         return effects;
     }
     let Some(feed) = selected_feed::selected_feed(app, now) else {
-        app.ui.say(now, "select a feed first: + - = apply to one feed");
+        app.ui.say(
+            now,
+            "select a feed first: {more-often} {less-often} {normally-often} apply to one feed",
+        );
         return Vec::new();
     };
     app.ask(now, Request::SetPace(feed, pace))
@@ -280,19 +281,21 @@ fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     if let Some(always) = fixed_list(app) {
-        app.ui
-            .say(now, format!("this list always shows {always}: f works on feeds, tags and Today"));
+        let works = app.ui.words("{show} works on feeds, tags and Today");
+        app.ui.say(now, format!("this list always shows {always}: {works}"));
         return Vec::new();
     }
     let (next, text) = match app.ui.show {
         Show::All => (Show::Unread, "unread entries only"),
         Show::Unread => (Show::Starred, "starred entries only"),
-        Show::Starred if !app.engine.filters.list.is_empty() => {
-            (Show::Hidden, "entries hidden by filters · m on one shows the filter, s unhides it")
-        }
+        Show::Starred if !app.engine.filters.list.is_empty() => (
+            Show::Hidden,
+            "entries hidden by filters · {mute} on one shows the filter, {star} unhides it",
+        ),
         Show::Starred | Show::Hidden => (Show::All, "all entries"),
     };
     app.ui.show = next;
+    let text = app.ui.words(text);
     app.ui.say(now, format!("showing {text}"));
     load_rows::open_list(app, now)
 }

@@ -2,15 +2,16 @@
 
 use chrono::{DateTime, Utc};
 
-use super::outcome::{ClickOutcome, KeyOutcome};
-use crate::engine::feeds::addition::Subscribe;
+use super::list_panel::{ListKind, action};
+use super::outcome::KeyOutcome;
+use crate::engine::feeds::addition::{Addition, Subscribe};
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::{Choice, Overlay};
+use crate::ui::state::overlay::{ListOf, OpenList, Overlay};
 use backissue_core::history::FeedKey;
 
 /// Subscribes to a typed address. While the address is looked up, keys do not reach the panes.
@@ -68,53 +69,37 @@ pub fn press_waiting_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutc
     }
 }
 
-/// Handles a key while the user chooses between the feeds found on a page.
-pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
-    let Some(Overlay::Choice(mut choice)) = app.ui.overlay else { return Vec::new() };
-    let count = count_candidates(app, choice);
-    match app.ui.settings.keys.command(key, Pane::Feeds) {
-        Some(Command::Down) => choice.list.step(true, 1, count),
-        Some(Command::Up) => choice.list.step(false, 1, count),
-        Some(command @ (Command::Enter | Command::Back | Command::Close | Command::Quit)) => {
-            app.ui.uncover();
-            let url = url_at(app, choice.addition, choice.list.selected);
-            let url = url.filter(|_| command == Command::Enter);
-            let reads = url.is_some();
-            let effects = app.ask(now, Request::Choose { addition: choice.addition, url });
-            if reads {
-                wait_for(app, choice.addition);
-            }
-            return effects;
-        }
-        Some(_) | None => {}
-    }
-    select_candidate(app, now, choice)
+/// The choice between the feeds found on a page.
+pub static LIST: ListKind = ListKind {
+    title: "Which feed?",
+    count: |app, _, of| found(app, of).map_or(0, |addition| addition.found.len()),
+    actions: &[action(&[Command::Enter], "subscribes", |app, now, open| {
+        let (addition, url) = url_at(app, open)?;
+        app.ui.uncover();
+        let effects = app.ask(now, Request::Choose { addition, url: Some(url) });
+        wait_for(app, addition);
+        Some(effects)
+    })],
+    moved: |app, now, open| {
+        let Some((addition, url)) = url_at(app, open) else { return Vec::new() };
+        app.ask(now, Request::Preview { addition, url })
+    },
+    closed: |app, now, open| {
+        let ListOf::Choice(addition) = open.of else { return Vec::new() };
+        app.ask(now, Request::Choose { addition, url: None })
+    },
+    ..ListKind::PLAIN
+};
+
+/// Returns the addition (the pending subscription) that a choice belongs to.
+pub fn found(app: &App, of: ListOf) -> Option<&Addition> {
+    let ListOf::Choice(addition) = of else { return None };
+    app.engine.additions.get(&addition)
 }
 
-/// Selects the clicked feed; a click on the selected feed subscribes to it.
-pub fn click_line(app: &mut App, now: DateTime<Utc>, line: usize) -> ClickOutcome {
-    let Some(Overlay::Choice(mut choice)) = app.ui.overlay else {
-        return ClickOutcome::Done(Vec::new());
-    };
-    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
-    if choice.list.click(place, count_candidates(app, choice)) {
-        return ClickOutcome::Enter;
-    }
-    ClickOutcome::Done(select_candidate(app, now, choice))
-}
-
-fn count_candidates(app: &App, choice: Choice) -> usize {
-    app.engine.additions.get(&choice.addition).map_or(0, |addition| addition.found.len())
-}
-
-/// Selects one of the feeds found on a page and requests its preview.
-fn select_candidate(app: &mut App, now: DateTime<Utc>, choice: Choice) -> Vec<ScreenEffect> {
-    app.ui.overlay = Some(Overlay::Choice(choice));
-    let Some(url) = url_at(app, choice.addition, choice.list.selected) else { return Vec::new() };
-    app.ask(now, Request::Preview { addition: choice.addition, url })
-}
-
-fn url_at(app: &App, addition: u32, place: usize) -> Option<String> {
-    let addition = app.engine.additions.get(&addition)?;
-    addition.found.get(place).map(|candidate| candidate.url.clone())
+/// Returns the addition that waits for the choice, and the selected address.
+fn url_at(app: &App, open: OpenList) -> Option<(u32, String)> {
+    let addition = found(app, open.of)?;
+    let candidate = addition.found.get(open.list.selected)?;
+    Some((addition.wanted.id, candidate.url.clone()))
 }

@@ -19,7 +19,7 @@ use backissue_core::search::field_query;
 pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let Some(EntryKey { feed, .. }) = row.key.entry() else {
-        app.ui.say(now, "select an entry first: m creates a filter from it");
+        app.ui.say(now, "select an entry first: {mute} creates a filter from it");
         return Vec::new();
     };
     // If a filter hides the selected entry, open this filter instead of a new one.
@@ -45,7 +45,10 @@ pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 pub fn edit_filter(app: &mut App, now: DateTime<Utc>, id: u32) -> Vec<ScreenEffect> {
     let Some(filter) = app.engine.filters.get(id).cloned() else { return Vec::new() };
     if filter.scope == FilterScope::ByHand {
-        app.ui.say(now, "# sets this label on entries; D removes it from all of them");
+        app.ui.say(
+            now,
+            "{label} sets this label on entries; {unsubscribe} removes it from all of them",
+        );
         return Vec::new();
     }
     open_form(app, now, filter, &Offer::default())

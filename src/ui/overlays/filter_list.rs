@@ -3,31 +3,46 @@
 use chrono::{DateTime, Utc};
 
 use super::filter_dialog;
-use super::outcome::{ClickOutcome, KeyOutcome};
+use super::list_panel::{self, ListKind, action};
 use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::keys::commands::Command;
-use crate::ui::keys::key::Key;
-use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::{FilterList, Overlay};
+use crate::ui::state::overlay::{ListOf, OpenList, Overlay};
 
-/// Number of screen lines that each filter takes in the list.
-pub const FILTER_LINES: usize = 2;
+/// The list of filters.
+pub static LIST: ListKind = ListKind {
+    title: "Filters",
+    empty: "no filters yet: {mute} on an entry adds one",
+    lines: 2,
+    toggles: &[Command::Filters, Command::Mute],
+    count: |app, _, _| app.engine.filters.list.len(),
+    actions: &[
+        action(&[Command::Enter, Command::Edit], "edits", |app, now, open| {
+            Some(filter_dialog::edit_filter(app, now, id_at(app, open)?))
+        }),
+        action(&[Command::Unsubscribe], "removes", |app, now, open| {
+            Some(app.ask(now, Request::RemoveFilter(id_at(app, open)?)))
+        }),
+        action(&[Command::Add], "adds one", |app, now, _| {
+            Some(filter_dialog::create_filter(app, now))
+        }),
+    ],
+    ..ListKind::PLAIN
+};
+
+fn id_at(app: &App, open: OpenList) -> Option<u32> {
+    app.engine.filters.list.get(open.list.selected).map(|filter| filter.id)
+}
 
 /// Opens or closes the list of filters.
 pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if matches!(app.ui.overlay, Some(Overlay::FilterList(_))) {
-        app.ui.uncover();
-        return Vec::new();
+    let mut effects = list_panel::toggle(app, now, ListOf::Filters, &LIST);
+    if matches!(app.ui.overlay, Some(Overlay::List(_))) {
+        effects.push(ask_store(ScreenRequest::FilterCounts));
     }
-    if app.engine.filters.list.is_empty() {
-        app.ui.say(now, "no filters yet: m on an entry adds one");
-        return Vec::new();
-    }
-    app.ui.lay_over(Overlay::FilterList(FilterList::default()));
-    vec![ask_store(ScreenRequest::FilterCounts)]
+    effects
 }
 
 /// Handles the `m` key: proposes a filter based on the selected entry. In the subscriptions pane, or if no entry is selected, opens
@@ -39,60 +54,14 @@ pub fn mute_entry(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     filter_dialog::propose_filter(app, now)
 }
 
-/// Handles a key in the list of filters.
-pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
-    let Some(Overlay::FilterList(open)) = app.ui.overlay else { return KeyOutcome::Passed };
-    let count = app.engine.filters.list.len();
-    let selected = open.list.selected.min(count.saturating_sub(1));
-    let id = app.engine.filters.list.get(selected).map(|filter| filter.id);
-    let step = |app: &mut App, down: bool, steps: usize| {
-        let mut list = ScrollList { selected, ..open.list };
-        list.step(down, steps, count);
-        app.ui.overlay = Some(Overlay::FilterList(FilterList { list }));
-        Vec::new()
-    };
-    KeyOutcome::Done(match app.ui.settings.keys.command(key, Pane::Feeds) {
-        Some(Command::Down) => step(app, true, 1),
-        Some(Command::Up) => step(app, false, 1),
-        Some(Command::First) => step(app, false, count),
-        Some(Command::Last) => step(app, true, count),
-        Some(Command::Enter | Command::Edit) => {
-            id.map(|id| filter_dialog::edit_filter(app, now, id)).unwrap_or_default()
-        }
-        Some(Command::Unsubscribe) => {
-            id.map(|id| app.ask(now, Request::RemoveFilter(id))).unwrap_or_default()
-        }
-        Some(Command::Add) => filter_dialog::create_filter(app, now),
-        Some(command @ (Command::Undo | Command::Redo | Command::Help | Command::Quit)) => {
-            return KeyOutcome::Run(command);
-        }
-        Some(Command::Back | Command::Close | Command::Mute | Command::Filters | Command::Left) => {
-            app.ui.uncover();
-            Vec::new()
-        }
-        Some(_) | None => {
-            app.ui.say(now, "in the filters: Enter edits, D removes, a adds one, q closes");
-            Vec::new()
-        }
-    })
-}
-
-/// Selects the clicked filter; a click on the selected filter opens its dialog.
-pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
-    let top = usize::from(app.ui.viewport.overlay_top);
-    if let Some(Overlay::FilterList(open)) = &mut app.ui.overlay
-        && open.list.click(top.saturating_add(line / FILTER_LINES), app.engine.filters.list.len())
-    {
-        return ClickOutcome::Enter;
-    }
-    ClickOutcome::Done(Vec::new())
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::ui::keys::key_names::parse_key;
+    use crate::ui::input::ScreenInput;
+    use crate::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
+    use crate::ui::keys::key_names::{parse_key, sequence};
     use crate::ui::overlays::filter_list::*;
     use crate::ui::sample_app::{app_with, noon};
+    use crate::ui::update::update;
     use backissue_core::filters::EntryFilter;
 
     fn listed() -> App {
@@ -104,31 +73,62 @@ mod tests {
         app
     }
 
-    fn press(app: &mut App, key: &str) -> KeyOutcome {
-        press_key(app, noon(), parse_key(key).unwrap())
+    fn press(app: &mut App, key: &str) -> Vec<ScreenEffect> {
+        update(app, noon(), ScreenInput::Key(parse_key(key).unwrap()))
+    }
+
+    fn selected(app: &App) -> Option<usize> {
+        match app.ui.overlay {
+            Some(Overlay::List(open)) => Some(open.list.selected),
+            _ => None,
+        }
     }
 
     #[test]
-    fn global_commands_pass_through_the_filter_list() {
+    fn global_commands_pass_through_a_list_and_others_name_its_keys() {
         let mut app = listed();
-        for (key, command) in
-            [("u", Command::Undo), ("?", Command::Help), ("Ctrl-c", Command::Quit)]
-        {
-            assert_eq!(press(&mut app, key), KeyOutcome::Run(command));
-        }
-        assert_eq!(press(&mut app, "q"), KeyOutcome::Done(Vec::new()));
+        press(&mut app, "Ctrl-x");
+        let told = "in this list: Enter edits, D removes, a adds one, q closes";
+        assert_eq!(app.ui.notice.as_ref().map(|notice| notice.text.as_str()), Some(told));
+        press(&mut app, "z");
+        assert_eq!(app.ui.notice.as_ref().map(|notice| notice.text.as_str()), Some(told));
+        press(&mut app, "?");
+        assert!(matches!(app.ui.overlay, Some(Overlay::Help(_))));
+        press(&mut app, "q");
+        assert_eq!(selected(&app), Some(0));
+        press(&mut app, "q");
         assert_eq!(app.ui.overlay, None);
     }
 
     #[test]
-    fn a_click_on_the_selected_filter_is_enter() {
+    fn a_hint_names_the_keys_that_are_bound() {
+        let bound = |command: &str, keys: &str| OwnKeys {
+            place: place_of(command).unwrap(),
+            sequences: vec![sequence(keys).unwrap()],
+            line: 1,
+        };
+        let keys = Keymap::new(&[bound("open", "F2"), bound("back", "g b")]).0;
+        assert_eq!(LIST.hint(&keys), "F2 edits, D removes, a adds one, g\u{a0}b closes");
+    }
+
+    #[test]
+    fn every_list_moves_by_pages_and_to_its_ends() {
         let mut app = listed();
-        assert_eq!(click_line(&mut app, noon(), 2 * FILTER_LINES), ClickOutcome::Done(Vec::new()));
-        assert_eq!(click_line(&mut app, noon(), 2 * FILTER_LINES + 1), ClickOutcome::Enter);
-        press(&mut app, "G");
-        press(&mut app, "k");
-        assert!(
-            matches!(app.ui.overlay, Some(Overlay::FilterList(open)) if open.list.selected == 1)
-        );
+        app.ui.viewport.overlay.rows = 4;
+        for (key, expected) in
+            [("G", 2), ("k", 1), ("Home", 0), ("PgDn", 1), ("End", 2), ("PgUp", 1), ("Ctrl-d", 2)]
+        {
+            press(&mut app, key);
+            assert_eq!(selected(&app), Some(expected), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_click_selects_a_row_and_the_next_one_opens_it() {
+        let mut app = listed();
+        list_panel::click(&mut app, noon(), &LIST, 4);
+        assert_eq!(selected(&app), Some(2));
+        list_panel::click(&mut app, noon(), &LIST, 5);
+        assert!(matches!(app.ui.overlay, Some(Overlay::FilterDialog(_))));
     }
 }

@@ -89,7 +89,8 @@ pub fn find_groups(app: &App, help: &HelpPane) -> Vec<(&'static str, Vec<usize>)
     let is_shown = |heading: &str, place: usize| {
         let Some(row) = COMMANDS.get(place) else { return false };
         let keys = app.ui.settings.keys.keys_of(place);
-        let whole = format!("{keys} {} {} {heading}", row.name, row.help).to_lowercase();
+        let whole =
+            format!("{keys} {} {} {heading}", row.name, app.ui.words(row.help)).to_lowercase();
         row.works_in(app.ui.focus)
             && (!over || row.command.works_over_panes())
             && typed.split_whitespace().all(|word| whole.contains(word))

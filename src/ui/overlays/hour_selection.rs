@@ -28,7 +28,7 @@ const ROUND_MINUTES: u32 = 5;
 pub fn begin_selection(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
-        app.ui.say(now, "M works in a feed's plan: i opens it");
+        app.ui.say(now, "{own-rule} works in a feed's plan: {plan} opens it");
         return Vec::new();
     };
     let hour = heat_map::hour_of_week(now, if pane.utc { Tz::UTC } else { zone });

@@ -11,6 +11,7 @@ pub mod form;
 pub mod heat_map;
 pub mod help_pane;
 pub mod hour_selection;
+pub mod list_panel;
 pub mod outcome;
 pub mod palette;
 pub mod plan_advice;

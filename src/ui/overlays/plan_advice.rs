@@ -41,10 +41,10 @@ pub fn page_sentence(
     let due = plan.next_poll.is_some_and(|at| at <= now);
     let idle = !due && why_held_up(app, subscription.key).is_none();
     let now = match classify_by_hand(app, subscription, now) {
-        ByHand::Allowed if !idle => "",
-        ByHand::Allowed if subscription.is_failing() => "; r tries again now",
-        ByHand::Allowed => "; r polls now",
-        ByHand::CoolDown(_) | ByHand::Confirm(_) | ByHand::AtRest => "",
+        ByHand::Allowed if !idle => String::new(),
+        ByHand::Allowed if subscription.is_failing() => app.ui.words("; {poll} tries again now"),
+        ByHand::Allowed => app.ui.words("; {poll} polls now"),
+        ByHand::CoolDown(_) | ByHand::Confirm(_) | ByHand::AtRest => String::new(),
     };
     format!("{told}{now}.")
 }
@@ -54,14 +54,16 @@ pub fn list_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -
     let mut advice: Vec<Advice> = by_hand(app, subscription, now).into_iter().collect();
     let facts = &subscription.state.facts;
     if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
-        advice
-            .push(Advice::now("D", "unsubscribes (in the feed list); its entries stay until then"));
+        advice.push(Advice::now(
+            "unsubscribe",
+            "unsubscribes (in the feed list); its entries stay until then",
+        ));
         return advice;
     }
     advice.extend(ahead_advice(app, subscription, now));
-    advice.extend(find_remedy(subscription.plan.settled_by).map(|text| Advice::now("e", text)));
+    advice.extend(find_remedy(subscription.plan.settled_by).map(|text| Advice::now("edit", text)));
     if facts.settings.fixed_seconds.is_some() && subscription.plan.settled_by != SettledBy::Fixed {
-        advice.extend(find_remedy(SettledBy::Fixed).map(|text| Advice::now("e", text)));
+        advice.extend(find_remedy(SettledBy::Fixed).map(|text| Advice::now("edit", text)));
     }
     advice
 }
@@ -73,12 +75,14 @@ fn ahead_advice(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> V
     let is_by_key =
         |(part, _): &(_, _)| *part == AheadPart::Texts && settings.ahead != Some(Ahead::All);
     let (by_key, edited): (Vec<_>, Vec<_>) = used.into_iter().partition(is_by_key);
-    let stops = |(_, used)| Advice::now("V", format!("stops fetching full texts ahead ({used})"));
+    let stops = |(_, used)| {
+        Advice::now("full-text-always", format!("stops fetching full texts ahead ({used})"))
+    };
     let mut advice: Vec<Advice> = by_key.into_iter().map(stops).collect();
     let edited: Vec<String> = edited.into_iter().map(|(_, used)| used).collect();
     if !edited.is_empty() {
         let used = edited.join("; ");
-        advice.push(Advice::now("e", format!("edits what is fetched ahead ({used})")));
+        advice.push(Advice::now("edit", format!("edits what is fetched ahead ({used})")));
     }
     advice
 }
@@ -95,16 +99,19 @@ fn by_hand(app: &App, subscription: &Subscription, now: DateTime<Utc>) -> Option
         ByHand::Allowed => None,
         ByHand::CoolDown(until) => {
             let text = "can poll again";
-            Some(Advice { key: "r", text: text.into(), from: Some(until) })
+            Some(Advice { command: "poll", text: text.into(), from: Some(until) })
         }
         ByHand::Confirm(until) => {
             let text = "must be pressed twice to poll now, because the server asks to wait; once is enough";
-            Some(Advice { key: "r", text: text.into(), from: Some(until) })
+            Some(Advice { command: "poll", text: text.into(), from: Some(until) })
         }
-        ByHand::AtRest if subscription.state.noted.is_none() => {
-            Some(Advice::now("", "r does nothing now; you can resume the feed in Attention (!)."))
-        }
-        ByHand::AtRest => Some(Advice::now("", "r does nothing now.")),
+        ByHand::AtRest if subscription.state.noted.is_none() => Some(Advice::now(
+            "",
+            app.ui.words(
+                "{poll} does nothing now; you can resume the feed in Attention ({attention}).",
+            ),
+        )),
+        ByHand::AtRest => Some(Advice::now("", app.ui.words("{poll} does nothing now."))),
     }
 }
 

@@ -37,7 +37,7 @@ pub fn toggle_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     let Some(feed) = selected_feed::selected_feed(app, now) else {
-        app.ui.say(now, "select a feed first: i shows the plan of one feed");
+        app.ui.say(now, "select a feed first: {plan} shows the plan of one feed");
         return Vec::new();
     };
     open_plan(app, now, feed)
@@ -70,7 +70,7 @@ pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<Screen
 /// Switches the times in the plan pane between UTC and the user's time zone.
 pub fn switch_zone(app: &mut App, now: DateTime<Utc>) {
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
-        app.ui.say(now, "U works in a feed's plan: i opens it");
+        app.ui.say(now, "{time-zone} works in a feed's plan: {plan} opens it");
         return;
     };
     pane.utc = !pane.utc;
@@ -81,7 +81,7 @@ pub fn fold_steps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if let Some(Overlay::Plan(pane)) = &mut app.ui.overlay {
         (pane.unfolded, pane.top) = (!pane.unfolded, 0);
     } else {
-        app.ui.say(now, "w works in a feed's plan: i opens it");
+        app.ui.say(now, "{steps} works in a feed's plan: {plan} opens it");
     }
     Vec::new()
 }
@@ -153,7 +153,7 @@ pub fn refuse_command(
     if command.works_over_panes() {
         return None;
     }
-    app.ui.say(now, "that does not work here: q returns to the panes");
+    app.ui.say(now, "that does not work here: {back} returns to the panes");
     Some(Vec::new())
 }
 

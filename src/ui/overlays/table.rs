@@ -5,10 +5,11 @@
 use chrono::{DateTime, Utc};
 
 use super::accounts::{account_list, add_dialog};
+use super::list_panel::{self, ListKind};
 use super::outcome::{ClickOutcome, KeyOutcome};
 use super::{
-    edit_dialog, feed_choice, filter_dialog, filter_list, help_pane, hour_selection, palette,
-    plan_pane, prompt_input, timetable_pane,
+    edit_dialog, feed_choice, filter_dialog, filter_list, help_pane, hour_selection, plan_pane,
+    prompt_input, timetable_pane,
 };
 use crate::ui::actions::{downloads, jump, removed_feeds, share_menu, unsubscribe};
 use crate::ui::app::App;
@@ -17,7 +18,7 @@ use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
 use crate::ui::reader::link_hints;
 use crate::ui::scroll_list::Distance;
-use crate::ui::state::overlay::Overlay;
+use crate::ui::state::overlay::{ListOf, Overlay};
 
 /// Number of rows or lines that one wheel step scrolls.
 pub const WHEEL_LINES: usize = 3;
@@ -25,6 +26,8 @@ pub const WHEEL_LINES: usize = 3;
 /// How an overlay handles each kind of input. If a function returns `None` or `Passed`, the panes handle the input.
 #[derive(Debug)]
 pub struct OverlayRow {
+    /// What the list contains and can do, if the overlay is a list. It is handled in the place of the functions below.
+    pub list: Option<&'static ListKind>,
     /// Handles a key before the key bindings are consulted.
     pub key: fn(&mut App, DateTime<Utc>, Key) -> KeyOutcome,
     /// Handles pasted text.
@@ -67,6 +70,7 @@ pub enum ClickOutside {
 
 /// Default row of the table: the overlay leaves most input to the panes.
 const PLAIN: OverlayRow = OverlayRow {
+    list: None,
     key: |_, _, _| KeyOutcome::Passed,
     paste: |_, _, _| None,
     command: |_, _, _| None,
@@ -76,7 +80,11 @@ const PLAIN: OverlayRow = OverlayRow {
     beside: ClickOutside::Nothing,
 };
 
+/// Default row of a list.
+const LIST: OverlayRow = OverlayRow { beside: ClickOutside::Closes, ..PLAIN };
+
 static HELP: OverlayRow = OverlayRow {
+    list: None,
     key: |app, _, key| help_pane::press_key(app, key).into(),
     paste: |app, _, text| help_pane::paste_text(app, text),
     command: |app, _, command| help_pane::take_command(app, command),
@@ -97,33 +105,9 @@ static PROMPT: OverlayRow = OverlayRow {
     ..PLAIN
 };
 
-static CHOICE: OverlayRow = OverlayRow {
-    key: |app, now, key| KeyOutcome::Done(feed_choice::press_key(app, now, key)),
-    wheel: Wheel::Arrows,
-    click: feed_choice::click_line,
-    ..PLAIN
-};
-
 static LOOKING: OverlayRow = OverlayRow { key: feed_choice::press_waiting_key, ..PLAIN };
 
 static QUESTION: OverlayRow = OverlayRow { key: unsubscribe::press_key, ..PLAIN };
-
-static REMOVED: OverlayRow = OverlayRow {
-    key: removed_feeds::press_key,
-    wheel: Wheel::Arrows,
-    click: removed_feeds::click_line,
-    beside: ClickOutside::Closes,
-    ..PLAIN
-};
-
-static PALETTE: OverlayRow = OverlayRow {
-    key: palette::press_key,
-    paste: |app, _, text| Some(palette::paste_text(app, text)),
-    wheel: Wheel::Arrows,
-    click: palette::click_line,
-    beside: ClickOutside::Closes,
-    ..PLAIN
-};
 
 static HINTS: OverlayRow =
     OverlayRow { key: link_hints::press_key, beside: ClickOutside::ClosesAndClicks, ..PLAIN };
@@ -170,14 +154,6 @@ static ACCOUNT: OverlayRow = OverlayRow {
     ..PLAIN
 };
 
-static ACCOUNTS: OverlayRow = OverlayRow {
-    key: account_list::press_key,
-    wheel: Wheel::Arrows,
-    click: account_list::click_line,
-    beside: ClickOutside::Closes,
-    ..PLAIN
-};
-
 static FILTER_DIALOG: OverlayRow = OverlayRow {
     key: |app, now, key| KeyOutcome::Done(filter_dialog::press_key(app, now, key)),
     paste: |app, now, text| Some(filter_dialog::paste_text(app, now, text)),
@@ -186,29 +162,14 @@ static FILTER_DIALOG: OverlayRow = OverlayRow {
     ..PLAIN
 };
 
-static FILTER_LIST: OverlayRow = OverlayRow {
-    key: filter_list::press_key,
-    wheel: Wheel::Arrows,
-    click: filter_list::click_line,
-    beside: ClickOutside::ClosesAndClicks,
-    ..PLAIN
-};
-
-static DOWNLOADS: OverlayRow = OverlayRow {
-    key: downloads::press_key,
-    wheel: Wheel::Arrows,
-    click: downloads::click_line,
-    beside: ClickOutside::Closes,
-    ..PLAIN
-};
-
-static SHARE: OverlayRow = OverlayRow {
-    key: share_menu::press_key,
-    wheel: Wheel::Arrows,
-    click: share_menu::click_line,
-    beside: ClickOutside::Closes,
-    ..PLAIN
-};
+static CHOICE: OverlayRow =
+    OverlayRow { list: Some(&feed_choice::LIST), beside: ClickOutside::Nothing, ..LIST };
+static ACCOUNTS: OverlayRow = OverlayRow { list: Some(&account_list::LIST), ..LIST };
+static FILTERS: OverlayRow =
+    OverlayRow { list: Some(&filter_list::LIST), beside: ClickOutside::ClosesAndClicks, ..LIST };
+static REMOVED: OverlayRow = OverlayRow { list: Some(&removed_feeds::LIST), ..LIST };
+static DOWNLOADS: OverlayRow = OverlayRow { list: Some(&downloads::LIST), ..LIST };
+static SHARE: OverlayRow = OverlayRow { list: Some(&share_menu::LIST), ..LIST };
 
 impl Overlay {
     /// Returns the row of the overlay table for this overlay.
@@ -216,22 +177,23 @@ impl Overlay {
         match self {
             Self::Help(_) => &HELP,
             Self::Prompt(_) => &PROMPT,
-            Self::Choice(_) => &CHOICE,
             Self::Looking(_) => &LOOKING,
             Self::Question(_) => &QUESTION,
-            Self::Palette(_) => &PALETTE,
             Self::Hints(_) => &HINTS,
             Self::Pick(_) => &PICK,
             Self::Plan(_) => &PLAN,
             Self::Timetable(_) => &TIMETABLE,
             Self::Edit(_) => &EDIT,
             Self::Account(_) => &ACCOUNT,
-            Self::Accounts(_) => &ACCOUNTS,
             Self::FilterDialog(_) => &FILTER_DIALOG,
-            Self::FilterList(_) => &FILTER_LIST,
-            Self::Removed(_) => &REMOVED,
-            Self::Share(_) => &SHARE,
-            Self::Downloads(_) => &DOWNLOADS,
+            Self::List(open) => match open.of {
+                ListOf::Choice(_) => &CHOICE,
+                ListOf::Accounts => &ACCOUNTS,
+                ListOf::Filters => &FILTERS,
+                ListOf::Removed => &REMOVED,
+                ListOf::Downloads => &DOWNLOADS,
+                ListOf::Share => &SHARE,
+            },
         }
     }
 }
@@ -241,8 +203,42 @@ pub fn open_row(app: &App) -> Option<&'static OverlayRow> {
     app.ui.overlay.as_ref().map(Overlay::row)
 }
 
-/// Scrolls the topmost overlay or moves its selection, down (`true`) or up. Returns `false` if the pane below should scroll
-/// instead.
-pub fn scroll_open(app: &mut App, down: bool, distance: Distance) -> bool {
-    open_row(app).is_some_and(|row| (row.scroll)(app, down, distance))
+/// Returns the list that is open on top of the other overlays, if it is one.
+pub fn open_list(app: &App) -> Option<&'static ListKind> {
+    open_row(app)?.list
+}
+
+/// Lets the topmost overlay handle a command. Returns `None` if no overlay is open or the overlay does not handle the command.
+pub fn take_command(
+    app: &mut App,
+    now: DateTime<Utc>,
+    command: Command,
+) -> Option<Vec<ScreenEffect>> {
+    match open_list(app) {
+        Some(kind) => list_panel::take_command(app, now, kind, command),
+        None => (open_row(app)?.command)(app, now, command),
+    }
+}
+
+/// Lets the topmost overlay handle a click on one of its lines.
+pub fn click(app: &mut App, now: DateTime<Utc>, line: usize) -> ClickOutcome {
+    match (open_list(app), open_row(app)) {
+        (Some(kind), _) => ClickOutcome::Done(list_panel::click(app, now, kind, line)),
+        (None, Some(row)) => (row.click)(app, now, line),
+        (None, None) => ClickOutcome::Done(Vec::new()),
+    }
+}
+
+/// Scrolls the topmost overlay or moves its selection, down (`true`) or up. Returns `None` if the pane below should scroll instead.
+pub fn scroll_open(
+    app: &mut App,
+    now: DateTime<Utc>,
+    down: bool,
+    distance: Distance,
+) -> Option<Vec<ScreenEffect>> {
+    let row = open_row(app)?;
+    if let Some(kind) = row.list {
+        return Some(list_panel::scroll(app, now, kind, (down, distance)));
+    }
+    (row.scroll)(app, down, distance).then(Vec::new)
 }

@@ -27,7 +27,7 @@ pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect
         let text = if app.ui.search.is_some() {
             "results are sorted by relevance, not by date: add after:2014 or before:2014-03 to the search"
         } else {
-            "this list is not sorted by date: S sorts it"
+            "this list is not sorted by date: {sort} sorts it"
         };
         app.ui.say(now, text);
         return Vec::new();
@@ -73,7 +73,7 @@ fn read_stretch(typed: &str, zone: Tz) -> Option<(DateTime<Utc>, DateTime<Utc>)>
 /// Shows the selected feed from the beginning and selects the first unopened entry, or switches back to newest first.
 pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(FeedsRow::Feed(..)) = app.ui.feeds.selected_row() else {
-        app.ui.say(now, "select a feed first: B reads it from the beginning");
+        app.ui.say(now, "select a feed first: {from-beginning} reads it from the beginning");
         return Vec::new();
     };
     let oldest_first = app.ui.list.order != RowOrder::FromBeginning;

@@ -20,7 +20,7 @@ use backissue_core::search::parse;
 pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let text = app.ui.search.as_ref().map(|search| search.text.trim().to_owned());
     let Some(text) = text.filter(|text| !text.is_empty()) else {
-        app.ui.say(now, "search for something first: / opens the search");
+        app.ui.say(now, "search for something first: {search} opens the search");
         return Vec::new();
     };
     let name = text.clone();
@@ -56,7 +56,7 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         effects.extend(load_rows::open_list(app, now));
         app.ui.focus = Pane::Entries;
     }
-    app.ui.say_undoable(now, "saved as a list · e renames it");
+    app.ui.say_undoable(now, "saved as a list · {edit} renames it");
     effects
 }
 

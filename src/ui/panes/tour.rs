@@ -3,10 +3,12 @@
 use crate::engine::entries::rows::RowKey;
 use crate::ui::app::App;
 use crate::ui::keys::key_bindings::Keymap;
+use crate::ui::overlays::prompt::PromptPurpose;
 use crate::ui::screen::Tour;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
+use crate::ui::state::pick_list::PickList;
 
 /// One task of the tour.
 #[derive(Debug)]
@@ -20,33 +22,38 @@ struct TourStep {
 /// The tasks of the tour: read, plan, pace, undo, gap, history.
 const STEPS: [TourStep; 8] = [
     TourStep {
-        say: "n opens the next unread entry in any feed",
+        say: "{next-unread} opens the next unread entry in any feed",
         done: |app| app.ui.focus == Pane::Reader && app.ui.reader.is_some(),
     },
     TourStep {
-        say: "Space scrolls, then opens the next entry; q goes back",
+        say: "{read-on} scrolls, then opens the next entry; {back} goes back",
         done: |app| app.ui.focus != Pane::Reader,
     },
-    TourStep { say: "i shows when this feed is polled next, and why", done: plan_is_open },
+    TourStep { say: "{plan} shows when this feed is polled next, and why", done: plan_is_open },
     TourStep {
-        say: "the publisher recommends an interval; + polls more often: see what changes",
+        say: "the publisher recommends an interval; {more-often} polls more often: see what changes",
         done: |app| app.engine.feeds.values().any(|feed| feed.record.feed_settings.pace.is_some()),
     },
-    TourStep { say: "u undoes this, like every change", done: |app| app.engine.undo.can_redo() },
     TourStep {
-        say: "q closes the plan; then press h and k to select Gaps on the left",
+        say: "{undo} undoes this, like every change",
+        done: |app| app.engine.undo.can_redo(),
+    },
+    TourStep {
+        say: "{back} closes the plan; then press {left} and {up} to select Gaps on the left",
         done: |app| {
             matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Gaps)) || a_gap_is_selected(app)
         },
     },
     TourStep {
-        say: "this is what is missing, and why; l goes to it, Enter requests it again",
+        say: "this is what is missing, and why; {right} goes to it, {open} requests it again",
         done: a_gap_is_selected,
     },
     TourStep {
-        say: "/ searches everything, : runs any command, ? shows the keys; q quits",
+        say: "{search} searches everything, {command} runs any command, {help} shows the keys; {back} quits",
         done: |app| {
-            matches!(app.ui.overlay, Some(Overlay::Help(_) | Overlay::Palette(_)))
+            let palette = |picks: &PickList| picks.line.purpose == PromptPurpose::Command;
+            matches!(&app.ui.overlay, Some(Overlay::Help(_)))
+                || matches!(&app.ui.overlay, Some(Overlay::Pick(picks)) if palette(picks))
                 || app.ui.search.is_some()
         },
     },
@@ -56,7 +63,7 @@ impl Tour {
     /// Returns the instructions for the current task. Returns `None` at the end of the tour.
     pub fn line(self, keys: &Keymap) -> Option<String> {
         let step = STEPS.get(self.step)?;
-        let say = step.say.replace("u undoes", &format!("{} undoes", keys.key_of("undo")));
+        let say = keys.words(step.say);
         Some(format!("tour {}/{} · {say}", self.step.saturating_add(1), STEPS.len()))
     }
 }

@@ -13,7 +13,7 @@ use crate::ui::state::reading::Find;
 /// Opens the input line for the wanted text.
 pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader() else {
-        app.ui.say(now, "open an entry first: / finds words in its text");
+        app.ui.say(now, "open an entry first: {find} finds words in its text");
         return Vec::new();
     };
     let from = reader.scroll;
@@ -97,10 +97,11 @@ fn say_place(app: &mut App, now: DateTime<Utc>) {
     let place = find.hit.and_then(|hit| hits.iter().position(|other| *other == hit));
     let text = match place {
         Some(place) => format!(
-            "'{}': {} of {} · n next · N previous · Esc ends",
+            "'{}': {} of {} · {}",
             find.wanted.trim(),
             place.saturating_add(1),
-            hits.len()
+            hits.len(),
+            app.ui.words("{next-unread} next · {toggle-read} previous · {close} ends")
         ),
         None => format!("'{}' is not in this text", find.wanted.trim()),
     };

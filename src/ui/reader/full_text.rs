@@ -21,7 +21,10 @@ const PAUSE: TimeDelta = TimeDelta::hours(24);
 /// Switches the open entry between the text of its page and the feed's text.
 pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader_mut() else {
-        app.ui.say(now, "open the entry first: v shows the full text of the page it links to");
+        app.ui.say(
+            now,
+            "open the entry first: {full-text} shows the full text of the page it links to",
+        );
         return Vec::new();
     };
     match reader.source {
@@ -95,9 +98,12 @@ pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         Ok(mut effects) => {
             let what = match (on, ahead) {
                 (_, true) => "fetches full texts ahead, from its next poll on",
-                (true, false) => "always shows the full text; V again fetches it ahead",
+                (true, false) => {
+                    "always shows the full text; {full-text-always} again fetches it ahead"
+                }
                 (false, false) => "shows the feed's own text",
             };
+            let what = app.ui.words(what);
             app.ui.say_undoable(now, format!("'{title}' {what}"));
             if on {
                 effects.extend(show_if_wanted(app, now));

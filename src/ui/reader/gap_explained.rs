@@ -33,24 +33,25 @@ pub fn explain_gap(
     said.push(format!("First noticed on {}.", when(gap.first_seen)));
     said.push(match (gap.kind(), gap.retry_at) {
         (GapKind::Unavailable | GapKind::Unreadable, Some(at)) => {
-            format!("backissue retries automatically after {}, when it next polls the feed. Enter or H retries now.", when(at))
+            let now = keys.words("{open} or {history} retries now.");
+            format!("backissue retries automatically after {}, when it next polls the feed. {now}", when(at))
         }
         (GapKind::Unavailable | GapKind::Unreadable, None) => {
-            "backissue does not retry automatically. Enter or H retries now.".to_owned()
+            keys.words("backissue does not retry automatically. {open} or {history} retries now.")
         }
-        (GapKind::Limit, _) => "No more entries are fetched automatically. Enter or H continues.".to_owned(),
+        (GapKind::Limit, _) => keys.words("No more entries are fetched automatically. {open} or {history} continues."),
         (GapKind::Loop, _) => {
-            "The publisher's archives link in a circle, so it is unknown whether there are older entries. Enter or H reads the link again.".to_owned()
+            keys.words("The publisher's archives link in a circle, so it is unknown whether there are older entries. {open} or {history} reads the link again.")
         }
         (GapKind::Overrun, _) => {
             "These entries cannot be fetched: the feed no longer offers them.".to_owned()
         }
         (GapKind::Paged, _) if gap.edge.url.is_empty() => {
-            "No older page is known. Enter or H searches again from the first page.".to_owned()
+            keys.words("No older page is known. {open} or {history} searches again from the first page.")
         }
-        (GapKind::Paged, _) => "Enter or H loads one older page.".to_owned(),
+        (GapKind::Paged, _) => keys.words("{open} or {history} loads one older page."),
         (GapKind::Interrupted, _) => {
-            "Fetching continues automatically after the feed's next poll. Enter or H continues now.".to_owned()
+            keys.words("Fetching continues automatically after the feed's next poll. {open} or {history} continues now.")
         }
     });
     said.extend(account.map(|name| {
@@ -58,10 +59,10 @@ pub fn explain_gap(
     }));
     if !gap.edge.url.is_empty() {
         said.push(
-            "o opens its address in the browser; W looks it up in the Internet Archive.".to_owned(),
+            keys.words("{open-in-browser} opens its address in the browser; {open-copies} looks it up in the Internet Archive."),
         );
     }
-    said.push(format!("D hides this gap; {} undoes that.", keys.key_of("undo")));
+    said.push(keys.words("{unsubscribe} hides this gap; {undo} undoes that."));
     said
 }
 

@@ -5,7 +5,6 @@ use super::lines::{Rendered, Role};
 use super::picture_places::cannot_be_shown;
 use crate::engine::downloads::record::DownloadState;
 use crate::ui::app::App;
-use crate::ui::keys::key_bindings::place_of;
 use crate::ui::state::reader::{Reader, TextSource};
 use backissue_core::feed::Enclosure;
 
@@ -17,33 +16,27 @@ pub fn of_edit(app: &App, reader: &Reader) -> Option<String> {
     let previous = reader.entry.body.as_ref()?.previous.as_ref()?;
     let at = previous.at.with_timezone(&app.engine.zone).format("%-d %B %Y %H:%M");
     let what = if reader.source == TextSource::Changes { "the text" } else { "what changed" };
-    Some(format!("edited {at} · {} shows {what}", key(app, "changes")?))
+    Some(format!("edited {at} · {} shows {what}", app.ui.settings.keys.key("changes")?))
 }
 
 /// Returns a hint about the key with which the user sees or hears what the entry is about. Returns `None` if its text is enough.
 pub fn of_media(app: &App, reader: &Reader) -> Option<String> {
     let is_hidden = !app.ui.pictures.on && cannot_be_shown(app).is_none();
     if is_hidden && reader.rendered.as_ref().is_some_and(is_picture) {
-        return Some(format!("{} shows the picture", key(app, "pictures")?));
+        return Some(format!("{} shows the picture", app.ui.settings.keys.key("pictures")?));
     }
     let plays = |file: &Enclosure| {
         let kind = file.media_type.as_deref().unwrap_or_default();
         kind.starts_with("audio/") || kind.starts_with("video/")
     };
     let is_media = reader.entry.kept.enclosures.iter().any(plays);
-    let key = key(app, "download").filter(|_| is_media)?;
+    let key = app.ui.settings.keys.key("download").filter(|_| is_media)?;
     let mut downloads = app.engine.downloads.list.values();
     let is_here = downloads.any(|download| {
         download.entry == reader.entry.key && download.state == DownloadState::Done
     });
     let what = if is_here { "plays the downloaded file" } else { "downloads the attached file" };
     Some(format!("{key} {what}"))
-}
-
-/// Returns the first key of a command, as the user bound it. Returns `None` if it has no key.
-fn key(app: &App, command: &str) -> Option<String> {
-    let keys = app.ui.settings.keys.keys_of(place_of(command)?);
-    keys.split(' ').next().filter(|key| !key.is_empty()).map(str::to_owned)
 }
 
 /// Checks whether pictures are the point of a text: it has some, and only a few words beside them.

@@ -28,7 +28,7 @@ pub fn ask_command_for(
 ) -> Vec<ScreenEffect> {
     app.ui.piped_link = link;
     if selected_entry(app).is_none() {
-        app.ui.say(now, "select an entry first: | passes it to a command");
+        app.ui.say(now, "select an entry first: {pipe} passes it to a command");
         return Vec::new();
     }
     let last = app.ui.piped.clone().or_else(|| app.engine.settings.commands.pipe.clone());

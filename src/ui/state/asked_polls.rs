@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
+use crate::ui::keys::key_bindings::Keymap;
 use backissue_core::history::FeedKey;
 
 /// Polls that the user requested together.
@@ -52,7 +53,7 @@ impl AskedPolls {
     }
 
     /// Summarizes the results of these polls in one line.
-    pub(in crate::ui) fn words(&self) -> String {
+    pub(in crate::ui) fn words(&self, keys: &Keymap) -> String {
         let title = &self.title;
         if self.polled == 1 && self.failed == 1 && self.import.is_none() {
             let why = self.why.as_deref().unwrap_or("it could not be read");
@@ -65,11 +66,15 @@ impl AskedPolls {
             (new, _, 1) => format!("{new} new in {title}"),
             (new, _, feeds) => format!("{new} new in {feeds} feeds"),
         };
-        let failed = (self.failed > 0).then(|| format!("{} failed: ! shows which", self.failed));
+        let failed = (self.failed > 0)
+            .then(|| format!("{} failed: {}", self.failed, keys.words("{attention} shows which")));
         let left_out = match self.left_out {
             0 => None,
-            1 => Some("1 not polled now: i on it shows why".to_owned()),
-            more => Some(format!("{more} not polled now: select one and press i to see why")),
+            1 => Some(keys.words("1 not polled now: {plan} on it shows why")),
+            more => {
+                let why = keys.words("select one and press {plan} to see why");
+                Some(format!("{more} not polled now: {why}"))
+            }
         };
         [self.import.clone(), Some(news), failed, left_out]
             .into_iter()
@@ -113,7 +118,7 @@ mod tests {
                 asked.take(result, &format!("Feed {}", result.feed.0));
                 asked.take(result, "told twice");
             }
-            assert_eq!(asked.words(), said);
+            assert_eq!(asked.words(&Keymap::default()), said);
         }
     }
 }

@@ -1,12 +1,9 @@
 //! The overlays above the panes, each with its state.
 
-use super::layout::Pane;
 use super::pick_list::PickList;
 use super::plan_pane::PlanPane;
 use super::reading::LinkHints;
 use crate::engine::request::Request;
-use crate::ui::keys::own_commands::OwnCommand;
-use crate::ui::overlays::accounts::AccountList;
 use crate::ui::overlays::accounts::account_form::AccountForm;
 use crate::ui::overlays::edit_form::EditForm;
 use crate::ui::overlays::filter_form::FilterForm;
@@ -21,14 +18,10 @@ pub enum Overlay {
     Help(HelpPane),
     /// An input line.
     Prompt(Prompt),
-    /// A choice between the feeds that were found on a page.
-    Choice(Choice),
     /// A pending lookup of a typed address. The number is the ID of the addition (the pending subscription).
     Looking(u32),
     /// A question that the user confirms with `y`.
     Question(Question),
-    /// The command palette.
-    Palette(Palette),
     /// The polling plan of a feed.
     Plan(Box<PlanPane>),
     /// The timetable, with the coming polls of all feeds.
@@ -37,22 +30,14 @@ pub enum Overlay {
     Edit(Box<EditForm>),
     /// The dialog that adds an account on a server.
     Account(Box<AccountForm>),
-    /// The list of accounts on servers.
-    Accounts(AccountList),
     /// The dialog that creates or edits a filter.
     FilterDialog(Box<FilterForm>),
-    /// The list of all filters.
-    FilterList(FilterList),
     /// Hints on the links of the open text.
     Hints(LinkHints),
-    /// A list to pick from: feeds, tags and lists to jump to, or labels.
+    /// A list to pick from: feeds, tags and lists to jump to, labels, or commands (the palette).
     Pick(PickList),
-    /// The list of feeds that were unsubscribed within the last week.
-    Removed(ScrollList),
-    /// The list of downloads.
-    Downloads(ScrollList),
-    /// The menu of the programs with which an entry can be shared.
-    Share(ScrollList),
+    /// A list of one of several kinds.
+    List(OpenList),
 }
 
 impl Overlay {
@@ -68,31 +53,42 @@ impl Overlay {
             Self::Timetable(pane) => pane.feed,
             Self::Help(_)
             | Self::Prompt(_)
-            | Self::Choice(_)
             | Self::Looking(_)
             | Self::Question(_)
-            | Self::Palette(_)
             | Self::Edit(_)
             | Self::Account(_)
-            | Self::Accounts(_)
             | Self::FilterDialog(_)
-            | Self::FilterList(_)
             | Self::Pick(_)
             | Self::Hints(_)
-            | Self::Removed(_)
-            | Self::Downloads(_)
-            | Self::Share(_) => None,
+            | Self::List(_) => None,
         }
     }
 }
 
-/// The state of the choice between the feeds that were found on a page.
+/// The state of an open list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Choice {
-    /// ID of the addition (the pending subscription) that waits for the choice.
-    pub addition: u32,
-    /// The selected feed and the first visible one.
+pub struct OpenList {
+    /// What it lists.
+    pub of: ListOf,
+    /// The selected row and the first visible one.
     pub list: ScrollList,
+}
+
+/// What a list over the panes contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListOf {
+    /// The feeds that were found on a page, for the addition (the pending subscription) that waits for the choice.
+    Choice(u32),
+    /// The accounts on servers.
+    Accounts,
+    /// All filters.
+    Filters,
+    /// The feeds that were unsubscribed within the last week.
+    Removed,
+    /// The downloads.
+    Downloads,
+    /// The programs with which an entry can be shared.
+    Share,
 }
 
 /// A question in the bottom line: `y` confirms the action, `n` and Esc cancel it.
@@ -113,6 +109,8 @@ pub enum Asks {
     Request(Box<Request>),
     /// Answer what this account waits for; it holds these feeds.
     Account(String, Vec<FeedKey>),
+    /// Remove this account; what becomes of its feeds is asked.
+    LeaveAccount(String),
     /// Open the pages of these entries in the browser.
     OpenPages(Vec<(EntryKey, String)>),
     /// Request this address without encryption, to subscribe to it or to change the address of a feed to it.
@@ -128,21 +126,6 @@ pub struct HelpPane {
     pub filter: Prompt,
     /// `true` while the user is typing in the filter line.
     pub typing: bool,
-}
-
-/// The state of the open command palette.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Palette {
-    /// Input line with the typed text.
-    pub line: Prompt,
-    /// Matching commands as indexes in the command table, with the best match first.
-    pub found: Vec<usize>,
-    /// The selected match and the first visible one.
-    pub list: ScrollList,
-    /// Pane that had the focus when the palette was opened.
-    pub(in crate::ui) focus: Pane,
-    /// The user's own commands.
-    pub(in crate::ui) own: Vec<OwnCommand>,
 }
 
 /// The state of the open timetable.
@@ -169,11 +152,4 @@ pub struct Sums {
     pub delay_minutes: f64,
     /// Number of polls per day that would be saved if the pace of every feed were one step slower.
     pub saved_a_day: f64,
-}
-
-/// The state of the open filter list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct FilterList {
-    /// The selected filter and the first visible one.
-    pub list: ScrollList,
 }

@@ -4,6 +4,7 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use super::feeds_pane::FeedsRow;
+use crate::ui::keys::commands::COMMANDS;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::scroll_list::ScrollList;
 
@@ -28,7 +29,7 @@ pub struct PickList {
 pub struct PickItem {
     /// Name of the item.
     pub name: String,
-    /// What the item is, or its tags.
+    /// What the item is or does, or its tags.
     pub detail: String,
     /// What happens if the user picks the item.
     pub target: PickTarget,
@@ -41,6 +42,8 @@ pub enum PickTarget {
     Row(FeedsRow),
     /// This label is set on entries, or removed.
     Label(String),
+    /// The command at this place is run: an index of the command table, or beyond its end an own command.
+    Command(usize),
 }
 
 impl PickList {
@@ -49,11 +52,37 @@ impl PickList {
         self.items.get(*self.found.get(self.list.selected)?)
     }
 
-    /// Finds the items that match the typed letters. A label that does not exist yet is offered as a new one.
+    /// Lists items, the best matches of the typed text first.
+    pub(in crate::ui) fn new(line: Prompt, items: Vec<PickItem>) -> Self {
+        let mut picks = Self { line, items, found: Vec::new(), list: ScrollList::default() };
+        picks.search();
+        picks
+    }
+
+    /// Splits the typed text into the name of a command and the text after it.
+    pub(in crate::ui) fn written(&self) -> (&str, &str) {
+        let text = self.line.text.trim();
+        text.split_once(char::is_whitespace).map_or((text, ""), |(word, rest)| (word, rest.trim()))
+    }
+
+    /// Finds the items that match the typed text. A label that does not exist yet is offered as a new one.
     pub(in crate::ui) fn search(&mut self) {
         self.items.retain(|item| item.detail != NEW_LABEL);
         let typed = self.line.text.trim().to_owned();
-        self.found = rank(&self.items, &typed);
+        let (word, argument) = self.written();
+        let is_whole = |item: &PickItem| {
+            item.name == word
+                && matches!(item.target, PickTarget::Command(at) if at < COMMANDS.len())
+        };
+        // A whole name means this command, even if another one matches better. With an argument, it is the only match.
+        let exact = self.items.iter().position(is_whole);
+        let others = if exact.is_some() && !argument.is_empty() {
+            Vec::new()
+        } else {
+            rank(&self.items, &typed)
+        };
+        let others = others.into_iter().filter(|place| Some(*place) != exact);
+        self.found = exact.into_iter().chain(others).collect();
         let is_new = !typed.is_empty() && self.items.iter().all(|item| item.name != typed);
         if self.line.purpose == PromptPurpose::Label && is_new {
             let target = PickTarget::Label(typed.clone());
@@ -64,16 +93,24 @@ impl PickList {
     }
 }
 
-/// Returns the indexes of the items whose name matches the typed text, best match first.
+/// Returns the indexes of the items that match the typed text, best match first. A command also matches by its description, below the
+/// matches in names.
 pub(in crate::ui) fn rank(items: &[PickItem], typed: &str) -> Vec<usize> {
     let pattern = Pattern::parse(typed, CaseMatching::Ignore, Normalization::Smart);
     let mut matcher = Matcher::new(Config::DEFAULT);
+    let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
     let mut letters = Vec::new();
     let mut scored: Vec<(u32, usize)> = (0..)
         .zip(items)
         .filter_map(|(place, item)| {
-            let name = Utf32Str::new(&item.name, &mut letters);
-            Some((pattern.score(name, &mut matcher)?, place))
+            let score = pattern.score(Utf32Str::new(&item.name, &mut letters), &mut matcher);
+            let by_name = score.map(|score| score.saturating_add(1));
+            // Fuzzy matches in a long description are meaningless, so every typed word must occur literally in the description.
+            let by_help = matches!(item.target, PickTarget::Command(_)) && {
+                let help = item.detail.to_lowercase();
+                words.iter().all(|word| help.contains(word))
+            };
+            Some((by_name.max(by_help.then_some(1))?, place))
         })
         .collect();
     scored.sort_by_key(|&(score, place)| (std::cmp::Reverse(score), place));

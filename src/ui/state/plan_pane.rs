@@ -123,8 +123,8 @@ pub struct WeekHour {
 /// Advice about something that the user can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {
-    /// Key that performs the action. Empty if the action has no key.
-    pub key: &'static str,
+    /// Name of the command that performs the action. Empty if none does.
+    pub command: &'static str,
     /// Description of what the action does.
     pub text: String,
     /// Time from which the action is possible. `None` means that it is possible now.
@@ -132,8 +132,8 @@ pub struct Advice {
 }
 
 impl Advice {
-    pub(in crate::ui) fn now(key: &'static str, text: impl Into<String>) -> Self {
-        Self { key, text: text.into(), from: None }
+    pub(in crate::ui) fn now(command: &'static str, text: impl Into<String>) -> Self {
+        Self { command, text: text.into(), from: None }
     }
 }
 

@@ -11,9 +11,6 @@ use crate::engine::entries::entry_filters;
 use crate::engine::entries::filter_work::{FilterPreview, PREVIEW_TITLES};
 use crate::ui::app::App;
 use crate::ui::overlays::filter_form::FilterForm;
-use crate::ui::overlays::filter_list::FILTER_LINES;
-use crate::ui::scroll_list::ScrollList;
-use crate::ui::state::overlay::FilterList;
 use crate::view::{cells, pane, theme};
 use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{EntryFilter, until_text};
@@ -80,38 +77,18 @@ fn preview_lines(app: &App, preview: &FilterPreview, width: usize) -> Vec<Line<'
     lines
 }
 
-/// Draws the list of filters over the panes. Returns the area of its lines and the index of the first visible filter.
-pub(in crate::view) fn draw_list(
-    frame: &mut Frame<'_>,
-    area: Rect,
+/// Returns the lines of a filter in the list of filters.
+pub(super) fn row(
     app: &App,
-    list: FilterList,
+    place: usize,
+    width: usize,
     now: DateTime<Utc>,
-) -> (Rect, u16) {
-    let count = app.engine.filters.list.len();
-    let lines = count.saturating_mul(FILTER_LINES).max(1).saturating_add(2);
-    let place = pane::centred(frame, area, COLUMNS_MAX, u16::try_from(lines).unwrap_or(u16::MAX));
-    let selected = list.list.selected.min(count.saturating_sub(1));
-    let at = if count == 0 { String::new() } else { format!("{}/{count}", selected + 1) };
-    let title = "Filters ─ Enter edits, D removes, a adds one";
-    let inside = pane::counted(frame, place, title, &at, true);
-    let width = usize::from(inside.width);
-    if count == 0 {
-        let text = " No filters: a adds one, as does m on an entry.";
-        frame.render_widget(Paragraph::new(text).style(theme::DIM), inside);
-        return (inside, 0);
-    }
-    let shown = usize::from(inside.height).checked_div(FILTER_LINES).unwrap_or(1).max(1);
-    let top = ScrollList { selected, ..list.list }.top_in(count, shown);
-    let rows = app.engine.filters.list.iter().enumerate().skip(top).take(shown);
-    let lines = rows.flat_map(|(place, rule)| {
-        let head = format!(" {}: {}", rule.action.words(), entry_filters::about(&app.engine, rule));
-        let style = if place == selected { theme::SELECTED } else { theme::TEXT };
-        let state = cells::cut(&format!("   {}", state(app, rule, now)), width);
-        [Line::styled(cells::fit(&head, width), style), Line::styled(state, theme::DIM)]
-    });
-    frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), inside);
-    (inside, u16::try_from(top).unwrap_or(u16::MAX))
+) -> Option<Vec<Line<'static>>> {
+    let rule = app.engine.filters.list.get(place)?;
+    let head = format!(" {}: {}", rule.action.words(), entry_filters::about(&app.engine, rule));
+    let state = cells::cut(&format!("   {}", state(app, rule, now)), width);
+    let head = Line::styled(cells::fit(&head, width), theme::TEXT);
+    Some(vec![head, Line::styled(state, theme::DIM)])
 }
 
 /// Formats the number of entries that a filter has matched and the date when the filter expires.

@@ -26,9 +26,11 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, help: 
     let found = &help.filter.text;
     let narrow = area.width < 60;
     let title = match (found.is_empty(), narrow) {
-        (true, true) => "Keys ─ / searches".to_owned(),
-        (true, false) => "Keys that work here ─ / searches, j and k scroll, ? closes".to_owned(),
-        (false, _) => format!("Keys matching '{found}' ─ Esc shows all"),
+        (true, true) => app.ui.words("Keys ─ {search} searches"),
+        (true, false) => app.ui.words(
+            "Keys that work here ─ {search} searches, {down} and {up} scroll, {help} closes",
+        ),
+        (false, _) => format!("Keys matching '{found}' ─ {}", app.ui.words("{close} shows all")),
     };
     let inside = pane::bordered(frame, area, &title, true);
     let width = usize::from(inside.width);
@@ -71,9 +73,7 @@ fn blocks(app: &App, help: &HelpPane, width: usize) -> Vec<Vec<Line<'static>>> {
                 ));
             }
             for (number, text) in
-                cells::wrap(&app.ui.settings.keys.with_undo_key(row.help), room, HELP_LINES)
-                    .into_iter()
-                    .enumerate()
+                cells::wrap(&app.ui.words(row.help), room, HELP_LINES).into_iter().enumerate()
             {
                 let keys = if number == 0 && !wide { keys.as_str() } else { "" };
                 lines.push(Line::from(vec![

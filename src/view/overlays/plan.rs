@@ -53,14 +53,16 @@ pub(in crate::view) fn draw(
     let title = format!("Plan ─ {} {}", feed.record.shown_title(), pace_sign(feed));
     let other = match (app.engine.zone, shown.utc) {
         (Tz::UTC, _) => "",
-        (_, true) => "U: your time · ",
-        (_, false) => "U: UTC · ",
+        (_, true) => "{time-zone}: your time · ",
+        (_, false) => "{time-zone}: UTC · ",
     };
-    let steps = if shown.unfolded { "w folds" } else { "w why" };
-    let place = format!("{steps} · times in {} · {other}q closes", zone.name());
+    let keys = &app.ui.settings.keys;
+    let steps = keys.words(if shown.unfolded { "{steps} folds" } else { "{steps} why" });
+    let ends = [keys.words(other), keys.words("{back} closes")].concat();
+    let place = format!("{steps} · times in {} · {ends}", zone.name());
     let inside = pane::counted(frame, area, title.trim_end(), &place, true);
     let width = usize::from(inside.width).saturating_sub(1);
-    let ink = LineInk { width, zone, now, seconds: shown.unfolded };
+    let ink = LineInk { width, zone, now, seconds: shown.unfolded, keys };
     let lines = lines(feed, shown, ink);
     let count = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let last = lines.len().saturating_sub(usize::from(inside.height));
@@ -86,7 +88,7 @@ pub(in crate::view) const fn pace_sign(feed: &Subscription) -> &'static str {
     }
 }
 
-fn lines(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
+fn lines(feed: &Subscription, shown: &PlanPane, ink: LineInk<'_>) -> Vec<Line<'static>> {
     if let Some(outline) = shown.outline {
         return outline_lines(shown, outline, ink);
     }
@@ -118,7 +120,7 @@ fn lines(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'stati
 }
 
 /// Lists what the user can do and, if the feed is polled at all, what would change at each pace.
-fn advice_lines(shown: &PlanPane, coming: bool, ink: LineInk) -> Vec<Line<'static>> {
+fn advice_lines(shown: &PlanPane, coming: bool, ink: LineInk<'_>) -> Vec<Line<'static>> {
     let page = &shown.page;
     let mut lines = Vec::new();
     if page.advice.is_empty() && !coming {
@@ -128,16 +130,16 @@ fn advice_lines(shown: &PlanPane, coming: bool, ink: LineInk) -> Vec<Line<'stati
     for advice in &page.advice {
         let from = advice.from.map(|at| format!(" {}", words::relative(at, ink.now)));
         let text = format!("{}{}", advice.text, from.unwrap_or_default());
-        lines.extend(keyed(advice.key, &text, ink));
+        lines.extend(keyed(advice.command, &text, ink));
     }
     for effect in page.paces.iter().filter(|_| coming) {
-        lines.extend(keyed(pace_key(effect.pace), &effect_words(effect), ink));
+        lines.extend(keyed(pace_command(effect.pace), &effect_words(effect), ink));
     }
     lines
 }
 
 /// Lists restrictions that still apply and are not mentioned above, and the hours in which the publisher requests no polls.
-fn restriction_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
+fn restriction_lines(shown: &PlanPane, ink: LineInk<'_>) -> Vec<Line<'static>> {
     let page = &shown.page;
     let mut lines = Vec::new();
     let told = |until| shown.unfolded || page.plan.next_poll == Some(until);
@@ -157,7 +159,7 @@ fn restriction_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
 }
 
 /// Describes the next poll, its reason, and the result of the last poll.
-fn answer(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
+fn answer(feed: &Subscription, shown: &PlanPane, ink: LineInk<'_>) -> Vec<Line<'static>> {
     let mut lines = sentence(&shown.page.sentence, ink.width, theme::UNREAD);
     if let Some(held_up) = &shown.page.held_up {
         lines.extend(sentence(held_up, ink.width, theme::HEADING));
@@ -179,7 +181,7 @@ fn answer(feed: &Subscription, shown: &PlanPane, ink: LineInk) -> Vec<Line<'stat
     lines
 }
 
-fn step_lines(step: &PlanStep, ink: LineInk) -> Vec<Line<'static>> {
+fn step_lines(step: &PlanStep, ink: LineInk<'_>) -> Vec<Line<'static>> {
     let name = step.stage.in_words();
     let values = match (step.before, step.after) {
         (Some(before), Some(after)) if before != after => {
@@ -211,18 +213,18 @@ fn step_lines(step: &PlanStep, ink: LineInk) -> Vec<Line<'static>> {
     lines
 }
 
-fn value(value: Value, ink: LineInk) -> String {
+fn value(value: Value, ink: LineInk<'_>) -> String {
     match value {
         Value::Seconds(seconds) => words::duration_words(seconds),
         Value::At(at) => instant(at, ink),
     }
 }
 
-const fn pace_key(pace: Pace) -> &'static str {
+const fn pace_command(pace: Pace) -> &'static str {
     match pace {
-        Pace::More => "+",
-        Pace::Normal => "=",
-        Pace::Less => "-",
+        Pace::More => "more-often",
+        Pace::Normal => "normally-often",
+        Pace::Less => "less-often",
     }
 }
 
@@ -239,7 +241,7 @@ fn effect_words(effect: &PaceEffect) -> String {
 }
 
 /// Formats the interval rules as a table.
-fn rule_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
+fn rule_lines(shown: &PlanPane, ink: LineInk<'_>) -> Vec<Line<'static>> {
     let rules = &shown.page.rules;
     let mut lines = Vec::new();
     if rules.is_empty() {
@@ -260,13 +262,16 @@ fn rule_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
     lines
 }
 
-/// Formats a key and a description of what it does.
-fn keyed(key: &'static str, text: &str, ink: LineInk) -> Vec<Line<'static>> {
-    let indent = if key.is_empty() { 0 } else { 2 };
+/// Formats the key of a command, if there is one, and a description of what it does.
+fn keyed(command: &str, text: &str, ink: LineInk<'_>) -> Vec<Line<'static>> {
+    let key = if command.is_empty() { String::new() } else { ink.keys.key_of(command) };
+    let indent = if key.is_empty() { 0 } else { cells::width(&key).saturating_add(1) };
     let mut words = cells::wrap(text, ink.width.saturating_sub(indent), SENTENCE_LINES).into_iter();
     let first = words.next().unwrap_or_default();
-    let mut lines =
-        vec![Line::from(vec![Span::styled(cells::fit(key, indent), theme::KEY), Span::raw(first)])];
+    let mut lines = vec![Line::from(vec![
+        Span::styled(cells::fit(&key, indent), theme::KEY),
+        Span::raw(first),
+    ])];
     lines.extend(words.map(|line| Line::raw(format!("{}{line}", " ".repeat(indent)))));
     lines
 }

@@ -5,6 +5,7 @@ use chrono_tz::Tz;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
+use crate::ui::keys::key_bindings::Keymap;
 use crate::view::{cells, theme};
 
 /// Maximum number of screen lines that a sentence can take.
@@ -12,7 +13,7 @@ pub(in crate::view) const SENTENCE_LINES: usize = 12;
 
 /// The context that determines how lines of the plan pane are formatted.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::view) struct LineInk {
+pub(in crate::view) struct LineInk<'a> {
     /// Available width in columns.
     pub(in crate::view) width: usize,
     /// Time zone of the displayed times.
@@ -21,11 +22,13 @@ pub(in crate::view) struct LineInk {
     pub(in crate::view) now: DateTime<Utc>,
     /// `true` if times include seconds.
     pub(in crate::view) seconds: bool,
+    /// The keys of commands.
+    pub(in crate::view) keys: &'a Keymap,
 }
 
 /// Formats a time as briefly as possible. For times within six days, the day of the week replaces the date. Seconds are included
 /// only if `ink` requests them and they are not zero.
-pub(in crate::view) fn instant(at: DateTime<Utc>, ink: LineInk) -> String {
+pub(in crate::view) fn instant(at: DateTime<Utc>, ink: LineInk<'_>) -> String {
     let near = at.signed_duration_since(ink.now).num_days().abs() < 6;
     let day = if near { "%a" } else { "%-d %b %Y" };
     let whole = !ink.seconds || at.timestamp().rem_euclid(60) == 0;

@@ -15,7 +15,7 @@ const TIME_CELLS: usize = 18;
 /// Returns the lines that show the last polls, newest first. `polls` is `None` while they are being read from the store.
 pub(in crate::view) fn poll_lines(
     polls: Option<&[PollLogEntry]>,
-    ink: LineInk,
+    ink: LineInk<'_>,
 ) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     heading(&mut lines, "Recent polls");
@@ -56,7 +56,7 @@ fn mark_span(poll: &PollLogEntry) -> Span<'static> {
     Span::styled(sign, style)
 }
 
-fn line(poll: &PollLogEntry, ink: LineInk) -> Vec<Line<'static>> {
+fn line(poll: &PollLogEntry, ink: LineInk<'_>) -> Vec<Line<'static>> {
     let (sign, style) = mark(poll);
     let status = poll.status.map_or_else(|| "–".to_owned(), |status| status.to_string());
     let what = match (&poll.trouble, poll.new, poll.edited) {

@@ -27,7 +27,7 @@ const DAY_CELLS: usize = 5;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// Returns the summary of the learned rhythm, and the chart of the week.
-pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<'static>> {
+pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: LineInk<'_>) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     heading(&mut lines, "When it posts");
     let Some(rhythm) = &shown.page.rhythm else {
@@ -50,7 +50,11 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<
         lines.extend(sentence(&text, ink.width, theme::TEXT));
     }
     lines.extend(picture(rhythm, None, ink.width));
-    lines.extend(sentence("M sets an interval for hours that you mark", ink.width, theme::DIM));
+    lines.extend(sentence(
+        &ink.keys.words("{own-rule} sets an interval for hours that you mark"),
+        ink.width,
+        theme::DIM,
+    ));
     lines
 }
 
@@ -58,7 +62,7 @@ pub(in crate::view) fn rhythm_lines(shown: &PlanPane, ink: LineInk) -> Vec<Line<
 pub(in crate::view) fn outline_lines(
     shown: &PlanPane,
     outline: HourSelection,
-    ink: LineInk,
+    ink: LineInk<'_>,
 ) -> Vec<Line<'static>> {
     let ((first_day, last_day), (first_hour, last_hour)) = outline.bounds();
     let day = |day: u8| DAYS.get(usize::from(day)).copied().unwrap_or_default();

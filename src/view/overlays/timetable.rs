@@ -38,12 +38,12 @@ pub(in crate::view) fn draw(
     let count = app.engine.timetable.len();
     let place = format!("{}/{count}", shown.list.selected.saturating_add(1).min(count));
     let automatic = app.engine.settings.poll.automatic;
-    let title = if automatic {
-        "Timetable ─ Enter opens the plan, q closes"
+    let title = app.ui.words(if automatic {
+        "Timetable ─ {open} opens the plan, {back} closes"
     } else {
-        "Timetable ─ polled only when you ask ─ Enter opens the plan, q closes"
-    };
-    let inside = pane::counted(frame, area, title, &place, true);
+        "Timetable ─ polled only when you ask ─ {open} opens the plan, {back} closes"
+    });
+    let inside = pane::counted(frame, area, &title, &place, true);
     let (inside, bottom) = with_sums(inside);
     let width = usize::from(inside.width);
     let coming = (0_usize..).zip(app.engine.timetable.iter());

@@ -104,11 +104,14 @@ fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Ve
         let (does, notes) = (concern.remedy.words(), concern.remedy.noting());
         let enter = enter_sign(app);
         let ended = concern.remedy == Remedy::Resume && width >= ROOMY_CELLS;
-        let all = if ended { " · Z all ended feeds" } else { "" };
+        let all = if ended { " · {unsubscribe-ended} all ended feeds" } else { "" };
+        let key = |name| app.ui.settings.keys.key_of(name);
         if of_store {
             format!("   {enter} {does}")
         } else {
-            format!("   {enter} {does} · N {notes} · D unsubscribe{all}")
+            let (dismiss, unsubscribe) = (key("toggle-read"), key("unsubscribe"));
+            let all = app.ui.words(all);
+            format!("   {enter} {does} · {dismiss} {notes} · {unsubscribe} unsubscribe{all}")
         }
     } else {
         format!("   {}", concern.remedy.words())

@@ -183,29 +183,29 @@ fn nothing(app: &App, now: DateTime<Utc>) -> String {
     {
         let next = feed.plan.next_poll.map(|at| format!(" Next try {}.", words::coming(at, now)));
         return format!(
-            "The feed could not be read yet: {why}.{} r tries now.",
-            next.unwrap_or_default()
+            "The feed could not be read yet: {why}.{} {}",
+            next.unwrap_or_default(),
+            app.ui.words("{poll} tries now.")
         );
     }
-    match (app.ui.feeds.selected_row(), app.ui.show) {
+    app.ui.words(match (app.ui.feeds.selected_row(), app.ui.show) {
         (None | Some(FeedsRow::AllUnread), _) => "Everything is read.",
-        (Some(FeedsRow::Starred), _) => "Nothing is starred: s stars an entry.",
+        (Some(FeedsRow::Starred), _) => "Nothing is starred: {star} stars an entry.",
         (Some(FeedsRow::Today), _) => "Nothing new today.",
         (Some(FeedsRow::Gaps), _) => "Nothing is missing: all requested archives are here.",
         (Some(FeedsRow::Attention), _) => "Nothing needs attention.",
         (Some(FeedsRow::Search(_)), _) => "No entries match this search.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::All) => "No entries yet.",
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Unread) => {
-            "Everything here is read: press f until the list shows all entries."
+            "Everything here is read: press {show} until the list shows all entries."
         }
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Starred) => {
-            "Nothing is starred here: press f until the list shows all entries."
+            "Nothing is starred here: press {show} until the list shows all entries."
         }
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Hidden) => {
-            "No filter hides anything here: f shows all entries."
+            "No filter hides anything here: {show} shows all entries."
         }
-    }
-    .to_owned()
+    })
 }
 
 /// Returns the title for the results of a search.
@@ -214,7 +214,8 @@ fn search_title(app: &App, search: &Search) -> String {
         0 => String::new(),
         missing => format!(" ─ {} not indexed yet", counted_words(missing, "entry", "entries")),
     };
-    let in_part = if search.is_answered_in_part() { " ─ Enter reads all texts" } else { "" };
+    let in_part = if search.is_answered_in_part() { " ─ {open} reads all texts" } else { "" };
+    let in_part = app.ui.words(in_part);
     match &search.flaw {
         _ if search.matching.is_none() => "Search all entries".to_owned(),
         Some(_) => "Search".to_owned(),
@@ -227,7 +228,7 @@ fn nothing_found(app: &App, search: &Search) -> String {
     match (&search.flaw, app.ui.unindexed) {
         (Some(flaw), _) => flaw.clone(),
         (None, _) if search.is_answered_in_part() => {
-            "Nothing found in the newest entries. Enter reads all texts.".to_owned()
+            app.ui.words("Nothing found in the newest entries. {open} reads all texts.")
         }
         (None, 0) => "Nothing found. All words must match; word* matches longer words; -word, \"a phrase\", feed: tag: title: author: is: after: before: narrow the search."
             .to_owned(),
@@ -258,8 +259,12 @@ fn gap_lines(
     };
     let next = format!("   {}{enter}", said.next);
     // The other keys that work on the gap are listed only if there is room. The reader pane always lists them.
-    let elsewhere = if said.has_address { " · o browser · W Internet Archive" } else { "" };
-    let fits = cells::width(&next).saturating_add(cells::width(elsewhere)) <= width;
+    let elsewhere = if said.has_address {
+        app.ui.words(" · {open-in-browser} browser · {open-copies} Internet Archive")
+    } else {
+        String::new()
+    };
+    let fits = cells::width(&next).saturating_add(cells::width(&elsewhere)) <= width;
     let next = if fits { format!("{next}{elsewhere}") } else { next };
     vec![
         Line::styled(format!("{head}{rule}"), theme::GAP),
@@ -268,7 +273,11 @@ fn gap_lines(
     ]
 }
 
-/// Returns the symbol of the Enter key or, on the plain screen, its name.
-pub(in crate::view) const fn enter_sign(app: &App) -> &'static str {
-    if app.ui.appearance.plain { "Enter:" } else { "⏎" }
+/// Returns the key that opens: the symbol of the Enter key or, on the plain screen and for another key, its name.
+pub(in crate::view) fn enter_sign(app: &App) -> String {
+    match app.ui.words("{open}").as_str() {
+        "Enter" if !app.ui.appearance.plain => "⏎".to_owned(),
+        key if app.ui.appearance.plain => format!("{key}:"),
+        key => key.to_owned(),
+    }
 }

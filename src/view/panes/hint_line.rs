@@ -5,7 +5,6 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::ui::app::App;
-use crate::ui::keys::key_bindings::place_of;
 use crate::ui::panes::attention;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
@@ -91,8 +90,7 @@ const HELP_WORD: &str = "help";
 
 /// Returns the first key of the command with the given name. Returns an empty string if it has no key.
 fn key_of(app: &App, name: &str) -> String {
-    let keys = place_of(name).map(|place| app.ui.settings.keys.keys_of(place)).unwrap_or_default();
-    keys.split(' ').next().unwrap_or_default().to_owned()
+    app.ui.settings.keys.key(name).unwrap_or_default()
 }
 
 /// Returns the hints for the current context. There are none while a dialog is open, because dialogs show their own keys.

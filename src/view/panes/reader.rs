@@ -50,8 +50,10 @@ pub(in crate::view) fn draw(
         return inside;
     }
     let Some(reader) = app.ui.shown_reader() else {
-        let hint =
-            vec![Span::styled("Enter", theme::KEY), Span::styled(" opens an entry", theme::DIM)];
+        let hint = vec![
+            Span::styled(app.ui.words("{open}"), theme::KEY),
+            Span::styled(" opens an entry", theme::DIM),
+        ];
         frame.render_widget(Paragraph::new(Line::from(hint)), inside);
         return inside;
     };
@@ -163,11 +165,11 @@ fn text_shown(reader: &Reader) -> Option<&'static str> {
 fn draw_text(frame: &mut Frame<'_>, area: Rect, app: &App, reader: &Reader) {
     let Some(text) = &reader.rendered else { return };
     if text.lines.is_empty() {
-        let why = if reader.entry.text_gone {
-            "The text of this entry is no longer stored: o opens its page, v fetches it."
+        let why = app.ui.words(if reader.entry.text_gone {
+            "The text of this entry is no longer stored: {open-in-browser} opens its page, {full-text} fetches it."
         } else {
-            "This entry has no text: o opens its page."
-        };
+            "This entry has no text: {open-in-browser} opens its page."
+        });
         frame.render_widget(Paragraph::new(why).style(theme::DIM).wrap(Wrap { trim: true }), area);
         return;
     }

@@ -23,7 +23,7 @@ use crate::ui::reader::sideways;
 use crate::ui::screen::{ANSWER_STAYS, Tour};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::{Overlay, Palette};
+use crate::ui::state::overlay::{ListOf, Overlay};
 use crate::ui::state::pick_list::PickList;
 use crate::view::{bytes, cells, theme};
 use backissue_core::feed::characters::is_hidden;
@@ -47,11 +47,8 @@ pub(in crate::view) fn draw(
     app: &App,
     now: DateTime<Utc>,
 ) -> u16 {
-    if let Some(
-        Overlay::Prompt(prompt)
-        | Overlay::Palette(Palette { line: prompt, .. })
-        | Overlay::Pick(PickList { line: prompt, .. }),
-    ) = &app.ui.overlay
+    if let Some(Overlay::Prompt(prompt) | Overlay::Pick(PickList { line: prompt, .. })) =
+        &app.ui.overlay
     {
         let search = app.ui.search.as_ref();
         let offered = tag_dialog::offer_tags(app, prompt).join(" · ");
@@ -71,7 +68,7 @@ pub(in crate::view) fn draw(
         [] => String::new(),
         begun => format!(" {} …", shown(begun)),
     };
-    let help = if app.ui.has_hints() { "" } else { " ? help " };
+    let help = app.ui.words(if app.ui.has_hints() { "" } else { " {help} help " });
     let hint = format!("{begun}{}{help}", sideways_hint(app));
     let room = usize::from(area.width).saturating_sub(cells::width(&hint));
     let notice = app.ui.notice.as_ref().filter(|notice| {
@@ -207,7 +204,7 @@ fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
         parts.push(format!("{what} since {since}, retrying every minute"));
     }
     // While the user chooses between feeds, nothing is looked for.
-    let is_open = |id: &u32| matches!(&app.ui.overlay, Some(Overlay::Choice(choice)) if choice.addition == *id);
+    let is_open = |id: &u32| matches!(&app.ui.overlay, Some(Overlay::List(open)) if open.of == ListOf::Choice(*id));
     let additions = app.engine.additions.iter();
     let looking = additions.filter(|(id, addition)| addition.ended.is_none() && !is_open(id));
     parts.extend(looking.map(|(_, addition)| {
@@ -234,7 +231,8 @@ fn question(app: &App) -> Option<String> {
         Some(Overlay::Looking(id)) => {
             let addition = app.engine.additions.get(id)?;
             let address = addition.wanted.address.trim();
-            Some(format!("looking for a feed at {address} … · Esc cancels"))
+            let cancels = app.ui.words("{close} cancels");
+            Some(format!("looking for a feed at {address} … · {cancels}"))
         }
         Some(_) | None => None,
     }

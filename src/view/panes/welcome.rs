@@ -9,7 +9,6 @@ use ratatui::widgets::{Paragraph, Wrap};
 
 use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::ui::app::App;
-use crate::ui::keys::key_bindings::place_of;
 use crate::view::{pane, theme};
 use backissue_core::feed::text::counted_words;
 
@@ -20,14 +19,14 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, now: D
         Line::default(),
         Line::styled("  Welcome. Nothing to read yet:", theme::UNREAD),
         Line::default(),
-        choice("a", "paste the address of any site"),
+        choice(&app.ui.words("{add}"), "paste the address of any site"),
         choice("i", "import a list of feeds: OPML, or newsboat's urls"),
-        choice(":account-add", "sync with FreshRSS, Miniflux or a similar server"),
+        choice(&app.ui.words("{account-add}"), "sync with FreshRSS, Miniflux or a similar server"),
         choice("d", "look around in a demo"),
         Line::default(),
     ];
     lines.extend(removed_lines(app, now));
-    lines.push(Line::styled("  q quits, ? shows the keys", theme::DIM));
+    lines.push(Line::styled(app.ui.words("  {back} quits, {help} shows the keys"), theme::DIM));
     lines.push(Line::styled(
         "  Marks and tags of newsboat and others: 'backissue import' in a shell",
         theme::DIM,
@@ -35,12 +34,12 @@ pub(in crate::view) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, now: D
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inside);
 }
 
-fn choice(key: &str, text: &'static str) -> Line<'static> {
+fn choice(key: &str, text: impl Into<Span<'static>>) -> Line<'static> {
     Line::from(vec![
         Span::raw("   "),
         Span::styled(key.to_owned(), theme::KEY),
         Span::raw("  "),
-        Span::raw(text),
+        text.into(),
     ])
 }
 
@@ -53,10 +52,9 @@ fn removed_lines(app: &App, now: DateTime<Utc>) -> Vec<Line<'static>> {
     let text =
         format!("  You removed {} in the last week:", counted_words(removed, "feed", "feeds"));
     let mut lines = vec![Line::styled(text, theme::UNREAD)];
-    let key = place_of("undo").map(|place| app.ui.settings.keys.keys_of(place));
-    let key = key.filter(|key| !key.is_empty() && app.engine.undo.can_undo());
+    let key = app.ui.settings.keys.key("undo").filter(|_| app.engine.undo.can_undo());
     lines.extend(key.map(|key| choice(&key, "undo the last change")));
-    lines.push(choice(":removed", "lists them; Enter restores one"));
+    lines.push(choice(&app.ui.words("{removed}"), app.ui.words("lists them; {open} restores one")));
     lines.push(Line::default());
     lines
 }

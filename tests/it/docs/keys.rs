@@ -21,7 +21,8 @@ fn documented_keys_match_the_program() {
     let mut table = "| keys | name | what |\n| --- | --- | --- |\n".to_owned();
     for (keys, row) in commands() {
         let keys = keys.replace('|', "\\|");
-        writeln!(table, "| {keys} | `{}` | {} |", row.name, row.help).unwrap();
+        let help = Keymap::default().words(row.help);
+        writeln!(table, "| {keys} | `{}` | {help} |", row.name).unwrap();
     }
     check_part("docs/interface.md", "keys", &table);
 }
@@ -40,7 +41,7 @@ fn the_keys_of_the_first_hour_are_keys_of_the_program() {
         let (_, row) = commands()
             .find(|(shown, _)| *shown == keys)
             .unwrap_or_else(|| panic!("the program has no keys '{keys}'"));
-        writeln!(table, "| {keys} | {} |", row.help).unwrap();
+        writeln!(table, "| {keys} | {} |", Keymap::default().words(row.help)).unwrap();
     }
     check_part("README.md", "first keys", &table);
 }
@@ -51,8 +52,8 @@ fn the_keys_of_newsboat_are_documented() {
     for row in &NEWSBOAT_KEYS {
         let here = match row.here {
             Here::Command(name) => format!("`{name}`"),
-            Here::Unlike(reason) => reason.to_owned(),
-            Here::Nothing(reason) => format!("nothing; {reason}"),
+            Here::Unlike(reason) => Keymap::default().words(reason),
+            Here::Nothing(reason) => format!("nothing; {}", Keymap::default().words(reason)),
         };
         let [key, here] = [row.key, &here].map(|cell| cell.replace('|', "\\|"));
         writeln!(table, "| `{}` | {key} | {here} |", row.operation).unwrap();

@@ -231,7 +231,7 @@ fn wheel_moves_the_selection_in_filter_lists_and_dialogs() {
     let listed = (world.app.ui.list.top, world.app.ui.list.selected);
     world.press("F");
     let selected = |world: &World| match &world.app.ui.overlay {
-        Some(Overlay::FilterList(filters)) => filters.list.selected,
+        Some(Overlay::List(open)) => open.list.selected,
         Some(Overlay::FilterDialog(filter)) => filter.form.selected,
         other => panic!("{other:?}"),
     };

@@ -73,7 +73,7 @@ const DROPPABLE: [Droppable; 18] = {
         fact(SAVED_KEY, "the record of your saved searches", read::<Vec<SavedSearch>>, "; no search is shown", "no search is left"),
         fact(DOWNLOADS_KEY, "the record of your downloads", read::<Vec<Download>>, "; no download is listed", "the files remain"),
         all(TableName::FilterHits, "a list of entries that a filter matched", read_packed::<BTreeSet<u32>>, false, "its effects remain; edit the filter to apply it again"),
-        all(TableName::Pages, "a stored page", read_packed::<FullText>, false, "v fetches it again"),
+        all(TableName::Pages, "a stored page", read_packed::<FullText>, false, "the reader fetches it again"),
         all(TableName::Places, "the record of your reading positions", read::<Vec<(u32, ReadingPosition)>>, false, "entries open at their start"),
         all(TableName::State, "the state", read::<FeedState>, false, POLLED),
         all(TableName::Times, "the record of the last polls", read::<PollTimes>, false, "earlier poll times are used"),

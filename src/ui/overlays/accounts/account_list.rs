@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{AccountList, add_dialog};
+use super::add_dialog;
 use crate::engine::entries::account_sync;
 use crate::engine::request::Request;
 use crate::ui::actions::change_marked;
@@ -10,71 +10,58 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
-use crate::ui::overlays::outcome::{ClickOutcome, KeyOutcome};
-use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::Overlay;
+use crate::ui::overlays::list_panel::{self, ListKind, action};
+use crate::ui::state::overlay::{Asks, OpenList, Overlay, Question};
+use backissue_core::feed::text::counted_words;
 
 /// Number of screen lines for the last sync of an account.
-pub const STATE_LINES: usize = 3;
-/// Number of screen lines that each account takes in the list.
-pub const ACCOUNT_LINES: usize = STATE_LINES + 1;
+pub const STATE_LINES: u16 = 3;
 
-/// Opens or closes the list.
-pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if matches!(app.ui.overlay, Some(Overlay::Accounts(_))) {
-        app.ui.uncover();
-    } else if app.engine.accounts.is_empty() {
-        app.ui.say(now, "no accounts: :account-add adds one");
-    } else {
-        app.ui.lay_over(Overlay::Accounts(AccountList::default()));
-    }
-    Vec::new()
+/// The list of accounts.
+pub static LIST: ListKind = ListKind {
+    title: "Accounts",
+    empty: "no accounts: {account-add} adds one",
+    lines: STATE_LINES + 1,
+    toggles: &[Command::Accounts],
+    count: |app, _, _| app.engine.accounts.len(),
+    actions: &[
+        action(
+            &[Command::Enter, Command::Poll, Command::PollAll],
+            "syncs all now",
+            |app, now, _| Some(sync_now(app, now)),
+        ),
+        action(&[Command::Add, Command::AccountAdd], "adds one", |app, now, _| {
+            app.ui.uncover();
+            Some(add_dialog::open_form(app, now))
+        }),
+        action(&[Command::PollHere], "polls its feeds here, too", poll_here),
+        action(&[Command::Unsubscribe], "removes it", |app, _, open| {
+            ask_to_leave(app, open);
+            Some(Vec::new())
+        }),
+    ],
+    ..ListKind::PLAIN
+};
+
+fn poll_here(app: &mut App, now: DateTime<Utc>, open: OpenList) -> Option<Vec<ScreenEffect>> {
+    let account = app.engine.accounts.get(open.list.selected)?;
+    let feeds = account_sync::feeds_of(&app.engine, &account.name);
+    let feeds: Vec<_> = feeds.map(|feed| feed.key).collect();
+    Some(change_marked::poll_here(app, now, &feeds))
 }
 
-/// Handles a key in the list.
-pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
-    let Some(Overlay::Accounts(mut pane)) = app.ui.overlay.clone() else {
-        return KeyOutcome::Passed;
+/// Asks what becomes of the feeds of the selected account.
+fn ask_to_leave(app: &mut App, open: OpenList) {
+    let Some(account) = app.engine.accounts.get(open.list.selected) else { return };
+    let name = account.name.clone();
+    let unsent = match account.waits.marks.saturating_add(account.waits.unsent) {
+        0 => String::new(),
+        count => format!(" {} never sent.", counted_words(count, "mark was", "marks were")),
     };
-    if let Some(name) = pane.leaving.take() {
-        app.ui.overlay = Some(Overlay::Accounts(pane));
-        return KeyOutcome::Done(answer(app, now, key, &name));
-    }
-    let count = app.engine.accounts.len();
-    pane.list.selected = pane.list.selected.min(count.saturating_sub(1));
-    let selected = app.engine.accounts.get(pane.list.selected).map(|account| account.name.clone());
-    match app.ui.settings.keys.command(key, Pane::Entries) {
-        Some(Command::Down) => pane.list.step(true, 1, count),
-        Some(Command::Up) => pane.list.step(false, 1, count),
-        Some(Command::First) => pane.list.step(false, count, count),
-        Some(Command::Last) => pane.list.step(true, count, count),
-        Some(command @ (Command::Undo | Command::Redo | Command::Help | Command::Quit)) => {
-            return KeyOutcome::Run(command);
-        }
-        Some(Command::Back | Command::Close | Command::Left | Command::Accounts) => {
-            app.ui.uncover();
-            return KeyOutcome::Done(Vec::new());
-        }
-        Some(Command::Enter | Command::Poll | Command::PollAll) => {
-            return KeyOutcome::Done(sync_now(app, now));
-        }
-        Some(Command::Add | Command::AccountAdd) => {
-            app.ui.uncover();
-            return KeyOutcome::Done(add_dialog::open_form(app, now));
-        }
-        Some(Command::Unsubscribe) => pane.leaving = selected,
-        Some(Command::PollHere) => {
-            let feeds = selected.iter().flat_map(|name| account_sync::feeds_of(&app.engine, name));
-            let feeds: Vec<_> = feeds.map(|feed| feed.key).collect();
-            return KeyOutcome::Done(change_marked::poll_here(app, now, &feeds));
-        }
-        Some(_) | None => app.ui.say(
-            now,
-            "in the accounts: Enter syncs all now, a adds one, & polls its feeds here, too, D removes it, q closes",
-        ),
-    }
-    app.ui.overlay = Some(Overlay::Accounts(pane));
-    KeyOutcome::Done(Vec::new())
+    let text = format!(
+        "Remove '{name}' here? k keeps its feeds as local ones, u unsubscribes from them, any other key: no.{unsent} Nothing changes on the server."
+    );
+    app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::LeaveAccount(name) }));
 }
 
 /// Syncs all accounts.
@@ -88,7 +75,7 @@ fn sync_now(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 }
 
 /// Removes the account: `k` keeps its feeds, `u` unsubscribes from them. Every other key leaves it.
-fn answer(app: &mut App, now: DateTime<Utc>, key: Key, name: &str) -> Vec<ScreenEffect> {
+pub fn leave(app: &mut App, now: DateTime<Utc>, key: Key, name: &str) -> Vec<ScreenEffect> {
     let kept = key == Key::char('k');
     if !kept && key != Key::char('u') {
         app.ui.say(now, format!("the account '{name}' stays"));
@@ -100,30 +87,16 @@ fn answer(app: &mut App, now: DateTime<Utc>, key: Key, name: &str) -> Vec<Screen
     }
     let mut others = app.engine.accounts.clone();
     others.retain(|account| account.name != name);
-    if others.is_empty() {
-        app.ui.uncover();
-    }
     effects.extend(app.ask(now, Request::AccountsSeen(others)));
+    list_panel::close_empty(app, now, &LIST);
     effects.push(ScreenEffect::ForgetAccount(name.to_owned()));
     let told = if kept {
         "its feeds are polled here now".to_owned()
     } else {
-        format!("{} subscribes to its feeds again", app.ui.settings.keys.key_of("undo"))
+        app.ui.words("{undo} subscribes to its feeds again")
     };
     app.ui.answer(now, format!("the account '{name}' was removed · {told}"));
     effects
-}
-
-/// Selects the clicked account; a click on the selected one is Enter.
-pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
-    let count = app.engine.accounts.len();
-    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line / ACCOUNT_LINES);
-    if let Some(Overlay::Accounts(pane)) = &mut app.ui.overlay
-        && pane.list.click(place, count)
-    {
-        return ClickOutcome::Enter;
-    }
-    ClickOutcome::Done(Vec::new())
 }
 
 #[cfg(test)]
@@ -134,6 +107,8 @@ mod tests {
     use crate::ui::input::ScreenInput;
     use crate::ui::keys::key_names::parse_key;
     use crate::ui::sample_app::{app_with, noon};
+    use crate::ui::state::layout::Pane;
+    use crate::ui::state::overlay::ListOf;
     use crate::ui::update::update;
     use backissue_core::history::FeedKey;
 
@@ -154,7 +129,7 @@ mod tests {
         app.ask(noon(), Request::Set(FIRST, Box::new(chosen)));
         let brought = app.engine.feeds.get_mut(&FIRST).unwrap();
         brought.record.given_by = Some(GivenBy::Account);
-        toggle_list(&mut app, noon());
+        list_panel::toggle(&mut app, noon(), ListOf::Accounts, &LIST);
         app
     }
 
@@ -218,7 +193,7 @@ mod tests {
     #[test]
     fn without_accounts_the_command_to_add_one_is_named() {
         let mut app = app_with(&[]);
-        toggle_list(&mut app, noon());
+        list_panel::toggle(&mut app, noon(), ListOf::Accounts, &LIST);
         assert!(app.ui.overlay.is_none());
         assert!(app.ui.notice.unwrap().text.contains(":account-add"));
     }

@@ -1,0 +1,163 @@
+//! The lists over the panes, such as the downloads: they move, close and explain their keys alike. A list has its own rows, and a table
+//! of what can be done with them.
+
+use chrono::{DateTime, Utc};
+
+use crate::ui::app::App;
+use crate::ui::effect::ScreenEffect;
+use crate::ui::keys::commands::Command;
+use crate::ui::keys::key_bindings::Keymap;
+use crate::ui::scroll_list::{Distance, ScrollList};
+use crate::ui::state::overlay::{ListOf, OpenList, Overlay};
+
+/// What a list shows, and what can be done with its rows.
+#[derive(Debug)]
+pub struct ListKind {
+    pub title: &'static str,
+    /// What is shown in the place of a list without rows.
+    pub empty: &'static str,
+    /// Number of screen lines of a row.
+    pub lines: u16,
+    /// Commands that close the list, because they open it.
+    pub toggles: &'static [Command],
+    /// Returns the number of rows.
+    pub count: fn(&App, DateTime<Utc>, ListOf) -> usize,
+    pub actions: &'static [ListAction],
+    /// Runs after the list was opened, or another row was selected.
+    pub moved: fn(&mut App, DateTime<Utc>, OpenList) -> Vec<ScreenEffect>,
+    /// Runs after the user closed the list.
+    pub closed: fn(&mut App, DateTime<Utc>, OpenList) -> Vec<ScreenEffect>,
+}
+
+/// Something that can be done with the selected row.
+#[derive(Debug)]
+pub struct ListAction {
+    /// Commands that do it. The first one is named in the title.
+    commands: &'static [Command],
+    /// What it does, as words after a key.
+    words: &'static str,
+    /// Does it. Returns `None` if it cannot be done with this row.
+    run: RunAction,
+}
+
+type RunAction = fn(&mut App, DateTime<Utc>, OpenList) -> Option<Vec<ScreenEffect>>;
+
+/// Makes an action.
+pub const fn action(
+    commands: &'static [Command],
+    words: &'static str,
+    run: RunAction,
+) -> ListAction {
+    ListAction { commands, words, run }
+}
+
+impl ListKind {
+    /// Default parts of a list.
+    pub const PLAIN: Self = Self {
+        title: "",
+        empty: "",
+        lines: 1,
+        toggles: &[],
+        count: |_, _, _| 0,
+        actions: &[],
+        moved: |_, _, _| Vec::new(),
+        closed: |_, _, _| Vec::new(),
+    };
+
+    /// Describes the keys that work in the list.
+    pub fn hint(&self, keys: &Keymap) -> String {
+        let actions = self.actions.iter().filter_map(|action| {
+            Some(format!("{} {}", keys.key_of(action.commands.first()?.name()), action.words))
+        });
+        let closes = format!("{} closes", keys.key_of(Command::Back.name()));
+        actions.chain([closes]).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Opens or closes a list. A list without rows is not opened.
+pub fn toggle(app: &mut App, now: DateTime<Utc>, of: ListOf, kind: &ListKind) -> Vec<ScreenEffect> {
+    if matches!(app.ui.overlay, Some(Overlay::List(open)) if open.of == of) {
+        app.ui.uncover();
+        return Vec::new();
+    }
+    if (kind.count)(app, now, of) == 0 {
+        app.ui.say(now, kind.empty);
+        return Vec::new();
+    }
+    let open = OpenList { of, list: ScrollList::default() };
+    app.ui.lay_over(Overlay::List(open));
+    (kind.moved)(app, now, open)
+}
+
+/// Returns the open list, with a selected row that exists if there is one.
+fn open_list(app: &App, now: DateTime<Utc>, kind: &ListKind) -> Option<(OpenList, usize)> {
+    let Some(Overlay::List(mut open)) = app.ui.overlay else { return None };
+    let count = (kind.count)(app, now, open.of);
+    open.list.selected = open.list.selected.min(count.saturating_sub(1));
+    Some((open, count))
+}
+
+/// Handles a command in a list. Returns `None` for a command that works as usual.
+pub fn take_command(
+    app: &mut App,
+    now: DateTime<Utc>,
+    kind: &ListKind,
+    command: Command,
+) -> Option<Vec<ScreenEffect>> {
+    let (open, _) = open_list(app, now, kind)?;
+    if matches!(command, Command::Back | Command::Close | Command::Left)
+        || kind.toggles.contains(&command)
+    {
+        app.ui.uncover();
+        return Some((kind.closed)(app, now, open));
+    }
+    if command.works_in_help() || matches!(command, Command::Undo | Command::Redo) {
+        return None;
+    }
+    let action = kind.actions.iter().find(|action| action.commands.contains(&command));
+    let effects = action.and_then(|action| (action.run)(app, now, open));
+    if effects.is_none() {
+        explain(app, now, kind);
+    }
+    close_empty(app, now, kind);
+    Some(effects.unwrap_or_default())
+}
+
+/// Names the keys that work in a list.
+pub fn explain(app: &mut App, now: DateTime<Utc>, kind: &ListKind) {
+    app.ui.say(now, format!("in this list: {}", kind.hint(&app.ui.settings.keys)));
+}
+
+/// Closes the open list if it has no rows any more.
+pub fn close_empty(app: &mut App, now: DateTime<Utc>, kind: &ListKind) {
+    if open_list(app, now, kind).is_some_and(|(_, count)| count == 0) {
+        app.ui.uncover();
+    }
+}
+
+/// Moves the selection down (`true`) or up.
+pub fn scroll(
+    app: &mut App,
+    now: DateTime<Utc>,
+    kind: &ListKind,
+    (down, distance): (bool, Distance),
+) -> Vec<ScreenEffect> {
+    let Some((mut open, count)) = open_list(app, now, kind) else { return Vec::new() };
+    let rows = app.ui.viewport.overlay.rows.checked_div(kind.lines).unwrap_or(0);
+    open.list.step(down, distance.steps(rows), count);
+    open.list.keep_in_sight(count, usize::from(rows));
+    app.ui.overlay = Some(Overlay::List(open));
+    (kind.moved)(app, now, open)
+}
+
+/// Selects the row at a line of the screen; a click on the selected row is Enter.
+pub fn click(app: &mut App, now: DateTime<Utc>, kind: &ListKind, line: usize) -> Vec<ScreenEffect> {
+    let Some((mut open, count)) = open_list(app, now, kind) else { return Vec::new() };
+    let row = line.checked_div(usize::from(kind.lines)).unwrap_or(0);
+    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(row);
+    if open.list.click(place, count) {
+        return take_command(app, now, kind, Command::Enter).unwrap_or_default();
+    }
+    app.ui.overlay = Some(Overlay::List(open));
+    (kind.moved)(app, now, open)
+}
