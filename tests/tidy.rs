@@ -30,15 +30,15 @@ use product::Module;
 const LINES_MAX: usize = 800;
 /// Maximum number of product lines of both crates together, as [`Module::lines`] counts them. Only an issue that states by how much
 /// raises it; what makes the program smaller lowers it.
-const PRODUCT_LINES_MAX: usize = 95_630;
+const PRODUCT_LINES_MAX: usize = 95_400;
 /// Files that use each other in a circle, at most: three whose subjects belong together.
 const CIRCLE_FILES_MAX: usize = 3;
 /// Product lines of such a circle, at most, so that joining files is no way out of a larger one.
 const CIRCLE_LINES_MAX: usize = 600;
 /// Rooms with a larger circle: the files of the largest, and its product lines rounded up. These figures only go down.
-const CIRCLES: [(&str, usize, usize); 1] = [("engine", 66, 9_270)];
+const CIRCLES: [(&str, usize, usize); 1] = [("engine", 63, 9_270)];
 /// Files in circles of any size, in both crates. It only goes down.
-const IN_CIRCLES_MAX: usize = 96;
+const IN_CIRCLES_MAX: usize = 93;
 /// Top-level modules ("rooms") by layer; code in a room may use only its own room and rooms of earlier layers.
 const FLOORS: [&[&str]; 11] = [
     &["words"],
