@@ -133,7 +133,7 @@ fn unread_prints_a_total_or_counts_per_feed() {
     program.run(&["unread", "moon"]).refused(2);
     mark(&program, &["read", "--feed", "harbour"], 3);
     mark(&program, &["starred", "2.0"], 1);
-    let expected = json!({ "unread": 4, "starred": 1, "feeds": [{
+    let expected = json!({ "unread": 4, "unread_in_quiet_feeds": 0, "starred": 1, "feeds": [{
         "number": 1, "title": "Orchard", "url": site.at("/orchard"), "tags": ["garden/fruit"],
         "unread": 4,
     }]});
