@@ -121,7 +121,7 @@ pub(super) fn stored_or_failed(
         Err(ref why) => {
             let why = why.clone();
             if engine.pending.contains_key(&stored.id) {
-                // The user is told of each refused change.
+                // The screen reports each refused change.
                 engine.room_awaited = None;
             }
             let mut effects = roll_back(engine, now, &stored);

@@ -33,7 +33,7 @@ struct Shown {
     labels: BTreeSet<String>,
     read: bool,
     starred: bool,
-    /// The word that is only in the text of the feed or only in that of the page.
+    /// The word that is only in the text of the feed or only in the text of the page.
     text: String,
 }
 
