@@ -13,8 +13,9 @@ use crate::engine::input::Input;
 pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> Vec<ScreenEffect> {
     let (settings, screen, appearance, notes) = match read {
         Reconfigured::Wrong(why) => {
-            app.ui.complain(now, format!("{why}; the previous configuration stays in use"));
-            return Vec::new();
+            return app
+                .ui
+                .complain_only(now, format!("{why}; the previous configuration stays in use"));
         }
         Reconfigured::Read { settings, screen, appearance, notes } => {
             (settings, *screen, *appearance, notes)

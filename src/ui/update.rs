@@ -86,8 +86,7 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
             take_tick(app, now, Input::Woke)
         }
         ScreenInput::NoShell => {
-            app.ui.say(now, "there is no shell to return to: {back} quits");
-            Vec::new()
+            app.ui.say_only(now, "there is no shell to return to: {back} quits")
         }
         ScreenInput::Rendered(made) => {
             lay_out::show_lines(app, *made);

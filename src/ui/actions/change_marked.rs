@@ -44,8 +44,9 @@ pub fn poll_here(app: &mut App, now: DateTime<Utc>, feeds: &[FeedKey]) -> Vec<Sc
         known.map(|feed| (feed.key, feed.record.chosen())).collect();
     all.retain(|(_, chosen)| chosen.feed_settings.account.is_some());
     if all.is_empty() {
-        app.ui.say(now, "it is polled here: only feeds of accounts are left to their servers");
-        return Vec::new();
+        return app
+            .ui
+            .say_only(now, "it is polled here: only feeds of accounts are left to their servers");
     }
     let here = all.iter().any(|(_, chosen)| chosen.feed_settings.is_polled_by_server());
     all.retain(|(_, chosen)| chosen.feed_settings.polled_here != here);
@@ -83,8 +84,7 @@ pub fn change_tags(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<Screen
     let gone = normal_tags(parts().filter_map(|part| part.strip_prefix('-')));
     let further = normal_tags(parts().filter(|part| !part.starts_with('-')));
     if gone.is_empty() && further.is_empty() {
-        app.ui.say(now, "nothing was changed");
-        return Vec::new();
+        return app.ui.say_only(now, "nothing was changed");
     }
     let mut requests = Vec::new();
     for key in marked_feeds(app) {

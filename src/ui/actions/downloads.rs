@@ -18,8 +18,7 @@ pub fn download_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> 
     let keys = wanted_entries(app);
     let known = match keys.as_slice() {
         [] => {
-            app.ui.say(now, "select an entry first, then download its attached file");
-            return Vec::new();
+            return app.ui.say_only(now, "select an entry first, then download its attached file");
         }
         [key] => {
             let list = app.engine.downloads.list.values();
@@ -33,8 +32,7 @@ pub fn download_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> 
         None => add(app, now, keys, None),
         Some(known) => {
             let Some(request) = next_step(&known) else {
-                app.ui.say(now, "the file is in the list of downloads");
-                return Vec::new();
+                return app.ui.say_only(now, "the file is in the list of downloads");
             };
             app.ask(now, Request::Download(request))
         }
@@ -48,8 +46,7 @@ pub fn download_file(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<Scre
         Ok(number) if number > 0 => add(app, now, keys, Some(number)),
         Ok(_) | Err(_) => {
             let text = format!("'{typed}' is not the number of an attached file: 1 is the first");
-            app.ui.complain(now, text);
-            Vec::new()
+            app.ui.complain_only(now, text)
         }
     }
 }

@@ -118,8 +118,9 @@ fn open_item(
     typed: &str,
 ) -> Vec<ScreenEffect> {
     let Some(item) = item else {
-        app.ui.complain(now, format!("no feed, tag or list matches '{}'", typed.trim()));
-        return Vec::new();
+        return app
+            .ui
+            .complain_only(now, format!("no feed, tag or list matches '{}'", typed.trim()));
     };
     let row = match &item.target {
         PickTarget::Row(row) => row,

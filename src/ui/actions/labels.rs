@@ -22,8 +22,7 @@ const LABEL_CHARS_MAX: usize = 60;
 /// Opens the list of labels for the marked entries or the selected entry.
 pub fn open_labels(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if chosen_entries(app).is_empty() {
-        app.ui.say(now, "select an entry first: {label} sets a label on it");
-        return Vec::new();
+        return app.ui.say_only(now, "select an entry first: {label} sets a label on it");
     }
     let labels = app.engine.filters.list.iter();
     let labels = labels.filter(|filter| filter.scope == FilterScope::ByHand);
@@ -50,8 +49,7 @@ pub fn toggle_label(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<Scree
     let name = one_line(typed.trim().trim_start_matches('#'), LABEL_CHARS_MAX);
     let keys = chosen_entries(app);
     if name.is_empty() || keys.is_empty() {
-        app.ui.say(now, "select an entry first: {label} sets a label on it");
-        return Vec::new();
+        return app.ui.say_only(now, "select an entry first: {label} sets a label on it");
     }
     let set = !all_have(app, &name);
     app.ui.marked.entries.clear();

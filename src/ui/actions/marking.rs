@@ -26,8 +26,7 @@ pub fn mark_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         Some(Markable::Feeds(feeds)) => app.ui.marked.toggle_feeds(&feeds),
         Some(Markable::Entry(entry)) => app.ui.marked.toggle_entry(entry),
         None => {
-            app.ui.say(now, "only feeds, tags and entries can be marked");
-            return Vec::new();
+            return app.ui.say_only(now, "only feeds, tags and entries can be marked");
         }
     }
     app.ui.marked.last = Some((app.ui.focus, place));

@@ -67,8 +67,7 @@ pub fn run_program(
     rest: VecDeque<Step>,
 ) -> Vec<ScreenEffect> {
     let Some(key) = selected_entry(app) else {
-        app.ui.complain(now, format!("'{name}' needs an entry: select one first"));
-        return Vec::new();
+        return app.ui.complain_only(now, format!("'{name}' needs an entry: select one first"));
     };
     app.ui.sequences_begun = app.ui.sequences_begun.wrapping_add(1);
     let id = app.ui.sequences_begun;
@@ -136,8 +135,7 @@ pub fn program_ended(
     match ended {
         Err(why) => {
             let why = one_line(&why, TOLD_CHARS_MAX);
-            app.ui.complain(now, format!("'{name}' stopped: {why}"));
-            return Vec::new();
+            return app.ui.complain_only(now, format!("'{name}' stopped: {why}"));
         }
         Ok(line) => {
             let done =
@@ -150,8 +148,10 @@ pub fn program_ended(
         && selected_entry(app) != Some(entry)
     {
         let left = OwnCommand { name: name.clone(), steps: rest.into() }.about();
-        app.ui.complain(now, format!("'{name}' stopped before {left}: another entry is selected"));
-        return Vec::new();
+        return app.ui.complain_only(
+            now,
+            format!("'{name}' stopped before {left}: another entry is selected"),
+        );
     }
     go_on(app, now, &name, rest, run)
 }

@@ -21,8 +21,7 @@ pub fn ask_path(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 pub fn save(app: &mut App, now: DateTime<Utc>, path: &str) -> Vec<ScreenEffect> {
     let keys = chosen_entries(app);
     if keys.is_empty() || path.trim().is_empty() {
-        app.ui.say(now, "select an entry first, then save it");
-        return Vec::new();
+        return app.ui.say_only(now, "select an entry first, then save it");
     }
     let entries = keys.into_iter().map(|key| (key, app.engine.feed_of_entry(key.feed)));
     let entries = entries.collect();

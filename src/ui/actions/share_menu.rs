@@ -29,8 +29,7 @@ pub static LIST: ListKind = ListKind {
 pub fn toggle_menu(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let is_entry = app.ui.list.selected_row().is_some_and(|row| row.key.entry().is_some());
     if !is_entry && !app.engine.settings.commands.share.is_empty() {
-        app.ui.say(now, "select an entry first, then share it");
-        return Vec::new();
+        return app.ui.say_only(now, "select an entry first, then share it");
     }
     list_panel::toggle(app, now, ListOf::Share, &LIST)
 }
@@ -39,8 +38,7 @@ pub fn toggle_menu(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 pub fn share_with(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
     let share = &app.engine.settings.commands.share;
     let Some((name, command)) = share.iter().find(|(known, _)| known == name).cloned() else {
-        app.ui.complain(now, format!("[share] has no '{name}'"));
-        return Vec::new();
+        return app.ui.complain_only(now, format!("[share] has no '{name}'"));
     };
     app.ui.say(now, format!("sharing with {name} …"));
     run_own::run_program(app, now, &name, command, VecDeque::new())

@@ -36,8 +36,7 @@ pub fn unsubscribe_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffe
     let concerned = || attention::selected_concern(app, now).map(|concern| concern.feed);
     let selected = app.ui.feeds.selected_row().and_then(FeedsRow::feed);
     let Some(feed) = selected.or_else(concerned) else {
-        app.ui.say(now, "select the feed to unsubscribe from");
-        return Vec::new();
+        return app.ui.say_only(now, "select the feed to unsubscribe from");
     };
     let Some(subscription) = app.engine.feeds.get(&feed) else { return Vec::new() };
     let counters = subscription.counters;
@@ -53,8 +52,7 @@ pub fn unsubscribe_ended(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect>
     let ended = app.engine.feeds.values().filter(|feed| feed.is_gone());
     let ended: Vec<FeedKey> = ended.map(|feed| feed.key).collect();
     if ended.is_empty() {
-        app.ui.say(now, "no feed has ended");
-        return Vec::new();
+        return app.ui.say_only(now, "no feed has ended");
     }
     ask_about(app, ended)
 }

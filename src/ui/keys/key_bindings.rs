@@ -419,7 +419,7 @@ mod tests {
             .collect();
         assert_eq!(
             quit,
-            ["filters", "open-comments", "downloads", "enclosure"],
+            ["open-comments", "downloads", "enclosure", "filters"],
             "only these are left without a key"
         );
     }

@@ -60,8 +60,7 @@ macro_rules! functions {
             let run: RunWith = match name {
                 $($($($name => $takes,)?)*)*
                 _ => {
-                    app.ui.complain(now, format!("'{name}' takes no argument: remove '{text}'"));
-                    return Vec::new();
+                    return app.ui.complain_only(now, format!("'{name}' takes no argument: remove '{text}'"));
                 }
             };
             run(app, now, text)
@@ -195,11 +194,10 @@ fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> 
         return effects;
     }
     let Some(feed) = selected_feed::selected_feed(app, now) else {
-        app.ui.say(
+        return app.ui.say_only(
             now,
             "select a feed first: {more-often} {less-often} {normally-often} apply to one feed",
         );
-        return Vec::new();
     };
     app.ask(now, Request::SetPace(feed, pace))
 }
@@ -239,8 +237,7 @@ fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return app.ask(now, Request::MoreHistory(feed, Some(gap)));
     }
     let Some(feed) = selected_feed::selected_feed(app, now) else {
-        app.ui.say(now, "select a feed first");
-        return Vec::new();
+        return app.ui.say_only(now, "select a feed first");
     };
     app.ask(now, Request::MoreHistory(feed, None))
 }
@@ -248,8 +245,7 @@ fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// Restores the entries that the selected feed withdrew last.
 fn restore_withdrawn(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(feed) = selected_feed::selected_feed(app, now) else {
-        app.ui.say(now, "select a feed first");
-        return Vec::new();
+        return app.ui.say_only(now, "select a feed first");
     };
     app.ask(now, Request::RestoreWithdrawn(feed))
 }
@@ -277,13 +273,13 @@ fn meant_feeds(app: &App, now: DateTime<Utc>) -> Option<Vec<FeedKey>> {
 
 fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.ui.search.is_some() {
-        app.ui.say(now, "a search covers all entries: is:unread or is:starred narrows it");
-        return Vec::new();
+        return app
+            .ui
+            .say_only(now, "a search covers all entries: is:unread or is:starred narrows it");
     }
     if let Some(always) = fixed_list(app) {
         let works = app.ui.words("{show} works on feeds, tags and Today");
-        app.ui.say(now, format!("this list always shows {always}: {works}"));
-        return Vec::new();
+        return app.ui.say_only(now, format!("this list always shows {always}: {works}"));
     }
     let (next, text) = match app.ui.show {
         Show::All => (Show::Unread, "unread entries only"),

@@ -18,8 +18,7 @@ use crate::ui::state::overlay::Overlay;
 /// Opens the edit form for the selected feed.
 pub fn open_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some((feed, subscription)) = selected_feed::selected_subscription(app, now) else {
-        app.ui.say(now, "select a feed first: {edit} edits one feed");
-        return Vec::new();
+        return app.ui.say_only(now, "select a feed first: {edit} edits one feed");
     };
     let edited = EditForm::new(
         feed,

@@ -19,8 +19,7 @@ use backissue_core::search::field_query;
 pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let Some(EntryKey { feed, .. }) = row.key.entry() else {
-        app.ui.say(now, "select an entry first: {mute} creates a filter from it");
-        return Vec::new();
+        return app.ui.say_only(now, "select an entry first: {mute} creates a filter from it");
     };
     // If a filter hides the selected entry, open this filter instead of a new one.
     let hides = |id: &&u32| {

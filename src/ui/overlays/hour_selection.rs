@@ -28,8 +28,7 @@ const ROUND_MINUTES: u32 = 5;
 pub fn begin_selection(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let zone = app.engine.zone;
     let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
-        app.ui.say(now, "{own-rule} works in a feed's plan: {plan} opens it");
-        return Vec::new();
+        return app.ui.say_only(now, "{own-rule} works in a feed's plan: {plan} opens it");
     };
     let hour = heat_map::hour_of_week(now, if pane.utc { Tz::UTC } else { zone });
     let part = |number: usize| u8::try_from(number).unwrap_or(0);
@@ -113,8 +112,7 @@ fn propose_rule(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     };
     let own = app.engine.feeds.get(&feed).map_or(0, |feed| feed.record.feed_settings.rules.len());
     if own >= RULES_MAX {
-        app.ui.say(now, format!("you can set at most {RULES_MAX} rules for a feed"));
-        return Vec::new();
+        return app.ui.say_only(now, format!("you can set at most {RULES_MAX} rules for a feed"));
     }
     ask_rule(app, feed, None, &rule_text(&rule));
     Vec::new()
@@ -167,8 +165,7 @@ pub fn set_rule(
         let rule = match read_rule(text, &zone) {
             Ok(rule) => rule,
             Err(why) => {
-                app.ui.complain(now, why);
-                return Vec::new();
+                return app.ui.complain_only(now, why);
             }
         };
         let told = format!(
@@ -191,9 +188,6 @@ pub fn set_rule(
             app.ui.say(now, told);
             effects
         }
-        Err(why) => {
-            app.ui.complain(now, why);
-            Vec::new()
-        }
+        Err(why) => app.ui.complain_only(now, why),
     }
 }

@@ -81,8 +81,7 @@ pub fn toggle(app: &mut App, now: DateTime<Utc>, of: ListOf, kind: &ListKind) ->
         return Vec::new();
     }
     if (kind.count)(app, now, of) == 0 {
-        app.ui.say(now, kind.empty);
-        return Vec::new();
+        return app.ui.say_only(now, kind.empty);
     }
     let open = OpenList { of, list: ScrollList::default() };
     app.ui.lay_over(Overlay::List(open));

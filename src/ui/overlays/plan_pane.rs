@@ -37,8 +37,7 @@ pub fn toggle_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     let Some(feed) = selected_feed::selected_feed(app, now) else {
-        app.ui.say(now, "select a feed first: {plan} shows the plan of one feed");
-        return Vec::new();
+        return app.ui.say_only(now, "select a feed first: {plan} shows the plan of one feed");
     };
     open_plan(app, now, feed)
 }

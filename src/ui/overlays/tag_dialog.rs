@@ -37,8 +37,7 @@ pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     let Some((feed, subscription)) = selected_feed::selected_subscription(app, now) else {
-        app.ui.say(now, "select a feed or a tag first");
-        return Vec::new();
+        return app.ui.say_only(now, "select a feed or a tag first");
     };
     let mut text = write_tags(&subscription.record.tags);
     if !text.is_empty() {
@@ -131,8 +130,7 @@ pub fn rename_tag(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenE
     let Some(FeedsRow::Tag(tag, _)) = app.ui.feeds.selected_row() else { return Vec::new() };
     let tag = tag.clone();
     let Some(name) = normal_tag(typed).filter(|name| *name != tag) else {
-        app.ui.say(now, "nothing was changed");
-        return Vec::new();
+        return app.ui.say_only(now, "nothing was changed");
     };
     let folded = &mut app.ui.feeds.folded;
     let renamed = folded

@@ -73,8 +73,9 @@ fn ask_about_account(app: &mut App, name: &str) {
 pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(concern) = selected_concern(app, now) else { return Vec::new() };
     if concern.account.is_some() {
-        app.ui.say(now, "an account is listed until its sync succeeds and nothing waits");
-        return Vec::new();
+        return app
+            .ui
+            .say_only(now, "an account is listed until its sync succeeds and nothing waits");
     }
     app.ask(now, Request::Trouble(concern.feed, TroubleAnswer::Note))
 }

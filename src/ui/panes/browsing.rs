@@ -20,8 +20,7 @@ use backissue_core::history::{EntryKey, Flag};
 pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
     let Some((from, until)) = read_stretch(typed, app.engine.zone) else {
         let text = format!("'{}' is not a date: type 2014, 2014-03 or 2014-03-09", typed.trim());
-        app.ui.complain(now, text);
-        return Vec::new();
+        return app.ui.complain_only(now, text);
     };
     if !app.ui.list.order.is_by_date() {
         let text = if app.ui.search.is_some() {
@@ -29,8 +28,7 @@ pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect
         } else {
             "this list is not sorted by date: {sort} sorts it"
         };
-        app.ui.say(now, text);
-        return Vec::new();
+        return app.ui.say_only(now, text);
     }
     let list = &mut app.ui.list;
     if list.total == 0 {
@@ -73,8 +71,9 @@ fn read_stretch(typed: &str, zone: Tz) -> Option<(DateTime<Utc>, DateTime<Utc>)>
 /// Shows the selected feed from the beginning and selects the first unopened entry, or switches back to newest first.
 pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(FeedsRow::Feed(..)) = app.ui.feeds.selected_row() else {
-        app.ui.say(now, "select a feed first: {from-beginning} reads it from the beginning");
-        return Vec::new();
+        return app
+            .ui
+            .say_only(now, "select a feed first: {from-beginning} reads it from the beginning");
     };
     let oldest_first = app.ui.list.order != RowOrder::FromBeginning;
     app.ui.focus = Pane::Entries;

@@ -101,8 +101,7 @@ pub fn toggle_read_feeds(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect>
     rebuild_rows(app);
     let height = usize::from(app.ui.viewport.feeds_rows);
     app.ui.feeds.keep_in_sight(height);
-    app.ui.say(now, if hides { "feeds with unread entries only" } else { "all feeds" });
-    Vec::new()
+    app.ui.say_only(now, if hides { "feeds with unread entries only" } else { "all feeds" })
 }
 
 /// Switches to the next sort order: by title under tags, by number of unread entries, or by time of the next poll.

@@ -91,8 +91,7 @@ pub const fn go_left(app: &mut App) {
 pub fn close_open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let is_open = app.ui.overlay.is_some() || app.ui.search.is_some();
     if !is_open && app.ui.focus == Pane::Feeds {
-        app.ui.say(now, "nothing is open · {back} quits");
-        return Vec::new();
+        return app.ui.say_only(now, "nothing is open · {back} quits");
     }
     step_back(app, now)
 }
@@ -196,7 +195,7 @@ mod tests {
             assert_eq!(app.ui.focus, focus);
         }
         let told = app.ui.notice.map(|notice| notice.text);
-        assert_eq!(told.as_deref(), Some("nothing is open · {back} quits"));
+        assert_eq!(told.as_deref(), Some("nothing is open · q quits"));
     }
 
     #[test]

@@ -20,8 +20,7 @@ use backissue_core::search::parse;
 pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let text = app.ui.search.as_ref().map(|search| search.text.trim().to_owned());
     let Some(text) = text.filter(|text| !text.is_empty()) else {
-        app.ui.say(now, "search for something first: {search} opens the search");
-        return Vec::new();
+        return app.ui.say_only(now, "search for something first: {search} opens the search");
     };
     let name = text.clone();
     // If the last word is incomplete, the open search also finds entries with longer words that begin with it. A `*` is added so
@@ -32,16 +31,15 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let known = app.engine.saved_searches.iter().find(|search| search.text == text);
     if let Some(known) = known {
         let said = format!("this search is already saved as '{}'", known.name);
-        app.ui.say(now, said);
-        return Vec::new();
+        return app.ui.say_only(now, said);
     }
     if let Err(flaw) = resolve(&app.engine, now, &text, false) {
-        app.ui.complain(now, flaw.to_string());
-        return Vec::new();
+        return app.ui.complain_only(now, flaw.to_string());
     }
     if app.engine.saved_searches.len() >= SEARCHES_MAX {
-        app.ui.complain(now, format!("{SEARCHES_MAX} searches are saved: remove one first"));
-        return Vec::new();
+        return app
+            .ui
+            .complain_only(now, format!("{SEARCHES_MAX} searches are saved: remove one first"));
     }
     let list = with_new(&app.engine.saved_searches, [(name, text)]);
     let id = list.last().map_or(0, |search| search.id);

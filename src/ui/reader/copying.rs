@@ -31,8 +31,7 @@ pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 pub fn copy(app: &mut App, now: DateTime<Utc>, what: &str, link: &str) -> Vec<ScreenEffect> {
     let link = clean_link(link);
     if link.is_empty() || link.len() > COPIED_MAX {
-        app.ui.say(now, "there is no link to copy here");
-        return Vec::new();
+        return app.ui.say_only(now, "there is no link to copy here");
     }
     let told = format!("{what}: {}", one_line(&link, TOLD_CELLS));
     vec![ScreenEffect::Copy { text: link, told }]

@@ -13,8 +13,7 @@ use crate::ui::state::reading::Find;
 /// Opens the input line for the wanted text.
 pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader() else {
-        app.ui.say(now, "open an entry first: {find} finds words in its text");
-        return Vec::new();
+        return app.ui.say_only(now, "open an entry first: {find} finds words in its text");
     };
     let from = reader.scroll;
     app.ui.find = Some(Find { wanted: String::new(), hit: None, from });

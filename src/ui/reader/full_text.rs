@@ -21,11 +21,10 @@ const PAUSE: TimeDelta = TimeDelta::hours(24);
 /// Switches the open entry between the text of its page and the feed's text.
 pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader_mut() else {
-        app.ui.say(
+        return app.ui.say_only(
             now,
             "open the entry first: {full-text} shows the full text of the page it links to",
         );
-        return Vec::new();
     };
     match reader.source {
         TextSource::Page | TextSource::Changes => {
@@ -33,10 +32,7 @@ pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             app.ui.say(now, "showing the feed's text");
             lay_out::ask_lines(app)
         }
-        TextSource::Waiting => {
-            app.ui.say(now, "the page is being fetched");
-            Vec::new()
-        }
+        TextSource::Waiting => app.ui.say_only(now, "the page is being fetched"),
         TextSource::Feed if reader.is_outdated() => ask_page(app, now, true),
         TextSource::Feed => {
             reader.show(TextSource::Page);
@@ -49,8 +45,7 @@ pub fn toggle_text(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// Switches the open entry between the feed's text and what its publisher changed in it.
 pub fn toggle_changes(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader_mut() else {
-        app.ui.say(now, "open an entry first");
-        return Vec::new();
+        return app.ui.say_only(now, "open an entry first");
     };
     if reader.source == TextSource::Changes {
         reader.show(TextSource::Feed);
@@ -64,8 +59,7 @@ pub fn toggle_changes(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             Some(words) => format!("its text has not changed; {words}"),
             None => "the publisher has not edited this entry since it was fetched".to_owned(),
         };
-        app.ui.say(now, why);
-        return Vec::new();
+        return app.ui.say_only(now, why);
     };
     reader.changes = changes_markup(previous, kept.title.as_deref(), text);
     reader.show(TextSource::Changes);
@@ -82,8 +76,7 @@ pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some((feed, subscription)) =
         feed.and_then(|feed| Some((feed, app.engine.feeds.get(&feed)?)))
     else {
-        app.ui.say(now, "select a feed first");
-        return Vec::new();
+        return app.ui.say_only(now, "select a feed first");
     };
     let title = subscription.record.shown_title().to_owned();
     let mut chosen = subscription.record.chosen();
@@ -115,10 +108,7 @@ pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             }
             effects
         }
-        Err(why) => {
-            app.ui.complain(now, why);
-            Vec::new()
-        }
+        Err(why) => app.ui.complain_only(now, why),
     }
 }
 
@@ -157,19 +147,12 @@ fn ask_page(app: &mut App, now: DateTime<Utc>, by_hand: bool) -> Vec<ScreenEffec
     let Some(reader) = &app.ui.reader else { return Vec::new() };
     let link = reader.entry.kept.link.clone();
     let Some(url) = link.filter(|link| link.starts_with("http")) else {
-        app.ui.say(now, "this entry has no link: there is only the feed's text");
-        return Vec::new();
+        return app.ui.say_only(now, "this entry has no link: there is only the feed's text");
     };
     let (key, kept) = (reader.entry.key, reader.entry.page().cloned().map(Box::new));
     match app.try_ask(now, Request::FetchPage { key, url, kept }) {
-        Err(why) if app.engine.offline => {
-            app.ui.say(now, why);
-            Vec::new()
-        }
-        Err(why) => {
-            app.ui.complain(now, why);
-            Vec::new()
-        }
+        Err(why) if app.engine.offline => app.ui.say_only(now, why),
+        Err(why) => app.ui.complain_only(now, why),
         Ok(effects) => {
             if let Some(reader) =
                 app.ui.reader.as_mut().filter(|open| open.source == TextSource::Feed)

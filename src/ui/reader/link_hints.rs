@@ -19,12 +19,11 @@ const LETTERS: [char; 25] = [
 /// Shows hints on the visible links.
 pub fn open_hints(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if labels(app).is_empty() {
-        app.ui.say(now, "no link is visible here");
-        return Vec::new();
+        return app.ui.say_only(now, "no link is visible here");
     }
     app.ui.lay_over(Overlay::Hints(LinkHints::default()));
-    app.ui.say(now, "a letter opens its link · y first: copy it · | first: pass it to a command");
-    Vec::new()
+    app.ui
+        .say_only(now, "a letter opens its link · y first: copy it · | first: pass it to a command")
 }
 
 /// Handles a key while hints are shown.

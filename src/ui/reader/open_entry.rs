@@ -198,13 +198,11 @@ fn open_place(app: &mut App, now: DateTime<Utc>, place: usize) -> Vec<ScreenEffe
 }
 
 fn say_nothing_above(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    app.ui.say(now, "nothing unread above");
-    Vec::new()
+    app.ui.say_only(now, "nothing unread above")
 }
 
 fn say_nothing_here(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    app.ui.say(now, "nothing unread here");
-    Vec::new()
+    app.ui.say_only(now, "nothing unread here")
 }
 
 /// Opens the next feed that has unread entries. After the last feed, the search for a feed continues with the first one.
@@ -222,8 +220,7 @@ fn open_next_feed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         })
     };
     let Some(place) = behind.into_iter().find(has_unread) else {
-        app.ui.say(now, "nothing unread");
-        return Vec::new();
+        return app.ui.say_only(now, "nothing unread");
     };
     app.ui.feeds.selected = place;
     let effects = load_rows::open_list(app, now);
@@ -293,8 +290,7 @@ pub fn open_neighbour(app: &mut App, now: DateTime<Utc>, down: bool) -> Vec<Scre
 pub fn toggle_zoom(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let alone = app.ui.usual_arrangement() == Arrangement::Narrow;
     if alone && app.ui.focus == Pane::Reader {
-        app.ui.say(now, "the text already fills the screen: only one pane fits");
-        return Vec::new();
+        return app.ui.say_only(now, "the text already fills the screen: only one pane fits");
     }
     app.ui.zoomed = app.ui.focus != Pane::Reader || !app.ui.zoomed;
     match app.ui.focus {
@@ -325,8 +321,7 @@ pub fn type_digit(app: &mut App, now: DateTime<Utc>, digit: char) -> Vec<ScreenE
     let target = place.and_then(|place| reader.rendered.as_ref()?.links.get(place));
     let target = target.map_or("", |link| link.url.as_str());
     let hint = format!("link {number}: Enter opens {target}, or type another digit");
-    app.ui.say(now, hint);
-    Vec::new()
+    app.ui.say_only(now, hint)
 }
 
 /// Opens the link whose number was typed.
@@ -340,8 +335,7 @@ pub fn follow_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         reader.rendered.as_ref().is_some_and(|text| text.enclosures.contains(&number))
     });
     let Some(url) = link.map(|link| link.url.clone()) else {
-        app.ui.say(now, format!("this entry has no link {digits}"));
-        return Vec::new();
+        return app.ui.say_only(now, format!("this entry has no link {digits}"));
     };
     app.ui.say(now, format!("opening {url}"));
     let attached = attached.then(|| media_type(app, &url));
@@ -358,14 +352,12 @@ fn media_type(app: &App, link: &str) -> String {
 /// Opens the first file attached to the open entry.
 pub fn open_enclosure(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(text) = app.ui.shown_reader().and_then(|reader| reader.rendered.as_ref()) else {
-        app.ui.say(now, "open the entry first, then its attached file");
-        return Vec::new();
+        return app.ui.say_only(now, "open the entry first, then its attached file");
     };
     let place = text.enclosures.first().and_then(|number| usize::from(*number).checked_sub(1));
     let Some(link) = place.and_then(|place| text.links.get(place)).map(|link| link.url.clone())
     else {
-        app.ui.say(now, "no file is attached to this entry");
-        return Vec::new();
+        return app.ui.say_only(now, "no file is attached to this entry");
     };
     let more = text.enclosures.len().saturating_sub(1);
     let others = if more > 0 { format!(" · open {more} more by number") } else { String::new() };

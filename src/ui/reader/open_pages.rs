@@ -69,8 +69,7 @@ pub fn open_page(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
     let (key, link, unread) = (row.key.entry(), row.link.clone(), row.flags.is_unread());
     let (Some(key), Some(link)) = (key, link) else {
-        app.ui.say(now, "this entry has no link");
-        return Vec::new();
+        return app.ui.say_only(now, "this entry has no link");
     };
     app.ui.say(now, format!("opening {link}"));
     let mut effects = app.ask(now, Request::Open { link, attached: None });
@@ -91,8 +90,7 @@ fn open_missing(
     gap: GapKey,
 ) -> Vec<ScreenEffect> {
     let Some(link) = missing_address(app, now, feed, gap) else {
-        app.ui.say(now, "this gap has no address");
-        return Vec::new();
+        return app.ui.say_only(now, "this gap has no address");
     };
     show_in_browser(app, now, link)
 }
@@ -101,8 +99,7 @@ fn open_missing(
 pub fn open_comments(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let reader = app.ui.shown_reader();
     let Some(link) = reader.and_then(|reader| reader.entry.kept.comments.clone()) else {
-        app.ui.say(now, "this entry names no page with comments");
-        return Vec::new();
+        return app.ui.say_only(now, "this entry names no page with comments");
     };
     show_in_browser(app, now, link)
 }
@@ -115,8 +112,7 @@ pub fn open_copies(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         RowKey::Entry(_) => row.link.clone(),
     };
     let Some(address) = address else {
-        app.ui.say(now, "there is no address to look up here");
-        return Vec::new();
+        return app.ui.say_only(now, "there is no address to look up here");
     };
     let base = app.engine.settings.history.internet_archive.trim_end_matches('/');
     let link = format!("{base}/web/*/{address}");

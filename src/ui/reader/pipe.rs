@@ -28,8 +28,7 @@ pub fn ask_command_for(
 ) -> Vec<ScreenEffect> {
     app.ui.piped_link = link;
     if selected_entry(app).is_none() {
-        app.ui.say(now, "select an entry first: {pipe} passes it to a command");
-        return Vec::new();
+        return app.ui.say_only(now, "select an entry first: {pipe} passes it to a command");
     }
     let last = app.ui.piped.clone().or_else(|| app.engine.settings.commands.pipe.clone());
     let prompt = Prompt::filled(PromptPurpose::Pipe, last.unwrap_or_default());
@@ -53,10 +52,7 @@ pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<Screen
             app.ui.pipes.push(WaitingRun { key, command, link, purpose: RunPurpose::Pipe });
             vec![ask_store(ScreenRequest::Entry(key))]
         }
-        Err(why) => {
-            app.ui.complain(now, why);
-            Vec::new()
-        }
+        Err(why) => app.ui.complain_only(now, why),
     }
 }
 

@@ -2,21 +2,21 @@
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::form;
+use super::form::{self, Dialog};
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::filter_work::{FilterPreview, PREVIEW_TITLES};
 use crate::ui::app::App;
 use crate::ui::overlays::filter_form::FilterForm;
-use crate::view::{cells, pane, theme};
+use crate::view::{cells, theme};
 use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{EntryFilter, until_text};
 
-/// Maximum width of the dialog, in columns.
-const COLUMNS_MAX: u16 = 84;
+/// Minimum number of lines for the preview; the form scrolls before it gets less.
+const PREVIEW_LINES_MIN: u16 = 2;
 /// Width of the label of an input line, in cells.
 const LABEL_CELLS: usize = 11;
 
@@ -27,31 +27,24 @@ pub(in crate::view) fn draw(
     app: &App,
     edited: &FilterForm,
 ) -> (Rect, u16) {
-    let fields = u16::try_from(edited.form.rows.len()).unwrap_or(u16::MAX);
     let titles = u16::try_from(PREVIEW_TITLES).unwrap_or(u16::MAX);
-    let height = fields.saturating_add(titles).saturating_add(4);
-    let place = pane::centred(frame, area, COLUMNS_MAX, height);
-    let form = &edited.form;
-    // The form scrolls if it would leave less than two lines for the preview.
-    let scrolls = place.height < fields.saturating_add(4);
-    let at = form::place_of(form.selected, form.rows.len(), scrolls);
-    let title = "Filter ─ Enter saves and applies, Esc cancels";
-    let inside = pane::counted(frame, place, title, &at, true);
-    let [above, below] =
-        Layout::vertical([Constraint::Length(fields), Constraint::Min(2)]).areas(inside);
-    let top = form::draw(frame, above, &edited.form, |field| field.label(), LABEL_CELLS);
-    let width = usize::from(below.width);
-    let height = usize::from(below.height);
-    let lines = match (&edited.form.problem, &edited.preview) {
-        (Some(problem), _) => cells::wrap(problem, width.saturating_sub(2), height)
-            .into_iter()
-            .map(|line| Line::styled(format!(" {line}"), theme::TROUBLE))
-            .collect(),
-        (None, None) => vec![Line::styled(" looking for matching entries …", theme::DIM)],
-        (None, Some(preview)) => preview_lines(app, preview, width),
+    let dialog = Dialog {
+        title: "Filter ─ Enter saves and applies, Esc cancels",
+        label_cells: LABEL_CELLS,
+        below: (titles.saturating_add(2), PREVIEW_LINES_MIN),
     };
-    frame.render_widget(Paragraph::new(lines), below);
-    (above, u16::try_from(top).unwrap_or(u16::MAX))
+    let (above, below, top) =
+        form::dialog(frame, area, &edited.form, |field| field.label(), dialog);
+    match (&edited.form.problem, &edited.preview) {
+        (None, Some(preview)) => {
+            let lines = preview_lines(app, preview, usize::from(below.width));
+            frame.render_widget(Paragraph::new(lines), below);
+        }
+        (problem, _) => {
+            form::draw_below(frame, below, problem.as_deref(), "looking for matching entries …");
+        }
+    }
+    (above, top)
 }
 
 /// Returns the number of entries that a filter matches, and the titles of the newest of these entries.

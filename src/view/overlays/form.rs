@@ -1,17 +1,20 @@
-//! Draws the input lines of a form for the edit dialog and the filter dialog: labels on the left, values on the right.
+//! Draws the dialogs with a form: labels on the left, values on the right, and a sentence below.
 
 use ratatui::Frame;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use crate::ui::overlays::form::{Form, FormValue};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
-use crate::view::{cells, theme};
+use crate::view::{cells, pane, theme};
+
+/// Maximum width of a dialog, in columns.
+const COLUMNS_MAX: u16 = 84;
 
 /// Draws the input lines of a form, scrolled so that the focused line is visible. `label_cells` is the width of the labels. Returns
 /// the index of the first visible line.
-pub(super) fn draw<F>(
+fn draw<F>(
     frame: &mut Frame<'_>,
     area: Rect,
     form: &Form<F>,
@@ -47,10 +50,45 @@ pub(super) fn draw<F>(
     top
 }
 
-/// Formats the position of the focused line, such as `3/8`, for the border of the dialog. Returns an empty string if all lines are
-/// visible.
-pub(super) fn place_of(selected: usize, lines: usize, scrolls: bool) -> String {
-    if scrolls { format!("{}/{lines}", selected.saturating_add(1)) } else { String::new() }
+/// The frame of a dialog around a form.
+pub(super) struct Dialog<'a> {
+    /// Title, with the keys.
+    pub(super) title: &'a str,
+    /// Width of the labels, in cells.
+    pub(super) label_cells: usize,
+    /// Number of lines below the form, and the least of them: the form scrolls before they become fewer.
+    pub(super) below: (u16, u16),
+}
+
+/// Draws a dialog with a form over the panes. Returns the area of its input lines, the area below them, and the index of the first
+/// visible line.
+pub(super) fn dialog<F>(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    form: &Form<F>,
+    label_of: impl Fn(&F) -> &str,
+    Dialog { title, label_cells, below: (below, least) }: Dialog<'_>,
+) -> (Rect, Rect, u16) {
+    let rows = u16::try_from(form.rows.len()).unwrap_or(u16::MAX);
+    let around = rows.saturating_add(2);
+    let place = pane::centred(frame, area, COLUMNS_MAX, around.saturating_add(below));
+    // The position is shown only if the form scrolls.
+    let at = format!("{}/{}", form.selected.saturating_add(1), form.rows.len());
+    let at = if place.height < around.saturating_add(least) { at } else { String::new() };
+    let inside = pane::counted(frame, place, title, &at, true);
+    let [fields, bottom] =
+        Layout::vertical([Constraint::Length(rows), Constraint::Min(least)]).areas(inside);
+    let top = draw(frame, fields, form, label_of, label_cells);
+    (fields, bottom, u16::try_from(top).unwrap_or(u16::MAX))
+}
+
+/// Draws the reason that a form cannot be saved or, if there is none, a hint.
+pub(super) fn draw_below(frame: &mut Frame<'_>, area: Rect, problem: Option<&str>, hint: &str) {
+    let (text, style) = problem.map_or((hint, theme::DIM), |problem| (problem, theme::TROUBLE));
+    let width = usize::from(area.width).saturating_sub(2);
+    let lines = cells::wrap(text, width, usize::from(area.height));
+    let lines = lines.into_iter().map(|line| Line::styled(format!(" {line}"), style));
+    frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
 }
 
 /// Cuts or pads a label to `label_cells` cells, and adds a space on both sides.

@@ -67,8 +67,7 @@ fn ask_to_leave(app: &mut App, open: OpenList) {
 /// Syncs all accounts.
 fn sync_now(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if app.engine.offline {
-        app.ui.say(now, "backissue was started with --offline: no sync");
-        return Vec::new();
+        return app.ui.say_only(now, "backissue was started with --offline: no sync");
     }
     app.ui.say(now, "syncing all accounts");
     app.ask(now, Request::SyncAccounts)
@@ -78,8 +77,7 @@ fn sync_now(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 pub fn leave(app: &mut App, now: DateTime<Utc>, key: Key, name: &str) -> Vec<ScreenEffect> {
     let kept = key == Key::char('k');
     if !kept && key != Key::char('u') {
-        app.ui.say(now, format!("the account '{name}' stays"));
-        return Vec::new();
+        return app.ui.say_only(now, format!("the account '{name}' stays"));
     }
     let mut effects = Vec::new();
     for request in account_sync::leave(&app.engine, name, kept, now) {
