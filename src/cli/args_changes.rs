@@ -1,5 +1,6 @@
 //! The arguments of the subcommands that change stored data.
 
+use backissue_core::InputFlaw;
 use clap::{Subcommand, ValueEnum};
 
 /// The arguments of `backissue mark`.
@@ -109,12 +110,12 @@ pub(super) enum MoveAnswer {
 
 impl MoveAnswer {
     /// Parses the argument. An address contains a dot, a colon or a slash, which tells it from a mistyped word.
-    fn of(typed: &str) -> Result<Self, String> {
+    fn of(typed: &str) -> Result<Self, InputFlaw> {
         match typed {
             "accept" => Ok(Self::Accept),
             "refuse" => Ok(Self::Refuse),
             address if address.contains(['.', ':', '/']) => Ok(Self::To(address.to_owned())),
-            _ => Err("write 'accept', 'refuse' or an address".to_owned()),
+            _ => Err("write 'accept', 'refuse' or an address".into()),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use backissue_core::publish::ArchiveSize;
+use backissue_core::{InputFlaw, flaw};
 
 /// The arguments of `backissue publish`.
 #[derive(Debug, clap::Args)]
@@ -44,12 +45,12 @@ pub(super) struct ServeArgs {
 /// Largest number of entries in an archive.
 const ENTRIES_MAX: usize = 5_000;
 
-fn read_size(typed: &str) -> Result<ArchiveSize, String> {
+fn read_size(typed: &str) -> Result<ArchiveSize, InputFlaw> {
     if typed == "month" {
         return Ok(ArchiveSize::Month);
     }
     let count = typed.parse().ok().filter(|count| (1..=ENTRIES_MAX).contains(count));
     count
         .map(ArchiveSize::Entries)
-        .ok_or_else(|| format!("use 'month' or a number from 1 to {ENTRIES_MAX}"))
+        .ok_or_else(|| flaw!("use 'month' or a number from 1 to {ENTRIES_MAX}"))
 }

@@ -2,6 +2,7 @@
 //! command was typed.
 
 use std::cell::RefCell;
+use std::io;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
@@ -23,6 +24,7 @@ use crate::io::output::CommandOutput;
 use crate::io::owner::messages::Progress;
 use crate::io::performing::Ending;
 use crate::io::store::{Store, StoreError};
+use crate::io::system::words::system_words;
 use backissue_core::feed::text::counted_words;
 
 /// The context in which a command runs.
@@ -94,8 +96,8 @@ impl CommandContext {
         self.output.show_progress(None);
     }
 
-    /// Reads a file, or standard input (`-`). The error is a fragment.
-    pub(in crate::cli) fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+    /// Reads a file, or standard input (`-`).
+    pub(in crate::cli) fn read_file(&self, path: &str) -> io::Result<Vec<u8>> {
         self.output.read_file(path)
     }
 
@@ -105,9 +107,7 @@ impl CommandContext {
         file: &NamedFile,
         write: &mut WriteFile<'_>,
     ) -> Result<(), Failure> {
-        self.output
-            .write_file(file, write)
-            .map_err(|why| Failure::new(format!("{} cannot be written: {why}", file.path)))
+        self.output.write_file(file, write).map_err(|error| Failure::unwritten(&file.path, &error))
     }
 
     /// Opens a link on the user's machine, with the configured command or in the browser.
@@ -117,7 +117,8 @@ impl CommandContext {
             let open = engine.settings.commands.open.as_ref();
             open.map(|command| command.with_link(&address))
         })?;
-        self.output.open_link(link, command.as_ref()).map_err(Failure::new)
+        let opened = self.output.open_link(link, command.as_ref());
+        opened.map_err(|error| Failure::new(system_words(&error)))
     }
 
     /// Returns the handle to the loop and the store.

@@ -1,7 +1,9 @@
 //! Functions that all commands share: reading the settings, opening the store, running the main loop without a screen, and
 //! reporting errors.
 
+use std::fmt;
 use std::future::Future;
+use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,6 +55,11 @@ impl Failure {
     /// Creates an error for wrong usage, or for a command that could not do anything.
     pub(super) fn new(sentence: impl Into<String>) -> Self {
         Self { sentence: sentence.into(), status: 2, in_use: None, loop_ended: false }
+    }
+
+    /// Creates the error for a file that could not be written.
+    pub(super) fn unwritten(path: impl fmt::Display, error: &io::Error) -> Self {
+        Self::new(format!("{path} cannot be written: {}", system_words(error)))
     }
 }
 
@@ -218,7 +225,7 @@ pub(super) fn quiet_on(options: &Options, store: Store) -> Result<Runtime<Headle
 
 /// Calls `stop` at the first stop signal, for a process that only waits for another one. A second signal ends this process at
 /// once.
-pub(super) fn when_stopped(stop: std::io::Result<impl FnMut() + Send + 'static>) {
+pub(super) fn when_stopped(stop: io::Result<impl FnMut() + Send + 'static>) {
     let Ok(mut stop) = stop else { return };
     let mut stops = Stops::of_process();
     let wait = move || {

@@ -1,6 +1,7 @@
 //! Durations as users write them: `500ms`, `30s`, `15m`, `24h`, `2d`.
 
 use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
+use backissue_core::{InputFlaw, flaw};
 use serde::Deserialize;
 
 /// A duration as users write it, at most 366 days.
@@ -29,10 +30,10 @@ impl<'de> Deserialize<'de> for Span {
 }
 
 impl std::str::FromStr for Span {
-    type Err = String;
+    type Err = InputFlaw;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || format!("'{text}' is not a duration; write it like 30s, 15m, 24h or 2d");
+        let wrong = || flaw!("'{text}' is not a duration; write it like 30s, 15m, 24h or 2d");
         let trimmed = text.trim();
         let digits = trimmed.find(|char: char| !char.is_ascii_digit()).unwrap_or(trimmed.len());
         let (number, unit) = trimmed.split_at(digits);
@@ -50,7 +51,7 @@ impl std::str::FromStr for Span {
             .and_then(|number| number.checked_mul(factor))
             .ok_or_else(wrong)?;
         if ms > u64::from(INTERVAL_MINUTES_MAX) * 60_000 {
-            return Err(format!("'{trimmed}' is longer than a year"));
+            return Err(flaw!("'{trimmed}' is longer than a year"));
         }
         Ok(Self { ms })
     }
@@ -64,14 +65,14 @@ impl Span {
 }
 
 /// Parses a typed interval between polls, in minutes. The error is a sentence.
-pub fn interval_minutes(typed: &str) -> Result<u32, String> {
+pub fn interval_minutes(typed: &str) -> Result<u32, InputFlaw> {
     let span = typed.parse::<Span>()?;
     let typed = typed.trim();
     if span.ms < 60_000 {
-        return Err(format!("'{typed}' is less than a minute, the shortest possible interval"));
+        return Err(flaw!("'{typed}' is less than a minute, the shortest possible interval"));
     }
     if !span.ms.is_multiple_of(60_000) {
-        return Err(format!("'{typed}' is not a whole number of minutes"));
+        return Err(flaw!("'{typed}' is not a whole number of minutes"));
     }
     Ok(span.minutes())
 }

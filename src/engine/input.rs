@@ -7,6 +7,7 @@ use chrono_tz::Tz;
 use super::downloads::transfer::{DownloadNews, PlayerNews};
 use super::entries::pictures_ahead::PictureTaskDone;
 use super::external::external_run::{ExternalRun, RunPurpose};
+use super::external::run_failure::RunFailure;
 use super::feeds::addition::LoginToKeep;
 use super::poll::fetch::{FetchId, Fetched};
 use super::request::Request;
@@ -40,8 +41,8 @@ pub enum Input {
     FilterHits(u32, Result<Vec<EntryKey>, String>),
     /// Work on the picture cache ended.
     PictureTaskDone(PictureTaskDone),
-    /// A user's external command ended: with what it printed, or with an error as a sentence.
-    Ran(RunPurpose, Result<Option<String>, String>),
+    /// A user's external command ended, with what it printed.
+    Ran(RunPurpose, Result<Option<String>, RunFailure>),
     /// A command failed at once, and this one is to be tried in its place.
     TryNext(Box<ExternalRun>),
     /// A login was written to the credentials file. If the write failed, the error is a sentence.

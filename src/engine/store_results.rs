@@ -74,23 +74,11 @@ fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
 /// Reverts the change of a failed store job, because the change is already shown.
 fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Effect> {
     let mut effects = Vec::new();
-    match stored.subject {
-        JobSubject::ListMark => engine.undo.step_fails(),
-        JobSubject::Filter(filter) => {
-            let saved = entry_filters::failed(engine, filter);
-            effects.extend(saved.into_iter().flat_map(|id| undo::undo_this(engine, now, id)));
-        }
-        JobSubject::Poll(_)
-        | JobSubject::History(_)
-        | JobSubject::Records
-        | JobSubject::Rows(_)
-        | JobSubject::Entry(_)
-        | JobSubject::Publications(_)
-        | JobSubject::NewEntries
-        | JobSubject::Attached
-        | JobSubject::Change
-        | JobSubject::Keeping
-        | JobSubject::Display => {}
+    if stored.subject == JobSubject::ListMark {
+        engine.undo.step_fails();
+    } else if let JobSubject::Filter(filter) = stored.subject {
+        let saved = entry_filters::failed(engine, filter);
+        effects.extend(saved.into_iter().flat_map(|id| undo::undo_this(engine, now, id)));
     }
     effects.extend(failed_write::revert(engine, now, stored.id));
     effects
@@ -121,7 +109,7 @@ pub(super) fn stored_or_failed(
         Err(ref why) => {
             let why = why.clone();
             if engine.pending.contains_key(&stored.id) {
-                // The screen reports each refused change.
+                // Each refused change is reported.
                 engine.room_awaited = None;
             }
             let mut effects = roll_back(engine, now, &stored);

@@ -17,6 +17,7 @@ use super::store::{Store, StoreError, StoreHandle};
 use crate::engine::event::Event;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
+use backissue_core::InputFlaw;
 
 /// The functions of the main loop that a visit can use.
 pub trait Host {
@@ -27,7 +28,7 @@ pub trait Host {
     /// Shows a problem that only the user can fix, a sentence.
     fn complain(&mut self, why: String);
     /// Returns the HTTP client. The error is a sentence.
-    fn http(&mut self) -> Result<Arc<Http>, String>;
+    fn http(&mut self) -> Result<Arc<Http>, InputFlaw>;
     /// Calls the watcher after each input until it returns `true`.
     fn watch(&mut self, watcher: Watcher);
     /// Ends the main loop.

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use super::regular_files::{self, put_in_place};
 use super::signals::Stops;
 use super::store::{is_backup, is_data_folder};
-use super::system::words::system_words;
 use backissue_core::publish::GENERATOR_MARK;
 use backissue_core::simulate::FIGURE_MARK;
 
@@ -104,29 +103,29 @@ impl FileKind {
 /// Interval between two checks whether a stop signal arrived while a pipe takes no data.
 const STOP_LOOK: Duration = Duration::from_millis(100);
 
-/// Writes a file. The error is a fragment that gives the reason.
-pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> {
+/// Writes a file.
+pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> io::Result<()> {
     if file.path == "-" {
-        return Err("it must be a file; for one named '-', write './-'".to_owned());
+        return Err(io::Error::other("it must be a file; for one named '-', write './-'"));
     }
     let target = link_target(Path::new(&file.path));
     refuse_loss(&target, file)?;
     let is_published = file.kind == FileKind::Published;
     if is_published {
-        std::fs::create_dir_all(folder_of(&target)).map_err(|error| system_words(&error))?;
+        std::fs::create_dir_all(folder_of(&target))?;
     }
     let is_new = is_published && !target.exists();
-    write_whole(&target, write).map_err(|error| system_words(&error))?;
+    write_whole(&target, write)?;
     if is_new {
         // Web servers run as another user.
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-        std::fs::set_permissions(&target, mode).map_err(|error| system_words(&error))?;
+        std::fs::set_permissions(&target, mode)?;
     }
     Ok(())
 }
 
 /// Refuses a path in a data folder, and an existing file of another kind without `--force`.
-fn refuse_loss(target: &Path, file: &NamedFile) -> Result<(), String> {
+fn refuse_loss(target: &Path, file: &NamedFile) -> io::Result<()> {
     refuse_data_folder(target)?;
     let is_file = std::fs::metadata(target).is_ok_and(|found| found.is_file());
     if file.force || !is_file || is_open_file(target) {
@@ -139,22 +138,22 @@ fn refuse_loss(target: &Path, file: &NamedFile) -> Result<(), String> {
     match read {
         Ok(0) => Ok(()),
         Ok(_) if file.kind.fits(&start) => Ok(()),
-        Ok(_) | Err(_) => Err(format!(
+        Ok(_) | Err(_) => Err(io::Error::other(format!(
             "the existing file is not a {what}: choose another name, or overwrite it with '{command} --force'"
-        )),
+        ))),
     }
 }
 
-/// Refuses a file in a data folder. The error is a fragment.
-pub(super) fn refuse_data_folder(target: &Path) -> Result<(), String> {
+/// Refuses a file in a data folder.
+pub(super) fn refuse_data_folder(target: &Path) -> io::Result<()> {
     // If the folder does not exist, use an empty path, because no file can be overwritten.
     let existing = target.ancestors().skip(1).find(|folder| folder.exists());
     let folder = existing.unwrap_or_else(|| folder_of(target)).canonicalize().unwrap_or_default();
     match folder.ancestors().find(|folder| is_data_folder(folder)) {
-        Some(data) => Err(format!(
+        Some(data) => Err(io::Error::other(format!(
             "backissue keeps its own data in {}: choose another folder",
             data.display()
-        )),
+        ))),
         None => Ok(()),
     }
 }
@@ -400,11 +399,11 @@ mod tests {
         };
         for name in ["data/store/db", "data/new", "data/store/../new", "door/db", "link", "nowhere"]
         {
-            let why = to(name, FileKind::Opml, true).unwrap_err();
+            let why = to(name, FileKind::Opml, true).unwrap_err().to_string();
             assert!(why.contains("its own data in"), "{name}: {why}");
         }
         assert_eq!(std::fs::read(at("data/store/db")).unwrap(), b"precious");
-        let why = to("notes", FileKind::Opml, false).unwrap_err();
+        let why = to("notes", FileKind::Opml, false).unwrap_err().to_string();
         assert!(why.contains("'backissue export --force'"), "{why}");
         assert_eq!(std::fs::read(at("notes")).unwrap(), b"precious");
         for (name, force) in [("notes", true), ("notes", false), ("none", false), ("new", false)] {

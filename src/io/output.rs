@@ -13,7 +13,6 @@ use super::owner::messages::Progress;
 use super::processes::browser;
 use super::signals::Stops;
 use crate::engine::external::external_command::ExternalCommand;
-use crate::io::system::words::system_words;
 
 /// Maximum size of a file that a command reads, bytes.
 pub const FILE_BYTES_MAX: usize = 512 * 1024 * 1024;
@@ -30,13 +29,12 @@ pub trait CommandOutput {
     fn is_closed(&self) -> bool;
     /// Shows the progress of the command if the output is a terminal. `None` removes the display.
     fn show_progress(&self, progress: Option<Progress>);
-    /// Reads a file, or standard input (`-`), of at most [`FILE_BYTES_MAX`] bytes. The error is a fragment that gives the reason.
-    fn read_file(&self, path: &str) -> Result<Vec<u8>, String>;
-    /// Writes a file, completely or not at all. The error is a fragment that gives the reason.
-    fn write_file(&self, file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String>;
-    /// Opens a link with `command`, which already contains the link, or in the browser if there is no command. The error is a
-    /// sentence.
-    fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> Result<(), String>;
+    /// Reads a file, or standard input (`-`), of at most [`FILE_BYTES_MAX`] bytes.
+    fn read_file(&self, path: &str) -> io::Result<Vec<u8>>;
+    /// Writes a file, completely or not at all.
+    fn write_file(&self, file: &NamedFile, write: &mut WriteFile<'_>) -> io::Result<()>;
+    /// Opens a link with `command`, which already contains the link, or in the browser if there is no command.
+    fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> io::Result<()>;
 }
 
 /// Output to the terminal of this process, and access to files as this process.
@@ -99,20 +97,19 @@ impl CommandOutput for OwnOutput {
         bar.tick();
     }
 
-    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read_file(&self, path: &str) -> io::Result<Vec<u8>> {
         let named = path.to_owned();
-        let read = read_unless_stopped(move || match named.as_str() {
+        read_unless_stopped(move || match named.as_str() {
             "-" => read_limited(io::stdin()),
             path => std::fs::File::open(path).and_then(read_limited),
-        });
-        read.map_err(|error| system_words(&error))
+        })
     }
 
-    fn write_file(&self, file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> {
+    fn write_file(&self, file: &NamedFile, write: &mut WriteFile<'_>) -> io::Result<()> {
         named_files::write(file, write)
     }
 
-    fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> Result<(), String> {
+    fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> io::Result<()> {
         browser::open_with(link, command)
     }
 }

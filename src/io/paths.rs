@@ -1,7 +1,10 @@
 //! Paths that the user types: expands `~`, completes paths on Tab, and writes subscriptions or entries to a file.
 
+use std::io;
+
 use super::named_files::{self, FileKind, NamedFile};
 use super::store::Texts;
+use super::system::words::system_words;
 use crate::engine::entries::entry_view::{EntryView, FeedOfEntry};
 use crate::engine::input::Input;
 use crate::ui::input::ScreenInput;
@@ -64,12 +67,16 @@ pub(super) fn complete_path(typed: &str) -> Option<String> {
     (agreed.len() > begun.len()).then(|| format!("{prefix}{agreed}"))
 }
 
+fn not_written(path: &str, error: &io::Error) -> ScreenInput {
+    Input::Trouble(format!("'{path}' cannot be written: {}", system_words(error))).into()
+}
+
 /// Writes the subscriptions to a file. Returns an input that reports the result to the screen.
 pub(super) fn export(path: &str, text: &str) -> ScreenInput {
     let file = NamedFile { path: expand_home(path), kind: FileKind::Opml, force: false };
     match named_files::write(&file, &mut |file| file.write_all(text.as_bytes())) {
         Ok(()) => ScreenInput::Told(format!("the subscriptions were written to {path}")),
-        Err(why) => Input::Trouble(format!("'{path}' cannot be written: {why}")).into(),
+        Err(error) => not_written(path, &error),
     }
 }
 
@@ -97,7 +104,7 @@ pub(super) fn save_entries(
             let entries = counted_words(entries.len(), "entry", "entries");
             ScreenInput::Told(format!("{entries} written to {path}"))
         }
-        Err(why) => Input::Trouble(format!("'{path}' cannot be written: {why}")).into(),
+        Err(error) => not_written(path, &error),
     }
 }
 

@@ -21,6 +21,7 @@ use super::processes::{clipboard, desktop_notes, feed_sources, run_command};
 use super::store::{
     RuleHits, Store, StoreError, StoreHandle, StoreThread, Texts, catch_sled_panic,
 };
+use super::system::words::system_words;
 use super::{clock, paths};
 use crate::engine::effect::Effect;
 use crate::engine::external::external_run::ExternalRun;
@@ -38,6 +39,7 @@ use backissue_core::feed::opml::read_list;
 use backissue_core::feed::opml::subscription_list::Opml;
 use backissue_core::filters::EntryFilter;
 use backissue_core::schedule::learning;
+use backissue_core::{InputFlaw, flaw};
 
 /// Maximum size, in bytes, of markup that is laid out on the main loop. Laying out this size takes a fraction of a millisecond.
 const AT_ONCE_BYTES: usize = 8 * 1024;
@@ -103,7 +105,7 @@ impl Performer {
     }
 
     /// Returns the HTTP client. The error is a sentence.
-    pub fn http(&mut self) -> Result<Arc<Http>, String> {
+    pub fn http(&mut self) -> Result<Arc<Http>, InputFlaw> {
         let http = match self.http.take() {
             Some(http) => http,
             None => Arc::new(Http::new(&self.network, Limits::default())?),
@@ -207,7 +209,7 @@ impl Performer {
             Effect::Reconnect(settings) => {
                 (self.network, self.http) = (*settings, None);
                 if let Err(why) = self.http() {
-                    self.answers.send(Input::Trouble(why).into()).ok();
+                    self.answers.send(Input::Trouble(why.into()).into()).ok();
                 }
             }
             Effect::KeepLogin(login) => {
@@ -252,7 +254,7 @@ impl Performer {
             durable.await.ok();
             match http {
                 Ok(http) => feed_sources::fetch(&http, &network, request).await,
-                Err(why) => failed(why),
+                Err(why) => failed(why.into()),
             }
         });
         tokio::spawn(async move {
@@ -312,7 +314,7 @@ impl Performer {
         let (http, file) = (self.http(), AccountFile::of_network(&self.network));
         let runtime = tokio::runtime::Handle::current();
         let add = move || login::add(http?, runtime, file, &typed);
-        let failed = ScreenInput::AccountAdded(Err("the login failed".to_owned()));
+        let failed = ScreenInput::AccountAdded(Err("the login failed".into()));
         self.off_the_loop(move || Some(ScreenInput::AccountAdded(add())), Some(failed));
     }
 
@@ -325,7 +327,7 @@ impl Performer {
                 // If this fails, the next account of this name compares everything all the same.
                 store.change_account_state(&name, |_| None).ok();
             }));
-            failed.map(|why| Input::Trouble(why).into())
+            failed.map(|why| Input::Trouble(why.into()).into())
         };
         self.off_the_loop(forget, None);
     }
@@ -416,16 +418,16 @@ fn read_import(path: &str) -> ScreenInput {
             refused.extend(read.left_out());
             ScreenInput::ListRead(Box::new(ImportedList { wanted, searches, refused }))
         }
-        Err(why) => Input::Trouble(why).into(),
+        Err(why) => Input::Trouble(why.into()).into(),
     }
 }
 
 /// Reads a list of subscriptions. The error is a sentence.
-fn read_opml(path: &str) -> Result<Opml, String> {
-    let read = OwnOutput::default()
-        .read_file(&paths::dropped_path(path))
-        .and_then(|bytes| read_list(&bytes));
-    read.map_err(|why| format!("'{path}' cannot be imported: {why}"))
+fn read_opml(path: &str) -> Result<Opml, InputFlaw> {
+    let read = OwnOutput::default().read_file(&paths::dropped_path(path));
+    let read = read.map_err(|error| InputFlaw::from(system_words(&error)));
+    let read = read.and_then(|bytes| read_list(&bytes));
+    read.map_err(|why| flaw!("'{path}' cannot be imported: {why}"))
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::input::ScreenInput;
 use crate::ui::settings::ScreenSettings;
+use backissue_core::InputFlaw;
 
 /// Maximum number of inputs handled between two drawings of the screen.
 const INPUTS_A_FRAME: usize = 256;
@@ -170,7 +171,7 @@ impl<P: Program> Runtime<P> {
 
     /// Creates the HTTP client before its first use, to report errors in its settings early.
     pub fn prepare_network(&mut self) -> Result<(), StartError> {
-        self.performer.http().map(drop).map_err(StartError::System)
+        self.performer.http().map(drop).map_err(|why| StartError::System(why.into()))
     }
 
     /// Returns the data folder.
@@ -333,7 +334,9 @@ impl<P: Program> Runtime<P> {
             } else if let ScreenEffect::Engine(Effect::Open(address)) = effect {
                 match browser::in_browser(&address) {
                     Ok(run) => self.run(run),
-                    Err(why) => ending = self.tell_alone(Input::Trouble(why)).or(ending),
+                    Err(why) => {
+                        ending = self.tell_alone(Input::Trouble(why.to_string())).or(ending);
+                    }
                 }
             } else {
                 ending = self.performer.perform(effect).or(ending);
@@ -379,7 +382,7 @@ impl<P: Program> Host for Runtime<P> {
         self.ending = self.tell_alone(Input::Trouble(why)).or(self.ending);
     }
 
-    fn http(&mut self) -> Result<Arc<Http>, String> {
+    fn http(&mut self) -> Result<Arc<Http>, InputFlaw> {
         self.performer.http()
     }
 

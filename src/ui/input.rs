@@ -12,6 +12,7 @@ use crate::engine::entries::filter_work::FilterPreview;
 use crate::engine::input::Input;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
+use backissue_core::InputFlaw;
 
 /// An input of the screen.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +55,7 @@ pub enum ScreenInput {
     /// A text was copied, or the list of subscriptions or entries were written to a file. The text is a message for the user.
     Told(String),
     /// An account was added, with this name, or the reason that it was not, a sentence.
-    AccountAdded(Result<String, String>),
+    AccountAdded(Result<String, InputFlaw>),
     /// A list of subscriptions was read from a file and can be imported.
     ListRead(Box<ImportedList>),
     /// The configuration file was saved and read again.

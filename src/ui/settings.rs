@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use super::keys::key_bindings::{KeyPreset, Keymap};
+use backissue_core::{InputFlaw, flaw};
 
 /// The settings in `[ui]` and `[keys]`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -114,9 +115,9 @@ pub enum MarkRead {
 const MARK_READ_SECONDS_MAX: i64 = 3600;
 
 impl TryFrom<String> for MarkRead {
-    type Error = String;
+    type Error = InputFlaw;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, InputFlaw> {
         match text.as_str() {
             "open" => return Ok(Self::Open),
             "leave" => return Ok(Self::Leave),
@@ -128,7 +129,7 @@ impl TryFrom<String> for MarkRead {
         let seconds = seconds.filter(|seconds| (1..=MARK_READ_SECONDS_MAX).contains(seconds));
         let delay = seconds.and_then(TimeDelta::try_seconds);
         delay.map(Self::After).ok_or_else(|| {
-            format!(
+            flaw!(
                 "'{text}' is not a time to mark entries as read: \"open\", \"leave\", \"scroll\", \"never\", or seconds such as \"2s\""
             )
         })

@@ -45,9 +45,7 @@ pub(in crate::cli) fn run(options: &Options, args: &ServiceArgs) -> Result<Done,
 }
 
 fn install(starter: ServiceStarter, options: &Options, file: &Path) -> Result<Done, Failure> {
-    let cannot = |error: std::io::Error| {
-        Failure::new(format!("{} cannot be written: {}", file.display(), system_words(&error)))
-    };
+    let cannot = |error: std::io::Error| Failure::unwritten(file.display(), &error);
     let program = std::env::current_exe().map_err(|error| {
         Failure::new(format!("the path of this program is unknown: {}", system_words(&error)))
     })?;

@@ -128,9 +128,7 @@ fn put_configuration(options: &Options, text: &str) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    let cannot = |error: io::Error| {
-        Failure::new(format!("{} cannot be written: {}", path.display(), system_words(&error)))
-    };
+    let cannot = |error: io::Error| Failure::unwritten(path.display(), &error);
     path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(cannot)?;
     replace_private(&path, text.as_bytes()).map_err(cannot)?;
     console::tell(&format!("  the configuration was written to {}", path.display()));

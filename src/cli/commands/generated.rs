@@ -38,10 +38,8 @@ pub(in crate::cli) fn man(args: &ManArgs) -> Result<Done, Failure> {
 
 /// Writes the manual pages of all commands to a folder.
 fn write_pages(command: &clap::Command, folder: &Path, force: bool) -> Result<Done, Failure> {
-    let cannot = |path: &Path, why: &str| {
-        Failure::new(format!("{} cannot be written: {why}", path.display()))
-    };
-    std::fs::create_dir_all(folder).map_err(|error| cannot(folder, &system_words(&error)))?;
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::unwritten(folder.display(), &error))?;
     let mut waiting = vec![(command, "backissue".to_owned())];
     while let Some((command, name)) = waiting.pop() {
         let path = folder.join(format!("{name}.1"));
@@ -49,7 +47,7 @@ fn write_pages(command: &clap::Command, folder: &Path, force: bool) -> Result<Do
         let text = path.to_string_lossy().into_owned();
         let file = NamedFile { path: text, kind: FileKind::ManualPage, force };
         let written = named_files::write(&file, &mut |file| file.write_all(&page));
-        written.map_err(|why| cannot(&path, &why))?;
+        written.map_err(|error| Failure::unwritten(&file.path, &error))?;
         let inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
         waiting.extend(inner.map(|inner| (inner, format!("{name}-{}", inner.get_name()))));
     }

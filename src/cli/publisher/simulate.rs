@@ -17,6 +17,7 @@ use crate::cli::session::Failure;
 use crate::io::console;
 use crate::io::named_files::{self, FileKind, NamedFile};
 use crate::io::system::words::system_words;
+use backissue_core::InputFlaw;
 use backissue_core::simulate::{
     Conditions, ExperimentInputs, FeedOutcome, PollPolicy, RulesHelp, Score, SimulatedFeed, Wanted,
     WeekRules, experiment, read_budgets, read_rules, read_source, table,
@@ -44,8 +45,8 @@ pub(in crate::cli) fn run(args: &SimulateArgs) -> Result<Done, Failure> {
         Some(path) => {
             let path = path.to_string_lossy().into_owned();
             let file = NamedFile { path, kind: FileKind::Retrievals, force: args.force };
-            let cannot = |why| Failure::new(format!("{} cannot be written: {why}", file.path));
-            named_files::write(&file, &mut simulate).map_err(cannot)
+            let written = named_files::write(&file, &mut simulate);
+            written.map_err(|error| Failure::unwritten(&file.path, &error))
         }
     };
     done?;
@@ -81,7 +82,7 @@ fn draw_figures(
     };
     let file = simulate_figures::svg_file(path, args.force);
     named_files::write(&file, &mut |out| out.write_all(page.svg().as_bytes()))
-        .map_err(|why| Failure::new(format!("{} cannot be written: {why}", file.path)))
+        .map_err(|error| Failure::unwritten(&file.path, &error))
 }
 
 /// Simulates all feeds, and writes the polls to `out` if they are wanted.
@@ -291,7 +292,7 @@ fn read_sources(path: &std::path::Path) -> Result<Vec<SimulatedFeed>, Failure> {
 
 fn optional<T: Default>(
     path: Option<&std::path::Path>,
-    read: fn(&str) -> Result<T, String>,
+    read: fn(&str) -> Result<T, InputFlaw>,
 ) -> Result<T, Failure> {
     let Some(path) = path else { return Ok(T::default()) };
     read(&read_text(path)?).map_err(|wrong| Failure::new(format!("{}: {wrong}", path.display())))

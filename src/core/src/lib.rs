@@ -119,3 +119,5 @@ pub mod schedule;
 pub mod search;
 pub mod simulate;
 pub mod words;
+
+pub use words::InputFlaw;

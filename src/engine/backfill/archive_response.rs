@@ -7,11 +7,11 @@ use chrono::{DateTime, Utc};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::current_document::archive_address;
-use crate::engine::poll::fetch::{Answer, AnswerBody, FailureClass, FetchFailure, Fetched};
+use crate::engine::poll::fetch::{Answer, AnswerBody, FetchFailure, Fetched};
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::overrun::OverrunVerdict;
 use backissue_core::history::{ArchiveFailure, DocumentKind, Polled};
-use backissue_core::schedule::{FeedStatus, Wait};
+use backissue_core::schedule::{FeedStatus, PollFailure, Wait};
 
 /// A subscription document to record in [`Subscription::history`], with the circumstances of its fetch.
 #[derive(Debug, Clone, Copy)]
@@ -149,15 +149,14 @@ pub fn classify_archive(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
 
 /// Converts a failed fetch to the failure of an archive request.
 fn failure(failure: FetchFailure) -> ArchiveFailure {
-    let (class, why) = (failure.class(), failure.to_string());
-    match (class, failure) {
-        (_, FetchFailure::TooLarge(limit)) => ArchiveFailure::TooLarge(limit),
-        (FailureClass::BadAddress | FailureClass::Insecure | FailureClass::Blocked, _) => {
-            ArchiveFailure::Blocked(why)
-        }
-        (FailureClass::TooLarge | FailureClass::Unreadable, _) => ArchiveFailure::Unreadable(why),
-        (FailureClass::Unreachable | FailureClass::Unanswered, _) => {
-            ArchiveFailure::Unanswered(why)
-        }
+    let why = failure.to_string();
+    if let FetchFailure::TooLarge(limit) = failure {
+        ArchiveFailure::TooLarge(limit)
+    } else if failure.is_of_address() {
+        ArchiveFailure::Blocked(why)
+    } else if failure.for_schedule() == PollFailure::Unreadable {
+        ArchiveFailure::Unreadable(why)
+    } else {
+        ArchiveFailure::Unanswered(why)
     }
 }

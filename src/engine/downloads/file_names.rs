@@ -6,6 +6,7 @@ use chrono_tz::Tz;
 use super::record::Download;
 use backissue_core::feed::characters::is_hidden;
 use backissue_core::feed::text::one_line;
+use backissue_core::{InputFlaw, flaw};
 
 /// Maximum length of one part of a path in bytes. File systems allow 255; the rest is for a number, the extension and `.part`.
 const PART_BYTES_MAX: usize = 200;
@@ -30,26 +31,26 @@ impl Default for NameTemplate {
 
 impl NameTemplate {
     /// Checks a template. The error is a sentence.
-    pub fn new(text: &str) -> Result<Self, String> {
+    pub fn new(text: &str) -> Result<Self, InputFlaw> {
         let mut rest = text;
         while let Some((_, after)) = rest.split_once('{') {
             let Some((name, behind)) = after.split_once('}') else {
-                return Err(format!("'{text}': a brace is not closed"));
+                return Err(flaw!("'{text}': a brace is not closed"));
             };
             if !PLACES.iter().any(|place| place.trim_matches(['{', '}']) == name) {
                 let known = PLACES.join(", ");
-                return Err(format!("'{text}': {{{name}}} is not one of {known}"));
+                return Err(flaw!("'{text}': {{{name}}} is not one of {known}"));
             }
             rest = behind;
         }
         let parts: Vec<&str> = text.split('/').map(str::trim).collect();
         if parts.iter().any(|part| matches!(*part, "" | "." | "..")) || parts.len() > PARTS_MAX {
-            return Err(format!(
+            return Err(flaw!(
                 "'{text}' must be a path below the folder, such as {{feed}}/{{date}} {{title}}"
             ));
         }
         if text.contains(|char: char| char.is_control()) {
-            return Err(format!("'{}' contains a control character", text.escape_debug()));
+            return Err(flaw!("'{}' contains a control character", text.escape_debug()));
         }
         Ok(Self(text.to_owned()))
     }

@@ -1,5 +1,6 @@
 //! Hours of the day without desktop notifications.
 
+use backissue_core::{InputFlaw, flaw};
 use chrono::{DateTime, NaiveTime, Utc};
 use serde::Deserialize;
 
@@ -13,16 +14,14 @@ pub struct QuietHours {
 }
 
 impl TryFrom<String> for QuietHours {
-    type Error = String;
+    type Error = InputFlaw;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, InputFlaw> {
         let time = |text: &str| NaiveTime::parse_from_str(text.trim(), "%H:%M").ok();
         let hours = text.split_once('-').and_then(|(from, to)| {
             Some(Self { from: time(from)?, to: time(to)? }).filter(|hours| hours.from != hours.to)
         });
-        hours.ok_or_else(|| {
-            format!("'{text}' is not a span of hours; write it like \"22:00-07:00\"")
-        })
+        hours.ok_or_else(|| flaw!("'{text}' is not a span of hours; write it like \"22:00-07:00\""))
     }
 }
 

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::link_place::{LINK, check_link_place};
+use backissue_core::{InputFlaw, flaw};
 
 /// Placeholder for the title of an entry in a command.
 const TITLE: &str = "{title}";
@@ -59,7 +60,7 @@ pub struct ExternalCommand {
 
 impl ExternalCommand {
     /// Parses a command as the user types it. The error is a sentence.
-    pub fn typed(text: &str) -> Result<Self, String> {
+    pub fn typed(text: &str) -> Result<Self, InputFlaw> {
         let words =
             shell_words::split(text).map_err(|_| format!("a quote in '{text}' is not closed"))?;
         Self::listed(words)
@@ -67,7 +68,7 @@ impl ExternalCommand {
 
     /// Parses a command as the user types it at a prompt, and refuses the words by which a shell connects programs and files, because
     /// the program would get them as arguments. The error is a sentence that shows what to type.
-    pub fn typed_at_prompt(text: &str) -> Result<Self, String> {
+    pub fn typed_at_prompt(text: &str) -> Result<Self, InputFlaw> {
         let command = Self::typed(text)?;
         // A word within quotes was meant as it is.
         let is_bare = |word: &&String| text.split_whitespace().any(|bare| bare == word.as_str());
@@ -75,7 +76,7 @@ impl ExternalCommand {
             SHELL_WORDS.contains(&word.as_str()) || word.starts_with('>') || word.starts_with("2>")
         };
         match command.words.iter().find(|word| is_of_shell(word) && is_bare(word)) {
-            Some(word) => Err(format!(
+            Some(word) => Err(flaw!(
                 "no shell runs the command, so '{word}' would be an argument: type sh -c '{}'",
                 text.trim()
             )),
@@ -84,7 +85,7 @@ impl ExternalCommand {
     }
 
     /// Parses a command from a list of words. The error is a sentence.
-    pub fn listed(words: Vec<String>) -> Result<Self, String> {
+    pub fn listed(words: Vec<String>) -> Result<Self, InputFlaw> {
         let (mut asked, mut json) = (false, false);
         let mut words = std::collections::VecDeque::from(words);
         while let Some(first) = words.front_mut() {
@@ -139,7 +140,7 @@ impl ExternalCommand {
 
     /// Checks that the command does not use an address as code for an interpreter (SPEC G.52). The error is a sentence that shows
     /// the right form.
-    pub fn check_for_links(&self) -> Result<(), String> {
+    pub fn check_for_links(&self) -> Result<(), InputFlaw> {
         check_link_place(&self.words)
     }
 
@@ -149,7 +150,7 @@ impl ExternalCommand {
     }
 
     /// Checks that a step of an own command does not use an address or a title as code (SPEC G.52). The error is a sentence.
-    pub fn check_for_values(&self) -> Result<(), String> {
+    pub fn check_for_values(&self) -> Result<(), InputFlaw> {
         let words: Vec<String> = self.words.iter().map(|word| word.replace(TITLE, LINK)).collect();
         let has_any = words.iter().any(|word| word.contains(LINK));
         if has_any { check_link_place(&words) } else { Ok(()) }

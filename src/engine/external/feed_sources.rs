@@ -6,19 +6,20 @@ use crate::engine::feeds::addresses::{address_of, web_address};
 use crate::engine::settings::NetworkSettings;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::opml::feed_source::FeedSource;
+use backissue_core::{InputFlaw, flaw};
 
 /// Maximum length of the address of a file or program, in bytes.
 const BYTES_MAX: usize = 8_192;
 
 /// Parses the address of a file or program as the user types it, and returns the form in which it is stored. Returns `None` for an
 /// address of the web. The error is a sentence.
-pub(in crate::engine) fn source_address(typed: &str) -> Option<Result<String, String>> {
+pub(in crate::engine) fn source_address(typed: &str) -> Option<Result<String, InputFlaw>> {
     let source = FeedSource::of(typed);
     if source == FeedSource::Web {
         return None;
     }
     if typed.len() > BYTES_MAX || typed.contains(char::is_control) {
-        return Some(Err(format!(
+        return Some(Err(flaw!(
             "an address with '{}' must be one line of at most {BYTES_MAX} bytes",
             typed.split_inclusive(':').next().unwrap_or_default()
         )));
@@ -30,9 +31,9 @@ pub(in crate::engine) fn source_address(typed: &str) -> Option<Result<String, St
     })
 }
 
-fn file_address(typed: &str) -> Result<String, String> {
+fn file_address(typed: &str) -> Result<String, InputFlaw> {
     let wrong = || {
-        format!(
+        flaw!(
             "'{typed}' is not the address of a file; it should look like file:///home/me/feed.xml"
         )
     };
@@ -41,24 +42,24 @@ fn file_address(typed: &str) -> Result<String, String> {
     if is_path { Ok(url.into()) } else { Err(wrong()) }
 }
 
-fn filter_address(command: &str, url: &str) -> Result<String, String> {
+fn filter_address(command: &str, url: &str) -> Result<String, InputFlaw> {
     if url.is_empty() {
         return Err(
             "a filter needs a command and an address: filter:COMMAND:https://site.example/feed"
-                .to_owned(),
+                .into(),
         );
     }
     check_command(command)?;
     if without_logins(url) != url {
         return Err(
             "leave the login out of the address of a filter; add it to [[network.credentials]]"
-                .to_owned(),
+                .into(),
         );
     }
     web_address(url).map(|url| format!("filter:{command}:{url}"))
 }
 
-fn check_command(command: &str) -> Result<(), String> {
+fn check_command(command: &str) -> Result<(), InputFlaw> {
     // The address is stored, shown and exported.
     if without_logins(command) != command {
         return Err(
@@ -68,7 +69,7 @@ fn check_command(command: &str) -> Result<(), String> {
     let parsed = ExternalCommand::typed_at_prompt(command)?;
     let program = parsed.program();
     if program.contains('/') && !program.starts_with(['/', '~']) {
-        return Err(format!(
+        return Err(flaw!(
             "'{program}' depends on the folder in which backissue runs: write its whole path"
         ));
     }
@@ -90,11 +91,11 @@ pub fn source_words(url: &str) -> Option<String> {
 }
 
 /// Checks that the program of a feed may run: always if the feed has no program. The error is a sentence that names the setting.
-pub fn check_allowed(url: &str, settings: &NetworkSettings) -> Result<(), String> {
+pub fn check_allowed(url: &str, settings: &NetworkSettings) -> Result<(), InputFlaw> {
     if settings.allow_sources || !FeedSource::of(url).is_program() {
         return Ok(());
     }
-    Err("this feed runs a program: to allow that, set allow_sources = true under [commands] in your configuration".to_owned())
+    Err("this feed runs a program: to allow that, set allow_sources = true under [commands] in your configuration".into())
 }
 
 /// Parses the address of a feed to subscribe to. Refuses a program that may not run, and a file or program in an account, because
@@ -102,10 +103,10 @@ pub fn check_allowed(url: &str, settings: &NetworkSettings) -> Result<(), String
 pub(in crate::engine) fn allowed_address(
     wanted: &Subscribe,
     settings: &NetworkSettings,
-) -> Result<String, String> {
+) -> Result<String, InputFlaw> {
     let url = address_of(&wanted.address)?;
     if wanted.feed_settings.account.is_some() && FeedSource::of(&url) != FeedSource::Web {
-        return Err("a server cannot subscribe to files and programs of this machine".to_owned());
+        return Err("a server cannot subscribe to files and programs of this machine".into());
     }
     check_allowed(&url, settings).map(|()| url)
 }

@@ -8,6 +8,7 @@
 //! A program that passes all its arguments to a shell, such as `ssh`, cannot be recognized. In such a command, the user must quote
 //! `{link}`.
 
+use backissue_core::{InputFlaw, flaw};
 /// Placeholder for the address in a command.
 pub(super) const LINK: &str = "{link}";
 
@@ -59,24 +60,24 @@ const INTERPRETERS: [&str; 24] = [
 ];
 
 /// Checks that a command does not use an address as code. The error is a sentence that shows the right form.
-pub(super) fn check_link_place(words: &[String]) -> Result<(), String> {
+pub(super) fn check_link_place(words: &[String]) -> Result<(), InputFlaw> {
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     // Without a placeholder, the address is added as the last word.
     if !words.iter().any(|word| word.contains(LINK)) {
         words.push(LINK);
     }
     if words.first().is_some_and(|program| program.contains(LINK)) {
-        return Err(format!("{LINK} must not name the program that is started"));
+        return Err(flaw!("{LINK} must not name the program that is started"));
     }
     for (place, word) in words.iter().enumerate().filter(|(_, word)| word.contains(LINK)) {
         if !is_alone(word) {
-            return Err(format!(
+            return Err(flaw!(
                 "{LINK} must be a separate word, or the value in 'name={LINK}': '{word}' is neither"
             ));
         }
         let before = words.get(..place).unwrap_or_default();
         if let Some(option) = code_option(before, word) {
-            return Err(format!(
+            return Err(flaw!(
                 "{LINK} must not be the code that '{option}' runs, because the publisher wrote the address. Put \
                  the code after '{option}' and {LINK} after the code, as in sh -c 'firefox \"$1\"' sh {LINK}; if \
                  '{option}' takes no code, put {LINK} before it"
@@ -159,8 +160,9 @@ fn takes_name_first(option: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::engine::external::external_command::ExternalCommand;
+    use backissue_core::InputFlaw;
 
-    fn check(text: &str) -> Result<(), String> {
+    fn check(text: &str) -> Result<(), InputFlaw> {
         ExternalCommand::typed(text).unwrap().check_for_links()
     }
 

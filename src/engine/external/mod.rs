@@ -7,3 +7,4 @@ pub mod feed_sources;
 mod link_place;
 pub mod open_rules;
 pub mod run_external;
+pub mod run_failure;

@@ -1,6 +1,7 @@
 //! Programs that open certain addresses or files: the section `[open]` of the configuration.
 
 use super::external_command::ExternalCommand;
+use backissue_core::{InputFlaw, flaw};
 
 /// A program that opens the addresses or files that a pattern matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +20,7 @@ enum OpenPattern {
 
 impl OpenRule {
     /// Reads a pattern: `audio/*`, `application/pdf`, `youtube.com` or `example.org/videos`. The error is a sentence.
-    pub fn new(pattern: &str, command: ExternalCommand) -> Result<Self, String> {
+    pub fn new(pattern: &str, command: ExternalCommand) -> Result<Self, InputFlaw> {
         const KINDS: [&str; 6] = ["audio/", "video/", "image/", "text/", "application/", "font/"];
         let lower = pattern.trim().to_ascii_lowercase();
         if KINDS.iter().any(|kind| lower.starts_with(kind)) {
@@ -31,7 +32,7 @@ impl OpenRule {
         let bare = bare.strip_prefix("www.").unwrap_or(bare);
         let (host, path) = bare.split_once('/').unwrap_or((bare, ""));
         if host.is_empty() || host.contains(|c: char| c.is_whitespace() || "*@?#".contains(c)) {
-            return Err(format!(
+            return Err(flaw!(
                 "'{pattern}' is neither a site, such as youtube.com, nor a media type, such as audio/*"
             ));
         }

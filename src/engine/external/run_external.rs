@@ -3,6 +3,7 @@
 use super::external_command::ExternalCommand;
 use super::external_run::{ExternalRun, RunInput, RunPurpose};
 use super::open_rules::{command_for_link, command_for_media};
+use super::run_failure::RunFailure;
 use crate::engine::effect::Effect;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::state::Engine;
@@ -76,11 +77,11 @@ pub fn is_web_address(address: &str) -> bool {
 pub fn tell_end(
     engine: &mut Engine,
     purpose: RunPurpose,
-    ended: Result<Option<String>, String>,
+    ended: Result<Option<String>, RunFailure>,
 ) -> Option<Effect> {
     match (purpose, ended) {
         (_, Err(why)) => {
-            let why = one_line(&why, TOLD_CHARS_MAX);
+            let why = one_line(&why.to_string(), TOLD_CHARS_MAX);
             if purpose == RunPurpose::News {
                 engine.notifications.failure = Some(why.clone());
             }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chosen_settings::FeedSettings;
 use super::subscription::{GivenBy, NamedBy};
-use crate::engine::poll::fetch::{AddressSource, CONNECTING, FailureClass, FetchFailure, Fetched};
+use crate::engine::poll::fetch::{AddressSource, FetchFailure, Fetched};
 use crate::engine::poll::poll_request::Again;
 use crate::engine::settings::Credentials;
 use backissue_core::feed::after_feed_scheme;
@@ -197,12 +197,17 @@ pub struct Imported {
 /// Returns the requested address with `http:`, if the user typed no scheme and the host was reached but did not respond over https.
 /// If the user typed a port where nothing answers, http would lead to the same port.
 fn plain_address(typed: &str, asked: &str, fetched: &Fetched) -> Option<String> {
-    let is_reachable = matches!(&fetched.result, Err(failure)
-        if failure.class() == FailureClass::Unanswered
-            || matches!(failure, FetchFailure::Timeout { .. }));
+    let Err(failure) = &fetched.result else { return None };
+    let is_time_out = matches!(failure, FetchFailure::Timeout { .. });
+    let is_refused = matches!(failure, FetchFailure::Connect(_));
+    let is_reachable = is_time_out
+        || is_refused
+        || matches!(
+            failure,
+            FetchFailure::Tls(_) | FetchFailure::Redirect(_) | FetchFailure::Protocol(_)
+        );
     let has_port = url::Url::parse(asked).is_ok_and(|url| url.port().is_some());
-    let is_closed = matches!(&fetched.result, Err(FetchFailure::Connect(_)))
-        || matches!(&fetched.result, Err(FetchFailure::Timeout { phase, .. }) if *phase == CONNECTING);
+    let is_closed = is_refused || (is_time_out && failure.is_unreachable());
     let rest = asked.strip_prefix("https://")?;
     let is_reachable = is_reachable && !(has_port && is_closed);
     let typed = after_feed_scheme(typed.trim()).map_or(typed, |rest| rest.trim_start_matches("//"));

@@ -6,15 +6,16 @@ use backissue_core::feed::after_feed_scheme;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::history::FeedKey;
+use backissue_core::{InputFlaw, flaw};
 
 /// Parses the user's input as an address of the web, a file or a program ([`FeedSource`]). Adds `https://` to a bare host name.
-pub fn address_of(typed: &str) -> Result<String, String> {
+pub fn address_of(typed: &str) -> Result<String, InputFlaw> {
     let typed = typed.trim();
     source_address(typed).unwrap_or_else(|| web_address(typed))
 }
 
 /// Parses the user's input as an address of the web. Adds `https://` to a bare host name.
-pub fn web_address(typed: &str) -> Result<String, String> {
+pub fn web_address(typed: &str) -> Result<String, InputFlaw> {
     let typed = typed.trim();
     let typed = after_feed_scheme(typed).map_or(typed, |rest| rest.trim_start_matches("//"));
     let with_scheme = if typed.contains("://") {
@@ -23,7 +24,7 @@ pub fn web_address(typed: &str) -> Result<String, String> {
         profile_of_handle(typed).unwrap_or_else(|| format!("https://{typed}"))
     };
     let wrong = |why: &str| {
-        format!(
+        flaw!(
             "'{}' is not the address of a site or feed ({why}); it should look like https://site.example/",
             without_logins(typed)
         )

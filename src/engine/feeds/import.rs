@@ -62,7 +62,7 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
         let url = match allowed_address(&asked, &engine.settings.network) {
             Ok(url) => url,
             Err(why) => {
-                imported.bad.push((without_logins(&asked.address), why));
+                imported.bad.push((without_logins(&asked.address), why.into()));
                 continue;
             }
         };

@@ -6,23 +6,24 @@
 use crate::engine::durations::{Span, interval_minutes};
 use backissue_core::feed::{DayOfWeek, IntervalRule, Zone, read_zone};
 use backissue_core::words::interval_text;
+use backissue_core::{InputFlaw, flaw};
 
 /// Maximum number of interval rules of a feed.
 pub const RULES_MAX: usize = 20;
 
 /// Parses interval rules separated by `;`. A rule that names no time zone gets `zone`. The error is a sentence.
-pub fn read_rules(text: &str, zone: &Zone) -> Result<Vec<IntervalRule>, String> {
+pub fn read_rules(text: &str, zone: &Zone) -> Result<Vec<IntervalRule>, InputFlaw> {
     let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
     let rules: Vec<IntervalRule> =
         parts.map(|part| read_rule(part, zone)).collect::<Result<_, _>>()?;
     if rules.len() > RULES_MAX {
-        return Err(format!("{} rules are too many: the maximum is {RULES_MAX}", rules.len()));
+        return Err(flaw!("{} rules are too many: the maximum is {RULES_MAX}", rules.len()));
     }
     Ok(rules)
 }
 
 /// Parses one interval rule. A rule that names no time zone gets `zone`.
-pub fn read_rule(text: &str, zone: &Zone) -> Result<IntervalRule, String> {
+pub fn read_rule(text: &str, zone: &Zone) -> Result<IntervalRule, InputFlaw> {
     let mut minutes = None;
     let (mut days, mut hours, mut stated) = (None, None, None);
     for word in text.split_whitespace() {
@@ -36,7 +37,7 @@ pub fn read_rule(text: &str, zone: &Zone) -> Result<IntervalRule, String> {
         } else if let Some(found) = read_zone(word) {
             put(&mut stated, found).ok_or_else(twice)?;
         } else {
-            return Err(format!(
+            return Err(flaw!(
                 "'{word}' is not part of a rule: write it like 'Mon-Fri 9:00-18:00 45m'"
             ));
         }

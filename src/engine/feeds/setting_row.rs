@@ -3,6 +3,7 @@
 use super::chosen_settings::{Chosen, FeedSettings};
 use crate::engine::durations::interval_minutes;
 use crate::engine::settings::Settings;
+use backissue_core::InputFlaw;
 use backissue_core::feed::Zone;
 use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
 use backissue_core::feed::opml::subscription_list::normal_tags;
@@ -40,7 +41,7 @@ pub enum SettingKind {
         unset: &'static str,
         get: fn(&Chosen) -> String,
         /// Sets the text. The time zone applies to interval rules that name no zone. The error is a sentence.
-        set: fn(&mut Chosen, &str, &Zone) -> Result<(), String>,
+        set: fn(&mut Chosen, &str, &Zone) -> Result<(), InputFlaw>,
     },
     /// Tags of the feed.
     Tags,
@@ -181,7 +182,7 @@ impl FeedSettingRow {
 
     /// Sets the value from a text that a user typed. `zone` applies to interval rules that name no time zone. The error is a
     /// sentence.
-    pub fn set(&self, chosen: &mut Chosen, text: &str, zone: &Zone) -> Result<(), String> {
+    pub fn set(&self, chosen: &mut Chosen, text: &str, zone: &Zone) -> Result<(), InputFlaw> {
         match self.kind {
             SettingKind::Tags => chosen.tags = read_tags(text),
             SettingKind::Interval(field) if text.is_empty() => {
@@ -203,7 +204,7 @@ impl FeedSettingRow {
         chosen: &mut Chosen,
         given: &[String],
         zone: &Zone,
-    ) -> Result<(), String> {
+    ) -> Result<(), InputFlaw> {
         let text = given.join(";");
         match self.kind {
             SettingKind::Tags => chosen.tags = normal_tags(given.iter().map(String::as_str)),

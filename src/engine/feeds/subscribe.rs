@@ -98,6 +98,7 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
     };
     let effects = match address {
         Err(why) => {
+            let why = String::from(why);
             addition.ended = Some(Err(why.clone()));
             engine.complain(why);
             Vec::new()

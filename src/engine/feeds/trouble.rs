@@ -86,15 +86,12 @@ impl Remedy {
 
     /// Returns the label of the action that dismisses the problem instead of applying the remedy.
     pub const fn noting(self) -> &'static str {
-        match self {
-            Self::AcceptMove | Self::Merge => "stay",
-            Self::UndoMove => "fine",
-            Self::Resume
-            | Self::AllowInsecure
-            | Self::Retry
-            | Self::Sync
-            | Self::Answer
-            | Self::Know => "noted",
+        if matches!(self, Self::AcceptMove | Self::Merge) {
+            "stay"
+        } else if matches!(self, Self::UndoMove) {
+            "fine"
+        } else {
+            "noted"
         }
     }
 }
@@ -408,29 +405,20 @@ pub fn apply_answer(
     let standing = state.facts.standing;
     let has_ended = subscription.is_gone() || standing == FeedStatus::Dead;
     let former = record.former.last().and_then(|former| subscribed_as(engine, &former.url));
-    let refused = match answer {
-        TroubleAnswer::AcceptMove | TroubleAnswer::DeclineMove if state.proposed.is_none() => Some(
-            "has no proposed address to accept or refuse; to read it from another address, name that address",
-        ),
-        TroubleAnswer::UndoMove if record.former.is_empty() => Some("has not moved"),
+    let refuse = |why: &str| Err(format!("'{}' {why}", record.shown_title()));
+    Ok(match answer {
+        TroubleAnswer::AcceptMove | TroubleAnswer::DeclineMove if state.proposed.is_none() => {
+            return refuse(
+                "has no proposed address to accept or refuse; to read it from another address, name that address",
+            );
+        }
+        TroubleAnswer::UndoMove if record.former.is_empty() => return refuse("has not moved"),
         TroubleAnswer::UndoMove if former.is_some_and(|other| other != feed) => {
-            Some("cannot go back: another subscription has its former address")
+            return refuse("cannot go back: another subscription has its former address");
         }
         TroubleAnswer::Resume if !has_ended && !state.facts.hints.expired => {
-            Some("has not ended: it is polled as planned")
+            return refuse("has not ended: it is polled as planned");
         }
-        TroubleAnswer::AcceptMove
-        | TroubleAnswer::DeclineMove
-        | TroubleAnswer::UndoMove
-        | TroubleAnswer::Resume
-        | TroubleAnswer::AllowInsecure
-        | TroubleAnswer::Retry
-        | TroubleAnswer::Note => None,
-    };
-    if let Some(why) = refused {
-        return Err(format!("'{}' {why}", record.shown_title()));
-    }
-    Ok(match answer {
         TroubleAnswer::AcceptMove => feed_moves::accept_move(engine, now, feed),
         TroubleAnswer::DeclineMove => feed_moves::decline_move(engine, now, feed),
         TroubleAnswer::UndoMove => feed_moves::undo_move(engine, now, feed),

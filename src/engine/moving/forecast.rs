@@ -56,7 +56,7 @@ pub struct Forecast {
 pub fn refused(engine: &Engine, moved: &MoveIn) -> Vec<(String, String)> {
     let refused = |asked: &Subscribe| {
         let why = allowed_address(asked, &engine.settings.network).err()?;
-        Some((without_logins(&asked.address), why))
+        Some((without_logins(&asked.address), why.into()))
     };
     moved.subscriptions.iter().filter_map(refused).collect()
 }

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use backissue_core::{InputFlaw, flaw};
 use serde::Deserialize;
 
 /// A range of IP addresses, such as `10.0.0.0/8`, or a single address.
@@ -42,9 +43,9 @@ impl AddressNet {
 }
 
 impl FromStr for AddressNet {
-    type Err = String;
+    type Err = InputFlaw;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, InputFlaw> {
         let (address, bits) = text
             .trim()
             .split_once('/')
@@ -56,7 +57,7 @@ impl FromStr for AddressNet {
             (bits <= all).then_some(Self { first, bits })
         };
         read().ok_or_else(|| {
-            format!(
+            flaw!(
                 "'{text}' is not an IP address or an address range; write it like \"192.168.1.7\", \"198.18.0.0/15\" or \"fd00::/8\""
             )
         })
@@ -64,9 +65,9 @@ impl FromStr for AddressNet {
 }
 
 impl TryFrom<String> for AddressNet {
-    type Error = String;
+    type Error = InputFlaw;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, InputFlaw> {
         text.parse()
     }
 }

@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::host_queue::{is_loopback, site_of};
 use crate::engine::change::feed_change::{Direction, FeedChange};
 use crate::engine::feeds::subscription::FeedState;
-use crate::engine::poll::fetch::{FailureClass, Fetched};
+use crate::engine::poll::fetch::Fetched;
 use backissue_core::history::FeedKey;
 
 /// Number of different unreachable sites after which the network counts as down, if no other host responded.
@@ -83,9 +83,7 @@ impl Reachability {
                 self.wants_sign_in = true;
                 self.lost(now)
             }
-            Err(failure) if failure.class() == FailureClass::Unreachable => {
-                self.suspect(now, url, feed, sites)
-            }
+            Err(failure) if failure.is_unreachable() => self.suspect(now, url, feed, sites),
             Ok(_) | Err(_) => self.found(now, url),
         }
     }

@@ -1,6 +1,6 @@
 //! Classifies a response by its status and body (SPEC D.2).
 
-use super::fetch::{Answer, AnswerBody, AnswerHeaders, FailureClass, Fetched, Hop, RequestKind};
+use super::fetch::{Answer, AnswerBody, AnswerHeaders, FetchFailure, Fetched, Hop, RequestKind};
 use super::login_challenge::unsupported_logins;
 use super::poll_request::{Again, Sent};
 use crate::engine::feeds::subscription::Obstacle;
@@ -43,19 +43,19 @@ pub fn classify_response(fetched: Fetched, sent: &Sent) -> Verdict {
     let Fetched { hops, conditional, result, .. } = fetched;
     match result {
         Err(failure) => Verdict::Failed(Trouble {
-            failure: failure.class().for_schedule(),
+            failure: failure.for_schedule(),
             why: failure.to_string(),
-            obstacle: obstacle_of(failure.class()),
+            obstacle: obstacle_of(&failure),
         }),
         Ok(answer) => classify_answer(answer, &hops, conditional, sent),
     }
 }
 
-/// Returns the obstacle for a class of failure, if the user has a specific remedy.
-fn obstacle_of(class: FailureClass) -> Option<Obstacle> {
-    let known =
-        [(FailureClass::Insecure, Obstacle::Insecure), (FailureClass::Blocked, Obstacle::Blocked)];
-    known.into_iter().find_map(|(known, obstacle)| (known == class).then_some(obstacle))
+/// Returns the obstacle behind a failure, if the user has a specific remedy.
+fn obstacle_of(failure: &FetchFailure) -> Option<Obstacle> {
+    let is_insecure = matches!(failure, FetchFailure::Insecure { .. });
+    let is_blocked = matches!(failure, FetchFailure::Blocked(_));
+    is_insecure.then_some(Obstacle::Insecure).or(is_blocked.then_some(Obstacle::Blocked))
 }
 
 fn classify_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) -> Verdict {
@@ -70,14 +70,14 @@ fn classify_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent)
     match answer.status {
         200 | 203 => classify_body(answer, hops, sent),
         204 | 205 => unreadable("the response is empty"),
-        226 if is_delta(&answer.headers, sent) => match classify_body(answer, hops, sent) {
-            Verdict::Document(document) => Verdict::Delta(document),
-            verdict @ (Verdict::Delta(_)
-            | Verdict::NotModified
-            | Verdict::Gone
-            | Verdict::Failed(_)
-            | Verdict::NotCounted(_)) => verdict,
-        },
+        226 if is_delta(&answer.headers, sent) => {
+            let verdict = classify_body(answer, hops, sent);
+            if let Verdict::Document(document) = verdict {
+                Verdict::Delta(document)
+            } else {
+                verdict
+            }
+        }
         226 => unreadable("answered 226 with a delta that does not match the request"),
         304 if conditional => Verdict::NotModified,
         304 => unreadable("answered 304 although no validators were sent"),

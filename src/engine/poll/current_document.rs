@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::classify_response::status_words;
-use super::fetch::{AddressSource, FailureClass, FetchId, FetchRequest, Fetched, RequestKind};
+use super::fetch::{AddressSource, FetchFailure, FetchId, FetchRequest, Fetched, RequestKind};
 use super::poll_request::Sent;
 use super::redirects::{classify_redirect, propose, replace_address};
 use crate::engine::feeds::discovery::feed_in;
@@ -173,7 +173,7 @@ fn classify_current(named: &NamedCurrent, found: &Fetched, taken: bool) -> Curre
     let answer = match &found.result {
         Ok(answer) => answer,
         Err(failure) => {
-            let insecure = failure.class() == FailureClass::Insecure;
+            let insecure = matches!(failure, FetchFailure::Insecure { .. });
             return CurrentVerdict::No(failure.to_string(), insecure);
         }
     };
@@ -226,7 +226,9 @@ pub fn archive_address(
     }
     let by = own.last().copied().unwrap_or_default();
     let refused = current.as_deref().and_then(|current| refusal(current, by, allow_insecure));
-    let insecure = refused.is_some_and(|why| why.starts_with("insecure"));
+    // Allowing insecure addresses would allow this one.
+    let insecure = refused.is_some()
+        && current.as_deref().is_some_and(|current| refusal(current, by, true).is_none());
     let why = match (&current, refused) {
         (None, _) => "it names no current document",
         (Some(_), Some(why)) => why,

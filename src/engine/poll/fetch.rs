@@ -152,20 +152,15 @@ pub struct Answer {
 impl Answer {
     /// Returns the bot wall that answered instead of the site: the response is no feed and has the marks of one.
     pub fn bot_wall(&self) -> Option<BotWall> {
-        let title = match &self.body {
-            AnswerBody::Document(document) if document.kind.is_feed() => return None,
-            AnswerBody::Article(Ok(_)) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
-                return None;
-            }
-            AnswerBody::Page { title, .. } => title.as_deref(),
-            AnswerBody::Document(_)
-            | AnswerBody::Article(Err(_))
-            | AnswerBody::Empty
-            | AnswerBody::Unread => None,
-        };
+        let title = if let AnswerBody::Page { title, .. } = &self.body { title } else { &None };
+        let is_wanted = self.body.feed().is_some()
+            || matches!(
+                self.body,
+                AnswerBody::Article(Ok(_)) | AnswerBody::Listing(_) | AnswerBody::Picture(_)
+            );
         let is_plain = matches!(self.status, 304 | 401 | 404 | 407 | 410 | 511);
-        let named = self.headers.wall.or_else(|| bot_walls::named_by_title(title?));
-        named.filter(|_| !is_plain)
+        let named = self.headers.wall.or_else(|| bot_walls::named_by_title(title.as_deref()?));
+        named.filter(|_| !is_plain && !is_wanted)
     }
 
     /// Returns the response without its body.
@@ -259,16 +254,8 @@ pub enum AnswerBody {
 impl AnswerBody {
     /// Returns the feed in the body, if there is one.
     pub fn feed(&self) -> Option<&FeedDocument> {
-        match self {
-            Self::Document(document) if document.kind.is_feed() => Some(document),
-            Self::Document(_)
-            | Self::Page { .. }
-            | Self::Listing(_)
-            | Self::Picture(_)
-            | Self::Article(_)
-            | Self::Empty
-            | Self::Unread => None,
-        }
+        let Self::Document(document) = self else { return None };
+        document.kind.is_feed().then_some(document)
     }
 }
 
@@ -327,59 +314,30 @@ pub enum FetchFailure {
     Protocol(String),
 }
 
-/// Class of a failure, which determines how the failure is handled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailureClass {
-    /// The address is not usable.
-    BadAddress,
-    /// Requests to the address are not allowed (SPEC D.6).
-    Blocked,
-    /// The address redirects from https to http, which the user did not allow (SPEC D.3).
-    Insecure,
-    /// No host was reached: the name did not resolve, there was no route, or no connection in time.
-    Unreachable,
-    /// A host was reached but sent no usable response.
-    Unanswered,
-    /// The response exceeds a limit.
-    TooLarge,
-    /// The response cannot be read.
-    Unreadable,
-}
-
 impl FetchFailure {
-    /// Returns the class of the failure. A host that refuses or drops a connection counts as reached.
-    pub fn class(&self) -> FailureClass {
-        match self {
-            Self::Address(_) => FailureClass::BadAddress,
-            Self::Blocked(_) => FailureClass::Blocked,
-            Self::Insecure { .. } => FailureClass::Insecure,
-            Self::Name(_) | Self::Unreachable(_) => FailureClass::Unreachable,
-            Self::Timeout { phase, .. } if *phase == CONNECTING => FailureClass::Unreachable,
-            Self::Timeout { .. }
-            | Self::Connect(_)
-            | Self::Tls(_)
-            | Self::Redirect(_)
-            | Self::Protocol(_) => FailureClass::Unanswered,
-            Self::TooLarge(_) => FailureClass::TooLarge,
-            Self::CutOff | Self::Encoding(_) => FailureClass::Unreadable,
+    /// Checks whether no host was reached. A host that refuses or drops a connection counts as reached.
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Name(_) | Self::Unreachable(_))
+            || matches!(self, Self::Timeout { phase, .. } if *phase == CONNECTING)
+    }
+
+    /// Checks whether the address itself is at fault: it is not usable, or may not be requested (SPEC D.3, D.6).
+    pub const fn is_of_address(&self) -> bool {
+        matches!(self, Self::Address(_) | Self::Blocked(_) | Self::Insecure { .. })
+    }
+
+    /// Returns the kind of failure as input for the schedule.
+    pub const fn for_schedule(&self) -> schedule::PollFailure {
+        if matches!(self, Self::TooLarge(_)) {
+            schedule::PollFailure::TooLarge
+        } else if matches!(self, Self::CutOff | Self::Encoding(_)) {
+            schedule::PollFailure::Unreadable
+        } else {
+            schedule::PollFailure::Unanswered
         }
     }
 }
 
-impl FailureClass {
-    /// Returns the kind of failure as input for the schedule.
-    pub const fn for_schedule(self) -> schedule::PollFailure {
-        match self {
-            Self::TooLarge => schedule::PollFailure::TooLarge,
-            Self::Unreadable => schedule::PollFailure::Unreadable,
-            Self::BadAddress
-            | Self::Blocked
-            | Self::Insecure
-            | Self::Unreachable
-            | Self::Unanswered => schedule::PollFailure::Unanswered,
-        }
-    }
-}
 /// Validators of a response, exactly as received, with the address that supplied them (SPEC D.4 rules 1 and 2).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -410,16 +368,17 @@ mod tests {
     #[test]
     fn broken_off_transfer_counts_as_reached_host() {
         let timeout = |phase| FetchFailure::Timeout { phase, seconds: 30 };
-        for (failure, class, scheduled) in [
-            (timeout(CONNECTING), FailureClass::Unreachable, PollFailure::Unanswered),
-            (timeout("waiting for data"), FailureClass::Unanswered, PollFailure::Unanswered),
-            (FetchFailure::Name("a".into()), FailureClass::Unreachable, PollFailure::Unanswered),
-            (FetchFailure::Connect("a".into()), FailureClass::Unanswered, PollFailure::Unanswered),
-            (FetchFailure::CutOff, FailureClass::Unreadable, PollFailure::Unreadable),
-            (FetchFailure::TooLarge("a".into()), FailureClass::TooLarge, PollFailure::TooLarge),
-            (FetchFailure::Blocked("a".into()), FailureClass::Blocked, PollFailure::Unanswered),
+        for (failure, is_unreachable, scheduled) in [
+            (timeout(CONNECTING), true, PollFailure::Unanswered),
+            (timeout("waiting for data"), false, PollFailure::Unanswered),
+            (FetchFailure::Name("a".into()), true, PollFailure::Unanswered),
+            (FetchFailure::Connect("a".into()), false, PollFailure::Unanswered),
+            (FetchFailure::CutOff, false, PollFailure::Unreadable),
+            (FetchFailure::TooLarge("a".into()), false, PollFailure::TooLarge),
+            (FetchFailure::Blocked("a".into()), false, PollFailure::Unanswered),
         ] {
-            assert_eq!((failure.class(), failure.class().for_schedule()), (class, scheduled));
+            let found = (failure.is_unreachable(), failure.for_schedule());
+            assert_eq!(found, (is_unreachable, scheduled));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `accounts.toml` next to the configuration file: the accounts with their passwords. Only the user can read this file.
 
-use std::io::{ErrorKind, Read as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::mpsc::channel;
@@ -9,15 +9,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::settings::{NetworkSettings, Settings};
-use crate::io::config::toml_errors::located;
-use crate::io::private_files::{create_private_folder, make_private, replace_private};
+use crate::io::config::private_toml;
 use crate::io::processes::start;
-use crate::io::small_files;
 use crate::io::system::words::system_words;
+use backissue_core::{InputFlaw, flaw};
 
 const NAME: &str = "accounts.toml";
 const HEAD: &str = "# Accounts on servers. backissue writes this file with 'backissue account'; keep it private.\n\n";
-const BYTES_MAX: u64 = 1024 * 1024;
 /// Longest password that a command may print, in bytes.
 const PASSWORD_MAX: u64 = 4_096;
 /// Time that a command has to print the password: it may ask the user for a passphrase.
@@ -150,18 +148,9 @@ impl AccountFile {
     }
 
     /// Reads the accounts. A missing file has none. The error is a sentence.
-    pub fn read(&self) -> Result<Vec<Account>, String> {
-        let path = self.0.display();
-        let text = match small_files::read_text(&self.0, BYTES_MAX) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            read => read.map_err(|error| {
-                format!("the file {path} cannot be read: {}", system_words(&error))
-            })?,
-        };
-        make_private(&self.0, 0o600);
-        let document: AccountDocument = toml::from_str(&text)
-            .map_err(|error| format!("the file {path} has an error: {}", located(&text, &error)))?;
-        Ok(document.account)
+    pub fn read(&self) -> Result<Vec<Account>, InputFlaw> {
+        let text = private_toml::read(&self.0)?;
+        Ok(private_toml::parse::<AccountDocument>(&self.0, &text)?.account)
     }
 
     /// Checks whether the file exists.
@@ -175,21 +164,18 @@ impl AccountFile {
     }
 
     /// Changes the accounts and writes the file. The error is a sentence.
-    pub fn change(&self, change: impl FnOnce(&mut Vec<Account>)) -> Result<(), String> {
+    pub fn change(&self, change: impl FnOnce(&mut Vec<Account>)) -> Result<(), InputFlaw> {
         let mut account = self.read()?;
         change(&mut account);
-        let cannot = |why: &str| format!("{} cannot be written: {why}", self.0.display());
+        let cannot = |why: &str| flaw!("{} cannot be written: {why}", self.0.display());
         let text = toml::to_string(&AccountDocument { account });
         let text = text.map_err(|_| cannot("the accounts have no text form"))?;
-        let write = || {
-            create_private_folder(self.0.parent().unwrap_or(Path::new(".")))?;
-            replace_private(&self.0, format!("{HEAD}{text}").as_bytes())
-        };
-        write().map_err(|error| cannot(&system_words(&error)))
+        let written = private_toml::write(&self.0, &format!("{HEAD}{text}"));
+        written.map_err(|error| cannot(&system_words(&error)))
     }
 
     /// Stores the login of an account that was renewed. A failure costs another login next time.
-    pub fn keep_login(&self, name: &str, login: Option<&str>) -> Result<(), String> {
+    pub fn keep_login(&self, name: &str, login: Option<&str>) -> Result<(), InputFlaw> {
         self.change(|accounts| {
             for account in accounts.iter_mut().filter(|account| account.name == name) {
                 account.login = login.map(str::to_owned);

@@ -12,16 +12,17 @@ use crate::engine::feeds::addresses::web_address;
 use crate::io::http::Http;
 use crate::ui::effect::NewLogin;
 use backissue_core::feed::text::{NAME_MAX, one_line};
+use backissue_core::{InputFlaw, flaw};
 
 /// Why an account cannot be stored.
 pub const NO_FOLDER: &str = "there is no folder for the configuration, so no account can be stored";
 
 /// Returns the address of a server as it was typed. The error is a sentence.
-pub fn server_address(typed: &str) -> Result<Url, String> {
+pub fn server_address(typed: &str) -> Result<Url, InputFlaw> {
     let address = web_address(typed)?;
     let url = Url::parse(&address).map_err(|error| format!("'{typed}': {error}"))?;
     if url.password().is_some() || !url.username().is_empty() {
-        return Err("leave the login out of the address: it is asked for".to_owned());
+        return Err("leave the login out of the address: it is asked for".into());
     }
     Ok(url)
 }
@@ -40,17 +41,17 @@ pub fn new_account(
     url: &Url,
     name: Option<&str>,
     user: &str,
-) -> Result<Account, String> {
+) -> Result<Account, InputFlaw> {
     let (name, user) = (name_of(name, url), user.trim());
     if name.trim().is_empty() {
-        return Err("the name of the account is empty: leave out --name to use its host".to_owned());
+        return Err("the name of the account is empty: leave out --name to use its host".into());
     }
     let is_other = |other: &&Account| {
         other.name == name && other.user != user && !user.is_empty() && !other.user.is_empty()
     };
     if let Some(other) = file.read()?.iter().find(is_other) {
         let user = one_line(&other.user, NAME_MAX);
-        return Err(format!(
+        return Err(flaw!(
             "there is an account '{name}' of the user '{user}' already: give this one another name with --name"
         ));
     }
@@ -65,7 +66,7 @@ pub fn log_in(
     file: &AccountFile,
     account: Account,
     typed: &str,
-) -> Result<Account, String> {
+) -> Result<Account, InputFlaw> {
     let plain = account.api.replacen("https://", "http://", 1);
     let unencrypted = Account { api: plain.clone(), ..account.clone() };
     let server = Server::new(Arc::clone(&http), runtime.clone(), account);
@@ -94,7 +95,7 @@ pub fn add(
     runtime: Handle,
     file: Option<AccountFile>,
     typed: &NewLogin,
-) -> Result<String, String> {
+) -> Result<String, InputFlaw> {
     let file = file.ok_or(NO_FOLDER)?;
     let url = server_address(&typed.address)?;
     let account = new_account(&file, &url, None, &typed.user)?;
@@ -104,7 +105,7 @@ pub fn add(
 }
 
 /// Removes an account with its login from the file. The error is a sentence.
-pub fn forget(file: Option<AccountFile>, name: &str) -> Result<(), String> {
+pub fn forget(file: Option<AccountFile>, name: &str) -> Result<(), InputFlaw> {
     let file = file.ok_or(NO_FOLDER)?;
     file.change(|accounts| accounts.retain(|account| account.name != name))
 }

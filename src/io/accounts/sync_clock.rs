@@ -64,17 +64,12 @@ impl Schedule {
         self.failures = self.failures.saturating_add(1);
         let doubled = 1_u32.checked_shl(self.failures.saturating_sub(1).min(16)).unwrap_or(1);
         let usual = every.saturating_mul(doubled).min(PAUSE_MAX.max(every));
-        let pause = match kind {
-            FailureKind::Login => PAUSE_MAX.max(every),
-            FailureKind::Pause(Some(seconds)) => {
-                usual.max(Duration::from_secs(seconds.into()).min(PAUSE_MAX * 3))
-            }
-            FailureKind::Pause(None)
-            | FailureKind::TooMuch
-            | FailureKind::TooLarge
-            | FailureKind::Unwritten
-            | FailureKind::Other
-            | FailureKind::Cancelled => usual,
+        let pause = if kind == FailureKind::Login {
+            PAUSE_MAX.max(every)
+        } else if let FailureKind::Pause(Some(seconds)) = kind {
+            usual.max(Duration::from_secs(seconds.into()).min(PAUSE_MAX * 3))
+        } else {
+            usual
         };
         self.next = now + pause;
     }

@@ -23,6 +23,7 @@ use crate::io::system::words::system_words;
 use crate::ui::settings::{EntryColumn, ScreenSettings};
 use backissue_core::schedule::Pace;
 use backissue_core::search::parse as parse_query;
+use backissue_core::{InputFlaw, flaw};
 
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -45,7 +46,7 @@ pub struct Folders {
 }
 
 /// Returns the platform's default locations. The error is a sentence.
-pub fn folders() -> Result<Folders, String> {
+pub fn folders() -> Result<Folders, InputFlaw> {
     let base = choose_base_strategy()
         .map_err(|_| "no home folder was found; set --data-dir and --config".to_owned())?;
     Ok(Folders {
@@ -56,7 +57,7 @@ pub fn folders() -> Result<Folders, String> {
 
 /// Reads the configuration. If the file is missing, returns the default settings, or an error if the user named the file
 /// (`must_exist`). The error is a sentence with line and column.
-pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
+pub fn read(path: &Path, must_exist: bool) -> Result<Configured, InputFlaw> {
     let cannot =
         |why: String| format!("the configuration file {} cannot be read: {why}", path.display());
     let text = match small_files::read_text(path, CONFIG_BYTES_MAX) {
@@ -78,7 +79,7 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, String> {
 }
 
 /// Adds the logins from the credentials file next to the configuration file.
-fn with_credentials(mut configured: Configured, path: &Path) -> Result<Configured, String> {
+fn with_credentials(mut configured: Configured, path: &Path) -> Result<Configured, InputFlaw> {
     credentials_file::add_to(&mut configured.settings, path)?;
     let folder = path.parent().unwrap_or(path);
     for file in configured.settings.network.origins.iter_mut().flat_map(|one| &mut one.cookies) {
@@ -90,7 +91,7 @@ fn with_credentials(mut configured: Configured, path: &Path) -> Result<Configure
 }
 
 /// Parses the text of a configuration file.
-pub(in crate::io) fn parse(text: &str) -> Result<Configured, String> {
+pub(in crate::io) fn parse(text: &str) -> Result<Configured, InputFlaw> {
     let mut file: ConfigDocument = toml::from_str(text).map_err(|error| located(text, &error))?;
     let keys = std::mem::take(&mut file.keys);
     let (keys, notes) = key_bindings::keymap(file.ui.key_preset, keys, text)?;
@@ -150,7 +151,7 @@ struct PollTable {
 }
 
 impl ConfigDocument {
-    fn into_settings(self) -> Result<(Settings, ScreenSettings), String> {
+    fn into_settings(self) -> Result<(Settings, ScreenSettings), InputFlaw> {
         let mut settings = Settings::default();
         let network = &mut settings.network;
         set(&mut network.parallel, self.network.parallel.map(|number| number.max(1)));
@@ -180,25 +181,26 @@ impl ConfigDocument {
         set(&mut poll.pace, self.poll.pace);
         set(&mut poll.learn, self.poll.learn);
         if poll.min_minutes > poll.max_minutes {
-            return Err(format!(
+            return Err(flaw!(
                 "[poll] min ({} minutes) is longer than max ({} minutes)",
-                poll.min_minutes, poll.max_minutes
+                poll.min_minutes,
+                poll.max_minutes
             ));
         }
         settings.history = self.history;
         let base = &settings.history.internet_archive;
         if !(base.starts_with("https://") || base.starts_with("http://")) {
-            return Err(format!("[history] internet_archive is not an address: '{base}'"));
+            return Err(flaw!("[history] internet_archive is not an address: '{base}'"));
         }
         if settings.history.texts_mb < TEXTS_MB_MIN {
-            return Err(format!("[history] texts_mb must be at least {TEXTS_MB_MIN}"));
+            return Err(flaw!("[history] texts_mb must be at least {TEXTS_MB_MIN}"));
         }
         let mut screen = self.ui;
         screen.text_width = screen.text_width.clamp(20, 400);
         screen.escape_time = screen.escape_time.map(|milliseconds| milliseconds.min(1000));
         screen.feeds_width = screen.feeds_width.map(|columns| columns.clamp(16, 200));
         if !screen.columns.contains(&EntryColumn::Title) {
-            return Err("[ui] columns must include \"title\"".to_owned());
+            return Err("[ui] columns must include \"title\"".into());
         }
         settings.commands = self.commands.into_settings()?;
         settings.commands.rules = open_rules(self.open)?;
@@ -213,11 +215,11 @@ impl ConfigDocument {
 }
 
 /// Converts the credentials tables, or returns an error if two tables have the same origin.
-fn one_an_origin(tables: Vec<CredentialsTable>) -> Result<Vec<Credentials>, String> {
+fn one_an_origin(tables: Vec<CredentialsTable>) -> Result<Vec<Credentials>, InputFlaw> {
     let mut all: Vec<Credentials> = Vec::with_capacity(tables.len());
     for CredentialsTable(next) in tables {
         if all.iter().any(|one| one.origin == next.origin) {
-            return Err(format!("[[network.credentials]] names {} twice", next.origin));
+            return Err(flaw!("[[network.credentials]] names {} twice", next.origin));
         }
         all.push(next);
     }

@@ -111,7 +111,7 @@ fn read(path: &Path, plain: bool) -> Reconfigured {
                 notes: read.notes.into_iter().chain(troubles).collect(),
             }
         }
-        Err(why) => Reconfigured::Wrong(why),
+        Err(why) => Reconfigured::Wrong(why.into()),
     }
 }
 

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::engine::settings::{Credentials, Login, Secret};
+use backissue_core::{InputFlaw, flaw};
 
 /// The fields of one `[[network.credentials]]` table.
 #[derive(Debug, Deserialize)]
@@ -35,9 +36,9 @@ impl<'de> Deserialize<'de> for SecretText {
 pub(in crate::io) struct CredentialsTable(pub(in crate::io) Credentials);
 
 impl TryFrom<WrittenCredentials> for CredentialsTable {
-    type Error = String;
+    type Error = InputFlaw;
 
-    fn try_from(written: WrittenCredentials) -> Result<Self, String> {
+    fn try_from(written: WrittenCredentials) -> Result<Self, InputFlaw> {
         let origin = match (&written.origin, &written.address) {
             (Some(written), None) => origin(written)?,
             (None, Some(written)) => address(written)?,
@@ -74,25 +75,25 @@ impl TryFrom<WrittenCredentials> for CredentialsTable {
 }
 
 /// Normalises an origin (scheme, host and port), such as `https://a.example` or `http://nas.lan:8080`.
-pub(super) fn origin(written: &str) -> Result<String, String> {
+pub(super) fn origin(written: &str) -> Result<String, InputFlaw> {
     let url = place(written)?;
     let origin = url.origin().ascii_serialization();
     if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
-        return Err(format!("an origin ends after the host or port; write {origin}"));
+        return Err(flaw!("an origin ends after the host or port; write {origin}"));
     }
     Ok(origin)
 }
 
 /// Normalises the address of one feed.
-fn address(written: &str) -> Result<String, String> {
+fn address(written: &str) -> Result<String, InputFlaw> {
     place(written).map(String::from)
 }
 
-fn place(written: &str) -> Result<Url, String> {
+fn place(written: &str) -> Result<Url, InputFlaw> {
     let form = "write it like https://a.example";
     let url = Url::parse(written).map_err(|_| format!("this is not a valid origin; {form}"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(format!("an origin starts with http:// or https://; {form}"));
+        return Err(flaw!("an origin starts with http:// or https://; {form}"));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err("an origin must not contain a user; write user and password below it".into());

@@ -1,23 +1,20 @@
 //! `credentials.toml` next to the configuration file: the logins that the user typed as part of feed addresses, and headers that the
 //! user put there. Only the user can read this file.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::credentials::{CredentialsTable, origin};
 use super::origins::{OriginTable, one_each};
-use super::toml_errors::located;
+use super::private_toml;
 use crate::engine::settings::{Credentials, Login, Settings};
-use crate::io::private_files::{create_private_folder, make_private, replace_private};
-use crate::io::small_files;
 use crate::io::system::words::system_words;
+use backissue_core::InputFlaw;
 
 const NAME: &str = "credentials.toml";
 const HEAD: &str =
     "# Logins from addresses that you entered. backissue writes this file; keep it private.\n";
-const BYTES_MAX: u64 = 1024 * 1024;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -33,12 +30,9 @@ fn place(configuration: &Path) -> PathBuf {
 
 /// Adds the logins of the credentials file to the settings. For the same origin, the configuration file takes precedence. The
 /// error is a sentence.
-pub(super) fn add_to(settings: &mut Settings, configuration: &Path) -> Result<(), String> {
+pub(super) fn add_to(settings: &mut Settings, configuration: &Path) -> Result<(), InputFlaw> {
     let path = place(configuration);
-    let text = read(&path)?;
-    let file: CredentialsDocument = toml::from_str(&text).map_err(|error| {
-        format!("the file {} has an error: {}", path.display(), located(&text, &error))
-    })?;
+    let file: CredentialsDocument = private_toml::parse(&path, &private_toml::read(&path)?)?;
     let network = &mut settings.network;
     for CredentialsTable(one) in file.credentials {
         if network.credentials.iter().all(|other| other.origin != one.origin) {
@@ -54,17 +48,6 @@ pub(super) fn add_to(settings: &mut Settings, configuration: &Path) -> Result<()
     Ok(())
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    let cannot = |why: String| format!("the file {} cannot be read: {why}", path.display());
-    let text = match small_files::read_text(path, BYTES_MAX) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
-        read => read.map_err(|error| cannot(system_words(&error)))?,
-    };
-    // Restrict the permissions, because the user may have created the file with an editor and default permissions.
-    make_private(path, 0o600);
-    Ok(text)
-}
-
 /// Adds a login to the credentials file. The error is a sentence that contains no secret.
 pub fn keep(path: &Path, credentials: &Credentials) -> Result<(), String> {
     let cannot = |why: &dyn std::fmt::Display| {
@@ -74,7 +57,7 @@ pub fn keep(path: &Path, credentials: &Credentials) -> Result<(), String> {
             path.display()
         )
     };
-    let mut text = read(path).map_err(|why| cannot(&why))?;
+    let mut text = private_toml::read(path).map_err(|why| cannot(&why))?;
     if text.is_empty() {
         text.push_str(HEAD);
     } else if !text.ends_with('\n') {
@@ -83,13 +66,7 @@ pub fn keep(path: &Path, credentials: &Credentials) -> Result<(), String> {
     text.push_str(&table(credentials));
     // Check that the new text can be parsed, because an invalid credentials file would prevent the program from starting.
     toml::from_str::<CredentialsDocument>(&text).map_err(|error| cannot(&error.message()))?;
-    write(path, &text).map_err(|error| cannot(&system_words(&error)))
-}
-
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    create_private_folder(folder)?;
-    replace_private(path, text.as_bytes())
+    private_toml::write(path, &text).map_err(|error| cannot(&system_words(&error)))
 }
 
 fn table(credentials: &Credentials) -> String {

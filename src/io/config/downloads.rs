@@ -6,6 +6,7 @@ use super::external_commands::WrittenCommand;
 use crate::engine::downloads::file_names::NameTemplate;
 use crate::engine::downloads::settings::DownloadSettings;
 use crate::engine::durations::Span;
+use backissue_core::{InputFlaw, flaw};
 
 /// Maximum number of files that are received at once.
 const PARALLEL_MAX: usize = 16;
@@ -29,11 +30,11 @@ pub(super) struct DownloadsTable {
 struct ByteRate(u64);
 
 impl TryFrom<String> for ByteRate {
-    type Error = String;
+    type Error = InputFlaw;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, InputFlaw> {
         let wrong =
-            || format!("'{text}' is not a speed; write it like 500k or 2M, in bytes per second");
+            || flaw!("'{text}' is not a speed; write it like 500k or 2M, in bytes per second");
         let written = text.trim();
         let digits = written.find(|char: char| !char.is_ascii_digit()).unwrap_or(written.len());
         let (number, unit) = written.split_at(digits);
@@ -54,9 +55,9 @@ impl TryFrom<String> for ByteRate {
 struct Kept(Option<u32>);
 
 impl TryFrom<String> for Kept {
-    type Error = String;
+    type Error = InputFlaw;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, InputFlaw> {
         if text.trim() == "always" {
             return Ok(Self(None));
         }
@@ -67,7 +68,7 @@ impl TryFrom<String> for Kept {
 
 impl DownloadsTable {
     /// Checks the fields. The error is a sentence.
-    pub(super) fn into_settings(self) -> Result<DownloadSettings, String> {
+    pub(super) fn into_settings(self) -> Result<DownloadSettings, InputFlaw> {
         let usual = DownloadSettings::default();
         let name = self.name.map(|name| NameTemplate::new(&name)).transpose();
         let player = self.player.map(|WrittenCommand(command)| command).or(usual.player);
@@ -76,7 +77,7 @@ impl DownloadsTable {
         }
         let folder = self.folder.unwrap_or(usual.folder);
         if !(folder.starts_with('/') || folder.starts_with("~/")) {
-            return Err(format!("[downloads] folder must start with / or ~/: '{folder}' does not"));
+            return Err(flaw!("[downloads] folder must start with / or ~/: '{folder}' does not"));
         }
         Ok(DownloadSettings {
             folder,

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::open_rules::OpenRule;
 use crate::engine::settings::CommandSettings;
+use backissue_core::{InputFlaw, flaw};
 
 /// The fields of `[commands]`.
 #[derive(Debug, Default, Deserialize)]
@@ -31,9 +32,9 @@ enum CommandText {
 }
 
 impl TryFrom<CommandText> for WrittenCommand {
-    type Error = String;
+    type Error = InputFlaw;
 
-    fn try_from(written: CommandText) -> Result<Self, String> {
+    fn try_from(written: CommandText) -> Result<Self, InputFlaw> {
         match written {
             CommandText::Text(text) => ExternalCommand::typed(&text),
             CommandText::List(words) => ExternalCommand::listed(words),
@@ -43,11 +44,11 @@ impl TryFrom<CommandText> for WrittenCommand {
 }
 
 impl CommandsTable {
-    pub(in crate::io) fn into_settings(self) -> Result<CommandSettings, String> {
+    pub(in crate::io) fn into_settings(self) -> Result<CommandSettings, InputFlaw> {
         let line = |words: Option<WrittenCommand>| words.map(|WrittenCommand(line)| line);
         let on_new = line(self.on_new);
         if let Some(command) = on_new.as_ref().filter(|command| command.on_terminal) {
-            return Err(format!(
+            return Err(flaw!(
                 "[commands] on_new runs in the background: '{}' would need the terminal",
                 command.program()
             ));
@@ -71,10 +72,10 @@ impl CommandsTable {
 }
 
 /// Reads the section `[open]`: patterns of addresses or media types, each with the command that opens them.
-pub(in crate::io) fn open_rules(table: CommandTable) -> Result<Vec<OpenRule>, String> {
+pub(in crate::io) fn open_rules(table: CommandTable) -> Result<Vec<OpenRule>, InputFlaw> {
     let rule = |(pattern, WrittenCommand(command)): (String, WrittenCommand)| {
         command.check_for_links().map_err(|why| format!("[open] {pattern}: {why}"))?;
-        OpenRule::new(&pattern, command).map_err(|why| format!("[open] {why}"))
+        OpenRule::new(&pattern, command).map_err(|why| flaw!("[open] {why}"))
     };
     table.into_iter().map(rule).collect()
 }
@@ -82,7 +83,7 @@ pub(in crate::io) fn open_rules(table: CommandTable) -> Result<Vec<OpenRule>, St
 /// Reads the section `[share]`: names of programs that receive an entry.
 pub(in crate::io) fn share_targets(
     table: CommandTable,
-) -> Result<Vec<(String, ExternalCommand)>, String> {
+) -> Result<Vec<(String, ExternalCommand)>, InputFlaw> {
     let target = |(name, WrittenCommand(command)): (String, WrittenCommand)| {
         command.check_for_values().map_err(|why| format!("[share] {name}: {why}"))?;
         Ok((name, command))

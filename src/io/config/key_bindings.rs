@@ -11,6 +11,7 @@ use crate::ui::keys::commands::{COMMANDS, Command};
 use crate::ui::keys::key_bindings::{KeyPreset, Keymap, OwnKeys, place_of};
 use crate::ui::keys::key_names::{sequence, shown};
 use crate::ui::keys::own_commands::{OwnCommand, Step};
+use backissue_core::{InputFlaw, flaw};
 
 /// The fields of `[keys]`.
 pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<Written>>;
@@ -50,7 +51,7 @@ pub(in crate::io) fn keymap(
     preset: KeyPreset,
     table: KeysTable,
     text: &str,
-) -> Result<(Keymap, Vec<String>), String> {
+) -> Result<(Keymap, Vec<String>), InputFlaw> {
     let (mut own, mut commands) = (Vec::new(), Vec::new());
     for (name, value) in table {
         let line = line_of(text, name.span().start);
@@ -67,12 +68,12 @@ fn read(
     value: Written,
     line: usize,
     commands: &mut Vec<OwnCommand>,
-) -> Result<OwnKeys, String> {
+) -> Result<OwnKeys, InputFlaw> {
     let values = listed(value);
     if let Some(place) = place_of(name) {
         let keys = values.iter().map(|value| match value {
             WrittenStep::Text(keys) => sequence(keys),
-            WrittenStep::Run(_) => Err("it is a command of backissue, which needs keys".to_owned()),
+            WrittenStep::Run(_) => Err("it is a command of backissue, which needs keys".into()),
         });
         let sequences = keys.collect::<Result<_, _>>().map_err(|why| format!("{name}: {why}"))?;
         return Ok(OwnKeys { place, sequences, line });
@@ -89,7 +90,7 @@ fn read(
         WrittenStep::Run(_) => true,
     });
     if keys.is_err() && !(is_name && has_steps) {
-        return Err(unknown());
+        return Err(unknown().into());
     }
     if let (Err(_), [WrittenStep::Run(WrittenRun { keys: Some(written), .. })]) =
         (&keys, values.as_slice())
@@ -99,7 +100,7 @@ fn read(
     let mut steps = Vec::new();
     add_steps(values, &mut steps).map_err(|why| format!("{name}: {why}"))?;
     if steps.is_empty() {
-        return Err(format!("{name}: no command is given"));
+        return Err(flaw!("{name}: no command is given"));
     }
     let place = COMMANDS.len().saturating_add(commands.len());
     let sequences = keys.unwrap_or_default();
@@ -116,7 +117,7 @@ fn listed(value: Written) -> Vec<WrittenStep> {
 }
 
 /// Adds the steps that are written, those of `then` after the program.
-fn add_steps(written: Vec<WrittenStep>, steps: &mut Vec<Step>) -> Result<(), String> {
+fn add_steps(written: Vec<WrittenStep>, steps: &mut Vec<Step>) -> Result<(), InputFlaw> {
     for step in written {
         match step {
             WrittenStep::Text(name) => {

@@ -10,6 +10,7 @@ pub(super) mod external_commands;
 pub(super) mod folder_watch;
 pub(super) mod key_bindings;
 mod origins;
+pub(super) mod private_toml;
 pub mod themes;
 pub(super) mod toml_errors;
 pub(super) mod unknown_names;

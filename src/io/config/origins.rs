@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::credentials::{SecretText, origin};
 use crate::engine::settings::{OriginSettings, Secret};
 use backissue_core::feed::text::one_line;
+use backissue_core::{InputFlaw, flaw};
 
 /// Headers that the program sets itself, because they state what it can decode, what it has, or how the connection is used.
 const RESERVED: [&str; 14] = [
@@ -53,14 +54,9 @@ impl<'de> Deserialize<'de> for HeaderTable {
         let toml::Value::Table(table) = toml::Value::deserialize(deserializer)? else {
             return Err(wrong());
         };
-        let value = |(name, value)| match value {
-            toml::Value::String(text) => Ok((name, SecretText(Secret::new(text)))),
-            toml::Value::Integer(_)
-            | toml::Value::Float(_)
-            | toml::Value::Boolean(_)
-            | toml::Value::Datetime(_)
-            | toml::Value::Array(_)
-            | toml::Value::Table(_) => Err(wrong()),
+        let value = |(name, value)| {
+            let toml::Value::String(text) = value else { return Err(wrong()) };
+            Ok((name, SecretText(Secret::new(text))))
         };
         table.into_iter().map(value).collect::<Result<_, _>>().map(Self)
     }
@@ -71,21 +67,21 @@ impl<'de> Deserialize<'de> for HeaderTable {
 pub(in crate::io) struct OriginTable(pub(in crate::io) OriginSettings);
 
 impl TryFrom<WrittenOrigin> for OriginTable {
-    type Error = String;
+    type Error = InputFlaw;
 
-    fn try_from(written: WrittenOrigin) -> Result<Self, String> {
+    fn try_from(written: WrittenOrigin) -> Result<Self, InputFlaw> {
         let origin = origin(&written.origin)?;
         let WrittenOrigin { headers, user_agent, cookies, proxy, .. } = written;
         if headers.0.is_empty() && user_agent.is_none() && cookies.is_none() && proxy.is_none() {
-            return Err(format!("{origin} needs headers, user_agent, cookies or proxy"));
+            return Err(flaw!("{origin} needs headers, user_agent, cookies or proxy"));
         }
         let headers = headers.0.into_iter().map(|(name, SecretText(value))| {
             check_header(&name, value.reveal())?;
             Ok((name.to_ascii_lowercase(), value))
         });
-        let headers = headers.collect::<Result<_, String>>()?;
+        let headers = headers.collect::<Result<_, InputFlaw>>()?;
         if user_agent.as_ref().is_some_and(|agent| HeaderValue::from_str(agent).is_err()) {
-            return Err("user_agent must be printable characters on one line".to_owned());
+            return Err("user_agent must be printable characters on one line".into());
         }
         let proxy = proxy.map(|SecretText(proxy)| proxy);
         Ok(Self(OriginSettings { origin, headers, user_agent, cookies, proxy }))
@@ -93,32 +89,32 @@ impl TryFrom<WrittenOrigin> for OriginTable {
 }
 
 /// Checks that a header can be sent. The error does not repeat its value.
-fn check_header(name: &str, value: &str) -> Result<(), String> {
+fn check_header(name: &str, value: &str) -> Result<(), InputFlaw> {
     let shown = one_line(name, NAME_CHARS_MAX);
     let Ok(known) = name.parse::<HeaderName>() else {
-        return Err(format!("'{shown}' is not the name of a header"));
+        return Err(flaw!("'{shown}' is not the name of a header"));
     };
     if known == "cookie" {
-        return Err("the header Cookie is made from a file: cookies = \"cookies.txt\"".to_owned());
+        return Err("the header Cookie is made from a file: cookies = \"cookies.txt\"".into());
     }
     if known == "user-agent" {
-        return Err("write user_agent = \"...\" instead of the header User-Agent".to_owned());
+        return Err("write user_agent = \"...\" instead of the header User-Agent".into());
     }
     if RESERVED.contains(&known.as_str()) {
-        return Err(format!("the header '{shown}' is set by backissue"));
+        return Err(flaw!("the header '{shown}' is set by backissue"));
     }
     if HeaderValue::from_str(value).is_err() {
-        return Err(format!("the value of '{shown}' must be printable characters on one line"));
+        return Err(flaw!("the value of '{shown}' must be printable characters on one line"));
     }
     Ok(())
 }
 
 /// Returns the settings of all tables, or an error if two tables have the same origin.
-pub(in crate::io) fn one_each(tables: Vec<OriginTable>) -> Result<Vec<OriginSettings>, String> {
+pub(in crate::io) fn one_each(tables: Vec<OriginTable>) -> Result<Vec<OriginSettings>, InputFlaw> {
     let mut all: Vec<OriginSettings> = Vec::with_capacity(tables.len());
     for OriginTable(next) in tables {
         if all.iter().any(|one| one.origin == next.origin) {
-            return Err(format!("[[network.headers]] names {} twice", next.origin));
+            return Err(flaw!("[[network.headers]] names {} twice", next.origin));
         }
         all.push(next);
     }

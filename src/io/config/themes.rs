@@ -11,6 +11,7 @@ use crate::ui::theme::colours::{
 };
 use crate::ui::theme::theme_files;
 use crate::ui::theme::theme_roles::Theme;
+use backissue_core::{InputFlaw, flaw};
 
 /// Maximum number of theme files to read.
 const FILES_MAX: usize = 64;
@@ -47,7 +48,7 @@ pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appeara
             }
             Err(why) => {
                 broken |= name_of(&file) == name;
-                troubles.push(why);
+                troubles.push(why.into());
             }
         }
     }
@@ -101,12 +102,12 @@ fn name_of(path: &Path) -> String {
     name.unwrap_or_default().chars().filter(|char| !char.is_control()).collect()
 }
 
-fn read(path: &Path, known: &[Theme]) -> Result<Theme, String> {
+fn read(path: &Path, known: &[Theme]) -> Result<Theme, InputFlaw> {
     let name = name_of(path);
-    let wrong = |why: String| format!("the theme '{name}' ({}) is not used: {why}", path.display());
+    let wrong = |why: &str| flaw!("the theme '{name}' ({}) is not used: {why}", path.display());
     let text = small_files::read_text(path, FILE_BYTES_MAX);
-    let text = text.map_err(|error| wrong(system_words(&error)))?;
-    theme_files::read(&name, &text, known).map_err(wrong)
+    let text = text.map_err(|error| wrong(&system_words(&error)))?;
+    theme_files::read(&name, &text, known).map_err(|why| wrong(&why))
 }
 
 #[cfg(test)]

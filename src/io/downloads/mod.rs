@@ -20,6 +20,7 @@ use crate::engine::input::Input;
 use crate::io::clock;
 use crate::io::http::Http;
 use crate::ui::input::ScreenInput;
+use backissue_core::InputFlaw;
 
 /// The files that are being received.
 #[derive(Debug)]
@@ -54,7 +55,7 @@ impl Receiving {
     /// Starts to receive a file as soon as `durable` ends. The report about its end is sent even if the task panics.
     pub(in crate::io) fn start(
         &mut self,
-        http: Result<Arc<Http>, String>,
+        http: Result<Arc<Http>, InputFlaw>,
         transfer: FileTransfer,
         durable: oneshot::Receiver<()>,
     ) {
@@ -66,7 +67,9 @@ impl Receiving {
             durable.await.ok();
             match http {
                 Ok(http) => receive::receive(&http, &transfer, &pace, &reports).await,
-                Err(why) => Err(TransferFailure { cure: Cure::Later(0), why, received: 0 }),
+                Err(why) => {
+                    Err(TransferFailure { cure: Cure::Later(0), why: why.into(), received: 0 })
+                }
             }
         };
         // The inner task is aborted together with the outer one.

@@ -35,7 +35,7 @@ impl PartFile {
     pub(super) fn open(path: &str, is_new: bool) -> io::Result<Found> {
         let part = PathBuf::from(format!("{path}{PART}"));
         let path = PathBuf::from(path);
-        refuse_data_folder(&path).map_err(io::Error::other)?;
+        refuse_data_folder(&path)?;
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }

@@ -13,6 +13,7 @@ use tokio::time::{sleep, timeout};
 use crate::engine::downloads::playing::is_mpv;
 use crate::engine::downloads::transfer::PlayerNews;
 use crate::engine::external::external_run::{ExternalRun, RunPurpose};
+use crate::engine::external::run_failure::RunFailure;
 use crate::engine::input::Input;
 use crate::ui::input::ScreenInput;
 
@@ -30,15 +31,15 @@ const LINE_BYTES_MAX: usize = 64 * 1024;
 const POSITION: u64 = 1;
 const DURATION: u64 = 2;
 
-/// Prepares the run of a player, and follows it if it is mpv. Does nothing for other runs. The error is a sentence.
+/// Prepares the run of a player, and follows it if it is mpv. Does nothing for other runs.
 pub(in crate::io) fn prepare(
     run: &mut ExternalRun,
     answers: &UnboundedSender<ScreenInput>,
-) -> Result<(), String> {
+) -> Result<(), RunFailure> {
     let RunPurpose::Play(id) = run.purpose else { return Ok(()) };
     let paths = run.command.arguments().iter().filter(|word| word.starts_with('/'));
     if let Some(gone) = paths.map(Path::new).find(|path| !path.exists()) {
-        return Err(format!("{} is gone: fetch it again in the list of downloads", gone.display()));
+        return Err(RunFailure::FileGone(gone.display().to_string()));
     }
     if !is_mpv(run.command.program()) {
         return Ok(());

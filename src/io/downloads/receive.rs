@@ -196,21 +196,9 @@ fn failure(cure: Cure, why: &str, received: u64) -> TransferFailure {
 
 /// Describes why there is no answer, or no end of it. Whether another attempt may help depends on the failure.
 fn unanswered(error: &FetchFailure, received: u64) -> TransferFailure {
-    let cure = match error {
-        FetchFailure::Address(_)
-        | FetchFailure::Blocked(_)
-        | FetchFailure::Insecure { .. }
-        | FetchFailure::Redirect(_)
-        | FetchFailure::TooLarge(_) => Cure::Nothing,
-        FetchFailure::Name(_)
-        | FetchFailure::Connect(_)
-        | FetchFailure::Unreachable(_)
-        | FetchFailure::Tls(_)
-        | FetchFailure::Timeout { .. }
-        | FetchFailure::CutOff
-        | FetchFailure::Encoding(_)
-        | FetchFailure::Protocol(_) => Cure::Later(0),
-    };
+    let is_final = error.is_of_address()
+        || matches!(error, FetchFailure::Redirect(_) | FetchFailure::TooLarge(_));
+    let cure = if is_final { Cure::Nothing } else { Cure::Later(0) };
     failure(cure, &error.to_string(), received)
 }
 

@@ -14,17 +14,19 @@ use rustls_platform_verifier::Verifier;
 
 use crate::io::small_files;
 use crate::io::system::words::system_words;
+use backissue_core::{InputFlaw, flaw};
 
 /// Maximum size of a certificate file, bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Reads the certificates that the user trusts in addition from PEM files. The error is a sentence.
-pub(super) fn read_extra_roots(files: &[PathBuf]) -> Result<Vec<CertificateDer<'static>>, String> {
+pub(super) fn read_extra_roots(
+    files: &[PathBuf],
+) -> Result<Vec<CertificateDer<'static>>, InputFlaw> {
     let mut all = Vec::new();
     for file in files {
-        let wrong = |why: String| {
-            format!("[network] extra_roots: {} cannot be used: {why}", file.display())
-        };
+        let wrong =
+            |why: String| flaw!("[network] extra_roots: {} cannot be used: {why}", file.display());
         let bytes = small_files::read(file, FILE_BYTES_MAX);
         let bytes = bytes.map_err(|error| wrong(system_words(&error)))?;
         let here: Result<Vec<CertificateDer<'static>>, _> =

@@ -28,6 +28,7 @@ use crate::engine::poll::fetch::{
 use crate::engine::settings::{Credentials, NetworkSettings};
 use crate::io::clock;
 use crate::io::system::words::is_out_of_files_now;
+use backissue_core::InputFlaw;
 use backissue_core::history::walk::adaptor::read_listing;
 
 /// Decoded size, in bytes, above which bodies are received and parsed one at a time, so that several large bodies do not exhaust
@@ -53,7 +54,7 @@ pub struct Http {
 
 impl Http {
     /// Creates a client from the settings. The error is a sentence.
-    pub fn new(settings: &NetworkSettings, limits: Limits) -> Result<Self, String> {
+    pub fn new(settings: &NetworkSettings, limits: Limits) -> Result<Self, InputFlaw> {
         Self::within(settings, limits, &ClientEnvironment::real())
     }
 
@@ -62,7 +63,7 @@ impl Http {
         settings: &NetworkSettings,
         limits: Limits,
         around: &ClientEnvironment,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, InputFlaw> {
         Ok(Self {
             clients: Clients::new(settings, &limits, around)?,
             limits,

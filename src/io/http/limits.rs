@@ -28,18 +28,13 @@ pub struct Limits {
 impl Limits {
     /// Returns the body limits for a kind of request.
     pub(super) fn body_limits(&self, kind: RequestKind) -> BodyLimits {
-        let bytes_max = match kind {
-            RequestKind::Picture => PICTURE_BYTES_MAX,
+        let bytes_max = if kind == RequestKind::Picture {
+            PICTURE_BYTES_MAX
+        } else if kind == RequestKind::Page {
             // Larger pages need not be received, because the article extractor rejects them.
-            RequestKind::Page => PAGE_BYTES_MAX,
-            RequestKind::Usual
-            | RequestKind::Fresh
-            | RequestKind::Delta
-            | RequestKind::Listing
-            | RequestKind::Anything
-            | RequestKind::AnyFormat => {
-                return self.body;
-            }
+            PAGE_BYTES_MAX
+        } else {
+            return self.body;
         };
         let most = |max: usize| max.min(bytes_max);
         let (wire_max, body_max) = (most(self.body.wire_max), most(self.body.body_max));

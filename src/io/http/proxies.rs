@@ -15,6 +15,7 @@ use url::Url;
 
 use super::address_guard::{host_text, is_localhost, literal};
 use crate::engine::settings::{NetworkSettings, OriginSettings};
+use backissue_core::{InputFlaw, flaw};
 
 /// A host name that no `NO_PROXY` list contains, used to find out whether the environment configures a proxy at all.
 const NOBODY: &str = "nobody.invalid";
@@ -64,7 +65,7 @@ pub(super) fn proxies(
     settings: &NetworkSettings,
     environment: &Matcher,
     variables: &[(&str, String)],
-) -> Result<(Vec<Proxy>, BTreeSet<String>), String> {
+) -> Result<(Vec<Proxy>, BTreeSet<String>), InputFlaw> {
     if let Some(text) = &settings.proxy {
         let url = read_proxy(text).ok_or_else(|| unusable(text, ""))?;
         let host = host_text(&url);
@@ -109,7 +110,7 @@ pub(super) struct OwnProxy {
 }
 
 /// Returns the proxies of the origins that have their own.
-pub(super) fn own_proxies(settings: &NetworkSettings) -> Result<Vec<OwnProxy>, String> {
+pub(super) fn own_proxies(settings: &NetworkSettings) -> Result<Vec<OwnProxy>, InputFlaw> {
     let own = |one: &OriginSettings| {
         let text = one.proxy.as_ref()?.reveal();
         let origin = one.origin.clone();
@@ -126,9 +127,9 @@ pub(super) fn own_proxies(settings: &NetworkSettings) -> Result<Vec<OwnProxy>, S
     settings.origins.iter().filter_map(own).collect()
 }
 
-fn unusable(text: &str, whose: &str) -> String {
+fn unusable(text: &str, whose: &str) -> InputFlaw {
     let shown = without_login(text);
-    format!("the proxy '{shown}'{whose} cannot be used; write it like http://proxy.example:3128")
+    flaw!("the proxy '{shown}'{whose} cannot be used; write it like http://proxy.example:3128")
 }
 
 /// Parses a proxy address; without a scheme it is an HTTP proxy.

@@ -13,6 +13,7 @@ use super::frames::{PIECE_BYTES, read_frame, write_frame};
 use super::messages::{ClientMessage, OwnerKind, OwnerMessage, PROTOCOL, Taker};
 use crate::io::named_files::NamedFile;
 use crate::io::output::{CommandOutput, OwnOutput};
+use crate::io::system::words::system_words;
 
 /// A connection to the owner of the store.
 #[derive(Debug)]
@@ -128,12 +129,14 @@ impl Client {
                 }
                 OwnerMessage::CreateFile(file) => {
                     let written = self.receive_file(&file, output);
+                    let written = written.map_err(|error| system_words(&error));
                     if write_frame(&mut self.stream, &ClientMessage::FileEnd(written)).is_err() {
                         return RunEnd::Lost;
                     }
                 }
                 OwnerMessage::Open { link, command } => {
                     let opened = output.open_link(&link, command.as_ref());
+                    let opened = opened.map_err(|error| system_words(&error));
                     if write_frame(&mut self.stream, &ClientMessage::Opened(opened)).is_err() {
                         return RunEnd::Lost;
                     }
@@ -159,21 +162,16 @@ impl Client {
         }
     }
 
-    fn send_file(&mut self, read: Result<Vec<u8>, String>) -> io::Result<()> {
-        let end = match read {
-            Ok(bytes) => {
-                for piece in bytes.chunks(PIECE_BYTES) {
-                    write_frame(&mut self.stream, &ClientMessage::FileBytes(piece.to_vec()))?;
-                }
-                Ok(())
-            }
-            Err(why) => Err(why),
-        };
-        write_frame(&mut self.stream, &ClientMessage::FileEnd(end))
+    fn send_file(&mut self, read: io::Result<Vec<u8>>) -> io::Result<()> {
+        let read = read.map_err(|error| system_words(&error));
+        for piece in read.iter().flat_map(|bytes| bytes.chunks(PIECE_BYTES)) {
+            write_frame(&mut self.stream, &ClientMessage::FileBytes(piece.to_vec()))?;
+        }
+        write_frame(&mut self.stream, &ClientMessage::FileEnd(read.map(drop)))
     }
 
     /// Writes a file from the received pieces. All pieces are received even if writing fails.
-    fn receive_file(&mut self, file: &NamedFile, output: &OwnOutput) -> Result<(), String> {
+    fn receive_file(&mut self, file: &NamedFile, output: &OwnOutput) -> io::Result<()> {
         let mut ended = false;
         let written = output.write_file(file, &mut |file| {
             loop {

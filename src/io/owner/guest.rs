@@ -15,7 +15,6 @@ use crate::engine::external::external_command::ExternalCommand;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::named_files::{NamedFile, WriteFile};
 use crate::io::output::{CommandOutput, FILE_BYTES_MAX};
-use crate::io::system::words::system_words;
 
 /// The terminal and the files of a process that submitted a command. A process that does not read its messages delays only
 /// its own command.
@@ -57,8 +56,9 @@ impl GuestOutput {
         self.begun.get()
     }
 
-    fn answer(&self) -> Result<ClientMessage, String> {
-        self.files.recv().map_err(|_| "the process that has the file open ended".to_owned())
+    fn answer(&self) -> io::Result<ClientMessage> {
+        let ended = |_| io::Error::other("the process that has the file open ended");
+        self.files.recv().map_err(ended)
     }
 }
 
@@ -108,48 +108,47 @@ impl CommandOutput for GuestOutput {
         self.send(&OwnerMessage::Progress(progress));
     }
 
-    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read_file(&self, path: &str) -> io::Result<Vec<u8>> {
         self.send(&OwnerMessage::ReadFile(path.to_owned()));
         let mut bytes = Vec::new();
         loop {
-            match self.answer()? {
-                ClientMessage::FileBytes(piece) if bytes.len() < FILE_BYTES_MAX => {
-                    bytes.extend(piece);
-                }
-                ClientMessage::FileBytes(_) => return Err("it is too large".to_owned()),
-                ClientMessage::FileEnd(end) => return end.map(|()| bytes),
-                ClientMessage::Hello { .. }
-                | ClientMessage::Run(_)
-                | ClientMessage::TakeOver(_)
-                | ClientMessage::WaitForEnd
-                | ClientMessage::Opened(_)
-                | ClientMessage::Cancel => {}
+            let answer = self.answer()?;
+            if let ClientMessage::FileEnd(end) = answer {
+                return end.map(|()| bytes).map_err(io::Error::other);
+            }
+            if bytes.len() >= FILE_BYTES_MAX {
+                return Err(io::Error::other("it is too large"));
+            }
+            if let ClientMessage::FileBytes(piece) = answer {
+                bytes.extend(piece);
             }
         }
     }
 
-    fn write_file(&self, file: &NamedFile, write: &mut WriteFile<'_>) -> Result<(), String> {
+    fn write_file(&self, file: &NamedFile, write: &mut WriteFile<'_>) -> io::Result<()> {
         self.send(&OwnerMessage::CreateFile(file.clone()));
         let mut pieces = FilePieces { output: self, piece: Vec::new() };
         let written = write(&mut pieces).and_then(|()| pieces.flush());
         self.send(&OwnerMessage::FileEnd(written.is_ok()));
         let answer = self.answer()?;
-        written.map_err(|error| system_words(&error))?;
+        written?;
         if let ClientMessage::FileEnd(end) = answer {
-            end
+            end.map_err(io::Error::other)
         } else {
-            Err("the process that writes it did not report whether it is complete".to_owned())
+            Err(io::Error::other(
+                "the process that writes it did not report whether it is complete",
+            ))
         }
     }
 
-    fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> Result<(), String> {
+    fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> io::Result<()> {
         // Mark the command as started, because submitting the command again would open the link twice.
         self.begin();
         self.send(&OwnerMessage::Open { link: link.to_owned(), command: command.cloned() });
         if let ClientMessage::Opened(opened) = self.answer()? {
-            opened
+            opened.map_err(io::Error::other)
         } else {
-            Err("the process that opens it did not report whether it succeeded".to_owned())
+            Err(io::Error::other("the process that opens it did not report whether it succeeded"))
         }
     }
 }

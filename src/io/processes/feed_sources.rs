@@ -5,17 +5,18 @@
 
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
-use std::process::{ExitStatus, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::run_command::{RunMark, end_group, not_started};
+use super::run_command::{COMPLAINT_CHARS_MAX, RunMark, check_end, end_group, not_started};
 use super::start::program as program_to_start;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::feed_sources::check_allowed;
+use crate::engine::external::run_failure::RunFailure;
 use crate::engine::poll::fetch::{
     AddressSource, Answer, AnswerBody, AnswerHeaders, FetchFailure, FetchRequest, Fetched,
     RequestKind,
@@ -35,8 +36,6 @@ const TIME_MAX: Duration = Duration::from_secs(20);
 const LEFTOVER: Duration = Duration::from_secs(1);
 /// Maximum amount of a program's error messages that is kept, bytes.
 const COMPLAINT_BYTES_MAX: u64 = 64 * 1024;
-/// Maximum length of a displayed error message, in characters.
-const COMPLAINT_CHARS_MAX: usize = 200;
 
 /// Limits of a program.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +66,7 @@ pub(in crate::io) async fn fetch(
         result: Ok(whole_answer(&url)),
     };
     let bytes = match check_allowed(&url, settings) {
-        Err(why) => Err(FetchFailure::Address(why)),
+        Err(why) => Err(FetchFailure::Address(why.into())),
         Ok(()) => match source {
             FeedSource::Web | FeedSource::File => read_file(url.clone(), limits.bytes).await,
             FeedSource::Program(command) => run(command, &[], limits).await,
@@ -108,16 +107,8 @@ fn whole_answer(url: &str) -> Answer {
 
 /// Returns the request for the document that a filter reads: always for the whole document, never for a delta.
 fn inner(request: FetchRequest, url: &str) -> FetchRequest {
-    let kind = match request.kind {
-        RequestKind::Delta => RequestKind::Usual,
-        kind @ (RequestKind::Usual
-        | RequestKind::Fresh
-        | RequestKind::Listing
-        | RequestKind::Page
-        | RequestKind::Picture
-        | RequestKind::Anything
-        | RequestKind::AnyFormat) => kind,
-    };
+    let is_delta = request.kind == RequestKind::Delta;
+    let kind = if is_delta { RequestKind::Usual } else { request.kind };
     FetchRequest { kind, url: url.to_owned(), ..request }
 }
 
@@ -139,21 +130,13 @@ async fn read(http: &Http, bytes: Vec<u8>, answer: Answer) -> Result<Answer, Fet
     let body = http.read_document(bytes, answer.url.clone()).await;
     let mut body =
         body.ok_or_else(|| FetchFailure::Protocol("the output could not be read".to_owned()))?;
-    match &mut body {
-        AnswerBody::Document(document) => {
-            let complete = document.history.complete;
-            document.history = HistoryLinks { complete, ..HistoryLinks::default() };
-            document.role = if complete { DocumentRole::Complete } else { DocumentRole::Plain };
-            document.new_location = None;
-        }
-        AnswerBody::Page { .. } => {
-            return Err(FetchFailure::Protocol("not a feed but a web page".to_owned()));
-        }
-        AnswerBody::Unread
-        | AnswerBody::Empty
-        | AnswerBody::Article(_)
-        | AnswerBody::Picture(_)
-        | AnswerBody::Listing(_) => {}
+    if let AnswerBody::Document(document) = &mut body {
+        let complete = document.history.complete;
+        document.history = HistoryLinks { complete, ..HistoryLinks::default() };
+        document.role = if complete { DocumentRole::Complete } else { DocumentRole::Plain };
+        document.new_location = None;
+    } else if let AnswerBody::Page { .. } = body {
+        return Err(FetchFailure::Protocol("not a feed but a web page".to_owned()));
     }
     Ok(Answer { body, ..answer })
 }
@@ -180,12 +163,12 @@ impl Drop for Group {
 
 /// Runs a program and returns its output. The error gives the first line of the program's error messages.
 async fn run(command: &str, input: &[u8], limits: ProgramLimits) -> Result<Vec<u8>, FetchFailure> {
-    let command = ExternalCommand::typed(command).map_err(FetchFailure::Address)?;
+    let command =
+        ExternalCommand::typed(command).map_err(|why| FetchFailure::Address(why.into()))?;
     let program = one_line(command.program(), COMPLAINT_CHARS_MAX);
-    let failed = FetchFailure::Protocol;
-    let stdin = input_file(input).map_err(|error| {
-        failed(format!("{program} got no standard input: {}", system_words(&error)))
-    })?;
+    let failed = |failure: RunFailure| FetchFailure::Protocol(failure.to_string());
+    let stdin = input_file(input)
+        .map_err(|error| failed(RunFailure::NoInput(program.clone(), system_words(&error))))?;
     let mut started = Command::from(program_to_start(expand_home(command.program())));
     started.args(command.arguments().iter().map(|word| expand_home(word))).process_group(0);
     started.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -221,8 +204,7 @@ async fn run(command: &str, input: &[u8], limits: ProgramLimits) -> Result<Vec<u
     // A process that left the group may keep the error output open.
     complaint.abort();
     let Ok(worked) = worked else {
-        let seconds = limits.time.as_secs();
-        return Err(failed(format!("{program} was stopped after {seconds} s")));
+        return Err(failed(RunFailure::TooSlow(program, limits.time.as_secs())));
     };
     let Some((ended, is_whole)) = worked.filter(|_| output.len() <= limits.bytes) else {
         let kib = limits.bytes / 1024;
@@ -231,9 +213,10 @@ async fn run(command: &str, input: &[u8], limits: ProgramLimits) -> Result<Vec<u
         )));
     };
     let told = told.ok().and_then(Result::ok).unwrap_or_default();
-    check_end(&program, ended, &told).map_err(failed)?;
+    let mut lines = told.lines().map(str::trim);
+    check_end(&program, ended, lines.find(|line| !line.is_empty())).map_err(failed)?;
     if !is_whole {
-        return Err(failed(format!(
+        return Err(FetchFailure::Protocol(format!(
             "{program} ended, but a process that it started kept the output open"
         )));
     }
@@ -259,21 +242,6 @@ async fn first_bytes(stream: Option<impl AsyncRead + Unpin + Send>) -> String {
     let text = String::from_utf8_lossy(&bytes).into_owned();
     tokio::io::copy(&mut stream, &mut tokio::io::sink()).await.ok();
     text
-}
-
-fn check_end(program: &str, ended: io::Result<ExitStatus>, complaint: &str) -> Result<(), String> {
-    let status =
-        ended.map_err(|error| format!("waiting for {program} failed: {}", system_words(&error)))?;
-    if status.success() {
-        return Ok(());
-    }
-    let how = status.code().map_or_else(
-        || "was killed by a signal".to_owned(),
-        |code| format!("exited with status {code}"),
-    );
-    let lines = complaint.lines().map(|line| one_line(line, COMPLAINT_CHARS_MAX));
-    let why = lines.filter(|line| !line.is_empty()).map(|line| format!(": {line}")).next();
-    Err(format!("{program} {how}{}", why.unwrap_or_default()))
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use super::start::{self, apart};
 use crate::engine::entries::entry_view;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::external_run::{ExternalRun, RunInput, RunPurpose};
+use crate::engine::external::run_failure::RunFailure;
 use crate::engine::input::Input;
 use crate::io::log::log_tail;
 use crate::io::system::words::system_words;
@@ -39,13 +40,13 @@ const LEFTOVER: Duration = Duration::from_secs(1);
 /// Maximum amount of a command's output that is kept, bytes.
 const SAID_BYTES_MAX: u64 = 1024 * 1024;
 /// Maximum length of a displayed error message, in characters.
-const COMPLAINT_CHARS_MAX: usize = 200;
+pub(super) const COMPLAINT_CHARS_MAX: usize = 200;
 
 /// Returns what the engine learns about a command that ended: `next` is what to try in its place.
 pub(in crate::io) fn end_of_run(
     purpose: RunPurpose,
     next: Option<ExternalRun>,
-    ended: Result<Option<String>, String>,
+    ended: Result<Option<String>, RunFailure>,
 ) -> Input {
     match (ended, next) {
         (Err(_), Some(next)) => Input::TryNext(Box::new(next)),
@@ -53,8 +54,8 @@ pub(in crate::io) fn end_of_run(
     }
 }
 
-/// Runs a command that does not need the terminal. Returns its output. The error is a sentence.
-pub async fn run(external: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
+/// Runs a command that does not need the terminal. Returns its output.
+pub async fn run(external: ExternalRun, time_max: Duration) -> Result<Option<String>, RunFailure> {
     match external.purpose {
         RunPurpose::Show => show(&external.command, time_max.min(WATCHED)).await,
         // The next step waits until the user closes the program.
@@ -64,13 +65,13 @@ pub async fn run(external: ExternalRun, time_max: Duration) -> Result<Option<Str
 }
 
 /// Starts a command that shows something. Waits only for a failure within the given time.
-async fn show(line: &ExternalCommand, watched: Duration) -> Result<Option<String>, String> {
+async fn show(line: &ExternalCommand, watched: Duration) -> Result<Option<String>, RunFailure> {
     let program = line.program();
     let mut command = Command::from(apart(line).map_err(|error| not_started(program, &error))?);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| not_started(program, &error))?;
     if let Ok(ended) = timeout(watched, child.wait()).await {
-        return classify_end(program, ended, "");
+        return check_end(program, ended, None).map(|()| None);
     }
     // A task waits for the child, so that it does not become a zombie.
     tokio::spawn(async move { child.wait().await });
@@ -79,7 +80,7 @@ async fn show(line: &ExternalCommand, watched: Duration) -> Result<Option<String
 
 /// Starts a command that reads its input from a file, and collects its output. If this process ends first, the command
 /// continues and can still read its input.
-async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String>, String> {
+async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String>, RunFailure> {
     let program = &external.command.program().to_owned();
     let wants_word = matches!(external.purpose, RunPurpose::Pipe | RunPurpose::Step(_));
     let line = apart(&external.command).map_err(|error| not_started(program, &error))?;
@@ -92,9 +93,9 @@ async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String
         let complaints = tempfile::tempfile()?;
         Ok((stdin, complaints.try_clone()?, complaints))
     };
-    let (stdin, stderr, complaints) = files.await.map_err(|error: io::Error| {
-        format!("cannot write to the standard input of {program}: {}", system_words(&error))
-    })?;
+    let (stdin, stderr, complaints) = files
+        .await
+        .map_err(|error: io::Error| RunFailure::NoInput(program.clone(), system_words(&error)))?;
     command.stdin(stdin).stderr(stderr);
     command.stdout(if wants_word { Stdio::piped() } else { Stdio::null() });
     let mark = RunMark::new();
@@ -105,9 +106,10 @@ async fn feed(external: ExternalRun, time_max: Duration) -> Result<Option<String
     let Ok(ended) = timeout(time_max, child.wait()).await else {
         end_group(group, &mark);
         child.wait().await.ok();
-        return Err(format!("{program} was stopped after {} s", time_max.as_secs()));
+        return Err(RunFailure::TooSlow(program.clone(), time_max.as_secs()));
     };
-    classify_end(program, ended, &complaint(complaints))?;
+    let complaint = complaint(complaints);
+    check_end(program, ended, complaint.lines().rfind(|line| !line.trim().is_empty()))?;
     let text = said_by(said).await;
     Ok(Some(text.trim_end().to_owned()).filter(|text| !text.is_empty()))
 }
@@ -124,7 +126,7 @@ fn complaint(mut complaints: File) -> String {
 }
 
 /// Runs a command on the terminal until it ends.
-pub async fn run_on_terminal(external: ExternalRun) -> Result<Option<String>, String> {
+pub async fn run_on_terminal(external: ExternalRun) -> Result<Option<String>, RunFailure> {
     let program = external.command.program().to_owned();
     let mut command = Command::from(start::program(&program));
     command.args(external.command.arguments());
@@ -139,7 +141,7 @@ pub async fn run_on_terminal(external: ExternalRun) -> Result<Option<String>, St
         }
     };
     let ((), ended) = tokio::join!(write, child.wait());
-    classify_end(&program, ended, "")
+    check_end(&program, ended, None).map(|()| None)
 }
 
 /// Describes an entry in environment variables, for commands that do not read JSON.
@@ -193,30 +195,29 @@ async fn hear(stream: Option<impl AsyncRead + Unpin + Send>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn classify_end(
+/// Checks how a program ended. `complaint` is what it said about a failure.
+pub(super) fn check_end(
     program: &str,
     ended: io::Result<ExitStatus>,
-    complained: &str,
-) -> Result<Option<String>, String> {
-    let status =
-        ended.map_err(|error| format!("waiting for {program} failed: {}", system_words(&error)))?;
-    if status.success() {
-        return Ok(None);
+    complaint: Option<&str>,
+) -> Result<(), RunFailure> {
+    let program = program.to_owned();
+    match ended {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => {
+            let complaint = complaint.map(|line| one_line(line, COMPLAINT_CHARS_MAX));
+            let complaint = complaint.filter(|line| !line.is_empty());
+            Err(RunFailure::Failed(program, status.code(), complaint))
+        }
+        Err(error) => Err(RunFailure::Unknown(program, system_words(&error))),
     }
-    let how = status.code().map_or_else(
-        || "was killed by a signal".to_owned(),
-        |code| format!("exited with status {code}"),
-    );
-    let why = complained.lines().map(str::trim).rfind(|line| !line.is_empty());
-    let why = why.map(|line| format!(": {}", one_line(line, COMPLAINT_CHARS_MAX)));
-    Err(format!("{program} {how}{}", why.unwrap_or_default()))
 }
 
-pub(super) fn not_started(program: &str, error: &io::Error) -> String {
+pub(super) fn not_started(program: &str, error: &io::Error) -> RunFailure {
     if error.kind() == io::ErrorKind::NotFound {
-        return format!("there is no program '{program}'");
+        return RunFailure::Missing(program.to_owned());
     }
-    format!("{program} cannot be started: {}", system_words(error))
+    RunFailure::NotStarted(program.to_owned(), system_words(error))
 }
 
 /// A value in the environment of a program, by which the processes that left its process group are found.

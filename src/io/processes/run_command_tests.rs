@@ -33,7 +33,7 @@ async fn run_typed(text: &str, seconds: u64) -> Result<Option<String>, String> {
     let command = ExternalCommand::typed(text).unwrap();
     let input = RunInput::Entry(told());
     let external = ExternalRun::new(RunPurpose::Pipe, command, input);
-    run(external, Duration::from_secs(seconds)).await
+    run(external, Duration::from_secs(seconds)).await.map_err(|failure| failure.to_string())
 }
 
 #[tokio::test]

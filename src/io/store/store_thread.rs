@@ -412,19 +412,9 @@ impl<'a> Working<'a> {
 
 /// Rows of lists that were left while they waited are not read: who types a search leaves one with each key.
 fn drop_outdated_rows(waiting: &mut Vec<StoreMessage>) {
-    let number = |handed: &StoreMessage| match handed {
-        StoreMessage::Work(work) => {
-            if let Job::ReadRows(wanted) = &work.job {
-                Some(wanted.list)
-            } else {
-                None
-            }
-        }
-        StoreMessage::Synced(_)
-        | StoreMessage::Visit(_)
-        | StoreMessage::WhenDurable(_)
-        | StoreMessage::WhenIndexed(_)
-        | StoreMessage::Stop => None,
+    let number = |handed: &StoreMessage| {
+        let StoreMessage::Work(work) = handed else { return None };
+        if let Job::ReadRows(wanted) = &work.job { Some(wanted.list) } else { None }
     };
     let newest = waiting.iter().filter_map(number).max();
     waiting.retain(|handed| number(handed).is_none() || number(handed) == newest);

@@ -42,7 +42,9 @@ impl Store {
         let new = SavedStep { id, at, step: Step::Imported(Vec::new()), undone: false };
         let mut saved = known.unwrap_or(new);
         if joins {
-            parts.into_iter().for_each(|part| saved.step.join(part));
+            for part in parts {
+                saved.step.join(part);
+            }
         } else if let Some(step) = parts.into_iter().next() {
             saved.step = step;
         }

@@ -8,6 +8,7 @@ use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::external_run::RunPurpose;
 use crate::engine::external::run_external::is_web_address;
+use crate::engine::external::run_failure::RunFailure;
 use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
@@ -126,7 +127,7 @@ pub fn program_ended(
     app: &mut App,
     now: DateTime<Utc>,
     id: u32,
-    ended: Result<Option<String>, String>,
+    ended: Result<Option<String>, RunFailure>,
     run: CommandRunner,
 ) -> Vec<ScreenEffect> {
     let Some(RunningSequence { name, entry, rest, .. }) = stopped(app, id) else {
@@ -134,7 +135,7 @@ pub fn program_ended(
     };
     match ended {
         Err(why) => {
-            let why = one_line(&why, TOLD_CHARS_MAX);
+            let why = one_line(&why.to_string(), TOLD_CHARS_MAX);
             return app.ui.complain_only(now, format!("'{name}' stopped: {why}"));
         }
         Ok(line) => {

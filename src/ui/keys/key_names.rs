@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::key::{Code, Key};
+use backissue_core::{InputFlaw, flaw};
 
 /// Names of keys that are not characters. If a key has several names, the first one is displayed.
 const NAMES: [(&str, Code); 26] = [
@@ -37,19 +38,19 @@ const NAMES: [(&str, Code); 26] = [
 pub const SEQUENCE_MAX: usize = 4;
 
 /// Parses a sequence of keys separated by spaces: `g d`, `Ctrl-x Ctrl-s`, `F5`. The error is a sentence.
-pub fn sequence(written: &str) -> Result<Vec<Key>, String> {
+pub fn sequence(written: &str) -> Result<Vec<Key>, InputFlaw> {
     let keys: Vec<Key> = written.split_whitespace().map(parse_key).collect::<Result<_, _>>()?;
     match keys.len() {
         0 => Err("'' is not a key; write [] if the command needs no key".into()),
         1..=SEQUENCE_MAX => Ok(keys),
-        _ => Err(format!("'{written}' is longer than {SEQUENCE_MAX} keys")),
+        _ => Err(flaw!("'{written}' is longer than {SEQUENCE_MAX} keys")),
     }
 }
 
 /// Parses one key: `x`, `Ctrl-x`, `PgDn`, `↓`. The error is a sentence.
-pub fn parse_key(written: &str) -> Result<Key, String> {
+pub fn parse_key(written: &str) -> Result<Key, InputFlaw> {
     let unknown =
-        || format!("'{written}' is not a key; examples: x, Ctrl-x, Alt-x, F5, Enter, PgDn, Space");
+        || flaw!("'{written}' is not a key; examples: x, Ctrl-x, Alt-x, F5, Enter, PgDn, Space");
     let named = |name: &str| {
         let found = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, code)| Key::code(*code))

@@ -6,6 +6,7 @@ use super::commands::{COMMANDS, Command};
 use super::key_names::{sequence, shown};
 use super::newsboat_keys::{Here, NEWSBOAT_KEYS};
 use crate::engine::external::external_command::ExternalCommand;
+use backissue_core::{InputFlaw, flaw};
 
 /// Names of special keys in newsboat, and here.
 const SPECIAL: [(&str, &str); 13] = [
@@ -67,7 +68,7 @@ pub fn translate(config: &NewsboatConfig) -> TranslatedKeys {
 }
 
 /// Translates one binding. Returns `None` if the preset contains it.
-fn line(binding: &NewsboatBinding, prefix: &str) -> Result<Option<String>, String> {
+fn line(binding: &NewsboatBinding, prefix: &str) -> Result<Option<String>, InputFlaw> {
     let keys = match binding.form {
         KeyForm::Single => single(&binding.keys),
         KeyForm::Macro => format!("{prefix} {}", single(&binding.keys)),
@@ -91,14 +92,14 @@ fn line(binding: &NewsboatBinding, prefix: &str) -> Result<Option<String>, Strin
 }
 
 /// Translates the steps of a macro. A browser that is set only for the macro becomes a program to run.
-fn steps(operations: &[Vec<String>]) -> Result<Vec<String>, String> {
+fn steps(operations: &[Vec<String>]) -> Result<Vec<String>, InputFlaw> {
     let (mut steps, mut browser) = (Vec::new(), None);
     for operation in operations {
         let words: Vec<&str> = operation.iter().map(String::as_str).collect();
         match words.as_slice() {
             ["set", "browser", command] => browser = Some(*command),
             ["set", setting, ..] => {
-                return Err(format!("a macro cannot change the setting '{setting}'"));
+                return Err(flaw!("a macro cannot change the setting '{setting}'"));
             }
             ["pipe-to", command] => steps.push(run(command)?),
             [operation, ..] => match browser.filter(|_| operation.starts_with("open-in-browser")) {
@@ -108,11 +109,11 @@ fn steps(operations: &[Vec<String>]) -> Result<Vec<String>, String> {
             [] => {}
         }
     }
-    if steps.is_empty() { Err("it runs no operation".to_owned()) } else { Ok(steps) }
+    if steps.is_empty() { Err("it runs no operation".into()) } else { Ok(steps) }
 }
 
 /// Returns the command for an operation. The error says what to do instead.
-fn command(operation: &str) -> Result<&'static str, String> {
+fn command(operation: &str) -> Result<&'static str, InputFlaw> {
     if let Some((_, command)) = UNBOUND.iter().find(|(known, _)| *known == operation) {
         return Ok(command);
     }
@@ -121,12 +122,12 @@ fn command(operation: &str) -> Result<&'static str, String> {
         Some(Here::Command(name)) => {
             let row = COMMANDS.iter().find(|row| row.name == name);
             if row.is_some_and(|row| row.command == Command::Link) {
-                return Err("links are opened by their numbers: 1 to 9".to_owned());
+                return Err("links are opened by their numbers: 1 to 9".into());
             }
             Ok(name)
         }
-        Some(Here::Unlike(reason) | Here::Nothing(reason)) => Err(format!("{operation}: {reason}")),
-        None => Err(format!("nothing here corresponds to '{operation}'")),
+        Some(Here::Unlike(reason) | Here::Nothing(reason)) => Err(flaw!("{operation}: {reason}")),
+        None => Err(flaw!("nothing here corresponds to '{operation}'")),
     }
 }
 
@@ -137,7 +138,7 @@ pub fn with_link(command: &str) -> String {
 }
 
 /// Writes a program as a step. The error says why it cannot be run here.
-fn run(command: &str) -> Result<String, String> {
+fn run(command: &str) -> Result<String, InputFlaw> {
     ExternalCommand::typed_at_prompt(command)?.check_for_values()?;
     Ok(format!("{{ run = {} }}", quoted(command)))
 }

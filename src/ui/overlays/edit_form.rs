@@ -69,7 +69,7 @@ impl EditForm {
                     setting.choices().get(*chosen).map_or("", |(word, _)| *word)
                 }
             };
-            setting.set(&mut chosen, text, &self.zone).map_err(|why| (place, why))?;
+            setting.set(&mut chosen, text, &self.zone).map_err(|why| (place, why.into()))?;
         }
         Ok(chosen)
     }

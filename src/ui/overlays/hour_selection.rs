@@ -165,7 +165,7 @@ pub fn set_rule(
         let rule = match read_rule(text, &zone) {
             Ok(rule) => rule,
             Err(why) => {
-                return app.ui.complain_only(now, why);
+                return app.ui.complain_only(now, why.to_string());
             }
         };
         let told = format!(

@@ -52,7 +52,7 @@ pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<Screen
             app.ui.pipes.push(WaitingRun { key, command, link, purpose: RunPurpose::Pipe });
             vec![ask_store(ScreenRequest::Entry(key))]
         }
-        Err(why) => app.ui.complain_only(now, why),
+        Err(why) => app.ui.complain_only(now, why.to_string()),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::colours::Colours;
 use super::theme_files::{built_in, unknown};
 use super::theme_roles::Theme;
+use backissue_core::InputFlaw;
 
 /// The appearance of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl Appearance {
     }
 
     /// Selects a theme by name. The error is a sentence.
-    pub fn choose(&mut self, name: &str) -> Result<(), String> {
+    pub fn choose(&mut self, name: &str) -> Result<(), InputFlaw> {
         let place = self.themes.iter().position(|theme| theme.name == name);
         let names = || self.themes.iter().map(|theme| theme.name.as_str());
         self.chosen = place.ok_or_else(|| unknown("theme", name, names()))?;

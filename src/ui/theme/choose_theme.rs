@@ -20,7 +20,7 @@ pub fn choose_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 pub fn choose_theme(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
     match app.ui.appearance.choose(name) {
         Ok(()) => keep_theme(app, now),
-        Err(why) => app.ui.complain(now, why),
+        Err(why) => app.ui.complain(now, why.to_string()),
     }
     Vec::new()
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 use super::theme_roles::{Paint, Theme, ThemeRole};
+use backissue_core::InputFlaw;
 
 /// Name of the default theme.
 pub const FIRST: &str = "ansi16";
@@ -27,7 +28,7 @@ pub fn built_in() -> Vec<Theme> {
 
 /// Parses a theme file. Roles that the file does not define are taken from the theme that its `base` names (one of `known`) or,
 /// without a `base`, from the default theme. The error is a sentence with the line number.
-pub fn read(name: &str, text: &str, known: &[Theme]) -> Result<Theme, String> {
+pub fn read(name: &str, text: &str, known: &[Theme]) -> Result<Theme, InputFlaw> {
     let line = |at: usize| {
         let before = text.get(..at).unwrap_or_default();
         before.matches('\n').count().saturating_add(1)
@@ -54,10 +55,10 @@ pub fn read(name: &str, text: &str, known: &[Theme]) -> Result<Theme, String> {
     name.clone_into(&mut theme.name);
     for (key, value) in roles {
         let role = ThemeRole::ALL.into_iter().find(|role| role.name() == key);
-        let located = |why: String| format!("line {}: {why}", line(value.span().start));
+        let located = |why: &str| format!("line {}: {why}", line(value.span().start));
         let names = ThemeRole::ALL.into_iter().map(ThemeRole::name);
-        let role = role.ok_or_else(|| located(unknown("role", &key, names)))?;
-        theme.set(role, Paint::parse(value.get_ref()).map_err(located)?);
+        let role = role.ok_or_else(|| located(&unknown("role", &key, names)))?;
+        theme.set(role, Paint::parse(value.get_ref()).map_err(|why| located(&why))?);
     }
     Ok(theme)
 }

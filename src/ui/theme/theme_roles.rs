@@ -1,5 +1,6 @@
 //! Themes as data: the colours and text attributes of each kind of screen element.
 
+use backissue_core::{InputFlaw, flaw};
 use std::fmt;
 
 /// A colour.
@@ -236,7 +237,7 @@ const ACCENTS: [(&str, Accent); 6] = [
 
 impl Paint {
     /// Parses a style such as `"cyan bold"`, `"#d7dae0 #16181d"` or `"- black underlined"`. The error is a sentence.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, InputFlaw> {
         let mut paint = Self::default();
         let mut colours = 0;
         for word in text.split_whitespace() {
@@ -251,7 +252,7 @@ impl Paint {
                 0 => paint.ink = ink,
                 1 => paint.ground = ink,
                 _ => {
-                    return Err(format!(
+                    return Err(flaw!(
                         "'{word}' is a third colour; only text and background have one"
                     ));
                 }
@@ -263,7 +264,7 @@ impl Paint {
 }
 
 impl Ink {
-    fn parse(word: &str) -> Result<Self, String> {
+    fn parse(word: &str) -> Result<Self, InputFlaw> {
         let named = |name: &str| {
             let place = NAMES.iter().position(|other| *other == name)?;
             u8::try_from(place).ok()
@@ -283,11 +284,11 @@ impl Ink {
             let whole = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
             return match (whole, pair(0), pair(2), pair(4)) {
                 (true, Some(red), Some(green), Some(blue)) => Ok(Self::Rgb(red, green, blue)),
-                _ => Err(format!("'{word}' is not a colour: write six hex digits, as in #d7dae0")),
+                _ => Err(flaw!("'{word}' is not a colour: write six hex digits, as in #d7dae0")),
             };
         }
         word.parse().map(Self::Indexed).map_err(|_| {
-            format!("'{word}' is neither a colour (red, bright-red, 0 to 255, #rrggbb, default, -) nor bold, dim, italic, underlined, reversed, struck")
+            flaw!("'{word}' is neither a colour (red, bright-red, 0 to 255, #rrggbb, default, -) nor bold, dim, italic, underlined, reversed, struck")
         })
     }
 }

@@ -3,6 +3,7 @@
 use backissue::engine::entries::entry_view;
 use backissue::engine::external::external_command::ExternalCommand;
 use backissue::engine::external::external_run::{RunInput, RunPurpose};
+use backissue::engine::external::run_failure::RunFailure;
 use backissue::engine::input::Input;
 use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
 use backissue::engine::request::Request;
@@ -93,7 +94,8 @@ fn command_output_and_errors_are_shown() {
     assert_eq!(pager.input, RunInput::Text("one\ntwo".into()));
     world.tell(Input::Ran(RunPurpose::Pipe, Ok(Some("saved as\u{1b}[31m 7".into()))));
     assert_eq!(world.notice(), "saved as[31m 7");
-    world.tell(Input::Ran(RunPurpose::News, Err("mail exited with status 1".into())));
+    let failure = RunFailure::Failed("mail".into(), Some(1), None);
+    world.tell(Input::Ran(RunPurpose::News, Err(failure)));
     assert_eq!(world.notice(), "mail exited with status 1");
 }
 

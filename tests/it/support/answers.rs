@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use backissue::engine::effect::Effect;
 use backissue::engine::external::external_run::ExternalRun;
+use backissue::engine::external::run_failure::RunFailure;
 use backissue::engine::input::Input;
 use backissue::engine::poll::learn_queue::LearnWanted;
 use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
@@ -66,7 +67,7 @@ pub(super) fn noted<T>(list: &mut Vec<T>, item: T) -> Option<Input> {
 }
 
 /// Really runs an external command.
-pub(super) fn run_for_real(run: ExternalRun) -> Result<Option<String>, String> {
+pub(super) fn run_for_real(run: ExternalRun) -> Result<Option<String>, RunFailure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(run_command::run(run, run_command::TIME_MAX))
 }

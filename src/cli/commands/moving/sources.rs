@@ -8,6 +8,7 @@ use super::import::Source;
 use crate::cli::args_changes::{ImportArgs, OtherReader};
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
+use crate::io::system::words::system_words;
 use backissue_core::feed::logins::without_logins;
 use backissue_core::feed::opml::read_list;
 use backissue_core::other_readers::elsewhere::KnownEntries;
@@ -82,7 +83,7 @@ fn cannot(path: &str, why: &str) -> Failure {
 fn read(desk: &CommandContext, path: &Path) -> Result<Vec<u8>, Failure> {
     let shown = path.display().to_string();
     let named = path.to_str().ok_or_else(|| cannot(&shown, "its name is not UTF-8"))?;
-    desk.read_file(named).map_err(|why| cannot(&shown, &why))
+    desk.read_file(named).map_err(|error| cannot(&shown, &system_words(&error)))
 }
 
 /// Reads the bytes of a file. Those of a database include what its program left in files beside it.

@@ -4,6 +4,7 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use chrono_tz::Tz;
 
 use crate::feed::dates::calendar::{Period, day_start};
+use crate::{InputFlaw, flaw};
 
 /// Parses the expiry time of a filter: a number of days, weeks, months or years from now, or the last day on which the
 /// filter applies. Returns `Ok(None)` for an empty string, which means that the filter never expires. The error is a full
@@ -12,7 +13,7 @@ pub fn read_until(
     typed: &str,
     now: DateTime<Utc>,
     zone: Tz,
-) -> Result<Option<DateTime<Utc>>, String> {
+) -> Result<Option<DateTime<Utc>>, InputFlaw> {
     let typed = typed.trim();
     if typed.is_empty() {
         return Ok(None);
@@ -22,9 +23,9 @@ pub fn read_until(
         .or_else(|| end_of_day(typed, zone));
     match until {
         None => {
-            Err(format!("'{typed}' is not a time: write 7d, 2w, 6m, 1y, or a day like 2027-01-31"))
+            Err(flaw!("'{typed}' is not a time: write 7d, 2w, 6m, 1y, or a day like 2027-01-31"))
         }
-        Some(until) if until <= now => Err(format!("'{typed}' is in the past")),
+        Some(until) if until <= now => Err(flaw!("'{typed}' is in the past")),
         Some(until) => Ok(Some(until)),
     }
 }

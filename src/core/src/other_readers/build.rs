@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use super::elsewhere::ElsewhereEntry;
 use super::library::Library;
 use super::sqlite::{Sqlite, Value};
+use crate::InputFlaw;
 use crate::feed::opml::subscription_list::{OpmlFeed, normal_tags};
 use crate::feed::text::{NAME_MAX, TITLE_MAX, one_line, safe_text};
 use crate::feed::{Enclosure, Entry};
@@ -21,7 +22,7 @@ pub(super) fn rows<const N: usize>(
     database: &Sqlite<'_>,
     table: &str,
     columns: [&str; N],
-) -> Result<Vec<[Value; N]>, String> {
+) -> Result<Vec<[Value; N]>, InputFlaw> {
     let rows = database.read(table, &columns)?.unwrap_or_default();
     Ok(rows.into_iter().filter_map(|row| row.try_into().ok()).collect())
 }

@@ -6,10 +6,11 @@ use super::build::{Folders, folder_tag, is_set, rows, seconds, some, text};
 use super::elsewhere::ElsewhereEntry;
 use super::library::Library;
 use super::sqlite::Sqlite;
+use crate::InputFlaw;
 use crate::feed::Entry;
 
 /// Reads the database. The error is a fragment of a sentence.
-pub(super) fn read(database: &Sqlite<'_>) -> Result<Library, String> {
+pub(super) fn read(database: &Sqlite<'_>) -> Result<Library, InputFlaw> {
     let mut library = Library::default();
     let mut nodes = Folders::new();
     for [id, parent, title] in rows(database, "node", ["node_id", "parent_id", "title"])? {

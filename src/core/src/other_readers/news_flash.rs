@@ -8,6 +8,7 @@ use super::build::{Folders, folder_tag, rows, some, text};
 use super::elsewhere::ElsewhereEntry;
 use super::library::Library;
 use super::sqlite::Sqlite;
+use crate::InputFlaw;
 use crate::feed::Entry;
 
 /// Numbers in the columns `unread` and `marked`. A marked article has the smaller number, unlike an unread one.
@@ -15,7 +16,7 @@ const READ: Option<i64> = Some(0);
 const MARKED: Option<i64> = Some(0);
 
 /// Reads the database. The error is a fragment of a sentence.
-pub(super) fn read(database: &Sqlite<'_>) -> Result<Library, String> {
+pub(super) fn read(database: &Sqlite<'_>) -> Result<Library, InputFlaw> {
     let mut library = Library::default();
     let mut folders = Folders::new();
     for [id, label] in rows(database, "categories", ["category_id", "label"])? {

@@ -5,6 +5,7 @@ use chrono::DateTime;
 use super::elsewhere::{ElsewhereEntry, KnownEntries};
 use super::library::Library;
 use super::sqlite::Sqlite;
+use crate::InputFlaw;
 use crate::feed::Entry;
 
 /// The columns that are read, in this order.
@@ -14,7 +15,7 @@ const COLUMNS: [&str; 10] = [
 
 /// Reads the entries of each feed, by the address of the feed. An entry that was deleted there counts as read, and one with any flag
 /// as starred. The texts of other than starred entries are left out. The error is a fragment of a sentence.
-pub fn read_cache(bytes: &[u8]) -> Result<KnownEntries, String> {
+pub fn read_cache(bytes: &[u8]) -> Result<KnownEntries, InputFlaw> {
     let rows = Sqlite::open(bytes)?.read("rss_item", &COLUMNS)?;
     let rows = rows.ok_or("it has no table of entries, so it is not a cache of newsboat")?;
     let mut library = Library::default();

@@ -4,6 +4,7 @@
 use super::library::{MovedRule, RuleEffect};
 use crate::feed::text::one_line;
 use crate::search::translate_newsboat;
+use crate::{InputFlaw, flaw};
 
 /// Maximum length of a name or a reason that is taken from the file, in characters.
 const SHOWN_CHARS_MAX: usize = 120;
@@ -71,7 +72,8 @@ pub fn read_config(text: &str) -> NewsboatConfig {
         let Some((setting, values)) = words.split_first() else { continue };
         let values: Vec<&str> = values.iter().map(String::as_str).collect();
         if let Err(why) = read_setting(&mut read, line, setting, &values) {
-            let [setting, why] = [setting, &why].map(|text| one_line(text, SHOWN_CHARS_MAX));
+            let [setting, why] =
+                [setting.as_str(), &why].map(|text| one_line(text, SHOWN_CHARS_MAX));
             read.refused.push(Refused { line, setting, why });
         }
     }
@@ -132,7 +134,7 @@ fn read_setting(
     line: usize,
     setting: &str,
     values: &[&str],
-) -> Result<(), String> {
+) -> Result<(), InputFlaw> {
     match (setting, values) {
         ("ignore-article", [feed, expression]) => {
             let (feed, query) = killed(feed, translate_newsboat(expression)?)?;
@@ -197,7 +199,7 @@ fn operations(words: &[&str]) -> Vec<Vec<String>> {
 }
 
 /// Returns the feed of a line of the killfile, and its query. All feeds are `*`, and an expression follows `regex:`.
-fn killed(feed: &str, query: String) -> Result<(Option<String>, String), String> {
+fn killed(feed: &str, query: String) -> Result<(Option<String>, String), InputFlaw> {
     if feed == "*" {
         return Ok((None, query));
     }
@@ -210,7 +212,7 @@ fn killed(feed: &str, query: String) -> Result<(Option<String>, String), String>
 }
 
 /// Returns the query for a highlighted expression.
-fn highlighted(target: &str, expression: &str) -> Result<String, String> {
+fn highlighted(target: &str, expression: &str) -> Result<String, InputFlaw> {
     let quoted = expression.replace('"', "\\\"");
     let field = |name: &str| translate_newsboat(&format!("{name} =~ \"{quoted}\""));
     match target {
@@ -218,7 +220,7 @@ fn highlighted(target: &str, expression: &str) -> Result<String, String> {
         "article" => field("content"),
         "all" => Ok(format!("{} OR {}", field("title")?, field("content")?)),
         "feedlist" => Err("feeds have no labels here".into()),
-        _ => Err(format!("newsboat has no list '{target}'")),
+        _ => Err(flaw!("newsboat has no list '{target}'")),
     }
 }
 

@@ -4,10 +4,11 @@ use super::build::{is_set, rows, seconds, some, text};
 use super::elsewhere::ElsewhereEntry;
 use super::library::Library;
 use super::sqlite::Sqlite;
+use crate::InputFlaw;
 use crate::feed::Entry;
 
 /// Reads the database. The error is a fragment of a sentence.
-pub(super) fn read(database: &Sqlite<'_>) -> Result<Library, String> {
+pub(super) fn read(database: &Sqlite<'_>) -> Result<Library, InputFlaw> {
     let mut library = Library::default();
     for [address] in rows(database, "feeds", ["feed_url"])? {
         library.add_feed(&text(&address), None, &[]);

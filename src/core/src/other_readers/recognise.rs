@@ -3,10 +3,11 @@
 use super::library::Library;
 use super::sqlite::Sqlite;
 use super::{json_files, liferea, news_flash, newsboat, newsraft, rssguard, state_file};
+use crate::InputFlaw;
 
 /// Reads the file of another reader, or of `backissue export --state`: a database by its tables, JSON by its form. Returns `None` if it is neither. The error is a
 /// fragment of a sentence.
-pub fn read(bytes: &[u8]) -> Result<Option<Library>, String> {
+pub fn read(bytes: &[u8]) -> Result<Option<Library>, InputFlaw> {
     if Sqlite::is_database(bytes) {
         return read_database(bytes).map(Some);
     }
@@ -21,11 +22,11 @@ pub fn read(bytes: &[u8]) -> Result<Option<Library>, String> {
     }
     let why = "it is JSON, but neither a list of entries (FreshRSS, Google Takeout) nor the file of feedr; \
                subscriptions are read from OPML or a list of addresses";
-    json_files::read(text).map(Some).ok_or_else(|| why.to_owned())
+    json_files::read(text).map(Some).ok_or_else(|| why.into())
 }
 
 /// Reads a database. The cache of newsboat has no subscriptions: they are in its `urls` file.
-fn read_database(bytes: &[u8]) -> Result<Library, String> {
+fn read_database(bytes: &[u8]) -> Result<Library, InputFlaw> {
     let database = Sqlite::open(bytes)?;
     if database.has_tables(&["rss_item", "rss_feed"])? {
         return Ok(Library { entries: newsboat::read_cache(bytes)?, ..Library::default() });
@@ -42,5 +43,5 @@ fn read_database(bytes: &[u8]) -> Result<Library, String> {
     if database.has_tables(&["feeds", "items"])? {
         return newsraft::read(&database);
     }
-    Err("it is a database of no reader that is known here".to_owned())
+    Err("it is a database of no reader that is known here".into())
 }

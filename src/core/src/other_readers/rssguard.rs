@@ -8,10 +8,11 @@ use super::build::{Folders, folder_tag, is_set, rows, some, text};
 use super::elsewhere::ElsewhereEntry;
 use super::library::Library;
 use super::sqlite::Sqlite;
+use crate::InputFlaw;
 use crate::feed::Entry;
 
 /// Reads the database. The error is a fragment of a sentence.
-pub(super) fn read(database: &Sqlite<'_>) -> Result<Library, String> {
+pub(super) fn read(database: &Sqlite<'_>) -> Result<Library, InputFlaw> {
     let mut library = Library::default();
     let mut folders = Folders::new();
     for [id, parent, title] in rows(database, "Categories", ["id", "parent_id", "title"])? {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::build::some;
 use super::elsewhere::ElsewhereEntry;
 use super::library::Library;
+use crate::InputFlaw;
 use crate::feed::opml::subscription_list::{
     BadOutline, OpmlFeed, OpmlFlaw, is_setting_name, normal_tags,
 };
@@ -136,7 +137,7 @@ pub(super) fn is_state(text: &str) -> bool {
 }
 
 /// Reads the lines. One that cannot be read is reported and costs nothing else. The error is a fragment of a sentence.
-pub(super) fn read(text: &str) -> Result<Library, String> {
+pub(super) fn read(text: &str) -> Result<Library, InputFlaw> {
     let (mut library, mut is_whole, mut last) = (Library::default(), false, 0);
     let mut cut = None;
     for (line, text) in (1_usize..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
@@ -144,7 +145,7 @@ pub(super) fn read(text: &str) -> Result<Library, String> {
         library.list.bad.extend(cut.take());
         match serde_json::from_str(text) {
             Ok(StateLine::State { version, .. }) if version > STATE_VERSION => {
-                return Err("a newer version of backissue wrote it: update this one".to_owned());
+                return Err("a newer version of backissue wrote it: update this one".into());
             }
             Ok(StateLine::State { .. } | StateLine::Unknown) => {}
             Ok(StateLine::Feed(feed)) if is_address(&feed.url) => add_feed(&mut library, feed),

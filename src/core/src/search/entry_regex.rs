@@ -1,5 +1,6 @@
 //! Regular expressions in queries.
 
+use crate::{InputFlaw, flaw};
 use regex::{Regex, RegexBuilder};
 
 /// Maximum length of an expression in characters.
@@ -21,9 +22,9 @@ impl Eq for EntryRegex {}
 
 impl EntryRegex {
     /// Compiles an expression. The error is a reason without the expression.
-    pub(super) fn compile(expression: &str) -> Result<Self, String> {
+    pub(super) fn compile(expression: &str) -> Result<Self, InputFlaw> {
         if expression.chars().count() > CHARS_MAX {
-            return Err(format!("it has more than {CHARS_MAX} characters"));
+            return Err(flaw!("it has more than {CHARS_MAX} characters"));
         }
         let built = RegexBuilder::new(expression)
             .case_insensitive(true)
@@ -31,8 +32,8 @@ impl EntryRegex {
             .dfa_size_limit(BYTES_MAX)
             .build();
         built.map(Self).map_err(|error| match error {
-            regex::Error::CompiledTooBig(_) => "it is too large: use fewer repetitions".to_owned(),
-            error @ (regex::Error::Syntax(_) | _) => reason(&error.to_string()),
+            regex::Error::CompiledTooBig(_) => "it is too large: use fewer repetitions".into(),
+            error @ (regex::Error::Syntax(_) | _) => reason(&error.to_string()).into(),
         })
     }
 

@@ -3,6 +3,7 @@
 use chrono_tz::Tz;
 
 use super::parse_query::parse;
+use crate::{InputFlaw, flaw};
 
 /// Maximum depth of nested parentheses.
 const DEPTH_MAX: usize = 16;
@@ -12,12 +13,12 @@ const COMPARISONS: [&str; 12] =
 
 /// Translates a filter expression of newsboat into a query that finds the same entries. The error is a sentence that names what
 /// has no counterpart here, or what newsboat itself does not understand.
-pub fn translate_newsboat(expression: &str) -> Result<String, String> {
+pub fn translate_newsboat(expression: &str) -> Result<String, InputFlaw> {
     let mut reader = Reader { rest: expression, depth: 0 };
     let query = reader.chain()?;
     reader.skip_blanks();
     if !reader.rest.is_empty() {
-        return Err(format!("'{}' follows the end of the expression", reader.rest));
+        return Err(flaw!("'{}' follows the end of the expression", reader.rest));
     }
     // Expressions of POSIX may have parts that the regular expressions here do not have.
     parse(&query.text, false, Tz::UTC).map_err(|flaw| flaw.why.to_string())?;
@@ -54,10 +55,10 @@ impl<'e> Reader<'e> {
     }
 
     /// Reads comparisons joined by `and` and `or`. In newsboat neither binds closer: the last ones belong together.
-    fn chain(&mut self) -> Result<Piece, String> {
+    fn chain(&mut self) -> Result<Piece, InputFlaw> {
         self.depth = self.depth.saturating_add(1);
         if self.depth > DEPTH_MAX {
-            return Err(format!("it has more than {DEPTH_MAX} parts"));
+            return Err(flaw!("it has more than {DEPTH_MAX} parts"));
         }
         let first = self.operand()?;
         self.skip_blanks();
@@ -74,17 +75,17 @@ impl<'e> Reader<'e> {
         Ok(joined)
     }
 
-    fn operand(&mut self) -> Result<Piece, String> {
+    fn operand(&mut self) -> Result<Piece, InputFlaw> {
         self.skip_blanks();
         if !self.take("(") {
             return self.comparison();
         }
         let inner = self.chain()?;
         self.skip_blanks();
-        if self.take(")") { Ok(inner) } else { Err("a '(' is not closed".to_owned()) }
+        if self.take(")") { Ok(inner) } else { Err("a '(' is not closed".into()) }
     }
 
-    fn comparison(&mut self) -> Result<Piece, String> {
+    fn comparison(&mut self) -> Result<Piece, InputFlaw> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
         let end = self.rest.find(|c| !is_name(c)).unwrap_or(self.rest.len());
         let (attribute, rest) = self.rest.split_at(end);
@@ -92,7 +93,7 @@ impl<'e> Reader<'e> {
         self.skip_blanks();
         let comparison = COMPARISONS.into_iter().find(|comparison| self.take(comparison));
         let (Some(comparison), false) = (comparison, attribute.is_empty()) else {
-            return Err(format!("a comparison is missing at '{attribute}{}'", self.rest));
+            return Err(flaw!("a comparison is missing at '{attribute}{}'", self.rest));
         };
         self.skip_blanks();
         let value = self.value()?;
@@ -100,7 +101,7 @@ impl<'e> Reader<'e> {
     }
 
     /// Reads a value in quotation marks, a number or a range of numbers.
-    fn value(&mut self) -> Result<&'e str, String> {
+    fn value(&mut self) -> Result<&'e str, InputFlaw> {
         let Some(quoted) = self.rest.strip_prefix('"') else {
             let is_number = |c: char| c.is_ascii_digit() || ":-".contains(c);
             let end = self.rest.find(|c| !is_number(c)).unwrap_or(self.rest.len());
@@ -115,14 +116,14 @@ impl<'e> Reader<'e> {
             closes
         });
         let Some((value, rest)) = end.and_then(|end| quoted.split_at_checked(end)) else {
-            return Err("a quotation mark is not closed".to_owned());
+            return Err("a quotation mark is not closed".into());
         };
         self.rest = rest.strip_prefix('"').unwrap_or(rest);
         Ok(value)
     }
 }
 
-fn translated(attribute: &str, comparison: &str, value: &str) -> Result<Piece, String> {
+fn translated(attribute: &str, comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
     match attribute {
         "title" => text("title", comparison, value),
         "author" => text("author", comparison, value),
@@ -136,9 +137,9 @@ fn translated(attribute: &str, comparison: &str, value: &str) -> Result<Piece, S
         "date" | "guid" | "enclosure_url" | "enclosure_type" | "flags" | "articleindex"
         | "description" | "feedlink" | "feeddate" | "unread_count" | "total_count"
         | "feedindex" | "latest_article_age" => {
-            Err(format!("queries here cannot ask for '{attribute}'"))
+            Err(flaw!("queries here cannot ask for '{attribute}'"))
         }
-        _ => Err(format!("newsboat has no attribute '{attribute}'")),
+        _ => Err(flaw!("newsboat has no attribute '{attribute}'")),
     }
 }
 
@@ -150,15 +151,15 @@ fn piece(negated: bool, part: &str) -> Piece {
     Piece { text: format!("{minus}{part}"), single }
 }
 
-fn text(field: &str, comparison: &str, value: &str) -> Result<Piece, String> {
+fn text(field: &str, comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
     let expression = match comparison {
         "=~" | "!~" => slashes_escaped(value),
         "=" | "==" | "!=" => format!("(?-i)^{}$", slashes_escaped(&regex::escape(value))),
         "#" | "!#" => format!("(?-i)(^| ){}( |$)", slashes_escaped(&regex::escape(value))),
-        _ => return Err(format!("queries here cannot compare texts with '{comparison}'")),
+        _ => return Err(flaw!("queries here cannot compare texts with '{comparison}'")),
     };
     if expression.is_empty() {
-        return Err("an empty regular expression matches everything".to_owned());
+        return Err("an empty regular expression matches everything".into());
     }
     Ok(piece(comparison.starts_with('!'), &format!("{field}:/{expression}/")))
 }
@@ -167,27 +168,27 @@ fn slashes_escaped(expression: &str) -> String {
     expression.replace("\\/", "/").replace('/', "\\/")
 }
 
-fn tags(comparison: &str, value: &str) -> Result<Piece, String> {
+fn tags(comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
     let negated = comparison.starts_with('!');
     match comparison {
         "#" | "!#" => Ok(piece(negated, &format!("tag:\"{value}\""))),
         "=~" | "!~" => text("tag", comparison, value),
-        _ => Err(format!(
+        _ => Err(flaw!(
             "queries here compare single tags, not the whole list: '#' instead of '{comparison}'"
         )),
     }
 }
 
-fn unread(comparison: &str, value: &str) -> Result<Piece, String> {
+fn unread(comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
     match (comparison, value) {
         ("=" | "==", "yes") | ("!=", "no") => Ok(piece(false, "is:unread")),
         ("=" | "==", "no") | ("!=", "yes") => Ok(piece(false, "is:read")),
-        _ => Err("'unread' is compared with \"yes\" or \"no\"".to_owned()),
+        _ => Err("'unread' is compared with \"yes\" or \"no\"".into()),
     }
 }
 
 /// Newsboat compares whole days: an entry of 3 days and an hour has the age 3.
-fn age(comparison: &str, value: &str) -> Result<Piece, String> {
+fn age(comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
     let days =
         |text: &str| text.parse::<u32>().map_err(|_| format!("'{text}' is not a number of days"));
     let next = |days: u32| days.saturating_add(1);
@@ -205,7 +206,7 @@ fn age(comparison: &str, value: &str) -> Result<Piece, String> {
         ">" => Ok(piece(true, &format!("age:<{}d", next(days)))),
         "=" | "==" => Ok(Piece { text: between(days, days), single: false }),
         "!=" => Ok(piece(true, &format!("({})", between(days, days)))),
-        _ => Err(format!("queries here cannot compare ages with '{comparison}'")),
+        _ => Err(flaw!("queries here cannot compare ages with '{comparison}'")),
     }
 }
 

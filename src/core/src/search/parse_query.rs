@@ -345,8 +345,9 @@ fn is_name(part: &Condition, kind: NameKind) -> bool {
 /// Compiles the regular expression of a value.
 fn compile(expression: &str, range: &Range<usize>) -> Result<EntryRegex, Flawed> {
     let plain = expression.replace("\\/", "/");
-    EntryRegex::compile(&plain)
-        .map_err(|why| (range.clone(), FlawKind::Regex { expression: expression.to_owned(), why }))
+    EntryRegex::compile(&plain).map_err(|why| {
+        (range.clone(), FlawKind::Regex { expression: expression.to_owned(), why: why.into() })
+    })
 }
 
 /// Parses an age, such as `<3d` for entries younger than three days.

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::week_rules::{WEEK, WeekRules};
 use crate::feed::hints::INTERVAL_MINUTES_MAX;
 use crate::schedule::learning::Rectangle;
+use crate::{InputFlaw, flaw};
 
 /// Maximum number of publications of one feed.
 const MINUTES_MAX: usize = 1_000_000;
@@ -28,7 +29,7 @@ pub struct SimulatedFeed {
 }
 
 /// Parses one line of a file of feeds. The error is a phrase that describes the problem.
-pub fn read_source(line: &str) -> Result<SimulatedFeed, String> {
+pub fn read_source(line: &str) -> Result<SimulatedFeed, InputFlaw> {
     let mut source: SimulatedFeed =
         serde_json::from_str(line).map_err(|error| error.to_string())?;
     let span = source.end.checked_sub(source.start).unwrap_or(0);
@@ -38,7 +39,7 @@ pub fn read_source(line: &str) -> Result<SimulatedFeed, String> {
         );
     }
     if source.minutes.len() > MINUTES_MAX {
-        return Err(format!("more than {MINUTES_MAX} publications"));
+        return Err(flaw!("more than {MINUTES_MAX} publications"));
     }
     source.minutes.sort_unstable();
     source.minutes.dedup();
@@ -66,13 +67,13 @@ struct RuleText {
 }
 
 /// Parses a file of interval rules. The keys of the result are the names of the feeds.
-pub fn read_rules(text: &str) -> Result<BTreeMap<String, WeekRules>, String> {
+pub fn read_rules(text: &str) -> Result<BTreeMap<String, WeekRules>, InputFlaw> {
     let stated: BTreeMap<String, RulesText> =
         serde_json::from_str(text).map_err(|error| error.to_string())?;
     stated.into_iter().map(|(name, rules)| Ok((name, week_rules(&rules)?))).collect()
 }
 
-fn week_rules(stated: &RulesText) -> Result<WeekRules, String> {
+fn week_rules(stated: &RulesText) -> Result<WeekRules, InputFlaw> {
     let interval = |minutes: f64| {
         let usable =
             minutes.is_finite() && (1.0..=f64::from(INTERVAL_MINUTES_MAX)).contains(&minutes);
@@ -102,14 +103,14 @@ struct Budget {
 }
 
 /// Parses a file of polling budgets. The result contains the number of polls per week for each feed name.
-pub fn read_budgets(text: &str) -> Result<BTreeMap<String, f64>, String> {
+pub fn read_budgets(text: &str) -> Result<BTreeMap<String, f64>, InputFlaw> {
     let budgets: BTreeMap<String, Budget> =
         serde_json::from_str(text).map_err(|error| error.to_string())?;
     let wrong = budgets
         .iter()
         .find(|(_, budget)| budget.rules_per_week.is_nan() || budget.rules_per_week <= 0.0);
     match wrong {
-        Some((name, _)) => Err(format!("\"rules_per_week\" of {name} must be above 0")),
+        Some((name, _)) => Err(flaw!("\"rules_per_week\" of {name} must be above 0")),
         None => {
             Ok(budgets.into_iter().map(|(name, budget)| (name, budget.rules_per_week)).collect())
         }

@@ -1,8 +1,12 @@
 //! Durations, intervals, times and lists in words, for the screen, the command line and sentences. A time of day is in the zone that
 //! the caller passes, which is the reader's.
 
+mod input_flaw;
+
 use chrono::{DateTime, Datelike, SecondsFormat, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
+
+pub use input_flaw::InputFlaw;
 
 /// Seconds in a minute, an hour, a day and a week.
 const MINUTE: i64 = 60;

@@ -32,6 +32,7 @@ use super::proxies::{OwnProxy, ProxyChoice, no_proxy, own_proxies, proxies, prox
 use super::request_headers::USER_AGENT;
 use crate::engine::politeness::host_queue::parallel_to_site;
 use crate::engine::settings::NetworkSettings;
+use backissue_core::InputFlaw;
 use connection_pool::{ClientKind, ConnectionPool, IDLE_MAX, Via};
 
 /// Maximum number of header lines in a response.
@@ -102,7 +103,7 @@ impl Clients {
         settings: &NetworkSettings,
         limits: &Limits,
         around: &ClientEnvironment,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, InputFlaw> {
         let own = read_extra_roots(&settings.extra_roots)?;
         let tls = tls(around.roots.as_ref(), own)
             .map_err(|error| format!("secure connections are not possible: {error}"))?;

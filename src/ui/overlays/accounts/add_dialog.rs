@@ -11,6 +11,7 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::Key;
 use crate::ui::overlays::form::FormOutcome;
 use crate::ui::state::overlay::Overlay;
+use backissue_core::InputFlaw;
 
 /// Opens the form.
 pub fn open_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -79,7 +80,7 @@ fn log_in(typed: &mut AccountForm) -> Vec<ScreenEffect> {
 pub fn take_result(
     app: &mut App,
     now: DateTime<Utc>,
-    result: Result<String, String>,
+    result: Result<String, InputFlaw>,
 ) -> Vec<ScreenEffect> {
     let is_open = matches!(&app.ui.overlay, Some(Overlay::Account(typed)) if typed.is_waiting);
     match result {
@@ -93,9 +94,9 @@ pub fn take_result(
         Err(why) => {
             match &mut app.ui.overlay {
                 Some(Overlay::Account(typed)) if typed.is_waiting => {
-                    (typed.is_waiting, typed.form.problem) = (false, Some(why));
+                    (typed.is_waiting, typed.form.problem) = (false, Some(why.into()));
                 }
-                Some(_) | None => app.ui.answer(now, why),
+                Some(_) | None => app.ui.answer(now, why.to_string()),
             }
             Vec::new()
         }

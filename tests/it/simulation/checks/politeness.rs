@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backissue::engine::poll::fetch::{
-    AnswerBody, FailureClass, FetchFailure, FetchRequest, Fetched, RequestKind,
+    AnswerBody, FetchFailure, FetchRequest, Fetched, RequestKind,
 };
 use backissue::engine::state::Engine;
 use backissue_core::history::FeedKey;
@@ -360,8 +360,7 @@ pub fn remember(machine: &mut Machine, request: &FetchRequest, fetched: &Fetched
     }
     observer.ended.insert(host.clone(), now);
     let Ok(answer) = &fetched.result else {
-        let unreached = fetched.result.as_ref().err().map(FetchFailure::class)
-            == Some(FailureClass::Unreachable);
+        let unreached = fetched.result.as_ref().is_err_and(FetchFailure::is_unreachable);
         // No host was reached: without a network the attempt does not count and may be repeated (SPEC B.4 rule 4).
         if let (true, Purpose::Poll(feed)) = (unreached, purpose) {
             observer.tries.remove(&feed);

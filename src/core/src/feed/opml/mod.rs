@@ -16,11 +16,12 @@ pub use read_opml::read_opml;
 pub use read_urls::{is_url_list, read_urls};
 pub use write_opml::write_opml;
 
+use crate::{InputFlaw, flaw};
 use subscription_list::Opml;
 
 /// Reads a subscription list: OPML, or a list with one URL per line. Returns an error, as a sentence fragment, if the input is not
 /// a subscription list or if it is truncated before its first feed.
-pub fn read_list(bytes: &[u8]) -> Result<Opml, String> {
+pub fn read_list(bytes: &[u8]) -> Result<Opml, InputFlaw> {
     if is_url_list(bytes) {
         let read = read_urls(&String::from_utf8_lossy(bytes));
         let is_newsboat = |text: &str| {
@@ -31,13 +32,13 @@ pub fn read_list(bytes: &[u8]) -> Result<Opml, String> {
         return if has_any || read.bad.iter().any(|bad| is_newsboat(&bad.text)) {
             Ok(read)
         } else {
-            Err("it contains no feed: use OPML or a list of addresses, one per line".to_owned())
+            Err("it contains no feed: use OPML or a list of addresses, one per line".into())
         };
     }
     let read = read_opml(bytes).map_err(|error| error.to_string())?;
     match &read.broken {
         Some(broken) if read.outlines.is_empty() => {
-            Err(format!("it is cut off in line {}, before the first feed", broken.line))
+            Err(flaw!("it is cut off in line {}, before the first feed", broken.line))
         }
         Some(_) | None => Ok(read),
     }
