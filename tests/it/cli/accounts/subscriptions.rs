@@ -131,7 +131,7 @@ fn arguments_without_content_are_refused() {
 }
 
 #[test]
-fn plan_says_that_the_server_polls_a_feed() {
+fn plan_says_that_the_server_polls_and_how_to_poll_here() {
     let (program, _server) = with_account(FRESHRSS);
     let told = program.run(&["plan", "1"]).with(0).out;
     assert!(told.contains("nothing was learned: the server of its account polls it"), "{told}");
