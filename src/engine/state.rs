@@ -12,7 +12,7 @@ use super::change::PendingChange;
 use super::change::undo_stack::{SavedStep, UndoStack};
 use super::change::value::Origin;
 use super::downloads::progress;
-use super::downloads::record::{Download, DownloadState, Downloads};
+use super::downloads::record::{Download, Downloads};
 use super::entries::account_sync::{AccountStatus, FeedSynced, SyncProgress};
 use super::entries::entry_filters::labels;
 use super::entries::entry_view::{EntryView, FeedOfEntry};
@@ -212,18 +212,14 @@ impl Engine {
     /// Returns what is known about the feed of an entry; nothing if it was unsubscribed for good.
     pub fn feed_of_entry(&self, feed: FeedKey) -> FeedOfEntry {
         let record = self.feeds.get(&feed).map(|feed| &feed.record);
-        record.map_or_else(FeedOfEntry::default, |record| FeedOfEntry {
-            title: record.shown_title().to_owned(),
-            url: record.url.clone(),
-            shows_page: record.feed_settings.full_text,
+        record.map_or_else(FeedOfEntry::default, |it| {
+            FeedOfEntry::new(it.shown_title(), &it.url, it.feed_settings.full_text)
         })
     }
 
     /// Adds to an entry what is known about it elsewhere.
     pub fn view_of(&self, entry: LoadedEntry) -> EntryView {
-        let files = self.downloads.list.values();
-        let done = files.filter(|it| it.entry == entry.key && it.state == DownloadState::Done);
-        let downloaded = done.filter_map(|it| Some((it.url.clone(), it.path.clone()?))).collect();
+        let downloaded = self.downloads.complete_files(entry.key);
         let feed = self.feed_of_entry(entry.key.feed);
         EntryView { feed, labels: labels(self, &entry.ruled), downloaded, entry }
     }

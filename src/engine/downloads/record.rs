@@ -143,6 +143,13 @@ impl Downloads {
         Self { list, ..Self::default() }
     }
 
+    /// Returns the paths of the complete files of an entry, by address.
+    pub fn complete_files(&self, entry: EntryKey) -> BTreeMap<String, String> {
+        let files = self.list.values();
+        let done = files.filter(|it| it.entry == entry && it.state == DownloadState::Done);
+        done.filter_map(|it| Some((it.url.clone(), it.path.clone()?))).collect()
+    }
+
     /// Returns the number of bytes that a download has so far.
     pub fn received(&self, download: &Download) -> u64 {
         self.running.get(&download.id).map_or(download.received, |transfer| transfer.received)

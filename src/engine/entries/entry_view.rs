@@ -48,6 +48,13 @@ pub enum ShownText {
     Page,
 }
 
+impl FeedOfEntry {
+    /// Creates the view of a feed.
+    pub fn new(title: &str, url: &str, shows_page: bool) -> Self {
+        Self { title: title.to_owned(), url: url.to_owned(), shows_page }
+    }
+}
+
 impl EntryView {
     /// Creates a view of an entry whose labels and downloaded files are not shown.
     pub const fn new(entry: LoadedEntry, feed: FeedOfEntry) -> Self {

@@ -24,8 +24,7 @@ fn told() -> Box<EntryView> {
     let body = Some(EntryBody::from_copy(&entry));
     let entry =
         LoadedEntry { body, ..LoadedEntry::without_text(key, kept, Flags::NEW, Vec::new()) };
-    let (title, url) = ("Notes".into(), "https://a.example/feed".into());
-    let feed = FeedOfEntry { title, url, shows_page: false };
+    let feed = FeedOfEntry::new("Notes", "https://a.example/feed", false);
     Box::new(EntryView::new(entry, feed))
 }
 
