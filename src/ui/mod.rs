@@ -25,4 +25,5 @@ pub mod scroll_list;
 pub mod settings;
 pub mod state;
 pub mod theme;
+mod typed_ahead;
 pub mod update;

@@ -26,6 +26,7 @@ use super::state::reading::{Find, ReadLater};
 use super::state::running::{RunningSequence, WaitingRun};
 use super::state::screen_place::{PlaceList, ScreenPlace};
 use super::state::search::Search;
+use super::state::typed_ahead::TypedAhead;
 use super::theme::appearance::Appearance;
 use crate::engine::entries::loaded_entry::ReadingPosition;
 use crate::engine::entries::rows::{RowOrder, Show};
@@ -111,6 +112,8 @@ pub struct Ui {
     pub find: Option<Find>,
     /// Number of the last requested filter preview.
     pub filter_previews: u64,
+    /// Keys that wait for what they are meant for.
+    pub typed: TypedAhead,
     /// Entry that is being read from the store for display.
     pub opening: Option<EntryKey>,
     /// Entries that were read from the store before the user opens them.

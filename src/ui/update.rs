@@ -16,13 +16,27 @@ use super::reader::{lay_out, marking_read, open_entry, pictures, pipe, reading_p
 use super::reconfigure;
 use super::state::layout::Viewport;
 use super::theme::choose_theme;
+use super::typed_ahead;
 use crate::engine::external::external_run::RunPurpose;
 use crate::engine::input::Input;
 use crate::engine::store_work::{Answer, JobSubject, Stored};
 use backissue_core::feed::dates::calendar::{day_of, day_start};
 
-/// Updates the screen and the engine for an input. Returns the effects to perform.
+/// Updates the screen and the engine for an input, and for the keys that waited for it. Returns the effects to perform.
 pub fn update(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
+    let mut effects = Vec::new();
+    let mut next = typed_ahead::keep(&mut app.ui, now, input);
+    while let Some(input) = next {
+        effects.extend(update_once(app, now, input));
+        if effects.contains(&ScreenEffect::Quit) {
+            break;
+        }
+        next = typed_ahead::next(&mut app.ui, now);
+    }
+    effects
+}
+
+fn update_once(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
     let open = reading_position::find_open(app);
     let mut effects = take_input(app, now, input);
     let left = reading_position::save_left(app, open, &effects);

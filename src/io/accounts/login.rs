@@ -81,6 +81,15 @@ pub fn log_in(
         }
     })?;
     let account = server.account().clone();
+    // An account with an API token may have no user.
+    let is_same = |other: &&Account| {
+        other.name != account.name && other.api == account.api && other.user == account.user
+    };
+    let mut known = file.read()?;
+    known.retain(|other| !other.user.is_empty());
+    if let Some(other) = known.iter().find(is_same) {
+        return Err(flaw!("the account '{}' is of this user on this server already", other.name));
+    }
     let stored = account.clone();
     file.change(|accounts| {
         accounts.retain(|other| other.name != stored.name);

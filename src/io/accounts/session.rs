@@ -220,7 +220,7 @@ impl<'s> Session<'s> {
     }
 
     /// Sends a mark for entries, one by one if the server refuses it for all of them together. Returns how many it took. If it takes
-    /// none of several, it may be broken; a single mark is tried three times.
+    /// none of the first three, it may be broken and is left alone; a mark that it refused three times is not sent again.
     fn send_batch(&mut self, action: MarkAction, batch: &[ItemId]) -> Result<usize, SyncFailure> {
         let failure = match self.server.mark(action, batch) {
             Ok(()) => return Ok(batch.len()),
@@ -232,12 +232,22 @@ impl<'s> Session<'s> {
             *tries = tries.saturating_add(1);
             return if *tries < TRIES_MAX { Err(failure) } else { Ok(0) };
         }
-        let mut taken = 0_usize;
+        let (mut taken, mut failed) = (0_usize, 0);
         for id in batch {
+            let tries = self.state.refused.entry(id.clone()).or_default();
+            if *tries >= TRIES_MAX {
+                continue;
+            }
             match self.server.mark(action, std::slice::from_ref(id)) {
                 Ok(()) => taken = taken.saturating_add(1),
                 Err(failure) if failure.kind != FailureKind::Other => return Err(failure),
-                Err(_) => {}
+                Err(_) => {
+                    *tries = tries.saturating_add(1);
+                    failed = failed.saturating_add(1);
+                }
+            }
+            if taken == 0 && failed >= TRIES_MAX {
+                return Err(failure);
             }
         }
         if taken > 0 { Ok(taken) } else { Err(failure) }

@@ -108,7 +108,9 @@ async fn idle_clients_keep_none_from_being_served() {
             idle
         };
         let idle: Vec<_> = (0..CONNECTIONS_MAX).map(connect).collect();
-        idle.iter().for_each(|idle| idle.set_read_timeout(Some(HEAD_WAIT * 3)).unwrap());
+        for idle in &idle {
+            idle.set_read_timeout(Some(HEAD_WAIT * 3)).unwrap();
+        }
         let mut waiting = Vec::new();
         for _ in 0..8 {
             let mut stream = TcpStream::connect(address).unwrap();

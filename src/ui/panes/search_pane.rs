@@ -140,7 +140,7 @@ fn search_for(
     let number = list.number.saturating_add(1);
     let rows = std::mem::take(&mut list.rows);
     let (total, offset) = (list.total, list.offset);
-    *list = Listing { number, waiting: true, order, ..Listing::default() };
+    *list = Listing { number, waiting: true, fresh: true, order, ..Listing::default() };
     if offset == 0 {
         (list.rows, list.total) = (rows, total);
     }

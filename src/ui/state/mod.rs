@@ -17,3 +17,4 @@ pub mod reading;
 pub mod running;
 pub mod screen_place;
 pub mod search;
+pub mod typed_ahead;

@@ -21,7 +21,7 @@ use backissue_core::schedule::Pace;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
-use crate::journeys::plans::{RULES, hinting};
+use crate::feed_care::plans::{RULES, hinting};
 use crate::support::world::start;
 
 const DAYS: i64 = 30;

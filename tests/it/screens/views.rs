@@ -3,7 +3,7 @@
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue_core::history::FeedKey;
 
-use crate::journeys::plans::{RULES, hinting};
+use crate::feed_care::plans::{RULES, hinting};
 use crate::support::world::{Scripted, World, rss};
 
 const SIZES: [(u16, u16); 6] = [(200, 60), (140, 42), (100, 30), (80, 24), (60, 20), (40, 12)];

@@ -16,7 +16,8 @@ use backissue_core::feed::text::counted_words;
 use backissue_core::other_readers::library::Library;
 
 /// Hint at the next steps after an import.
-const NEXT: &str = "; 'backissue poll' fetches what is due, 'backissue undo' reverts the import";
+const NEXT: &str =
+    "; 'backissue poll' fetches what is due, 'backissue undo --yes' reverts the import";
 
 /// What is imported, and where it comes from.
 pub(super) struct Source {

@@ -80,7 +80,7 @@ fn the_same_feed_under_two_tags_is_one_subscription_with_both() {
 fn import_is_undone_in_one_step() {
     let program = new_program();
     let told = imported(&program, NESTED);
-    assert!(told.contains("'backissue undo' reverts the import"), "{told}");
+    assert!(told.contains("'backissue undo --yes' reverts the import"), "{told}");
     let undone = program.run(&["undo", "--yes"]).with(0).out;
     assert_eq!(undone, "import undone: 3 feeds\n");
     assert_eq!(feeds(&program).len(), 0);

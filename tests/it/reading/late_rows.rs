@@ -69,6 +69,34 @@ fn entry_opened_while_loading_is_shown() {
 }
 
 #[test]
+fn keys_typed_ahead_act_on_what_an_earlier_key_opens() {
+    let hives = numbered("Hives", "Hive", 300, 1);
+    let key = |code| ScreenInput::Key(Key::code(code));
+    for (before, opens, title) in [
+        ("<enter>", key(Code::Char('G')), "Hive 300"),
+        ("<enter>/hive 17", key(Code::Enter), "Hive 17"),
+    ] {
+        let mut world = World::subscribed(120, 36, &[("https://hives.example/feed", &hives, &[])]);
+        world.press(before);
+        let asked = update(&mut world.app, start(), opens);
+        let star = || key(Code::Char('s'));
+        assert!(update(&mut world.app, start(), star()).is_empty(), "{title}: it waits");
+        world.perform(asked);
+        let row = world.app.ui.list.selected_row().unwrap();
+        assert_eq!((row.title.as_str(), row.flags.is_starred()), (title, true));
+        assert_eq!(world.app.engine.starred(), 1, "{title}");
+        // If the store does not answer, keys act on what is shown.
+        drop(open_list(&mut world.app, start()));
+        assert!(update(&mut world.app, start(), key(Code::Char('?'))).is_empty());
+        assert!(world.app.ui.overlay.is_none());
+        update(&mut world.app, start() + TimeDelta::seconds(4), key(Code::Esc));
+        assert!(world.app.ui.overlay.is_none(), "the help was opened and closed");
+        update(&mut world.app, start() + TimeDelta::seconds(4), key(Code::Char('?')));
+        assert!(world.app.ui.overlay.is_some());
+    }
+}
+
+#[test]
 fn first_unread_entry_is_found_beyond_the_loaded_rows() {
     let hives = numbered("Hives", "Hive", 300, 1);
     let notes = rss("Bell Tower", &[("v", "Vespers", 1, "")]);

@@ -1,4 +1,4 @@
-//! Journeys around the care of feeds: their addresses, their problems and what they are silent about.
+//! The care of feeds: their plans, tags, addresses and problems, and what is fetched ahead.
 
 mod attention;
 mod bot_walls;
@@ -7,6 +7,7 @@ mod handles;
 mod moving;
 mod notifying;
 mod pictures_ahead;
-mod seen_and_heard;
+pub mod plans;
 mod silence;
+mod tags;
 mod texts_ahead;

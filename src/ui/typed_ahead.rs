@@ -1,0 +1,46 @@
+//! Keys that are typed before the screen shows what an earlier key opened. They wait for it, so that they act on what the user
+//! expects, also if several keys arrive at once over a slow connection.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::input::ScreenInput;
+use super::screen::Ui;
+use super::state::layout::Pane;
+
+/// Maximum time that keys wait. If the store does not answer, they act on what is shown.
+const PATIENCE: TimeDelta = TimeDelta::seconds(3);
+/// Maximum number of keys that wait.
+const WAITING_MAX: usize = 1000;
+
+/// Keeps an input of the user until the screen shows what it is meant for. Returns the input to handle now.
+pub(super) fn keep(ui: &mut Ui, now: DateTime<Utc>, input: ScreenInput) -> Option<ScreenInput> {
+    let is_typed =
+        matches!(input, ScreenInput::Key(_) | ScreenInput::Pasted(_) | ScreenInput::Mouse(_));
+    if !is_typed {
+        return Some(input);
+    }
+    ui.typed.inputs.push_back(input);
+    if waits(ui, now) && ui.typed.inputs.len() < WAITING_MAX {
+        ui.typed.since.get_or_insert(now);
+        return None;
+    }
+    ui.typed.inputs.pop_front()
+}
+
+/// Returns the next input that has waited, once it need not wait any longer.
+pub(super) fn next(ui: &mut Ui, now: DateTime<Utc>) -> Option<ScreenInput> {
+    if waits(ui, now) { None } else { ui.typed.inputs.pop_front() }
+}
+
+fn waits(ui: &mut Ui, now: DateTime<Utc>) -> bool {
+    let list = &ui.list;
+    let lacks_row = list.fresh || (list.total > 0 && list.selected_row().is_none());
+    let is_opening = ui.opening.is_some() || ui.then.is_some();
+    let is_loading = ui.focus != Pane::Feeds && list.waiting && lacks_row;
+    if ui.overlay.is_some() || !(is_opening || is_loading) {
+        ui.typed.since = None;
+        return false;
+    }
+    let waited = ui.typed.since.map(|since| now.signed_duration_since(since));
+    waited.is_none_or(|waited| (TimeDelta::zero()..PATIENCE).contains(&waited))
+}
