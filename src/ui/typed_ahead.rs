@@ -37,10 +37,11 @@ fn waits(ui: &mut Ui, now: DateTime<Utc>) -> bool {
     let lacks_row = list.fresh || (list.total > 0 && list.selected_row().is_none());
     let is_opening = ui.opening.is_some() || ui.then.is_some();
     let is_loading = ui.focus != Pane::Feeds && list.waiting && lacks_row;
-    if ui.overlay.is_some() || !(is_opening || is_loading) {
+    if !(is_opening || is_loading) {
         ui.typed.since = None;
         return false;
     }
     let waited = ui.typed.since.map(|since| now.signed_duration_since(since));
-    waited.is_none_or(|waited| (TimeDelta::zero()..PATIENCE).contains(&waited))
+    let is_patient = waited.is_none_or(|waited| (TimeDelta::zero()..PATIENCE).contains(&waited));
+    ui.overlay.is_none() && is_patient
 }

@@ -232,7 +232,7 @@ impl<'s> Session<'s> {
             *tries = tries.saturating_add(1);
             return if *tries < TRIES_MAX { Err(failure) } else { Ok(0) };
         }
-        let (mut taken, mut failed) = (0_usize, 0);
+        let (mut taken, mut failed) = (0_usize, 0_u8);
         for id in batch {
             let tries = self.state.refused.entry(id.clone()).or_default();
             if *tries >= TRIES_MAX {
