@@ -199,7 +199,8 @@ impl Engine {
 
     /// Returns the number of unread entries in the feeds that are not quiet, as the list of all unread entries has them.
     pub fn unread(&self) -> u64 {
-        unread_of(self.feeds.values().map(|feed| (&feed.record, feed.counters)), false)
+        let feeds = self.feeds.values();
+        unread_of(feeds.map(|it| (it.record.feed_settings.quiet, it.counters.unread)), false)
     }
 
     /// Returns the feeds that are not quiet: those in the list of all unread entries.

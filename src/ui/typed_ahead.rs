@@ -6,6 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::input::ScreenInput;
 use super::screen::Ui;
 use super::state::layout::Pane;
+use super::state::typed_ahead::Typed;
 
 /// Maximum time that keys wait. If the store does not answer, they act on what is shown.
 const PATIENCE: TimeDelta = TimeDelta::seconds(3);
@@ -14,22 +15,29 @@ const WAITING_MAX: usize = 1000;
 
 /// Keeps an input of the user until the screen shows what it is meant for. Returns the input to handle now.
 pub(super) fn keep(ui: &mut Ui, now: DateTime<Utc>, input: ScreenInput) -> Option<ScreenInput> {
-    let is_typed =
-        matches!(input, ScreenInput::Key(_) | ScreenInput::Pasted(_) | ScreenInput::Mouse(_));
-    if !is_typed {
-        return Some(input);
-    }
-    ui.typed.inputs.push_back(input);
+    let typed = match input {
+        ScreenInput::Key(key) => Typed::Key(key),
+        ScreenInput::Pasted(text) => Typed::Pasted(text),
+        other => return Some(other),
+    };
+    ui.typed.inputs.push_back(typed);
     if waits(ui, now) && ui.typed.inputs.len() < WAITING_MAX {
         ui.typed.since.get_or_insert(now);
         return None;
     }
-    ui.typed.inputs.pop_front()
+    first(ui)
+}
+
+fn first(ui: &mut Ui) -> Option<ScreenInput> {
+    ui.typed.inputs.pop_front().map(|typed| match typed {
+        Typed::Key(key) => ScreenInput::Key(key),
+        Typed::Pasted(text) => ScreenInput::Pasted(text),
+    })
 }
 
 /// Returns the next input that has waited, once it need not wait any longer.
 pub(super) fn next(ui: &mut Ui, now: DateTime<Utc>) -> Option<ScreenInput> {
-    if waits(ui, now) { None } else { ui.typed.inputs.pop_front() }
+    if waits(ui, now) { None } else { first(ui) }
 }
 
 fn waits(ui: &mut Ui, now: DateTime<Utc>) -> bool {

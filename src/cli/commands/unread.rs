@@ -45,10 +45,9 @@ fn count_unread<'r>(
     let sum = |of: fn(Counters) -> u32| {
         wanted.clone().map(|(.., counters)| u64::from(of(counters))).sum::<u64>()
     };
-    let of =
-        |quiet| unread_of(wanted.clone().map(|(_, record, counters)| (record, counters)), quiet);
     // A quiet feed that is named counts like any other.
-    let in_quiet = if typed.is_empty() { of(true) } else { 0 };
+    let each = wanted.clone().map(|(_, it, sums)| (it.feed_settings.quiet, sums.unread));
+    let in_quiet = if typed.is_empty() { unread_of(each, true) } else { 0 };
     let unread = sum(|counters| counters.unread).saturating_sub(in_quiet);
     if !in_json {
         return Ok(unread.to_string());

@@ -277,13 +277,10 @@ pub fn missing_in(history: &HistoryRecord) -> BTreeMap<GapKey, String> {
     missing.map(|(key, gap)| (*key, gap.edge.url.clone())).collect()
 }
 
-/// Returns the number of unread entries in the feeds that are quiet, or in those that are not.
-pub fn unread_of<'r>(
-    feeds: impl Iterator<Item = (&'r SubscriptionRecord, Counters)>,
-    quiet: bool,
-) -> u64 {
-    let feeds = feeds.filter(|(record, _)| record.feed_settings.quiet == quiet);
-    feeds.map(|(_, counters)| u64::from(counters.unread)).sum()
+/// Returns the number of unread entries in the feeds that are quiet, or in those that are not. The feeds are whether each is quiet,
+/// and its number.
+pub fn unread_of(feeds: impl Iterator<Item = (bool, u32)>, quiet: bool) -> u64 {
+    feeds.filter(|(is_quiet, _)| *is_quiet == quiet).map(|(_, unread)| u64::from(unread)).sum()
 }
 
 impl SubscriptionRecord {

@@ -4,11 +4,18 @@ use std::collections::VecDeque;
 
 use chrono::{DateTime, Utc};
 
-use crate::ui::input::ScreenInput;
+use crate::ui::keys::key::Key;
 
-/// Inputs that wait, oldest first, and the time since which inputs have waited for the same answer.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// What was typed and waits, oldest first, and the time since which it has waited for the same answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TypedAhead {
-    pub(in crate::ui) inputs: VecDeque<ScreenInput>,
+    pub(in crate::ui) inputs: VecDeque<Typed>,
     pub(in crate::ui) since: Option<DateTime<Utc>>,
+}
+
+/// A key or a pasted text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Typed {
+    Key(Key),
+    Pasted(String),
 }
