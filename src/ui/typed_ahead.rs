@@ -15,10 +15,12 @@ const WAITING_MAX: usize = 1000;
 
 /// Keeps an input of the user until the screen shows what it is meant for. Returns the input to handle now.
 pub(super) fn keep(ui: &mut Ui, now: DateTime<Utc>, input: ScreenInput) -> Option<ScreenInput> {
-    let typed = match input {
-        ScreenInput::Key(key) => Typed::Key(key),
-        ScreenInput::Pasted(text) => Typed::Pasted(text),
-        other => return Some(other),
+    let typed = if let ScreenInput::Key(key) = input {
+        Typed::Key(key)
+    } else if let ScreenInput::Pasted(text) = input {
+        Typed::Pasted(text)
+    } else {
+        return Some(input);
     };
     ui.typed.inputs.push_back(typed);
     if waits(ui, now) && ui.typed.inputs.len() < WAITING_MAX {
