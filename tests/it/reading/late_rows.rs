@@ -72,15 +72,17 @@ fn entry_opened_while_loading_is_shown() {
 fn keys_typed_ahead_act_on_what_an_earlier_key_opens() {
     let hives = numbered("Hives", "Hive", 300, 1);
     let key = |code| ScreenInput::Key(Key::code(code));
-    for (before, opens, title) in [
-        ("<enter>", key(Code::Char('G')), "Hive 300"),
-        ("<enter>/hive 17", key(Code::Enter), "Hive 17"),
+    for (before, opens, then, title) in [
+        ("<enter>", 'G', [Code::Char('s')].as_slice(), "Hive 300"),
+        ("<enter>/hive 1", '7', &[Code::Enter, Code::Char('s')], "Hive 17"),
     ] {
         let mut world = World::subscribed(120, 36, &[("https://hives.example/feed", &hives, &[])]);
         world.press(before);
-        let asked = update(&mut world.app, start(), opens);
-        let star = || key(Code::Char('s'));
-        assert!(update(&mut world.app, start(), star()).is_empty(), "{title}: it waits");
+        let mut asked = update(&mut world.app, start(), key(Code::Char(opens)));
+        for code in then {
+            asked.extend(update(&mut world.app, start(), key(*code)));
+        }
+        assert_eq!(world.app.engine.starred(), 0, "{title}: it waits");
         world.perform(asked);
         let row = world.app.ui.list.selected_row().unwrap();
         assert_eq!((row.title.as_str(), row.flags.is_starred()), (title, true));
