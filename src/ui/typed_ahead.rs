@@ -47,7 +47,8 @@ fn waits(ui: &mut Ui, now: DateTime<Utc>) -> bool {
     let lacks_row = list.fresh || (list.total > 0 && list.selected_row().is_none());
     let is_opening = ui.opening.is_some() || ui.then.is_some();
     let is_loading = ui.focus != Pane::Feeds && list.waiting && lacks_row;
-    if !(is_opening || is_loading) {
+    let lacks_text = ui.shown_reader().is_some_and(|reader| reader.rendered.is_none());
+    if !(is_opening || is_loading || (ui.focus == Pane::Reader && lacks_text)) {
         ui.typed.since = None;
         return false;
     }

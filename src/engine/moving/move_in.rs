@@ -1,6 +1,6 @@
 //! Takes over everything from another reader as one change, so that one undo reverts all of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
@@ -8,10 +8,11 @@ use super::elsewhere;
 use crate::engine::effect::Effect;
 use crate::engine::entries::entry_filters;
 use crate::engine::feeds::addition::Subscribe;
-use crate::engine::feeds::addresses::{address_of, comparable};
+use crate::engine::feeds::addresses::{address_of, subscribed_as};
 use crate::engine::feeds::import;
 use crate::engine::save_searches::{self, with_new};
 use crate::engine::state::Engine;
+use backissue_core::feed::outgoing::outgoing_link;
 use backissue_core::filters::{Action, EntryFilter, FilterScope};
 use backissue_core::history::FeedKey;
 use backissue_core::other_readers::elsewhere::KnownEntries;
@@ -27,6 +28,26 @@ pub struct MoveIn {
     pub filters: Vec<MovedFilter>,
     /// What is known of entries.
     pub known: KnownEntries,
+}
+
+impl MoveIn {
+    /// Replaces addresses that were exported without their secrets by those of the feeds that they were exported from.
+    #[must_use]
+    pub fn with_secrets(mut self, engine: &Engine) -> Self {
+        let urls = engine.feeds.values().map(|feed| &feed.record.url);
+        let exported = urls.filter_map(|url| Some((outgoing_link(url)?, url.clone())));
+        let mut secret: BTreeMap<String, String> =
+            exported.filter(|(out, url)| out != url).collect();
+        secret.retain(|out, _| subscribed_as(engine, out).is_none());
+        for asked in &mut self.subscriptions {
+            if let Some(url) = secret.get(&asked.address) {
+                asked.address.clone_from(url);
+            }
+        }
+        let known = self.known.into_iter();
+        self.known = known.map(|(at, of)| (secret.remove(&at).unwrap_or(at), of)).collect();
+        self
+    }
 }
 
 /// A filter of another reader.
@@ -82,9 +103,7 @@ fn filters_here(engine: &Engine, filters: Vec<MovedFilter>) -> Vec<EntryFilter> 
 
 /// Returns the feed with this address, if it is subscribed to.
 fn feed_at(engine: &Engine, address: &str) -> Option<FeedKey> {
-    let wanted = comparable(&address_of(address).ok()?);
-    let mut feeds = engine.feeds.values();
-    feeds.find(|feed| comparable(&feed.record.url) == wanted).map(|feed| feed.key)
+    subscribed_as(engine, &address_of(address).ok()?)
 }
 
 #[cfg(test)]

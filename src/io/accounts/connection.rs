@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use url::Url;
@@ -16,6 +16,10 @@ use backissue_core::feed::text::one_line;
 
 /// Interval between checks whether the sync was cancelled.
 const CANCEL_LOOK: Duration = Duration::from_millis(100);
+/// Time limit of a request. Servers on slow disks need seconds for a change of many marks.
+const TIME_MAX: Duration = Duration::from_mins(2);
+/// Time limit of all requests that search for the API of a new account, because the user waits for them.
+const SEARCH_MAX: Duration = Duration::from_secs(30);
 
 /// Why a sync cannot go on; a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +53,16 @@ impl FailureKind {
     /// Checks whether a smaller request may succeed.
     pub const fn is_too_much(self) -> bool {
         matches!(self, Self::TooMuch | Self::TooLarge)
+    }
+
+    /// How much a failure of one address tells about a server of which several addresses are tried: an API that refuses the login
+    /// tells more than one that fails, and this more than a page.
+    pub(super) const fn weight(self) -> u8 {
+        match self {
+            Self::Login => 2,
+            Self::Pause(_) | Self::TooMuch | Self::TooLarge => 1,
+            Self::Unwritten | Self::Other | Self::Cancelled => 0,
+        }
     }
 }
 
@@ -84,8 +98,8 @@ pub(super) struct Connection {
     name: String,
     /// Base address of the API.
     pub(super) base: Url,
-    /// `true` while the API is searched for.
-    pub(super) is_new: bool,
+    /// Time left to search for the API of a new account; `None` for an account whose API is known.
+    pub(super) search_time: Option<Duration>,
     /// Requests and bytes so far.
     pub(super) usage: Usage,
     /// Ends requests when it returns `true`.
@@ -105,7 +119,7 @@ impl Connection {
         })?;
         let is_cancelled = Box::new(|| false);
         let (name, usage) = (name.to_owned(), Usage::default());
-        Ok(Self { http, runtime, name, base, is_new: false, usage, is_cancelled })
+        Ok(Self { http, runtime, name, base, search_time: None, usage, is_cancelled })
     }
 
     /// Sends a request and returns the answer, whatever its status.
@@ -115,7 +129,8 @@ impl Connection {
         login: Option<ApiLogin>,
     ) -> Result<ApiAnswer, SyncFailure> {
         let (url, body) = (call.address(&self.base), call.body.clone());
-        let request = ApiRequest { url, verb: call.verb, body, login };
+        let (begun, time) = (Instant::now(), self.search_time.unwrap_or(TIME_MAX));
+        let request = ApiRequest { url, verb: call.verb, body, login, time };
         self.usage.requests = self.usage.requests.saturating_add(1);
         self.usage.sent = self.usage.sent.saturating_add(call.body.len() as u64);
         let (tell, answered) = channel();
@@ -133,6 +148,7 @@ impl Connection {
                 }
             }
         };
+        self.search_time = self.search_time.map(|left| left.saturating_sub(begun.elapsed()));
         let answer = answer.map_err(|failure| {
             let kind = if matches!(failure, FetchFailure::TooLarge(_)) {
                 FailureKind::TooLarge
@@ -152,10 +168,15 @@ impl Connection {
         format!("the server of account '{}' at {}", self.name, self.base)
     }
 
+    /// Starts the search for the API of a new account, which has a time limit.
+    pub(super) const fn start_search(&mut self) {
+        self.search_time = Some(SEARCH_MAX);
+    }
+
     /// Explains an answer that cannot be read.
     pub(super) fn read<T>(&self, answer: Result<T, AnswerFault>) -> Result<T, SyncFailure> {
         answer.map_err(|fault| {
-            let why = if fault == AnswerFault::WebPage && self.is_new {
+            let why = if fault == AnswerFault::WebPage && self.search_time.is_some() {
                 "answered with a web page: this is not the address of its API".to_owned()
             } else {
                 fault.to_string()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::connection::SyncFailure;
 use super::reconcile;
-use super::session::{KnownItems, Session, check_cancelled};
+use super::session::{KnownItems, Session, check_cancelled, check_emptied};
 use crate::engine::entries::account_sync::FeedSync;
 use backissue_core::accounts::api_call::MarkAction;
 use backissue_core::accounts::changes::{ChangeState, Counts, Pass};
@@ -108,6 +108,7 @@ impl Session<'_> {
             let wanted = EntriesWanted { changed_after, ..EntriesWanted::default() };
             self.list(&wanted, &mut Listing::default(), pulled)?;
         } else {
+            check_emptied(pulled.marks.is_empty(), &pulled.known)?;
             let known = pulled.known.marks.keys();
             let gone = known.filter(|id| !pulled.marks.contains_key(*id)).cloned();
             pulled.gone = gone.collect();

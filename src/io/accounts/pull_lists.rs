@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::connection::SyncFailure;
 use super::label_sync;
 use super::reconcile;
-use super::session::{KnownItems, Session, check_cancelled};
+use super::session::{KnownItems, Session, check_cancelled, check_emptied};
 use crate::engine::entries::account_sync::FeedSync;
 use backissue_core::accounts::ItemId;
 use backissue_core::accounts::answers::GatheredIds;
@@ -27,6 +27,7 @@ impl Session<'_> {
         let known_to_stop_at: Option<&dyn Fn(&ItemId) -> bool> =
             if self.whole { None } else { Some(&is_known) };
         let listed = self.server.ids(READING_LIST, false, known_to_stop_at)?;
+        check_emptied(listed.ids.is_empty(), &known)?;
         let unread_start = self.state.unread_start.take();
         let has_new = listed.ids.iter().any(|id| !is_known(id));
         let is_quiet = !self.whole && !has_new && known.marks.values().all(KnownMarks::is_settled);

@@ -6,7 +6,7 @@ use tokio::runtime::Handle;
 use url::Url;
 
 use super::account_file::{Account, ApiKind};
-use super::connection::{Connection, FailureKind, SyncFailure, Usage};
+use super::connection::{Connection, SyncFailure, Usage};
 use crate::io::http::Http;
 use crate::io::http::api_calls::ApiAnswer;
 use backissue_core::accounts::ItemId;
@@ -90,7 +90,7 @@ impl Server {
     /// API. Without a user, only Miniflux is looked for, because the other API has no tokens.
     pub fn discover(&mut self) -> Result<(), SyncFailure> {
         let mut refused: Option<SyncFailure> = None;
-        self.connection.is_new = true;
+        self.connection.start_search();
         let mut secure: Option<Url> = None;
         for base in bases(&self.connection.base) {
             let base = secure.as_ref().map_or_else(|| base.clone(), |to| secured(&base, to));
@@ -121,9 +121,8 @@ impl Server {
                 }
                 Err(failure) if is_miniflux => return Err(failure),
                 Err(failure) => {
-                    let is_login = |failure: &SyncFailure| failure.kind == FailureKind::Login;
-                    let is_better = is_login(&failure) && !refused.as_ref().is_some_and(is_login);
-                    if refused.is_none() || is_better {
+                    let weight = failure.kind.weight();
+                    if refused.as_ref().is_none_or(|known| known.kind.weight() < weight) {
                         refused = Some(failure);
                     }
                 }

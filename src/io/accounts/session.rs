@@ -314,6 +314,20 @@ impl<'s> Session<'s> {
     }
 }
 
+/// Number of entries of an account from which a server that lists none at all is not believed.
+const EMPTIED_MIN: usize = 5;
+
+/// Checks that a server whose entries are here lists at least one. A fault there must not look like a sync with nothing new.
+pub(super) fn check_emptied(lists_none: bool, known: &KnownItems) -> Result<(), SyncFailure> {
+    let known = known.marks.len();
+    if !lists_none || known < EMPTIED_MIN {
+        return Ok(());
+    }
+    Err(SyncFailure::other(format!(
+        "the server lists no entries, although {known} of its entries are here: they stay as they are"
+    )))
+}
+
 pub(super) fn check_cancelled(hand: &LoopHandle) -> Result<(), SyncFailure> {
     if hand.is_cut_short() { Err(SyncFailure::cancelled()) } else { Ok(()) }
 }

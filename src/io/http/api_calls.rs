@@ -20,9 +20,6 @@ use crate::engine::politeness::bot_walls;
 use crate::engine::poll::fetch::{AddressSource, FetchFailure, FetchId, FetchRequest, RequestKind};
 use backissue_core::accounts::api_call::Verb;
 
-/// Time limit of a request. Servers on slow disks need seconds for a change of many marks.
-const TIME_MAX: Duration = Duration::from_mins(2);
-
 /// How a request proves who sends it.
 #[derive(Clone)]
 pub enum ApiLogin {
@@ -70,6 +67,8 @@ pub struct ApiRequest {
     pub body: String,
     /// The login, if it is sent.
     pub login: Option<ApiLogin>,
+    /// Time limit of the request with its answer.
+    pub time: Duration,
 }
 
 impl ApiRequest {
@@ -129,8 +128,8 @@ pub struct ApiAnswer {
 impl Http {
     /// Sends a request to an API and reads the answer, within the limits of a feed document.
     pub async fn call(&self, request: &ApiRequest) -> Result<ApiAnswer, FetchFailure> {
-        let asked = tokio::time::timeout(TIME_MAX, self.call_untimed(request)).await;
-        let seconds = TIME_MAX.as_secs();
+        let asked = tokio::time::timeout(request.time, self.call_untimed(request)).await;
+        let seconds = request.time.as_secs();
         asked.unwrap_or(Err(FetchFailure::Timeout { phase: "whole response", seconds }))
     }
 

@@ -119,6 +119,21 @@ fn the_table_of_changes_names_a_place_for_each() {
     }
 }
 
+#[test]
+fn the_map_of_tests_names_every_subject() {
+    let text = page("docs/architecture.md");
+    let (_, map) = text.split_once("## Where a feature is tested\n").unwrap();
+    let rows = table_rows(map.split_once("\n## ").unwrap().0);
+    assert!(rows.iter().all(|row| row.len() == 2 && row[1].contains("tests/")), "{rows:?}");
+    let folders = fs::read_dir(root().join("tests/it")).unwrap().map(|found| found.unwrap().path());
+    for folder in folders.filter(|path| path.is_dir()) {
+        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
+        let is_subject = !["support", "fixtures", "docs"].contains(&name.as_str());
+        let place = format!("`tests/it/{name}/");
+        assert!(!is_subject || map.contains(&place), "the map does not name {place}`");
+    }
+}
+
 /// Checks whether a quoted text is the name of a code item, such as `Gap::text` or `GapLines`.
 fn is_a_name(quoted: &str) -> bool {
     quoted.starts_with(char::is_uppercase)

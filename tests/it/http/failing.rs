@@ -209,6 +209,7 @@ async fn get_on_a_kept_connection_that_closes_is_repeated() {
         verb,
         body: String::new(),
         login: None,
+        time: Duration::from_secs(20),
     };
     http.call(&call(Verb::PostForm)).await.unwrap_err();
     assert_eq!(counted(&mut requests), [2], "a POST is sent once");

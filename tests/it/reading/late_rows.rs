@@ -99,6 +99,22 @@ fn keys_typed_ahead_act_on_what_an_earlier_key_opens() {
 }
 
 #[test]
+fn keys_typed_ahead_scroll_the_text_once_it_is_laid_out() {
+    let text = "<p>Queen cells again</p>".repeat(80);
+    let feed = rss("Hives", &[("a", "Swarm", 1, &text), ("b", "Wax", 2, "a")]);
+    let mut world = World::subscribed(120, 36, &[("https://hives.example/feed", &feed, &[])]);
+    world.press("l");
+    let mut asked = Vec::new();
+    for code in [Code::Enter, Code::Char('j'), Code::Char('j'), Code::Char('j')] {
+        asked.extend(update(&mut world.app, start(), ScreenInput::Key(Key::code(code))));
+    }
+    world.perform(asked);
+    world.draw();
+    let reader = world.app.ui.reader.as_ref().unwrap();
+    assert_eq!((reader.entry.kept.title.as_deref(), reader.scroll), (Some("Swarm"), 3));
+}
+
+#[test]
 fn first_unread_entry_is_found_beyond_the_loaded_rows() {
     let hives = numbered("Hives", "Hive", 300, 1);
     let notes = rss("Bell Tower", &[("v", "Vespers", 1, "")]);

@@ -43,7 +43,11 @@ pub(super) fn remove(desk: &CommandContext, args: &AccountRemoveArgs) -> Result<
         ));
     } else {
         let own = all.saturating_sub(count);
-        let own = if own > 0 { format!("; {} of yours stay", feeds(own)) } else { String::new() };
+        let own = match own {
+            0 => String::new(),
+            1 => "; 1 feed of yours stays".to_owned(),
+            own => format!("; {} of yours stay", feeds(own)),
+        };
         desk.put(&format!(
             "'{}' removed, and unsubscribed from {} here{own}; nothing changed on the server · 'backissue undo' restores the feeds",
             args.name,

@@ -44,6 +44,8 @@ impl Book {
 
     /// Writes the book.
     pub(super) fn write(self, file: &mut dyn Write) -> io::Result<()> {
-        self.builder.generate(file).map_err(io::Error::other)
+        let mut bytes = Vec::new();
+        self.builder.generate(&mut bytes).map_err(io::Error::other)?;
+        file.write_all(&bytes)
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Source {
 /// Runs `backissue import`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Done, Failure> {
     let Source { library, is_reader } = sources::find(desk, args)?;
-    let Library { list: read, entries: known, config } = library;
+    let Library { list: read, entries: known, config, is_outgoing } = library;
     for left_out in read.left_out() {
         desk.tell(&left_out);
     }
@@ -50,6 +50,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Do
     let filters = config.filters.clone();
     let moved = MoveIn { subscriptions, searches, filters, known };
     let look = move |engine: &Engine| {
+        let moved = if is_outgoing { moved.with_secrets(engine) } else { moved };
         let (all, not_taken) = (forecast(engine, &moved), refused_feeds(engine, &moved));
         (all, not_taken, moved)
     };

@@ -127,7 +127,7 @@ fn read_newsboat(desk: &CommandContext, folders: &[PathBuf]) -> Result<Library, 
         Some(path) => read_config(&String::from_utf8_lossy(&read(desk, &path)?)),
         None => NewsboatConfig::default(),
     };
-    Ok(Library { list, entries, config })
+    Ok(Library { list, entries, config, is_outgoing: false })
 }
 
 /// Returns the folders in which a reader keeps its files.

@@ -84,7 +84,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Library> {
 
 /// Reads a JSON Feed that this program exported. Feeds of starred and labelled entries become subscriptions.
 fn read_exported(bytes: &[u8], items: Vec<ExportedItem>) -> Library {
-    let mut library = Library::default();
+    let mut library = Library { is_outgoing: true, ..Library::default() };
     let mut known: BTreeMap<String, OwnFields> =
         items.into_iter().map(|ExportedItem { id, own }| (id, own)).collect();
     let document = parse(bytes, &Origin { url: None, content_type: None });

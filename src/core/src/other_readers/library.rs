@@ -13,6 +13,8 @@ pub struct Library {
     pub entries: KnownEntries,
     /// The configuration of newsboat.
     pub config: NewsboatConfig,
+    /// `true` if this program wrote the file, whose addresses lack their secrets.
+    pub is_outgoing: bool,
 }
 
 /// A filter of another reader.

@@ -77,6 +77,21 @@ fn lists_without_end_are_ended_here() {
 }
 
 #[test]
+fn server_that_lists_no_entries_is_not_believed() {
+    let (program, server) = (Program::new(), GreaderDouble::start(FRESHRSS));
+    server.publish(1, 1..=9);
+    add(&program, &server, "secret").with(0);
+    let items = std::mem::take(&mut server.state().items);
+    for args in [["account", "sync"].as_slice(), &["account", "sync", "--whole"]] {
+        let why = program.run(args).with(2).err;
+        assert!(why.contains("lists no entries, although 9 of its entries are here"), "{why}");
+    }
+    server.state().items = items;
+    sync(&program);
+    assert_eq!(marks(&program), server.marks());
+}
+
+#[test]
 fn dates_a_year_off_lose_no_entry_and_no_mark() {
     for habits in DIALECTS {
         for clock in [-365 * 86_400, 365 * 86_400] {
@@ -191,6 +206,15 @@ fn who_refuses_a_login_is_named() {
         assert!(why.contains(expected), "{status} {expected}: {why}");
         assert!(!why.contains("greader.php"), "the address that was typed is named: {why}");
     }
+    let site = Site::start(|request| {
+        if request.path().contains("greader.php") {
+            return answer(500, &[], "database is locked");
+        }
+        answer(302, &[("location", "https://a.example/login")], "")
+    });
+    let place = ["account", "add", &site.at(""), "--user", "ann"];
+    let why = Program::new().run_with(&place, b"secret\n").with(2).err;
+    assert!(why.contains("answered 500 'database is locked'"), "the API says more: {why}");
     let unnamed = Program::new()
         .run_with(&["account", "add", "a.example", "--user", "ann", "--name", ""], b"secret\n");
     assert!(unnamed.with(2).err.contains("the name of the account is empty"));

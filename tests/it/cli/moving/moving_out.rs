@@ -221,6 +221,11 @@ fn json_feed_of_entries_is_read_back() {
     assert!(first.content.as_deref().unwrap().contains("<a href=\"https://a.example/x\">link</a>"));
     assert_eq!((first.enclosures[0].length, first.categories.len()), (Some(7), 1));
     assert_eq!(first.published.unwrap().timestamp(), 1_772_445_600);
+    let secret = Program::new();
+    secret.run(&["add", &site.at("/feed?apikey=1")]).with(0);
+    secret.run(&["import", path]).with(0);
+    assert_eq!(secret.run(&["feeds", "--json"]).with(0).out.matches("apikey=1").count(), 1);
+    assert_eq!(secret.run(&["feeds", "--json"]).with(0).out.matches("\"url\"").count(), 1);
     let other = Program::new();
     let done = other.run(&["import", path]).with(0);
     assert_eq!(row(&done.out, "starred entries"), ["2", "2"], "{done:?}");

@@ -23,6 +23,9 @@ use subscription_list::Opml;
 /// a subscription list or if it is truncated before its first feed.
 pub fn read_list(bytes: &[u8]) -> Result<Opml, InputFlaw> {
     if is_url_list(bytes) {
+        if bytes.contains(&0) {
+            return Err("it is no text: use OPML or a list of addresses, one per line".into());
+        }
         let read = read_urls(&String::from_utf8_lossy(bytes));
         let is_newsboat = |text: &str| {
             let text = text.trim_start_matches('"');
