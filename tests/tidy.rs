@@ -30,22 +30,21 @@ use product::Module;
 const LINES_MAX: usize = 800;
 /// Maximum number of product lines of both crates together, as [`Module::lines`] counts them. Only an issue that states by how much
 /// raises it; what makes the program smaller lowers it.
-const PRODUCT_LINES_MAX: usize = 95_420;
+const PRODUCT_LINES_MAX: usize = 95_520;
 /// Files that use each other in a circle, at most: three whose subjects belong together.
 const CIRCLE_FILES_MAX: usize = 3;
 /// Product lines of such a circle, at most, so that joining files is no way out of a larger one.
 const CIRCLE_LINES_MAX: usize = 600;
-/// Rooms with a larger circle: the files of the largest, and its product lines rounded up. These figures only go down.
-const CIRCLES: [(&str, usize, usize); 1] = [("engine", 63, 9_270)];
 /// Files in circles of any size, in both crates. It only goes down.
-const IN_CIRCLES_MAX: usize = 93;
+const IN_CIRCLES_MAX: usize = 33;
 /// Top-level modules ("rooms") by layer; code in a room may use only its own room and rooms of earlier layers.
-const FLOORS: [&[&str]; 11] = [
+const FLOORS: [&[&str]; 12] = [
     &["words"],
     &["feed"],
     &["history", "schedule"],
     &["lint", "publish", "search", "simulate"],
-    &["filters", "other_readers", "accounts"],
+    &["filters"],
+    &["other_readers", "accounts"],
     &["demo"],
     &["engine"],
     &["ui"],
@@ -101,6 +100,20 @@ const MACHINE_PATHS: [&str; 3] = [concat!("/", "work"), concat!("/", "root"), co
 const MARKUP_WRITERS: [&str; 3] =
     ["src/core/src/feed/text.rs", "src/core/src/accounts/secrets.rs", "src/demo/page.rs"];
 
+/// Files outside the command line that write JSON by hand, because its form is of a protocol or has been promised to scripts. All others
+/// derive it.
+const JSON_WRITERS: [&str; 9] = [
+    "src/core/src/accounts/miniflux.rs",
+    "src/core/src/feed/report.rs",
+    "src/core/src/lint/report.rs",
+    "src/core/src/schedule/learning/learned_json.rs",
+    "src/core/src/schedule/plan.rs",
+    "src/engine/entries/entry_view.rs",
+    "src/engine/event_json.rs",
+    "src/engine/moving/entry_formats.rs",
+    "src/io/downloads/player.rs",
+];
+
 /// Contents of files, by path relative to the project root.
 type Files = BTreeMap<String, String>;
 
@@ -136,18 +149,13 @@ fn no_floor_reaches_down_the_list() {
 }
 
 #[test]
-fn circles_of_files_stay_below_their_ceilings() {
-    let mut in_circles = 0;
-    let mut rooms = BTreeMap::<String, (usize, usize)>::new();
-    let mut offences = Vec::new();
+fn circles_of_files_are_small() {
+    let (mut in_circles, mut offences) = (0, Vec::new());
     for (_, modules) in crates_of_product() {
         for circle in circles::circles(&modules) {
-            let lines = circle.iter().map(|module| modules[module].lines()).sum();
+            let lines: usize = circle.iter().map(|module| modules[module].lines()).sum();
             in_circles += circle.len();
             if circle.len() > CIRCLE_FILES_MAX || lines > CIRCLE_LINES_MAX {
-                let room = circle[0].split("::").next().unwrap().to_owned();
-                let largest = rooms.entry(room).or_default();
-                *largest = (largest.0.max(circle.len()), largest.1.max(lines));
                 offences.push(format!(
                     "{} files, {lines} lines: {}",
                     circle.len(),
@@ -156,21 +164,10 @@ fn circles_of_files_stay_below_their_ceilings() {
             }
         }
     }
-    let ceilings: BTreeMap<String, (usize, usize)> =
-        CIRCLES.iter().map(|(room, files, lines)| ((*room).to_owned(), (*files, *lines))).collect();
-    let lower = |(room, (files, lines)): (&String, &(usize, usize))| {
-        let &(most_files, most_lines) = ceilings.get(room).unwrap_or(&(0, 0));
-        *files > most_files || *lines > most_lines
-    };
-    assert!(!rooms.iter().any(lower), "{rooms:?}\n{}", offences.join("\n"));
-    assert!(in_circles <= IN_CIRCLES_MAX, "{in_circles} files are in circles");
-    let files: BTreeMap<&String, usize> =
-        rooms.iter().map(|(room, (files, _))| (room, *files)).collect();
-    let stated = ceilings.iter().map(|(room, (files, _))| (room, *files)).collect();
+    assert!(offences.is_empty(), "{}", offences.join("\n"));
     assert_eq!(
-        (files, in_circles),
-        (stated, IN_CIRCLES_MAX),
-        "fewer than the ceilings: lower them"
+        in_circles, IN_CIRCLES_MAX,
+        "files in circles: if there are fewer, lower the figure"
     );
 }
 
@@ -279,6 +276,40 @@ fn markup_is_escaped_in_one_place() {
         assert!(writes_references(planted), "{planted}");
     }
     assert!(!writes_references("const PARTS: [&str; 2] = [\"&amp;\", \"&lt;\"];"));
+}
+
+#[test]
+fn json_is_derived_and_failures_are_typed() {
+    none(&broken(&files("src"), |path, text| {
+        let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let may_write = path.contains("src/cli/")
+            || path.contains("/examples/")
+            || JSON_WRITERS.contains(&path);
+        let is_test = path.ends_with("tests.rs") || path.contains("/tests/");
+        let mut flaws = Vec::new();
+        if product.contains("json!(") && !may_write && !is_test {
+            flaws.push("it writes JSON by hand".into());
+        }
+        if reads_words(product) && !is_test {
+            flaws.push("it reads the words of a failure".into());
+        }
+        flaws
+    }));
+    assert!(reads_words("Reason::Unanswered(why) if why.starts_with(\"answered \")"));
+    assert!(reads_words("failure.to_string().strip_prefix(\"not \")"));
+    assert!(!reads_words("name.starts_with(\"user/\")"));
+}
+
+/// Checks whether code takes decisions by the text of a failure.
+fn reads_words(code: &str) -> bool {
+    let failures = ["why", "reason", "failure", "fault", "flaw"];
+    let looks = [".starts_with(", ".strip_prefix("];
+    let of = |name: &str, look: &str| {
+        let direct = [format!(" {name}{look}"), format!("({name}{look}")];
+        direct.iter().any(|text| code.contains(text.as_str()))
+            || code.contains(&format!("{name}.to_string(){look}"))
+    };
+    failures.iter().any(|name| looks.iter().any(|look| of(name, look)))
 }
 
 #[test]

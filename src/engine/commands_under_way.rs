@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::entries::pictures_ahead::TextsWanted;
+use super::entries::ahead_work::TextsWanted;
 use super::state::Engine;
 use super::store_work::{Job, MarkedEntries};
 use backissue_core::history::FeedKey;
@@ -83,7 +83,7 @@ mod tests {
     use crate::engine::effect::Effect;
     use crate::engine::feeds::subscription::{SavedSubscription, SubscriptionRecord};
     use crate::engine::input::Input;
-    use crate::engine::poll::manual_poll::{PollKind, PollRequest};
+    use crate::engine::poll::poll_request::{PollKind, PollRequest};
     use crate::engine::request::Request;
     use crate::engine::settings::Settings;
     use crate::engine::store_work::{Answer, Stored};

@@ -2,7 +2,7 @@
 
 use super::change::PendingChange;
 use super::downloads::transfer::FileTransfer;
-use super::entries::pictures_ahead::PictureTask;
+use super::entries::ahead_work::PictureTask;
 use super::external::external_run::ExternalRun;
 use super::feeds::addition::LoginToKeep;
 use super::poll::fetch::FetchRequest;

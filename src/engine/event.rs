@@ -3,10 +3,11 @@
 use chrono::{DateTime, Utc};
 
 use super::change::MarkChange;
-use super::change::questions::Question;
+use super::change::change_id::ChangeId;
 use super::entries::full_text::FullText;
 use super::poll::poll_results::PollResult;
 use super::request::Request;
+use backissue_core::InputFlaw;
 use backissue_core::history::{EntryKey, FeedKey, GapKey};
 
 /// Something that happened and that an observer may show.
@@ -142,7 +143,7 @@ pub enum Event {
     PageDropped(EntryKey, String),
     /// The request for a picture ended. Contains the address, and the bytes of the picture or an error. Not sent to other
     /// processes.
-    PictureFetched(String, Result<std::sync::Arc<Vec<u8>>, String>),
+    PictureFetched(String, Result<std::sync::Arc<Vec<u8>>, InputFlaw>),
     /// A queued picture will not be requested; the text is a sentence fragment with the reason, if the user needs to know.
     PictureDropped(String, Option<String>),
 }
@@ -193,4 +194,17 @@ pub struct MarksChanged {
     pub stays: bool,
     /// `true` if the change is an undo or a redo.
     pub undone: bool,
+}
+
+/// A question about a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// What the request would do, a sentence without its mark.
+    pub text: String,
+    /// The change that the request would undo or redo.
+    pub step: Option<ChangeId>,
+    /// `true` if subscriptions would be removed.
+    pub removes_feeds: bool,
+    /// `true` if a user at the screen must answer.
+    pub is_needed: bool,
 }

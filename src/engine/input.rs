@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use super::downloads::transfer::{DownloadNews, PlayerNews};
-use super::entries::pictures_ahead::PictureTaskDone;
+use super::entries::ahead_work::PictureTaskDone;
 use super::external::external_run::{ExternalRun, RunPurpose};
 use super::external::run_failure::RunFailure;
 use super::feeds::addition::LoginToKeep;

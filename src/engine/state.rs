@@ -11,21 +11,19 @@ use super::backfill::walk_stage::Backfill;
 use super::change::PendingChange;
 use super::change::undo_stack::{SavedStep, UndoStack};
 use super::change::value::Origin;
-use super::downloads::progress;
 use super::downloads::record::{Download, Downloads};
-use super::entries::account_sync::{AccountStatus, FeedSynced, SyncProgress};
-use super::entries::entry_filters::labels;
+use super::entries::account_state::{AccountStatus, FeedSynced, SyncProgress};
+use super::entries::ahead_work::PicturesAhead;
 use super::entries::entry_view::{EntryView, FeedOfEntry};
 use super::entries::filter_work::Filters;
 use super::entries::full_text::FullText;
 use super::entries::loaded_entry::LoadedEntry;
 use super::entries::notification_queue::Notifications;
-use super::entries::pictures_ahead::PicturesAhead;
 use super::entries::rows::Scope;
 use super::event::{Event, NoticeOffer};
 use super::feeds::addition::{Addition, Imported, TypedLogins};
 use super::feeds::subscription::{SavedSubscription, Subscription, unread_of};
-use super::moving::elsewhere::ElsewhereNoted;
+use super::moving::elsewhere_marks::ElsewhereNoted;
 use super::politeness::host_queue::HostQueue;
 use super::politeness::reachability::Reachability;
 use super::poll::learn_queue::Learning;
@@ -36,9 +34,6 @@ use super::settings::Settings;
 use super::store_work::JobId;
 use backissue_core::history::{Counters, EntryKey, FeedKey};
 use backissue_core::schedule::Timetable;
-
-/// Maximum time between two iterations of the main loop, so that the engine notices a change of the clock.
-const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
 
 /// How far the clock may be ahead of a server's clock to be trusted.
 const CLOCK_NEAR: TimeDelta = TimeDelta::days(2);
@@ -177,21 +172,6 @@ impl Engine {
         self.polls_by_itself && self.settings.poll.automatic && !self.offline
     }
 
-    /// Returns the time at which the main loop must run again if there is no input before: when something is due, or when a request
-    /// may start.
-    pub fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
-        let latest = now.checked_add_signed(WAKE_AFTER).unwrap_or(now);
-        let due = self.is_polling_by_itself().then(|| self.timetable.next()).flatten();
-        let due = due.map(|due| self.room_awaited.map_or(due, |until| due.max(until)));
-        // If too many writes are pending, no request may start. The result of a write then wakes the main loop.
-        let may_start = !self.is_store_behind();
-        let start = may_start.then(|| self.host_queue.next_start(&self.settings.network)).flatten();
-        [due, start, progress::next_start(self, now)]
-            .into_iter()
-            .flatten()
-            .fold(latest, DateTime::min)
-    }
-
     /// Checks whether too many writes are pending to start new requests.
     pub fn is_store_behind(&self) -> bool {
         self.writes.len() >= WRITES_WAITING_MAX
@@ -222,7 +202,7 @@ impl Engine {
     pub fn view_of(&self, entry: LoadedEntry) -> EntryView {
         let downloaded = self.downloads.complete_files(entry.key);
         let feed = self.feed_of_entry(entry.key.feed);
-        EntryView { feed, labels: labels(self, &entry.ruled), downloaded, entry }
+        EntryView { feed, labels: self.filters.labels(&entry.ruled), downloaded, entry }
     }
 
     /// Returns the number of starred entries in all feeds.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::backfill::{history_requests, walks};
 use super::change::undo_stack::{StepChanges, TakenStep};
@@ -31,8 +31,12 @@ use super::state::Engine;
 use super::store_results::{self, stored_or_failed};
 use super::store_work::{Beside, Job};
 use super::{reconfigure, save_searches};
+use backissue_core::InputFlaw;
 use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::feed::text::counted_words;
+
+/// Maximum time between two iterations of the main loop, so that the engine notices a change of the clock.
+const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
 
 /// Result of applying an input to the engine.
 #[derive(Debug, Default)]
@@ -81,6 +85,21 @@ fn write_steps(effects: &mut Vec<Effect>, steps: StepChanges, taken: Option<Box<
     effects.push(Effect::store(Job::SaveSteps(steps)));
 }
 
+/// Returns the time at which the main loop must run again if there is no input before: when something is due, or when a request
+/// may start.
+pub fn next_wake(engine: &Engine, now: DateTime<Utc>) -> DateTime<Utc> {
+    let latest = now.checked_add_signed(WAKE_AFTER).unwrap_or(now);
+    let due = engine.is_polling_by_itself().then(|| engine.timetable.next()).flatten();
+    let due = due.map(|due| engine.room_awaited.map_or(due, |until| due.max(until)));
+    // If too many writes are pending, no request may start. The result of a write then wakes the main loop.
+    let may_start = !engine.is_store_behind();
+    let start = may_start.then(|| engine.host_queue.next_start(&engine.settings.network)).flatten();
+    [due, start, progress::next_start(engine, now)]
+        .into_iter()
+        .flatten()
+        .fold(latest, DateTime::min)
+}
+
 fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect> {
     match input {
         Input::Tick => ticked(engine, now),
@@ -89,7 +108,7 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
             ticked(engine, now)
         }
         Input::Request(request) => requested(engine, now, request).unwrap_or_else(|why| {
-            engine.tell(Event::Refused(why));
+            engine.tell(Event::Refused(why.into()));
             Vec::new()
         }),
         Input::Fetched(id, fetched) => arrived(engine, now, id, *fetched),
@@ -141,7 +160,7 @@ fn requested(
     engine: &mut Engine,
     now: DateTime<Utc>,
     request: Request,
-) -> Result<Vec<Effect>, String> {
+) -> Result<Vec<Effect>, InputFlaw> {
     if engine.undo.origin == Origin::User && questions::asks(engine, now, &request) {
         return Ok(Vec::new());
     }
@@ -168,9 +187,9 @@ fn requested(
         Request::ImportFile(path) => vec![Effect::ReadImport(path)],
         Request::Preview { addition, url } => feed_preview::select(engine, now, addition, url),
         Request::Choose { addition, url } => subscribe::choose(engine, now, addition, url),
-        Request::TakeFirstFeed(addition) => feed_preview::take_first(engine, now, addition),
+        Request::TakeFirstFeed(addition) => subscribe::take_first(engine, now, addition),
         Request::Unsubscribe(feed) if !engine.feeds.contains_key(&feed) => {
-            return Err("that subscription no longer exists".to_owned());
+            return Err("that subscription no longer exists".into());
         }
         Request::Unsubscribe(feed) => unsubscribe::unsubscribe(engine, now, feed),
         Request::FollowAccount(feed, to) => feed_moves::follow_account(engine, now, feed, to),
@@ -215,7 +234,7 @@ fn by(
     now: DateTime<Utc>,
     origin: Origin,
     request: Request,
-) -> Result<Vec<Effect>, String> {
+) -> Result<Vec<Effect>, InputFlaw> {
     engine.undo.origin = origin;
     let done = requested(engine, now, request);
     engine.undo.origin = Origin::User;

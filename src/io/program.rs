@@ -6,6 +6,7 @@ use super::headless::Headless;
 use crate::engine::event::Event;
 use crate::engine::input::Input;
 use crate::engine::state::Engine;
+use crate::engine::update::next_wake;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::input::{Reconfigured, ScreenInput};
@@ -19,7 +20,7 @@ pub trait Program {
 
     /// Returns the time at which the program needs a tick, if nothing happens before.
     fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
-        self.engine().next_wake(now)
+        next_wake(self.engine(), now)
     }
 
     /// Returns the engine.
@@ -35,7 +36,7 @@ impl Program for App {
     }
 
     fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
-        let engine = self.engine.next_wake(now);
+        let engine = next_wake(&self.engine, now);
         due(self).map_or(engine, |due| due.min(engine))
     }
 

@@ -3,6 +3,7 @@
 //! The screen functions that this file calls never send requests themselves. Code that sends requests is in modules that depend on
 //! this file.
 
+use backissue_core::InputFlaw;
 use chrono::{DateTime, Utc};
 
 use super::actions::poll_answers;
@@ -16,9 +17,9 @@ use super::screen::Ui;
 use super::scroll_list::ScrollList;
 use super::settings::ScreenSettings;
 use super::state::layout::Pane;
-use super::state::overlay::{Asks, ListOf, OpenList, Overlay, Question};
-use crate::engine::change::questions::Question as QuestionBefore;
+use super::state::overlay::{AskedQuestion, Asks, ListOf, OpenList, Overlay};
 use crate::engine::effect::Effect;
+use crate::engine::event::Question as QuestionBefore;
 use crate::engine::event::{Event, NoticeLevel, NoticeOffer};
 use crate::engine::input::Input;
 use crate::engine::politeness::host_queue::site_of;
@@ -52,14 +53,14 @@ impl App {
         &mut self,
         now: DateTime<Utc>,
         request: Request,
-    ) -> Result<Vec<ScreenEffect>, String> {
+    ) -> Result<Vec<ScreenEffect>, InputFlaw> {
         let request = self.with_the_same_articles(request);
         let Output { mut events, effects } = update(&mut self.engine, now, Input::Request(request));
         let refused = events.iter().position(|event| matches!(event, Event::Refused(_)));
         let refused = refused.map(|place| events.remove(place));
         let effects = self.follow(now, events, effects);
         match refused {
-            Some(Event::Refused(why)) => Err(why),
+            Some(Event::Refused(why)) => Err(why.into()),
             Some(_) | None => Ok(effects),
         }
     }
@@ -193,7 +194,7 @@ fn key_of_offer(app: &App, offer: NoticeOffer) -> String {
 fn ask_first(app: &mut App, request: Request, question: &QuestionBefore) {
     let text = format!("{}? Enter yes, Esc no", question.text);
     let asks = Asks::Request(Box::new(Request::Answered(Box::new(request), question.step)));
-    app.ui.lay_over(Overlay::Question(Question { text, asks }));
+    app.ui.lay_over(Overlay::Question(AskedQuestion { text, asks }));
 }
 
 /// Updates the screen after new data of a feed was saved. `entries` is `true` if its entries changed; the open list is then rebuilt
@@ -262,7 +263,10 @@ fn offer_plain(app: &mut App, addition: u32) {
             "{} has no secure connection: over http, others could read or change what you see. Use http? y/n",
             site_of(&plain)
         );
-        app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::AskPlainly(plain, moves) }));
+        app.ui.lay_over(Overlay::Question(AskedQuestion {
+            text,
+            asks: Asks::AskPlainly(plain, moves),
+        }));
     }
 }
 
@@ -309,7 +313,7 @@ mod tests {
         assert_eq!(app.ui.notice, None);
         assert!(app.ask(noon(), page).is_empty());
         let notice = app.ui.notice.unwrap();
-        assert_eq!((Err(notice.text), notice.trouble), (refused, true));
+        assert_eq!((notice.text, notice.trouble), (refused.unwrap_err().to_string(), true));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use super::state::overlay::Overlay;
 use super::state::pane_layout::PaneLayout;
 use super::state::pictures::Pictures;
 use super::state::plan_pane::PlanPane;
-use super::state::read_ahead::Ahead;
+use super::state::read_ahead::ReadAhead;
 use super::state::reader::Reader;
 use super::state::reading::{Find, ReadLater};
 use super::state::running::{RunningSequence, WaitingRun};
@@ -117,7 +117,7 @@ pub struct Ui {
     /// Entry that is being read from the store for display.
     pub opening: Option<EntryKey>,
     /// Entries that were read from the store before the user opens them.
-    pub ahead: Ahead,
+    pub ahead: ReadAhead,
     /// Open entry that is marked as read later.
     pub read_later: Option<ReadLater>,
     /// Entry that the user closed last, with its reading position, which may not be saved in the store yet.

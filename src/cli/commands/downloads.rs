@@ -10,15 +10,16 @@ use crate::cli::context::CommandContext;
 use crate::cli::json_list::JsonList;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces};
-use crate::engine::downloads::actions::DownloadRequest;
 use crate::engine::downloads::progress::state_words;
 use crate::engine::downloads::queue;
+use crate::engine::downloads::record::DownloadRequest;
 use crate::engine::downloads::record::{Download, DownloadState, Downloads, PART};
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::loop_handle::Waited;
 use crate::view::byte_words;
+use backissue_core::InputFlaw;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::EntryKey;
 
@@ -110,7 +111,8 @@ fn in_json(downloads: &Downloads, download: &Download) -> Value {
 
 /// Adds the attached files of entries, and waits until the list is durable.
 fn add(desk: &CommandContext, args: &DownloadsAddArgs) -> Result<Done, Failure> {
-    let keys: Result<Vec<EntryKey>, String> = args.entries.iter().map(|one| one.parse()).collect();
+    let keys: Result<Vec<EntryKey>, InputFlaw> =
+        args.entries.iter().map(|one| one.parse()).collect();
     let keys = keys.map_err(Failure::new)?;
     let (wanted, file) = (keys.clone(), args.file.map(usize::from));
     let before: BTreeSet<u32> =

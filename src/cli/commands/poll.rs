@@ -12,7 +12,7 @@ use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
 use crate::engine::event::Event;
 use crate::engine::politeness::rate_limits;
-use crate::engine::poll::manual_poll::{PollKind, PollRequest};
+use crate::engine::poll::poll_request::{PollKind, PollRequest};
 use crate::engine::poll::poll_results::{PollOutcome, PollResult};
 use crate::engine::request::Request;
 use crate::engine::settings::{FailingFeeds, ONLY_BY_HAND};

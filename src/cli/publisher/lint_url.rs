@@ -12,7 +12,8 @@ use crate::engine::backfill::archive_response::classify_archive;
 use crate::engine::feeds::typed_logins::{add_login, split_login};
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::fetch::{
-    AddressSource, Answer, AnswerBody, FetchId, FetchRequest, Fetched, RequestKind, Validators,
+    AddressSource, AnswerBody, FetchId, FetchRequest, Fetched, RequestKind, ServerAnswer,
+    Validators,
 };
 use crate::engine::settings::NetworkSettings;
 use crate::io::clock;
@@ -98,7 +99,7 @@ async fn fetch_archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest)
         redirect_pause_ms: 2_000,
     };
     let (fetched, bytes) = http.fetch_kept(request).await;
-    let result = fetched.result.as_ref().map(Answer::head).map_err(Clone::clone);
+    let result = fetched.result.as_ref().map(ServerAnswer::head).map_err(Clone::clone);
     let head = Fetched { result, hops: fetched.hops.clone(), ..fetched };
     let judged = classify_archive(fetched);
     match (&head.result, judged) {
@@ -115,7 +116,7 @@ async fn fetch_archive(http: &Http, survey: &mut Survey, asked: &ArchiveRequest)
 }
 
 /// Returns the answer to the first request if it contains a feed document.
-fn find_document<'a>(first: &'a Fetched, address: &str) -> Result<&'a Answer, Failure> {
+fn find_document<'a>(first: &'a Fetched, address: &str) -> Result<&'a ServerAnswer, Failure> {
     let cannot = |why: String| Failure::new(format!("{address} could not be read: {why}"));
     let answer = first.result.as_ref().map_err(|failure| cannot(failure.to_string()))?;
     match &answer.body {
@@ -140,7 +141,7 @@ fn find_document<'a>(first: &'a Fetched, address: &str) -> Result<&'a Answer, Fa
 fn delivered<'a>(
     asked: &'a str,
     fetched: &Fetched,
-    answer: &'a Answer,
+    answer: &'a ServerAnswer,
     bytes: &'a [u8],
 ) -> Delivered<'a> {
     let headers = &answer.headers;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::current_document::archive_address;
-use crate::engine::poll::fetch::{Answer, AnswerBody, FetchFailure, Fetched};
+use crate::engine::poll::fetch::{AnswerBody, FetchFailure, Fetched, ServerAnswer};
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::overrun::OverrunVerdict;
 use backissue_core::history::{ArchiveFailure, DocumentKind, Polled};
@@ -19,7 +18,7 @@ pub struct ReceivedDocument<'a> {
     /// Address that was requested.
     pub asked: &'a str,
     /// Head of the response.
-    pub head: &'a Answer,
+    pub head: &'a ServerAnswer,
     /// Time of the request.
     pub started: DateTime<Utc>,
     /// `true` if validators were sent to the address that responded.
@@ -136,13 +135,10 @@ pub fn classify_archive(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
         (200..=299, _) => unreadable("the response is empty"),
         // A captive portal responded, not the publisher.
         (511, _) => Err(ArchiveFailure::Offline),
-        (status @ 400..=599, _) => {
+        (status, _) => {
             let wait = Wait::of_answer(status, &answer.headers.times(), answer.received);
             let retry_after = wait.as_ref().and_then(Wait::end);
             Err(ArchiveFailure::Status { status, retry_after })
-        }
-        (status, _) => {
-            Err(ArchiveFailure::Unanswered(format!("answered {}", status_words(status))))
         }
     }
 }
@@ -152,6 +148,8 @@ fn failure(failure: FetchFailure) -> ArchiveFailure {
     let why = failure.to_string();
     if let FetchFailure::TooLarge(limit) = failure {
         ArchiveFailure::TooLarge(limit)
+    } else if let FetchFailure::Blocked(why) = failure {
+        ArchiveFailure::Blocked(why)
     } else if failure.is_of_address() {
         ArchiveFailure::Blocked(why)
     } else if failure.for_schedule() == PollFailure::Unreadable {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::history_actions::HistoryAction;
-use crate::engine::poll::current_document::ReadArchive;
 use crate::engine::poll::fetch::FetchId;
+use crate::engine::poll::poll_stage::ReadArchive;
 use backissue_core::history::walk::archive_walk::ArchiveRequest;
 use backissue_core::history::{HistoryRecord, Nodes};
 

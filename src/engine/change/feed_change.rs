@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::engine::entries::ahead::Ahead;
+use crate::engine::entries::ahead_work::Ahead;
 use crate::engine::feeds::chosen_settings::FeedSettings;
 use crate::engine::feeds::subscription::{
     ArchiveAddress, FeedState, FormerAddress, GivenBy, NamedBy, Obstacle, ProposedMove,

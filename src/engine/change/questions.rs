@@ -4,29 +4,15 @@
 
 use chrono::{DateTime, Utc};
 
-use super::change_id::ChangeId;
 use super::step::{Step, words_together};
 use super::undo_stack::{KnownStep, is_over};
 use crate::engine::entries::marks;
-use crate::engine::event::Event;
+use crate::engine::event::{Event, Question};
 use crate::engine::feeds::removals::{RemovedThere, also_there, removed_there};
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
-
-/// A question about a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
-    /// What the request would do, a sentence without its mark.
-    pub text: String,
-    /// The change that the request would undo or redo.
-    pub step: Option<ChangeId>,
-    /// `true` if subscriptions would be removed.
-    pub removes_feeds: bool,
-    /// `true` if a user at the screen must answer.
-    pub is_needed: bool,
-}
 
 /// Asks the user about a request that needs an answer. Returns `true` if it does.
 pub fn asks(engine: &mut Engine, now: DateTime<Utc>, request: &Request) -> bool {

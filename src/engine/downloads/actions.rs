@@ -1,88 +1,39 @@
 //! What a user can do with downloads: add, pause, resume, remove.
 
-use std::ops::Range;
+use backissue_core::{InputFlaw, flaw};
 
 use chrono::{DateTime, Utc};
 
 use super::playing;
-use super::progress::{change, forget_part, save, start_waiting};
-use super::record::{DOWNLOADS_MAX, Download, DownloadState, FileVersion, PART, newest_address};
+use super::progress::{change, forget_part, read_attached, save, start_waiting};
+use super::record::{
+    AttachedWanted, DOWNLOADS_MAX, Download, DownloadRequest, DownloadState, FileVersion, PART,
+    newest_address,
+};
 use crate::engine::effect::Effect;
-use crate::engine::entries::ahead::{self, AheadPart};
+use crate::engine::entries::ahead;
+use crate::engine::entries::ahead_work::AheadPart;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::external::run_external::is_web_address;
 use crate::engine::poll::poll_stage::News;
 use crate::engine::state::Engine;
-use crate::engine::store_work::Job;
 use backissue_core::feed::Enclosure;
 use backissue_core::feed::text::{counted_words, one_line};
 use backissue_core::filters::Action;
-use backissue_core::history::{Counters, EntryKey, FeedKey};
+use backissue_core::history::{Counters, FeedKey};
 
 /// Maximum length of a stored title, in characters.
 const TITLE_CHARS_MAX: usize = 300;
-
-/// A request of a user that concerns downloads.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DownloadRequest {
-    /// Download an attached file of each entry.
-    Add {
-        /// Entries whose files to download.
-        keys: Vec<EntryKey>,
-        /// Which of the attached files, counted from 1; `None` for the first one.
-        file: Option<usize>,
-    },
-    /// Pause a download.
-    Pause(u32),
-    /// Resume a download that is paused or failed, or receive a complete file again.
-    Resume(u32),
-    /// Remove a download from the list.
-    Remove {
-        /// Number of the download.
-        id: u32,
-        /// `true` to delete the complete file, too.
-        delete: bool,
-    },
-    /// Play a complete file.
-    Play(u32),
-    /// Set whether a file counts as played to its end.
-    SetPlayed(u32, bool),
-    /// Receive files in this process until none waits.
-    Run,
-}
-
-/// Entries whose attached files are read from the store.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AttachedWanted {
-    /// Entries that the user chose, and which of their files, counted from 1; `None` for the first one.
-    Chosen(Vec<EntryKey>, Option<usize>),
-    /// New entries of a feed: those to which a filter applies, or all unread ones if the user wants the files ahead.
-    New(FeedKey, Range<u32>),
-    /// Entries whose downloads are about to start, to learn the newest addresses of their files.
-    Addresses(Vec<EntryKey>),
-}
-
-impl AttachedWanted {
-    /// Returns the feeds of the entries.
-    pub fn feeds(&self) -> std::collections::BTreeSet<FeedKey> {
-        match self {
-            Self::Chosen(keys, _) | Self::Addresses(keys) => {
-                keys.iter().map(|key| key.feed).collect()
-            }
-            Self::New(feed, _) => std::iter::once(*feed).collect(),
-        }
-    }
-}
 
 /// Carries out a request. The error is a sentence with the reason that it is not allowed.
 pub fn requested(
     engine: &mut Engine,
     now: DateTime<Utc>,
     request: DownloadRequest,
-) -> Result<Vec<Effect>, String> {
+) -> Result<Vec<Effect>, InputFlaw> {
     let known = |engine: &Engine, id: u32| {
         let download = engine.downloads.list.get(&id).cloned();
-        download.ok_or_else(|| format!("there is no download {id}"))
+        download.ok_or_else(|| flaw!("there is no download {id}"))
     };
     match request {
         DownloadRequest::Add { keys, file } => {
@@ -91,7 +42,7 @@ pub fn requested(
         DownloadRequest::Pause(id) => {
             let download = known(engine, id)?;
             if download.state == DownloadState::Done {
-                return Err("the file is complete".to_owned());
+                return Err("the file is complete".into());
             }
             let received = engine.downloads.received(&download);
             let mut effects = stop(engine, id, Vec::new());
@@ -159,11 +110,6 @@ fn remove(engine: &mut Engine, download: &Download, delete: bool) -> Vec<Effect>
     }
     effects.push(save(engine));
     effects
-}
-
-pub(super) fn read_attached(engine: &mut Engine, wanted: AttachedWanted) -> Effect {
-    engine.downloads.reading = engine.downloads.reading.saturating_add(1);
-    Effect::store(Job::ReadAttached(wanted))
 }
 
 /// Reads the new entries of a poll whose files are downloaded: by a filter, or because the user wants the files of the feed ahead.

@@ -1,5 +1,6 @@
 //! Plays complete files, remembers positions, and deletes files some time after they were played.
 
+use backissue_core::InputFlaw;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::progress::{change, save};
@@ -26,16 +27,16 @@ pub fn play(
     engine: &mut Engine,
     now: DateTime<Utc>,
     download: &Download,
-) -> Result<Vec<Effect>, String> {
+) -> Result<Vec<Effect>, InputFlaw> {
     let path = download.path.clone().filter(|_| download.state == DownloadState::Done);
     let Some(path) = path else {
-        return Err("the file is not complete yet".to_owned());
+        return Err("the file is not complete yet".into());
     };
     if engine.downloads.playing.contains_key(&download.id) {
-        return Err("the file is already being played".to_owned());
+        return Err("the file is already being played".into());
     }
     let Some(player) = &engine.settings.downloads.player else {
-        return Err("[downloads] player names no program".to_owned());
+        return Err("[downloads] player names no program".into());
     };
     let mut command = player.with_link(&path);
     if is_mpv(command.program()) && download.position > 0 {

@@ -2,10 +2,9 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::actions::{AttachedWanted, read_attached};
 use super::file_names::file_path;
 use super::queue;
-use super::record::{Download, DownloadState, Downloads, FileVersion, Transfer};
+use super::record::{AttachedWanted, Download, DownloadState, Downloads, FileVersion, Transfer};
 use super::transfer::{Cure, DownloadNews, FileTransfer, TransferFailure};
 use crate::engine::effect::Effect;
 use crate::engine::politeness::host_queue::{WaitsFor, site_of};
@@ -336,4 +335,9 @@ pub fn summary(downloads: &Downloads, bytes: impl Fn(u64) -> String) -> Option<S
 /// Forgets what the server said about a file, so that it is received from the start.
 pub(super) fn forget_part(download: &mut Download) {
     (download.version, download.received) = (FileVersion::default(), 0);
+}
+
+pub(super) fn read_attached(engine: &mut Engine, wanted: AttachedWanted) -> Effect {
+    engine.downloads.reading = engine.downloads.reading.saturating_add(1);
+    Effect::store(Job::ReadAttached(wanted))
 }

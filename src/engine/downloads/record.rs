@@ -1,12 +1,13 @@
 //! A download as it is stored, and what is known about it only while the program runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use backissue_core::feed::Enclosure;
-use backissue_core::history::EntryKey;
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// Maximum number of downloads in the list.
 pub const DOWNLOADS_MAX: usize = 500;
@@ -185,6 +186,58 @@ impl Download {
         let percent = received.min(size).saturating_mul(100).checked_div(size)?;
         u8::try_from(percent).ok()
     }
+}
+
+/// Entries whose attached files are read from the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttachedWanted {
+    /// Entries that the user chose, and which of their files, counted from 1; `None` for the first one.
+    Chosen(Vec<EntryKey>, Option<usize>),
+    /// New entries of a feed: those to which a filter applies, or all unread ones if the user wants the files ahead.
+    New(FeedKey, Range<u32>),
+    /// Entries whose downloads are about to start, to learn the newest addresses of their files.
+    Addresses(Vec<EntryKey>),
+}
+
+impl AttachedWanted {
+    /// Returns the feeds of the entries.
+    pub fn feeds(&self) -> BTreeSet<FeedKey> {
+        match self {
+            Self::Chosen(keys, _) | Self::Addresses(keys) => {
+                keys.iter().map(|key| key.feed).collect()
+            }
+            Self::New(feed, _) => std::iter::once(*feed).collect(),
+        }
+    }
+}
+
+/// A request of a user that concerns downloads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DownloadRequest {
+    /// Download an attached file of each entry.
+    Add {
+        /// Entries whose files to download.
+        keys: Vec<EntryKey>,
+        /// Which of the attached files, counted from 1; `None` for the first one.
+        file: Option<usize>,
+    },
+    /// Pause a download.
+    Pause(u32),
+    /// Resume a download that is paused or failed, or receive a complete file again.
+    Resume(u32),
+    /// Remove a download from the list.
+    Remove {
+        /// Number of the download.
+        id: u32,
+        /// `true` to delete the complete file, too.
+        delete: bool,
+    },
+    /// Play a complete file.
+    Play(u32),
+    /// Set whether a file counts as played to its end.
+    SetPlayed(u32, bool),
+    /// Receive files in this process until none waits.
+    Run,
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub struct FileAnswer {
 
 /// What the answer to a request for a file means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DownloadVerdict {
     /// The body continues the part that is there.
     Continue(FileVersion),
     /// The body is the whole file.
@@ -73,15 +73,15 @@ pub fn classify(
     version: &FileVersion,
     wanted_type: Option<&str>,
     bytes_max: u64,
-) -> Verdict {
+) -> DownloadVerdict {
     match (answer.status, asked) {
         (206, Some(asked)) => continued(answer, asked, version, bytes_max),
         (416, Some(asked)) => beyond_the_end(answer, asked, version),
         (200 | 203, _) => whole(answer, wanted_type, bytes_max),
         // A range that was not requested.
-        (206 | 416, None) => Verdict::Refused(status_words(answer.status)),
-        (408 | 425 | 429 | 500..=599, _) => Verdict::Retry(status_words(answer.status)),
-        (status, _) => Verdict::Refused(status_words(status)),
+        (206 | 416, None) => DownloadVerdict::Refused(status_words(answer.status)),
+        (408 | 425 | 429 | 500..=599, _) => DownloadVerdict::Retry(status_words(answer.status)),
+        (status, _) => DownloadVerdict::Refused(status_words(status)),
     }
 }
 
@@ -90,9 +90,9 @@ fn continued(
     asked: &RangeRequest,
     version: &FileVersion,
     bytes_max: u64,
-) -> Verdict {
+) -> DownloadVerdict {
     let Some(ContentRange::Part { from, size, .. }) = content_range(answer) else {
-        return Verdict::StartOver;
+        return DownloadVerdict::StartOver;
     };
     let differs = |before: &Option<String>, now: &Option<String>| {
         before.is_some() && now.is_some() && before != now
@@ -105,39 +105,45 @@ fn continued(
         || (version.etag.is_some() && version.etag == answer.etag)
         || (version.size.is_some() && version.size == size);
     if from != asked.from || changed || !is_compared || is_encoded(answer).is_some() {
-        return Verdict::StartOver;
+        return DownloadVerdict::StartOver;
     }
     if let Some(why) = too_large(size, bytes_max) {
-        return Verdict::Refused(why);
+        return DownloadVerdict::Refused(why);
     }
-    Verdict::Continue(FileVersion { size: size.or(version.size), ..stated(answer) })
+    DownloadVerdict::Continue(FileVersion { size: size.or(version.size), ..stated(answer) })
 }
 
 /// The part is as long as the file, or longer.
-fn beyond_the_end(answer: &FileAnswer, asked: &RangeRequest, version: &FileVersion) -> Verdict {
+fn beyond_the_end(
+    answer: &FileAnswer,
+    asked: &RangeRequest,
+    version: &FileVersion,
+) -> DownloadVerdict {
     let size = match content_range(answer) {
         Some(ContentRange::Beyond { size }) => Some(size),
         Some(ContentRange::Part { .. }) | None => None,
     };
     let is_whole = size == Some(asked.from) && version.size.is_none_or(|known| known == asked.from);
     let is_same = version.etag.is_none() || answer.etag.is_none() || version.etag == answer.etag;
-    if is_whole && is_same { Verdict::Complete } else { Verdict::StartOver }
+    if is_whole && is_same { DownloadVerdict::Complete } else { DownloadVerdict::StartOver }
 }
 
-fn whole(answer: &FileAnswer, wanted_type: Option<&str>, bytes_max: u64) -> Verdict {
+fn whole(answer: &FileAnswer, wanted_type: Option<&str>, bytes_max: u64) -> DownloadVerdict {
     if let Some(encoding) = is_encoded(answer) {
-        return Verdict::Refused(format!("the server compresses the file ({encoding})"));
+        return DownloadVerdict::Refused(format!("the server compresses the file ({encoding})"));
     }
     let sent = answer.content_type.as_deref().unwrap_or_default().to_ascii_lowercase();
     let wanted = wanted_type.unwrap_or_default().to_ascii_lowercase();
     let is_media = ["audio/", "video/"].iter().any(|kind| wanted.starts_with(kind));
     if is_media && sent.starts_with("text/html") {
-        return Verdict::Refused("the server sends a web page instead of the file".to_owned());
+        return DownloadVerdict::Refused(
+            "the server sends a web page instead of the file".to_owned(),
+        );
     }
     if let Some(why) = too_large(answer.length, bytes_max) {
-        return Verdict::Refused(why);
+        return DownloadVerdict::Refused(why);
     }
-    Verdict::Whole(FileVersion { size: answer.length, ..stated(answer) })
+    DownloadVerdict::Whole(FileVersion { size: answer.length, ..stated(answer) })
 }
 
 /// Returns why a file is too large, as a sentence fragment.
@@ -249,9 +255,9 @@ mod tests {
             let asked = range_request(5, version);
             let verdict =
                 classify(&answer(206, Some(range), etag), asked.as_ref(), version, None, MAX);
-            let is_continued = matches!(verdict, Verdict::Continue(_));
+            let is_continued = matches!(verdict, DownloadVerdict::Continue(_));
             assert_eq!(is_continued, continues, "{range} {etag:?}: {verdict:?}");
-            assert!(is_continued || verdict == Verdict::StartOver, "{verdict:?}");
+            assert!(is_continued || verdict == DownloadVerdict::StartOver, "{verdict:?}");
         }
     }
 
@@ -259,11 +265,11 @@ mod tests {
     fn a_range_beyond_the_end_means_complete_or_another_file() {
         let known = version(Some("\"a\""), None, Some(10));
         for (received, range, etag, expected) in [
-            (10, Some("bytes */10"), None, Verdict::Complete),
-            (10, Some("bytes */10"), Some("\"b\""), Verdict::StartOver),
-            (10, Some("bytes */8"), None, Verdict::StartOver),
-            (12, Some("bytes */10"), None, Verdict::StartOver),
-            (10, None, None, Verdict::StartOver),
+            (10, Some("bytes */10"), None, DownloadVerdict::Complete),
+            (10, Some("bytes */10"), Some("\"b\""), DownloadVerdict::StartOver),
+            (10, Some("bytes */8"), None, DownloadVerdict::StartOver),
+            (12, Some("bytes */10"), None, DownloadVerdict::StartOver),
+            (10, None, None, DownloadVerdict::StartOver),
         ] {
             let asked = range_request(received, &known);
             let verdict = classify(&answer(416, range, etag), asked.as_ref(), &known, None, MAX);
@@ -277,20 +283,31 @@ mod tests {
         let asked = range_request(5, &known);
         let ask =
             |answer: &FileAnswer| classify(answer, asked.as_ref(), &known, Some("audio/mpeg"), MAX);
-        assert!(matches!(ask(&answer(200, None, None)), Verdict::Whole(_)), "ranges are ignored");
+        assert!(
+            matches!(ask(&answer(200, None, None)), DownloadVerdict::Whole(_)),
+            "ranges are ignored"
+        );
         for status in [408, 429, 500, 503] {
-            assert!(matches!(ask(&answer(status, None, None)), Verdict::Retry(_)), "{status}");
+            assert!(
+                matches!(ask(&answer(status, None, None)), DownloadVerdict::Retry(_)),
+                "{status}"
+            );
         }
         for status in [204, 401, 403, 404, 410, 304] {
-            assert!(matches!(ask(&answer(status, None, None)), Verdict::Refused(_)), "{status}");
+            assert!(
+                matches!(ask(&answer(status, None, None)), DownloadVerdict::Refused(_)),
+                "{status}"
+            );
         }
         let page = FileAnswer { content_type: Some("text/html".into()), ..answer(200, None, None) };
-        assert!(matches!(ask(&page), Verdict::Refused(why) if why.contains("web page")));
+        assert!(matches!(ask(&page), DownloadVerdict::Refused(why) if why.contains("web page")));
         let zipped = FileAnswer { encoding: Some("gzip".into()), ..answer(200, None, None) };
-        assert!(matches!(ask(&zipped), Verdict::Refused(why) if why.contains("(gzip)")));
+        assert!(matches!(ask(&zipped), DownloadVerdict::Refused(why) if why.contains("(gzip)")));
         let large = FileAnswer { length: Some(MAX + 1), ..answer(200, None, None) };
-        assert!(matches!(ask(&large), Verdict::Refused(why) if why.contains("max_mb = 1000")));
+        assert!(
+            matches!(ask(&large), DownloadVerdict::Refused(why) if why.contains("max_mb = 1000"))
+        );
         let unasked = answer(206, Some("bytes 0-9/10"), None);
-        assert!(matches!(classify(&unasked, None, &known, None, MAX), Verdict::Refused(_)));
+        assert!(matches!(classify(&unasked, None, &known, None, MAX), DownloadVerdict::Refused(_)));
     }
 }

@@ -3,6 +3,7 @@
 //! A new filter is first written, and then applied to the stored entries that match it. Entries that arrive in the meantime are
 //! filtered on arrival.
 
+use backissue_core::{InputFlaw, flaw};
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
@@ -52,12 +53,6 @@ pub fn reasons(engine: &Engine, entry: &LoadedEntry) -> Vec<String> {
     .collect()
 }
 
-/// Returns the labels of an entry, sorted and each once. `ruled` are the numbers of the filters that matched it.
-pub fn labels(engine: &Engine, ruled: &[u32]) -> Vec<String> {
-    let labels = ruled.iter().filter_map(|&id| engine.filters.get(id)?.action.label());
-    labels.map(str::to_owned).collect::<BTreeSet<String>>().into_iter().collect()
-}
-
 /// Returns the labels of an entry that the user set by hand.
 pub fn labels_by_hand<'m>(engine: &'m Engine, ruled: &'m [u32]) -> impl Iterator<Item = &'m str> {
     let filters = ruled.iter().filter_map(|&id| engine.filters.get(id));
@@ -70,7 +65,7 @@ pub fn save(
     engine: &mut Engine,
     now: DateTime<Utc>,
     mut filter: EntryFilter,
-) -> Result<Vec<Effect>, String> {
+) -> Result<Vec<Effect>, InputFlaw> {
     filter.check().map_err(|flaw| flaw.to_string())?;
     let mut list = engine.filters.list.clone();
     if let Some(kept) = list.iter_mut().find(|kept| kept.id == filter.id) {
@@ -187,7 +182,7 @@ pub fn label(
     name: &str,
     keys: Vec<EntryKey>,
     set: bool,
-) -> Result<Vec<Effect>, String> {
+) -> Result<Vec<Effect>, InputFlaw> {
     let before = engine.filters.list.clone();
     let (filter, changed) = number_of(engine, name)?;
     let step = engine.undo.later(now, before);
@@ -228,10 +223,10 @@ pub fn label_synced(
 }
 
 /// Returns a number for a new filter. The error is a sentence.
-fn free_number(engine: &Engine) -> Result<u32, String> {
+fn free_number(engine: &Engine) -> Result<u32, InputFlaw> {
     let list = &engine.filters.list;
     if list.len() >= FILTERS_MAX {
-        return Err(format!("{FILTERS_MAX} filters are already saved: remove one first"));
+        return Err(flaw!("{FILTERS_MAX} filters are already saved: remove one first"));
     }
     // If the removal of a filter is not written yet, the filter may be restored, so its number is still in use.
     let leaving = engine.filters.pending.iter().map(|pending| pending.filter);

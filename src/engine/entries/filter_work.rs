@@ -1,6 +1,6 @@
 //! State of the user's filters in the engine, and the jobs they create for the store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,13 @@ impl Filters {
     /// Checks whether a change of this filter is in progress.
     pub fn is_pending(&self, id: u32) -> bool {
         self.pending.iter().any(|pending| pending.filter == id)
+    }
+
+    /// Returns the labels of an entry, sorted and each once. `ruled` are the numbers of the filters that matched it.
+    pub fn labels(&self, ruled: &[u32]) -> Vec<String> {
+        let named = |id: &u32| self.list.iter().find(|filter| filter.id == *id)?.action.label();
+        let labels: BTreeSet<&str> = ruled.iter().filter_map(named).collect();
+        labels.into_iter().map(str::to_owned).collect()
     }
 }
 
@@ -155,7 +162,7 @@ impl FilterChanges {
         let marked = self.flags.iter().map(|(key, _, _)| *key);
         let left = self.before.iter().filter(|key| self.after.binary_search(key).is_err());
         let hit = self.after.iter().filter(|key| self.before.binary_search(key).is_err());
-        marked.chain(left.chain(hit).copied()).collect::<std::collections::BTreeSet<_>>().len()
+        marked.chain(left.chain(hit).copied()).collect::<BTreeSet<_>>().len()
     }
 }
 

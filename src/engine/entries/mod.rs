@@ -1,7 +1,9 @@
 //! Entries: lists, marks, filters, withdrawals, notifications, pictures, and the text of linked pages.
 
+pub mod account_state;
 pub mod account_sync;
 pub mod ahead;
+pub mod ahead_work;
 pub mod entry_filters;
 pub mod entry_view;
 pub mod filter_work;

@@ -6,7 +6,6 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::entry_filters;
 use super::loaded_entry::LoadedEntry;
 use crate::engine::effect::Effect;
 use crate::engine::external::external_run::{ExternalRun, RunInput, RunPurpose};
@@ -127,7 +126,7 @@ fn is_wanted(engine: &Engine, now: DateTime<Utc>, entry: &LoadedEntry) -> bool {
     let only = named.map_or(only, |saved| &saved.text);
     let Ok(query) = parse(only, false, engine.zone) else { return false };
     let Some(feed) = engine.feeds.get(&entry.key.feed) else { return false };
-    let labels = entry_filters::labels(engine, &entry.ruled);
+    let labels = engine.filters.labels(&entry.ruled);
     query.condition.holds(&Subject {
         feed: feed.record.names(entry.key.feed),
         flags: entry.flags,

@@ -4,6 +4,7 @@
 //! ([`super::texts_ahead`]). The page is fetched once, and again only if the entry was edited since. The request waits in the queue
 //! of the page's site.
 
+use backissue_core::{InputFlaw, flaw};
 use chrono::{DateTime, Utc};
 
 use super::full_text::FullText;
@@ -28,7 +29,7 @@ pub fn fetch_page(
     key: EntryKey,
     url: String,
     kept: Option<Box<FullText>>,
-) -> Result<Vec<Effect>, String> {
+) -> Result<Vec<Effect>, InputFlaw> {
     let is_queued = queue_page(engine, now, key, url, kept, PollCause::Asked)?;
     Ok(if is_queued { start_fetches::start(engine, now) } else { Vec::new() })
 }
@@ -41,9 +42,9 @@ pub(super) fn queue_page(
     url: String,
     kept: Option<Box<FullText>>,
     cause: PollCause,
-) -> Result<bool, String> {
+) -> Result<bool, InputFlaw> {
     if engine.offline {
-        return Err("offline: the full text cannot be fetched".to_owned());
+        return Err("offline: the full text cannot be fetched".into());
     }
     if engine.pages.contains_key(&key) {
         if cause == PollCause::Asked {
@@ -52,7 +53,7 @@ pub(super) fn queue_page(
         return Ok(false);
     }
     if let Some(why) = rate_limits::left_alone(engine, now, &url) {
-        return Err(format!("no full text: {why}"));
+        return Err(flaw!("no full text: {why}"));
     }
     engine.pages.insert(key, kept.map(|kept| *kept));
     let waiting = Waiting { url, purpose: Purpose::FullText(key), cause };
@@ -84,17 +85,12 @@ pub fn fetched(
     let is_hindered = engine.host_queue.probe_at.is_some()
         || left_alone_until(engine, url, now).is_some()
         || asks_for_wait(&fetched);
-    if !(is_hindered && is_ahead(waiting) && kept.is_none()) {
+    if !(is_hindered && waiting.is_ahead() && kept.is_none()) {
         effects.extend(keep_page(engine, now, key, url, kept, fetched));
     }
     effects.extend(pictures_ahead::look(engine, now, key.feed));
     effects.extend(start_fetches::start(engine, now));
     effects
-}
-
-/// Checks whether a request is for a page that nobody waits for.
-pub fn is_ahead(waiting: &Waiting) -> bool {
-    matches!(waiting.purpose, Purpose::FullText(_)) && waiting.cause == PollCause::Due
 }
 
 /// Checks whether a response with status 429 or 503 asks for fewer requests.
@@ -105,7 +101,7 @@ pub(super) fn asks_for_wait(fetched: &Fetched) -> bool {
 /// Drops the waiting requests for pages of a feed that nobody waits for.
 pub fn drop_ahead(engine: &mut Engine, feed: FeedKey) {
     let dropped = engine.host_queue.take_waiting(|waiting| {
-        matches!(waiting.purpose, Purpose::FullText(key) if key.feed == feed) && is_ahead(waiting)
+        matches!(waiting.purpose, Purpose::FullText(key) if key.feed == feed) && waiting.is_ahead()
     });
     for waiting in dropped {
         if let Purpose::FullText(key) = waiting.purpose {
@@ -123,14 +119,17 @@ fn keep_page(
     fetched: Fetched,
 ) -> Vec<Effect> {
     let judged = classify_page(fetched, now, kept.as_ref());
-    let failed = judged.as_ref().err().cloned();
+    let failed = judged.as_ref().err().map(ToString::to_string);
     let full = match (judged, kept) {
         (Ok(full), _) => full,
         // The request failed: keep the text that was stored earlier.
         (Err(_), Some(kept)) => FullText { asked: now, ..kept },
-        (Err(why), None) => {
-            FullText { url: url.to_owned(), asked: now, failed: Some(why), ..FullText::default() }
-        }
+        (Err(why), None) => FullText {
+            url: url.to_owned(),
+            asked: now,
+            failed: Some(why.into()),
+            ..FullText::default()
+        },
     };
     let full = Box::new(full);
     engine.tell(Event::PageFetched { key, full: full.clone(), failed });
@@ -142,10 +141,10 @@ fn classify_page(
     fetched: Fetched,
     now: DateTime<Utc>,
     kept: Option<&FullText>,
-) -> Result<FullText, String> {
+) -> Result<FullText, InputFlaw> {
     let answer = fetched.result.map_err(|failure| failure.to_string())?;
     if let Some(wall) = answer.bot_wall() {
-        return Err(format!("the server answered {}", wall.words(&status_words(answer.status))));
+        return Err(flaw!("the server answered {}", wall.words(&status_words(answer.status))));
     }
     match (answer.status, answer.body) {
         (304, _) => {
@@ -160,7 +159,7 @@ fn classify_page(
             };
             Ok(FullText { url: answer.url, html: article?, asked: now, validators, failed: None })
         }
-        (200..=299, _) => Err("the page is empty".to_owned()),
-        (status, _) => Err(format!("the server answered {}", status_words(status))),
+        (200..=299, _) => Err("the page is empty".into()),
+        (status, _) => Err(flaw!("the server answered {}", status_words(status))),
     }
 }

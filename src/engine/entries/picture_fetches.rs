@@ -1,11 +1,12 @@
 //! Fetches the pictures in entries with the same limits and pauses as for feeds. This module does not decode the pictures.
 
+use backissue_core::{InputFlaw, flaw};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
 use super::page_fetches::asks_for_wait;
-use super::pictures_ahead::{self, AheadPicture, is_ahead};
+use super::pictures_ahead::{self, AheadPicture};
 use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
@@ -44,9 +45,9 @@ pub fn fetch(
     now: DateTime<Utc>,
     key: EntryKey,
     url: String,
-) -> Result<Vec<Effect>, String> {
+) -> Result<Vec<Effect>, InputFlaw> {
     if engine.offline {
-        return Err("offline".to_owned());
+        return Err("offline".into());
     }
     if engine.host_queue.hurry_picture(&url) {
         // It was to be fetched ahead; now the screen waits for it.
@@ -54,7 +55,7 @@ pub fn fetch(
         return Ok(start_fetches::start(engine, now));
     }
     if let Some(why) = rate_limits::left_alone(engine, now, &url) {
-        return Err(why);
+        return Err(why.into());
     }
     let waiting = Waiting { url, purpose: Purpose::Picture(key), cause: PollCause::Asked };
     engine.host_queue.enqueue(waiting, &engine.settings.network);
@@ -64,7 +65,7 @@ pub fn fetch(
 /// Drops the requests for pictures of the screen that have not started. Requests under way continue.
 pub fn drop_waiting(engine: &mut Engine) -> Vec<Effect> {
     let dropped = engine.host_queue.take_waiting(|waiting| {
-        matches!(waiting.purpose, Purpose::Picture(_)) && !is_ahead(waiting)
+        matches!(waiting.purpose, Purpose::Picture(_)) && !waiting.is_ahead()
     });
     for waiting in dropped {
         engine.tell(Event::PictureDropped(waiting.url, None));
@@ -89,7 +90,7 @@ pub fn fetched(
     }
     let wire_bytes = fetched.wire_bytes;
     let picture = read(fetched);
-    if is_ahead(&waiting) {
+    if waiting.is_ahead() {
         // Without a network, and on a site that asks for a wait, a failure says nothing about the picture.
         let is_final = !is_held && engine.host_queue.probe_at.is_none();
         let (picture, ahead) =
@@ -109,7 +110,7 @@ fn drop_host(engine: &mut Engine, url: &str) {
         matches!(waiting.purpose, Purpose::Picture(_)) && host(&waiting.url) == limited
     });
     for waiting in dropped {
-        if is_ahead(&waiting) {
+        if waiting.is_ahead() {
             engine.pictures_ahead.forget(&waiting.url);
             continue;
         }
@@ -119,12 +120,12 @@ fn drop_host(engine: &mut Engine, url: &str) {
 }
 
 /// Returns the bytes of the picture in a response, or the reason that there is no picture.
-fn read(fetched: Fetched) -> Result<Arc<Vec<u8>>, String> {
+fn read(fetched: Fetched) -> Result<Arc<Vec<u8>>, InputFlaw> {
     let answer = fetched.result.map_err(|failure| failure.to_string())?;
     match (answer.status, answer.body) {
         (200 | 203, AnswerBody::Picture(bytes)) if !bytes.is_empty() => Ok(bytes),
-        (200..=299, _) => Err(format!("{} sent nothing", host(&answer.url))),
-        (status, _) => Err(format!("{} at {}", status_words(status), host(&answer.url))),
+        (200..=299, _) => Err(flaw!("{} sent nothing", host(&answer.url))),
+        (status, _) => Err(flaw!("{} at {}", status_words(status), host(&answer.url))),
     }
 }
 

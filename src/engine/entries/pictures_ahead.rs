@@ -4,12 +4,12 @@
 //! pictures. Those that are not in the cache wait behind all other requests to their site, as many as the feed has left today
 //! ([`super::ahead`]). They go into the cache from which the screen shows pictures.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::ahead::{self, AheadPart};
+use super::ahead;
+use super::ahead_work::{AheadPart, PictureTask, PictureTaskDone, PicturedText, TextsWanted};
 use super::picture_fetches::why_unsupported;
 use crate::engine::effect::Effect;
 use crate::engine::politeness::host_queue::Waiting;
@@ -23,77 +23,6 @@ use backissue_core::history::{EntryKey, FeedKey};
 
 /// Number of a feed's newest entries that are looked at for pictures to fetch.
 const LOOKED_AT: u32 = 50;
-
-/// The pictures that are sought or fetched ahead.
-#[derive(Debug, Clone, Default)]
-pub struct PicturesAhead {
-    /// Feeds in whose texts pictures are being sought.
-    sought: BTreeSet<FeedKey>,
-    /// Addresses of the pictures that wait, are being fetched, or are being put into the cache, with the feeds that show them.
-    requested: BTreeMap<String, FeedKey>,
-}
-
-impl PicturesAhead {
-    /// Checks whether pictures of any of these feeds are sought or fetched.
-    pub fn are_under_way(&self, feeds: &BTreeSet<FeedKey>) -> bool {
-        !self.sought.is_disjoint(feeds) || self.requested.values().any(|feed| feeds.contains(feed))
-    }
-
-    /// Forgets a picture that is not fetched ahead after all.
-    pub fn forget(&mut self, url: &str) {
-        self.requested.remove(url);
-    }
-}
-
-/// Which texts of a feed are read to find their pictures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TextsWanted {
-    /// Feed of the entries.
-    pub feed: FeedKey,
-    /// Number of the newest entries to look at; only the unread ones are read.
-    pub among: u32,
-    /// `true` to read the stored page of an entry instead of its text, if there is one.
-    pub pages: bool,
-}
-
-/// A text that may have pictures.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PicturedText {
-    /// Entry of the text.
-    pub key: EntryKey,
-    /// The text, with markup.
-    pub html: String,
-    /// Address to which relative addresses in the text refer.
-    pub base: Option<String>,
-}
-
-/// Work on the picture cache.
-#[derive(Debug, Clone, PartialEq)]
-pub enum PictureTask {
-    /// Find the pictures in texts of a feed that are not in the cache.
-    Find(FeedKey, Vec<PicturedText>),
-    /// Put a fetched picture into the cache. `None` notes that it could not be fetched.
-    Keep(String, Option<Arc<Vec<u8>>>),
-}
-
-/// Result of work on the picture cache.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PictureTaskDone {
-    /// Pictures of a feed that are not in the cache, in the order of the texts.
-    Found(FeedKey, Vec<(EntryKey, String)>),
-    /// The picture with this address is in the cache, or noted as one that could not be fetched.
-    Kept(String),
-}
-
-impl PictureTask {
-    /// Returns the result of a task that failed: no pictures were found, or the picture is not in the cache.
-    pub fn failed(&self) -> PictureTaskDone {
-        match self {
-            Self::Find(feed, _) => PictureTaskDone::Found(*feed, Vec::new()),
-            Self::Keep(url, _) => PictureTaskDone::Kept(url.clone()),
-        }
-    }
-}
 
 /// Reads the texts of a feed's unread entries to find their pictures. Returns `None` if its pictures are not fetched ahead, if those
 /// of today are used up, or if pages of the feed arrive first.
@@ -204,14 +133,9 @@ pub(super) fn fetched(
 /// Drops the waiting requests for pictures of a feed that nobody waits for.
 pub fn drop_waiting(engine: &mut Engine, feed: FeedKey) {
     let dropped = engine.host_queue.take_waiting(|waiting| {
-        matches!(waiting.purpose, Purpose::Picture(key) if key.feed == feed) && is_ahead(waiting)
+        matches!(waiting.purpose, Purpose::Picture(key) if key.feed == feed) && waiting.is_ahead()
     });
     for waiting in dropped {
         engine.pictures_ahead.forget(&waiting.url);
     }
-}
-
-/// Checks whether a request is for a picture that nobody waits for.
-pub fn is_ahead(waiting: &Waiting) -> bool {
-    matches!(waiting.purpose, Purpose::Picture(_)) && waiting.cause == PollCause::Due
 }

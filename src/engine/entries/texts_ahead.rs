@@ -5,7 +5,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::ahead::{self, AheadPart};
+use super::ahead;
+use super::ahead_work::AheadPart;
 use super::page_fetches::queue_page;
 use super::pictures_ahead;
 use crate::engine::effect::Effect;

@@ -1,80 +1,10 @@
 //! Feeds from files and programs: which addresses name one, and whether its program may run.
 
-use super::external_command::ExternalCommand;
 use crate::engine::feeds::addition::Subscribe;
-use crate::engine::feeds::addresses::{address_of, web_address};
+use crate::engine::feeds::addresses::address_of;
 use crate::engine::settings::NetworkSettings;
-use backissue_core::feed::logins::without_logins;
+use backissue_core::InputFlaw;
 use backissue_core::feed::opml::feed_source::FeedSource;
-use backissue_core::{InputFlaw, flaw};
-
-/// Maximum length of the address of a file or program, in bytes.
-const BYTES_MAX: usize = 8_192;
-
-/// Parses the address of a file or program as the user types it, and returns the form in which it is stored. Returns `None` for an
-/// address of the web. The error is a sentence.
-pub(in crate::engine) fn source_address(typed: &str) -> Option<Result<String, InputFlaw>> {
-    let source = FeedSource::of(typed);
-    if source == FeedSource::Web {
-        return None;
-    }
-    if typed.len() > BYTES_MAX || typed.contains(char::is_control) {
-        return Some(Err(flaw!(
-            "an address with '{}' must be one line of at most {BYTES_MAX} bytes",
-            typed.split_inclusive(':').next().unwrap_or_default()
-        )));
-    }
-    Some(match source {
-        FeedSource::Web | FeedSource::File => file_address(typed),
-        FeedSource::Program(command) => check_command(command).map(|()| format!("exec:{command}")),
-        FeedSource::Filter { command, url } => filter_address(command, url),
-    })
-}
-
-fn file_address(typed: &str) -> Result<String, InputFlaw> {
-    let wrong = || {
-        flaw!(
-            "'{typed}' is not the address of a file; it should look like file:///home/me/feed.xml"
-        )
-    };
-    let url = url::Url::parse(typed).map_err(|_| wrong())?;
-    let is_path = typed.starts_with("file:/") && url.host().is_none() && url.path().len() > 1;
-    if is_path { Ok(url.into()) } else { Err(wrong()) }
-}
-
-fn filter_address(command: &str, url: &str) -> Result<String, InputFlaw> {
-    if url.is_empty() {
-        return Err(
-            "a filter needs a command and an address: filter:COMMAND:https://site.example/feed"
-                .into(),
-        );
-    }
-    check_command(command)?;
-    if without_logins(url) != url {
-        return Err(
-            "leave the login out of the address of a filter; add it to [[network.credentials]]"
-                .into(),
-        );
-    }
-    web_address(url).map(|url| format!("filter:{command}:{url}"))
-}
-
-fn check_command(command: &str) -> Result<(), InputFlaw> {
-    // The address is stored, shown and exported.
-    if without_logins(command) != command {
-        return Err(
-            "leave the login out of the command; let the program read it from a file".into()
-        );
-    }
-    let parsed = ExternalCommand::typed_at_prompt(command)?;
-    let program = parsed.program();
-    if program.contains('/') && !program.starts_with(['/', '~']) {
-        return Err(flaw!(
-            "'{program}' depends on the folder in which backissue runs: write its whole path"
-        ));
-    }
-    Ok(())
-}
 
 /// Describes where the document of a feed comes from, or returns `None` if it comes from the web as it is.
 pub fn source_words(url: &str) -> Option<String> {
@@ -152,7 +82,7 @@ mod tests {
             let told = address_of(typed).unwrap_err();
             assert!(told.contains(why) && !told.contains("secret"), "{typed}: {told}");
         }
-        assert!(address_of(&format!("exec:{}", "x".repeat(BYTES_MAX))).is_err());
+        assert!(address_of(&format!("exec:{}", "x".repeat(8_192))).is_err());
     }
 
     #[test]

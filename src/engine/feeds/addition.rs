@@ -15,6 +15,8 @@ use backissue_core::feed::after_feed_scheme;
 use backissue_core::feed::discover::candidates::Candidate;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
+use backissue_core::other_readers::elsewhere::KnownEntries;
+use backissue_core::other_readers::library::MovedFilter;
 
 /// A request to subscribe to an address.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -241,6 +243,19 @@ impl TypedLogins {
         self.0.retain(|(typed, _)| *typed != login);
         self.0.push((login, outcome));
     }
+}
+
+/// What is taken over from another reader.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MoveIn {
+    /// Subscriptions to add. Feeds that are already subscribed to only get new tags.
+    pub subscriptions: Vec<Subscribe>,
+    /// Searches to save, each as its name and query.
+    pub searches: Vec<(String, String)>,
+    /// Filters to add.
+    pub filters: Vec<MovedFilter>,
+    /// What is known of entries.
+    pub known: KnownEntries,
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Parses typed addresses and compares addresses.
 
-use crate::engine::external::feed_sources::source_address;
+use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::state::Engine;
 use backissue_core::feed::after_feed_scheme;
 use backissue_core::feed::logins::without_logins;
@@ -8,10 +8,78 @@ use backissue_core::feed::opml::feed_source::FeedSource;
 use backissue_core::history::FeedKey;
 use backissue_core::{InputFlaw, flaw};
 
+/// Maximum length of the address of a file or program, in bytes.
+const BYTES_MAX: usize = 8_192;
+
 /// Parses the user's input as an address of the web, a file or a program ([`FeedSource`]). Adds `https://` to a bare host name.
 pub fn address_of(typed: &str) -> Result<String, InputFlaw> {
     let typed = typed.trim();
     source_address(typed).unwrap_or_else(|| web_address(typed))
+}
+
+/// Parses the address of a file or program as the user types it, and returns the form in which it is stored. Returns `None` for an
+/// address of the web. The error is a sentence.
+fn source_address(typed: &str) -> Option<Result<String, InputFlaw>> {
+    let source = FeedSource::of(typed);
+    if source == FeedSource::Web {
+        return None;
+    }
+    if typed.len() > BYTES_MAX || typed.contains(char::is_control) {
+        return Some(Err(flaw!(
+            "an address with '{}' must be one line of at most {BYTES_MAX} bytes",
+            typed.split_inclusive(':').next().unwrap_or_default()
+        )));
+    }
+    Some(match source {
+        FeedSource::Web | FeedSource::File => file_address(typed),
+        FeedSource::Program(command) => check_command(command).map(|()| format!("exec:{command}")),
+        FeedSource::Filter { command, url } => filter_address(command, url),
+    })
+}
+
+fn file_address(typed: &str) -> Result<String, InputFlaw> {
+    let wrong = || {
+        flaw!(
+            "'{typed}' is not the address of a file; it should look like file:///home/me/feed.xml"
+        )
+    };
+    let url = url::Url::parse(typed).map_err(|_| wrong())?;
+    let is_path = typed.starts_with("file:/") && url.host().is_none() && url.path().len() > 1;
+    if is_path { Ok(url.into()) } else { Err(wrong()) }
+}
+
+fn filter_address(command: &str, url: &str) -> Result<String, InputFlaw> {
+    if url.is_empty() {
+        return Err(
+            "a filter needs a command and an address: filter:COMMAND:https://site.example/feed"
+                .into(),
+        );
+    }
+    check_command(command)?;
+    if without_logins(url) != url {
+        return Err(
+            "leave the login out of the address of a filter; add it to [[network.credentials]]"
+                .into(),
+        );
+    }
+    web_address(url).map(|url| format!("filter:{command}:{url}"))
+}
+
+fn check_command(command: &str) -> Result<(), InputFlaw> {
+    // The address is stored, shown and exported.
+    if without_logins(command) != command {
+        return Err(
+            "leave the login out of the command; let the program read it from a file".into()
+        );
+    }
+    let parsed = ExternalCommand::typed_at_prompt(command)?;
+    let program = parsed.program();
+    if program.contains('/') && !program.starts_with(['/', '~']) {
+        return Err(flaw!(
+            "'{program}' depends on the folder in which backissue runs: write its whole path"
+        ));
+    }
+    Ok(())
 }
 
 /// Parses the user's input as an address of the web. Adds `https://` to a bare host name.

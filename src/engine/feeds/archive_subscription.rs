@@ -4,10 +4,11 @@
 use super::addition::{Addition, Mistaken, NamedAddress};
 use super::discovery::named_by;
 use super::subscription::NamedBy;
-use crate::engine::poll::current_document::{NamedCurrent, is_taken_over};
+use crate::engine::poll::current_document::is_taken_over;
 use crate::engine::poll::fetch::{FetchRequest, Fetched, RequestKind};
 use crate::engine::poll::poll_request::Again;
 use crate::engine::poll::poll_request::Sent;
+use crate::engine::poll::poll_stage::NamedCurrent;
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::kind::{Subscribed, subscribed};
 

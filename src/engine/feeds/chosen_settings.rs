@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::entries::ahead::Ahead;
+use crate::engine::entries::ahead_work::{Ahead, AheadPart};
 use crate::engine::settings::HistoryMode;
 use backissue_core::feed::IntervalRule;
 use backissue_core::feed::sparse::is_default;
@@ -68,6 +68,17 @@ impl FeedSettings {
     pub const fn is_polled_by_server(&self) -> bool {
         self.account.is_some() && !self.polled_here
     }
+
+    /// Checks whether the user wants this fetched ahead.
+    pub const fn wants_ahead(&self, part: AheadPart) -> bool {
+        match (part, self.ahead) {
+            (_, Some(Ahead::All))
+            | (AheadPart::Pictures, Some(Ahead::Pictures))
+            | (AheadPart::Files, Some(Ahead::Files)) => true,
+            (AheadPart::Texts, _) => self.text_ahead,
+            (AheadPart::Pictures | AheadPart::Files, _) => false,
+        }
+    }
 }
 
 /// The parts of a subscription record that the user chooses.
@@ -79,4 +90,29 @@ pub struct Chosen {
     pub tags: Vec<String>,
     /// The user's settings for the feed.
     pub feed_settings: FeedSettings,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_choice_wants_its_own_parts() {
+        let parts = |ahead, text_ahead| {
+            let settings = FeedSettings { text_ahead, ahead, ..FeedSettings::default() };
+            AheadPart::ALL.map(|part| settings.wants_ahead(part))
+        };
+        for (ahead, text_ahead, wanted) in [
+            (None, false, [false, false, false]),
+            (None, true, [true, false, false]),
+            (Some(Ahead::Pictures), false, [false, true, false]),
+            (Some(Ahead::Pictures), true, [true, true, false]),
+            (Some(Ahead::Files), false, [false, false, true]),
+            (Some(Ahead::Files), true, [true, false, true]),
+            (Some(Ahead::All), false, [true, true, true]),
+            (Some(Ahead::All), true, [true, true, true]),
+        ] {
+            assert_eq!(parts(ahead, text_ahead), wanted, "{ahead:?} {text_ahead}");
+        }
+    }
 }

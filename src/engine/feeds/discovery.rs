@@ -3,7 +3,7 @@
 use super::addition::{Addition, NamedAddress};
 use crate::engine::politeness::host_queue::site_of;
 use crate::engine::poll::classify_response::{answer_words, not_a_feed};
-use crate::engine::poll::fetch::{AddressSource, Answer, AnswerBody, Fetched};
+use crate::engine::poll::fetch::{AddressSource, AnswerBody, Fetched, ServerAnswer};
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::discover::candidates::Candidate;
 use backissue_core::feed::discover::page_feeds::{PageLeads, nearby};
@@ -30,7 +30,7 @@ pub(super) enum Found<'a> {
 
 /// An HTML page that responded instead of a feed.
 pub(super) struct FoundPage<'a> {
-    answer: &'a Answer,
+    answer: &'a ServerAnswer,
     pub(super) title: Option<&'a str>,
     /// Feeds that the page names.
     pub(super) candidates: &'a [Candidate],
@@ -73,7 +73,7 @@ pub(super) fn found(fetched: &Fetched) -> Found<'_> {
 const CONSENT: &str = "the site first asks for consent to cookies, which only a browser can give; for a YouTube channel, use its address with /channel/ID";
 
 /// Checks whether redirects led to a page that asks for consent, by its address or title.
-fn asks_for_consent(fetched: &Fetched, answer: &Answer, title: Option<&str>) -> bool {
+fn asks_for_consent(fetched: &Fetched, answer: &ServerAnswer, title: Option<&str>) -> bool {
     let is_word = |part: &str| part.to_ascii_lowercase().starts_with("consent");
     let url = url::Url::parse(&answer.url).ok();
     let in_address = url.is_some_and(|url| {
@@ -85,7 +85,7 @@ fn asks_for_consent(fetched: &Fetched, answer: &Answer, title: Option<&str>) -> 
 }
 
 /// Returns the origin of an address that a response names.
-pub(super) fn named_by(answer: &Answer) -> AddressSource {
+pub(super) fn named_by(answer: &ServerAnswer) -> AddressSource {
     AddressSource::Supplied { by: answer.url.clone(), public: answer.public }
 }
 
@@ -177,7 +177,7 @@ mod tests {
         let first = take(effects).unwrap();
         let body = AnswerBody::Page { title: None, candidates, leads };
         let (url, headers) = (first.url, AnswerHeaders::default());
-        let answer = Answer { status: 200, url, public: true, received: now, headers, body };
+        let answer = ServerAnswer { status: 200, url, public: true, received: now, headers, body };
         let (hops, conditional) = (Vec::new(), false);
         let fetched =
             Fetched { started: now, wire_bytes: 0, hops, conditional, result: Ok(answer) };

@@ -1,5 +1,6 @@
 //! Moves of feeds to another address, which the user accepts, declines or undoes, and merges of two feeds (SPEC D.3).
 
+use backissue_core::{InputFlaw, flaw};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -61,22 +62,22 @@ pub(super) fn move_to(
     feed: FeedKey,
     (to, named_by): (&str, Option<NamedBy>),
     document: &FeedDocument,
-) -> Result<(String, Vec<Effect>), String> {
+) -> Result<(String, Vec<Effect>), InputFlaw> {
     let mut effects = stop_polls::stop(engine, now, vec![feed]);
     let subscription = engine.feeds.get(&feed).ok_or("that subscription no longer exists")?;
     let title = subscription.record.shown_title();
     match subscribed_as(engine, to).and_then(|key| engine.feeds.get(&key)) {
         Some(other) if other.key == feed => {
-            return Err(format!("'{title}' already has the address {to}"));
+            return Err(flaw!("'{title}' already has the address {to}"));
         }
         Some(other) => {
             let other = other.record.shown_title();
-            return Err(format!(
+            return Err(flaw!(
                 "'{other}' already has the address {to}: unsubscribe from one of the two feeds"
             ));
         }
         None if engine.polls.contains_key(&feed) => {
-            return Err(format!("'{title}' is being polled: try again in a moment"));
+            return Err(flaw!("'{title}' is being polled: try again in a moment"));
         }
         None => {}
     }

@@ -1,14 +1,13 @@
 //! Preview of a feed before it is subscribed. The document fetched for the preview also serves as the response of the first poll,
 //! so that nothing is requested twice.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
 use super::addition::{Addition, FeedPreview};
+use super::discovery;
 use super::subscription::{Subscription, SubscriptionRecord};
-use super::{discovery, subscribe};
 use crate::engine::effect::Effect;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::poll::fetch::{Fetched, Purpose};
@@ -189,17 +188,4 @@ pub fn arrived(
     };
     addition.previews.known.insert(asked.to_owned(), known);
     None
-}
-
-/// Requests the feeds that a page names in order and subscribes to the first readable feed, if no user can choose.
-pub fn take_first(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
-    let Some(addition) = engine.additions.get(&id) else { return Vec::new() };
-    let mut named = addition.found.iter().map(|candidate| candidate.url.clone());
-    let first = named.next();
-    let others: VecDeque<String> = named.collect();
-    let effects = subscribe::choose(engine, now, id, first);
-    if let Some(addition) = engine.additions.get_mut(&id).filter(|open| open.ended.is_none()) {
-        addition.to_try = others;
-    }
-    effects
 }

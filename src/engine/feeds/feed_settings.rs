@@ -10,11 +10,13 @@ use crate::engine::change::feed_change::{FeedChange, FeedParts};
 use crate::engine::change::step::Step;
 use crate::engine::change::{self, Change};
 use crate::engine::effect::Effect;
-use crate::engine::entries::ahead;
+use crate::engine::entries::ahead_work::AheadPart;
+use crate::engine::entries::{page_fetches, pictures_ahead};
 use crate::engine::event::{Event, NoticeOffer};
 use crate::engine::poll::{learn, plans, poll_queue};
 use crate::engine::settings::PollSettings;
 use crate::engine::state::Engine;
+use backissue_core::InputFlaw;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::limits::HARD_MIN_SECONDS;
 use backissue_core::schedule::{Pace, PlanStage};
@@ -41,14 +43,14 @@ pub fn change(
     now: DateTime<Utc>,
     feed: FeedKey,
     chosen: Chosen,
-) -> Result<Vec<Effect>, String> {
+) -> Result<Vec<Effect>, InputFlaw> {
     let wanted = &chosen.feed_settings;
     let below_bound = engine.feeds.get(&feed).and_then(|subscription| {
         let before = &subscription.record.feed_settings;
         too_short(wanted, before, subscription.state.facts.loopback)
     });
     match below_bound.or_else(|| clash(wanted, &engine.settings.poll)) {
-        Some(why) => Err(why),
+        Some(why) => Err(why.into()),
         None => Ok(put(engine, now, feed, chosen)),
     }
 }
@@ -122,7 +124,7 @@ pub fn replace(
     if moved_elsewhere {
         effects.extend(history_requests::adapt(engine, feed));
     }
-    ahead::drop_unwanted(engine, feed);
+    drop_unwanted(engine, feed);
     effects
 }
 
@@ -177,6 +179,19 @@ fn pace_notice(
         Some(at) => format!(" · next poll {}", until_words(at, now)),
     };
     Event::offering(format!("{name}{what}{next}"), NoticeOffer::Undo)
+}
+
+/// Drops the waiting requests for pages and pictures of a feed whose user does not want them ahead.
+fn drop_unwanted(engine: &mut Engine, feed: FeedKey) {
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
+    let [texts, pictures, _] =
+        AheadPart::ALL.map(|part| subscription.record.feed_settings.wants_ahead(part));
+    if !texts {
+        page_fetches::drop_ahead(engine, feed);
+    }
+    if !pictures {
+        pictures_ahead::drop_waiting(engine, feed);
+    }
 }
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use chrono::{DateTime, Utc};
 use super::addition::{Imported, Subscribe};
 use super::addresses::comparable;
 use super::chosen_settings::{Chosen, FeedSettings};
-use super::subscribe::insert;
-use super::subscription::GivenBy;
+use super::subscription::{GivenBy, NamedBy, Subscription, SubscriptionRecord};
 use super::typed_logins::{TakenLogin, take_login};
 use crate::engine::change::feed_change::{FeedChange, FeedParts};
 use crate::engine::change::step::Step;
@@ -17,9 +16,11 @@ use crate::engine::effect::Effect;
 use crate::engine::event::Event;
 use crate::engine::external::feed_sources::allowed_address;
 use crate::engine::politeness::rate_limits;
+use crate::engine::poll::plans;
 use crate::engine::state::Engine;
 use backissue_core::feed::logins::without_logins;
-use backissue_core::feed::opml::subscription_list::{NewsboatQuery, Opml, OpmlFeed};
+use backissue_core::feed::opml::subscription_list::{NewsboatQuery, Opml, OpmlFeed, normal_tags};
+use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::history::FeedKey;
 use backissue_core::search::translate_newsboat;
 
@@ -128,4 +129,35 @@ pub(super) fn add_to(
         record.former.iter_mut().for_each(|former| former.by_user = true);
     }
     (before.record.chosen(), FeedChange::since(&before, subscription))
+}
+
+/// Adds a subscription that is due at once, unless its host asked for a wait.
+pub(super) fn insert(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    wanted: &Subscribe,
+    url: String,
+    named_by: Option<NamedBy>,
+    waits: &[rate_limits::HostWait],
+) -> FeedKey {
+    let feed = engine.new_feed_key();
+    let record = SubscriptionRecord {
+        url,
+        named_by,
+        given_by: Some(wanted.given_by),
+        // Limit the length of the title and remove line breaks, because it may come from a file or another process.
+        own_title: wanted.title.as_deref().map(|title| one_line(title, NAME_MAX)),
+        // The name on a server is what is known of the publisher's title.
+        title: wanted.title.clone().filter(|_| wanted.given_by == GivenBy::Account),
+        site: wanted.site.clone(),
+        tags: normal_tags(wanted.tags.iter().map(String::as_str)),
+        added: now,
+        feed_settings: wanted.feed_settings.clone(),
+        ..SubscriptionRecord::default()
+    };
+    engine.feeds.insert(feed, Subscription::new(feed, record));
+    rate_limits::heed_wait(engine, now, feed, waits);
+    plans::replan(engine, feed, now);
+    engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
+    feed
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::chosen_settings::{Chosen, FeedSettings};
 use super::interval_rules;
 use super::setting_row::{FeedSettingRow, FormLine, SettingKind, row};
-use crate::engine::entries::ahead::Ahead;
+use crate::engine::entries::ahead_work::Ahead;
 use crate::engine::settings::{HistoryMode, Settings};
 use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::history::Adaptor;

@@ -9,7 +9,7 @@ use super::addition::{Added, Addition, Previews, Subscribe};
 use super::addresses::subscribed_as;
 use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::discovery::{Found, feed_in, follow_page, found, names_no_feed};
-use super::subscription::{FormerAddress, GivenBy, NamedBy, Subscription, SubscriptionRecord};
+use super::subscription::{FormerAddress, NamedBy, Subscription};
 use super::typed_logins::take_login;
 use super::{feed_moves, feed_preview, import};
 use crate::engine::change::feed_change::FeedChange;
@@ -26,48 +26,15 @@ use crate::engine::poll::fetch::{AnswerBody, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::poll_request::{Again, Sent};
 use crate::engine::poll::redirects::permanent;
-use crate::engine::poll::{plans, polling, start_fetches};
+use crate::engine::poll::{polling, start_fetches};
 use crate::engine::state::Engine;
 use backissue_core::feed::OTHER_JSON;
 use backissue_core::feed::discover::feed_address_of;
 use backissue_core::feed::logins::without_logins;
-use backissue_core::feed::opml::subscription_list::normal_tags;
-use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::history::FeedKey;
 
 /// Maximum number of requests from a typed address to its feed.
 const ASKED_MAX: u32 = 12;
-
-/// Adds a subscription that is due at once, unless its host asked for a wait.
-pub(in crate::engine) fn insert(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    wanted: &Subscribe,
-    url: String,
-    named_by: Option<NamedBy>,
-    waits: &[rate_limits::HostWait],
-) -> FeedKey {
-    let feed = engine.new_feed_key();
-    let record = SubscriptionRecord {
-        url,
-        named_by,
-        given_by: Some(wanted.given_by),
-        // Limit the length of the title and remove line breaks, because it may come from a file or another process.
-        own_title: wanted.title.as_deref().map(|title| one_line(title, NAME_MAX)),
-        // The name on a server is what is known of the publisher's title.
-        title: wanted.title.clone().filter(|_| wanted.given_by == GivenBy::Account),
-        site: wanted.site.clone(),
-        tags: normal_tags(wanted.tags.iter().map(String::as_str)),
-        added: now,
-        feed_settings: wanted.feed_settings.clone(),
-        ..SubscriptionRecord::default()
-    };
-    engine.feeds.insert(feed, Subscription::new(feed, record));
-    rate_limits::heed_wait(engine, now, feed, waits);
-    plans::replan(engine, feed, now);
-    engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
-    feed
-}
 
 /// Starts to add a subscription: requests the address, or subscribes at once if no request is wanted.
 pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Effect> {
@@ -343,7 +310,7 @@ pub fn subscribe(
         return (Added { feed, known: true, moved: None }, effects.into_iter().collect());
     }
     let waits = rate_limits::host_waits(engine, now);
-    let feed = insert(engine, now, wanted, url.to_owned(), named_by, &waits);
+    let feed = import::insert(engine, now, wanted, url.to_owned(), named_by, &waits);
     if let (Some(archive), Some(added)) = (archive, engine.feeds.get_mut(&feed)) {
         let NamedBy { url, public } = archive;
         added.record.former.push(FormerAddress { url, until: now, public, by_user: false });
@@ -440,11 +407,24 @@ fn subscribe_to(
     (Ok(added), effects)
 }
 
+/// Requests the feeds that a page names in order and subscribes to the first readable feed, if no user can choose.
+pub fn take_first(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
+    let Some(addition) = engine.additions.get(&id) else { return Vec::new() };
+    let mut named = addition.found.iter().map(|candidate| candidate.url.clone());
+    let first = named.next();
+    let others: VecDeque<String> = named.collect();
+    let effects = choose(engine, now, id, first);
+    if let Some(addition) = engine.additions.get_mut(&id).filter(|open| open.ended.is_none()) {
+        addition.to_try = others;
+    }
+    effects
+}
+
 #[cfg(test)]
 mod tests {
     use crate::engine::feeds::subscribe::*;
     use crate::engine::input::Input;
-    use crate::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchId};
+    use crate::engine::poll::fetch::{AnswerBody, AnswerHeaders, FetchId, ServerAnswer};
     use crate::engine::request::Request;
     use crate::engine::settings::Settings;
     use crate::engine::update::{Output, update};
@@ -468,7 +448,7 @@ mod tests {
     fn answer(engine: &mut Engine, asked: &Output, status: u16, body: AnswerBody) -> Output {
         let (id, url) = self::asked(asked);
         let (started, headers) = (NOW, AnswerHeaders::default());
-        let answer = Answer { status, url, public: true, received: NOW, headers, body };
+        let answer = ServerAnswer { status, url, public: true, received: NOW, headers, body };
         let (hops, conditional) = (Vec::new(), false);
         let fetched = Fetched { started, wire_bytes: 0, hops, conditional, result: Ok(answer) };
         update(engine, NOW, Input::Fetched(id, Box::new(fetched)))

@@ -8,19 +8,22 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::chosen_settings::{Chosen, FeedSettings};
-use crate::engine::entries::ahead::AheadToday;
-use crate::engine::moving::publication::StatedHead;
+use crate::engine::entries::ahead_work::AheadToday;
 use crate::engine::politeness::server_habits::ServerHabits;
 use crate::engine::poll::fetch::Validators;
 use crate::engine::poll::poll_log::PollLogEntry;
 use backissue_core::accounts::subscriptions::Leaving;
 use backissue_core::feed::outgoing::outgoing_title;
 use backissue_core::feed::sparse::is_default;
-use backissue_core::feed::{FeedDocument, Kind};
+use backissue_core::feed::text::{NAME_MAX, one_line};
+use backissue_core::feed::{FeedDocument, FeedHead, Kind};
 use backissue_core::history::{ArchiveNode, Counters, FeedKey, GapKey, HistoryRecord, Merging};
 use backissue_core::schedule::learning::UsualGap;
 use backissue_core::schedule::{Decision, Facts, FeedStatus, PlanKind, SettledBy};
 use backissue_core::search::FeedNames;
+
+/// Maximum length of a stored subtitle, in bytes. A longer one is not stored, because cutting markup would break it.
+const SUBTITLE_BYTES_MAX: usize = 4_000;
 
 /// One subscription in the engine.
 #[derive(Debug, Clone, PartialEq)]
@@ -384,4 +387,36 @@ pub struct HistoryCommit {
     pub nodes: Vec<(String, Option<ArchiveNode>)>,
     /// Document whose entries are merged into the feed, and the way to merge them; `None` if there is no document.
     pub document: Option<(Box<FeedDocument>, Merging)>,
+}
+
+/// What a publisher states about its feed and only a published copy needs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StatedHead {
+    /// Description, including the publisher's markup.
+    #[serde(skip_serializing_if = "is_default")]
+    pub subtitle: Option<String>,
+    /// Language tag.
+    #[serde(skip_serializing_if = "is_default")]
+    pub language: Option<String>,
+    /// Rights statement as plain text.
+    #[serde(skip_serializing_if = "is_default")]
+    pub rights: Option<String>,
+    /// Name of the first author.
+    #[serde(skip_serializing_if = "is_default")]
+    pub author: Option<String>,
+}
+
+impl StatedHead {
+    /// Takes the statements from the head section of a document.
+    pub fn of(head: &FeedHead) -> Self {
+        let line = |text: &Option<String>| text.as_deref().map(|text| one_line(text, NAME_MAX));
+        let subtitle = head.subtitle.clone().filter(|text| text.len() <= SUBTITLE_BYTES_MAX);
+        Self {
+            subtitle,
+            language: line(&head.language),
+            rights: line(&head.rights),
+            author: line(&head.author),
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Problems of feeds: a sentence that describes each problem, and the remedies that the user can choose.
 
+use backissue_core::{InputFlaw, flaw};
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
 
 use super::addresses::subscribed_as;
@@ -393,19 +394,19 @@ pub fn apply_answer(
     now: DateTime<Utc>,
     feed: FeedKey,
     answer: TroubleAnswer,
-) -> Result<Vec<Effect>, String> {
+) -> Result<Vec<Effect>, InputFlaw> {
     if feed == STORE && engine.mended.take().is_some() {
         engine.tell(Event::FeedsChanged);
         return Ok(vec![Effect::store(Job::NoteMended)]);
     }
     let Some(subscription) = engine.feeds.get(&feed) else {
-        return Err("that subscription no longer exists".to_owned());
+        return Err("that subscription no longer exists".into());
     };
     let Subscription { record, state, .. } = subscription;
     let standing = state.facts.standing;
     let has_ended = subscription.is_gone() || standing == FeedStatus::Dead;
     let former = record.former.last().and_then(|former| subscribed_as(engine, &former.url));
-    let refuse = |why: &str| Err(format!("'{}' {why}", record.shown_title()));
+    let refuse = |why: &str| Err(flaw!("'{}' {why}", record.shown_title()));
     Ok(match answer {
         TroubleAnswer::AcceptMove | TroubleAnswer::DeclineMove if state.proposed.is_none() => {
             return refuse(

@@ -3,6 +3,7 @@
 //! The data of a removed subscription stays in the store for a week ([`UNDO_KEPT`]). During that week, this or another process can
 //! restore the feed with all its marks. Entries of a removed feed do not appear in lists, searches, or counters.
 
+use backissue_core::{InputFlaw, flaw};
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
@@ -104,16 +105,16 @@ pub fn take_back(
     now: DateTime<Utc>,
     feed: FeedKey,
     undoable: bool,
-) -> Result<Vec<Effect>, String> {
+) -> Result<Vec<Effect>, InputFlaw> {
     if let Some(there) = engine.feeds.get(&feed) {
-        return Err(format!("already subscribed to '{}'", there.record.shown_title()));
+        return Err(flaw!("already subscribed to '{}'", there.record.shown_title()));
     }
     let Some(ended) = engine.ended.get(&feed) else {
-        return Err("the feed that you unsubscribed from is no longer kept".to_owned());
+        return Err("the feed that you unsubscribed from is no longer kept".into());
     };
     if subscribed_as(engine, &ended.record.url).is_some() {
         let title = ended.record.shown_title();
-        return Err(format!(
+        return Err(flaw!(
             "already subscribed to '{title}': its earlier entries cannot be restored"
         ));
     }

@@ -1,15 +1,15 @@
 //! What taking over from another reader would add, counted before anything is changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::move_in::MoveIn;
 use crate::engine::entries::entry_filters;
 use crate::engine::external::feed_sources::allowed_address;
-use crate::engine::feeds::addition::Subscribe;
-use crate::engine::feeds::addresses::{address_of, comparable};
+use crate::engine::feeds::addition::{MoveIn, Subscribe};
+use crate::engine::feeds::addresses::{address_of, comparable, subscribed_as};
 use crate::engine::save_searches::with_new;
 use crate::engine::state::Engine;
 use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::outgoing::outgoing_link;
 
 /// Numbers of things that were found and of those that would be taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,6 +50,26 @@ pub struct Forecast {
     pub searches: Count,
     /// Filters.
     pub filters: Count,
+}
+
+impl MoveIn {
+    /// Replaces addresses that were exported without their secrets by those of the feeds that they were exported from.
+    #[must_use]
+    pub fn with_secrets(mut self, engine: &Engine) -> Self {
+        let urls = engine.feeds.values().map(|feed| &feed.record.url);
+        let exported = urls.filter_map(|url| Some((outgoing_link(url)?, url.clone())));
+        let mut secret: BTreeMap<String, String> =
+            exported.filter(|(out, url)| out != url).collect();
+        secret.retain(|out, _| subscribed_as(engine, out).is_none());
+        for asked in &mut self.subscriptions {
+            if let Some(url) = secret.get(&asked.address) {
+                asked.address.clone_from(url);
+            }
+        }
+        let known = self.known.into_iter();
+        self.known = known.map(|(at, of)| (secret.remove(&at).unwrap_or(at), of)).collect();
+        self
+    }
 }
 
 /// Returns the addresses of a list that cannot be subscribed to, each with the reason.

@@ -1,65 +1,21 @@
 //! Takes over everything from another reader as one change, so that one undo reverts all of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
 use super::elsewhere;
 use crate::engine::effect::Effect;
 use crate::engine::entries::entry_filters;
-use crate::engine::feeds::addition::Subscribe;
+use crate::engine::feeds::addition::MoveIn;
 use crate::engine::feeds::addresses::{address_of, subscribed_as};
 use crate::engine::feeds::import;
 use crate::engine::save_searches::{self, with_new};
 use crate::engine::state::Engine;
-use backissue_core::feed::outgoing::outgoing_link;
-use backissue_core::filters::{Action, EntryFilter, FilterScope};
+use backissue_core::filters::{EntryFilter, FilterScope};
 use backissue_core::history::FeedKey;
 use backissue_core::other_readers::elsewhere::KnownEntries;
-
-/// What is taken over from another reader.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct MoveIn {
-    /// Subscriptions to add. Feeds that are already subscribed to only get new tags.
-    pub subscriptions: Vec<Subscribe>,
-    /// Searches to save, each as its name and query.
-    pub searches: Vec<(String, String)>,
-    /// Filters to add.
-    pub filters: Vec<MovedFilter>,
-    /// What is known of entries.
-    pub known: KnownEntries,
-}
-
-impl MoveIn {
-    /// Replaces addresses that were exported without their secrets by those of the feeds that they were exported from.
-    #[must_use]
-    pub fn with_secrets(mut self, engine: &Engine) -> Self {
-        let urls = engine.feeds.values().map(|feed| &feed.record.url);
-        let exported = urls.filter_map(|url| Some((outgoing_link(url)?, url.clone())));
-        let mut secret: BTreeMap<String, String> =
-            exported.filter(|(out, url)| out != url).collect();
-        secret.retain(|out, _| subscribed_as(engine, out).is_none());
-        for asked in &mut self.subscriptions {
-            if let Some(url) = secret.get(&asked.address) {
-                asked.address.clone_from(url);
-            }
-        }
-        let known = self.known.into_iter();
-        self.known = known.map(|(at, of)| (secret.remove(&at).unwrap_or(at), of)).collect();
-        self
-    }
-}
-
-/// A filter of another reader.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MovedFilter {
-    /// What the filter does.
-    pub action: Action,
-    /// Address of the feed to which the filter is limited.
-    pub feed: Option<String>,
-    /// Query that entries must meet.
-    pub query: String,
-}
+use backissue_core::other_readers::library::MovedFilter;
 
 /// Takes over everything. Polls nothing.
 pub fn move_in(engine: &mut Engine, now: DateTime<Utc>, moved: MoveIn) -> Vec<Effect> {
@@ -131,8 +87,11 @@ mod tests {
     #[test]
     fn each_frame_of_an_import_contains_its_undo_step() {
         let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), NOW);
-        let filter =
-            |query: &str| MovedFilter { action: Action::Read, feed: None, query: query.into() };
+        let filter = |query: &str| MovedFilter {
+            action: backissue_core::filters::Action::Read,
+            feed: None,
+            query: query.into(),
+        };
         let moved = MoveIn { filters: vec![filter("one"), filter("two")], ..MoveIn::default() };
         let written = jobs(&mut engine, Input::Request(Request::MoveIn(Box::new(moved))));
         let saves = |work: &&StoreWork| matches!(work.job, Job::SaveFilters(_));

@@ -2,57 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backissue_core::feed::FeedHead;
 use backissue_core::feed::IntervalRule;
 use backissue_core::feed::identity::identity_hash;
 use backissue_core::feed::outgoing::{
     outgoing_id, outgoing_link, outgoing_markup, outgoing_name, outgoing_title,
 };
-use backissue_core::feed::sparse::is_default;
-use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::history::FeedKey;
 use backissue_core::publish::PublishedFeed;
-use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::engine::feeds::subscription::Subscription;
 
-/// Maximum length of a stored subtitle, in bytes. A longer one is not stored, because cutting markup would break it.
-const SUBTITLE_BYTES_MAX: usize = 4_000;
 /// Maximum length of the readable part of a folder name, in characters.
 const FOLDER_CHARS_MAX: usize = 60;
-
-/// What a publisher states about its feed and only a published copy needs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct StatedHead {
-    /// Description, including the publisher's markup.
-    #[serde(skip_serializing_if = "is_default")]
-    pub subtitle: Option<String>,
-    /// Language tag.
-    #[serde(skip_serializing_if = "is_default")]
-    pub language: Option<String>,
-    /// Rights statement as plain text.
-    #[serde(skip_serializing_if = "is_default")]
-    pub rights: Option<String>,
-    /// Name of the first author.
-    #[serde(skip_serializing_if = "is_default")]
-    pub author: Option<String>,
-}
-
-impl StatedHead {
-    /// Takes the statements from the head section of a document.
-    pub fn of(head: &FeedHead) -> Self {
-        let line = |text: &Option<String>| text.as_deref().map(|text| one_line(text, NAME_MAX));
-        let subtitle = head.subtitle.clone().filter(|text| text.len() <= SUBTITLE_BYTES_MAX);
-        Self {
-            subtitle,
-            language: line(&head.language),
-            rights: line(&head.rights),
-            author: line(&head.author),
-        }
-    }
-}
 
 /// Returns the head section of a published copy. `base` is the address of its folder, or empty.
 pub fn published_feed(

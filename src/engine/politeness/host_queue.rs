@@ -23,6 +23,14 @@ pub struct Waiting {
     pub cause: PollCause,
 }
 
+impl Waiting {
+    /// Checks whether it is for a page or a picture that nobody waits for.
+    pub fn is_ahead(&self) -> bool {
+        let is_part = matches!(self.purpose, Purpose::Picture(_) | Purpose::FullText(_));
+        is_part && self.cause == PollCause::Due
+    }
+}
+
 /// A fetch under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InFlight {

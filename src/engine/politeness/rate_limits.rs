@@ -7,8 +7,6 @@ use super::drop_fetches;
 use super::host_queue::{Host, PROBE_EVERY, host_of, is_loopback};
 use super::reachability::{Sign, Suspect};
 use crate::engine::effect::Effect;
-use crate::engine::entries::page_fetches;
-use crate::engine::entries::pictures_ahead::is_ahead;
 use crate::engine::event::Event;
 use crate::engine::feeds::subscription::{FeedState, Subscription};
 use crate::engine::poll::fetch::{Fetched, Purpose};
@@ -56,7 +54,7 @@ fn spread_wait(
             Purpose::FullText(key) => {
                 drop_fetches::drop_page(engine, key, &reason);
             }
-            Purpose::Picture(_) if is_ahead(&waiting) => {
+            Purpose::Picture(_) if waiting.is_ahead() => {
                 engine.pictures_ahead.forget(&waiting.url);
             }
             Purpose::Picture(_) => {
@@ -243,7 +241,7 @@ fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>)
 /// Ends waiting requests of a one-shot command, because such a command does not wait for the network.
 fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let dropped = engine.host_queue.take_waiting(|waiting| {
-        let is_unasked = is_ahead(waiting) || page_fetches::is_ahead(waiting);
+        let is_unasked = waiting.is_ahead();
         (matches!(waiting.purpose, Purpose::Poll(_) | Purpose::Archive(_)) || is_unasked)
             && !is_loopback(&waiting.url)
     });
@@ -378,7 +376,7 @@ mod tests {
     use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
     use crate::engine::politeness::rate_limits::*;
     use crate::engine::poll::classify_response::SIGN_IN_WANTED;
-    use crate::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchFailure};
+    use crate::engine::poll::fetch::{AnswerBody, AnswerHeaders, FetchFailure, ServerAnswer};
     use crate::engine::poll::poll_queue::enqueue;
     use crate::engine::poll::start_fetches;
     use crate::engine::settings::Settings;
@@ -399,13 +397,13 @@ mod tests {
         engine
     }
 
-    fn fetched(result: Result<Answer, FetchFailure>) -> Fetched {
+    fn fetched(result: Result<ServerAnswer, FetchFailure>) -> Fetched {
         Fetched { started: now(), wire_bytes: 0, hops: vec![], conditional: false, result }
     }
 
     fn too_many(url: &str) -> Fetched {
         let retry_after = Some("600".to_owned());
-        fetched(Ok(Answer {
+        fetched(Ok(ServerAnswer {
             status: 429,
             url: url.into(),
             public: true,
@@ -420,7 +418,7 @@ mod tests {
         let url = "https://a.example/";
         let mut engine = engine(&[url]);
         let mut answer = too_many(url);
-        answer.result = answer.result.map(|answer| Answer { status: 511, ..answer });
+        answer.result = answer.result.map(|answer| ServerAnswer { status: 511, ..answer });
         for (fetched, why) in [(answer, SIGN_IN_WANTED), (too_many(url), "there is no network")] {
             note_network(&mut engine, now(), url, &fetched, None);
             assert_eq!(without_network(&engine, FeedKey(1)).reason.as_deref(), Some(why));

@@ -1,13 +1,13 @@
 //! Tests that unreachable hosts are attributed either to a missing network or to broken feeds.
 
 use super::*;
-use crate::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchFailure};
+use crate::engine::poll::fetch::{AnswerBody, AnswerHeaders, FetchFailure, ServerAnswer};
 
 fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::days(20_000) + TimeDelta::seconds(seconds)
 }
 
-fn fetched(result: Result<Answer, FetchFailure>) -> Fetched {
+fn fetched(result: Result<ServerAnswer, FetchFailure>) -> Fetched {
     Fetched { started: at(0), wire_bytes: 0, hops: vec![], conditional: false, result }
 }
 
@@ -35,7 +35,7 @@ impl Told {
 
     /// Records a response from a working host.
     fn answers(&mut self) {
-        let answer = Answer {
+        let answer = ServerAnswer {
             status: 304,
             url: "https://good.example/".into(),
             public: true,

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::classify_response::{Trouble, Verdict, classify_response};
-use super::fetch::{Answer, Fetched, Hop, Validators};
+use super::fetch::{Fetched, Hop, ServerAnswer, Validators};
 use super::poll_log::{PollCause, PollLogEntry};
 use super::poll_request::Sent;
 use super::redirects::{self, Moving, RedirectVerdict};
 use crate::engine::backfill::archive_response::{self, ReceivedDocument};
+use crate::engine::feeds::subscription::StatedHead;
 use crate::engine::feeds::subscription::{Commit, FeedState, Subscription};
-use crate::engine::moving::publication::StatedHead;
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::text::one_line;
 use backissue_core::schedule::{Facts, FeedStatus, PollFailure};
@@ -38,7 +38,7 @@ pub fn apply_response(
 ) -> AppliedResponse {
     let (started, wire_bytes, conditional) =
         (fetched.started, fetched.wire_bytes, fetched.conditional);
-    let head = fetched.result.as_ref().ok().map(Answer::head);
+    let head = fetched.result.as_ref().ok().map(ServerAnswer::head);
     let status = head.as_ref().map(|answer| answer.status);
     let tag_sent = sent.etag.clone().filter(|_| conditional);
     // Only redirects from the stored address can move the feed.
@@ -104,7 +104,7 @@ struct ResponseEffects {
 /// Circumstances of a response that are needed to apply its verdict.
 struct ResponseContext<'a> {
     /// Head of the response, if there was one.
-    head: Option<&'a Answer>,
+    head: Option<&'a ServerAnswer>,
     /// Redirects from the stored address.
     hops: &'a [Hop],
     /// Target of a permanent redirect.
@@ -124,7 +124,7 @@ impl ResponseContext<'_> {
     fn says(
         &self,
         subscription: &mut Subscription,
-        head: &Answer,
+        head: &ServerAnswer,
         (whole, proven): (bool, bool),
         document: &FeedDocument,
     ) -> bool {
@@ -200,7 +200,7 @@ impl ResponseEffects {
     fn read(
         &mut self,
         subscription: &mut Subscription,
-        head: &Answer,
+        head: &ServerAnswer,
         read: Box<FeedDocument>,
         whole: bool,
         about: &ResponseContext<'_>,
@@ -241,7 +241,12 @@ impl ResponseEffects {
         self.document = Some(read);
     }
 
-    fn moves(&mut self, subscription: &mut Subscription, head: &Answer, moving: Option<Moving>) {
+    fn moves(
+        &mut self,
+        subscription: &mut Subscription,
+        head: &ServerAnswer,
+        moving: Option<Moving>,
+    ) {
         let Subscription { record, state, .. } = subscription;
         let public = head.public;
         match moving {
@@ -273,7 +278,7 @@ fn not_proven(target: Option<&str>, answered: &str) -> String {
 }
 
 /// Records a successful poll with status 200, 226, or 304. Validators follow SPEC D.4 rules 5 and 6.
-fn succeeded(state: &mut FeedState, started: DateTime<Utc>, answer: &Answer, replaces: bool) {
+fn succeeded(state: &mut FeedState, started: DateTime<Utc>, answer: &ServerAnswer, replaces: bool) {
     state.facts.record_success(answer.status, &answer.headers.times(), started, answer.received);
     let Facts { learned, last_ok, settings, .. } = &mut state.facts;
     *learned = learned.take().map(|learned| learned.after_poll(*last_ok, settings));
@@ -302,7 +307,7 @@ fn failed(
     state: &mut FeedState,
     failure: PollFailure,
     started: DateTime<Utc>,
-    answer: Option<&Answer>,
+    answer: Option<&ServerAnswer>,
 ) {
     let headers = answer.map(|answer| answer.headers.times()).unwrap_or_default();
     let received = answer.map_or(started, |answer| answer.received);

@@ -1,6 +1,8 @@
 //! Classifies a response by its status and body (SPEC D.2).
 
-use super::fetch::{Answer, AnswerBody, AnswerHeaders, FetchFailure, Fetched, Hop, RequestKind};
+use super::fetch::{
+    AnswerBody, AnswerHeaders, FetchFailure, Fetched, Hop, RequestKind, ServerAnswer,
+};
 use super::login_challenge::unsupported_logins;
 use super::poll_request::{Again, Sent};
 use crate::engine::feeds::subscription::Obstacle;
@@ -58,7 +60,7 @@ fn obstacle_of(failure: &FetchFailure) -> Option<Obstacle> {
     is_insecure.then_some(Obstacle::Insecure).or(is_blocked.then_some(Obstacle::Blocked))
 }
 
-fn classify_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent) -> Verdict {
+fn classify_answer(answer: ServerAnswer, hops: &[Hop], conditional: bool, sent: &Sent) -> Verdict {
     if let Some(wall) = answer.bot_wall() {
         let failure = match answer.status {
             200..=299 => schedule::PollFailure::Unreadable,
@@ -106,7 +108,7 @@ fn classify_answer(answer: Answer, hops: &[Hop], conditional: bool, sent: &Sent)
     }
 }
 
-fn classify_body(answer: Answer, hops: &[Hop], sent: &Sent) -> Verdict {
+fn classify_body(answer: ServerAnswer, hops: &[Hop], sent: &Sent) -> Verdict {
     match answer.body {
         // A truncated document is a failure and is never merged in part (SPEC G.30).
         AnswerBody::Document(document) if document.is_truncated() => {
@@ -228,7 +230,7 @@ pub fn not_a_feed(document: &FeedDocument) -> String {
 
 /// Returns the status of a response in words. Names the bot wall that answered. For a 401, adds the kinds of login that the server
 /// accepts if backissue supports none of them.
-pub fn answer_words(answer: &Answer) -> String {
+pub fn answer_words(answer: &ServerAnswer) -> String {
     if let Some(wall) = answer.bot_wall() {
         return wall.words(&status_words(answer.status));
     }
@@ -273,8 +275,8 @@ mod tests {
     use crate::engine::poll::classify_response::*;
     use backissue_core::feed::discover::page_feeds::PageLeads;
 
-    fn answer(status: u16, body: AnswerBody) -> Answer {
-        Answer {
+    fn answer(status: u16, body: AnswerBody) -> ServerAnswer {
+        ServerAnswer {
             status,
             url: "https://a.example/".into(),
             public: true,
@@ -284,7 +286,7 @@ mod tests {
         }
     }
 
-    fn fetched(answer: Answer) -> Fetched {
+    fn fetched(answer: ServerAnswer) -> Fetched {
         Fetched {
             started: chrono::DateTime::UNIX_EPOCH,
             wire_bytes: 0,
@@ -387,7 +389,7 @@ mod tests {
         for status in [301, 302, 307] {
             let to = "https://b.example/".to_owned();
             let hops = vec![Hop { status, to: to.clone(), by_document: false }];
-            let end = Answer { url: to, ..answer(410, AnswerBody::Unread) };
+            let end = ServerAnswer { url: to, ..answer(410, AnswerBody::Unread) };
             let found = words(classify_response(Fetched { hops, ..fetched(end) }, &sent()));
             assert!(found.contains("reached through a redirect"), "{status}: {found}");
         }
@@ -442,7 +444,7 @@ mod tests {
         for (status, title, expected) in
             [(302, "Welcome", "not counted"), (301, "Welcome", "not a feed but the page")]
         {
-            let answer = Answer { url: hop(0).to, ..answer(200, page(title)) };
+            let answer = ServerAnswer { url: hop(0).to, ..answer(200, page(title)) };
             let fetched = Fetched { hops: vec![hop(status)], ..fetched(answer) };
             let found = words(classify_response(fetched, &sent()));
             assert!(found.contains(expected), "{status}: {found}");

@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use super::classify_response::status_words;
 use super::fetch::{AddressSource, FetchFailure, FetchId, FetchRequest, Fetched, RequestKind};
 use super::poll_request::Sent;
+use super::poll_stage::{NamedCurrent, ReadArchive};
 use super::redirects::{classify_redirect, propose, replace_address};
 use crate::engine::feeds::discovery::feed_in;
 use crate::engine::feeds::subscription::{ArchiveAddress, ProposedFor, Subscription};
@@ -18,34 +19,6 @@ use backissue_core::history::kind::{Subscribed, TakesOver, subscribed, takes_ove
 
 /// Maximum number of characters of the reason for not adopting a current document. The reason may contain text from a server.
 const WHY_CHARS: usize = 200;
-
-/// A document that names another document as current, kept while the current document is requested.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NamedCurrent {
-    /// Address of the current document.
-    pub to: String,
-    /// `true` if the naming document is not an archive. Then the stored address is kept, and `to` is requested in each poll.
-    pub once: bool,
-    /// Address at which the naming document was requested.
-    pub asked: String,
-    /// Request that was sent for the naming document.
-    pub sent: Sent,
-    /// Response with the naming document.
-    pub fetched: Fetched,
-}
-
-/// An archive that a poll read as the subscription document, and that the archive walk need not request again.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReadArchive {
-    /// Address at which the archive was requested.
-    pub asked: String,
-    /// Response with the archive.
-    pub fetched: Fetched,
-    /// Number of the last walk before the current document was read. The archive is newer than that walk's archives.
-    pub epoch: u32,
-    /// `true` if the `previous` link of the archive leads to an older archive (SPEC C.2 rule 5).
-    pub by_previous: bool,
-}
 
 /// Response that a poll uses after the current document was requested.
 #[derive(Debug)]

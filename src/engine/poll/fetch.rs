@@ -118,7 +118,7 @@ pub struct Fetched {
     /// `true` if validators were sent to the address of the last response.
     pub conditional: bool,
     /// Last response, or the reason that there is none.
-    pub result: Result<Answer, FetchFailure>,
+    pub result: Result<ServerAnswer, FetchFailure>,
 }
 
 /// One redirect that was followed.
@@ -134,7 +134,7 @@ pub struct Hop {
 
 /// Last response of a fetch.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct ServerAnswer {
     /// HTTP status.
     pub status: u16,
     /// Address that responded.
@@ -149,7 +149,7 @@ pub struct Answer {
     pub body: AnswerBody,
 }
 
-impl Answer {
+impl ServerAnswer {
     /// Returns the bot wall that answered instead of the site: the response is no feed and has the marks of one.
     pub fn bot_wall(&self) -> Option<BotWall> {
         let title = if let AnswerBody::Page { title, .. } = &self.body { title } else { &None };
@@ -307,7 +307,7 @@ pub enum FetchFailure {
         to: String,
     },
     /// Requests to the address are not allowed (SPEC D.6).
-    #[error("{0}")]
+    #[error("not requested: {0}")]
     Blocked(String),
     /// Any other error of the HTTP library.
     #[error("{0}")]

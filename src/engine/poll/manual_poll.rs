@@ -1,9 +1,9 @@
 //! Polls on the user's request, and the reasons for which such a poll is not allowed (SPEC B.8).
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde::{Deserialize, Serialize};
 
 use super::poll_log::PollCause;
+use super::poll_request::{PollKind, PollRequest};
 use super::poll_results::{PollOutcome, PollResult};
 use super::{poll_queue, start_fetches};
 use crate::engine::effect::Effect;
@@ -14,33 +14,6 @@ use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::{self, ByHand};
 use backissue_core::words;
-
-/// A request to poll feeds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PollRequest {
-    /// Feeds to poll; `None` means all feeds.
-    pub feeds: Option<Vec<FeedKey>>,
-    /// Kind of poll.
-    pub kind: PollKind,
-    /// `true` to fetch archives after the poll, as after a scheduled poll.
-    #[serde(default = "yes")]
-    pub archives: bool,
-}
-
-const fn yes() -> bool {
-    true
-}
-
-/// Kind of manual poll.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum PollKind {
-    /// Poll the feeds that are due.
-    Due,
-    /// Poll the feeds that a manual refresh may poll (SPEC B.8).
-    Allowed,
-    /// Poll the same feeds as [`Self::Allowed`], but without validators.
-    Forced,
-}
 
 /// A manual poll of all feeds skips feeds that were polled within this time (SPEC B.8).
 const REFRESH_ALL_EVERY: TimeDelta = TimeDelta::minutes(5);

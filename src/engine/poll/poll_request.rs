@@ -1,6 +1,7 @@
 //! Creates the HTTP request of a poll: its validators, its kind, and the limits on where it may lead (SPEC D.1, D.4, D.6, D.7).
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
 use super::fetch::{AddressSource, FetchId, FetchRequest, RequestKind, Validators};
 use super::poll_log::PollCause;
@@ -8,6 +9,7 @@ use crate::engine::feeds::subscription::{
     ArchiveAddress, FormerAddress, GivenBy, Subscription, SubscriptionRecord,
 };
 use crate::engine::politeness::server_habits::Accepting;
+use backissue_core::history::FeedKey;
 use backissue_core::schedule::FeedStatus;
 
 /// Reason to repeat a request within one poll (SPEC D.2, D.7).
@@ -144,4 +146,31 @@ fn address_source(record: &SubscriptionRecord) -> AddressSource {
     let supplied =
         moved.or(named).map(|(by, public)| AddressSource::Supplied { by: by.clone(), public });
     supplied.or(by_account).unwrap_or(AddressSource::Typed)
+}
+
+/// A request to poll feeds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PollRequest {
+    /// Feeds to poll; `None` means all feeds.
+    pub feeds: Option<Vec<FeedKey>>,
+    /// Kind of poll.
+    pub kind: PollKind,
+    /// `true` to fetch archives after the poll, as after a scheduled poll.
+    #[serde(default = "yes")]
+    pub archives: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// Kind of manual poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PollKind {
+    /// Poll the feeds that are due.
+    Due,
+    /// Poll the feeds that a manual refresh may poll (SPEC B.8).
+    Allowed,
+    /// Poll the same feeds as [`Self::Allowed`], but without validators.
+    Forced,
 }

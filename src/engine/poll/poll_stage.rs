@@ -2,12 +2,39 @@
 
 use chrono::{DateTime, Utc};
 
-use super::current_document::{NamedCurrent, ReadArchive};
-use super::fetch::FetchId;
+use super::fetch::{FetchId, Fetched};
 use super::poll_request::{Again, Sent};
 use crate::engine::change::feed_change::{Direction, FeedChange, FeedParts};
 use crate::engine::feeds::subscription::FeedState;
 use backissue_core::schedule::SettledBy;
+
+/// A document that names another document as current, kept while the current document is requested.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedCurrent {
+    /// Address of the current document.
+    pub to: String,
+    /// `true` if the naming document is not an archive. Then the stored address is kept, and `to` is requested in each poll.
+    pub once: bool,
+    /// Address at which the naming document was requested.
+    pub asked: String,
+    /// Request that was sent for the naming document.
+    pub sent: Sent,
+    /// Response with the naming document.
+    pub fetched: Fetched,
+}
+
+/// An archive that a poll read as the subscription document, and that the archive walk need not request again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadArchive {
+    /// Address at which the archive was requested.
+    pub asked: String,
+    /// Response with the archive.
+    pub fetched: Fetched,
+    /// Number of the last walk before the current document was read. The archive is newer than that walk's archives.
+    pub epoch: u32,
+    /// `true` if the `previous` link of the archive leads to an older archive (SPEC C.2 rule 5).
+    pub by_previous: bool,
+}
 
 /// A poll, from its queueing until its result is durable.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,13 +5,13 @@ use chrono::{DateTime, Utc};
 
 use super::apply_response::{AppliedResponse, apply_response};
 use super::classify_response::worth_asking_again;
-use super::current_document::{NamedCurrent, PollAnswer, decide, find_current};
+use super::current_document::{PollAnswer, decide, find_current};
 use super::fetch::{FetchId, Fetched, Purpose};
 use super::poll_log::PollCause;
 use super::poll_queue::{self, end_poll, enqueue};
 use super::poll_request::{Again, Sent};
 use super::poll_results::{PollOutcome, PollResult};
-use super::poll_stage::{News, Poll, PollStage};
+use super::poll_stage::{NamedCurrent, News, Poll, PollStage};
 use super::start_fetches::start;
 use crate::engine::backfill::{archive_response, walks};
 use crate::engine::change::feed_change::FeedParts;

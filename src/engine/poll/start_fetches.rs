@@ -216,7 +216,10 @@ mod tests {
         }
         poll_queue::enqueue(&mut engine, now, FeedKey(1), PollCause::Asked);
         assert_eq!(asks(&start(&mut engine, now)), 0);
-        assert!(engine.next_wake(now) > now, "the loop does not spin meanwhile");
+        assert!(
+            crate::engine::update::next_wake(&engine, now) > now,
+            "the loop does not spin meanwhile"
+        );
         let (id, subject) = (JobId(1_000), JobSubject::Records);
         let stored = Stored { id, subject, result: Ok(Answer::RecordsSaved) };
         let output = update(&mut engine, now, Input::Stored(Box::new(stored)));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::connection::SyncFailure;
 use super::session::{Session, check_cancelled};
-use crate::engine::entries::account_sync::FeedSync;
+use crate::engine::entries::account_state::FeedSync;
 use crate::engine::entries::entry_filters::FILTERS_MAX;
 use crate::engine::request::Request;
 use crate::io::store::FeedLabels;

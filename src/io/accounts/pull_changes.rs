@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::connection::SyncFailure;
 use super::reconcile;
 use super::session::{KnownItems, Session, check_cancelled, check_emptied};
-use crate::engine::entries::account_sync::FeedSync;
+use crate::engine::entries::account_state::FeedSync;
 use backissue_core::accounts::api_call::MarkAction;
 use backissue_core::accounts::changes::{ChangeState, Counts, Pass};
 use backissue_core::accounts::marks::ServerMarks;

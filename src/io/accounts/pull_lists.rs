@@ -6,7 +6,7 @@ use super::connection::SyncFailure;
 use super::label_sync;
 use super::reconcile;
 use super::session::{KnownItems, Session, check_cancelled, check_emptied};
-use crate::engine::entries::account_sync::FeedSync;
+use crate::engine::entries::account_state::FeedSync;
 use backissue_core::accounts::ItemId;
 use backissue_core::accounts::answers::GatheredIds;
 use backissue_core::accounts::greader::{READING_LIST, STARRED};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::connection::{FailureKind, SyncFailure};
 use super::session::Session;
-use crate::engine::entries::account_sync::{FeedSync, is_brought, leave_feed};
+use crate::engine::entries::account_state::FeedSync;
+use crate::engine::entries::account_sync::{is_brought, leave_feed};
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::feeds::addresses::{address_of, comparable, subscribed_as};
 use crate::engine::feeds::chosen_settings::{Chosen, FeedSettings};

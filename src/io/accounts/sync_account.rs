@@ -8,7 +8,7 @@ use super::account_file::{AccountFile, ApiKind};
 use super::connection::SyncFailure;
 use super::reconcile;
 use super::session::{Progress, Session, SyncWish, check_cancelled};
-use crate::engine::entries::account_sync::SyncProgress;
+use crate::engine::entries::account_state::SyncProgress;
 use crate::engine::request::Request;
 use crate::io::clock;
 use crate::io::loop_handle::LoopHandle;

@@ -9,7 +9,8 @@ use super::connection::{FailureKind, SyncFailure};
 use super::session::SyncWish;
 use super::sync_account::sync;
 use super::sync_words::words;
-use crate::engine::entries::account_sync::{self, AccountStatus, Waiting};
+use crate::engine::entries::account_state::{AccountStatus, WaitingMarks};
+use crate::engine::entries::account_sync;
 use crate::engine::event::Event;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
@@ -200,7 +201,7 @@ fn show_accounts(hand: &LoopHandle, file: &AccountFile) -> Result<(), LoopEnded>
             place: account.place(),
             last: newest.map(|line| (line.at, words(line))),
             failure: newest.and_then(|line| line.failure.clone()),
-            waits: Waiting {
+            waits: WaitingMarks {
                 feeds: state.map(|state| state.held.clone()).unwrap_or_default(),
                 marks: newest.map_or(0, |line| line.held_marks),
                 unsent: unsent.get(&account.name).copied().unwrap_or(0),

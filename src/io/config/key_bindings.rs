@@ -10,11 +10,11 @@ use super::unknown_names::nearest;
 use crate::ui::keys::commands::{COMMANDS, Command};
 use crate::ui::keys::key_bindings::{KeyPreset, Keymap, OwnKeys, place_of};
 use crate::ui::keys::key_names::{sequence, shown};
-use crate::ui::keys::own_commands::{OwnCommand, Step};
+use crate::ui::keys::own_commands::{KeyStep, OwnCommand};
 use backissue_core::{InputFlaw, flaw};
 
 /// The fields of `[keys]`.
-pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<Written>>;
+pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<WrittenKeys>>;
 
 /// The value of a field: the keys of a command, or the steps of an own command.
 #[derive(Debug, Deserialize)]
@@ -22,7 +22,7 @@ pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<Written>>;
     untagged,
     expecting = "keys must be text like \"g d\", several: [\"x\", \"Ctrl-x\"], or steps: { run = [\"mpv\", \"{link}\"] }"
 )]
-pub(in crate::io) enum Written {
+pub(in crate::io) enum WrittenKeys {
     // Several steps are tried first, because a list of texts could also be read as the fields of a program to run.
     Several(Vec<WrittenStep>),
     One(WrittenStep),
@@ -41,7 +41,7 @@ pub(in crate::io) enum WrittenStep {
 #[serde(deny_unknown_fields)]
 pub(in crate::io) struct WrittenRun {
     run: WrittenCommand,
-    then: Option<Box<Written>>,
+    then: Option<Box<WrittenKeys>>,
     keys: Option<String>,
 }
 
@@ -65,7 +65,7 @@ pub(in crate::io) fn keymap(
 /// Reads a field. An own command is added to `commands`.
 fn read(
     name: &str,
-    value: Written,
+    value: WrittenKeys,
     line: usize,
     commands: &mut Vec<OwnCommand>,
 ) -> Result<OwnKeys, InputFlaw> {
@@ -109,15 +109,15 @@ fn read(
     Ok(OwnKeys { place, sequences, line })
 }
 
-fn listed(value: Written) -> Vec<WrittenStep> {
+fn listed(value: WrittenKeys) -> Vec<WrittenStep> {
     match value {
-        Written::One(step) => vec![step],
-        Written::Several(steps) => steps,
+        WrittenKeys::One(step) => vec![step],
+        WrittenKeys::Several(steps) => steps,
     }
 }
 
 /// Adds the steps that are written, those of `then` after the program.
-fn add_steps(written: Vec<WrittenStep>, steps: &mut Vec<Step>) -> Result<(), InputFlaw> {
+fn add_steps(written: Vec<WrittenStep>, steps: &mut Vec<KeyStep>) -> Result<(), InputFlaw> {
     for step in written {
         match step {
             WrittenStep::Text(name) => {
@@ -129,11 +129,11 @@ fn add_steps(written: Vec<WrittenStep>, steps: &mut Vec<Step>) -> Result<(), Inp
                         "there is no command '{name}'{meant}; write a program as {{ run = [...] }}"
                     )
                 })?;
-                steps.push(Step::Command(row.command, row.name));
+                steps.push(KeyStep::Command(row.command, row.name));
             }
             WrittenStep::Run(WrittenRun { run: WrittenCommand(command), then, .. }) => {
                 command.check_for_values()?;
-                steps.push(Step::Run(command));
+                steps.push(KeyStep::Run(command));
                 if let Some(then) = then {
                     add_steps(listed(*then), steps)?;
                 }

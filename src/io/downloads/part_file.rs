@@ -21,7 +21,7 @@ pub(super) struct PartFile {
 
 /// What was found at the path of a download.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum FoundPart {
     /// A part, which may be empty.
     Part(PartFile),
     /// The complete file, with its length.
@@ -32,7 +32,7 @@ pub(super) enum Found {
 
 impl PartFile {
     /// Opens the part of a file, or creates it and its folder. A new download takes no name that is in use.
-    pub(super) fn open(path: &str, is_new: bool) -> io::Result<Found> {
+    pub(super) fn open(path: &str, is_new: bool) -> io::Result<FoundPart> {
         let part = PathBuf::from(format!("{path}{PART}"));
         let path = PathBuf::from(path);
         refuse_data_folder(&path)?;
@@ -41,7 +41,7 @@ impl PartFile {
         }
         let complete = fs::symlink_metadata(&path).ok();
         if is_new && (complete.is_some() || fs::symlink_metadata(&part).is_ok()) {
-            return Ok(Found::Taken);
+            return Ok(FoundPart::Taken);
         }
         if let Some(complete) = complete {
             let rest = fs::symlink_metadata(&part).ok();
@@ -53,7 +53,11 @@ impl PartFile {
             if rest.is_some() {
                 fs::remove_file(&part)?;
             }
-            return Ok(if is_ours { Found::Complete(complete.len()) } else { Found::Taken });
+            return Ok(if is_ours {
+                FoundPart::Complete(complete.len())
+            } else {
+                FoundPart::Taken
+            });
         }
         let mut options = OpenOptions::new();
         options.write(true);
@@ -64,7 +68,7 @@ impl PartFile {
         }
         let mut file = open_with(&mut options, &part)?;
         let length = file.seek(SeekFrom::End(0))?;
-        Ok(Found::Part(Self { file, path, part, length }))
+        Ok(FoundPart::Part(Self { file, path, part, length }))
     }
 
     /// Removes what is there, because another version follows.
@@ -119,8 +123,8 @@ mod tests {
 
     fn opened(path: &str, is_new: bool) -> PartFile {
         match PartFile::open(path, is_new).unwrap() {
-            Found::Part(part) => part,
-            other @ (Found::Complete(_) | Found::Taken) => panic!("{other:?}"),
+            FoundPart::Part(part) => part,
+            other @ (FoundPart::Complete(_) | FoundPart::Taken) => panic!("{other:?}"),
         }
     }
 
@@ -134,10 +138,10 @@ mod tests {
         part.append(b"def").unwrap();
         assert_eq!(part.finish().unwrap(), 6);
         assert_eq!(fs::read(&path).unwrap(), b"abcdef");
-        assert!(matches!(PartFile::open(&path, false).unwrap(), Found::Complete(6)));
+        assert!(matches!(PartFile::open(&path, false).unwrap(), FoundPart::Complete(6)));
         // Killed between the new name and the removal of the old one.
         fs::hard_link(&path, format!("{path}{PART}")).unwrap();
-        assert!(matches!(PartFile::open(&path, false).unwrap(), Found::Complete(6)));
+        assert!(matches!(PartFile::open(&path, false).unwrap(), FoundPart::Complete(6)));
         assert!(!Path::new(&format!("{path}{PART}")).exists());
     }
 
@@ -146,7 +150,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("one.mp3").to_string_lossy().into_owned();
         fs::write(format!("{path}{PART}"), "other").unwrap();
-        assert!(matches!(PartFile::open(&path, true).unwrap(), Found::Taken));
+        assert!(matches!(PartFile::open(&path, true).unwrap(), FoundPart::Taken));
         fs::remove_file(format!("{path}{PART}")).unwrap();
         let mut part = opened(&path, true);
         part.append(b"mine").unwrap();
@@ -154,10 +158,10 @@ mod tests {
         assert!(part.finish().is_err());
         assert_eq!(fs::read(&path).unwrap(), b"other");
         // Its length tells that it is another file.
-        assert!(matches!(PartFile::open(&path, false).unwrap(), Found::Complete(5)));
+        assert!(matches!(PartFile::open(&path, false).unwrap(), FoundPart::Complete(5)));
         std::os::unix::fs::symlink("nowhere", folder.path().join("two.mp3")).unwrap();
         let two = folder.path().join("two.mp3").to_string_lossy().into_owned();
-        assert!(matches!(PartFile::open(&two, true).unwrap(), Found::Taken));
+        assert!(matches!(PartFile::open(&two, true).unwrap(), FoundPart::Taken));
     }
 
     #[test]

@@ -8,10 +8,10 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::spawn_blocking;
 
 use super::SharedPace;
-use super::part_file::{Found, PartFile};
+use super::part_file::{FoundPart, PartFile};
 use crate::engine::downloads::record::FileVersion;
 use crate::engine::downloads::responses::{
-    FileAnswer, RangeRequest, Verdict, classify, range_request, too_large,
+    DownloadVerdict, FileAnswer, RangeRequest, classify, range_request, too_large,
 };
 use crate::engine::downloads::transfer::{Cure, DownloadNews, FileTransfer, TransferFailure};
 use crate::engine::input::Input;
@@ -37,11 +37,11 @@ pub(super) async fn receive(
     let (path, is_new) = (transfer.path.clone(), transfer.is_new);
     let found = on_disk(move || PartFile::open(&path, is_new), 0).await?;
     let mut part = match found {
-        Found::Part(part) => part,
-        Found::Complete(length) if transfer.version.size.is_none_or(|size| size == length) => {
+        FoundPart::Part(part) => part,
+        FoundPart::Complete(length) if transfer.version.size.is_none_or(|size| size == length) => {
             return Ok(length);
         }
-        Found::Complete(_) | Found::Taken => {
+        FoundPart::Complete(_) | FoundPart::Taken => {
             return Err(failure(Cure::OtherName, "a file of this name is already there", 0));
         }
     };
@@ -54,20 +54,20 @@ pub(super) async fn receive(
         let answer = answer_of(&open);
         let wanted = transfer.media_type.as_deref();
         match classify(&answer, asked.as_ref(), &version, wanted, transfer.bytes_max) {
-            Verdict::Continue(now) => version = now,
-            Verdict::Whole(now) => {
+            DownloadVerdict::Continue(now) => version = now,
+            DownloadVerdict::Whole(now) => {
                 part = on_part(part, PartFile::empty).await?;
                 version = now;
             }
-            Verdict::Complete => return finish(part).await,
-            Verdict::StartOver => {
+            DownloadVerdict::Complete => return finish(part).await,
+            DownloadVerdict::StartOver => {
                 asked = None;
                 continue;
             }
-            Verdict::Retry(why) => {
+            DownloadVerdict::Retry(why) => {
                 return Err(failure(Cure::Later(stated_wait(&open)), &why, part.length));
             }
-            Verdict::Refused(why) => return Err(failure(Cure::Nothing, &why, part.length)),
+            DownloadVerdict::Refused(why) => return Err(failure(Cure::Nothing, &why, part.length)),
         }
         let report = Reports { id: transfer.id, answers };
         report.send(DownloadNews::Began(version.clone(), part.length, open.is_unencrypted));

@@ -23,7 +23,7 @@ use super::response_body::{PageHeaders, answer_headers, is_readable, joined_head
 use super::stalls::{Moment, WAKE_GRACE, ask_past_stalls};
 use super::trust::Trust;
 use crate::engine::poll::fetch::{
-    Answer, AnswerBody, FetchFailure, FetchRequest, Fetched, Hop, RequestKind,
+    AnswerBody, FetchFailure, FetchRequest, Fetched, Hop, RequestKind, ServerAnswer,
 };
 use crate::engine::settings::{Credentials, NetworkSettings};
 use crate::io::clock;
@@ -122,7 +122,7 @@ impl Http {
         &self,
         request: &FetchRequest,
         trace: &mut FetchTrace,
-    ) -> Result<Answer, FetchFailure> {
+    ) -> Result<ServerAnswer, FetchFailure> {
         let total = self.limits.total;
         let waits = Arc::clone(&trace.file_waits);
         let mut fetching = std::pin::pin!(self.fetch_redirected(request, trace));
@@ -140,7 +140,7 @@ impl Http {
         &self,
         request: &FetchRequest,
         trace: &mut FetchTrace,
-    ) -> Result<Answer, FetchFailure> {
+    ) -> Result<ServerAnswer, FetchFailure> {
         let mut url = parse_url(&request.url)?;
         let trust = Trust::from_source(&request.address_source);
         trust.check(&url, request.allow_insecure)?;
@@ -219,7 +219,7 @@ impl Http {
         arrived: ReceivedResponse,
         kind: RequestKind,
         trace: &mut FetchTrace,
-    ) -> Result<Answer, FetchFailure> {
+    ) -> Result<ServerAnswer, FetchFailure> {
         let answer = unread_answer(&url, &arrived);
         if !(200..300).contains(&answer.status) {
             return Ok(answer);
@@ -237,7 +237,7 @@ impl Http {
             trace.kept.clone_from(&bytes);
         }
         if kind == RequestKind::Picture {
-            return Ok(Answer { body: AnswerBody::Picture(Arc::new(bytes)), ..answer });
+            return Ok(ServerAnswer { body: AnswerBody::Picture(Arc::new(bytes)), ..answer });
         }
         let read = self.threads_for(kind).run(move || {
             if kind == RequestKind::Page {
@@ -268,7 +268,7 @@ impl Http {
         if let Some(failure) = unknown_encoding.filter(|_| !is_readable(&body)) {
             return Err(failure);
         }
-        Ok(Answer { body, ..answer })
+        Ok(ServerAnswer { body, ..answer })
     }
 
     /// Returns the threads that parse the response. Web pages have their own threads, because parsing a page may take long and
@@ -327,9 +327,9 @@ pub(super) struct FetchTrace {
     kept: Vec<u8>,
 }
 
-/// Creates an [`Answer`] from the status and headers of a response, before the body is read.
-pub(super) fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> Answer {
-    Answer {
+/// Creates a [`ServerAnswer`] from the status and headers of a response, before the body is read.
+pub(super) fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> ServerAnswer {
+    ServerAnswer {
         status: arrived.response.status().as_u16(),
         url: url.to_string(),
         public: arrived.public,

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::cookies::Cookies;
 use super::trust::{Trust, carries_credentials};
-use crate::engine::poll::fetch::{Answer, AnswerBody, FetchFailure, FetchRequest, Hop};
+use crate::engine::poll::fetch::{AnswerBody, FetchFailure, FetchRequest, Hop, ServerAnswer};
 use backissue_core::feed::{Kind, NewLocation};
 use backissue_core::schedule::WaitHeader;
 
@@ -128,7 +128,7 @@ impl Redirect {
 
     /// Reads a redirect document, which counts as a 301 (SPEC D.5). Returns `None` if the address is empty, because that means
     /// that the feed is gone.
-    pub(super) fn from_document(answer: &Answer) -> Option<Self> {
+    pub(super) fn from_document(answer: &ServerAnswer) -> Option<Self> {
         let (200 | 203, AnswerBody::Document(document)) = (answer.status, &answer.body) else {
             return None;
         };
@@ -175,7 +175,7 @@ fn unreadable_address() -> FetchFailure {
 }
 
 /// Returns the time that a redirect asks clients to wait before they follow it (SPEC D.3).
-pub(super) fn requested_wait(answer: &Answer) -> Duration {
+pub(super) fn requested_wait(answer: &ServerAnswer) -> Duration {
     let stated = backissue_core::schedule::Wait::of_answer(
         answer.status,
         &answer.headers.times(),

@@ -77,7 +77,7 @@ impl Trust {
                 ", and servers of accounts may not lead there; to allow it, subscribe to this address by typing it".to_owned()
             }
         };
-        FetchFailure::Blocked(format!("not requested: {refusal}{advice}"))
+        FetchFailure::Blocked(format!("{refusal}{advice}"))
     }
 }
 

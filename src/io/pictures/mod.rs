@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use super::panics::catch_panic;
-use crate::engine::entries::pictures_ahead::{PictureTask, PictureTaskDone};
+use crate::engine::entries::ahead_work::{PictureTask, PictureTaskDone};
 use crate::ui::state::pictures::{OF_AN_ENTRY_MAX, PictureAnswer, PictureWork};
 use crate::view::html;
 

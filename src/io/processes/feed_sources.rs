@@ -18,8 +18,8 @@ use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::feed_sources::check_allowed;
 use crate::engine::external::run_failure::RunFailure;
 use crate::engine::poll::fetch::{
-    AddressSource, Answer, AnswerBody, AnswerHeaders, FetchFailure, FetchRequest, Fetched,
-    RequestKind,
+    AddressSource, AnswerBody, AnswerHeaders, FetchFailure, FetchRequest, Fetched, RequestKind,
+    ServerAnswer,
 };
 use crate::engine::settings::NetworkSettings;
 use crate::io::http::Http;
@@ -94,8 +94,8 @@ pub(in crate::io) async fn fetch(
 
 /// Returns an answer that waits for its body. The program may pass on what it got from the web, so its links are restricted as the
 /// links of a public site.
-fn whole_answer(url: &str) -> Answer {
-    Answer {
+fn whole_answer(url: &str) -> ServerAnswer {
+    ServerAnswer {
         status: 200,
         url: url.to_owned(),
         public: true,
@@ -126,7 +126,11 @@ fn without_redirects(mut fetched: Fetched) -> Fetched {
 }
 
 /// Parses a document. A file or program has no archives and does not move, so the links that say so are removed.
-async fn read(http: &Http, bytes: Vec<u8>, answer: Answer) -> Result<Answer, FetchFailure> {
+async fn read(
+    http: &Http,
+    bytes: Vec<u8>,
+    answer: ServerAnswer,
+) -> Result<ServerAnswer, FetchFailure> {
     let body = http.read_document(bytes, answer.url.clone()).await;
     let mut body =
         body.ok_or_else(|| FetchFailure::Protocol("the output could not be read".to_owned()))?;
@@ -138,7 +142,7 @@ async fn read(http: &Http, bytes: Vec<u8>, answer: Answer) -> Result<Answer, Fet
     } else if let AnswerBody::Page { .. } = body {
         return Err(FetchFailure::Protocol("not a feed but a web page".to_owned()));
     }
-    Ok(Answer { body, ..answer })
+    Ok(ServerAnswer { body, ..answer })
 }
 
 async fn read_file(url: String, bytes_max: usize) -> Result<Vec<u8>, FetchFailure> {

@@ -51,7 +51,7 @@ pub struct FolderSite {
 }
 
 /// A file that may be served.
-struct Found {
+struct FoundFile {
     bytes: Vec<u8>,
     changed: SystemTime,
     media_type: &'static str,
@@ -109,7 +109,7 @@ impl FolderSite {
     }
 
     /// Reads the file at a path of an address; `None` if there is none that may be served.
-    fn find(&self, path: &str) -> Option<Found> {
+    fn find(&self, path: &str) -> Option<FoundFile> {
         let path = percent_decode_str(path).decode_utf8().ok()?;
         let mut file = self.root.clone();
         for part in path.strip_prefix('/')?.split('/') {
@@ -131,11 +131,11 @@ impl FolderSite {
         open.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
         let extension = file.extension().and_then(|extension| extension.to_str());
         let media_type = media_type(extension.unwrap_or_default(), &bytes);
-        Some(Found { bytes, changed: about.modified().ok()?, media_type })
+        Some(FoundFile { bytes, changed: about.modified().ok()?, media_type })
     }
 
-    fn deliver(&self, request: &PublisherRequest, found: Found) -> PublisherAnswer {
-        let Found { bytes, changed, media_type } = found;
+    fn deliver(&self, request: &PublisherRequest, found: FoundFile) -> PublisherAnswer {
+        let FoundFile { bytes, changed, media_type } = found;
         let tag = format!("\"{:016x}\"", hash(&bytes));
         let entries = split(&bytes);
         let mut headers = vec![

@@ -152,7 +152,7 @@ where
     F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
 {
     let mut connections = JoinSet::new();
-    let mut open: Vec<Connection> = Vec::new();
+    let mut open: Vec<ClientConnection> = Vec::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
@@ -165,7 +165,7 @@ where
                     let noted = Arc::clone(&has_asked);
                     let conversation = converse(stream, Arc::clone(&respond), log.clone(), noted);
                     let task = connections.spawn(conversation);
-                    open.push(Connection { from: peer.ip(), has_asked, task });
+                    open.push(ClientConnection { from: peer.ip(), has_asked, task });
                 }
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             },
@@ -175,7 +175,7 @@ where
 }
 
 /// An open connection.
-struct Connection {
+struct ClientConnection {
     from: IpAddr,
     /// `true` after its first request.
     has_asked: Arc<AtomicBool>,
@@ -183,7 +183,7 @@ struct Connection {
 }
 
 /// Returns the place of the connection that is closed for a new one from an address, if there are too many.
-fn in_the_way(open: &[Connection], from: IpAddr) -> Option<usize> {
+fn in_the_way(open: &[ClientConnection], from: IpAddr) -> Option<usize> {
     let own = open.iter().filter(|connection| connection.from == from).count();
     if open.len() < CONNECTIONS_MAX && own < FROM_ONE_MAX {
         return None;

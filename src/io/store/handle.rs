@@ -14,7 +14,7 @@ use super::reading::listed_entries::ListedEntryCache;
 use super::reading::search_hits::KnownVerdicts;
 use super::sleepy_threads::SessionLength;
 use super::upkeep::free_room::MeasureRoom;
-use super::writing::group::Group;
+use super::writing::group::WriteGroup;
 use crate::engine::entries::rows::{GapMark, RowKey};
 use backissue_core::history::{EntryKey, FeedKey, IndexRow};
 
@@ -75,7 +75,7 @@ pub struct Store {
     /// The number of the open list.
     pub(super) list_number: u64,
     /// What polls changed and is written together.
-    pub(super) group: Group,
+    pub(super) group: WriteGroup,
     pub(super) data: PathBuf,
     /// Where sled's files are while nothing can be written to the data folder.
     pub(super) elsewhere: Option<TempDir>,

@@ -19,7 +19,7 @@ use super::sleepy_threads::SessionLength;
 use super::upkeep::compact::finish_replacement;
 use super::upkeep::daily_backup;
 use super::upkeep::free_room::measure_room;
-use super::writing::group::Group;
+use super::writing::group::WriteGroup;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::io::private_files::{create_private_folder, find_bad_link, make_data_private};
 use crate::io::system::words::system_words;
@@ -151,7 +151,7 @@ impl Store {
             data: data.into(),
             elsewhere: None,
             measure_room,
-            group: Group::default(),
+            group: WriteGroup::default(),
             shared_tables: SharedTables::default(),
             stay,
             db,

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::engine::downloads::actions::DownloadRequest;
+use crate::engine::downloads::record::DownloadRequest;
 use crate::engine::downloads::record::{Download, DownloadState};
 use crate::engine::request::Request;
 use crate::ui::app::App;

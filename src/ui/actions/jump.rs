@@ -8,7 +8,7 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::overlays::outcome::{ClickOutcome, KeyOutcome};
 use crate::ui::overlays::palette;
-use crate::ui::overlays::prompt::{Prompt, PromptPurpose, Typed};
+use crate::ui::overlays::prompt::{Prompt, PromptPurpose, TypedText};
 use crate::ui::panes::{list_query, load_rows, tag_folds};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
@@ -71,9 +71,9 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
         }
         Key { code: Code::Backspace, .. } if picks.line.text.is_empty() => app.ui.uncover(),
         _ => match picks.line.key(key) {
-            Typed::More => picks.search(),
-            Typed::Cancelled => app.ui.uncover(),
-            Typed::Done => return take_picked(app, now),
+            TypedText::More => picks.search(),
+            TypedText::Cancelled => app.ui.uncover(),
+            TypedText::Done => return take_picked(app, now),
         },
     }
     KeyOutcome::Done(Vec::new())

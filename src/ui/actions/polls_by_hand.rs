@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::poll_answers;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::poll::manual_poll::{PollKind, PollRequest};
+use crate::engine::poll::poll_request::{PollKind, PollRequest};
 use crate::engine::poll::poll_results::PollResult;
 use crate::engine::request::Request;
 use crate::ui::app::App;

@@ -13,7 +13,7 @@ use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::keys::commands::Command;
-use crate::ui::keys::own_commands::{OwnCommand, Step};
+use crate::ui::keys::own_commands::{KeyStep, OwnCommand};
 use crate::ui::reader::pipe::{start_command, take_waiting};
 use crate::ui::state::running::{RunningSequence, WaitingRun};
 use backissue_core::feed::text::one_line;
@@ -43,14 +43,14 @@ fn go_on(
     app: &mut App,
     now: DateTime<Utc>,
     name: &str,
-    mut rest: VecDeque<Step>,
+    mut rest: VecDeque<KeyStep>,
     run: CommandRunner,
 ) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     while let Some(step) = rest.pop_front() {
         match step {
-            Step::Command(command, _) => effects.extend(run(app, now, command)),
-            Step::Run(command) => {
+            KeyStep::Command(command, _) => effects.extend(run(app, now, command)),
+            KeyStep::Run(command) => {
                 effects.extend(run_program(app, now, name, command, rest));
                 return effects;
             }
@@ -65,7 +65,7 @@ pub fn run_program(
     now: DateTime<Utc>,
     name: &str,
     command: ExternalCommand,
-    rest: VecDeque<Step>,
+    rest: VecDeque<KeyStep>,
 ) -> Vec<ScreenEffect> {
     let Some(key) = selected_entry(app) else {
         return app.ui.complain_only(now, format!("'{name}' needs an entry: select one first"));
@@ -145,7 +145,7 @@ pub fn program_ended(
         }
     }
     // A command acts on the selected entry: it must still be the one that the program got.
-    if rest.front().is_some_and(|step| matches!(step, Step::Command(..)))
+    if rest.front().is_some_and(|step| matches!(step, KeyStep::Command(..)))
         && selected_entry(app) != Some(entry)
     {
         let left = OwnCommand { name: name.clone(), steps: rest.into() }.about();

@@ -16,7 +16,7 @@ use crate::ui::panes::attention;
 use crate::ui::reader::open_pages;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::{Asks, Overlay, Question};
+use crate::ui::state::overlay::{AskedQuestion, Asks, Overlay};
 use backissue_core::feed::text::counted_words;
 use backissue_core::feed::text::one_line;
 use backissue_core::history::{Counters, FeedKey};
@@ -81,7 +81,7 @@ fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
             format!("Unsubscribe from {what} ({counts}){there}? {undo} · y/n")
         }
     };
-    app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::Unsubscribe(feeds) }));
+    app.ui.lay_over(Overlay::Question(AskedQuestion { text, asks: Asks::Unsubscribe(feeds) }));
     Vec::new()
 }
 

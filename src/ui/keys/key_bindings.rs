@@ -297,7 +297,7 @@ pub fn place_of(command: &str) -> Option<usize> {
 mod tests {
     use crate::ui::keys::key_bindings::*;
     use crate::ui::keys::key_names::sequence;
-    use crate::ui::keys::own_commands::Step;
+    use crate::ui::keys::own_commands::KeyStep;
 
     fn own(lines: &[(&str, &[&str])]) -> (Keymap, Vec<String>) {
         let own: Vec<OwnKeys> = (1..)
@@ -431,7 +431,7 @@ mod tests {
             sequences: vec![sequence(keys).unwrap()],
             line,
         };
-        let steps = vec![Step::Command(Command::Star, "star")];
+        let steps = vec![KeyStep::Command(Command::Star, "star")];
         let macros = vec![OwnCommand { name: ", w".into(), steps }];
         let own = [
             line("star", "e", 1),

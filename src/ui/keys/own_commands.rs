@@ -9,12 +9,12 @@ pub struct OwnCommand {
     /// Name in the palette and in messages: the user's name for it, or its keys.
     pub name: String,
     /// What it does, one step after the other.
-    pub steps: Vec<Step>,
+    pub steps: Vec<KeyStep>,
 }
 
 /// A step of an own command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum KeyStep {
     /// Runs a command of the command table, given with its name.
     Command(Command, &'static str),
     /// Passes the selected entry to a program, and waits until the program ends.
@@ -25,8 +25,8 @@ impl OwnCommand {
     /// Describes the steps, such as `wallabag-add, then toggle-read`.
     pub fn about(&self) -> String {
         let steps = self.steps.iter().map(|step| match step {
-            Step::Command(_, name) => (*name).to_owned(),
-            Step::Run(command) => command.program().to_owned(),
+            KeyStep::Command(_, name) => (*name).to_owned(),
+            KeyStep::Run(command) => command.program().to_owned(),
         });
         steps.collect::<Vec<_>>().join(", then ")
     }

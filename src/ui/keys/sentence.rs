@@ -2,6 +2,7 @@
 //! feeds, servers or the user is never such a text: it has been made while the program runs, and is shown as it is.
 
 use super::key_bindings::Keymap;
+use backissue_core::InputFlaw;
 
 /// A text that is shown on the screen.
 pub trait Sentence {
@@ -18,6 +19,12 @@ impl Sentence for &'static str {
 impl Sentence for String {
     fn shown(self, _keys: &Keymap) -> String {
         self
+    }
+}
+
+impl Sentence for InputFlaw {
+    fn shown(self, _keys: &Keymap) -> String {
+        self.into()
     }
 }
 

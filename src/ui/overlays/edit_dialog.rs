@@ -70,7 +70,8 @@ fn save_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             let is_min = |(setting, _): &(&FeedSettingRow, _)| setting.name == "min";
             let place =
                 form_lines().iter().position(is_min).map_or(0, |line| line.saturating_add(1));
-            app.try_ask(now, Request::Set(feed, Box::new(chosen))).map_err(|why| (place, why))
+            app.try_ask(now, Request::Set(feed, Box::new(chosen)))
+                .map_err(|why| (place, why.into()))
         }
     };
     match changed {

@@ -112,7 +112,7 @@ fn save_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         }
         Err(why) => {
             if let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay {
-                edited.form.problem = Some(why);
+                edited.form.problem = Some(why.into());
             }
             Vec::new()
         }
@@ -124,7 +124,8 @@ fn ask_preview(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay else { return Vec::new() };
     match edited.read(&app.engine, now) {
         Err(why) => {
-            (edited.form.problem, edited.preview, edited.asked_for) = (Some(why), None, None);
+            (edited.form.problem, edited.preview, edited.asked_for) =
+                (Some(why.into()), None, None);
             Vec::new()
         }
         Ok(filter) => {

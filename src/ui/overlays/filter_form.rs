@@ -1,5 +1,6 @@
 //! The form in which the user creates or edits a filter: its input lines, and the filter that they describe.
 
+use backissue_core::InputFlaw;
 use chrono::{DateTime, Utc};
 
 use super::form::{Form, FormOutcome, FormRow, FormValue};
@@ -135,7 +136,7 @@ impl FilterForm {
         &self,
         engine: &Engine,
         now: DateTime<Utc>,
-    ) -> Result<EntryFilter, String> {
+    ) -> Result<EntryFilter, InputFlaw> {
         let until = self.form.text(&FilterField::Until);
         let as_before = self.before.until.filter(|at| until_text(*at, engine.zone) == until);
         let filter = EntryFilter {

@@ -1,7 +1,7 @@
 //! A form whose lines are either text inputs or choices between a few words. One line has the focus. The dialogs that edit a feed
 //! or a filter are such forms.
 
-use super::prompt::{Prompt, Typed};
+use super::prompt::{Prompt, TypedText};
 use crate::ui::keys::key::{Code, Key};
 
 /// A form with input lines. A value of type `F` identifies each line.
@@ -85,7 +85,7 @@ impl<F> Form<F> {
             | Code::End => {
                 self.problem = None;
                 let typed = self.typed_line_mut().map(|line| line.key(key));
-                debug_assert!(!matches!(typed, Some(Typed::Done | Typed::Cancelled)));
+                debug_assert!(!matches!(typed, Some(TypedText::Done | TypedText::Cancelled)));
             }
         }
         FormOutcome::Open

@@ -1,6 +1,6 @@
 //! The help: lists the keys that work in the current context, and filters this list by typed words.
 
-use super::prompt::{Prompt, PromptPurpose, Typed};
+use super::prompt::{Prompt, PromptPurpose, TypedText};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::{COMMANDS, Command, grouped};
@@ -31,9 +31,9 @@ pub fn press_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
             help.typing = false;
             return None;
         }
-        (_, Typed::More) => {}
-        (_, Typed::Done) => help.typing = false,
-        (_, Typed::Cancelled) => {
+        (_, TypedText::More) => {}
+        (_, TypedText::Done) => help.typing = false,
+        (_, TypedText::Cancelled) => {
             help.filter = Prompt::new(PromptPurpose::Help);
             help.typing = false;
         }

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use crate::engine::entries::ahead::{self, Ahead, AheadPart};
+use crate::engine::entries::ahead;
+use crate::engine::entries::ahead_work::{Ahead, AheadPart};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::poll_stage::PollStage;

@@ -74,7 +74,7 @@ pub enum PromptPurpose {
 
 /// The state of an input line after a key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Typed {
+pub enum TypedText {
     /// The user is still typing.
     More,
     /// The user has finished the line.
@@ -140,11 +140,11 @@ impl Prompt {
     }
 
     /// Handles a key in the input line.
-    pub fn key(&mut self, key: Key) -> Typed {
+    pub fn key(&mut self, key: Key) -> TypedText {
         match key {
-            Key { code: Code::Enter, .. } => return Typed::Done,
+            Key { code: Code::Enter, .. } => return TypedText::Done,
             Key { code: Code::Esc, .. } | Key { code: Code::Char('c'), ctrl: true } => {
-                return Typed::Cancelled;
+                return TypedText::Cancelled;
             }
             Key { code: Code::Char('u'), ctrl: true } => self.cut(0, self.cursor),
             Key { code: Code::Char('w'), ctrl: true }
@@ -165,7 +165,7 @@ impl Prompt {
             Key { code: Code::Delete, .. } => self.cut(self.cursor, self.following()),
             Key { code: Code::Char(char), ctrl: false } => {
                 self.insert(char.encode_utf8(&mut [0; 4]));
-                return Typed::More;
+                return TypedText::More;
             }
             Key {
                 code:
@@ -183,7 +183,7 @@ impl Prompt {
             } => {}
         }
         self.is_selected = false;
-        Typed::More
+        TypedText::More
     }
 
     fn before(&self) -> &str {
@@ -215,7 +215,7 @@ mod tests {
     fn typed(keys: &[Key]) -> (String, usize) {
         let mut prompt = Prompt::new(PromptPurpose::Add);
         for key in keys {
-            assert_eq!(prompt.key(*key), Typed::More);
+            assert_eq!(prompt.key(*key), TypedText::More);
         }
         (prompt.text, prompt.cursor)
     }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::prompt::{Prompt, PromptPurpose, Typed};
+use super::prompt::{Prompt, PromptPurpose, TypedText};
 use super::{feed_choice, hour_selection, tag_dialog};
 use crate::ui::actions::{change_marked, lists, save_entries};
 use crate::ui::app::App;
@@ -49,18 +49,18 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     }
     let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay else { return Vec::new() };
     match prompt.key(key) {
-        Typed::More => {
+        TypedText::More => {
             find_in_text::follow_line(app);
             search_pane::follow_line(app, now)
         }
-        Typed::Cancelled => {
+        TypedText::Cancelled => {
             app.ui.uncover();
             if purpose == PromptPurpose::Find {
                 find_in_text::end(app, true);
             }
             Vec::new()
         }
-        Typed::Done => finish_line(app, now),
+        TypedText::Done => finish_line(app, now),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::{Asks, Overlay, Question};
+use crate::ui::state::overlay::{AskedQuestion, Asks, Overlay};
 
 /// Number of screen lines for the reason of a problem, unless it is selected and its reason is longer.
 pub const REASON_LINES: usize = 3;
@@ -66,7 +66,7 @@ fn ask_about_account(app: &mut App, name: &str) {
     let Some(what) = account.waits.words() else { return };
     let text = format!("'{name}': {what}? y yes, n take what the server has, Esc later");
     let asks = Asks::Account(name.to_owned(), account.waits.feeds.clone());
-    app.ui.lay_over(Overlay::Question(Question { text, asks }));
+    app.ui.lay_over(Overlay::Question(AskedQuestion { text, asks }));
 }
 
 /// Dismisses the selected problem, so that it is no longer listed.

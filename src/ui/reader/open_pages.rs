@@ -10,7 +10,7 @@ use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::settings::MarkRead;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::{Asks, Overlay, Question};
+use crate::ui::state::overlay::{AskedQuestion, Asks, Overlay};
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
 
@@ -33,7 +33,7 @@ fn open_marked(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
         return Some(open_pages(app, now, pages));
     }
     let text = format!("Open {count} pages in the browser? y/n");
-    app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::OpenPages(pages) }));
+    app.ui.lay_over(Overlay::Question(AskedQuestion { text, asks: Asks::OpenPages(pages) }));
     Some(Vec::new())
 }
 

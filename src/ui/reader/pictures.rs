@@ -191,12 +191,12 @@ fn ask_picture(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffe
         return Vec::new();
     };
     let asked = match why_unsupported(&url) {
-        Some(why) => Err(why),
+        Some(why) => Err(why.into()),
         None => app.try_ask(now, Request::FetchPicture { key, url: url.clone() }),
     };
     let (standing, effects) = match asked {
         Ok(effects) => (PictureState::Asked, effects),
-        Err(why) => (PictureState::Failed(why), Vec::new()),
+        Err(why) => (PictureState::Failed(why.into()), Vec::new()),
     };
     app.ui.pictures.standings.insert(url, standing);
     effects

@@ -21,7 +21,7 @@ pub enum Overlay {
     /// A pending lookup of a typed address. The number is the ID of the addition (the pending subscription).
     Looking(u32),
     /// A question that the user confirms with `y`.
-    Question(Question),
+    Question(AskedQuestion),
     /// The polling plan of a feed.
     Plan(Box<PlanPane>),
     /// The timetable, with the coming polls of all feeds.
@@ -93,7 +93,7 @@ pub enum ListOf {
 
 /// A question in the bottom line: `y` confirms the action, `n` and Esc cancel it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct AskedQuestion {
     /// Text of the question.
     pub text: String,
     /// Action that is performed if the user confirms it.

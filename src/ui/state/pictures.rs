@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics};
+use backissue_core::InputFlaw;
 use backissue_core::history::EntryKey;
 
 /// The pictures of the open entry.
@@ -78,12 +79,12 @@ impl Pictures {
     pub(in crate::ui) fn take_fetched(
         &mut self,
         url: String,
-        bytes: Result<Arc<Vec<u8>>, String>,
+        bytes: Result<Arc<Vec<u8>>, InputFlaw>,
     ) -> Option<PictureWork> {
         match bytes {
             Ok(bytes) => Some(PictureWork::Keep(url, bytes)),
             Err(why) => {
-                self.standings.insert(url, PictureState::Failed(why));
+                self.standings.insert(url, PictureState::Failed(why.into()));
                 None
             }
         }

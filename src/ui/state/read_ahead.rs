@@ -5,7 +5,7 @@ use backissue_core::history::{EntryKey, FeedKey};
 
 /// Entries requested in advance: the next entry in the list, and the next unread entry.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Ahead {
+pub struct ReadAhead {
     /// Requested entries. `None` means that the entry has not arrived yet.
     pub(in crate::ui) entries: Vec<(EntryKey, Option<Box<LoadedEntry>>)>,
 }
@@ -21,7 +21,7 @@ pub enum AheadEntry {
     Unknown,
 }
 
-impl Ahead {
+impl ReadAhead {
     /// Removes an entry because the user opens it, and returns it if it has arrived.
     pub fn take(&mut self, key: EntryKey) -> AheadEntry {
         let Some(place) = self.entries.iter().position(|(asked, _)| *asked == key) else {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::external_run::RunPurpose;
-use crate::ui::keys::own_commands::Step;
+use crate::ui::keys::own_commands::KeyStep;
 use backissue_core::history::EntryKey;
 
 /// An own command whose program is running, or waits for its entry.
@@ -17,7 +17,7 @@ pub struct RunningSequence {
     /// The entry for which the program runs.
     pub(in crate::ui) entry: EntryKey,
     /// The steps after it.
-    pub(in crate::ui) rest: VecDeque<Step>,
+    pub(in crate::ui) rest: VecDeque<KeyStep>,
 }
 
 /// An external command that starts when an entry has been read from the store.

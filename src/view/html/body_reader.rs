@@ -1,10 +1,10 @@
 //! Parses the tags of an entry's body into blocks.
 
-use super::elements::{Format, HtmlElement, ListKind, TablePart, element};
+use super::elements::{Format, HtmlElement, HtmlList, TablePart, element};
 use super::flow::{Flow, Spaces};
 use super::language::Language;
 use super::links::NumberedLinks;
-use super::model::{Align, Block, Direction, ImageTarget, Role, Table};
+use super::model::{Align, Block, HtmlTable, ImageTarget, Role, TextDirection};
 use super::open_containers::{Container, ContainerContents, Numbering, OpenContainers};
 use super::tags::{self, Nested, cell, has_inside, is_hidden, is_line_number, number};
 use backissue_core::feed::content::markup::{Piece, Tag, walk_markup};
@@ -79,7 +79,7 @@ pub(super) struct BodyReader {
     /// Number of links before the current one, which is forgotten if it is only the anchor of a heading.
     links_before: usize,
     /// Elements whose style shows spaces in another way or states a direction, with the state before them.
-    styled: Vec<(Nested, Spaces, Direction)>,
+    styled: Vec<(Nested, Spaces, TextDirection)>,
 }
 
 /// Maximum number of open elements whose `white-space` or direction is respected.
@@ -488,7 +488,10 @@ impl BodyReader {
             TablePart::Whole => {
                 let role = tag.attribute("role").unwrap_or_default();
                 let layout_only = matches!(role, "presentation" | "none");
-                self.enter(ContainerContents::Table(Table { layout_only, ..Table::default() }));
+                self.enter(ContainerContents::Table(HtmlTable {
+                    layout_only,
+                    ..HtmlTable::default()
+                }));
             }
             TablePart::Caption if in_table => {
                 self.enter(ContainerContents::TableCaption);
@@ -660,7 +663,7 @@ impl BodyReader {
     fn item(&mut self, value: Option<i64>) {
         self.leave(Container::Item);
         if !self.frames.is_open(Container::List) {
-            let kind = ListKind::Bullets;
+            let kind = HtmlList::Bullets;
             let numbering = Numbering::new(kind, None, false, '1', 0);
             self.enter(ContainerContents::List { numbering, items: Vec::new() });
         }

@@ -13,7 +13,7 @@ pub(super) enum HtmlElement {
     /// `summary`.
     Summary,
     Quote,
-    List(ListKind),
+    List(HtmlList),
     /// `dl`.
     Definitions,
     Item,
@@ -40,7 +40,7 @@ pub(super) enum HtmlElement {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ListKind {
+pub(super) enum HtmlList {
     Bullets,
     Numbers,
 }
@@ -109,8 +109,8 @@ const ELEMENTS: &[(&str, HtmlElement)] = &[
     ),
     ("td", HtmlElement::Table(TablePart::Cell)),
     ("tr", HtmlElement::Table(TablePart::Row)),
-    ("ul menu dir", HtmlElement::List(ListKind::Bullets)),
-    ("ol", HtmlElement::List(ListKind::Numbers)),
+    ("ul menu dir", HtmlElement::List(HtmlList::Bullets)),
+    ("ol", HtmlElement::List(HtmlList::Numbers)),
     ("blockquote", HtmlElement::Quote),
     ("pre listing xmp", HtmlElement::Preformatted),
     ("h1", HtmlElement::Heading(1)),

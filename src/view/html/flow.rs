@@ -3,7 +3,7 @@
 use super::elements::Format;
 use super::language::Language;
 use super::links::{NumberedLinks, bare_urls};
-use super::model::{Direction, Look, Role, Style, TextRun};
+use super::model::{Look, Role, Style, TextDirection, TextRun};
 use backissue_core::feed::characters::{FlagTags, Shift, is_hidden};
 
 /// The format of the text that follows, as set by the open elements.
@@ -13,7 +13,7 @@ pub(super) struct TextState {
     pub heading: Option<u8>,
     pub caption: bool,
     pub spaces: Spaces,
-    pub direction: Direction,
+    pub direction: TextDirection,
     /// Programming language of preformatted text. `None` if it is unknown.
     pub language: Option<Language>,
     link: Option<OpenLink>,

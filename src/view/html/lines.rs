@@ -1,6 +1,6 @@
 //! Lays out blocks as lines, with indents, list markers, bars and blank lines.
 
-use super::model::{Block, Column, Direction, Item, Look, Role, Slide, StyledLine, TextRun};
+use super::model::{Block, Column, Item, Look, Role, Slide, StyledLine, TextDirection, TextRun};
 use super::table::{line_cells, table};
 use super::wrap::{cells, extent, keep, reads_leftwards, wrap};
 
@@ -93,7 +93,7 @@ fn is_caption(block: &Block) -> bool {
 }
 
 /// Lays out running text. Right-to-left text is aligned to the right.
-fn text(runs: &[TextRun], direction: Direction, width: usize) -> Vec<StyledLine> {
+fn text(runs: &[TextRun], direction: TextDirection, width: usize) -> Vec<StyledLine> {
     let mut lines = wrap(runs, width);
     if is_leftward(runs, direction) {
         for line in &mut lines {
@@ -105,11 +105,11 @@ fn text(runs: &[TextRun], direction: Direction, width: usize) -> Vec<StyledLine>
     lines
 }
 
-fn is_leftward(runs: &[TextRun], direction: Direction) -> bool {
+fn is_leftward(runs: &[TextRun], direction: TextDirection) -> bool {
     match direction {
-        Direction::Auto => reads_leftwards(runs),
-        Direction::Rightward => false,
-        Direction::Leftward => true,
+        TextDirection::Auto => reads_leftwards(runs),
+        TextDirection::Rightward => false,
+        TextDirection::Leftward => true,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::images::file_name_of;
-use super::model::{Block, Cell, Item, Role, Table, TextRun};
+use super::model::{Block, Cell, HtmlTable, Item, Role, TextRun};
 use super::render::read_body;
 use crate::ui::reader::lines::{ImageTarget, LinkTarget};
 
@@ -92,7 +92,7 @@ impl MarkdownWriter<'_> {
     }
 
     /// Returns a table as rows if its cells are single lines, else the contents of its cells one by one.
-    fn table(&self, table: &Table) -> Vec<String> {
+    fn table(&self, table: &HtmlTable) -> Vec<String> {
         let is_plain = |cell: &Cell| {
             cell.columns <= 1
                 && cell.rows <= 1

@@ -67,7 +67,7 @@ pub(super) struct TextRun {
 
 /// The direction of a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum TextDirection {
     /// The first letter decides.
     #[default]
     Auto,
@@ -83,7 +83,7 @@ pub(super) enum Block {
     Text {
         runs: Vec<TextRun>,
         loose: bool,
-        direction: Direction,
+        direction: TextDirection,
     },
     Preformatted {
         runs: Vec<TextRun>,
@@ -95,7 +95,7 @@ pub(super) enum Block {
     /// Indented blocks, such as a definition in a `dl`.
     Indented(Vec<Self>),
     List(Vec<Item>),
-    Table(Table),
+    Table(HtmlTable),
 }
 
 /// An item of a list.
@@ -108,7 +108,7 @@ pub(super) struct Item {
 
 /// A table as written in the markup: rows of cells that can span several rows or columns.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct HtmlTable {
     pub rows: Vec<Vec<Cell>>,
     /// `true` if the table is only used to arrange its contents (`role=presentation`).
     pub layout_only: bool,

@@ -1,8 +1,8 @@
 //! The containers (lists, items, quotations, tables) that are open while markup is parsed.
 
-use super::elements::ListKind;
+use super::elements::HtmlList;
 use super::flow::TextState;
-use super::model::{Align, Block, Cell, Item, Table};
+use super::model::{Align, Block, Cell, HtmlTable, Item};
 
 /// Maximum nesting depth of containers. The contents of more deeply nested containers are added to the innermost allowed one.
 const FRAMES_MAX: usize = 64;
@@ -54,7 +54,7 @@ pub(super) enum ContainerContents {
     Definition,
     List { numbering: Numbering, items: Vec<Item> },
     Item { marker: String },
-    Table(Table),
+    Table(HtmlTable),
     TableCaption,
     Row(Vec<Cell>),
     Cell { header: bool, columns: usize, rows: usize, align: Align },
@@ -266,19 +266,19 @@ impl Numbering {
     /// Determines how the items of a list are marked. `form` is the `type` attribute of an `ol`; `depth` is the number of enclosing
     /// lists.
     pub(super) fn new(
-        kind: ListKind,
+        kind: HtmlList,
         start: Option<i64>,
         reversed: bool,
         form: char,
         depth: usize,
     ) -> Self {
         match kind {
-            ListKind::Bullets => Self::Bullet(match depth % 3 {
+            HtmlList::Bullets => Self::Bullet(match depth % 3 {
                 0 => "•",
                 1 => "◦",
                 _ => "–",
             }),
-            ListKind::Numbers => {
+            HtmlList::Numbers => {
                 let next = start.unwrap_or(1).clamp(-NUMBER_MAX, NUMBER_MAX);
                 let stated = (reversed && start.is_none()).then(Vec::new);
                 Self::Number { next, step: if reversed { -1 } else { 1 }, form, stated }

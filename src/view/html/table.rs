@@ -2,7 +2,7 @@
 //! only arrange their contents are laid out as text.
 
 use super::lines::{blocks_extent, horizontal_rule, lay_out, sliding};
-use super::model::{Align, Block, Cell, Column, Item, Look, Role, Style, StyledLine, Table};
+use super::model::{Align, Block, Cell, Column, HtmlTable, Item, Look, Role, Style, StyledLine};
 use super::table_grid::Grid;
 use super::wrap::cells;
 
@@ -19,7 +19,7 @@ const SENTENCE_CELLS: usize = 28;
 const WORD_CELLS_MAX: usize = 16;
 
 /// Lays out a table.
-pub(super) fn table(written: &Table, column: Column) -> Vec<StyledLine> {
+pub(super) fn table(written: &HtmlTable, column: Column) -> Vec<StyledLine> {
     let width = column.width;
     let columns = written.rows.iter().map(Vec::len).max().unwrap_or_default();
     let filled = written.rows.iter().flatten().filter(|cell| !cell.blocks.is_empty()).count();
@@ -41,7 +41,7 @@ pub(super) fn table(written: &Table, column: Column) -> Vec<StyledLine> {
 }
 
 /// Checks whether any cell contains a table. If so, the outer table only arranges its contents.
-fn holds_table(table: &Table) -> bool {
+fn holds_table(table: &HtmlTable) -> bool {
     fn in_blocks(blocks: &[Block]) -> bool {
         blocks.iter().any(|block| match block {
             Block::Table(_) => true,
@@ -54,7 +54,7 @@ fn holds_table(table: &Table) -> bool {
 }
 
 /// Lays out the contents of the cells one below another, without borders.
-fn as_text(table: &Table, column: Column) -> Vec<StyledLine> {
+fn as_text(table: &HtmlTable, column: Column) -> Vec<StyledLine> {
     let mut lines: Vec<StyledLine> = Vec::new();
     let mut long_before = false;
     for cell in table.rows.iter().flatten() {
@@ -73,7 +73,7 @@ fn as_text(table: &Table, column: Column) -> Vec<StyledLine> {
 }
 
 /// Lays out each row of a table as lines of the form `heading: cell`, with horizontal rules between the rows.
-fn row_by_row(table: &Table, headers: usize, width: usize) -> Vec<StyledLine> {
+fn row_by_row(table: &HtmlTable, headers: usize, width: usize) -> Vec<StyledLine> {
     let headings: Vec<String> = match table.rows.first() {
         Some(row) if headers > 0 => row.iter().map(heading).collect(),
         Some(_) | None => Vec::new(),

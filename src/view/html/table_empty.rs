@@ -1,12 +1,12 @@
 //! Removes rows and columns of a table that only make room, and the numbers beside lines of code.
 
-use super::model::{Align, Block, Cell, Table};
+use super::model::{Align, Block, Cell, HtmlTable};
 use super::table_grid::Grid;
 
 /// A cell of the table that remains: its number among the cells of the whole table (`None` for a missing cell), and its span.
 type KeptCell = (Option<usize>, usize, usize);
 
-impl Table {
+impl HtmlTable {
     /// Removes rows and columns without any text. A table that then has one column is laid out as text.
     pub(super) fn drop_empty(&mut self) {
         self.drop_line_numbers();

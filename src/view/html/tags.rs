@@ -1,7 +1,7 @@
 //! Parses the attributes of single HTML tags, and finds the end tag of an element.
 
 use super::flow::Spaces;
-use super::model::{Align, Direction};
+use super::model::{Align, TextDirection};
 use super::open_containers::ContainerContents;
 use backissue_core::feed::content::html_names::is_void;
 use backissue_core::feed::content::markup::Tag;
@@ -73,12 +73,12 @@ pub(super) fn spaces(tag: &Tag) -> Option<Spaces> {
 }
 
 /// Returns the direction that an element declares for its text.
-pub(super) fn direction(tag: &Tag) -> Option<Direction> {
+pub(super) fn direction(tag: &Tag) -> Option<TextDirection> {
     let stated = tag.attribute("dir").map(|dir| dir.trim().to_ascii_lowercase());
     match stated.or_else(|| style(tag, "direction"))?.as_str() {
-        "rtl" => Some(Direction::Leftward),
-        "ltr" => Some(Direction::Rightward),
-        "auto" => Some(Direction::Auto),
+        "rtl" => Some(TextDirection::Leftward),
+        "ltr" => Some(TextDirection::Rightward),
+        "auto" => Some(TextDirection::Auto),
         _ => None,
     }
 }

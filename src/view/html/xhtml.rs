@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::markdown::place_of;
-use super::model::{Block, Cell, Item, Role, Table, TextRun};
+use super::model::{Block, Cell, HtmlTable, Item, Role, TextRun};
 use super::render::read_body;
 use crate::ui::reader::lines::LinkTarget;
 use backissue_core::feed::outgoing::{escaped_attribute, escaped_text};
@@ -73,7 +73,7 @@ impl XhtmlWriter<'_> {
         });
     }
 
-    fn table(&mut self, table: &Table) {
+    fn table(&mut self, table: &HtmlTable) {
         if table.layout_only {
             for cell in table.rows.iter().flatten() {
                 self.blocks(&cell.blocks);

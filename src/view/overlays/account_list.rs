@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use ratatui::text::Line;
 
-use crate::engine::entries::account_sync::{AccountStatus, feeds_of};
+use crate::engine::entries::account_state::AccountStatus;
+use crate::engine::entries::account_sync::feeds_of;
 use crate::ui::app::App;
 use crate::ui::overlays::accounts::account_list::STATE_LINES;
 use crate::view::{cells, theme};

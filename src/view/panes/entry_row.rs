@@ -4,7 +4,6 @@ use chrono::{DateTime, Utc};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::Row;
 use crate::ui::app::App;
 use crate::ui::settings::EntryColumn;
@@ -142,7 +141,7 @@ fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static>
     let feed = Some(feed_name(app, feed)).filter(|_| !app.ui.is_list_of_one_feed());
     let also = same_articles(app, row);
     let chosen = row.key.entry().is_some_and(|key| app.ui.marked.entries.contains(&key));
-    let labels = entry_filters::labels(&app.engine, &row.ruled);
+    let labels = app.engine.filters.labels(&row.ruled);
     let labels = (!labels.is_empty()).then(|| format!("labelled {}", labels.join(" ")));
     let parts = [
         chosen.then_some("marked"),
@@ -161,7 +160,7 @@ fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static>
 /// Returns the sign of an edited entry and the labels of an entry, each with a space before it.
 fn labels(app: &App, row: &Row) -> String {
     let edited = [EDITED_SIGN].into_iter().filter(|_| row.flags.is_edited());
-    let labels = entry_filters::labels(&app.engine, &row.ruled);
+    let labels = app.engine.filters.labels(&row.ruled);
     let labels = labels.iter().map(|label| [" #", label]);
     edited.map(|sign| [" ", sign]).chain(labels).flatten().collect()
 }

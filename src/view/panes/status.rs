@@ -9,7 +9,7 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use crate::engine::backfill::walks;
 use crate::engine::downloads::progress;
-use crate::engine::entries::account_sync::SyncProgress;
+use crate::engine::entries::account_state::SyncProgress;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
 use crate::engine::politeness::host_queue::{WaitsFor, is_loopback, site_of};

@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use crate::support::rss::{NOTES, rss};
 use crate::support::scripted::png;
 use crate::support::world::World;
-use backissue::engine::entries::ahead::Ahead;
+use backissue::engine::entries::ahead_work::Ahead;
 use backissue::engine::poll::fetch::{AnswerHeaders, RequestKind};
 use backissue::engine::request::Request;
 use backissue_core::history::FeedKey;

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use backissue::engine::poll::fetch::{Answer, AnswerBody, FetchFailure, Fetched};
+use backissue::engine::poll::fetch::{AnswerBody, FetchFailure, Fetched, ServerAnswer};
 use backissue::io::http::Limits;
 use backissue::io::http::body::BodyLimits;
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
@@ -20,7 +20,7 @@ async fn fetched(limits: Limits, answer: PublisherAnswer) -> Fetched {
     fetch(limits, request(&format!("{}/f", publisher.base_url()))).await
 }
 
-async fn read(headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Answer {
+async fn read(headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> ServerAnswer {
     fetched(roomy(), answer(200, headers, body)).await.result.unwrap()
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backissue::engine::poll::fetch::{
-    Answer, AnswerBody, FetchId, FetchRequest, Fetched, Validators,
+    AnswerBody, FetchId, FetchRequest, Fetched, ServerAnswer, Validators,
 };
 use backissue::engine::settings::{NetworkSettings, Settings};
 use backissue::io::http::address_class::AddressClass;
@@ -87,11 +87,11 @@ async fn fetch_in(
     tokio::time::timeout(Duration::from_secs(20), http.fetch(request)).await.expect("it ends")
 }
 
-async fn answered(limits: Limits, request: FetchRequest) -> Answer {
+async fn answered(limits: Limits, request: FetchRequest) -> ServerAnswer {
     fetch(limits, request).await.result.unwrap()
 }
 
-fn document(answer: &Answer) -> &FeedDocument {
+fn document(answer: &ServerAnswer) -> &FeedDocument {
     match &answer.body {
         AnswerBody::Document(document) => document,
         other => panic!("no document: {other:?}"),

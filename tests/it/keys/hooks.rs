@@ -5,7 +5,7 @@ use backissue::engine::external::external_command::ExternalCommand;
 use backissue::engine::external::external_run::{RunInput, RunPurpose};
 use backissue::engine::external::run_failure::RunFailure;
 use backissue::engine::input::Input;
-use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::request::Request;
 use backissue::engine::settings::DesktopNotes;
 use backissue_core::history::FeedKey;

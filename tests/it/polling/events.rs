@@ -4,7 +4,7 @@
 use backissue::engine::backfill::history_actions::HistoryAction;
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::input::Input;
-use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::engine::store_work::Job;
 use backissue_core::history::FeedKey;

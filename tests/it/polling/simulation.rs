@@ -10,7 +10,9 @@ use backissue::engine::effect::Effect;
 use backissue::engine::feeds::chosen_settings::FeedSettings;
 use backissue::engine::feeds::subscription::{SavedSubscription, SubscriptionRecord};
 use backissue::engine::input::Input;
-use backissue::engine::poll::fetch::{Answer, AnswerBody, AnswerHeaders, FetchFailure, Fetched};
+use backissue::engine::poll::fetch::{
+    AnswerBody, AnswerHeaders, FetchFailure, Fetched, ServerAnswer,
+};
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Answer as StoreAnswer, Job, JobSubject, Stored};
@@ -227,7 +229,7 @@ impl Simulation {
         &self.kinds[feed.0 as usize % self.kinds.len()]
     }
 
-    fn result(&self, feed: FeedKey, url: String) -> Result<Answer, FetchFailure> {
+    fn result(&self, feed: FeedKey, url: String) -> Result<ServerAnswer, FetchFailure> {
         let asked = self.polls[&feed].len();
         let publisher = self.kind(feed).publisher;
         let (status, cache_control, retry_after) = match publisher {
@@ -245,7 +247,7 @@ impl Simulation {
             AnswerBody::Unread
         };
         let headers = AnswerHeaders { cache_control, retry_after, ..AnswerHeaders::default() };
-        Ok(Answer { status, url, public: true, received: self.now, headers, body })
+        Ok(ServerAnswer { status, url, public: true, received: self.now, headers, body })
     }
 }
 

@@ -6,7 +6,7 @@ use crate::support::rss::{NOTES, rss, two_feeds};
 use crate::support::world::{Scripted, World};
 use backissue::engine::entries::loaded_entry::LoadedEntry;
 use backissue::engine::input::Input;
-use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::poll::poll_results::PollOutcome;
 use backissue::engine::request::Request;
 use backissue::engine::store_work::{Answer, Job};

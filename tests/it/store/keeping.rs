@@ -4,7 +4,7 @@ use backissue::engine::entries::full_text::FullText;
 use backissue::engine::entries::loaded_entry::ReadingPosition;
 use backissue::engine::entries::rows::{ListQuery, RowsWanted, Scope, Seek, Show};
 use backissue::engine::feeds::subscription::{FeedState, SubscriptionRecord};
-use backissue::engine::moving::elsewhere::Elsewhere;
+use backissue::engine::moving::elsewhere_marks::Elsewhere;
 use backissue::engine::poll::fetch::Validators;
 use backissue::engine::poll::poll_log::POLL_LOG_LINES;
 use backissue::io::store::{Store, StoreError};

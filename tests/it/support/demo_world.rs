@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use backissue::demo::{DemoRequest, DemoSite};
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::request::Request;
 
 use super::world::{World, start};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use backissue::engine::poll::fetch::{
-    Answer, AnswerBody, AnswerHeaders, FetchFailure, FetchRequest, Fetched, Hop, RequestKind,
+    AnswerBody, AnswerHeaders, FetchFailure, FetchRequest, Fetched, Hop, RequestKind, ServerAnswer,
 };
 use backissue::io::http::article::extract_article;
 use backissue::io::http::read_body;
@@ -78,23 +78,23 @@ impl World {
             let Some(found) = self.network.get(&url).filter(|_| is_page) else { return answer };
             let kind = found.headers.content_type.as_deref().or(Some("text/html"));
             let article = extract_article(found.body.as_bytes(), &url, kind);
-            Answer { body: AnswerBody::Article(article), ..answer }
+            ServerAnswer { body: AnswerBody::Article(article), ..answer }
         });
         let result = result.map(|answer| {
             let listing = listed.and_then(|found| read_listing(found.body.as_bytes()));
             let body = listing.filter(|_| answer.status == 200).map(AnswerBody::Listing);
-            Answer { body: body.unwrap_or_else(|| answer.body.clone()), ..answer }
+            ServerAnswer { body: body.unwrap_or_else(|| answer.body.clone()), ..answer }
         });
         let result = result.map(|answer| {
             let is_picture = request.kind == RequestKind::Picture && answer.status == 200;
             let Some(found) = self.network.get(&url).filter(|_| is_picture) else { return answer };
-            Answer { body: AnswerBody::Picture(Arc::new(found.picture.clone())), ..answer }
+            ServerAnswer { body: AnswerBody::Picture(Arc::new(found.picture.clone())), ..answer }
         });
         let conditional = known.is_some();
         Fetched { started: self.now, wire_bytes: 0, hops, conditional, result }
     }
 
-    fn answered(&self, scripted: &Scripted, url: &str, sent: Option<&Vec<u8>>) -> Answer {
+    fn answered(&self, scripted: &Scripted, url: &str, sent: Option<&Vec<u8>>) -> ServerAnswer {
         let etag = scripted.etag.map(|tag| tag.as_bytes().to_vec());
         let same = etag.is_some() && sent == etag.as_ref() && !scripted.deaf;
         let status = if same { 304 } else { scripted.status };
@@ -105,7 +105,7 @@ impl World {
             AnswerBody::Unread
         };
         let headers = AnswerHeaders { etag, ..scripted.headers.clone() };
-        Answer { status, url: url.into(), public: true, received: self.now, headers, body }
+        ServerAnswer { status, url: url.into(), public: true, received: self.now, headers, body }
     }
 }
 

@@ -11,7 +11,7 @@ use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::Subscription;
 use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{AnswerHeaders, FetchRequest};
-use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::request::Request;
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;

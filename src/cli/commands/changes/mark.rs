@@ -17,6 +17,7 @@ use crate::engine::search_query::{self, is_tagged};
 use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::store::MarkPlan;
+use backissue_core::InputFlaw;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 use backissue_core::search::{Matching, RowTest, When};
 
@@ -82,7 +83,8 @@ fn find_named(
     typed: &[String],
     before: Option<DateTime<Utc>>,
 ) -> Result<Vec<EntryKey>, Failure> {
-    let named: Result<BTreeSet<EntryKey>, String> = typed.iter().map(|one| one.parse()).collect();
+    let named: Result<BTreeSet<EntryKey>, InputFlaw> =
+        typed.iter().map(|one| one.parse()).collect();
     let named = named.map_err(Failure::new)?;
     let dated = desk.look(move |store| {
         let dated = named.into_iter().map(|key| Ok((key, store.date_of(key)?)));

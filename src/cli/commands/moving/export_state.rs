@@ -9,7 +9,6 @@ use crate::cli::args::ExportArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
-use crate::engine::entries::entry_filters;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::state::Engine;
@@ -23,7 +22,7 @@ const SLICE: u32 = 256;
 
 /// Numbers of what was written, and of entries that cannot be read.
 #[derive(Debug, Default)]
-struct Written {
+struct WrittenState {
     entries: usize,
     left_out: usize,
 }
@@ -31,7 +30,7 @@ struct Written {
 /// Runs `backissue export --state`.
 pub(super) fn run(desk: &CommandContext, args: &ExportArgs) -> Result<Done, Failure> {
     let engine = desk.engine()?;
-    let mut written = Written::default();
+    let mut written = WrittenState::default();
     let path = export::write(desk, args, FileKind::State, &mut |put| {
         written = write_all(desk, &engine, put)?;
         Ok(())
@@ -48,13 +47,13 @@ fn write_all(
     desk: &CommandContext,
     engine: &Engine,
     put: &mut WritePiece<'_>,
-) -> io::Result<Written> {
+) -> io::Result<WrittenState> {
     let exported = Some(clock::now().trunc_subsecs(0));
     put(&text(&StateLine::State { version: STATE_VERSION, exported }))?;
     for feed in engine.feeds.values() {
         put(&text(&StateLine::Feed(feed_line(feed))))?;
     }
-    let mut written = Written::default();
+    let mut written = WrittenState::default();
     for feed in engine.feeds.values() {
         let key = feed.key;
         let end = feed.counters.next_seq;
@@ -89,7 +88,7 @@ fn feed_line(feed: &Subscription) -> StateFeed {
 }
 
 fn entry_line(engine: &Engine, feed: &Subscription, entry: &LoadedEntry) -> StateEntry {
-    let labels = entry_filters::labels(engine, &entry.ruled);
+    let labels = engine.filters.labels(&entry.ruled);
     let line = StateEntry::new(&feed.record.url, &entry.kept, entry.flags, labels);
     let content = entry.feed_text().filter(|_| line.is_kept()).map(str::to_owned);
     StateEntry { content, ..line }

@@ -3,11 +3,9 @@
 
 use crate::cli::context::CommandContext;
 use crate::engine::moving::forecast::Count;
-use crate::engine::moving::move_in::MovedFilter;
 use crate::ui::keys::newsboat_bindings::{quoted, translate, with_link};
 use backissue_core::feed::text::counted_words;
-use backissue_core::filters::Action;
-use backissue_core::other_readers::library::{MovedRule, RuleEffect};
+use backissue_core::other_readers::library::MovedFilter;
 use backissue_core::other_readers::newsboat_config::NewsboatConfig;
 
 /// What became of a configuration of newsboat.
@@ -63,15 +61,7 @@ impl ConfigTaken {
             taken.lines.push("[keys]".to_owned());
             taken.lines.extend(keys.lines);
         }
-        let filter = |rule: MovedRule| MovedFilter {
-            action: match rule.effect {
-                RuleEffect::Hide => Action::Hide,
-                RuleEffect::Label(label) => Action::Label(label),
-            },
-            feed: rule.feed,
-            query: rule.query,
-        };
-        taken.filters = config.rules.into_iter().map(filter).collect();
+        taken.filters = config.rules;
         taken.searches = config.searches;
         taken.others = config.others;
         taken

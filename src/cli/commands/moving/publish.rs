@@ -37,7 +37,7 @@ type Read = BTreeMap<u32, (KeptEntry, Option<EntryBody>)>;
 
 /// Numbers of what was written.
 #[derive(Debug, Default)]
-struct Written {
+struct WrittenFeeds {
     documents: usize,
     changed: usize,
     entries: usize,
@@ -122,8 +122,8 @@ struct Publication<'a> {
 }
 
 impl Publication<'_> {
-    fn write(&self, feed: &Subscription) -> Result<Written, Failure> {
-        let mut written = Written::default();
+    fn write(&self, feed: &Subscription) -> Result<WrittenFeeds, Failure> {
+        let mut written = WrittenFeeds::default();
         let history = self.outline(feed, &mut written)?;
         self.refuse_other_feed()?;
         let plans = DocumentPlan::all(&history, self.args.archives, clock::now());
@@ -146,7 +146,7 @@ impl Publication<'_> {
     fn outline(
         &self,
         feed: &Subscription,
-        written: &mut Written,
+        written: &mut WrittenFeeds,
     ) -> Result<HistoryOutline, Failure> {
         let mut history = HistoryOutline::of_record(&feed.history);
         history.has_beginning |= self.args.whole;
@@ -183,7 +183,7 @@ impl Publication<'_> {
     }
 
     /// Returns the text of a document.
-    fn document(&self, plan: &DocumentPlan, written: &mut Written) -> Result<String, Failure> {
+    fn document(&self, plan: &DocumentPlan, written: &mut WrittenFeeds) -> Result<String, Failure> {
         let (mut entries, mut tombstones) = (Vec::new(), Vec::new());
         let deleted: Vec<u32> = plan.deleted.clone();
         let mut read = self.read(plan.entries.iter().chain(&deleted).copied().collect())?;
@@ -229,7 +229,7 @@ impl Publication<'_> {
         )))
     }
 
-    fn report(&self, feed: &Subscription, history: &HistoryOutline, written: &Written) {
+    fn report(&self, feed: &Subscription, history: &HistoryOutline, written: &WrittenFeeds) {
         let documents = counted_words(written.documents, "document", "documents");
         let entries = counted_words(written.entries, "entry", "entries");
         let mut parts = vec![entries, format!("{documents} ({} written)", written.changed)];

@@ -2,14 +2,14 @@
 
 use super::newsboat_config::ConfigTaken;
 use crate::cli::context::CommandContext;
-use crate::engine::moving::elsewhere::{ElsewhereNoted, MarksTaken};
+use crate::engine::moving::elsewhere_marks::{ElsewhereNoted, MarksTaken};
 use crate::engine::moving::forecast::{Count, Forecast};
 
 /// What is said about parts that were listed before the table.
 const NAMED: &str = "the others are named above";
 
 /// A row of the table.
-struct Row {
+struct ReportRow {
     what: &'static str,
     count: Count,
     note: String,
@@ -66,19 +66,19 @@ pub(super) fn print(
     let added = noted.map_or(0, |noted| noted.added);
     let starred = marks(all.starred, noted.map(|noted| noted.starred), added);
     let rows = [
-        Row { what: "feeds", count: feeds, note: named(feeds, &subscribed) },
-        Row { what: "titles", count: all.titles, note: titles.to_owned() },
-        Row { what: "tags", count: all.tags, note: String::new() },
-        Row { what: "hidden feeds", count: all.hidden, note: "quiet here".to_owned() },
-        Row { what: "read entries", count: all.read, note: read },
-        Row { what: "starred entries", count: all.starred, note: starred },
-        Row { what: "labels", count: all.labels, note: String::new() },
-        Row { what: "saved searches", count: searches, note: named(searches, "") },
-        Row { what: "filters", count: filters, note: filters_note(all.filters, filters) },
-        Row { what: "keys", count: config.keys, note: named(config.keys, "printed below") },
+        ReportRow { what: "feeds", count: feeds, note: named(feeds, &subscribed) },
+        ReportRow { what: "titles", count: all.titles, note: titles.to_owned() },
+        ReportRow { what: "tags", count: all.tags, note: String::new() },
+        ReportRow { what: "hidden feeds", count: all.hidden, note: "quiet here".to_owned() },
+        ReportRow { what: "read entries", count: all.read, note: read },
+        ReportRow { what: "starred entries", count: all.starred, note: starred },
+        ReportRow { what: "labels", count: all.labels, note: String::new() },
+        ReportRow { what: "saved searches", count: searches, note: named(searches, "") },
+        ReportRow { what: "filters", count: filters, note: filters_note(all.filters, filters) },
+        ReportRow { what: "keys", count: config.keys, note: named(config.keys, "printed below") },
     ];
     desk.put(&format!("{:<15} {:>7} {:>7}", "", "found", "taken"));
-    for Row { what, count, note } in rows.iter().filter(|row| row.count.found > 0) {
+    for ReportRow { what, count, note } in rows.iter().filter(|row| row.count.found > 0) {
         let Count { found, taken } = count;
         desk.put(format!("{what:<15} {found:>7} {taken:>7}  {note}").trim_end());
     }

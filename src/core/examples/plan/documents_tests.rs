@@ -49,7 +49,11 @@ fn planned(document: &str, facts: &Value) -> Value {
     serde_json::from_str(&answer).expect("JSON")
 }
 
-fn text_of(document: &str, facts: &str, as_json: bool) -> Result<String, String> {
+fn text_of(
+    document: &str,
+    facts: &str,
+    as_json: bool,
+) -> Result<String, backissue_core::InputFlaw> {
     let read = feed::parse(document.as_bytes(), &Origin::default());
     plan_document(read.hints, &read.flaws, facts, DateTime::UNIX_EPOCH, as_json)
 }

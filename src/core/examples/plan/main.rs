@@ -23,6 +23,7 @@ mod stated_facts;
 #[cfg(test)]
 mod tests;
 
+use backissue_core::{InputFlaw, flaw};
 use std::process::ExitCode;
 
 use backissue_core::feed::{self, Flaw, Hints, Origin};
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
 }
 
 /// Returns the paths of the document and of the facts, and whether the answer is JSON.
-fn read_args(args: &[String]) -> Result<(&str, &str, bool), String> {
+fn read_args(args: &[String]) -> Result<(&str, &str, bool), InputFlaw> {
     let (mut document, mut facts, mut as_json) = (None, None, false);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -69,7 +70,7 @@ fn read_args(args: &[String]) -> Result<(&str, &str, bool), String> {
             "--document" => document = args.next(),
             "--facts" => facts = args.next(),
             "--json" => as_json = true,
-            other => return Err(format!("unknown argument '{other}'")),
+            other => return Err(flaw!("unknown argument '{other}'")),
         }
     }
     let (document, facts) =
@@ -85,7 +86,7 @@ fn plan_document(
     facts: &str,
     clock: DateTime<Utc>,
     as_json: bool,
-) -> Result<String, String> {
+) -> Result<String, InputFlaw> {
     let stated = read_facts(hints, facts, clock)?;
     let (facts, now) = (&stated.facts, stated.now);
     let mut plan = decide(facts, now, stated.u);
@@ -102,5 +103,5 @@ fn plan_document(
             fields.insert("learned".into(), learned_json(learned, facts.settings.pace));
         }
     }
-    serde_json::to_string_pretty(&answer).map_err(|error| error.to_string())
+    serde_json::to_string_pretty(&answer).map_err(|error| error.to_string().into())
 }

@@ -1,5 +1,6 @@
 //! Reads the facts about a feed that a file states as JSON.
 
+use backissue_core::{InputFlaw, flaw};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -57,7 +58,7 @@ pub(crate) fn read_facts(
     hints: Hints,
     text: &str,
     clock: DateTime<Utc>,
-) -> Result<StatedFacts, String> {
+) -> Result<StatedFacts, InputFlaw> {
     let unreadable = |error| format!("the facts cannot be read: {error}");
     let object: Map<String, Value> = serde_json::from_str(text).map_err(unreadable)?;
     let stated: FactsText = serde_json::from_value(Value::Object(object)).map_err(unreadable)?;
@@ -78,7 +79,7 @@ pub(crate) fn read_facts(
     Ok(StatedFacts { facts, now, u: stated.u.unwrap_or(0.0) })
 }
 
-fn settings(stated: &FactsText) -> Result<ScheduleSettings, String> {
+fn settings(stated: &FactsText) -> Result<ScheduleSettings, InputFlaw> {
     let defaults = ScheduleSettings::default();
     let or = |name, minutes: Option<f64>, default: u32| {
         minutes.map_or(Ok(default), |minutes| seconds_of(name, minutes))
@@ -97,9 +98,9 @@ fn settings(stated: &FactsText) -> Result<ScheduleSettings, String> {
 }
 
 /// Converts minutes, possibly fractional, to seconds. More than 366 days count as 366 days.
-fn seconds_of(name: &str, minutes: f64) -> Result<u32, String> {
+fn seconds_of(name: &str, minutes: f64) -> Result<u32, InputFlaw> {
     if !(minutes.is_finite() && minutes >= 0.0) {
-        return Err(format!("{name} must be a number of minutes, 0 or more, but is {minutes}"));
+        return Err(flaw!("{name} must be a number of minutes, 0 or more, but is {minutes}"));
     }
     let longest = f64::from(INTERVAL_MINUTES_MAX) * 60.0;
     #[expect(clippy::cast_possible_truncation, reason = "limited to 366 days")]
@@ -110,7 +111,7 @@ fn seconds_of(name: &str, minutes: f64) -> Result<u32, String> {
 
 /// Reads the `learned` field: an interval in minutes, an object with `interval_minutes`, or an object with the `publications` to
 /// learn from.
-fn learned(value: &Value, facts: &Facts, now: DateTime<Utc>) -> Result<Option<Learned>, String> {
+fn learned(value: &Value, facts: &Facts, now: DateTime<Utc>) -> Result<Option<Learned>, InputFlaw> {
     if value.is_null() {
         return Ok(None);
     }
@@ -131,7 +132,7 @@ fn learned_from(
     since: Option<&Value>,
     facts: &Facts,
     now: DateTime<Utc>,
-) -> Result<Learned, String> {
+) -> Result<Learned, InputFlaw> {
     let wrong =
         "publications and since must be minutes since 1970 or times like 2026-03-02T10:00:00Z";
     let minutes = stated.as_array().and_then(|times| {

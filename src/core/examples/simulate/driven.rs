@@ -5,6 +5,7 @@
 //! entries of the first document, then `fetch` with the new entries of each fetch. The response to `start` and to
 //! `fetch` is `{"next": minute}`. The response to `end` is `{}`.
 
+use backissue_core::InputFlaw;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::json;
@@ -55,7 +56,7 @@ pub(crate) struct Driven {
 
 impl Driven {
     /// Returns the line to send in response to a line of input. The error is a phrase that describes the problem.
-    pub(crate) fn answer(&mut self, line: &str) -> Result<String, String> {
+    pub(crate) fn answer(&mut self, line: &str) -> Result<String, InputFlaw> {
         let ask: Ask = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let next = match ask {
             Ask::End => {

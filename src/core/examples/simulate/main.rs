@@ -6,6 +6,7 @@
 
 mod driven;
 
+use backissue_core::InputFlaw;
 use std::io::{self, BufRead, Read, Write};
 use std::process::ExitCode;
 
@@ -29,7 +30,7 @@ fn main() -> ExitCode {
 }
 
 /// Answers the requests that another program writes, one per line, until the input ends.
-fn answer_driver(mut lines: impl BufRead, mut answers: impl Write) -> Result<(), String> {
+fn answer_driver(mut lines: impl BufRead, mut answers: impl Write) -> Result<(), InputFlaw> {
     let mut driven = Driven::default();
     for number in 1_u64.. {
         let mut line = Vec::new();
@@ -73,6 +74,6 @@ mod tests {
             assert!((15..=240).contains(&gap), "{place}: {gap}");
         }
         let why = answer_driver(&b"{\"op\":\"fetch\",\"now\":5}\n"[..], io::sink());
-        assert_eq!(why, Err("line 1 of standard input: a fetch before a start".to_owned()));
+        assert_eq!(why, Err("line 1 of standard input: a fetch before a start".into()));
     }
 }

@@ -107,16 +107,8 @@ impl Gap {
     fn cause(&self, archive: &str) -> String {
         match &self.reason {
             Reason::Status(status) => format!("archive {archive} answered {status}"),
-            // `why` already begins with the verb if the server answered with an unexpected status.
-            Reason::Unanswered(why) if why.starts_with("answered ") => {
-                format!("archive {archive} {why}")
-            }
             Reason::Unanswered(why) => format!("archive {archive} did not answer: {why}"),
-            Reason::Blocked(why) => {
-                // The network layer's message already begins with the words "not requested".
-                let why = why.strip_prefix("not requested: ").unwrap_or(why);
-                format!("archive {archive} was not requested: {why}")
-            }
+            Reason::Blocked(why) => format!("archive {archive} was not requested: {why}"),
             Reason::TooLarge(why) => format!("archive {archive} is too large: {why}"),
             Reason::Unreadable(why) => format!("archive {archive} could not be read: {why}"),
             Reason::Loop => format!("the chain of archives loops at {archive}"),

@@ -37,9 +37,9 @@ fn each_reason_has_its_kind_and_its_line() {
             format!("entries before 2026-02-10 missing: archive {URL} answered 403"),
         ),
         (
-            Reason::Unanswered("answered 304 Not Modified".into()),
+            Reason::Status(304),
             GapKind::Unavailable,
-            format!("entries before 2026-02-10 missing: archive {URL} answered 304 Not Modified"),
+            format!("entries before 2026-02-10 missing: archive {URL} answered 304"),
         ),
         (
             Reason::Unreadable("it breaks off".into()),

@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::flaw;
+use crate::words::InputFlaw;
+
 /// Identifies a subscription. A key is never reused for another feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -33,14 +36,14 @@ impl fmt::Display for EntryKey {
 }
 
 impl FromStr for EntryKey {
-    type Err = String;
+    type Err = InputFlaw;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parts = text.trim().split_once('.');
         let numbers = parts.and_then(|(feed, seq)| Some((feed.parse().ok()?, seq.parse().ok()?)));
         match numbers {
             Some((feed, seq)) => Ok(Self { feed: FeedKey(feed), seq }),
-            None => Err(format!(
+            None => Err(flaw!(
                 "'{text}' is not an entry number: use a number like 12.305, as listed by 'backissue entries'"
             )),
         }

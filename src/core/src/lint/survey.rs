@@ -238,7 +238,6 @@ fn explain_end(gap: &Gap, findings: &mut Findings) {
     let (rule, part): (_, &dyn Display) = match &gap.reason {
         Reason::Status(404 | 410) if gap.edge.stated_missing => (table::STATED_MISSING, &""),
         Reason::Status(status) => (table::ARCHIVE_REFUSED, status),
-        Reason::Unanswered(why) if why.starts_with("answered ") => (table::ARCHIVE_FAILED, why),
         Reason::Unanswered(why) => (table::NO_ANSWER, why),
         Reason::Blocked(why) => (table::UNFOLLOWED, why),
         Reason::TooLarge(why) => (table::ARCHIVE_TOO_LARGE, why),

@@ -197,7 +197,6 @@ rules! {
     [Archives "prev-archive" "make the archive available at the linked address, or link to the next older one that exists"]
     STATED_MISSING Note "the publisher states that this archive is missing: readers show a gap";
     ARCHIVE_REFUSED Error "the archive answered {0}: readers cannot get it or anything older";
-    ARCHIVE_FAILED Error "the archive {0}";
     NO_ANSWER Error "the archive did not answer: {0}";
     UNFOLLOWED Error "readers do not follow the link: {0}";
     ARCHIVE_TOO_LARGE Error "the archive is too large ({0}): split it into several";

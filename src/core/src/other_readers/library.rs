@@ -3,6 +3,7 @@
 use super::elsewhere::KnownEntries;
 use super::newsboat_config::NewsboatConfig;
 use crate::feed::opml::subscription_list::Opml;
+use crate::filters::Action;
 
 /// What was found in the files of another reader.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,20 +20,11 @@ pub struct Library {
 
 /// A filter of another reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MovedRule {
+pub struct MovedFilter {
     /// What the filter does.
-    pub effect: RuleEffect,
+    pub action: Action,
     /// Address of the feed to which the filter is limited.
     pub feed: Option<String>,
     /// Query that entries must meet.
     pub query: String,
-}
-
-/// What a filter of another reader does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RuleEffect {
-    /// It hides the entry.
-    Hide,
-    /// It gives the entry this label.
-    Label(String),
 }

@@ -1,8 +1,9 @@
 //! Reads newsboat's `config`: its killfile, its highlights and named filters become filters and searches here, and its key bindings
 //! are listed for `ui`, which knows the keys.
 
-use super::library::{MovedRule, RuleEffect};
+use super::library::MovedFilter;
 use crate::feed::text::one_line;
+use crate::filters::Action;
 use crate::search::translate_newsboat;
 use crate::{InputFlaw, flaw};
 
@@ -15,7 +16,7 @@ const LINES_MAX: usize = 10_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewsboatConfig {
     /// The killfile, as filters that hide, and the highlights, as labels.
-    pub rules: Vec<MovedRule>,
+    pub rules: Vec<MovedFilter>,
     /// Named filters, as the names and queries of saved searches.
     pub searches: Vec<(String, String)>,
     /// Key bindings and macros.
@@ -138,17 +139,17 @@ fn read_setting(
     match (setting, values) {
         ("ignore-article", [feed, expression]) => {
             let (feed, query) = killed(feed, translate_newsboat(expression)?)?;
-            read.rules.push(MovedRule { effect: RuleEffect::Hide, feed, query });
+            read.rules.push(MovedFilter { action: Action::Hide, feed, query });
         }
         ("highlight-article", [expression, colours @ ..]) => {
             let query = translate_newsboat(expression)?;
-            let effect = RuleEffect::Label(label(colours));
-            read.rules.push(MovedRule { effect, feed: None, query });
+            let action = Action::Label(label(colours));
+            read.rules.push(MovedFilter { action, feed: None, query });
         }
         ("highlight", [target, expression, colours @ ..]) => {
             let query = highlighted(target, expression)?;
-            let effect = RuleEffect::Label(label(colours));
-            read.rules.push(MovedRule { effect, feed: None, query });
+            let action = Action::Label(label(colours));
+            read.rules.push(MovedFilter { action, feed: None, query });
         }
         ("highlight-feed", _) => return Err("feeds have no labels here".into()),
         ("define-filter", [name, expression]) => {
@@ -253,13 +254,13 @@ mod tests {
             color background default default
             "#,
         );
-        let hide = |feed: Option<&str>, query: &str| MovedRule {
-            effect: RuleEffect::Hide,
+        let hide = |feed: Option<&str>, query: &str| MovedFilter {
+            action: Action::Hide,
             feed: feed.map(str::to_owned),
             query: query.into(),
         };
-        let label = |label: &str, query: &str| MovedRule {
-            effect: RuleEffect::Label(label.into()),
+        let label = |label: &str, query: &str| MovedFilter {
+            action: Action::Label(label.into()),
             feed: None,
             query: query.into(),
         };

@@ -71,7 +71,7 @@ pub(in crate::io::search) struct Segment {
     pub(super) body_bytes: u64,
     /// Checksum of each block of the body.
     pub(super) checksums: Vec<u32>,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<TermGroup>,
     /// The first terms of all groups.
     first_terms: Vec<u8>,
     entries: Vec<IndexedEntry>,
@@ -79,7 +79,7 @@ pub(in crate::io::search) struct Segment {
 
 /// A group of terms: where its first term is, and where it begins.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Group {
+pub(super) struct TermGroup {
     first_from: usize,
     first_to: usize,
     /// Offset and size of its terms in the body.
@@ -137,7 +137,7 @@ impl Segment {
             let terms_bytes = take_varint(&mut bytes)?;
             let first_from = self.first_terms.len();
             self.first_terms.extend_from_slice(first);
-            let group = Group {
+            let group = TermGroup {
                 first_from,
                 first_to: self.first_terms.len(),
                 terms_at,
@@ -154,7 +154,7 @@ impl Segment {
         (terms_at == self.body_bytes && lists_at == self.lists_bytes).then_some(())
     }
 
-    pub(super) fn first_of(&self, group: &Group) -> &[u8] {
+    pub(super) fn first_of(&self, group: &TermGroup) -> &[u8] {
         self.first_terms.get(group.first_from..group.first_to).unwrap_or_default()
     }
 

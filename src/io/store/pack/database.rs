@@ -15,7 +15,7 @@ use sled::{Db, Mode};
 use super::frame::{CHANGE, FrameBuilder};
 use super::pack_file::{Pack, Scanned};
 use super::pack_place::PackPlace;
-use super::table::{Batch, Stored, Table, TableName, read_at};
+use super::table::{Batch, StoredRecord, Table, TableName, read_at};
 use crate::io::private_files::create_empty_subfolder;
 use crate::io::regular_files::{open_with, sync_folder, try_again};
 use crate::io::store::error::{StoreError, catch_sled_panic};
@@ -172,10 +172,10 @@ impl Database {
         let database = Self::with(pack, index, db)?;
         catch_sled_panic(|| {
             for ((table, key), (place, length)) in places {
-                let value = if Stored::is_inline(table, length) {
-                    Stored::Inline(&read_at(&database.pack.file, place, length)?).bytes()
+                let value = if StoredRecord::is_inline(table, length) {
+                    StoredRecord::Inline(&read_at(&database.pack.file, place, length)?).bytes()
                 } else {
-                    Stored::At(place, length).bytes()
+                    StoredRecord::At(place, length).bytes()
                 };
                 database.table(table).tree.insert(key, value)?;
             }
@@ -253,7 +253,7 @@ impl Database {
                 let place = places.next().unwrap_or_default();
                 match value {
                     Some(value) => {
-                        tree.insert(key, Stored::choose(*table, value, place).bytes())?
+                        tree.insert(key, StoredRecord::choose(*table, value, place).bytes())?
                     }
                     None => tree.remove(key)?,
                 };

@@ -142,7 +142,7 @@ impl Head {
 
 /// A change in the directory of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Change<'f> {
+pub(super) struct FrameChange<'f> {
     /// Number of the table.
     pub(super) table: u8,
     pub(super) key: &'f [u8],
@@ -153,7 +153,7 @@ pub(super) struct Change<'f> {
 }
 
 /// Returns the changes in a directory.
-pub(super) fn changes(directory: &[u8]) -> impl Iterator<Item = Change<'_>> {
+pub(super) fn changes(directory: &[u8]) -> impl Iterator<Item = FrameChange<'_>> {
     let mut rest = directory;
     let mut place = (HEAD as u64).saturating_add(directory.len() as u64);
     std::iter::from_fn(move || {
@@ -166,7 +166,7 @@ pub(super) fn changes(directory: &[u8]) -> impl Iterator<Item = Change<'_>> {
         if let Some((_, length)) = value {
             place = place.saturating_add(length.into());
         }
-        Some(Change { table, key, value, sum: u32::from_le_bytes([s0, s1, s2, s3]) })
+        Some(FrameChange { table, key, value, sum: u32::from_le_bytes([s0, s1, s2, s3]) })
     })
 }
 

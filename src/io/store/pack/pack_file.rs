@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::frame::{Change, FrameBuilder, HEAD, Head, MAGIC, changes, random};
+use super::frame::{FrameBuilder, FrameChange, HEAD, Head, MAGIC, changes, random};
 use super::pack_place::SyncedEnd;
 use super::table::TableName;
 use crate::io::regular_files::open_with;
@@ -126,7 +126,7 @@ impl Pack {
     pub(super) fn scan(
         &self,
         synced: u64,
-        each: &mut dyn FnMut(Change<'_>, u64),
+        each: &mut dyn FnMut(FrameChange<'_>, u64),
     ) -> io::Result<Scanned> {
         let length = self.file.metadata()?.len();
         let synced = self.synced_at_least(length)?.max(synced);

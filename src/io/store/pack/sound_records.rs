@@ -11,7 +11,7 @@ use sled::Db;
 use super::database::{INDEX, PACK, open_noted};
 use super::pack_file::{Pack, Scanned};
 use super::rewrite::Record;
-use super::table::{Stored, TableName, read_at};
+use super::table::{StoredRecord, TableName, read_at};
 use crate::io::store::error::{StoreError, catch_sled_panic};
 use crate::io::store::sleepy_threads::SessionLength;
 
@@ -78,12 +78,14 @@ impl SoundRecords {
                 let (key, bytes) = pair?;
                 let key = (name, key.to_vec());
                 let found = self.records.get(&key).cloned();
-                let place = match Stored::read(&bytes) {
-                    Stored::Inline(value) => Some(Place::Index(value.to_vec())),
-                    Stored::At(place, length) if place.saturating_add(length.into()) <= end => {
+                let place = match StoredRecord::read(&bytes) {
+                    StoredRecord::Inline(value) => Some(Place::Index(value.to_vec())),
+                    StoredRecord::At(place, length)
+                        if place.saturating_add(length.into()) <= end =>
+                    {
                         Some(Place::Pack((place, length)))
                     }
-                    Stored::At(..) => found,
+                    StoredRecord::At(..) => found,
                 };
                 records.extend(place.map(|place| (key, place)));
             }

@@ -140,17 +140,17 @@ impl Deref for Value {
 
 /// Where a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stored<'v> {
+pub(super) enum StoredRecord<'v> {
     Inline(&'v [u8]),
     At(u64, u32),
 }
 
-impl Stored<'_> {
+impl StoredRecord<'_> {
     /// Chooses where a value is held, which is in the pack at a place.
-    pub(super) fn choose(table: TableName, value: &[u8], place: u64) -> Stored<'_> {
+    pub(super) fn choose(table: TableName, value: &[u8], place: u64) -> StoredRecord<'_> {
         match u32::try_from(value.len()) {
-            Ok(length) if !Self::is_inline(table, length) => Stored::At(place, length),
-            Ok(_) | Err(_) => Stored::Inline(value),
+            Ok(length) if !Self::is_inline(table, length) => StoredRecord::At(place, length),
+            Ok(_) | Err(_) => StoredRecord::Inline(value),
         }
     }
 
@@ -161,12 +161,12 @@ impl Stored<'_> {
     }
 
     /// Reads the bytes of the value in sled.
-    pub(super) fn read(bytes: &[u8]) -> Stored<'_> {
+    pub(super) fn read(bytes: &[u8]) -> StoredRecord<'_> {
         let (tag, rest) = bytes.split_first().unwrap_or((&INLINE, &[]));
         let place = rest.split_first_chunk::<8>().filter(|_| *tag == PLACE);
         let place = place.and_then(|(place, length)| Some((place, length.first_chunk()?)));
-        place.map_or(Stored::Inline(rest), |(place, length)| {
-            Stored::At(u64::from_le_bytes(*place), u32::from_le_bytes(*length))
+        place.map_or(StoredRecord::Inline(rest), |(place, length)| {
+            StoredRecord::At(u64::from_le_bytes(*place), u32::from_le_bytes(*length))
         })
     }
 
@@ -183,7 +183,11 @@ impl Stored<'_> {
 
 /// Reads the place of a value from its bytes in sled. Returns `None` if sled holds the value itself.
 fn place_of(bytes: &[u8]) -> Option<(u64, u32)> {
-    if let Stored::At(place, length) = Stored::read(bytes) { Some((place, length)) } else { None }
+    if let StoredRecord::At(place, length) = StoredRecord::read(bytes) {
+        Some((place, length))
+    } else {
+        None
+    }
 }
 
 /// A table. Clones read the same records; only the database writes ([`super::Database::commit`]).

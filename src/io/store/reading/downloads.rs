@@ -1,6 +1,6 @@
 //! The list of downloads, and the entries whose attached files are downloaded.
 
-use crate::engine::downloads::actions::AttachedWanted;
+use crate::engine::downloads::record::AttachedWanted;
 use crate::engine::downloads::record::Download;
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::io::codec;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::io::store::pack::{Batch, TableName};
 
+use crate::engine::entries::ahead_work::{PicturedText, TextsWanted};
 use crate::engine::entries::full_text::FullText;
-use crate::engine::entries::pictures_ahead::{PicturedText, TextsWanted};
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::change::change_id::LaterStep;
 use crate::engine::entries::filter_work::FilterChanges;
-use crate::engine::moving::elsewhere::{Elsewhere, ElsewhereNoted};
+use crate::engine::moving::elsewhere_marks::{Elsewhere, ElsewhereNoted};
 use crate::io::codec;
 use crate::io::store::applied_filters::NewHits;
 use crate::io::store::commit::CommitParts;

@@ -11,7 +11,7 @@ const DOCUMENTS_MAX: usize = 16;
 
 /// What was prepared and is not written yet. What many feeds change is written as one frame.
 #[derive(Debug, Default)]
-pub(in crate::io::store) struct Group {
+pub(in crate::io::store) struct WriteGroup {
     /// Whether what is being done may wait for the others.
     pub(super) is_open: bool,
     /// What it writes, in order.
@@ -22,7 +22,7 @@ pub(in crate::io::store) struct Group {
     pub(super) documents: usize,
 }
 
-impl Group {
+impl WriteGroup {
     /// What is being done is written at once.
     pub(in crate::io::store) const fn close(&mut self) {
         self.is_open = false;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::entries::account_sync::{FeedSync, FeedSynced};
+use crate::engine::entries::account_state::{FeedSync, FeedSynced};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::io::codec;
 use crate::io::store::commit::CommitParts;

@@ -1,6 +1,6 @@
 //! Transactions: batches for several tables, written all or none; what many polls write is written together.
 
-use super::group::Group;
+use super::group::WriteGroup;
 use crate::engine::store_work::{Job, StoreWork, Stored};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
@@ -51,7 +51,7 @@ impl Store {
 
     /// Writes what was left to it, all or none of it.
     pub fn write_group(&mut self) -> Result<(), StoreError> {
-        let Group { batches, feeds, .. } = std::mem::take(&mut self.group);
+        let WriteGroup { batches, feeds, .. } = std::mem::take(&mut self.group);
         if batches.is_empty() {
             return Ok(());
         }

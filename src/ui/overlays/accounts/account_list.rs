@@ -11,7 +11,7 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
 use crate::ui::overlays::list_panel::{self, ListKind, action};
-use crate::ui::state::overlay::{Asks, OpenList, Overlay, Question};
+use crate::ui::state::overlay::{AskedQuestion, Asks, OpenList, Overlay};
 use backissue_core::feed::text::counted_words;
 
 /// Number of screen lines for the last sync of an account.
@@ -61,7 +61,7 @@ fn ask_to_leave(app: &mut App, open: OpenList) {
     let text = format!(
         "Remove '{name}' here? k keeps its feeds as local ones, u unsubscribes from them, any other key: no.{unsent} Nothing changes on the server."
     );
-    app.ui.lay_over(Overlay::Question(Question { text, asks: Asks::LeaveAccount(name) }));
+    app.ui.lay_over(Overlay::Question(AskedQuestion { text, asks: Asks::LeaveAccount(name) }));
 }
 
 /// Syncs all accounts.
@@ -100,7 +100,7 @@ pub fn leave(app: &mut App, now: DateTime<Utc>, key: Key, name: &str) -> Vec<Scr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::entries::account_sync::{AccountStatus, Waiting};
+    use crate::engine::entries::account_state::{AccountStatus, WaitingMarks};
     use crate::engine::feeds::subscription::GivenBy;
     use crate::ui::input::ScreenInput;
     use crate::ui::keys::key_names::parse_key;
@@ -119,7 +119,7 @@ mod tests {
             place: "ann at https://rss.example/".into(),
             last: None,
             failure: None,
-            waits: Waiting::default(),
+            waits: WaitingMarks::default(),
         };
         app.engine.accounts = vec![status("home"), status("work")];
         let mut chosen = app.engine.feeds[&FIRST].record.chosen();

@@ -4,7 +4,7 @@
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::trouble::{self, Concern, Remedy};
 use backissue::engine::poll::fetch::AddressSource;
-use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::engine::settings::HistoryMode;
 use backissue_core::history::FeedKey;

@@ -91,7 +91,7 @@ fn public_page_cannot_lead_to_local_addresses() {
     let near = "https://127.0.0.1/admin";
     let mut world = World::new(120, 36);
     world.serve(TRAP, &document("now", &format!("<link rel='prev-archive' href='{near}'/>")));
-    let blocked = FetchFailure::Blocked("not requested: 127.0.0.1 is this machine".into());
+    let blocked = FetchFailure::Blocked("127.0.0.1 is this machine".into());
     world.network.insert(near.into(), Scripted { fails: Some(blocked), ..Scripted::default() });
     subscribe(&mut world, TRAP);
     world.rest();

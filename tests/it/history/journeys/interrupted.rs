@@ -2,7 +2,7 @@
 
 use backissue::engine::backfill::history_actions::HistoryAction;
 use backissue::engine::feeds::subscription::{ProposedFor, ProposedMove};
-use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;

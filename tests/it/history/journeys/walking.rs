@@ -303,7 +303,7 @@ fn failing_feed_has_no_archive_to_request() {
 #[test]
 fn disallowed_archive_is_reported_once() {
     let mut world = orchard();
-    let failure = FetchFailure::Blocked("not requested: it is an address of this machine".into());
+    let failure = FetchFailure::Blocked("it is an address of this machine".into());
     let blocked = Scripted { fails: Some(failure), ..Scripted::default() };
     world.network.insert(archive("2026-01"), blocked);
     subscribe(&mut world, &format!("{NOTES}index.atom"));

@@ -1,6 +1,6 @@
 //! Cancelling some polls, or polling without archives, does not affect polls that other requests started.
 
-use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::poll::poll_results::PollOutcome;
 use backissue::engine::request::Request;
 use backissue_core::history::FeedKey;

@@ -8,14 +8,14 @@ use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
 use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{
-    Answer, AnswerBody, AnswerHeaders, CONNECTING, FetchFailure, FetchId, FetchRequest, Fetched,
-    Hop, RequestKind,
+    AnswerBody, AnswerHeaders, CONNECTING, FetchFailure, FetchId, FetchRequest, Fetched, Hop,
+    RequestKind, ServerAnswer,
 };
 use backissue::engine::request::Request;
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Answer as StoreAnswer, Job, Stored};
-use backissue::engine::update::update;
+use backissue::engine::update::{next_wake, update};
 use backissue_core::feed::discover::page_feeds::PageLeads;
 use backissue_core::feed::{Entry, FeedDocument, FeedHead, Kind};
 use backissue_core::history::{Counters, FeedKey};
@@ -122,7 +122,7 @@ impl Simulation {
         let end = start() + TimeDelta::days(DAYS);
         self.tell(Input::Tick);
         while self.now < end {
-            let wake = self.engine.next_wake(self.now).max(self.now + TimeDelta::milliseconds(1));
+            let wake = next_wake(&self.engine, self.now).max(self.now + TimeDelta::milliseconds(1));
             match self.under_way.first_key_value().map(|(key, _)| *key) {
                 Some(key) if key.0 <= wake => {
                     self.now = key.0.max(self.now);
@@ -260,7 +260,7 @@ impl Simulation {
     }
 
     /// Records the validators and waits of an answer that the next request must respect.
-    fn observe_answer(&mut self, request: &FetchRequest, url: &str, answer: &Answer) {
+    fn observe_answer(&mut self, request: &FetchRequest, url: &str, answer: &ServerAnswer) {
         let now = self.now;
         let asked =
             |text: Option<&String>| text.and_then(|text| text.parse().ok()).map(TimeDelta::seconds);
@@ -308,7 +308,10 @@ impl Simulation {
     }
 
     /// Returns the publisher's redirects and answer for a request, chosen by the random number generator.
-    fn publisher(&mut self, request: &FetchRequest) -> (Vec<Hop>, Result<Answer, FetchFailure>) {
+    fn publisher(
+        &mut self,
+        request: &FetchRequest,
+    ) -> (Vec<Hop>, Result<ServerAnswer, FetchFailure>) {
         let mut url = request.url.clone();
         let mut hops = Vec::new();
         let number: u64 = url.rsplit('f').next().unwrap().trim_end_matches('m').parse().unwrap();
@@ -361,7 +364,7 @@ impl Simulation {
             im: (status == 226).then(|| "feed".to_owned()),
             ..AnswerHeaders::default()
         };
-        let answer = Answer { status, url, public: true, received: self.now, headers, body };
+        let answer = ServerAnswer { status, url, public: true, received: self.now, headers, body };
         (hops, Ok(answer))
     }
 

@@ -2,7 +2,7 @@
 
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::poll::manual_poll::{PollKind, PollRequest};
+use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::request::Request;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::{decide_time, plan_sentence};

@@ -1,6 +1,6 @@
 //! The observer's knowledge of a feed: the publisher's last statements that the next request must respect.
 
-use backissue::engine::poll::fetch::{Answer, FetchRequest, Fetched, RequestKind};
+use backissue::engine::poll::fetch::{FetchRequest, Fetched, RequestKind, ServerAnswer};
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 
@@ -57,7 +57,7 @@ impl Known {
     }
 
     /// Checks whether an answer proves that the publisher still serves the feed.
-    pub fn is_good(fetched: &Fetched, answer: &Answer) -> bool {
+    pub fn is_good(fetched: &Fetched, answer: &ServerAnswer) -> bool {
         match answer.status {
             200 | 226 => answer.body.feed().is_some(),
             304 => fetched.conditional,
@@ -69,7 +69,7 @@ impl Known {
     pub fn learn(
         &mut self,
         request: &FetchRequest,
-        (fetched, answer): (&Fetched, &Answer),
+        (fetched, answer): (&Fetched, &ServerAnswer),
         (waits, is_again): (Wait, bool),
         now: Moment,
     ) {

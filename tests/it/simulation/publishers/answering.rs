@@ -1,7 +1,8 @@
 //! A publisher's answers to requests, and the time that each answer takes.
 
 use backissue::engine::poll::fetch::{
-    Answer, AnswerBody, AnswerHeaders, CONNECTING, FetchFailure, FetchRequest, Hop, RequestKind,
+    AnswerBody, AnswerHeaders, CONNECTING, FetchFailure, FetchRequest, Hop, RequestKind,
+    ServerAnswer,
 };
 use backissue::io::http::read_body;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -17,7 +18,7 @@ type SentTags = (Option<Vec<u8>>, Option<Vec<u8>>);
 #[derive(Debug, Clone)]
 pub struct Response {
     pub hops: Vec<Hop>,
-    pub result: Result<Answer, FetchFailure>,
+    pub result: Result<ServerAnswer, FetchFailure>,
     pub takes: TimeDelta,
     /// Whether validators were sent to the address that answered.
     pub conditional: bool,
@@ -105,10 +106,17 @@ impl Publisher {
         fault: Fault,
         url: &str,
         at: DateTime<Utc>,
-    ) -> Option<Result<Answer, FetchFailure>> {
+    ) -> Option<Result<ServerAnswer, FetchFailure>> {
         let host = self.host.clone();
         let answer = |status: u16, body: AnswerBody, headers: AnswerHeaders| {
-            Ok(Answer { status, url: url.to_owned(), public: true, received: at, headers, body })
+            Ok(ServerAnswer {
+                status,
+                url: url.to_owned(),
+                public: true,
+                received: at,
+                headers,
+                body,
+            })
         };
         let nothing = AnswerHeaders::default;
         Some(match fault {
@@ -139,8 +147,8 @@ impl Publisher {
         sent: Option<SentTags>,
         fault: Option<Fault>,
         dice: &mut Dice,
-    ) -> Answer {
-        let head = |status, body, headers| Answer {
+    ) -> ServerAnswer {
+        let head = |status, body, headers| ServerAnswer {
             status,
             url: url.to_owned(),
             public: true,

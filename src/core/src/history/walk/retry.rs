@@ -7,15 +7,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 /// Why an archive could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArchiveFailure {
-    /// The server answered with an error status.
+    /// The server answered with a status other than success.
     Status {
-        /// HTTP status, 400 to 599.
+        /// HTTP status, such as 404 or 304.
         status: u16,
         /// Earliest time of a retry (`Retry-After`).
         retry_after: Option<DateTime<Utc>>,
     },
-    /// There is no usable response because of a timeout, a DNS, connection or TLS error, or an unexpected status. The text is
-    /// a sentence fragment.
+    /// There is no usable response because of a timeout, a DNS, connection or TLS error. The text is a
+    /// sentence fragment.
     Unanswered(String),
     /// The address is invalid or may not be requested (SPEC D.6).
     Blocked(String),
@@ -67,7 +67,7 @@ const WAITS: [(RetryClass, &[i64]); 4] = [
 impl ArchiveFailure {
     pub const fn class(&self) -> RetryClass {
         match self {
-            Self::Status { status: 408 | 425 | 429 | 500..=599, .. }
+            Self::Status { status: ..=399 | 408 | 425 | 429 | 500.., .. }
             | Self::Unanswered(_)
             | Self::Offline => RetryClass::Transient,
             Self::Status { status: 401 | 403 | 410 | 451, .. } | Self::Blocked(_) => {
