@@ -30,13 +30,13 @@ use product::Module;
 const LINES_MAX: usize = 800;
 /// Maximum number of product lines of both crates together, as [`Module::lines`] counts them. Only an issue that states by how much
 /// raises it; what makes the program smaller lowers it.
-const PRODUCT_LINES_MAX: usize = 95_520;
+const PRODUCT_LINES_MAX: usize = 95_036;
 /// Files that use each other in a circle, at most: three whose subjects belong together.
 const CIRCLE_FILES_MAX: usize = 3;
 /// Product lines of such a circle, at most, so that joining files is no way out of a larger one.
 const CIRCLE_LINES_MAX: usize = 600;
 /// Files in circles of any size, in both crates. It only goes down.
-const IN_CIRCLES_MAX: usize = 33;
+const IN_CIRCLES_MAX: usize = 24;
 /// Top-level modules ("rooms") by layer; code in a room may use only its own room and rooms of earlier layers.
 const FLOORS: [&[&str]; 12] = [
     &["words"],
@@ -106,7 +106,7 @@ const JSON_WRITERS: [&str; 9] = [
     "src/core/src/accounts/miniflux.rs",
     "src/core/src/feed/report.rs",
     "src/core/src/lint/report.rs",
-    "src/core/src/schedule/learning/learned_json.rs",
+    "src/core/src/schedule/learning/learned_plan.rs",
     "src/core/src/schedule/plan.rs",
     "src/engine/entries/entry_view.rs",
     "src/engine/event_json.rs",

@@ -3,7 +3,7 @@
 use super::session::Failure;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::state::Engine;
-use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::address::without_logins;
 use backissue_core::history::FeedKey;
 
 /// A group of feeds that a name is looked up in, as error messages describe it.

@@ -40,7 +40,7 @@ use crate::io::log::ToldTo;
 use crate::io::signals::Stops;
 use crate::io::system::{limits, memory};
 use crate::io::{clock, console, private_files, terminal};
-use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::address::without_logins;
 
 /// The outcome of a successful command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use backissue_core::feed::library_panics::is_library_at_work;
+use backissue_core::feed::parse::is_library_at_work;
 
 /// The way in which a panic is caught.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) fn how_caught() -> Caught {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use backissue_core::feed::library_panics::catch_library_panic;
+    use backissue_core::feed::parse::catch_library_panic;
 
     #[test]
     fn panic_reports_how_it_is_caught() {

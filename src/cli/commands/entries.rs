@@ -18,7 +18,7 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::search_query;
 use crate::engine::state::Engine;
 use crate::io::clock;
-use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::address::without_logins;
 use backissue_core::history::{EntryKey, FeedKey, Gap};
 use backissue_core::search::{RowTest, When};
 

@@ -14,7 +14,7 @@ use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::search_query;
 use crate::engine::state::Engine;
 use crate::io::clock;
-use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::address::without_logins;
 use backissue_core::search::{Marks, Matching};
 
 /// Maximum length of a snippet, in characters.

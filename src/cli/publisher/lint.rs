@@ -6,7 +6,7 @@ use crate::cli::args::{FailOn, LintArgs, LintFormat, Options};
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
 use crate::io::{clock, console};
-use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::address::without_logins;
 use backissue_core::feed::{Kind, Origin};
 use backissue_core::lint::{
     Level, LintFinding, LintReport, Topic, examine, mending, report_github, report_json,

@@ -18,7 +18,7 @@ use crate::engine::poll::fetch::{
 use crate::engine::settings::NetworkSettings;
 use crate::io::clock;
 use crate::io::http::{Http, Limits};
-use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::address::without_logins;
 use backissue_core::history::{ArchiveFailure as NoArchive, ArchiveRequest};
 use backissue_core::lint::{Delivered, Headers, LintReport, Survey};
 

@@ -7,7 +7,7 @@ use crate::cli::session::Failure;
 use crate::cli::{Done, json};
 use crate::io::console;
 use crate::io::system::words::system_words;
-use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::address::without_logins;
 use backissue_core::feed::report::report;
 use backissue_core::feed::text::counted_words;
 use backissue_core::feed::{self, FeedDocument, Origin};

@@ -6,7 +6,7 @@ use crate::engine::entries::rows::{GapMark, ListQuery, Scope, Show};
 use crate::engine::event::Event;
 use crate::engine::feeds::subscription::{Subscription, missing_in};
 use crate::engine::state::Engine;
-use backissue_core::feed::opml::feed_source::FeedSource;
+use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::history::{FeedKey, Gap, GapKey, GapKind, HistoryStatus};
 
 /// Returns the gaps of a feed that an entry list shows, each with its row.

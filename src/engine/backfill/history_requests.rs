@@ -15,7 +15,7 @@ use crate::engine::feeds::subscription::HistoryCommit;
 use crate::engine::poll::manual_poll;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use backissue_core::feed::opml::feed_source::FeedSource;
+use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::history::{DocumentKind, FeedKey, GapKey, GapState};
 
 /// Requests older entries of a feed, at one gap or at all gaps. A request for all gaps stops the feed's archive walk if one is

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::settings::HistoryMode;
 use crate::engine::state::Engine;
-use backissue_core::feed::opml::feed_source::FeedSource;
+use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::history::address::host;
 use backissue_core::history::{ActiveAdaptor, FeedKey, Gap, Mode, Reason, WalkPolicy};
 

@@ -25,7 +25,7 @@ use crate::engine::poll::start_fetches;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::feed::FeedDocument;
-use backissue_core::feed::opml::feed_source::FeedSource;
+use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::walk::archive_walk::ArchiveRequest;
 use backissue_core::history::{

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::change_id::{ChangeId, LaterStep};
 use super::step::Step;
 use super::value::{Change, Origin};
-use backissue_core::feed::sparse::is_default;
+use backissue_core::feed::hints::is_default;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, Flag};
 

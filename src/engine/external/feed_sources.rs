@@ -4,7 +4,7 @@ use crate::engine::feeds::addition::Subscribe;
 use crate::engine::feeds::addresses::address_of;
 use crate::engine::settings::NetworkSettings;
 use backissue_core::InputFlaw;
-use backissue_core::feed::opml::feed_source::FeedSource;
+use backissue_core::feed::opml::subscription_list::FeedSource;
 
 /// Describes where the document of a feed comes from, or returns `None` if it comes from the web as it is.
 pub fn source_words(url: &str) -> Option<String> {

@@ -2,9 +2,9 @@
 
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::state::Engine;
+use backissue_core::feed::address::without_logins;
 use backissue_core::feed::after_feed_scheme;
-use backissue_core::feed::logins::without_logins;
-use backissue_core::feed::opml::feed_source::FeedSource;
+use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::history::FeedKey;
 use backissue_core::{InputFlaw, flaw};
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::entries::ahead_work::{Ahead, AheadPart};
 use crate::engine::settings::HistoryMode;
 use backissue_core::feed::IntervalRule;
-use backissue_core::feed::sparse::is_default;
+use backissue_core::feed::hints::is_default;
 use backissue_core::history::Adaptor;
 use backissue_core::schedule::Pace;
 

@@ -18,7 +18,7 @@ use crate::engine::external::feed_sources::allowed_address;
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::plans;
 use crate::engine::state::Engine;
-use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::address::without_logins;
 use backissue_core::feed::opml::subscription_list::{NewsboatQuery, Opml, OpmlFeed, normal_tags};
 use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::history::FeedKey;

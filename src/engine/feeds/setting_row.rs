@@ -6,8 +6,7 @@ use crate::engine::settings::Settings;
 use backissue_core::InputFlaw;
 use backissue_core::feed::Zone;
 use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
-use backissue_core::feed::opml::subscription_list::normal_tags;
-use backissue_core::feed::opml::tag_line::{read_tags, write_tags};
+use backissue_core::feed::opml::subscription_list::{normal_tags, read_tags, write_tags};
 use backissue_core::words::interval_text;
 
 /// Text that removes the interval chosen for a feed, so that the configured interval applies.

@@ -29,8 +29,8 @@ use crate::engine::poll::redirects::permanent;
 use crate::engine::poll::{polling, start_fetches};
 use crate::engine::state::Engine;
 use backissue_core::feed::OTHER_JSON;
+use backissue_core::feed::address::without_logins;
 use backissue_core::feed::discover::feed_address_of;
-use backissue_core::feed::logins::without_logins;
 use backissue_core::history::FeedKey;
 
 /// Maximum number of requests from a typed address to its feed.

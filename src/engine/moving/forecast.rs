@@ -8,7 +8,7 @@ use crate::engine::feeds::addition::{MoveIn, Subscribe};
 use crate::engine::feeds::addresses::{address_of, comparable, subscribed_as};
 use crate::engine::save_searches::with_new;
 use crate::engine::state::Engine;
-use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::address::without_logins;
 use backissue_core::feed::outgoing::outgoing_link;
 
 /// Numbers of things that were found and of those that would be taken.

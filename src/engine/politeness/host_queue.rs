@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::engine::poll::fetch::{FetchId, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::settings::NetworkSettings;
-use backissue_core::feed::opml::feed_source::FeedSource;
+use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::schedule::Wait;
 
 /// A fetch that waits for its turn.

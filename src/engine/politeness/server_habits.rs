@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::poll::fetch::Validators;
-use backissue_core::feed::sparse::is_default;
+use backissue_core::feed::hints::is_default;
 use backissue_core::schedule::Learned;
 
 /// Time without any response but 304 after which one unconditional request is made (SPEC 0, `VALIDATOR_MAX_AGE`).

@@ -9,7 +9,7 @@ use crate::engine::politeness::bot_walls::{self, BotWall};
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::discover::candidates::Candidate;
 use backissue_core::feed::discover::page_feeds::PageLeads;
-use backissue_core::feed::sparse::is_default;
+use backissue_core::feed::hints::is_default;
 use backissue_core::history::{EntryKey, FeedKey};
 use backissue_core::schedule;
 

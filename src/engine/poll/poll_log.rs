@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use backissue_core::feed::sparse::is_default;
+use backissue_core::feed::hints::is_default;
 use backissue_core::schedule::SettledBy;
 
 /// Number of lines kept for each feed. Older lines are overwritten.

@@ -7,11 +7,11 @@ use crate::engine::feeds::subscription::{
     FORMER_MAX, FeedState, FormerAddress, ProposedFor, ProposedMove, Subscription,
     SubscriptionRecord,
 };
-use backissue_core::feed::opml::feed_source::FeedSource;
+use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::feed::{FeedDocument, NewLocation};
 use backissue_core::history::address::differ_only_in_session;
-use backissue_core::history::belonging::{Belonging, KnownFeed, Route, RouteMove, judge_route};
 use backissue_core::history::kind::first_page_elsewhere;
+use backissue_core::history::polled::{Belonging, KnownFeed, Route, RouteMove, judge_route};
 
 /// Returns the target of the permanent redirects before the first temporary redirect. Only this target may replace the requested
 /// address. Returns `None` if the redirects lead back to the requested address, for example after setting a cookie.

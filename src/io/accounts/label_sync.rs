@@ -11,7 +11,7 @@ use crate::engine::request::Request;
 use crate::io::store::FeedLabels;
 use backissue_core::accounts::ItemId;
 use backissue_core::accounts::greader::label_stream;
-use backissue_core::accounts::labels::{AgreedLabel, KnownLabel};
+use backissue_core::accounts::marks::{AgreedLabel, KnownLabel};
 use backissue_core::history::{EntryKey, FeedKey};
 
 type Ids = BTreeSet<ItemId>;

@@ -7,9 +7,9 @@ use crate::io::http::api_calls::{ApiAnswer, ApiLogin};
 use backissue_core::accounts::ItemId;
 use backissue_core::accounts::answers::{AnswerFault, RemoteFeed};
 use backissue_core::accounts::api_call::{ApiCall, MarkAction, SubscriptionEdit};
-use backissue_core::accounts::changes::Counts;
-use backissue_core::accounts::miniflux::{self, ENTRIES_A_PAGE, EntriesWanted, NO_FOLDER};
-use backissue_core::accounts::miniflux_answers::{self as answers, EntriesPage};
+use backissue_core::accounts::miniflux::{
+    self, Counts, ENTRIES_A_PAGE, EntriesPage, EntriesWanted, NO_FOLDER,
+};
 use url::Url;
 
 /// Number of entries to ask for in one answer after a server failed at more.
@@ -43,13 +43,13 @@ impl Server {
             self.connection.base = secured(&base, &to);
             return self.is_miniflux();
         }
-        Ok(!is_known && answer.status == 401 && answers::read_error(&answer.body).is_some())
+        Ok(!is_known && answer.status == 401 && miniflux::read_error(&answer.body).is_some())
     }
 
     /// Checks the password or the token.
     pub(super) fn miniflux_login(&mut self) -> Result<(), SyncFailure> {
         let body = self.miniflux_ask(&miniflux::me())?;
-        self.connection.read(answers::read_me(&body))?;
+        self.connection.read(miniflux::read_me(&body))?;
         (self.account.kind, self.account.login) = (ApiKind::Miniflux, None);
         Ok(())
     }
@@ -82,18 +82,18 @@ impl Server {
 
     fn miniflux_refused(&self, answer: &ApiAnswer) -> SyncFailure {
         let login = if self.account.user.is_empty() { WRONG_TOKEN } else { WRONG_LOGIN };
-        self.connection.refused(answer, login, answers::read_error(&answer.body))
+        self.connection.refused(answer, login, miniflux::read_error(&answer.body))
     }
 
     pub(super) fn miniflux_subscriptions(&mut self) -> Result<Vec<RemoteFeed>, SyncFailure> {
         let body = self.miniflux_ask(&miniflux::feeds())?;
-        self.connection.read(answers::read_feeds(&body))
+        self.connection.read(miniflux::read_feeds(&body))
     }
 
     /// Returns the counts of the entries of each feed.
     pub(super) fn counters(&mut self) -> Result<Counts, SyncFailure> {
         let body = self.miniflux_ask(&miniflux::counters())?;
-        self.connection.read(answers::read_counters(&body))
+        self.connection.read(miniflux::read_counters(&body))
     }
 
     /// Returns a page of entries, and the number of those at its start that were left out because each is larger than any answer may be.
@@ -122,7 +122,7 @@ impl Server {
                     wanted.limit = SMALL_PAGE;
                 }
                 body => {
-                    let page = self.connection.read(answers::read_entries(&body?))?;
+                    let page = self.connection.read(miniflux::read_entries(&body?))?;
                     // After large entries, pages grow again.
                     self.miniflux.page = self.miniflux.page.map(|page| page.saturating_mul(2));
                     return Ok((page, wanted.skip));
@@ -181,7 +181,7 @@ impl Server {
     ) -> Result<Option<String>, SyncFailure> {
         if let SubscriptionEdit::Add(address) = edit {
             let body = self.miniflux_ask(&miniflux::add_feed(address))?;
-            return self.connection.read(answers::read_new_feed(&body)).map(Some);
+            return self.connection.read(miniflux::read_new_feed(&body)).map(Some);
         }
         let feed = miniflux::feed_of(stream);
         let feed = feed.ok_or(AnswerFault::Unreadable(format!("'{stream}' is no feed")));
@@ -209,7 +209,7 @@ impl Server {
             known
         } else {
             let body = self.miniflux_ask(&miniflux::categories())?;
-            self.connection.read(answers::read_categories(&body))?
+            self.connection.read(miniflux::read_categories(&body))?
         };
         let same = known.iter().find(|(_, known)| known == title);
         let lower = title.to_lowercase();
@@ -218,7 +218,7 @@ impl Server {
             *number
         } else {
             let body = self.miniflux_ask(&miniflux::add_category(title))?;
-            let number = self.connection.read(answers::read_new_category(&body))?;
+            let number = self.connection.read(miniflux::read_new_category(&body))?;
             known.push((number, title.to_owned()));
             number
         };

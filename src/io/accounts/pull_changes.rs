@@ -7,10 +7,10 @@ use super::reconcile;
 use super::session::{KnownItems, Session, check_cancelled, check_emptied};
 use crate::engine::entries::account_state::FeedSync;
 use backissue_core::accounts::api_call::MarkAction;
-use backissue_core::accounts::changes::{ChangeState, Counts, Pass};
 use backissue_core::accounts::marks::ServerMarks;
-use backissue_core::accounts::miniflux::{EntriesWanted, feed_of};
-use backissue_core::accounts::miniflux_answers::{EntriesPage, Listing};
+use backissue_core::accounts::miniflux::{
+    ChangeState, Counts, EntriesPage, EntriesWanted, Listing, Pass, feed_of,
+};
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::history::FeedKey;
 

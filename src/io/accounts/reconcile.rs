@@ -19,7 +19,7 @@ use backissue_core::accounts::api_call::SubscriptionEdit;
 use backissue_core::accounts::subscriptions::{
     AgreedFeed, FeedStep, LocalFeed, compare, folder_of,
 };
-use backissue_core::feed::opml::feed_source::FeedSource;
+use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::history::FeedKey;
 
 fn form_of(address: &str) -> String {

@@ -12,7 +12,7 @@ use crate::io::http::api_calls::ApiAnswer;
 use backissue_core::accounts::ItemId;
 use backissue_core::accounts::answers::RemoteFeed;
 use backissue_core::accounts::api_call::{MarkAction, SubscriptionEdit};
-use backissue_core::accounts::dialect::{Dialect, bases};
+use backissue_core::accounts::greader::{Dialect, bases};
 use backissue_core::accounts::miniflux::{self, MARKS_A_REQUEST};
 use backissue_core::accounts::secrets::Secrets;
 

@@ -19,8 +19,8 @@ use crate::io::loop_ended::LoopEnded;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::store::{AccountState, StoreError, SyncLine};
 use backissue_core::accounts::api_call::MarkAction;
-use backissue_core::accounts::changes::ChangeState;
 use backissue_core::accounts::marks::{KnownMarks, ServerMarks};
+use backissue_core::accounts::miniflux::ChangeState;
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::history::FeedKey;
 

@@ -6,8 +6,9 @@ use url::Url;
 
 use crate::engine::politeness::bot_walls;
 use crate::engine::poll::fetch::{AnswerBody, AnswerHeaders};
-use backissue_core::feed::discover::candidates::Candidate;
-use backissue_core::feed::discover::header_links::{feeds_in_link_header, refresh_address};
+use backissue_core::feed::discover::candidates::{
+    Candidate, feeds_in_link_header, refresh_address,
+};
 use backissue_core::feed::discover::page_feeds::{PageFeeds, read_page_feeds};
 use backissue_core::feed::text::one_line;
 use backissue_core::feed::{self, Kind, Origin};

@@ -26,7 +26,7 @@ use crate::io::http::Http;
 use crate::io::paths::expand_home;
 use crate::io::system::words::system_words;
 use crate::io::{clock, small_files};
-use backissue_core::feed::opml::feed_source::FeedSource;
+use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::feed::text::one_line;
 use backissue_core::feed::{DocumentRole, HistoryLinks};
 

@@ -5,7 +5,7 @@ use chrono::DateTime;
 use super::*;
 use crate::engine::entries::entry_view::{EntryView, FeedOfEntry};
 use crate::engine::entries::loaded_entry::LoadedEntry;
-use backissue_core::history::rank::{Position, Rank};
+use backissue_core::history::kept::{Position, Rank};
 use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flags, KeptEntry};
 
 fn told() -> Box<EntryView> {

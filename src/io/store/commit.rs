@@ -13,11 +13,11 @@ use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, Subsc
 use crate::engine::poll::poll_log::PollLogEntry;
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::identity::identity_hash;
-use backissue_core::history::merge::{has_renamed, identities};
-use backissue_core::history::rank::Position;
+use backissue_core::history::kept::Position;
+use backissue_core::history::merge::{self, has_renamed, identities};
 use backissue_core::history::{
     ArchiveNode, DocumentPlace, EntryKey, FeedKey, Flags, HistoryRecord, IndexRow, Known,
-    KnownEntry, Merged, MergedEntry, Merging, Tombstones, complete, merge_as,
+    KnownEntry, Merged, MergedEntry, Merging, Tombstones, merge_as,
 };
 
 /// How many of the newest entries of a feed are compared once its ids change.
@@ -85,7 +85,7 @@ impl Store {
         let mut flags = BTreeMap::new();
         if let Some(document) = commit.document.as_deref().filter(|_| commit.complete) {
             let rows = self.rows_after(feed, &merged.entries, &BTreeMap::new())?;
-            let change = complete::withdraw(document, &rows, merged.counters);
+            let change = merge::withdraw(document, &rows, merged.counters);
             (merged.counters, merged.withdrawn, flags) =
                 (change.counters, change.withdrawn, change.flags);
         }

@@ -7,7 +7,7 @@ use super::error::StoreError;
 use super::handle::Store;
 use super::record_keys::feed_bytes;
 use crate::engine::store_work::Marked;
-use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, Nodes, complete};
+use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, Nodes, merge};
 
 /// Returns the key of an archive: its feed and its canonical address.
 fn node_key(feed: FeedKey, address: &str) -> Vec<u8> {
@@ -67,7 +67,7 @@ impl Store {
     pub fn restore(&mut self, feed: FeedKey, withdrawn: &[u32]) -> Result<Marked, StoreError> {
         let counters = self.counters_of(feed)?;
         let rows = self.rows_of(feed)?;
-        let change = complete::restore(withdrawn, rows, counters);
+        let change = merge::restore(withdrawn, rows, counters);
         for (&seq, &flags) in &change.flags {
             if let Some(row) = rows.get_mut(seq as usize) {
                 row.flags = flags;

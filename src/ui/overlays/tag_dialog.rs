@@ -14,8 +14,9 @@ use crate::ui::panes::{load_rows, selected_feed};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
-use backissue_core::feed::opml::subscription_list::normal_tag;
-use backissue_core::feed::opml::tag_line::{read_tags, split_tags, write_tags};
+use backissue_core::feed::opml::subscription_list::{
+    normal_tag, read_tags, split_tags, write_tags,
+};
 use backissue_core::history::FeedKey;
 
 /// Maximum number of tags that are suggested while the user types.

@@ -7,7 +7,7 @@ use synoptic::TokOpt;
 
 use super::language::Language;
 use super::model::{Block, Item, Role, Syntax, TextRun};
-use backissue_core::feed::library_panics::catch_library_panic;
+use backissue_core::feed::parse::catch_library_panic;
 
 /// Maximum number of lines of highlighted code per text. Further code is shown without highlighting.
 const LINES_MAX: usize = 2_000;

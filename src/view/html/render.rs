@@ -7,7 +7,7 @@ use super::colouring::colour;
 use super::elements::{HtmlElement, element};
 use super::lines::{lay_out, remark};
 use super::model::{Column, Rendered};
-use backissue_core::feed::content::data_values::without_data_values;
+use backissue_core::feed::content::absolute_addresses::without_data_values;
 use backissue_core::feed::content::markup::{Piece, walk_markup};
 use backissue_core::feed::content::markup_starts::{Place, has_markup};
 

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use backissue::io::log::{self, LogFile};
 use backissue::io::panics::{catch_fault, catch_panic};
 use backissue::io::terminal::guard_panics;
-use backissue_core::feed::library_panics::catch_library_panic;
+use backissue_core::feed::parse::catch_library_panic;
 
 use crate::support::terminal_session::Session;
 

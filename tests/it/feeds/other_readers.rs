@@ -2,8 +2,8 @@
 //! its first row before newsboat's later columns were added. The files in `readers/` have the tables of the readers: of newsraft's
 //! `src/db.c`, of the migrations of news-flash 4.0, of Liferea's `src/db.c` and of RSS Guard's `db_init.sql`.
 
+use backissue_core::other_readers::databases;
 use backissue_core::other_readers::library::Library;
-use backissue_core::other_readers::newsboat;
 use backissue_core::other_readers::recognise::read;
 use backissue_core::other_readers::sqlite::{Sqlite, Value};
 
@@ -12,7 +12,7 @@ const FEED: &str = "http://127.0.0.1:PPPPP/feed.xml";
 
 #[test]
 fn newsboat_cache_says_what_was_read_and_flagged() {
-    let feeds = newsboat::read_cache(CACHE).unwrap();
+    let feeds = databases::read_cache(CACHE).unwrap();
     assert_eq!(feeds.keys().collect::<Vec<_>>(), [FEED, "https://other.example/atom"]);
     let entries = &feeds[FEED];
     assert_eq!(entries.len(), 61);
@@ -48,9 +48,9 @@ fn damaged_databases_end_with_an_error_or_fewer_rows() {
         for byte in [0, 5, 0xff] {
             let mut bytes = CACHE.to_vec();
             bytes[at] = byte;
-            refused += usize::from(newsboat::read_cache(&bytes).is_err());
+            refused += usize::from(databases::read_cache(&bytes).is_err());
         }
-        refused += usize::from(newsboat::read_cache(&CACHE[..at]).is_err());
+        refused += usize::from(databases::read_cache(&CACHE[..at]).is_err());
     }
     assert!(refused > CACHE.len() / 7, "each one that is cut off: {refused}");
 }

@@ -27,9 +27,9 @@ use std::collections::BTreeMap;
 
 use backissue_core::feed::identity::identity_hash;
 use backissue_core::feed::{FeedDocument, Origin, parse};
-use backissue_core::history::complete::{restore, withdraw};
+use backissue_core::history::kept::Position;
+use backissue_core::history::merge::{restore, withdraw};
 use backissue_core::history::overrun::OverrunVerdict;
-use backissue_core::history::rank::Position;
 use backissue_core::history::{
     ArchiveFailure, ArchiveWalk, Arrival, Counters, DocumentKind, DocumentPlace, EntryBody, Flags,
     Gap, GapKey, HistoryRecord, IndexRow, KeptEntry, Known, KnownEntry, Merged, Merging, Next,

@@ -2,8 +2,8 @@
 //! and the record (SPEC C.8.1).
 
 use backissue_core::feed::{Entry, FeedDocument, HistoryLinks, Kind, Tombstone};
+use backissue_core::history::kept::Position;
 use backissue_core::history::overrun::OverrunVerdict;
-use backissue_core::history::rank::Position;
 use backissue_core::history::{DocumentPlace, GapKind, GapState, Merging, Polled};
 use chrono::{DateTime, TimeDelta, Utc};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use backissue_core::feed::{Entry, FeedDocument, FeedHead};
-use backissue_core::history::rank::Position;
+use backissue_core::history::kept::Position;
 use backissue_core::history::{DocumentPlace, Gap, GapKey, Merging};
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;

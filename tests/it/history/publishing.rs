@@ -105,7 +105,7 @@ fn seen(reader: &Reader) -> BTreeMap<String, Seen> {
         kept.rank = backissue_core::history::Rank::new(
             None,
             None,
-            backissue_core::history::rank::Position::Page,
+            backissue_core::history::kept::Position::Page,
             DateTime::UNIX_EPOCH,
         );
         // A publication with two IDs has one of them, depending on which copy came last.

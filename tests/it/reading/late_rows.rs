@@ -12,7 +12,7 @@ use backissue::ui::keys::key::{Code, Key};
 use backissue::ui::panes::load_rows::{open_list, refresh_list};
 use backissue::ui::update::update;
 use backissue_core::feed::Entry;
-use backissue_core::history::rank::Position;
+use backissue_core::history::kept::Position;
 use backissue_core::history::{Flags, KeptEntry, Rank};
 use chrono::TimeDelta;
 

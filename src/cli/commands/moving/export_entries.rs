@@ -21,7 +21,7 @@ use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::named_files::{FileKind, NamedFile};
 use crate::view::panes::entry_text;
-use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::address::without_logins;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::EntryKey;
 

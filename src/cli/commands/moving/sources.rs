@@ -9,13 +9,13 @@ use crate::cli::args_changes::{ImportArgs, OtherReader};
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::io::system::words::system_words;
-use backissue_core::feed::logins::without_logins;
+use backissue_core::feed::address::without_logins;
 use backissue_core::feed::opml::read_list;
 use backissue_core::other_readers::elsewhere::KnownEntries;
 use backissue_core::other_readers::library::Library;
 use backissue_core::other_readers::newsboat_config::{NewsboatConfig, read_config};
 use backissue_core::other_readers::sqlite::{Sqlite, is_interrupted, with_log};
-use backissue_core::other_readers::{newsboat, recognise};
+use backissue_core::other_readers::{databases, recognise};
 
 /// Names of the files of other readers in their folders.
 const FILES: [&str; 6] = [
@@ -117,7 +117,7 @@ fn read_newsboat(desk: &CommandContext, folders: &[PathBuf]) -> Result<Library, 
     let list =
         read_list(&read(desk, &urls)?).map_err(|why| cannot(&urls.display().to_string(), &why))?;
     let entries = if let Some(cache) = find("cache.db") {
-        newsboat::read_cache(&read_database(desk, &cache)?)
+        databases::read_cache(&read_database(desk, &cache)?)
             .map_err(|why| cannot(&cache.display().to_string(), &why))?
     } else {
         desk.tell("no cache.db was found beside the urls file: every entry will be unread");

@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::error::Category;
 use url::Url;
 
-use super::item_id::ItemId;
+use super::api_call::ItemId;
 use crate::feed::text::{NAME_MAX, TITLE_MAX, one_line, plain_line, resolved_line, safe_text};
 use crate::feed::{Enclosure, Entry};
 

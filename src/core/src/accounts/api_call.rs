@@ -1,7 +1,11 @@
-//! Requests to the server of an account as values, whatever its API, and the changes that they carry.
+//! Requests to the server of an account as values, whatever its API, the changes that they carry, and the ids of entries. The same
+//! entry has an id in decimal, in hexadecimal, and in a long form; all are read as one.
 
+use serde::{Deserialize, Serialize};
 use url::Url;
 use url::form_urlencoded::Serializer;
+
+use crate::feed::identity::SERVED_PREFIX as LONG;
 
 /// Kind of a request, and of its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,4 +79,94 @@ pub enum SubscriptionEdit<'a> {
     Rename(&'a str),
     /// Move the feed from one folder to another. `None` means no folder.
     Move(Option<&'a str>, Option<&'a str>),
+}
+
+/// Number of digits of an id in the long form, for servers with numeric ids.
+const DIGITS: usize = 16;
+/// Longest decimal id in characters.
+const DECIMAL_MAX: usize = 20;
+/// Longest id in characters. The Old Reader uses 24 hexadecimal digits.
+const DIGITS_MAX: usize = 32;
+
+/// Id of an entry on a server: the hexadecimal digits of its long form, in lower case.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ItemId(String);
+
+impl ItemId {
+    /// Reads an id in any form. Returns `None` if it is none of them.
+    ///
+    /// Without the prefix, 16 digits that start with 0 are hexadecimal, because no server pads decimal ids; other digits up to the size
+    /// of a 64-bit number are decimal, also negative; and 17 to 32 hexadecimal digits are an id that is no number.
+    pub fn read(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if let Some(tail) = text.strip_prefix(LONG) {
+            let is_id = !tail.is_empty() && tail.len() <= DIGITS_MAX && is_hex(tail);
+            return is_id.then(|| Self(format!("{:0>DIGITS$}", tail.to_ascii_lowercase())));
+        }
+        let is_padded = text.len() == DIGITS && text.starts_with('0');
+        if !is_padded && text.len() <= DECIMAL_MAX {
+            let signed = text.parse::<i64>().map(i64::cast_unsigned);
+            if let Ok(number) = signed.or_else(|_| text.parse::<u64>()) {
+                return Some(Self::of_number(number));
+            }
+        }
+        let is_id = (DIGITS..=DIGITS_MAX).contains(&text.len()) && is_hex(text);
+        is_id.then(|| Self(text.to_ascii_lowercase()))
+    }
+
+    /// Returns the id of a number.
+    pub fn of_number(number: u64) -> Self {
+        Self(format!("{number:016x}"))
+    }
+
+    /// Returns the id as a number; `None` if it is longer than one.
+    pub fn number(&self) -> Option<u64> {
+        u64::from_str_radix(&self.0, 16).ok().filter(|_| self.0.len() == DIGITS)
+    }
+
+    /// Returns the long form, the only one that every server reads as the same entry.
+    pub fn long(&self) -> String {
+        format!("{LONG}{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_the_same_in_every_form() {
+        for (text, digits) in [
+            ("1700000000000001", Some("00060a24181e4001")),
+            ("00060a24181e4001", Some("00060a24181e4001")),
+            ("tag:google.com,2005:reader/item/00060A24181E4001", Some("00060a24181e4001")),
+            ("tag:google.com,2005:reader/item/4d2", Some("00000000000004d2")),
+            ("1234", Some("00000000000004d2")),
+            ("-1", Some("ffffffffffffffff")),
+            ("18446744073709551615", Some("ffffffffffffffff")),
+            ("ffffffffffffffff", Some("ffffffffffffffff")),
+            ("5f0e1d2c3b4a596877665544", Some("5f0e1d2c3b4a596877665544")),
+            ("000000000000000000000010", Some("000000000000000000000010")),
+            ("123456789012345678901234", Some("123456789012345678901234")),
+            (
+                "tag:google.com,2005:reader/item/5f0e1d2c3b4a596877665544",
+                Some("5f0e1d2c3b4a596877665544"),
+            ),
+            ("tag:google.com,2005:reader/item/", None),
+            ("tag:google.com,2005:reader/item/12 34", None),
+            ("tag:other,2005:reader/item/12", None),
+            ("4d2", None),
+            ("", None),
+            ("user/-/state/com.google/read", None),
+        ] {
+            let read = ItemId::read(text);
+            assert_eq!(read.as_ref().map(|id| id.0.as_str()), digits, "{text}");
+            if let Some(id) = read {
+                assert!(id.number().is_none_or(|number| ItemId::of_number(number) == id), "{text}");
+                assert_eq!(ItemId::read(&id.long()), Some(id), "{text}");
+            }
+        }
+    }
 }

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::api_call::MarkAction;
-use super::item_id::ItemId;
+use super::api_call::{ItemId, MarkAction};
 use super::marks::{KnownMarks, Marks, ServerMarks};
 
 /// Steps of one sync; a sync can be interrupted after each.

@@ -6,7 +6,7 @@ use std::hash::Hasher as _;
 
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
-use super::entry::Entry;
+use super::document::Entry;
 
 /// Keys of [`content_hash`]. They must never change, because stored hashes depend on them.
 const KEYS: (u64, u64) = (0x636f_6e74_656e_7420, 0x6f66_2061_6e20_656e);
@@ -107,7 +107,7 @@ fn without_tracking(link: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::entry::Enclosure;
+    use crate::feed::document::Enclosure;
 
     fn entry() -> Entry {
         Entry {

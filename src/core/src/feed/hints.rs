@@ -1,10 +1,10 @@
-//! Polling hints that a publisher writes into a document (SPEC S0.5 to S0.11, A.5, H.1).
+//! Polling hints that a publisher writes into a document (SPEC S0.5 to S0.11, A.5, H.1). Most feeds state few values, so those that
+//! are not stated are omitted when records are serialised.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::flaws::Flaw;
-use super::sparse::is_default;
 
 /// Longest interval that a document or setting can state, in minutes: 366 days (SPEC S0.7, A.5.2).
 pub const INTERVAL_MINUTES_MAX: u32 = 527_040;
@@ -198,4 +198,9 @@ impl DayOfWeek {
             Self::Sunday => "Sunday",
         }
     }
+}
+
+/// Checks whether a field has its default value and can be omitted.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

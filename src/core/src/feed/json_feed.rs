@@ -6,19 +6,16 @@ use url::Url;
 
 use super::address;
 use super::content::absolute_addresses::make_addresses_absolute;
-use super::content::twice_escaped::unescaped_if_twice;
 use super::dates::date::{DateOrder, order_of, parse_date, read_date, stated_offset};
-use super::document::{FeedDocument, FeedHead, HistoryLinks, Kind, Link};
-use super::entry::{Enclosure, Entry};
+use super::document::{Enclosure, Entry, FeedDocument, FeedHead, HistoryLinks, Kind, Link};
 use super::flaws::{AMBIGUOUS_DATE, Flaws, HintFlaws, NOT_A_DATE, OTHER_JSON};
 use super::hints::{Hints, IntervalRule};
 use super::identity::{self, EntryIds, StatedIdentity};
-use super::oldest_first::is_oldest_first;
 use super::text::{self, NAME_MAX, TITLE_MAX};
-use super::xml::attachments;
-use super::xml::links;
+use super::xml::constructs::unescaped_if_twice;
 use super::xml::schedule_hints::{self, StatedRule};
-use super::xml::tree_builder::ENTRIES_MAX;
+use super::xml::tree_builder::{ENTRIES_MAX, is_oldest_first};
+use super::xml::{attachments, links};
 
 /// Maximum number of values kept from a list in a JSON Feed item, such as its attachments.
 const LIST_MAX: usize = 100;

@@ -11,38 +11,32 @@
 //! 4. `xml_feed` reads the fields from the tree: dates, texts with markup, identities (`identity`), links and archive marks
 //!    (`links`), hints (`schedule_hints`), attached files and deleted entries.
 //!
-//! If these steps find no feed, `feed_rs_reader` parses the original bytes with the library feed-rs.
+//! If these steps find no feed, `parse` parses the original bytes with the library feed-rs.
 //!
 //! A JSON Feed document is read value by value by `json_feed`.
 
-mod address;
+pub mod address;
 pub mod characters;
 pub mod document;
-pub mod entry;
 pub mod fingerprint;
 pub(crate) mod flaws;
 pub mod hints;
 pub mod identity;
 mod json_feed;
-pub mod library_panics;
-pub mod logins;
 mod oddities;
-mod oldest_first;
 pub mod outgoing;
 pub mod parse;
 pub mod report;
-pub mod sparse;
 pub mod text;
 
 pub use crate::feed::discover::page_feeds::page_text;
 pub use crate::feed::xml::schedule_hints::read_zone;
 pub use address::after_feed_scheme;
 pub use document::{
-    DocumentRole, FeedDocument, FeedHead, HistoryLinks, Kind, Link, NewLocation, Tombstone,
+    DocumentRole, Enclosure, Entry, FeedDocument, FeedHead, HistoryLinks, Kind, Link, NewLocation,
+    Tombstone,
 };
-pub use entry::{Enclosure, Entry};
-pub use flaws::Flaw;
-pub use flaws::{OTHER_JSON, REMOVED_CONTROLS};
+pub use flaws::{Flaw, OTHER_JSON, REMOVED_CONTROLS};
 pub use hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 pub use oddities::{Breach, BreachKind, Oddity, OddityKind, find_breaches, find_oddities};
 pub use parse::{Origin, parse};

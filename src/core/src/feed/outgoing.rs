@@ -3,9 +3,9 @@
 
 use url::{ParseError, Url};
 
+use super::address::without_logins;
 use super::content::absolute_addresses::{rewrite_attributes, rewrite_srcset};
 use super::identity::identity_hash;
-use super::logins::without_logins;
 use super::text;
 use super::xml::references;
 

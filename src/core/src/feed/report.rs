@@ -3,8 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::document::{FeedDocument, HistoryLinks, Link, NewLocation};
-use super::entry::{Enclosure, Entry};
+use super::document::{Enclosure, Entry, FeedDocument, HistoryLinks, Link, NewLocation};
 use super::flaws::Flaw;
 use super::hints::{Hints, IntervalRule, Zone};
 use crate::words::rfc_3339;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
 use super::walk::adaptor::FoundBy;
-use super::walk::retry::ArchiveFailure;
-use crate::feed::sparse::is_default;
+use super::walk::policy::ArchiveFailure;
+use crate::feed::hints::is_default;
 use crate::feed::text::one_line;
 
 /// Maximum length of a stored error message in characters. The message may contain text from the server.

@@ -2,22 +2,23 @@
 //!
 //! The order of copies in SPEC C.5 is total, so merging is commutative, associative and idempotent. Documents may arrive in
 //! any order, in parts, and more than once.
-
-use std::collections::{BTreeMap, BTreeSet};
-
-use chrono::{DateTime, Utc};
+//!
+//! In a complete feed, entries missing from the document are withdrawn and can be restored (SPEC C.6).
 
 pub use super::windows::known_copies::{
     DocumentPlace, Known, KnownEntry, Merging, has_renamed, known_copies,
 };
 
-use super::counters::Counters;
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+
 use super::kept::{
-    EntryBody, Evidence, FormerId, KeptEntry, PreviousText, listed, short_content_hash,
+    EntryBody, Evidence, FormerId, KeptEntry, Position, PreviousText, Rank, listed,
+    short_content_hash,
 };
-use super::rank::{Position, Rank};
-use super::row::{Flags, IndexRow, TEXT_LOST};
-use super::tombstones::Tombstones;
+use super::record::Tombstones;
+use super::row::{Counters, Flags, IndexRow, TEXT_LOST};
 use super::windows::known_copies::{Match, find_known, one_copy_each};
 use crate::feed::identity::{hashed_identity, identity_hash};
 use crate::feed::{Entry, FeedDocument};
@@ -38,7 +39,7 @@ pub struct Merged {
     pub edited: u32,
     /// Whether most entries of the previous document returned at another host without dates: this publisher moves its entries.
     pub moves: bool,
-    /// Sequence numbers of the entries that a complete document withdrew ([`super::complete::withdraw`]).
+    /// Sequence numbers of the entries that a complete document withdrew ([`withdraw`]).
     pub withdrawn: Vec<u32>,
 }
 
@@ -315,6 +316,104 @@ impl Merged {
     }
 }
 
+/// The changes to make to entries that a complete document does not contain.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Withdrawal {
+    /// Entries whose flags change: sequence number and new flags.
+    pub flags: BTreeMap<u32, Flags>,
+    /// Sequence numbers of the withdrawn entries, kept so that the user can undo the withdrawal.
+    pub withdrawn: Vec<u32>,
+    /// The feed's counters after the change.
+    pub counters: Counters,
+}
+
+/// Withdraws the feed's entries that are not in a complete document, and restores withdrawn entries that are in it. `rows`
+/// are the feed's rows after the document was merged. Never called for a 226 response, which contains only new entries
+/// (SPEC D.7).
+pub fn withdraw(document: &FeedDocument, rows: &[IndexRow], counters: Counters) -> Withdrawal {
+    let held: BTreeSet<u64> =
+        document.entries.iter().map(|entry| identity_hash(&entry.id)).collect();
+    let mut change = Withdrawal { counters, ..Withdrawal::default() };
+    for (seq, row) in (0_u32..).zip(rows) {
+        let after = row.flags.withdrawn(!held.contains(&row.identity));
+        if after == row.flags {
+            continue;
+        }
+        change.counters.shift(Some(row.flags), Some(after));
+        change.flags.insert(seq, after);
+        if after.is_withdrawn() {
+            change.withdrawn.push(seq);
+        }
+    }
+    change
+}
+
+/// Undoes a withdrawal: the withdrawn entries are part of the feed again.
+pub fn restore(withdrawn: &[u32], rows: &[IndexRow], counters: Counters) -> Withdrawal {
+    let mut change = Withdrawal { counters, ..Withdrawal::default() };
+    for &seq in withdrawn {
+        let row = usize::try_from(seq).ok().and_then(|place| rows.get(place));
+        let Some(row) = row.filter(|row| row.flags.is_withdrawn()) else { continue };
+        let after = row.flags.withdrawn(false);
+        change.counters.shift(Some(row.flags), Some(after));
+        change.flags.insert(seq, after);
+    }
+    change
+}
+
 #[cfg(test)]
 #[path = "merge_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod complete_tests {
+    use super::*;
+    use crate::feed::Entry;
+    use crate::history::Flag;
+
+    fn document(ids: &[&str]) -> FeedDocument {
+        let entries =
+            ids.iter().map(|id| Entry { id: (*id).to_owned(), ..Entry::default() }).collect();
+        FeedDocument { entries, ..FeedDocument::default() }
+    }
+
+    fn row(id: &str, flags: Flags) -> IndexRow {
+        IndexRow { identity: identity_hash(id), content: 0, listed: 0, flags }
+    }
+
+    fn apply(rows: &mut [IndexRow], change: &Withdrawal) {
+        for (seq, flags) in &change.flags {
+            rows[*seq as usize].flags = *flags;
+        }
+    }
+
+    #[test]
+    fn entries_absent_from_a_complete_document_are_hidden() {
+        let starred = Flags::NEW.with(Flag::Starred, true);
+        let mut rows = [row("a", Flags::NEW), row("b", Flags::NEW), row("c", starred)];
+        let before = Counters { unread: 3, total: 3, starred: 1, next_seq: 3 };
+        let change = withdraw(&document(&["a"]), &rows, before);
+        assert_eq!(change.withdrawn, [1, 2]);
+        assert_eq!(change.counters, Counters { unread: 1, total: 1, starred: 1, next_seq: 3 });
+        apply(&mut rows, &change);
+        assert!(rows[2].flags.is_shown(), "a starred entry stays among the starred");
+        assert!(!rows[1].flags.is_shown());
+
+        let undone = restore(&change.withdrawn, &rows, change.counters);
+        assert_eq!(undone.counters, before);
+        apply(&mut rows, &undone);
+        assert!(rows.iter().all(|row| row.flags.is_live()));
+    }
+
+    #[test]
+    fn returning_entry_is_part_of_the_feed_again() {
+        let mut rows = [row("a", Flags::NEW), row("b", Flags::NEW)];
+        let sums = Counters { unread: 2, total: 2, starred: 0, next_seq: 2 };
+        let none = withdraw(&document(&[]), &rows, sums);
+        apply(&mut rows, &none);
+        let again = withdraw(&document(&["b"]), &rows, none.counters);
+        assert_eq!((again.counters.total, again.withdrawn.len()), (1, 0));
+        apply(&mut rows, &again);
+        assert!(rows[1].flags.is_live() && !rows[0].flags.is_live());
+    }
+}

@@ -13,7 +13,7 @@
 //!
 //! **A poll.** When a 200 or 226 of the subscription document has been parsed, call [`HistoryRecord::apply_poll`], then
 //! [`HistoryRecord::compare_windows`], and write the record with the commit. The result may request one more fetch
-//! without validators. The commit merges with [`merge_as`]; for a complete feed it also calls [`complete::withdraw`] on
+//! without validators. The commit merges with [`merge_as`]; for a complete feed it also calls [`merge::withdraw`] on
 //! the feed's rows. When the commit of a 200, 226 or 304 is durable, call [`HistoryRecord::apply_check`], and start a
 //! walk if [`HistoryRecord::has_work`].
 //!
@@ -35,40 +35,29 @@
 //! `page_arrived` and `page_merged`.
 
 pub mod address;
-pub mod belonging;
-pub mod complete;
 pub mod completeness;
-pub mod counters;
 pub mod edits;
 pub mod gap;
-mod gap_wording;
 pub mod kept;
-pub mod keys;
 pub mod kind;
 pub mod merge;
 pub mod node;
 pub mod polled;
 pub mod proof;
-pub mod rank;
 pub mod record;
 pub mod row;
 mod seams;
 pub mod windows;
 
 pub use crate::history::actions::GoOn;
-pub use crate::history::tombstones::Tombstones;
 pub use crate::history::walk::adaptor::{ActiveAdaptor, Adaptor, FoundBy};
 pub use crate::history::walk::archive_walk::{
     ArchiveRequest, ArchiveWalk, Arrival, Next, WalkNotice,
 };
 pub use crate::history::walk::policy::{Mode, WalkPolicy};
-pub use crate::history::walk::retry::ArchiveFailure;
-pub use completeness::HistoryStatus;
-pub use counters::Counters;
+pub use completeness::{GapLines, HistoryStatus};
 pub use gap::{Gap, GapKey, GapKind, GapState, Limit, Reason};
-pub use gap_wording::GapLines;
-pub use kept::{EntryBody, KeptEntry, PreviousText, listed};
-pub use keys::{EntryKey, FeedKey};
+pub use kept::{EntryBody, KeptEntry, PreviousText, Rank, listed};
 pub use kind::{DocumentKind, Reached, document_kind};
 pub use merge::{
     DocumentPlace, Known, KnownEntry, Merged, MergedEntry, Merging, kept_content_hash, merge,
@@ -76,11 +65,10 @@ pub use merge::{
 };
 pub use node::{ArchiveNode, NodeState, Nodes};
 pub use polled::Polled;
-pub use rank::Rank;
-pub use record::{HistoryRecord, WalkRun};
-pub use row::{Flag, Flags, IndexRow, TEXT_LOST};
+pub use record::{HistoryRecord, Tombstones, WalkRun};
+pub use row::{Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, TEXT_LOST};
+pub use walk::policy::ArchiveFailure;
 pub use windows::overrun;
 
 pub mod actions;
-pub mod tombstones;
 pub mod walk;

@@ -12,7 +12,7 @@ use super::proof::Doubt;
 use super::record::HistoryRecord;
 use crate::feed::FeedDocument;
 use crate::feed::fingerprint::content_hash;
-use crate::feed::sparse::is_default;
+use crate::feed::hints::is_default;
 
 /// Keys of the hash function of [`fingerprint`]. Fingerprints are stored, so these values must never change.
 const KEYS: (u64, u64) = (0x6172_6368_6976_6520, 0x7468_6174_206d_6f76);

@@ -1,6 +1,13 @@
-//! The fixed-size row that represents an entry in its feed's index (25 bytes in the store).
+//! The index row of each entry, the counts of rows, and the identifiers of feeds and entries, which are short numbers rather than
+//! addresses, because addresses may change.
+
+use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+
+use crate::flaw;
+use crate::words::InputFlaw;
 
 /// Value of the content hash if the entry's text was lost. The next winning copy restores the text.
 pub const TEXT_LOST: u64 = 0;
@@ -210,6 +217,80 @@ impl IndexRow {
     }
 }
 
+/// Counters over the entries of one feed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counters {
+    /// Number of unread entries that are shown.
+    pub unread: u32,
+    /// Number of live entries: entries that are neither withdrawn nor deleted.
+    pub total: u32,
+    /// Number of starred entries, including withdrawn and deleted ones.
+    pub starred: u32,
+    /// Sequence number that the next new entry will get.
+    pub next_seq: u32,
+}
+
+impl Counters {
+    /// Updates the counters when the flags of one entry change. `before` is `None` for a new entry; `after` is `None` for a
+    /// removed entry.
+    pub fn shift(&mut self, before: Option<Flags>, after: Option<Flags>) {
+        for (flags, add) in [(before, false), (after, true)] {
+            let Some(flags) = flags else { continue };
+            let step = |sum: &mut u32, counts: bool| {
+                if counts {
+                    *sum = if add { sum.saturating_add(1) } else { sum.saturating_sub(1) };
+                }
+            };
+            step(&mut self.total, flags.is_live());
+            step(&mut self.unread, flags.is_unread());
+            step(&mut self.starred, flags.is_starred());
+        }
+    }
+}
+
+/// Identifies a subscription. A key is never reused for another feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FeedKey(pub u32);
+
+/// Identifies an entry by its feed and its sequence number in the feed. Sequence numbers count from 0 in the order in which
+/// entries were first seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EntryKey {
+    /// Feed that the entry belongs to.
+    pub feed: FeedKey,
+    /// Sequence number within the feed.
+    pub seq: u32,
+}
+
+impl fmt::Display for FeedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for EntryKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.feed, self.seq)
+    }
+}
+
+impl FromStr for EntryKey {
+    type Err = InputFlaw;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.trim().split_once('.');
+        let numbers = parts.and_then(|(feed, seq)| Some((feed.parse().ok()?, seq.parse().ok()?)));
+        match numbers {
+            Some((feed, seq)) => Ok(Self { feed: FeedKey(feed), seq }),
+            None => Err(flaw!(
+                "'{text}' is not an entry number: use a number like 12.305, as listed by 'backissue entries'"
+            )),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,5 +331,19 @@ mod tests {
         assert!(!withdrawn.is_shown());
         assert!(!withdrawn.is_unread());
         assert!(withdrawn.with(Flag::Starred, true).is_shown());
+    }
+
+    #[test]
+    fn an_entry_key_reads_back_what_it_writes() {
+        let key = EntryKey { feed: FeedKey(12), seq: 305 };
+        assert_eq!(key.to_string(), "12.305");
+        assert_eq!("12.305".parse::<EntryKey>(), Ok(key));
+    }
+
+    #[test]
+    fn invalid_entry_key_is_refused_with_a_sentence() {
+        for text in ["", "12", "12.", ".3", "a.b", "1.2.3", "-1.2"] {
+            assert!(text.parse::<EntryKey>().unwrap_err().contains("backissue entries"), "{text}");
+        }
     }
 }

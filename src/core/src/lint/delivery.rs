@@ -1,11 +1,11 @@
-//! Checks of how a server delivers a document: address, redirects, content type, validators, cache lifetime (SPEC D).
+//! Checks of how a server delivers a document: address, redirects, content type, validators, cache lifetime (SPEC D), and answers
+//! with only the new entries of a feed (RFC 3229, SPEC D.7).
 
 use chrono::DateTime;
 use url::Url;
 
-use super::table::Findings;
-use super::{deltas, table};
-use crate::feed::Kind;
+use super::table::{self, Findings};
+use crate::feed::{self, Kind, Origin};
 use crate::history::address::is_local;
 use crate::schedule::{CacheState, Lifetime, TimingHeaders, counted};
 use crate::words::about_duration;
@@ -83,7 +83,7 @@ pub(super) fn check(
     }
     compression(delivered, findings);
     if delivered.status == DELTA {
-        deltas::check(delivered, false, findings);
+        check_delta(delivered, false, findings);
     }
 }
 
@@ -192,6 +192,43 @@ pub(super) fn repeated(delivered: &Delivered<'_>, requested_delta: bool, finding
         findings.say(table::SENT_AGAIN, "", &[]);
     }
     if delivered.status == DELTA {
-        deltas::check(delivered, requested_delta, findings);
+        check_delta(delivered, requested_delta, findings);
     }
+}
+
+/// Checks an answer with status 226. `was_requested` is `true` if the request contained `A-IM: feed`.
+pub(super) fn check_delta(delivered: &Delivered<'_>, was_requested: bool, findings: &mut Findings) {
+    if !was_requested {
+        return findings.say(table::UNREQUESTED_DELTA, "", &[]);
+    }
+    let headers = &delivered.headers;
+    let im = headers.im.unwrap_or_default();
+    if !has_token(im, "feed") {
+        findings.say(table::UNNAMED_DELTA, im, &[]);
+    } else if !im.trim().eq_ignore_ascii_case("feed") {
+        findings.say(table::OTHER_DELTA, im, &[]);
+    }
+    let origin = Origin { url: Some(delivered.answered), content_type: headers.content_type };
+    let document = feed::parse(delivered.bytes, &origin);
+    if document.is_truncated() {
+        findings.say(table::CUT_DELTA, "", &[]);
+    } else if document.entries.is_empty() {
+        findings.say(table::EMPTY_DELTA, "", &[]);
+    }
+    if !headers.etag {
+        findings.say(table::NO_ETAG_OF_DELTA, "", &[]);
+    }
+    let cache_control = headers.times.cache_control.unwrap_or_default();
+    let vary = headers.vary.unwrap_or_default();
+    let is_apart =
+        has_token(vary, "a-im") || has_token(vary, "*") || has_token(cache_control, "no-store");
+    if !is_apart {
+        findings.say(table::SHARED_DELTA, vary, &[]);
+    }
+}
+
+/// Checks whether a header with a list of tokens contains this one, in any case and with any parameters.
+fn has_token(header: &str, token: &str) -> bool {
+    let mut tokens = header.split(',').map(|part| part.split(';').next().unwrap_or_default());
+    tokens.any(|part| part.trim().eq_ignore_ascii_case(token))
 }

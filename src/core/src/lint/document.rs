@@ -1,12 +1,19 @@
-//! Checks of a document's format, role and size.
+//! Checks of a document: its format, role and size, the identity, texts and dates of its entries, the flaws that the parser dropped
+//! or repaired, and constructs that other readers may read differently.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::finding::Topic;
-use super::lint_input::LintInput;
-use super::table::Findings;
-use super::{oddities, table};
-use crate::feed::{DocumentRole, Kind, NewLocation};
+use chrono::{DateTime, Duration, Utc};
+
+use super::table::{
+    self, FAR_FUTURE, FLAW, Findings, LintInput, NEAR_FUTURE, NO_FEED_UPDATED, NO_UPDATED, Rule,
+    Topic, UNDATED,
+};
+use crate::feed::flaws::{NO_END_TAG, NO_SWITCH, NOT_A_DATE};
+use crate::feed::identity::is_made_up;
+use crate::feed::text::counted_words;
+use crate::feed::{Breach, BreachKind, DocumentRole, Flaw, Kind, NewLocation, OddityKind};
 
 /// Size in bytes at which a document is considered too large to be fetched at every poll.
 const HEAVY_BYTES: usize = 1 << 20;
@@ -24,7 +31,7 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
             let parts: [&dyn Display; 4] = [&format, &role, &document.entries.len(), &exhibit.size];
             findings.say(table::FORMAT.of("document"), "", &parts);
             size(exhibit, findings);
-            oddities::check(exhibit, Topic::Document, findings);
+            check_oddities(exhibit, Topic::Document, findings);
             identity(exhibit, findings);
         }
     }
@@ -78,5 +85,243 @@ fn size(exhibit: &LintInput<'_>, findings: &mut Findings) {
     let is_polled = exhibit.document.role != DocumentRole::Archive;
     if is_polled && (exhibit.size > HEAVY_BYTES || count > MANY_ENTRIES) {
         findings.say(table::HEAVY.of("document"), "", &[]);
+    }
+}
+
+/// Checks the entries of a document.
+pub(super) fn check_entries(exhibit: &LintInput<'_>, findings: &mut Findings) {
+    check_oddities(exhibit, Topic::Entries, findings);
+    doubles(exhibit, findings);
+    texts(exhibit, findings);
+    deleted(exhibit, findings);
+}
+
+/// Reports entries that the same document contains and lists as deleted, if readers hide them (RFC 6721, SPEC C.9).
+fn deleted(exhibit: &LintInput<'_>, findings: &mut Findings) {
+    let document = exhibit.document;
+    let hidden = document.tombstones.iter().filter(|tombstone| {
+        let mut same = document.entries.iter().filter(|entry| entry.id == tombstone.id);
+        same.any(|entry| entry.updated.is_none_or(|updated| updated <= tombstone.when))
+    });
+    let ids: Vec<&str> = hidden.map(|tombstone| tombstone.id.as_str()).collect();
+    if let Some(first) = ids.first() {
+        findings.say(table::PRESENT_AND_DELETED, first, &[&ids.len()]);
+    }
+}
+
+/// Reports entries with the same id, because feed readers keep only one of them (SPEC G.41).
+fn doubles(exhibit: &LintInput<'_>, findings: &mut Findings) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for entry in &exhibit.document.entries {
+        *counts.entry(&entry.id).or_default() += 1;
+    }
+    let lost: usize = counts.values().map(|count| count - 1).sum();
+    let first =
+        exhibit.document.entries.iter().find(|entry| counts.get(entry.id.as_str()) > Some(&1));
+    let Some(first) = first else { return };
+    findings.say(table::SAME_ID.of("id"), &first.id, &[&lost]);
+}
+
+fn texts(exhibit: &LintInput<'_>, findings: &mut Findings) {
+    let entries = &exhibit.document.entries;
+    let blank =
+        entries.iter().filter(|entry| entry.title.is_none() && entry.body().is_none()).count();
+    if blank > 0 {
+        findings.say(table::BLANK_ENTRIES, "", &[&blank]);
+    }
+    let unlinked = entries.iter().filter(|entry| entry.link.is_none()).count();
+    if unlinked > 0 {
+        findings.say(table::NO_LINK.of("link"), "", &[&unlinked]);
+    }
+    if exhibit.document.head.title.is_none() {
+        findings.say(table::NO_FEED_TITLE, "", &[]);
+    }
+}
+
+/// Maximum number of hours by which a date may be in the future because of a fast clock or a wrong time zone (SPEC C.5).
+const TOLERANCE_HOURS: i64 = 24;
+
+/// Checks the dates of a document.
+pub(super) fn check_dates(exhibit: &LintInput<'_>, findings: &mut Findings) {
+    check_oddities(exhibit, Topic::Dates, findings);
+    future(exhibit, findings);
+    missing(exhibit, findings);
+}
+
+fn future(exhibit: &LintInput<'_>, findings: &mut Findings) {
+    let document = exhibit.document;
+    let of_entries = document.entries.iter().flat_map(|entry| [entry.published, entry.updated]);
+    let of_head = [document.head.published, document.head.updated];
+    let mut ahead: Vec<DateTime<Utc>> =
+        of_entries.chain(of_head).flatten().filter(|at| *at > exhibit.now).collect();
+    ahead.sort_unstable();
+    let limit = exhibit.now + Duration::hours(TOLERANCE_HOURS);
+    let far = ahead.iter().filter(|at| **at > limit).count();
+    let Some(latest) = ahead.last() else { return };
+    let latest = latest.format("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let (rule, count) = if far > 0 { (FAR_FUTURE, far) } else { (NEAR_FUTURE, ahead.len()) };
+    findings.say(rule, &latest, &[&count]);
+}
+
+fn missing(exhibit: &LintInput<'_>, findings: &mut Findings) {
+    let document = exhibit.document;
+    let is_atom = document.kind == Kind::Atom;
+    let undated = document
+        .entries
+        .iter()
+        .filter(|entry| entry.updated.is_none() && (is_atom || entry.published.is_none()));
+    let undated = undated.count();
+    let rule = match document.kind {
+        Kind::Atom => NO_UPDATED,
+        Kind::Json => UNDATED.of("date_published"),
+        Kind::Rdf => UNDATED.of("dc:date"),
+        Kind::Rss | Kind::Opml | Kind::Redirect | Kind::None => UNDATED.of("pubDate"),
+    };
+    if undated > 0 {
+        findings.say(rule, "", &[&undated]);
+    }
+    if is_atom && document.head.updated.is_none() {
+        findings.say(NO_FEED_UPDATED, "", &[]);
+    }
+}
+
+/// Elements that are polling hints, besides those of `sy`.
+const HINTS: [&str; 5] = ["ttl", "skipHours", "skipDays", "refreshRate", "interval"];
+
+/// Adds findings for the flaws of a document.
+pub(super) fn check_flaws(flaws: &[Flaw], findings: &mut Findings) {
+    for (at, flaw) in flaws.iter().enumerate() {
+        let alike = |other: &&Flaw| other.element == flaw.element && other.reason == flaw.reason;
+        if flaws.iter().take(at).any(|other| alike(&other)) {
+            continue;
+        }
+        let count = flaws.iter().filter(alike).count();
+        let times = if count > 1 {
+            format!(" ({})", counted_words(count, "time", "times"))
+        } else {
+            String::new()
+        };
+        let rule = Rule { topic: topic(flaw), element: &flaw.element, ..FLAW };
+        findings.say(rule, &flaw.text, &[&flaw.reason, &times]);
+    }
+}
+
+fn topic(flaw: &Flaw) -> Topic {
+    match (flaw.reason.as_str(), flaw.element.as_str()) {
+        (NO_END_TAG, _) => Topic::Document,
+        (NOT_A_DATE, _) => Topic::Dates,
+        (NO_SWITCH, _) | (_, "complete") => Topic::History,
+        (_, element) if element.starts_with("sy:") || HINTS.contains(&element) => Topic::Hints,
+        (_, "item" | "items" | "at:deleted-entry") => Topic::Entries,
+        (_, _) => FLAW.topic,
+    }
+}
+
+/// Relations of which a document has one link (RFC 5005). Readers follow the first.
+const SINGLE_LINKS: [&str; 8] =
+    ["self", "current", "prev-archive", "next-archive", "first", "previous", "next", "last"];
+
+/// Reports the oddities of a document that concern a topic.
+pub(super) fn check_oddities(exhibit: &LintInput<'_>, topic: Topic, findings: &mut Findings) {
+    for seen in exhibit.sightings {
+        let rule = odd(seen.kind).of(&seen.element);
+        if rule.topic == topic {
+            let misplaced = seen.kind == OddityKind::Misplaced;
+            let text = if misplaced { "" } else { &seen.text };
+            let is_rss = exhibit.document.kind == Kind::Rss;
+            let detail = if seen.kind == OddityKind::NoId {
+                no_id(exhibit)
+            } else if misplaced {
+                seen.text.clone()
+            } else {
+                if is_rss { "RFC 822" } else { "RFC 3339" }.to_owned()
+            };
+            findings.say(rule, text, &[&seen.count, &detail]);
+        }
+    }
+}
+
+const fn odd(kind: OddityKind) -> Rule<'static> {
+    match kind {
+        OddityKind::NoId => table::NO_ID,
+        OddityKind::NotPermanent => table::NOT_PERMANENT,
+        OddityKind::NumericId => table::NUMERIC_ID,
+        OddityKind::NoZone => table::NO_ZONE,
+        OddityKind::NoTime => table::NO_TIME,
+        OddityKind::OddForm => table::ODD_FORM,
+        OddityKind::Hour24 => table::HOUR_24,
+        OddityKind::SecondTtl => table::SECOND_TTL,
+        OddityKind::Misplaced => table::MISPLACED,
+        OddityKind::OldNamespace => table::OLD_NAMESPACE,
+        OddityKind::OldVersion => table::OLD_VERSION,
+    }
+}
+
+/// Returns which part is missing from entries without an id, and what readers do instead.
+fn no_id(exhibit: &LintInput<'_>) -> String {
+    let made_up = || exhibit.document.entries.iter().filter(|entry| is_made_up(&entry.id));
+    let sharing = made_up().filter(|entry| entry.link.is_some()).count();
+    let made_up = made_up().count();
+    let name = match exhibit.document.kind {
+        Kind::Atom => "atom:id",
+        Kind::Rdf => "rdf:about",
+        Kind::Opml => "xmlUrl",
+        Kind::Rss | Kind::Json | Kind::Redirect | Kind::None => "guid",
+    };
+    if made_up == 0 {
+        format!("{name}: the link is the identity, so a changed link creates a new entry")
+    } else if sharing > 0 {
+        let share = if sharing == 1 { "shares" } else { "share" };
+        format!(
+            "{name}: {sharing} of them {share} a link with another entry, so a changed title creates a new entry"
+        )
+    } else {
+        let have = if made_up == 1 { "has" } else { "have" };
+        format!(
+            "{name}: {made_up} of them {have} no link either, so a changed title or text creates a new entry"
+        )
+    }
+}
+
+/// Checks the rules of a document's format.
+pub(super) fn check_format(exhibit: &LintInput<'_>, findings: &mut Findings) {
+    for breach in exhibit.breaches {
+        findings.say(broken(breach), &breach.text, &[&breach.count, &breach.element]);
+    }
+    repeated_links(exhibit, findings);
+    let document = exhibit.document;
+    if matches!(document.kind, Kind::Rss | Kind::Rdf) && document.head.link.is_none() {
+        findings.say(table::NO_CHANNEL_LINK, "", &[]);
+    }
+}
+
+fn broken(breach: &Breach) -> Rule<'_> {
+    match breach.kind {
+        BreachKind::RelativeText => table::RELATIVE_TEXT,
+        BreachKind::RelativeAddress => table::RELATIVE_ADDRESS,
+        BreachKind::BareAttachment => table::BARE_ATTACHMENT.of(&breach.element),
+        BreachKind::NoContent => table::NO_CONTENT.of(&breach.element),
+        BreachKind::SecondAlternate => table::SECOND_ALTERNATE,
+        BreachKind::Repeated => table::REPEATED_ELEMENT,
+        BreachKind::UntypedMarkup => table::UNTYPED_MARKUP,
+        BreachKind::UnknownType => table::UNKNOWN_TYPE,
+        BreachKind::NoDiv => table::NO_DIV,
+        BreachKind::OtherVersion => table::OTHER_VERSION,
+    }
+}
+
+/// Reports relations with links to several addresses.
+fn repeated_links(exhibit: &LintInput<'_>, findings: &mut Findings) {
+    let mut targets: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for link in &exhibit.document.links {
+        let targets = targets.entry(link.rel.as_str()).or_default();
+        if !targets.contains(&link.href.as_str()) {
+            targets.push(&link.href);
+        }
+    }
+    for rel in SINGLE_LINKS {
+        if let Some([_, second, ..]) = targets.get(rel).map(Vec::as_slice) {
+            findings.say(table::SECOND_LINK, second, &[&rel]);
+        }
     }
 }

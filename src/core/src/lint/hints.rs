@@ -1,18 +1,18 @@
-//! Checks of polling hints: describes each hint, states which hint takes precedence over it, and reports errors.
+//! Checks of polling hints: describes each hint, states which hint takes precedence over it, reports errors, and computes the polls
+//! of a feed reader with default settings.
 
-use chrono::{DateTime, Duration, Utc};
+use chrono::{DateTime, Datelike, Duration, NaiveTime, Utc};
 
-use super::finding::Topic;
-use super::lint_input::LintInput;
-use super::polls::{facts, reference};
-use super::stated_hints::{StatedHint, speakers};
-use super::table::Findings;
-use super::{oddities, table};
+use super::document;
+use super::table::{self, Findings, LintInput, Topic};
 use crate::feed::text::counted_words;
-use crate::feed::{DocumentRole, Hints, SyHint};
-use crate::schedule::limits::{DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, MINUTE};
-use crate::schedule::{SettledBy, rule_in_force, rule_words};
-use crate::words::{about_duration, duration_words, listed, utc_minute};
+use crate::feed::{DocumentRole, FeedDocument, Hints, SyHint};
+use crate::schedule::limits::{DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, FOLLOWING_MAX, MINUTE};
+use crate::schedule::{
+    Facts, FeedStatus, PlanStage, ScheduleSettings, SettledBy, Value, decide, following_plans,
+    rule_in_force, rule_words,
+};
+use crate::words::{about_duration, duration_words, listed, utc_minute, utc_weekday};
 
 /// Values that are common for an interval in seconds but unusual for one in minutes.
 const COMMON_SECONDS: [u32; 8] = [900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
@@ -38,7 +38,7 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
     }
     others(hints, findings);
     ttl_in_seconds(exhibit, findings);
-    oddities::check(exhibit, Topic::Hints, findings);
+    document::check_oddities(exhibit, Topic::Hints, findings);
 }
 
 fn archive(hints: &Hints, speakers: &[StatedHint], findings: &mut Findings) {
@@ -182,4 +182,212 @@ fn ttl_in_seconds(exhibit: &LintInput<'_>, findings: &mut Findings) {
     };
     let minutes = duration_words(i64::from(ttl) * MINUTE);
     findings.say(table::TTL_IN_SECONDS, &ttl.to_string(), &[&because, &minutes]);
+}
+
+/// A hint that states an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StatedHint {
+    pub(super) by: SettledBy,
+    /// Requested interval in seconds, before the user's minimum and maximum are applied; `None` for interval rules, which
+    /// state several intervals.
+    pub(super) seconds: Option<i64>,
+}
+
+impl StatedHint {
+    /// Returns the name of the hint, as used in the report.
+    pub(super) fn name(self) -> &'static str {
+        match self.by.hint_name() {
+            "" => "the reader's default",
+            name => name,
+        }
+    }
+}
+
+/// Returns the hints that state an interval, the one with the highest precedence first (SPEC B.2). Determines the order by
+/// repeatedly computing the schedule and removing the hint that determines the next poll.
+fn speakers(hints: &Hints, now: DateTime<Utc>) -> Vec<StatedHint> {
+    let mut left =
+        Hints { skip_hours: Vec::new(), skip_days: Vec::new(), expired: false, ..hints.clone() };
+    let mut speakers = Vec::new();
+    if !left.intervals.is_empty() {
+        left.intervals.clear();
+        speakers.push(StatedHint { by: SettledBy::Rules, seconds: None });
+    }
+    loop {
+        let speaker = strongest(&left, now);
+        let was_stated = if matches!(speaker.by, SettledBy::Sy | SettledBy::BoilerplateSy) {
+            left.sy.take().is_some()
+        } else if speaker.by == SettledBy::Ttl {
+            left.ttl_minutes.take().is_some()
+        } else {
+            speaker.by == SettledBy::RefreshRate && left.refresh_rate_ms.take().is_some()
+        };
+        if !was_stated {
+            return speakers;
+        }
+        speakers.push(speaker);
+    }
+}
+
+/// Returns the hint that determines the next poll if the user's minimum and maximum have no effect.
+fn strongest(hints: &Hints, now: DateTime<Utc>) -> StatedHint {
+    let settings =
+        ScheduleSettings { min_seconds: 1, max_seconds: u32::MAX, ..ScheduleSettings::default() };
+    let facts = Facts {
+        hints: hints.clone(),
+        settings,
+        last_ok: Some(now),
+        loopback: true,
+        ..Facts::default()
+    };
+    let plan = decide(&facts, now, 0.0);
+    let stated = plan.steps.iter().find(|step| step.stage == PlanStage::Recommendation);
+    let seconds = match stated.and_then(|step| step.after) {
+        Some(Value::Seconds(seconds)) => Some(seconds),
+        Some(Value::At(_)) | None => None,
+    };
+    StatedHint { by: plan.settled_by, seconds }
+}
+
+/// Number of polls listed in the report.
+const NAMED: usize = 3;
+
+/// The polls of a reader with default settings and without jitter, after a poll on a Monday at 10:00 UTC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Polls {
+    /// Time of the assumed last poll: the latest Monday 10:00 UTC that is not after `now`.
+    pub last_ok: DateTime<Utc>,
+    /// The hint or setting that determines the first poll.
+    pub settled_by: SettledBy,
+    /// The next three polls; empty if the feed is never polled.
+    pub next: Vec<DateTime<Utc>>,
+    /// Number of polls in the seven days after `last_ok`.
+    pub a_week: usize,
+}
+
+/// Returns the last Monday 10:00 UTC that is not after `now`.
+pub(super) fn reference(now: DateTime<Utc>) -> DateTime<Utc> {
+    let days = i64::from(now.weekday().num_days_from_monday());
+    let ten = NaiveTime::from_hms_opt(10, 0, 0).unwrap_or_default();
+    let monday = (now - Duration::days(days)).date_naive().and_time(ten).and_utc();
+    if monday > now { monday - Duration::days(7) } else { monday }
+}
+
+/// Returns the scheduling facts for a reader with default settings whose last poll was at the time that [`reference`]
+/// returns.
+pub(super) fn facts(exhibit: &LintInput<'_>) -> Facts {
+    let document = exhibit.document;
+    let standing = if document.role == DocumentRole::Archive {
+        FeedStatus::Archive
+    } else {
+        FeedStatus::Active
+    };
+    let last_ok = reference(exhibit.now);
+    let cache = exhibit.cache.map(|cache| cache.repeated_at(last_ok));
+    let hints = document.hints.clone();
+    Facts { hints, standing, last_ok: Some(last_ok), cache, ..Facts::default() }
+}
+
+/// Computes the resulting polls and adds a finding that describes them.
+pub(super) fn check_polls(exhibit: &LintInput<'_>, findings: &mut Findings) -> Option<Polls> {
+    let polls = polls(exhibit)?;
+    let settled_by = polls.settled_by.word();
+    if polls.next.is_empty() {
+        findings.say(table::NO_POLLS.of("feed"), "", &[&settled_by]);
+        return Some(polls);
+    }
+    let next: Vec<String> = polls.next.iter().copied().map(utc_weekday).collect();
+    let (last, next) = (utc_minute(polls.last_ok), listed(&next));
+    findings.say(table::POLLS.of("feed"), "", &[&last, &next, &settled_by, &polls.a_week]);
+    if exhibit.document.role == DocumentRole::Archive {
+        findings.say(table::POLLED_ARCHIVE.of("feed"), "", &[]);
+    }
+    rate(exhibit.document, findings);
+    Some(polls)
+}
+
+fn polls(exhibit: &LintInput<'_>) -> Option<Polls> {
+    let last_ok = reference(exhibit.now);
+    let plans = following_plans(&facts(exhibit), last_ok, FOLLOWING_MAX, |_| 0.0);
+    let times = || plans.iter().filter_map(|plan| plan.next_poll);
+    let week_end = last_ok + Duration::days(7);
+    Some(Polls {
+        last_ok,
+        settled_by: plans.first()?.settled_by,
+        next: times().take(NAMED).collect(),
+        a_week: times().take_while(|at| *at <= week_end).count(),
+    })
+}
+
+/// Adds a finding that states how often entries appear and how far back the document's entries go.
+fn rate(document: &FeedDocument, findings: &mut Findings) {
+    let Some(gap) = document.mean_gap() else { return };
+    let reach = document.entry_dates();
+    let (Some(first), Some(last)) = (reach.first(), reach.last()) else { return };
+    let reach = about_duration((*last - *first).num_seconds());
+    let beyond = match document.role {
+        DocumentRole::Plain => {
+            "; readers that do not poll for longer miss entries, because there are no archives"
+        }
+        DocumentRole::Subscription
+        | DocumentRole::Archive
+        | DocumentRole::Complete
+        | DocumentRole::Paged => "",
+    };
+    findings.say(table::RATE.of("feed"), "", &[&about_duration(gap), &reach, &beyond]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feed::{IntervalRule, Period, SyHint, Zone};
+
+    fn check(hints: &Hints, expected: &[(SettledBy, Option<i64>)]) {
+        let found = speakers(hints, DateTime::UNIX_EPOCH);
+        let found: Vec<_> = found.iter().map(|speaker| (speaker.by, speaker.seconds)).collect();
+        assert_eq!(found, expected, "{hints:?}");
+    }
+
+    #[test]
+    fn hints_rank_in_the_order_of_the_schedule() {
+        let rule = IntervalRule {
+            minutes: 30,
+            start_hour: None,
+            end_hour: None,
+            start_day: None,
+            end_day: None,
+            zone: Zone::Utc,
+        };
+        let sy = SyHint { period: Period::Hourly, frequency: 1, base: None };
+        let all = Hints {
+            intervals: vec![rule],
+            sy: Some(sy),
+            ttl_minutes: Some(1),
+            refresh_rate_ms: Some(900_000),
+            skip_hours: vec![0],
+            expired: true,
+            ..Hints::default()
+        };
+        let (rules, ttl) = ((SettledBy::Rules, None), (SettledBy::Ttl, Some(60)));
+        let rate = (SettledBy::RefreshRate, Some(900));
+        check(&all, &[rules, (SettledBy::Sy, Some(3_600)), ttl, rate]);
+        let wordpress = Hints { generator: Some("https://wordpress.org/?v=6".into()), ..all };
+        check(&wordpress, &[rules, ttl, rate, (SettledBy::BoilerplateSy, Some(3_600))]);
+        let base = Some(DateTime::UNIX_EPOCH);
+        let yearly = SyHint { period: Period::Yearly, frequency: 1, base };
+        check(
+            &Hints { sy: Some(yearly), ttl_minutes: Some(527_040), ..Hints::default() },
+            &[(SettledBy::Sy, Some(365 * 86_400)), (SettledBy::Ttl, Some(527_040 * 60))],
+        );
+        check(&Hints::default(), &[]);
+    }
+
+    #[test]
+    fn the_reference_is_the_last_monday_at_ten() {
+        let at = |text: &str| text.parse::<DateTime<Utc>>().expect("an instant");
+        let monday = at("2026-03-02T10:00:00Z");
+        for now in ["2026-03-02T10:00:00Z", "2026-03-08T23:59:59Z", "2026-03-09T09:59:59Z"] {
+            assert_eq!(reference(at(now)), monday, "{now}");
+        }
+    }
 }

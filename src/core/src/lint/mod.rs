@@ -4,30 +4,19 @@
 //! [`Survey`] does the same for an address: it names the archives to request, and checks the responses and the chain. This module
 //! does not use the network or read the clock.
 
-mod archives;
-mod dates;
 mod delivery;
-mod deltas;
 mod document;
-mod entries;
-mod examine;
-mod finding;
-mod flaws;
 mod hints;
 mod history;
-mod lint_input;
-mod oddities;
-mod polls;
 mod report;
-mod stated_hints;
 mod survey;
 mod table;
 
 pub use delivery::{Delivered, Headers};
-pub use examine::examine;
-pub use finding::{Level, LintFinding, Topic};
+pub use survey::examine;
+pub use table::{Level, LintFinding, Topic};
 
-pub use polls::Polls;
+pub use hints::Polls;
 pub use report::{Chain, LintReport, report_github, report_json, report_sarif};
 pub use survey::Survey;
 pub use table::{mending, rule};

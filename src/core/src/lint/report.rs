@@ -3,9 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::finding::{Level, LintFinding};
-use super::polls::Polls;
-use super::table::{mending, rule};
+use super::hints::Polls;
+use super::table::{Level, LintFinding, mending, rule};
 use crate::feed::{DocumentRole, Kind};
 use crate::words::rfc_3339;
 

@@ -1,19 +1,17 @@
-//! The survey of a publisher's chain of archives. The caller fetches the documents in the order and within the limits of a
-//! reader's archive walk ([`ArchiveWalk`]); nothing is stored.
+//! Runs all checks of one document, and the survey of a publisher's chain of archives. The caller fetches the documents in the
+//! order and within the limits of a reader's archive walk ([`ArchiveWalk`]); nothing is stored.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use chrono::{DateTime, Utc};
 
-use super::archives::{self, ChainDocument, ChainNeighbours};
 use super::delivery::{self, Delivered};
-use super::examine::examine_answer;
-use super::finding::{Level, LintFinding, Topic};
-use super::lint_input::LintInput;
+use super::document;
+use super::hints::{self, Polls};
+use super::history::{self, ChainDocument, ChainNeighbours};
 use super::report::{Chain, LintReport};
-use super::table::Findings;
-use super::{entries, history, oddities, table};
+use super::table::{self, Findings, Level, LintFinding, LintInput, Topic};
 use crate::feed::text::counted_words;
 use crate::feed::{self, DocumentRole, Origin};
 use crate::history::address::canonical;
@@ -131,7 +129,7 @@ impl Survey {
         let newer = self.met.iter().rev().find(|met| met.answered == by);
         if let (Some(newer), Some(subscription)) = (newer.or(self.met.last()), self.met.first()) {
             let links = ChainNeighbours { document, here, newer, subscription, before: &self.met };
-            archives::check(&links, findings);
+            history::check_chain(&links, findings);
         }
         let sightings = feed::find_oddities(delivered.bytes, &origin(delivered));
         let found = feed::find_breaches(delivered.bytes, &origin(delivered));
@@ -148,8 +146,8 @@ impl Survey {
         if document.role == DocumentRole::Archive {
             history::check(&exhibit, &mut own);
         }
-        entries::check(&exhibit, &mut own);
-        oddities::check_format(&exhibit, &mut own);
+        document::check_entries(&exhibit, &mut own);
+        document::check_format(&exhibit, &mut own);
         // Notes and findings about the `self` link were already reported by the checks of the chain, so they are not
         // repeated for each document.
         let known =
@@ -274,4 +272,56 @@ fn once_each(findings: Vec<LintFinding>) -> Vec<LintFinding> {
         }
     };
     kept.into_iter().map(told).collect()
+}
+
+/// Parses a document and reports how readers will interpret it.
+///
+/// `now` separates past dates from future ones and determines the week for which example polls are listed.
+pub fn examine(bytes: &[u8], origin: &Origin<'_>, now: DateTime<Utc>) -> LintReport {
+    examine_answer(bytes, origin, None, now)
+}
+
+/// Does the same as [`examine`], for a document from a server that states a cache lifetime.
+fn examine_answer(
+    bytes: &[u8],
+    origin: &Origin<'_>,
+    cache: Option<CacheState>,
+    now: DateTime<Utc>,
+) -> LintReport {
+    let document = feed::parse(bytes, origin);
+    let sightings =
+        if document.kind.is_feed() { feed::find_oddities(bytes, origin) } else { Vec::new() };
+    let breaches =
+        if document.kind.is_feed() { feed::find_breaches(bytes, origin) } else { Vec::new() };
+    let exhibit = LintInput {
+        document: &document,
+        sightings: &sightings,
+        breaches: &breaches,
+        size: bytes.len(),
+        url: origin.url,
+        cache,
+        now,
+    };
+    let mut findings = Findings::default();
+    document::check(&exhibit, &mut findings);
+    document::check_flaws(&document.flaws, &mut findings);
+    let mut expected: Option<Polls> = None;
+    if document.kind.is_feed() {
+        hints::check(&exhibit, &mut findings);
+        expected = hints::check_polls(&exhibit, &mut findings);
+        history::check(&exhibit, &mut findings);
+        document::check_entries(&exhibit, &mut findings);
+        document::check_dates(&exhibit, &mut findings);
+        document::check_format(&exhibit, &mut findings);
+    }
+    LintReport {
+        kind: document.kind,
+        role: document.role,
+        title: document.head.title.clone(),
+        entries: document.entries.len(),
+        url: origin.url.map(str::to_owned),
+        chain: None,
+        polls: expected,
+        findings: findings.into_list(),
+    }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::delivery::{Delivered, Headers};
-use super::finding::{Level, LintFinding, Topic};
 use super::report::LintReport;
 use super::survey::Survey;
+use super::table::{Level, LintFinding, Topic};
 use crate::history::ArchiveFailure;
 use crate::schedule::TimingHeaders;
 

@@ -218,7 +218,7 @@ fn marks_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::rank::{Position, Rank};
+    use crate::history::kept::{Position, Rank};
 
     fn at(seconds: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(1_700_000_000 + seconds, 0).unwrap()

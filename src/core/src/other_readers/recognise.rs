@@ -2,7 +2,7 @@
 
 use super::library::Library;
 use super::sqlite::Sqlite;
-use super::{json_files, liferea, news_flash, newsboat, newsraft, rssguard, state_file};
+use super::{databases, json_files, state_file};
 use crate::InputFlaw;
 
 /// Reads the file of another reader, or of `backissue export --state`: a database by its tables, JSON by its form. Returns `None` if it is neither. The error is a
@@ -29,19 +29,19 @@ pub fn read(bytes: &[u8]) -> Result<Option<Library>, InputFlaw> {
 fn read_database(bytes: &[u8]) -> Result<Library, InputFlaw> {
     let database = Sqlite::open(bytes)?;
     if database.has_tables(&["rss_item", "rss_feed"])? {
-        return Ok(Library { entries: newsboat::read_cache(bytes)?, ..Library::default() });
+        return Ok(Library { entries: databases::read_cache(bytes)?, ..Library::default() });
     }
     if database.has_tables(&["articles", "feed_mapping"])? {
-        return news_flash::read(&database);
+        return databases::read_news_flash(&database);
     }
     if database.has_tables(&["node", "subscription", "items"])? {
-        return liferea::read(&database);
+        return databases::read_liferea(&database);
     }
     if database.has_tables(&["Feeds", "Messages"])? {
-        return rssguard::read(&database);
+        return databases::read_rssguard(&database);
     }
     if database.has_tables(&["feeds", "items"])? {
-        return newsraft::read(&database);
+        return databases::read_newsraft(&database);
     }
     Err("it is a database of no reader that is known here".into())
 }

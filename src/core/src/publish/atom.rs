@@ -1,10 +1,11 @@
-//! Writes a planned document as Atom (RFC 4287).
+//! Writes a planned document as Atom (RFC 4287). Characters that XML does not allow are left out.
 
 use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
 
 use super::plan::{DocumentPlan, DocumentRank, PlannedLink, SUBSCRIPTION_NAME};
-use super::xml::XmlText;
-use crate::feed::outgoing::{outgoing_id, outgoing_link, outgoing_markup, outgoing_name};
+use crate::feed::outgoing::{
+    outgoing_id, outgoing_link, outgoing_markup, outgoing_name, push_escaped,
+};
 use crate::feed::{Enclosure, IntervalRule, Tombstone, Zone};
 use crate::history::{EntryBody, KeptEntry};
 
@@ -321,4 +322,50 @@ fn is_language(tag: &str) -> bool {
 
 fn date(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::AutoSi, true)
+}
+
+/// A growing XML document, with one element in each line.
+#[derive(Debug, Default)]
+pub(super) struct XmlText(String);
+
+/// Name and value of an attribute; without a value it is left out.
+pub(super) type Attribute<'a> = (&'a str, Option<&'a str>);
+
+impl XmlText {
+    /// Adds a line as it is.
+    pub(super) fn line(&mut self, line: &str) {
+        self.0.push_str(line);
+        self.0.push('\n');
+    }
+
+    /// Adds an element without content.
+    pub(super) fn empty(&mut self, name: &str, attributes: &[Attribute<'_>]) {
+        self.start(name, attributes);
+        self.0.push_str("/>\n");
+    }
+
+    /// Adds an element that contains only text.
+    pub(super) fn element(&mut self, name: &str, attributes: &[Attribute<'_>], text: &str) {
+        self.start(name, attributes);
+        self.0.push('>');
+        push_escaped(&mut self.0, text, false);
+        self.line(&format!("</{name}>"));
+    }
+
+    fn start(&mut self, name: &str, attributes: &[Attribute<'_>]) {
+        self.0.push('<');
+        self.0.push_str(name);
+        for (name, value) in attributes {
+            let Some(value) = value else { continue };
+            for part in [" ", name, "=\""] {
+                self.0.push_str(part);
+            }
+            push_escaped(&mut self.0, value, true);
+            self.0.push('"');
+        }
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.0
+    }
 }

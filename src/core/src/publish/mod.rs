@@ -7,14 +7,13 @@
 //! the clock.
 
 mod atom;
-mod outline;
 mod plan;
-mod subscription;
-mod xml;
 
 pub use atom::{GENERATOR_MARK, PublishedEntry, PublishedFeed, outgoing_entry, write_document};
-pub use outline::{HistoryOutline, Outline};
-pub use plan::{ArchiveSize, DocumentPlan, DocumentRank, PlannedLink, SUBSCRIPTION_NAME};
+pub use plan::{
+    ArchiveSize, DocumentPlan, DocumentRank, HistoryOutline, Outline, PlannedLink,
+    SUBSCRIPTION_NAME,
+};
 
 #[cfg(test)]
 mod plan_tests;

@@ -2,8 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::outline::{HistoryOutline, Outline};
-use super::plan::*;
+use super::plan::{HistoryOutline, Outline, *};
 
 fn day(number: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_767_225_600, 0).unwrap() + TimeDelta::days(number)

@@ -1,26 +1,28 @@
-//! Decides when to poll a feed next, in the order of precedence of SPEC B.1.
+//! Decides when to poll a feed next, in the order of precedence of SPEC B.1, and finds hints that cannot be followed or look like
+//! mistakes.
 //!
 //! The first stages compute the preferred time: the recommendation, the user's pace and bounds, the resulting instant
 //! and the jitter. The next stage applies the floors that the server imposes. The last one applies the skip windows
 //! that the publisher states. A later stage can only move the time later, so no stage breaks an earlier restriction.
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 
-use super::bounds::{Bounds, IntervalBound};
 use super::explain::explanation::{
     PlanTrace, explain_due, explain_jitter, explain_target, first_poll_step, floor_step, rest_step,
     skip_step,
 };
 use super::facts::Facts;
-use super::flaws::planning_flaws;
 use super::holds::bans::{Exit, SkipWindows, Skips};
-use super::holds::floors::{FloorInputs, floors};
-use super::holds::rest::{at_rest, never};
-use super::instant::{instant, not_later, seconds};
-use super::jitter::{jittered, share, usable, width};
+use super::holds::floors::{FloorInputs, at_rest, floors, never};
+use super::interval::rules::{rule_mask, rule_words};
+use super::limits::RULES_MAX;
 use super::plan::{Decision, Plan, PlanKind, SettledBy};
-use super::recommend::recommend;
-use super::target_time::{TargetTime, find_target};
+use super::recommend::{Bounds, IntervalBound, recommend};
+use super::target_time::{TargetTime, find_target, jittered, share, usable, width};
+use super::times::{instant, not_later, seconds};
+use crate::feed::{Flaw, Zone};
+use crate::words::duration_words;
 
 /// Computes the plan for one feed, with its explanation.
 ///
@@ -161,12 +163,84 @@ fn decision(draft: Draft, now: i64) -> Decision {
     }
 }
 
+/// Returns the flaws in a feed's hints: those found when the document was read, and those found while planning. A hint with a flaw
+/// is ignored, followed only in part, or followed although it looks like a mistake.
+pub fn planning_flaws(facts: &Facts) -> Vec<Flaw> {
+    let mut flaws: Vec<Flaw> = facts.hints.flaws.clone();
+    flaws.extend(offered_push(facts));
+    flaws.extend(whole_week_skipped(facts));
+    flaws.extend(ttl_in_seconds(facts));
+    flaws.extend(too_many_rules(facts));
+    flaws.extend(crossed_bounds(facts));
+    for rule in facts.hints.intervals.iter().take(RULES_MAX) {
+        if rule_mask(rule).is_none() {
+            flaws.push(flaw(
+                "interval",
+                rule.minutes.to_string(),
+                "a number is out of range: rule dropped",
+            ));
+        }
+        if let Zone::Named(name) = &rule.zone
+            && name.parse::<Tz>().is_err()
+        {
+            flaws.push(flaw("interval", name.clone(), "unknown time zone: read as UTC"));
+        }
+    }
+    flaws
+}
+
+fn flaw(element: &str, text: String, reason: &str) -> Flaw {
+    Flaw { element: element.to_owned(), text, reason: reason.to_owned() }
+}
+
+/// Reports an offer of push updates, which is not used (SPEC S0.11).
+fn offered_push(facts: &Facts) -> Option<Flaw> {
+    let reason = "offers push, which needs a public address: polled instead";
+    facts.hints.offers_push.then(|| flaw("push", "cloud or hub".to_owned(), reason))
+}
+
+/// Reports skip hints that cover the whole week (SPEC G.2).
+fn whole_week_skipped(facts: &Facts) -> Option<Flaw> {
+    let Skips::WholeWeek = Skips::from_facts(facts) else { return None };
+    let hints = &facts.hints;
+    let element = if hints.skip_hours.len() >= 24 { "skipHours" } else { "skipDays" };
+    let text = format!("{} hours, {} days", hints.skip_hours.len(), hints.skip_days.len());
+    Some(flaw(element, text, "covers the whole week: ignored"))
+}
+
+/// Reports a ttl that looks like seconds. The value is never corrected silently (SPEC G.3).
+fn ttl_in_seconds(facts: &Facts) -> Option<Flaw> {
+    let hints = &facts.hints;
+    if hints.flaws.iter().any(|flaw| flaw.element == "ttl") {
+        return None;
+    }
+    hints.ttl_like_seconds(i64::from(facts.learned.as_ref()?.interval_seconds))
+}
+
+/// Reports a maximum below the minimum. The settings screen rejects such a maximum, but it can come from another source (SPEC A.8).
+fn crossed_bounds(facts: &Facts) -> Option<Flaw> {
+    let bounds = Bounds::from_facts(facts);
+    let maximum = i64::from(facts.settings.max_seconds);
+    let crossed = !bounds.fixed && maximum < bounds.min;
+    crossed.then(|| {
+        flaw("maximum", duration_words(maximum), "less than the minimum: the minimum applies")
+    })
+}
+
+fn too_many_rules(facts: &Facts) -> Option<Flaw> {
+    let first_ignored = facts.hints.intervals.get(RULES_MAX)?;
+    let reason = format!("only the first {RULES_MAX} rules are used; the others are ignored");
+    Some(flaw("interval", rule_words(first_ignored), &reason))
+}
+
 #[cfg(test)]
 #[path = "order_tests.rs"]
 mod order_tests;
+
 #[cfg(test)]
 #[path = "part_time_tests.rs"]
 mod part_time_tests;
+
 #[cfg(test)]
 #[path = "property_tests.rs"]
 mod property_tests;

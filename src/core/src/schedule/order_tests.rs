@@ -7,7 +7,7 @@ use super::*;
 use crate::feed::{DayOfWeek, Hints, IntervalRule, Period, SyHint};
 use crate::schedule::holds::cache::{CacheState, TimingHeaders};
 use crate::schedule::holds::retry_after::Wait;
-use crate::schedule::interval::pace::Pace;
+use crate::schedule::limits::Pace;
 
 const TEN: &str = "03-02 10:00";
 

@@ -5,14 +5,13 @@ use proptest::prelude::*;
 use super::super::facts::{Learned, PollFailure, ScheduleSettings};
 use super::*;
 use crate::feed::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
-use crate::schedule::explain::week_picture::{interval_in_force, week_of_intervals};
 use crate::schedule::holds::cache::{CacheState, Lifetime};
 use crate::schedule::holds::retry_after::{Wait, WaitHeader};
-use crate::schedule::interval::next_update::next_update;
-use crate::schedule::interval::pace::Pace;
 use crate::schedule::interval::rules::RuleTable;
-use crate::schedule::interval::segments::Rhythm;
-use crate::schedule::limits::*;
+use crate::schedule::interval::segments::{
+    Rhythm, interval_in_force, next_update, week_of_intervals,
+};
+use crate::schedule::limits::{Pace, *};
 use crate::schedule::{following_plans, with_pace};
 
 /// Monday 2026-03-02, 00:00 UTC: the start of the week that the tests use.

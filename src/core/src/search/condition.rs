@@ -1,13 +1,13 @@
-//! The conditions of a query as a tree, and how a tree is judged if only some of its leaves are known.
+//! The conditions of a query as a tree, and how a tree is judged if only some of its leaves are known: names of feeds, tags and
+//! labels, and instants as typed in a query.
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
+use chrono_tz::Tz;
 
-use super::entry_texts::EntryTexts;
-use super::name_test::{FeedNames, NameKind, NameTest};
-use super::text_test::{Term, TextTest};
-use super::when::When;
+use super::text_test::{EntryRegex, EntryTexts, Term, TextTest};
+use crate::feed::dates::calendar::{Period, day_start};
 use crate::history::{FeedKey, Flags};
 
 /// A condition that an entry meets or does not meet.
@@ -246,5 +246,173 @@ impl RowTest {
             Self::Before(when) => listed < when.seconds(now),
             Self::InFeeds(feeds) => feeds.contains(&feed),
         }
+    }
+}
+
+/// A test of the name of a feed, tag or label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameTest {
+    /// Whose name is tested.
+    pub kind: NameKind,
+    /// What the name must be.
+    pub pattern: NamePattern,
+    /// Where the test is in the query.
+    pub at: Position,
+}
+
+/// A part of a query by its characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Position {
+    /// Number of characters before the part.
+    pub from: usize,
+    /// Number of characters before the end of the part.
+    pub to: usize,
+}
+
+/// Whose name is tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameKind {
+    Feed,
+    /// A tag of the feed, or a label of the entry.
+    Tag,
+    /// A label of the entry.
+    Label,
+}
+
+/// What a name must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NamePattern {
+    /// A name in lower case: a part of the title or address of a feed, or its number; or a whole tag or label.
+    Is(String),
+    /// A regular expression that matches a part of the name.
+    Regex(EntryRegex),
+}
+
+/// The names of a feed.
+#[derive(Debug, Clone, Copy)]
+pub struct FeedNames<'f> {
+    /// Number of the feed.
+    pub key: FeedKey,
+    /// Title as lists show it.
+    pub title: &'f str,
+    pub address: &'f str,
+    /// Tags of the feed.
+    pub tags: &'f [String],
+}
+
+impl NameTest {
+    /// Checks the names of a feed and of the labels of an entry.
+    pub fn holds(&self, feed: &FeedNames<'_>, labels: &[String]) -> bool {
+        match self.kind {
+            NameKind::Feed => self.is_called(feed),
+            NameKind::Tag => self.is_tagged(feed) || labels.iter().any(|one| self.is_label(one)),
+            NameKind::Label => labels.iter().any(|label| self.is_label(label)),
+        }
+    }
+
+    /// Checks whether the pattern is a part of a feed's title or address, or the number of the feed.
+    pub fn is_called(&self, feed: &FeedNames<'_>) -> bool {
+        match &self.pattern {
+            NamePattern::Is(name) => {
+                let has = |text: &str| text.to_lowercase().contains(name.as_str());
+                has(feed.title) || has(feed.address) || name.parse() == Ok(feed.key.0)
+            }
+            NamePattern::Regex(regex) => regex.is_in(feed.title) || regex.is_in(feed.address),
+        }
+    }
+
+    /// Checks whether a feed has the tag or a tag nested in it.
+    pub fn is_tagged(&self, feed: &FeedNames<'_>) -> bool {
+        feed.tags.iter().any(|tag| match &self.pattern {
+            NamePattern::Is(name) => {
+                let tag = tag.to_lowercase();
+                let below = tag.strip_prefix(name.as_str());
+                below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            }
+            NamePattern::Regex(regex) => regex.is_in(tag),
+        })
+    }
+
+    /// Checks whether a label has the name.
+    pub fn is_label(&self, label: &str) -> bool {
+        match &self.pattern {
+            NamePattern::Is(name) => label.to_lowercase() == *name,
+            NamePattern::Regex(regex) => regex.is_in(label),
+        }
+    }
+}
+
+/// An instant in a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// A fixed instant.
+    At(DateTime<Utc>),
+    /// A period before the current time.
+    Ago(Period),
+}
+
+impl When {
+    /// Parses an instant: the start of the year `2014`, of the month `2014-03` or of the day `2014-03-05`; or the time `7d`, `2w`,
+    /// `6m` or `1y` before now.
+    pub fn typed(typed: &str, zone: Tz) -> Option<Self> {
+        if let Some(period) = Period::typed(typed) {
+            return Some(Self::Ago(period));
+        }
+        let whole = match typed.bytes().filter(|byte| *byte == b'-').count() {
+            0 => format!("{typed}-01-01"),
+            1 => format!("{typed}-01"),
+            _ => typed.to_owned(),
+        };
+        Some(Self::At(day_start(NaiveDate::parse_from_str(&whole, "%Y-%m-%d").ok()?, zone)))
+    }
+
+    /// Returns the same instant, no longer counted from the current time.
+    #[must_use]
+    pub fn fixed(self, now: DateTime<Utc>) -> Self {
+        Self::At(match self {
+            Self::At(at) => at,
+            // A period that is longer than the calendar excludes nothing.
+            Self::Ago(period) => period.before(now).unwrap_or(DateTime::<Utc>::MIN_UTC),
+        })
+    }
+
+    /// Returns the instant in Unix seconds.
+    pub(super) fn seconds(self, now: DateTime<Utc>) -> i64 {
+        match self.fixed(now) {
+            Self::At(at) => at.timestamp(),
+            Self::Ago(_) => i64::MIN,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn years_months_days_and_spans_are_read() {
+        let now = "2026-03-02T10:00:00Z".parse().unwrap();
+        for (typed, expected) in [
+            ("2014", "2014-01-01T00:00:00Z"),
+            ("2014-03", "2014-03-01T00:00:00Z"),
+            ("2014-03-05", "2014-03-05T00:00:00Z"),
+            ("7d", "2026-02-23T10:00:00Z"),
+            ("2W", "2026-02-16T10:00:00Z"),
+            ("1m", "2026-02-02T10:00:00Z"),
+            ("3y", "2023-03-02T10:00:00Z"),
+            ("12h", "2026-03-01T22:00:00Z"),
+        ] {
+            let expected: DateTime<Utc> = expected.parse().unwrap();
+            let read = When::typed(typed, Tz::UTC).unwrap();
+            assert_eq!(read.fixed(now), When::At(expected), "{typed}");
+            assert_eq!(read.seconds(now), expected.timestamp(), "{typed}");
+        }
+        for typed in ["", "d", "x7d", "2014-13", "2014-02-30", "4294967295y", "1-2-3-4", "日"] {
+            assert_eq!(When::typed(typed, Tz::UTC), None, "{typed}");
+        }
+        let long = When::typed("4000000000d", Tz::UTC).unwrap();
+        assert_eq!(long.fixed(now), When::At(DateTime::<Utc>::MIN_UTC));
+        let vienna = When::typed("2014", Tz::Europe__Vienna).unwrap();
+        assert_eq!(vienna, When::At("2013-12-31T23:00:00Z".parse().unwrap()));
     }
 }

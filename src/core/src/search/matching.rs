@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::condition::{Condition, EntryState, Leaf, RowTest};
-use super::name_test::{FeedNames, NameKind, NamePattern, NameTest};
-use super::query::Query;
-use super::query_flaw::{FlawKind, QueryFlaw};
+use super::condition::{
+    Condition, EntryState, FeedNames, Leaf, NameKind, NamePattern, NameTest, RowTest,
+};
+use super::fields::{FlawKind, QueryFlaw};
+use super::parse_query::Query;
 use super::text_test::TextTest;
 use crate::history::{FeedKey, Flags};
 

@@ -5,35 +5,24 @@
 //! words up in its index.
 
 mod condition;
-mod entry_regex;
-mod entry_texts;
 mod fields;
-mod fold;
 mod marks;
 mod matching;
-mod name_test;
 mod newsboat;
 mod parse_query;
-mod query;
-mod query_flaw;
-mod query_value;
 mod same_article;
 mod text_test;
-mod when;
 mod words;
 
-pub use condition::{Condition, EntryState, Leaf, RowTest, Subject};
-pub use entry_texts::EntryTexts;
-pub use fields::{FIELDS, Field};
-pub use fold::folded;
+pub use condition::{
+    Condition, EntryState, FeedNames, Leaf, NameKind, NamePattern, NameTest, Position, RowTest,
+    Subject, When,
+};
+pub use fields::{FIELDS, Field, FlawKind, QueryFlaw};
 pub use marks::{Marks, Snippet};
 pub use matching::{KnownNames, Matching};
-pub use name_test::{FeedNames, NameKind, NamePattern, NameTest, Position};
 pub use newsboat::translate_newsboat;
-pub use parse_query::parse;
-pub use query::{Query, field_query};
-pub use query_flaw::{FlawKind, QueryFlaw};
+pub use parse_query::{Query, field_query, parse};
 pub use same_article::SameArticles;
-pub use text_test::{Term, TextField, TextTest};
-pub use when::When;
-pub use words::{ScannedWord, WordScanner};
+pub use text_test::{EntryTexts, Term, TextField, TextTest};
+pub use words::{ScannedWord, WordScanner, folded};

@@ -1,28 +1,54 @@
-//! The parser of the query language. Its grammar is in `docs/search.md`.
+//! A query, and its parser. Its grammar is in `docs/search.md`.
 
 use std::ops::Range;
 
 use chrono_tz::Tz;
 
-use super::condition::{Condition, Leaf, RowTest};
-use super::entry_regex::EntryRegex;
-use super::fields::{Field, FieldKind, find_field, find_state};
-use super::fold::{folded, is_dense};
-use super::name_test::Position;
-use super::name_test::{NameKind, NamePattern, NameTest};
-use super::query::Query;
-use super::query_flaw::{FlawKind, QueryFlaw};
-use super::query_value::{Form, Value};
-use super::text_test::{Term, TextField, TextTest};
-use super::when::When;
-use super::words::WordScanner;
+use super::condition::{
+    Condition, EntryState, Leaf, NameKind, NamePattern, NameTest, Position, RowTest, When,
+};
+use super::fields::{Field, FieldKind, FlawKind, QueryFlaw, find_field, find_state};
+use super::text_test::{EntryRegex, Term, TextField, TextTest};
+use super::words::{WordScanner, folded, is_dense};
+
+/// A parsed query.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Query {
+    /// What entries must meet.
+    pub condition: Condition,
+    /// Whether the last word was taken as the beginning of a word, because the user may still be typing it.
+    pub unfinished: bool,
+}
+
+impl Query {
+    /// Checks whether the query finds hidden entries too, because it asks for them.
+    pub fn finds_hidden(&self) -> bool {
+        let hidden = Leaf::Row(RowTest::Is(EntryState::Hidden));
+        self.condition.has_leaf(|leaf, wanted| wanted && *leaf == hidden)
+    }
+}
+
+/// Returns a query for all words of a text in a field, such as `title:(late frost)`; an empty one if there are none.
+pub fn field_query(field: &str, text: &str) -> String {
+    let has_word = |part: &&str| WordScanner::new(part).next_into(&mut String::new()).is_some();
+    let words = text.split(|c: char| c.is_whitespace() || QUOTES.contains(&c)).filter(has_word);
+    let quoted = words.map(|word| {
+        let is_plain = word.chars().all(char::is_alphanumeric) && !OPERATORS.contains(&word);
+        if is_plain { word.to_owned() } else { format!("\"{word}\"") }
+    });
+    match quoted.collect::<Vec<_>>().as_slice() {
+        [] => String::new(),
+        [word] => format!("{field}:{word}"),
+        words => format!("{field}:({})", words.join(" ")),
+    }
+}
 
 /// Maximum number of parts in a query.
 const PARTS_MAX: usize = 64;
 /// Maximum depth of nested parentheses.
 const DEPTH_MAX: usize = 16;
 /// Words between parts that are not searched for.
-pub(super) const OPERATORS: [&str; 3] = ["OR", "AND", "NOT"];
+const OPERATORS: [&str; 3] = ["OR", "AND", "NOT"];
 
 /// Parses a query. `typing` is true while the user is typing: the last word then matches as a prefix, and what is missing at the end is
 /// no error.
@@ -372,6 +398,142 @@ fn ends_run(text: &str, last: &str) -> bool {
 fn is_one_dense(word: &str) -> bool {
     let mut chars = word.chars();
     chars.next().is_some_and(is_dense) && chars.next().is_none()
+}
+
+/// Characters around phrases.
+const QUOTES: [char; 3] = ['"', '“', '”'];
+
+/// The value of a part as typed.
+pub(super) struct Value<'t> {
+    pub(super) text: &'t str,
+    pub(super) form: Form,
+    /// Bytes of the whole value in the query.
+    pub(super) range: Range<usize>,
+}
+
+/// How a value is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// One word.
+    Bare,
+    /// Between quotation marks.
+    Quoted,
+    /// Between asterisks.
+    Part,
+    /// Between slashes.
+    Regex,
+}
+
+impl<'t> Parser<'t> {
+    /// Reads a value: words in quotation marks, a part of a word between asterisks, a regular expression, or one word.
+    pub(super) fn value(&mut self) -> Result<Value<'t>, Flawed> {
+        let from = self.at;
+        if self.rest().starts_with('/') {
+            return self.regex();
+        }
+        let starred = self.rest().strip_prefix('*').is_some_and(|rest| rest.starts_with(QUOTES));
+        if starred {
+            self.skip(1);
+        }
+        let Some(quote) = self.rest().chars().next().filter(|first| QUOTES.contains(first)) else {
+            return self.bare();
+        };
+        self.skip(quote.len_utf8());
+        let inner = self.rest();
+        // The closing quotation mark may not have been typed yet.
+        let end = inner.find(QUOTES).unwrap_or(inner.len());
+        let text = inner.get(..end).unwrap_or_default();
+        self.skip(end);
+        let closing = self.rest().chars().next().map_or(0, char::len_utf8);
+        self.skip(closing);
+        let mut form = Form::Quoted;
+        if starred {
+            form = Form::Part;
+            if self.rest().starts_with('*') {
+                self.skip(1);
+            } else if !(self.typing && self.rest().is_empty()) {
+                return Err((from..self.at, FlawKind::Asterisk));
+            }
+        }
+        Ok(Value { text, form, range: from..self.at })
+    }
+
+    fn bare(&mut self) -> Result<Value<'t>, Flawed> {
+        let (rest, mut open) = (self.rest(), 0_usize);
+        let ends = |c: char| {
+            match c {
+                '(' => open = open.saturating_add(1),
+                ')' if open == 0 => return self.depth > 0,
+                ')' => open = open.saturating_sub(1),
+                _ => return c.is_whitespace(),
+            }
+            false
+        };
+        let text = rest.get(..rest.find(ends).unwrap_or(rest.len())).unwrap_or_default();
+        let range = self.skip(text.len());
+        let Some(inner) = text.strip_prefix('*').filter(|inner| inner.contains(|c: char| c != '*'))
+        else {
+            return Ok(Value { text, form: Form::Bare, range });
+        };
+        match inner.strip_suffix('*') {
+            Some(part) => Ok(Value { text: part, form: Form::Part, range }),
+            None if self.typing && self.rest().is_empty() => {
+                Ok(Value { text: inner, form: Form::Part, range })
+            }
+            None => Err((range, FlawKind::Asterisk)),
+        }
+    }
+
+    fn regex(&mut self) -> Result<Value<'t>, Flawed> {
+        let from = self.skip(1).start;
+        let mut escaped = false;
+        let end = self.rest().find(|c: char| {
+            let closes = c == '/' && !escaped;
+            escaped = c == '\\' && !escaped;
+            closes
+        });
+        let Some(end) = end else {
+            return Err((from..self.text.len(), FlawKind::UnclosedRegex));
+        };
+        let text = self.rest().get(..end).unwrap_or_default();
+        self.skip(end.saturating_add(1));
+        let range = from..self.at;
+        if !self.rest().is_empty()
+            && !self.rest().starts_with(|c: char| c.is_whitespace() || c == ')')
+        {
+            return Err((range, FlawKind::AfterRegex));
+        }
+        Ok(Value { text, form: Form::Regex, range })
+    }
+}
+
+#[cfg(test)]
+mod query_tests {
+    use chrono_tz::Tz;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::search::parse;
+
+    #[test]
+    fn words_of_a_text_become_a_query() {
+        for (text, query) in [
+            ("Sponsored", "title:Sponsored"),
+            ("Late frost - don't", "title:(Late frost \"don't\")"),
+            ("a \"b\" OR (c)", "title:(a b \"OR\" \"(c)\")"),
+            ("--", ""),
+        ] {
+            assert_eq!(field_query("title", text), query);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_query_of_any_words_is_understood(text in "(a|OR|-|\\*|/|\\(|\\)|:|\"| |é|東京){0,12}") {
+            let query = parse(&field_query("title", &text), false, Tz::UTC);
+            prop_assert!(query.is_ok(), "{:?}", query);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,14 @@
-//! Tests of the texts of an entry: words and phrases, parts of words, and regular expressions.
+//! Tests of the texts of an entry: words and phrases, parts of words, and regular expressions. The body is stripped of markup only
+//! if it is needed.
 
-use super::entry_regex::EntryRegex;
-use super::entry_texts::EntryTexts;
-use super::fold::folded;
-use super::words::WordScanner;
+use std::cell::OnceCell;
+
+use regex::{Regex, RegexBuilder};
+
+use super::words::{WordScanner, folded};
+use crate::feed::text::{one_line, strip_markup};
+use crate::history::{EntryBody, KeptEntry};
+use crate::{InputFlaw, flaw};
 
 /// A shorter prefix matches in titles and authors only: nearly every text has a word that begins with it.
 const PREFIX_CHARS_MIN: usize = 2;
@@ -162,4 +167,100 @@ impl Term {
         }
         false
     }
+}
+
+/// Bytes of a text in which words are looked for; the rest of a longer one is not searched.
+const TEXT_BYTES_MAX: usize = 1_000_000;
+/// Characters of a text in which parts of words and regular expressions are looked for. Longer texts would slow down polls.
+const LINE_CHARS_MAX: usize = 100_000;
+
+/// The texts of an entry.
+#[derive(Debug, Default)]
+pub struct EntryTexts<'e> {
+    /// Title, or an empty string; so are the other texts that an entry lacks.
+    pub title: &'e str,
+    pub author: &'e str,
+    pub link: &'e str,
+    pub categories: &'e [String],
+    markup: &'e str,
+    text: OnceCell<String>,
+    line: OnceCell<String>,
+    folded: OnceCell<String>,
+}
+
+impl<'e> EntryTexts<'e> {
+    /// Returns the texts of an entry.
+    pub fn new(kept: &'e KeptEntry, body: Option<&'e EntryBody>) -> Self {
+        Self {
+            title: kept.title.as_deref().unwrap_or_default(),
+            author: kept.author.as_deref().unwrap_or_default(),
+            link: kept.link.as_deref().unwrap_or_default(),
+            categories: &kept.categories,
+            markup: body.and_then(EntryBody::text).unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the text without markup.
+    pub fn text(&self) -> &str {
+        let text = self.text.get_or_init(|| strip_markup(self.markup));
+        text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or_default()
+    }
+
+    /// Returns the text on one line.
+    pub(super) fn line(&self) -> &str {
+        self.line.get_or_init(|| one_line(self.text(), LINE_CHARS_MAX))
+    }
+
+    /// Returns the text on one line in folded form.
+    pub(super) fn folded_line(&self) -> &str {
+        self.folded.get_or_init(|| folded(self.line()))
+    }
+}
+
+/// Maximum length of an expression in characters.
+const CHARS_MAX: usize = 1_000;
+/// Maximum size of a compiled expression in bytes. Larger ones are not allowed, because they could slow down polls.
+const BYTES_MAX: usize = 1 << 20;
+
+/// A compiled regular expression that ignores case. Two are equal if they are written equally.
+#[derive(Debug, Clone)]
+pub struct EntryRegex(Regex);
+
+impl PartialEq for EntryRegex {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_str() == other.0.as_str()
+    }
+}
+
+impl Eq for EntryRegex {}
+
+impl EntryRegex {
+    /// Compiles an expression. The error is a reason without the expression.
+    pub(super) fn compile(expression: &str) -> Result<Self, InputFlaw> {
+        if expression.chars().count() > CHARS_MAX {
+            return Err(flaw!("it has more than {CHARS_MAX} characters"));
+        }
+        let built = RegexBuilder::new(expression)
+            .case_insensitive(true)
+            .size_limit(BYTES_MAX)
+            .dfa_size_limit(BYTES_MAX)
+            .build();
+        built.map(Self).map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => "it is too large: use fewer repetitions".into(),
+            error @ (regex::Error::Syntax(_) | _) => reason(&error.to_string()).into(),
+        })
+    }
+
+    /// Checks whether the expression matches any part of a text.
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+}
+
+/// Extracts the reason from an error message of the regex library: its last line. The lines before it only show the position
+/// of the error.
+fn reason(said: &str) -> String {
+    let last = said.lines().last().unwrap_or_default().trim();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }

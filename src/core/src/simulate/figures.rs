@@ -1,5 +1,6 @@
 //! Figures about the publication times of feeds, in the manner of the paper on interval rules: the activity in each hour of the
-//! week (its Figure 2), and the delay of entries for each number of polls.
+//! week (its Figure 2), and the delay of entries for each number of polls. They are drawn with ASCII characters, at most 80 to a
+//! line, and as SVG, without scripts, fonts or a background of its own.
 
 use chrono::{DateTime, Datelike, Timelike};
 use chrono_tz::Tz;
@@ -7,11 +8,12 @@ use chrono_tz::Tz;
 use super::policies::{Conditions, ExperimentInputs, PollPolicy, Poller};
 use super::source::SimulatedFeed;
 use super::week_rules::{DAY, WEEK, real, whole};
+use crate::feed::outgoing::escaped_text;
 
 /// Number of points in a curve of delays.
 const POINTS: u32 = 9;
 /// Number of shades for the activity in an hour; shade 0 means that nothing was published.
-pub(super) const SHADES: u32 = 5;
+const SHADES: u32 = 5;
 
 /// The figures of some feeds.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -146,7 +148,7 @@ impl DelayCurve {
 }
 
 /// Returns the name of a policy in the legend of a figure.
-pub(super) const fn legend_name(policy: PollPolicy) -> &'static str {
+const fn legend_name(policy: PollPolicy) -> &'static str {
     match policy {
         PollPolicy::Linear => "fixed interval",
         PollPolicy::Learned => "learned plan",
@@ -195,4 +197,301 @@ impl Axes {
 pub(super) fn ticks(curves: &[DelayCurve]) -> impl Iterator<Item = f64> {
     let points = curves.first().map_or(&[][..], |curve| &curve.points);
     points.iter().step_by(2).map(|point| point.polls_a_day)
+}
+
+/// Characters for the shades of an hour, from nothing published to the busiest hour.
+const SIGNS: [char; 6] = [' ', '.', ':', '+', '#', '@'];
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+/// Columns for an hour.
+const HOUR_COLUMNS: usize = 2;
+/// Columns and lines of the area in which delays are plotted. Lines are a multiple of four, for four labels.
+const PLOT_CELLS: (usize, usize) = (66, 16);
+/// Columns before that area.
+const LABEL_COLUMNS: usize = 7;
+
+impl FigurePage {
+    /// Returns the figures as lines of text.
+    pub fn text(&self) -> String {
+        let activity = self.activity.as_ref().map(|activity| {
+            let title =
+                format!("Publications by hour and weekday ({}): {}", self.zone, self.subject);
+            format!("{title}\n\n{}", activity_lines(activity))
+        });
+        let delays = self.delays.as_ref().map(|curves| {
+            let title =
+                format!("Average delay of entries for each number of polls: {}", self.subject);
+            format!("{title}\n\n{}", delay_lines(curves))
+        });
+        activity.into_iter().chain(delays).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+fn activity_lines(activity: &Activity) -> String {
+    let hours = (0..24).step_by(6).map(|hour| format!("{hour:<width$}", width = 6 * HOUR_COLUMNS));
+    let head = format!("     {}   total", hours.collect::<String>());
+    let mut lines = vec![head];
+    for (name, hours) in DAYS.into_iter().zip(activity.days()) {
+        let total: u64 = hours.iter().map(|&count| u64::from(count)).sum();
+        let signs = hours.iter().map(|&count| sign(activity.shade(count)).repeat(HOUR_COLUMNS));
+        lines.push(format!("{name} |{}|{total:>7}", signs.collect::<String>()));
+    }
+    let legend = activity.legend().into_iter();
+    let legend: Vec<String> =
+        legend.map(|(shade, least)| format!("{} {least}", sign(shade))).collect();
+    lines.push(if legend.is_empty() {
+        "nothing was published".to_owned()
+    } else {
+        format!("publications in the hour, at least: {}", legend.join("   "))
+    });
+    lines.join("\n")
+}
+
+fn sign(shade: u32) -> String {
+    let place = usize::try_from(shade).unwrap_or(usize::MAX);
+    SIGNS.get(place).or(SIGNS.last()).copied().unwrap_or_default().to_string()
+}
+
+fn delay_lines(curves: &[DelayCurve]) -> String {
+    let Some(axes) = Axes::of(curves) else {
+        return "nothing was published in the test days".to_owned();
+    };
+    let (columns, rows) = PLOT_CELLS;
+    let mut plot = vec![vec![' '; columns]; rows + 1];
+    // The fixed interval is drawn last, because it is the line with which the others are compared.
+    for curve in curves.iter().rev() {
+        for point in &curve.points {
+            let row = rows - place(axes.up(point.delay), rows);
+            let column = place(axes.across(point.polls_a_day), columns - 1);
+            if let Some(cell) = plot.get_mut(row).and_then(|row| row.get_mut(column)) {
+                *cell = mark(curve.policy);
+            }
+        }
+    }
+    let mut lines = vec![format!("{:>LABEL_COLUMNS$}", "min")];
+    for (row, cells) in (0_u8..).zip(&plot) {
+        let part = 1.0 - f64::from(row) / f64::from(u8::try_from(rows).unwrap_or(u8::MAX));
+        let label = format!("{:.0}", axes.top * part);
+        let label = if row % 4 == 0 { label } else { String::new() };
+        let cells: String = cells.iter().collect();
+        lines.push(format!("{label:>LABEL_COLUMNS$} |{cells}").trim_end().to_owned());
+    }
+    lines.push(format!("{:LABEL_COLUMNS$} +{}", "", "-".repeat(columns)));
+    let mut labels = " ".repeat(LABEL_COLUMNS + 2);
+    for tick in ticks(curves) {
+        let text = format!("{tick:.0}");
+        let column = LABEL_COLUMNS + 2 + place(axes.across(tick), columns - 1);
+        let column = column.min(LABEL_COLUMNS + 2 + columns - text.len());
+        if labels.len() <= column {
+            labels = format!("{labels:column$}{text}");
+        }
+    }
+    lines.push(labels);
+    let names: Vec<String> = curves
+        .iter()
+        .map(|curve| format!("{} {}", mark(curve.policy), legend_name(curve.policy)))
+        .collect();
+    lines.push(format!("{:LABEL_COLUMNS$}  polls a day     {}", "", names.join("   ")));
+    lines.join("\n")
+}
+
+/// Returns the place of a part of a range in `0..=last`.
+fn place(part: f64, last: usize) -> usize {
+    let last = f64::from(u32::try_from(last).unwrap_or(u32::MAX));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1 of a line")]
+    let place = (part.clamp(0.0, 1.0) * last).round() as usize;
+    place
+}
+
+const fn mark(policy: PollPolicy) -> char {
+    match policy {
+        PollPolicy::Linear => 'o',
+        PollPolicy::Learned => '*',
+        PollPolicy::Rules => '+',
+        PollPolicy::EntryFrequency => 'x',
+        PollPolicy::Aimd => '~',
+    }
+}
+
+/// The element by which a file with figures is recognised.
+pub const FIGURE_MARK: &str = "<desc>backissue simulate --figure</desc>";
+/// Colour of texts and axes: its contrast is above 4.5 on white and on black.
+const GREY: &str = "#767676";
+const BLUE: &str = "#3b82f6";
+const ORANGE: &str = "#d97706";
+const GREEN: &str = "#059669";
+/// Width of the picture and of its left margin, in pixels.
+const WIDTH: f64 = 720.0;
+const LEFT: f64 = 52.0;
+/// Width and height of an hour in the activity.
+const CELL: (f64, f64) = (27.0, 22.0);
+/// Width and height of the area in which delays are plotted.
+const PLOT: (f64, f64) = (648.0, 260.0);
+/// Height of a title with the labels below it, and of the labels and the legend below a figure.
+const ABOVE: f64 = 60.0;
+const BELOW: f64 = 60.0;
+
+impl FigurePage {
+    /// Returns the figures as an SVG document.
+    pub fn svg(&self) -> String {
+        let mut page = SvgPage::default();
+        if let Some(activity) = &self.activity {
+            page.title(&format!(
+                "Publications by hour and weekday ({}): {}",
+                self.zone, self.subject
+            ));
+            page.activity(activity);
+        }
+        if let Some(curves) = &self.delays {
+            page.title(&format!(
+                "Average delay of entries for each number of polls: {}",
+                self.subject
+            ));
+            page.delays(curves);
+        }
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
+             font-family=\"sans-serif\" font-size=\"13\" fill=\"{GREY}\" role=\"img\">\n{FIGURE_MARK}\n{elements}</svg>\n",
+            height = page.height,
+            elements = page.elements
+        )
+    }
+}
+
+/// A growing picture: its elements, and its height so far in pixels.
+#[derive(Debug, Default)]
+struct SvgPage {
+    elements: String,
+    height: f64,
+}
+
+impl SvgPage {
+    fn put(&mut self, element: &str) {
+        self.elements.push_str(element);
+        self.elements.push('\n');
+    }
+
+    fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
+        let text = escaped_text(text);
+        self.put(&format!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"
+        ));
+    }
+
+    fn title(&mut self, title: &str) {
+        self.text((LEFT, self.height + 24.0), "start", title);
+        self.height += ABOVE;
+    }
+
+    fn activity(&mut self, activity: &Activity) {
+        let top = self.height;
+        for (number, hour) in (0_u8..24).step_by(3).zip(0_u8..) {
+            let x = LEFT + f64::from(hour) * 3.0 * CELL.0;
+            self.text((x, top - 6.0), "start", &format!("{number}"));
+        }
+        for (day, (name, hours)) in (0_u8..).zip(DAYS.into_iter().zip(activity.days())) {
+            let y = top + f64::from(day) * CELL.1;
+            self.text((LEFT - 8.0, y + 15.0), "end", name);
+            for (hour, &count) in (0_u8..).zip(hours) {
+                let x = LEFT + f64::from(hour) * CELL.0;
+                self.cell((x, y), activity.shade(count));
+            }
+        }
+        let y = top + 7.0 * CELL.1 + 16.0;
+        let mut x = LEFT;
+        self.text((x, y + 15.0), "start", "publications in the hour, at least:");
+        x += 230.0;
+        for (shade, least) in activity.legend() {
+            self.cell((x, y), shade);
+            self.text((x + CELL.0 + 6.0, y + 15.0), "start", &least.to_string());
+            x += 80.0;
+        }
+        self.height = y + BELOW - 16.0;
+    }
+
+    /// Draws an hour; the opacity is its shade.
+    fn cell(&mut self, (x, y): (f64, f64), shade: u32) {
+        let opacity = 0.07 + 0.93 * f64::from(shade) / f64::from(SHADES);
+        let (width, height) = (CELL.0 - 1.0, CELL.1 - 1.0);
+        self.put(&format!(
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width}\" height=\"{height}\" fill=\"{BLUE}\" fill-opacity=\"{opacity:.2}\"/>"
+        ));
+    }
+
+    fn delays(&mut self, curves: &[DelayCurve]) {
+        let (top, bottom) = (self.height, self.height + PLOT.1);
+        let Some(axes) = Axes::of(curves) else {
+            self.text((LEFT, top), "start", "nothing was published in the test days");
+            self.height += BELOW;
+            return;
+        };
+        self.text((LEFT - 8.0, top - 14.0), "end", "min");
+        for quarter in 0..=4_u8 {
+            let part = f64::from(quarter) / 4.0;
+            let y = bottom - part * PLOT.1;
+            self.text((LEFT - 8.0, y + 4.0), "end", &format!("{:.0}", axes.top * part));
+            self.put(&format!(
+                "<line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{GREY}\" stroke-opacity=\"0.4\"/>",
+                LEFT + PLOT.0
+            ));
+        }
+        for tick in ticks(curves) {
+            let x = LEFT + axes.across(tick) * PLOT.0;
+            self.text((x, bottom + 18.0), "middle", &format!("{tick:.0}"));
+        }
+        let mut x = LEFT + 130.0;
+        self.text((LEFT, bottom + 42.0), "start", "polls a day");
+        for curve in curves {
+            let points: Vec<(f64, f64)> = curve
+                .points
+                .iter()
+                .map(|point| {
+                    let x = LEFT + axes.across(point.polls_a_day) * PLOT.0;
+                    (x, bottom - axes.up(point.delay) * PLOT.1)
+                })
+                .collect();
+            self.curve(curve.policy, &points);
+            self.mark(curve.policy, (x, bottom + 38.0));
+            self.text((x + 12.0, bottom + 42.0), "start", legend_name(curve.policy));
+            x += 150.0;
+        }
+        self.height = bottom + BELOW;
+    }
+
+    fn curve(&mut self, policy: PollPolicy, points: &[(f64, f64)]) {
+        let colour = colour(policy);
+        let line: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        if line.len() > 1 {
+            self.put(&format!(
+                "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
+                line.join(" ")
+            ));
+        }
+        for point in points {
+            self.mark(policy, *point);
+        }
+    }
+
+    /// Draws a point. Its form distinguishes the curves without colours.
+    fn mark(&mut self, policy: PollPolicy, (x, y): (f64, f64)) {
+        let colour = colour(policy);
+        self.put(&match policy {
+            PollPolicy::Linear => {
+                format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{colour}\"/>")
+            }
+            PollPolicy::Learned => {
+                format!("<path d=\"M{x:.1} {y:.1}m-4 -4h8v8h-8z\" fill=\"{colour}\"/>")
+            }
+            PollPolicy::Rules | PollPolicy::EntryFrequency | PollPolicy::Aimd => {
+                format!("<path d=\"M{x:.1} {y:.1}m0 -6l6 11h-12z\" fill=\"{colour}\"/>")
+            }
+        });
+    }
+}
+
+const fn colour(policy: PollPolicy) -> &'static str {
+    match policy {
+        PollPolicy::Linear => ORANGE,
+        PollPolicy::Learned => BLUE,
+        PollPolicy::Rules | PollPolicy::EntryFrequency | PollPolicy::Aimd => GREEN,
+    }
 }

@@ -5,13 +5,9 @@
 //! statistics.
 
 mod experiment;
-mod figure_svg;
 #[cfg(test)]
 mod figure_tests;
-mod figure_text;
 mod figures;
-mod live_schedule;
-mod paper_table;
 mod policies;
 #[cfg(test)]
 mod profile_tests;
@@ -21,11 +17,9 @@ mod source;
 mod week_rules;
 
 pub use experiment::{FeedOutcome, RulesHelp, Wanted, experiment, scored_by, table};
-pub use figure_svg::FIGURE_MARK;
-pub use figures::{Activity, DelayCurve, DelayPoint, FigurePage};
-pub use paper_table::paper_table;
+pub use figures::{Activity, DelayCurve, DelayPoint, FIGURE_MARK, FigurePage};
 pub use policies::{Conditions, ExperimentInputs, PollPolicy, Poller, learned};
 pub use publishing_statistics::{FormatRow, IntervalBand, Statistics};
-pub use score::{Figures, MeanScore, Score, Scoring, Window};
+pub use score::{Figures, MeanScore, Score, Scoring, Window, paper_table};
 pub use source::{SimulatedFeed, read_budgets, read_rules, read_source};
 pub use week_rules::{WeekRules, sampled, stated_rules};

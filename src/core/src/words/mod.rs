@@ -1,12 +1,10 @@
-//! Durations, intervals, times and lists in words, for the screen, the command line and sentences. A time of day is in the zone that
-//! the caller passes, which is the reader's.
+//! Durations, intervals, times and lists in words, for the screen, the command line and sentences; and why something that a person
+//! typed cannot be used. A time of day is in the zone that the caller passes, which is the reader's.
 
-mod input_flaw;
+use std::ops::Deref;
 
 use chrono::{DateTime, Datelike, SecondsFormat, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
-
-pub use input_flaw::InputFlaw;
 
 /// Seconds in a minute, an hour, a day and a week.
 const MINUTE: i64 = 60;
@@ -231,6 +229,45 @@ pub(crate) fn listed(words: &[String]) -> String {
         [] => String::new(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A sentence, or the end of one, about what a person typed or wrote into a file. It is shown as it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InputFlaw(String);
+
+/// Creates an [`InputFlaw`] like `format!`.
+#[macro_export]
+macro_rules! flaw {
+    ($($text:tt)*) => {
+        $crate::words::InputFlaw::from(format!($($text)*))
+    };
+}
+
+impl From<String> for InputFlaw {
+    fn from(sentence: String) -> Self {
+        Self(sentence)
+    }
+}
+
+impl From<&str> for InputFlaw {
+    fn from(sentence: &str) -> Self {
+        Self(sentence.to_owned())
+    }
+}
+
+impl From<InputFlaw> for String {
+    fn from(flaw: InputFlaw) -> Self {
+        flaw.0
+    }
+}
+
+impl Deref for InputFlaw {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
     }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use backissue_core::feed::FeedDocument;
-use backissue_core::history::belonging::{KnownFeed, Route, judge_route};
-use backissue_core::history::complete::withdraw;
+use backissue_core::history::kept::Position;
 use backissue_core::history::kind::{Subscribed, TakesOver, subscribed, takes_over};
+use backissue_core::history::merge::withdraw;
 use backissue_core::history::overrun::OverrunVerdict;
-use backissue_core::history::rank::Position;
+use backissue_core::history::polled::{KnownFeed, Route, judge_route};
 use backissue_core::history::{
     ArchiveFailure, ArchiveWalk, Arrival, Counters, DocumentKind, DocumentPlace, HistoryRecord,
     IndexRow, KeptEntry, Known, KnownEntry, Merging, Mode, Next, Nodes, Polled, WalkPolicy,

@@ -3,7 +3,7 @@
 use crate::io::store::chunks::read_in;
 use crate::io::store::handle::Store;
 use backissue_core::history::edits::keep_previous;
-use backissue_core::history::rank::Position;
+use backissue_core::history::kept::Position;
 use backissue_core::history::{DocumentPlace, FeedKey, Merged};
 
 impl Store {

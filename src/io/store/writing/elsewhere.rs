@@ -16,7 +16,7 @@ use crate::io::store::pack::{Batch, TableName};
 use crate::io::store::record_keys::feed_bytes;
 use backissue_core::feed::FeedDocument;
 use backissue_core::filters::{Action, FilterScope};
-use backissue_core::history::rank::Position;
+use backissue_core::history::kept::Position;
 use backissue_core::history::{
     DocumentPlace, EntryKey, FeedKey, Flag, Flags, Merged, MergedEntry, Merging, Tombstones,
 };

@@ -13,16 +13,15 @@ use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::{Batch, TableName};
 use crate::io::store::record_keys::feed_bytes;
-use backissue_core::accounts::changes::ChangeState;
-use backissue_core::accounts::labels::{AgreedLabel, KnownLabel};
-use backissue_core::accounts::marks::KnownMarks;
+use backissue_core::accounts::marks::{AgreedLabel, KnownLabel, KnownMarks};
+use backissue_core::accounts::miniflux::ChangeState;
 use backissue_core::accounts::subscriptions::{AgreedFeed, Leaving};
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::feed::identity::{identity_hash, is_hashed_identity};
 use backissue_core::feed::{Entry, FeedDocument};
 use backissue_core::filters::FilterScope;
+use backissue_core::history::kept::Position;
 use backissue_core::history::merge::known_copies;
-use backissue_core::history::rank::Position;
 use backissue_core::history::{
     DocumentPlace, EntryKey, FeedKey, Flag, Flags, Known, Merging, Tombstones, merge_as,
 };

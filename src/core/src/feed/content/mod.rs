@@ -1,9 +1,7 @@
 //! Processes the HTML of entries: recognises markup, reports its tags and texts, and makes its URLs absolute.
 
 pub mod absolute_addresses;
-pub mod data_values;
 pub mod html_names;
 pub mod markup;
 pub mod markup_starts;
 pub mod math;
-pub(super) mod twice_escaped;

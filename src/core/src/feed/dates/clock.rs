@@ -1,6 +1,8 @@
-//! Reads the time of day from the tokens of a date, and converts both to an instant.
+//! Reads the time of day and the time zone from the tokens of a date, and converts them to an instant.
 
-use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc};
+use chrono::{
+    DateTime, Datelike as _, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone as _, Utc,
+};
 
 use super::names::{Meanings, Sense};
 use super::tokens::{self, Token};
@@ -196,4 +198,128 @@ fn read_with_words(tokens: &[Token<'_>], hour: u32) -> Option<Clock> {
     }
     time_of_day(hour, minute, second)?;
     Some(Clock { hour, minute, second, count, has_hour_word: true })
+}
+
+/// Time zone of a date.
+#[derive(Clone, Copy)]
+pub(super) enum Zone {
+    /// Minutes east of UTC.
+    Offset(i32),
+    Place(chrono_tz::Tz),
+}
+
+impl Zone {
+    /// Returns the minutes east of UTC that apply in this zone at the local time `there`.
+    pub(super) fn minutes_at(self, there: NaiveDateTime) -> i32 {
+        match self {
+            Self::Offset(minutes) => minutes,
+            Self::Place(place) => {
+                let local = place.from_local_datetime(&there).earliest();
+                let minutes = local.map(|local| (there - local.naive_utc()).num_minutes());
+                minutes.and_then(|minutes| i32::try_from(minutes).ok()).unwrap_or(0)
+            }
+        }
+    }
+}
+
+/// Finds the zone at the first of these tokens. Returns the zone and the number of tokens that it occupies. `is_next` is true if
+/// the tokens directly follow the time. In this case lower-case names and unknown names also count as zones.
+pub(super) fn find_zone(tokens: &[Token<'_>], is_next: bool) -> Option<(Zone, usize)> {
+    if let Some((minutes, count)) = read_offset(tokens) {
+        return Some((Zone::Offset(minutes), count));
+    }
+    let (token, behind) = tokens.split_first()?;
+    let word = token.word()?;
+    if is_next {
+        let words: Vec<&str> = tokens.iter().map_while(Token::word).take(4).collect();
+        if let Some((minutes, count)) = find_phrase(&words) {
+            return Some((Zone::Offset(minutes), count));
+        }
+    }
+    let is_name = token
+        .meanings()
+        .is_some_and(|names| names.has(|m| m.month().or(m.day()).is_some() && !m.is_minor));
+    let is_capital = word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let known = find_abbreviation(word)
+        .filter(|_| (is_capital && (is_next || !is_name)) || (is_next && word.len() != 2));
+    let zone = match known {
+        Some(minutes) => Zone::Offset(minutes),
+        None if is_next && token.meanings().is_none() && is_like_zone(word) => {
+            word.parse().map_or(Zone::Offset(0), Zone::Place)
+        }
+        None => return None,
+    };
+    // The name can be followed directly by an offset, as in `GMT+2`.
+    match read_offset(behind).filter(|_| behind.first().is_some_and(|sign| !sign.is_spaced)) {
+        Some((minutes, count)) => Some((Zone::Offset(minutes), count + 1)),
+        None => Some((zone, 1)),
+    }
+}
+
+/// Reads the zone offset `+hh`, `-hhmm` or `+hh:mm`. Returns the minutes east of UTC and the number of tokens that the offset
+/// occupies.
+fn read_offset(tokens: &[Token<'_>]) -> Option<(i32, usize)> {
+    let sign = tokens.first()?.mark().filter(|mark| matches!(mark, '+' | '-'))?;
+    let glued = |at: usize| tokens.get(at).filter(|token| !token.is_spaced);
+    let digits = glued(1)?.number()?;
+    let number: i32 = digits.parse().ok().filter(|_| digits.len() <= 4)?;
+    let (hours, minutes, count) = match digits.len() {
+        1 | 2 => match (glued(2).and_then(Token::mark), glued(3).and_then(Token::number)) {
+            (Some(':'), Some(minutes)) if minutes.len() == 2 => (number, minutes.parse().ok()?, 4),
+            _ => (number, 0, 2),
+        },
+        _ => (number / 100, number % 100, 2),
+    };
+    let east = (hours < 24 && minutes < 60).then_some(hours * 60 + minutes)?;
+    Some((if sign == '+' { east } else { -east }, count))
+}
+
+/// Abbreviations of time zones, then their full names, with their minutes east of UTC.
+const ZONES: &str = include_str!("../../../assets/dates/zones.txt");
+/// The end of the line before the abbreviations.
+const ABBREVIATIONS: &str = "come last.\n";
+/// The line between the abbreviations and the full names.
+const FULL_NAMES: &str = "# Full names.\n";
+
+/// Returns the names, and their minutes as text, in the part of the table after the line `from` and before the next comment.
+fn rows(from: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let (_, rows) = ZONES.split_once(from).unwrap_or_default();
+    let lines = rows.lines().take_while(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once('\t'))
+}
+
+/// Finds the full name of a zone at the start of `words`. Returns the minutes east of UTC and the number of words in the name. If
+/// `daylight` or `summer` follows a one-word name such as `pacific`, an hour is added.
+fn find_phrase(words: &[&str]) -> Option<(i32, usize)> {
+    let starts = |phrase: &str, at: usize| {
+        phrase.split(' ').enumerate().all(|(place, wanted)| {
+            words.get(at + place).is_some_and(|word| word.eq_ignore_ascii_case(wanted))
+        })
+    };
+    let fitting = rows(FULL_NAMES).filter(|(phrase, _)| starts(phrase, 0));
+    let (phrase, minutes) = fitting.max_by_key(|(phrase, _)| phrase.len())?;
+    let (mut count, minutes) = (phrase.split(' ').count(), minutes.parse().unwrap_or(0));
+    if count > 1 {
+        return Some((minutes, count));
+    }
+    let is_summer = starts("daylight", count) || starts("summer", count);
+    count += usize::from(is_summer || starts("standard", count));
+    let has_time = starts("time", count);
+    let minutes = minutes + if is_summer { 60 } else { 0 };
+    (has_time || count > 1).then_some((minutes, count + usize::from(has_time)))
+}
+
+/// Returns the minutes east of UTC of the zone with this abbreviation.
+pub(in crate::feed) fn find_abbreviation(name: &str) -> Option<i32> {
+    rows(ABBREVIATIONS)
+        .find(|(known, _)| known.eq_ignore_ascii_case(name))
+        .and_then(|(_, minutes)| minutes.parse().ok())
+}
+
+/// Checks whether a word looks like the name of a zone: capital letters, or a place like `Europe/Berlin`. An unknown zone is read
+/// as UTC.
+fn is_like_zone(word: &str) -> bool {
+    let is_place = word.split('/').count() > 1
+        && word.split('/').all(|part| part.starts_with(|c: char| c.is_ascii_uppercase()));
+    is_place || (word.len() <= 5 && word.bytes().all(|byte| byte.is_ascii_uppercase()))
 }

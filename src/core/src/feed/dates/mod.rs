@@ -1,14 +1,9 @@
 //! Parses the dates of feeds.
 
 pub mod calendar;
-mod clock;
+pub(super) mod clock;
 pub mod date;
-mod iso;
-mod months;
 mod names;
 mod numeric;
 mod tokens;
 mod usual;
-mod words;
-pub(super) mod zone_names;
-mod zones;

@@ -1,8 +1,6 @@
 //! Finds the feeds of a web page.
 
-mod anchors;
 pub mod candidates;
-pub mod header_links;
 mod known_sites;
 pub mod page_feeds;
 

@@ -2,13 +2,12 @@
 
 use url::Url;
 
-use super::anchors::Anchors;
-use super::candidates::{Candidate, StatedFeed, collect_candidates, feed_link};
-use super::header_links::refresh_address;
+use super::candidates::{
+    Anchors, Candidate, StatedFeed, collect_candidates, feed_link, refresh_address,
+};
 use crate::feed::address::web_url;
 use crate::feed::content::markup::{Piece, Tag, walk_markup};
-use crate::feed::encoding::charset::{html_charset, to_text};
-use crate::feed::encoding::decode::charset_parameter;
+use crate::feed::encoding::decode::{charset_parameter, html_charset, to_text};
 use crate::feed::text::one_line;
 
 /// Maximum number of bytes read from a page. Links to feeds are usually near the start.

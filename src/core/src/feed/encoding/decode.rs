@@ -1,16 +1,19 @@
-//! Decodes the bytes of a document to text: chooses the charset, and removes characters that are not allowed in any document.
+//! Decodes the bytes of a document or a web page to text.
 
 use std::borrow::Cow;
 
 use chardetng::EncodingDetector;
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{
+    Encoding, ISO_8859_2, ISO_8859_4, ISO_8859_10, ISO_8859_13, ISO_8859_14, ISO_8859_15,
+    ISO_8859_16, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1252, WINDOWS_1254, WINDOWS_1257,
+    WINDOWS_1258,
+};
 
-use super::damaged_utf8;
 use crate::feed::flaws::{Flaws, REMOVED_CONTROLS};
 use crate::feed::text;
 
 /// Maximum size of a document, in bytes (SPEC D.8). The rest of a larger document is dropped.
-pub(in crate::feed) const BODY_BYTES_MAX: usize = 32 << 20;
+const BODY_BYTES_MAX: usize = 32 << 20;
 /// Number of bytes at the start of a document that are searched for an encoding declaration.
 const DECLARATION_BYTES: usize = 1_024;
 
@@ -57,7 +60,7 @@ fn decode_by_statement<'a>(
         }
         (Some(encoding), Ok(_)) => encoding.decode_without_bom_handling(bytes).0,
         (Some(encoding), Err(_)) if encoding != UTF_8 => {
-            if encoding.is_single_byte() && damaged_utf8::is_clearly_utf8(bytes) {
+            if encoding.is_single_byte() && is_clearly_utf8(bytes) {
                 flaws.add("encoding", encoding.name(), "the bytes are UTF-8 except for a few");
                 return String::from_utf8_lossy(bytes);
             }
@@ -105,13 +108,13 @@ fn invalid_utf8<'a>(
     declared: Option<&'static Encoding>,
     flaws: &mut Flaws,
 ) -> Cow<'a, str> {
-    let bytes = damaged_utf8::join_surrogates(bytes);
+    let bytes = join_surrogates(bytes);
     if let Ok(text) = std::str::from_utf8(&bytes) {
         flaws.add("encoding", "cesu-8", "surrogate pairs were read as the characters they mean");
         return Cow::Owned(text.to_owned());
     }
     let other = declared.filter(|encoding| *encoding != UTF_8);
-    if let Some(encoding) = other.filter(|_| !damaged_utf8::is_clearly_utf8(&bytes)) {
+    if let Some(encoding) = other.filter(|_| !is_clearly_utf8(&bytes)) {
         let (text, failed) = encoding.decode_without_bom_handling(&bytes);
         if !failed {
             flaws.add(
@@ -125,7 +128,7 @@ fn invalid_utf8<'a>(
     let mut detector = EncodingDetector::new();
     detector.feed(&bytes, true);
     let guess = detector.guess(None, false);
-    if damaged_utf8::is_damaged_utf8(&bytes, guess) {
+    if is_damaged_utf8(&bytes, guess) {
         flaws.add("encoding", "utf-8", "bytes that are not UTF-8 were replaced");
         return Cow::Owned(String::from_utf8_lossy(&bytes).into_owned());
     }
@@ -242,6 +245,145 @@ fn may_hold_controls(bytes: &[u8]) -> bool {
         })
 }
 
+/// Encodings of languages with Latin letters. In text in these encodings a non-ASCII letter is very rarely followed by a byte from
+/// 0x80 to 0xBF, so even one intact UTF-8 character is strong evidence of UTF-8.
+const LATIN: [&Encoding; 12] = [
+    WINDOWS_1252,
+    WINDOWS_1250,
+    WINDOWS_1254,
+    WINDOWS_1257,
+    WINDOWS_1258,
+    ISO_8859_2,
+    ISO_8859_4,
+    ISO_8859_10,
+    ISO_8859_13,
+    ISO_8859_14,
+    ISO_8859_15,
+    ISO_8859_16,
+];
+/// Maximum number of damaged characters per intact one in damaged UTF-8, if the alternative encoding is in [`LATIN`].
+const DAMAGED_FOR_ONE: usize = 8;
+/// Number of bytes among which at least one is not ASCII, if the text is in a non-Latin script.
+const ASCII_FOR_ONE: usize = 32;
+
+/// Checks whether bytes that are not valid UTF-8 are damaged UTF-8 rather than text in `other`, the most likely alternative
+/// encoding.
+fn is_damaged_utf8(bytes: &[u8], other: &'static Encoding) -> bool {
+    let (whole, damaged) = count_characters(bytes);
+    if whole > damaged {
+        return true;
+    }
+    if whole == 0 {
+        return false;
+    }
+    if LATIN.contains(&other) {
+        return damaged <= whole.saturating_mul(DAMAGED_FOR_ONE);
+    }
+    let beyond_ascii = bytes.iter().filter(|byte| !byte.is_ascii()).count();
+    beyond_ascii.saturating_mul(ASCII_FOR_ONE) < bytes.len()
+}
+
+/// Checks whether bytes are UTF-8 with few damaged characters. If so, a declared encoding can be ignored.
+fn is_clearly_utf8(bytes: &[u8]) -> bool {
+    let (whole, damaged) = count_characters(bytes);
+    whole >= 4 && damaged.saturating_mul(4) <= whole
+}
+
+/// Returns the number of intact and of damaged non-ASCII characters. A quotation mark or dash that was cut after its second byte,
+/// or an emoji that was cut after its third byte, counts as intact, because such byte sequences occur only in UTF-8.
+fn count_characters(bytes: &[u8]) -> (usize, usize) {
+    bytes.utf8_chunks().fold((0, 0), |(whole, damaged), chunk| {
+        let more = chunk.valid().bytes().filter(|byte| *byte >= 0xc0).count();
+        match chunk.invalid() {
+            [] => (whole + more, damaged),
+            [0xe2, 0x80..=0x82] | [0xf0, 0x9f, _] => (whole + more + 1, damaged),
+            _ => (whole + more, damaged + 1),
+        }
+    })
+}
+
+/// Replaces surrogate pairs that were encoded separately (CESU-8) with the characters they represent, and lone surrogates with
+/// U+FFFD.
+fn join_surrogates(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let mut out = Vec::new();
+    let mut copied = 0;
+    for at in memchr::memchr_iter(0xed, bytes) {
+        if at < copied {
+            continue;
+        }
+        let Some(high) = surrogate(bytes, at) else { continue };
+        let low = surrogate(bytes, at + 3).filter(|_| high < 0xdc00).filter(|low| *low >= 0xdc00);
+        let code = low.map(|low| 0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+        let meant = code.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
+        out.extend_from_slice(bytes.get(copied..at).unwrap_or_default());
+        out.extend_from_slice(meant.encode_utf8(&mut [0; 4]).as_bytes());
+        copied = at + if code.is_some() { 6 } else { 3 };
+    }
+    if copied == 0 {
+        return Cow::Borrowed(bytes);
+    }
+    out.extend_from_slice(bytes.get(copied..).unwrap_or_default());
+    Cow::Owned(out)
+}
+
+/// Returns the surrogate encoded in the three bytes at the offset `at`, if there is one.
+fn surrogate(bytes: &[u8], at: usize) -> Option<u32> {
+    match *bytes.get(at..)?.first_chunk::<3>()? {
+        [0xed, second @ 0xa0..=0xbf, third @ 0x80..=0xbf] => {
+            Some(0xd000 | (u32::from(second & 0x3f) << 6) | u32::from(third & 0x3f))
+        }
+        _ => None,
+    }
+}
+
+/// Decodes a page with the first of these encodings that fits: the one of its byte order mark; UTF-16, recognised by its byte
+/// pattern; UTF-8, if the bytes are valid UTF-8 and not plain ASCII, regardless of the declared charset; the declared charset;
+/// windows-1252.
+pub(in crate::feed) fn to_text(bytes: &[u8], declared: Option<&str>) -> String {
+    if let Some((encoding, length)) = Encoding::for_bom(bytes) {
+        return decode_with(encoding, bytes.get(length..).unwrap_or_default());
+    }
+    match bytes {
+        [0, b'<', ..] => return decode_with(UTF_16BE, bytes),
+        [b'<', 0, ..] => return decode_with(UTF_16LE, bytes),
+        _ => {}
+    }
+    let declared = declared
+        .and_then(|label| Encoding::for_label(label.trim().as_bytes()))
+        .filter(|encoding| *encoding != UTF_16BE && *encoding != UTF_16LE);
+    match (std::str::from_utf8(bytes), declared) {
+        (Ok(text), _) if !text.is_ascii() => text.to_owned(),
+        (_, Some(encoding)) if encoding != UTF_8 => decode_with(encoding, bytes),
+        (Ok(text), _) => text.to_owned(),
+        // If there are several valid multi-byte characters before the first invalid byte, the text is damaged UTF-8. Otherwise it
+        // is more likely in a Latin encoding.
+        (Err(error), _) if is_mostly_utf8(bytes, error.valid_up_to()) => decode_with(UTF_8, bytes),
+        (Err(_), _) => decode_with(WINDOWS_1252, bytes),
+    }
+}
+
+/// Returns the name of the encoding that a page declares in a `meta` element or XML declaration near its start.
+pub(in crate::feed) fn html_charset(html: &[u8]) -> Option<String> {
+    let start = html.get(..2_048).unwrap_or(html);
+    let start = String::from_utf8_lossy(start).to_ascii_lowercase();
+    let (_, after) = start.split_once("charset=").or_else(|| start.split_once("encoding="))?;
+    let label: String = after
+        .trim_start_matches(['"', '\'', ' '])
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || "-_:.".contains(*c))
+        .collect();
+    (!label.is_empty()).then_some(label)
+}
+
+/// Checks whether the first `valid` bytes, which are valid UTF-8, contain at least four multi-byte characters.
+fn is_mostly_utf8(bytes: &[u8], valid: usize) -> bool {
+    bytes.get(..valid).unwrap_or_default().iter().filter(|byte| **byte >= 0xC2).count() >= 4
+}
+
+fn decode_with(encoding: &'static Encoding, bytes: &[u8]) -> String {
+    encoding.decode_without_bom_handling(bytes).0.into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use crate::feed::encoding::decode::*;
@@ -327,16 +469,49 @@ mod tests {
         check(&encoding_rs::GBK.encode(chinese).0, stated, chinese);
         let polish =
             "Wsp\u{f3}\u{142}praca szk\u{f3}\u{142} i p\u{f3}\u{142}ka na ksi\u{105}\u{17c}ki";
-        check(&encoding_rs::WINDOWS_1250.encode(polish).0, stated, polish);
+        check(&WINDOWS_1250.encode(polish).0, stated, polish);
         let declared = format!("<?xml version='1.0' encoding='iso-8859-2'?>{polish}");
-        check(&encoding_rs::ISO_8859_2.encode(&declared).0, stated, &declared);
+        check(&ISO_8859_2.encode(&declared).0, stated, &declared);
         let french = "Un caf\u{e9} \u{e0} la cr\u{e8}me, d\u{e9}j\u{e0} vu";
-        check(&encoding_rs::WINDOWS_1252.encode(french).0, stated, french);
+        check(&WINDOWS_1252.encode(french).0, stated, french);
     }
 
     #[test]
     fn controls_are_removed_and_line_ends_kept() {
         check(b"a\x1b[31m\x00b\r\n\tc\x7f", None, "a[31mb\r\n\tc");
         check("x\u{81}\u{202e}y\u{61c}«\u{92}".as_bytes(), None, "xy«’");
+    }
+}
+
+#[cfg(test)]
+mod charset_tests {
+    use crate::feed::encoding::decode::*;
+
+    #[test]
+    fn declarations_are_read() {
+        assert_eq!(html_charset(b"<meta charset='Big5'>").as_deref(), Some("big5"));
+        let old = b"<meta content='text/html; charset=iso-8859-2' http-equiv=content-type>";
+        assert_eq!(html_charset(old).as_deref(), Some("iso-8859-2"));
+        assert_eq!(html_charset(b"<p>x"), None);
+    }
+
+    #[test]
+    fn the_encoding_is_found() {
+        let cases: [(&[u8], Option<&str>, &str); 11] = [
+            (b"\xEF\xBB\xBFa\xC3\xA9", Some("iso-8859-1"), "a\u{e9}"),
+            (b"\xFF\xFEa\0", None, "a"),
+            (b"\xFE\xFF\0a", None, "a"),
+            (b"<\0a\0", None, "<a"),
+            (b"\0<\0a", None, "<a"),
+            (b"caf\xC3\xA9", Some("iso-8859-1"), "caf\u{e9}"),
+            (b"caf\xE9", Some("utf-8"), "caf\u{e9}"),
+            (b"caf\xE9", None, "caf\u{e9}"),
+            (b"\xCF\xF0\xE8", Some(" windows-1251 "), "При"),
+            (b"\x1B$BF|\x1B(B", Some("iso-2022-jp"), "日"),
+            (b"plain", Some("utf-16"), "plain"),
+        ];
+        for (bytes, declared, expected) in cases {
+            assert_eq!(to_text(bytes, declared), expected, "{bytes:?} {declared:?}");
+        }
     }
 }

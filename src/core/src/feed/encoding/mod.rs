@@ -1,6 +1,4 @@
 //! Decodes the bytes of documents and pages to text.
 
-pub(super) mod charset;
-mod damaged_utf8;
 pub(super) mod decode;
 pub(super) mod internal_entities;

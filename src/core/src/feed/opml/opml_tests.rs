@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::subscription_list::*;
 use super::{read_opml, write_opml};
-use crate::feed::logins::without_logins;
+use crate::feed::address::without_logins;
 use crate::feed::text::one_line;
 
 fn list(body: &str) -> Opml {

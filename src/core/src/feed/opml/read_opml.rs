@@ -2,19 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use super::outline::{
-    OutlineMeaning, find_attribute, read_attributes, read_meaning, salvage_attributes,
-};
+use url::Url;
+
 use super::subscription_list::{
-    BadOutline, NAMESPACE, NotOpml, Opml, OpmlFeed, OpmlFlaw, TAG_LIST, normal_tag,
+    BadOutline, FeedSource, NAMESPACE, NotOpml, Opml, OpmlFeed, OpmlFlaw, TAG_LIST, normal_tag,
 };
+use crate::feed::address::{is_web, without_feed_scheme, without_logins};
+use crate::feed::document::{DocumentRole, Entry, FeedDocument, FeedHead, HistoryLinks, Kind};
 use crate::feed::encoding::decode::decode;
 use crate::feed::flaws::Flaws;
-use crate::feed::logins::without_logins;
+use crate::feed::hints::Hints;
+use crate::feed::outgoing::escaped_attribute;
 use crate::feed::text::one_line;
 use crate::feed::xml::lexer::{Lexer, Token};
+use crate::feed::xml::references::resolve;
 use crate::feed::xml::tree::{XmlElement, XmlTree};
-use crate::feed::xml::tree_builder;
+use crate::feed::xml::tree_builder::{self, ENTRIES_MAX};
 
 /// Maximum size of an OPML document, in bytes.
 const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -360,5 +363,162 @@ fn what_is(root: &str) -> &'static str {
         "html" | "head" | "body" => "it is a web page",
         "urlset" | "sitemapindex" => "it is a site map",
         _ => "its root element is not opml",
+    }
+}
+
+/// Meaning of an outline.
+pub(in crate::feed) enum OutlineMeaning {
+    Folder,
+    /// A folder if the outline contains other outlines. Otherwise a feed that cannot be used, for the reason given.
+    FolderIfFilled(&'static str),
+    /// A feed, with the normalized form of its address.
+    Feed(String),
+    /// A feed whose URL cannot be used, with the reason.
+    Unusable(String),
+}
+
+/// Determines the meaning of an outline from its attributes.
+fn read_meaning(attributes: &[(String, String)]) -> OutlineMeaning {
+    let kind = find_attribute(attributes, "type").unwrap_or_default().trim().to_ascii_lowercase();
+    let is_feed = matches!(kind.as_str(), "rss" | "atom" | "feed" | "json" | "rss1" | "rdf");
+    let written = find_attribute(attributes, "xmlurl")
+        .or_else(|| find_attribute(attributes, "url").filter(|_| is_feed));
+    let Some(written) = written.map(str::trim).filter(|written| !written.is_empty()) else {
+        return match kind.as_str() {
+            "link" => OutlineMeaning::FolderIfFilled("is a link, not a feed"),
+            "include" => OutlineMeaning::FolderIfFilled("refers to another list"),
+            _ if is_feed || find_attribute(attributes, "xmlurl").is_some() => {
+                OutlineMeaning::FolderIfFilled("has no feed address")
+            }
+            _ => OutlineMeaning::Folder,
+        };
+    };
+    // A command keeps its blanks, which may be within quotes.
+    if FeedSource::of(written) != FeedSource::Web && !written.contains(char::is_control) {
+        return OutlineMeaning::Feed(written.to_owned());
+    }
+    match Url::parse(&without_feed_scheme(written)) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {
+            OutlineMeaning::Feed(url.into())
+        }
+        Ok(url) => {
+            OutlineMeaning::Unusable(format!("has an address with the scheme {}", url.scheme()))
+        }
+        Err(_) => OutlineMeaning::Unusable(format!(
+            "has no usable address: {}",
+            one_line(&without_logins(written), 120)
+        )),
+    }
+}
+
+/// Reads the attributes of an outline and resolves character references in their values. Attribute names without a prefix are
+/// converted to lower case.
+fn read_attributes(outline: XmlElement<'_, '_>) -> Vec<(String, String)> {
+    let lower =
+        |key: &str| if key.contains(':') { key.to_owned() } else { key.to_ascii_lowercase() };
+    outline.raw_attributes().iter().map(|(key, value)| (lower(key), resolve(value))).collect()
+}
+
+/// Extracts the known attributes from an outline tag with misplaced quotes. The value of an attribute ends at a quote only if text
+/// that can follow an attribute comes after it.
+fn salvage_attributes(tag: &str) -> Vec<(String, String)> {
+    const NAMES: [&str; 5] = ["text", "title", "xmlUrl", "htmlUrl", "category"];
+    let value = |name: &str| {
+        ['"', '\''].into_iter().find_map(|quote| {
+            let (_, after) = tag.split_once(&format!(" {name}={quote}"))?;
+            let ends = after.match_indices(quote).map(|(at, _)| at);
+            let may_follow = |at: &usize| {
+                after.get(at + 1..).is_some_and(|rest| {
+                    rest.is_empty() || rest.starts_with([' ', '/', '>', '\n', '\t', '\r'])
+                })
+            };
+            let value = ends.into_iter().find(may_follow).and_then(|end| after.get(..end))?;
+            Some((name.to_ascii_lowercase(), resolve(value)))
+        })
+    };
+    NAMES.into_iter().filter_map(value).collect()
+}
+
+/// Returns the value of the first attribute with this name.
+fn find_attribute<'a>(attributes: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+}
+
+/// Interval between two looks at a list, in minutes: a day.
+const LIST_MINUTES: u32 = 24 * 60;
+
+/// Reads a list as a feed. Returns `None` if the document is not OPML, or lists no feed.
+pub(in crate::feed) fn read_list_feed(bytes: &[u8], flaws: &mut Flaws) -> Option<FeedDocument> {
+    let list = read_opml(bytes).ok()?;
+    let feeds = list.outlines.iter().filter(|feed| is_web(&feed.xml_url)).take(ENTRIES_MAX);
+    let entries: Vec<Entry> = feeds.map(entry_of).collect();
+    if entries.is_empty() {
+        return None;
+    }
+    // What was found wrong before was that this is not a feed.
+    *flaws = Flaws::default();
+    if list.broken.is_some() {
+        flaws.truncated("opml");
+    }
+    Some(FeedDocument {
+        kind: Kind::Opml,
+        role: DocumentRole::Complete,
+        head: FeedHead { title: list.title, ..FeedHead::default() },
+        hints: Hints { ttl_minutes: Some(LIST_MINUTES), ..Hints::default() },
+        history: HistoryLinks { complete: true, ..HistoryLinks::default() },
+        entries,
+        ..FeedDocument::default()
+    })
+}
+
+fn entry_of(feed: &OpmlFeed) -> Entry {
+    let address = escaped_attribute(&feed.xml_url);
+    let site = feed.html_url.as_deref().filter(|site| is_web(site)).map(|site| {
+        let site = escaped_attribute(site);
+        format!("<p>Site: <a href=\"{site}\">{site}</a></p>")
+    });
+    let text =
+        format!("<p>Feed: <a href=\"{address}\">{address}</a></p>{}", site.unwrap_or_default());
+    Entry {
+        id: feed.xml_url.clone(),
+        title: Some(feed.title.clone().unwrap_or_else(|| feed.xml_url.clone())),
+        link: Some(feed.xml_url.clone()),
+        summary: Some(text),
+        categories: feed.tags.clone(),
+        ..Entry::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::feed::{Kind, Origin, parse};
+
+    #[test]
+    fn a_list_is_a_complete_feed_with_an_entry_for_each_feed() {
+        let list = "<?xml version=\"1.0\"?><opml version=\"2.0\"><head><title>Friends</title></head><body>\
+            <outline text=\"garden\"><outline text=\"A &amp; B\" xmlUrl=\"https://a.example/feed?x=1&amp;y=2\" \
+            htmlUrl=\"https://a.example/\"/></outline>\
+            <outline xmlUrl=\"https://b.example/\"/><outline xmlUrl=\"exec:rm\"/></body></opml>";
+        let document = parse(list.as_bytes(), &Origin::default());
+        assert_eq!((document.kind, document.history.complete), (Kind::Opml, true));
+        assert_eq!(document.head.title.as_deref(), Some("Friends"));
+        assert_eq!(document.hints.ttl_minutes, Some(1440));
+        let read: Vec<_> = document.entries.iter().map(|entry| entry.title.as_deref()).collect();
+        assert_eq!(read, [Some("A & B"), Some("https://b.example/")]);
+        let first = &document.entries[0];
+        assert_eq!(first.link.as_deref(), Some("https://a.example/feed?x=1&y=2"));
+        assert_eq!(first.categories, ["garden"]);
+        assert!(first.summary.as_ref().unwrap().contains("x=1&amp;y=2"), "{first:?}");
+        assert!(!document.is_truncated());
+    }
+
+    #[test]
+    fn a_cut_off_list_withdraws_nothing() {
+        let list =
+            "<opml><body><outline xmlUrl=\"https://a.example/\"/><outline xmlUrl=\"https://b";
+        assert!(parse(list.as_bytes(), &Origin::default()).is_truncated());
+        for other in ["<opml><body></body></opml>", "<html><body>opml</body></html>"] {
+            assert_eq!(parse(other.as_bytes(), &Origin::default()).kind, Kind::None, "{other}");
+        }
     }
 }

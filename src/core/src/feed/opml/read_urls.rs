@@ -19,11 +19,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::feed_source::FeedSource;
 use super::subscription_list::{
-    BadOutline, NewsboatQuery, Opml, OpmlFeed, normal_tag, normal_tags,
+    BadOutline, FeedSource, NewsboatQuery, Opml, OpmlFeed, normal_tag, normal_tags,
 };
-use crate::feed::logins::without_logins;
+use crate::feed::address::without_logins;
 use crate::feed::text::one_line;
 
 /// Maximum length of an unsupported line that is quoted in a message, in characters.

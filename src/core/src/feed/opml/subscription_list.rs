@@ -1,4 +1,4 @@
-//! Contents of an OPML subscription list: feeds with their tags and settings.
+//! Contents of an OPML subscription list: feeds with their tags, settings and sources.
 //!
 //! The folders that contain a feed form one tag, with the folder names joined by `/` (`garden/fruit`). Each value of the `category`
 //! attribute is another tag. Values are separated by commas, and `/garden/fruit` means the same as `garden/fruit`. When a list is
@@ -7,11 +7,20 @@
 //! line.
 //!
 //! The settings that this program stores for a feed are attributes in the namespace [`NAMESPACE`] (`bi:pace="more"`).
+//!
+//! Where the document of a feed comes from: an address of the web, a file, or a program, written as in newsboat.
+//!
+//! | address | document |
+//! | --- | --- |
+//! | `https://a.example/feed` | the response |
+//! | `file:///home/me/feed.xml` | the file |
+//! | `exec:COMMAND ARGS` | the standard output of the command |
+//! | `filter:COMMAND ARGS:https://a.example/feed` | the output of the command, which reads the response on its standard input |
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::feed::logins::without_logins;
+use crate::feed::address::without_logins;
 use crate::feed::text::one_line;
 
 /// Namespace of this program's attributes, usually bound to the prefix `bi`.
@@ -143,4 +152,177 @@ pub fn is_setting_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
         && name != TAG_LIST
+}
+
+/// Writes tags as a line that [`read_tags`] reads.
+pub fn write_tags(tags: &[String]) -> String {
+    let quoted = |tag: &String| {
+        if tag.contains(',') || tag.starts_with('"') {
+            format!("\"{}\"", tag.replace('"', "\"\""))
+        } else {
+            tag.clone()
+        }
+    };
+    tags.iter().map(quoted).collect::<Vec<String>>().join(", ")
+}
+
+/// Reads a line of tags, in normal form and without duplicates.
+pub fn read_tags(line: &str) -> Vec<String> {
+    normal_tags(split_tags(line).iter().map(String::as_str))
+}
+
+/// Splits a line at its commas, except commas inside quotation marks. Removes the quotation marks around a tag; a minus may
+/// precede them. Inside them, two quotation marks are read as one. A quotation mark without a closing one is kept as text.
+pub fn split_tags(line: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut rest = line;
+    loop {
+        let (minus, tag) = match rest.trim_start() {
+            trimmed if trimmed.starts_with("-\"") => ("-", trimmed.trim_start_matches('-')),
+            trimmed => ("", trimmed),
+        };
+        let (part, after) = if let Some((tag, after)) = quoted_tag(tag) {
+            (format!("{minus}{tag}"), after)
+        } else {
+            let (part, after) =
+                rest.split_once(',').map_or((rest, None), |(part, after)| (part, Some(after)));
+            (part.trim().to_owned(), after)
+        };
+        parts.push(part);
+        match after {
+            Some(after) => rest = after,
+            None => return parts,
+        }
+    }
+}
+
+/// Reads a tag in quotes. Returns it and what follows the comma after it, if there is one; `None` if this is not such a tag.
+fn quoted_tag(text: &str) -> Option<(String, Option<&str>)> {
+    let (mut tag, mut rest) = (String::new(), text.strip_prefix('"')?);
+    loop {
+        let (piece, after) = rest.split_once('"')?;
+        tag.push_str(piece);
+        if let Some(further) = after.strip_prefix('"') {
+            tag.push('"');
+            rest = further;
+            continue;
+        }
+        let after = after.trim_start();
+        return match after.strip_prefix(',') {
+            None if !after.is_empty() => None,
+            further => Some((tag.trim().to_owned(), further)),
+        };
+    }
+}
+
+/// Source of a feed's document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeedSource<'a> {
+    /// A response to a request for the address.
+    Web,
+    /// A file.
+    File,
+    /// The output of a command line.
+    Program(&'a str),
+    /// The output of a command line that reads the response to a request.
+    Filter {
+        /// Command line.
+        command: &'a str,
+        /// Address of the response, with `http:` or `https:`; empty if it is missing.
+        url: &'a str,
+    },
+}
+
+impl<'a> FeedSource<'a> {
+    /// Returns the source that an address names.
+    pub fn of(address: &'a str) -> Self {
+        if address.starts_with("file:") {
+            return Self::File;
+        }
+        if let Some(command) = address.strip_prefix("exec:") {
+            return Self::Program(command.trim());
+        }
+        let Some(filter) = address.strip_prefix("filter:") else { return Self::Web };
+        let begins = [":http://", ":https://"].into_iter().filter_map(|begin| filter.find(begin));
+        let (command, url) = begins.min().map_or((filter, ""), |at| filter.split_at(at));
+        Self::Filter { command: command.trim(), url: url.strip_prefix(':').unwrap_or_default() }
+    }
+
+    /// Returns the part of an address that is requested over the network.
+    pub fn web_part(address: &'a str) -> Option<&'a str> {
+        match Self::of(address) {
+            Self::Web => Some(address),
+            Self::Filter { url, .. } => Some(url),
+            Self::File | Self::Program(_) => None,
+        }
+    }
+
+    /// Checks whether a program of the user makes the document.
+    pub const fn is_program(self) -> bool {
+        matches!(self, Self::Program(_) | Self::Filter { .. })
+    }
+
+    /// Returns the reason that a feed from this source has no history, or `None` for a feed of the web.
+    pub const fn without_history(self) -> Option<&'static str> {
+        match self {
+            Self::Web => None,
+            Self::File => Some("a file has no archives"),
+            Self::Program(_) | Self::Filter { .. } => Some("a program has no archives"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_tags_are_read_back() {
+        for tags in [
+            &["a", "b c"][..],
+            &["a, b", "c"],
+            &["c", "a,b"],
+            &["say \"x\""],
+            &["\"x\""],
+            &["a, \"b\"", "c"],
+            &[],
+        ] {
+            let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+            assert_eq!(read_tags(&write_tags(&tags)), tags, "{}", write_tags(&tags));
+        }
+    }
+
+    #[test]
+    fn odd_lines_are_split_at_their_commas() {
+        for (line, tags) in [
+            ("", &[][..]),
+            (" a ,, b,", &["a", "b"]),
+            ("\"a, b", &["\"a", "b"]),
+            ("\"a\" b, c", &["\"a\" b", "c"]),
+            ("x, \"a, b\" , -\"c, d\"", &["x", "a, b", "-c, d"]),
+        ] {
+            assert_eq!(read_tags(line), tags, "{line}");
+        }
+    }
+
+    #[test]
+    fn source_of_a_feed_follows_from_its_address() {
+        let filter = |command, url| FeedSource::Filter { command, url };
+        for (address, source, web) in [
+            ("https://a.example/", FeedSource::Web, Some("https://a.example/")),
+            ("executive.example", FeedSource::Web, Some("executive.example")),
+            ("file:///f.xml", FeedSource::File, None),
+            ("exec: a.sh 'b c'", FeedSource::Program("a.sh 'b c'"), None),
+            ("exec:curl https://a.example/", FeedSource::Program("curl https://a.example/"), None),
+            (
+                "filter:sed s:a:b: :https://a.example/?u=http://b.example/",
+                filter("sed s:a:b:", "https://a.example/?u=http://b.example/"),
+                Some("https://a.example/?u=http://b.example/"),
+            ),
+            ("filter:f.py", filter("f.py", ""), Some("")),
+        ] {
+            assert_eq!((FeedSource::of(address), FeedSource::web_part(address)), (source, web));
+            assert_eq!(source.without_history().is_none(), source == FeedSource::Web);
+        }
+    }
 }

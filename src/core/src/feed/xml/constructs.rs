@@ -1,12 +1,16 @@
-//! Atom text constructs: decides by the attributes `type` and `mode` whether the text of an element is plain text or HTML.
+//! Texts of elements: Atom text constructs, texts whose markup was escaped twice, and the names of authors, which may include an
+//! email address or be split into several elements.
 
 use std::borrow::Cow;
 
 use url::Url;
 
+use super::super::content::html_names::{element_kind, is_void};
+use super::super::content::markup::{Piece, walk_markup};
 use super::names::Ns;
 use super::tree::XmlElement;
-use crate::feed::text;
+use crate::feed::text::{self, NAME_MAX, is_block};
+use crate::feed::xml::references::resolve;
 
 /// Text of an element, as plain text or as HTML.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,6 +172,75 @@ fn sextet(byte: u8) -> Option<u32> {
     Some(u32::from(value))
 }
 
+/// Returns the markup of a text that consists of nothing but escaped elements, each of them closed. Returns `None` for any other
+/// text, because it may be about markup.
+pub(in crate::feed) fn unescaped_if_twice(text: &str) -> Option<String> {
+    let trimmed = text.trim();
+    if !trimmed.starts_with("&lt;") || !trimmed.ends_with("&gt;") || text.contains('<') {
+        return None;
+    }
+    Some(resolve(trimmed)).filter(|markup| is_balanced(markup))
+}
+
+/// Checks whether markup consists of block elements that are properly nested and closed, without text beside them.
+fn is_balanced(markup: &str) -> bool {
+    let mut open: Vec<String> = Vec::new();
+    let mut is_balanced = true;
+    walk_markup(markup, |piece| match piece {
+        Piece::Open(tag) => {
+            let name = tag.name();
+            let fits = !open.is_empty() || is_block(name) || is_void(name);
+            is_balanced &= fits && element_kind(name).is_some();
+            if !is_void(name) && !tag.is_self_closing() {
+                open.push(name.to_owned());
+            }
+        }
+        Piece::Close(name) => is_balanced &= open.pop().is_some_and(|last| last == name),
+        Piece::Text(text) => is_balanced &= !open.is_empty() || text.trim().is_empty(),
+    });
+    is_balanced && open.is_empty()
+}
+
+/// Returns the name of an author as one line of text. An email address in addition to the name is removed.
+pub(in crate::feed) fn author_name(element: XmlElement<'_, '_>) -> Option<String> {
+    let part = |local: &str| {
+        element
+            .children()
+            .find(|child| child.local() == local)
+            .and_then(|child| text::some_line(&child.text(), NAME_MAX))
+    };
+    let stated = if element.has_elements() {
+        part("name").or_else(|| part("email")).or_else(|| part("uri"))
+    } else {
+        text::some_line(&element.text(), NAME_MAX)
+    }?;
+    Some(without_address(&stated)).filter(|name| !name.is_empty())
+}
+
+/// Extracts the name from `mail@host (Name)`, `Name <mail@host>` and similar texts. If there is only an email address, returns the
+/// address, or its part before the `@` if it is not ASCII.
+fn without_address(text: &str) -> String {
+    let Some(mail) = text.split_whitespace().find(|word| word.contains('@')) else {
+        return text.to_owned();
+    };
+    let rest: String =
+        text.split_whitespace().filter(|word| *word != mail).collect::<Vec<_>>().join(" ");
+    let name = match (rest.find('('), rest.rfind(')')) {
+        (Some(open), Some(close)) if open < close => rest.get(open + 1..close).unwrap_or(&rest),
+        _ => &rest,
+    };
+    let name = name.trim_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>' | '"' | ',' | '-')
+    });
+    let bare = mail.trim_matches(|c: char| matches!(c, '(' | ')' | '<' | '>' | '[' | ']' | ','));
+    let bare = bare.strip_prefix("mailto:").unwrap_or(bare);
+    match (name.contains('@') || name.is_empty(), bare.is_ascii()) {
+        (false, _) => name.to_owned(),
+        (true, true) => bare.to_owned(),
+        (true, false) => bare.split('@').next().unwrap_or_default().to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::feed::flaws::Flaws;
@@ -215,5 +288,52 @@ mod tests {
         assert_eq!(Construct::Plain(Cow::Borrowed("a < b")).into_markup(), "a &lt; b");
         assert_eq!(Construct::Plain(Cow::Borrowed("a <b> ")).into_line(10), "a <b>");
         assert_eq!(Construct::Markup(Cow::Borrowed("a <b>b</b>")).into_line(10), "a b");
+    }
+}
+
+#[cfg(test)]
+mod twice_escaped_tests {
+    use super::*;
+
+    #[test]
+    fn only_a_text_of_balanced_elements_is_unescaped() {
+        for (text, expected) in [
+            (
+                "&lt;p&gt;a &lt;b&gt;b&lt;/b&gt;&lt;br&gt;c&lt;/p&gt; &lt;p&gt;d&lt;/p&gt;",
+                Some("<p>a <b>b</b><br>c</p> <p>d</p>"),
+            ),
+            (
+                "&lt;p&gt;a &amp;amp; b &lt;a href=&#34;x&#34;&gt;c&lt;/a&gt;&lt;/p&gt;",
+                Some("<p>a &amp; b <a href=\"x\">c</a></p>"),
+            ),
+            ("&lt;b&gt;", None),
+            ("&lt;b&gt;a&lt;/b&gt;", None),
+            ("&lt;p&gt;a", None),
+            ("&lt;p&gt; and &lt;/p&gt; in text &lt;p&gt;", None),
+            ("&lt;p&gt;a&lt;/p&gt; text &lt;p&gt;b&lt;/p&gt;", None),
+            ("<p>&lt;p&gt;a&lt;/p&gt;</p>", None),
+        ] {
+            assert_eq!(unescaped_if_twice(text).as_deref(), expected);
+        }
+    }
+}
+
+#[cfg(test)]
+mod person_tests {
+    use crate::feed::xml::constructs::*;
+
+    #[test]
+    fn a_name_is_found_beside_an_address() {
+        for (text, expected) in [
+            ("Ada Lovelace", "Ada Lovelace"),
+            ("ada@example.org (Ada Lovelace)", "Ada Lovelace"),
+            ("Ada Lovelace <ada@example.org>", "Ada Lovelace"),
+            ("Ada Lovelace (ada@example.org)", "Ada Lovelace"),
+            ("“Ada” <ada@example.org>", "“Ada”"),
+            ("mailto:ada@example.org", "ada@example.org"),
+            ("ada@example.org", "ada@example.org"),
+        ] {
+            assert_eq!(without_address(text), expected);
+        }
     }
 }

@@ -2,15 +2,10 @@
 
 pub(super) mod attachments;
 pub(super) mod constructs;
-mod element_purpose;
-pub(super) mod feed_rs_reader;
 pub(super) mod fields;
 pub(super) mod lexer;
 pub(super) mod links;
-mod media_pictures;
-mod missing_entries;
 pub(super) mod names;
-pub(super) mod person;
 pub(super) mod references;
 pub(super) mod schedule_hints;
 pub(super) mod tree;

@@ -1,15 +1,18 @@
-//! Builds the tree of an XML document from its tokens and repairs missing, stray and misplaced end tags.
+//! Builds the tree of an XML document from its tokens, repairs missing, stray and misplaced end tags, and drops entries above the
+//! limit.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use super::element_purpose::{ElementPurpose, is_of_container, is_of_entry};
+use chrono::{DateTime, Utc};
+use memchr::memmem;
+
+use super::super::dates::date::parse_date;
 use super::lexer::{Lexer, Token};
 use super::names::{NamespaceScope, Ns};
 use super::tree::{ElementName, NodeId, NodeKind, XmlNode, XmlTree};
 use crate::feed::content::html_names::is_void;
 use crate::feed::flaws::{Flaws, NO_END_TAG, TOO_DEEP, TOO_MANY_ENTRIES};
-use crate::feed::oldest_first::oldest_left_out;
 
 /// Maximum nesting depth of elements (SPEC 0, `XML_DEPTH_MAX`).
 const DEPTH_MAX: usize = 256;
@@ -427,6 +430,141 @@ fn lower_case(name: &str) -> Cow<'_, str> {
         Cow::Borrowed(name)
     }
 }
+
+/// What an element may contain. A missing end tag is assumed where an element contains something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ElementPurpose {
+    /// The element contains entries.
+    Container,
+    Entry,
+    /// The element contains short text and no other feed elements.
+    Leaf,
+    /// The element contains text that may be markup.
+    Body,
+    Other,
+}
+
+impl ElementPurpose {
+    /// Returns the purpose of an element. `local` is in lower case.
+    pub(super) fn find(ns: Ns, local: &str) -> Self {
+        match (ns, local) {
+            (Ns::Rss | Ns::Atom | Ns::Rdf, "rss" | "rdf" | "feed" | "channel" | "items") => {
+                Self::Container
+            }
+            (Ns::Rss, "item") | (Ns::Atom, "entry") => Self::Entry,
+            (Ns::Rss, "description")
+            | (Ns::Atom, "content" | "summary")
+            | (Ns::Content, "encoded") => Self::Body,
+            (
+                Ns::Rss | Ns::Atom,
+                "title" | "link" | "guid" | "id" | "pubdate" | "category" | "updated" | "published"
+                | "modified" | "issued" | "created" | "ttl" | "language" | "copyright"
+                | "lastbuilddate" | "comments" | "generator" | "docs" | "rights" | "tagline"
+                | "subtitle" | "enclosure" | "icon" | "logo" | "interval",
+            )
+            | (Ns::History | Ns::Sy | Ns::Dc | Ns::DcTerms | Ns::Schedule, _) => Self::Leaf,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Elements of an RSS head section that cannot occur inside another element of the head section.
+const HEAD_ONLY: [&str; 12] = [
+    "ttl",
+    "skiphours",
+    "skipdays",
+    "cloud",
+    "language",
+    "copyright",
+    "managingeditor",
+    "webmaster",
+    "pubdate",
+    "lastbuilddate",
+    "generator",
+    "docs",
+];
+
+/// Checks whether `child`, which was read inside `owner`, an element without an end tag, belongs to the surrounding entry. If
+/// `owner` is an RSS or Atom element, its permitted contents decide. Otherwise `child` belongs to the entry if the two elements are
+/// from different vocabularies, if they have the same name, or if `owner` is always empty.
+fn is_of_entry(owner: &ElementName<'_>, child: &ElementName<'_>) -> bool {
+    const EMPTY: [&str; 6] =
+        ["transcript", "chapters", "thumbnail", "image", "player", "alternateenclosure"];
+    let prefix = |name: &str| name.split_once(':').map(|(prefix, _)| prefix.to_ascii_lowercase());
+    if owner.ns == Ns::Atom {
+        // The elements of a person (`author` or `contributor`) contain only text, and a person contains only these elements.
+        let is_person = matches!(&*owner.local, "author" | "contributor");
+        let is_part = matches!(&*child.local, "name" | "uri" | "url" | "email");
+        return matches!(&*owner.local, "name" | "uri" | "email") || (is_person && !is_part);
+    }
+    if owner.ns == Ns::Rss {
+        return is_of_container(owner, child);
+    }
+    owner.local == child.local
+        || owner.ns != child.ns
+        || prefix(owner.raw) != prefix(child.raw)
+        || EMPTY.contains(&&*owner.local)
+}
+
+/// Checks whether `child`, which was read inside `owner`, an element without an end tag, belongs to the surrounding container.
+fn is_of_container(owner: &ElementName<'_>, child: &ElementName<'_>) -> bool {
+    let is_ours = |ns| matches!(ns, Ns::Rss | Ns::Atom);
+    let local = child.local.as_ref();
+    if ElementPurpose::find(child.ns, local) == ElementPurpose::Entry {
+        return true;
+    }
+    if !is_ours(owner.ns) {
+        return is_ours(child.ns);
+    }
+    // An Atom person contains only the elements `name`, `uri` and `email` (RFC 4287 §3.2). Some publishers write `url`.
+    let is_person = owner.ns == Ns::Atom && matches!(&*owner.local, "author" | "contributor");
+    let is_of_person = matches!(local, "name" | "uri" | "url" | "email");
+    (child.ns == Ns::Rss && HEAD_ONLY.contains(&local))
+        || (child.ns == Ns::Atom && is_person && !is_of_person)
+}
+
+/// Returns how many entries at the start of a document must be dropped. The result is 0 unless the document has too many entries
+/// and their dates show that the oldest come first.
+fn oldest_left_out(document: &str) -> usize {
+    let is_start = |at: &usize, name: &str| {
+        let after = document.as_bytes().get(at + name.len()).copied().unwrap_or_default();
+        after == b'>' || after.is_ascii_whitespace()
+    };
+    let starts = |name: &'static str| {
+        let found = memmem::find_iter(document.as_bytes(), name);
+        found.filter(|at| is_start(at, name)).collect::<Vec<_>>()
+    };
+    let [items, entries] = ["<item", "<entry"].map(starts);
+    let places = if items.len() > entries.len() { items } else { entries };
+    let date_after = |place: &usize| {
+        let entry = document.get(*place..)?;
+        let entry = entry.get(..entry.floor_char_boundary(DATED_WITHIN)).unwrap_or(entry);
+        let start = DATES.iter().filter_map(|name| Some(entry.find(name)? + name.len())).min()?;
+        parse_date(entry.get(start..)?.split('<').next()?)
+    };
+    let surplus = places.len().saturating_sub(ENTRIES_MAX);
+    if surplus > 0 && is_oldest_first(places.iter().map(date_after)) { surplus } else { 0 }
+}
+
+/// Checks whether the dates of a list show that the oldest entries come first. Compares consecutive dates of a sample from the
+/// whole list, so one pinned entry does not decide the result.
+pub(in crate::feed) fn is_oldest_first(
+    dates: impl ExactSizeIterator<Item = Option<DateTime<Utc>>>,
+) -> bool {
+    let count = dates.len();
+    let step = (count / DATES_MAX).max(1);
+    let sample: Vec<_> = dates.step_by(step).flatten().collect();
+    let rising = sample.windows(2).filter(|pair| pair.first() < pair.last()).count();
+    let falling = sample.windows(2).filter(|pair| pair.first() > pair.last()).count();
+    rising > falling
+}
+
+/// Approximate number of dates sampled from a long list.
+const DATES_MAX: usize = 100;
+/// Maximum distance from the start tag of an entry to its date, in bytes.
+const DATED_WITHIN: usize = 64 << 10;
+/// Start tags of elements that contain the date of an entry.
+const DATES: [&str; 4] = ["<pubDate>", "<dc:date>", "<published>", "<updated>"];
 
 #[cfg(test)]
 #[path = "tree_builder_tests.rs"]

@@ -68,7 +68,7 @@ fn newest_entries_are_kept_in_either_order() {
     let count = ENTRIES_MAX + 5;
     let item = |n: usize| {
         let seconds = 1_700_000_000 + 3_600 * i64::try_from(n).unwrap();
-        let at = chrono::DateTime::from_timestamp(seconds, 0).unwrap();
+        let at = DateTime::from_timestamp(seconds, 0).unwrap();
         format!("<item><guid>{n}</guid><pubDate>{}</pubDate></item>", at.to_rfc2822())
     };
     let kept = |numbers: Vec<usize>| {

@@ -5,24 +5,21 @@ use std::borrow::Cow;
 
 use url::Url;
 
-use super::attachments::read_attachments;
-use super::constructs::Construct;
+use super::attachments::{self, read_attachments};
+use super::constructs::{self, Construct};
 use super::fields::{self, ChosenElements, FeedField};
-use super::media_pictures;
-use super::missing_entries::{explain_missing_entries, is_entry};
 use super::names::Ns;
 use super::tree::XmlElement;
-use super::{links, person, schedule_hints, tree_builder};
+use super::{links, schedule_hints, tree_builder};
 use crate::feed::address;
 use crate::feed::content::absolute_addresses::make_addresses_absolute;
-use crate::feed::content::twice_escaped::unescaped_if_twice;
 use crate::feed::dates::date::{DateOrder, parse_date, stated_offset};
-use crate::feed::document::{FeedDocument, FeedHead, Kind, NewLocation, Tombstone};
+use crate::feed::document::{Entry, FeedDocument, FeedHead, Kind, NewLocation, Tombstone};
 use crate::feed::encoding::internal_entities;
-use crate::feed::entry::Entry;
 use crate::feed::flaws::{AMBIGUOUS_DATE, Flaws};
 use crate::feed::identity::{self, EntryIds, StatedIdentity};
 use crate::feed::text::{self, NAME_MAX, TITLE_MAX};
+use crate::feed::xml::constructs::unescaped_if_twice;
 
 /// Maximum length of a content that may consist only of a picture, beside a summary with the text.
 const PICTURE_BYTES_MAX: usize = 2_000;
@@ -417,7 +414,7 @@ fn show_more<'t, 'a>(
         let absolute = make_addresses_absolute(markup.into(), base).into_owned();
         entry.shown = Some(absolute);
     }
-    media_pictures::add_pictures(entry, &media_pictures::read_pictures(chosen, within.document));
+    attachments::add_pictures(entry, &attachments::read_pictures(chosen, within.document));
 }
 
 /// Returns the ID of an entry if it is also the URL of the entry: an `atom:id` that is a web URL, or such a `guid` unless it is
@@ -441,7 +438,7 @@ fn read_line(chosen: &ChosenElements<'_, '_>, field: FeedField) -> Option<String
 
 /// Reads the name of the first author that has one.
 fn read_author(chosen: &ChosenElements<'_, '_>) -> Option<String> {
-    chosen.all(FeedField::Author).find_map(person::author_name)
+    chosen.all(FeedField::Author).find_map(constructs::author_name)
 }
 
 /// Reads the names of all authors. If several vocabularies name authors, they usually name the same ones, so only one of these
@@ -449,7 +446,8 @@ fn read_author(chosen: &ChosenElements<'_, '_>) -> Option<String> {
 /// name if it is not the only one.
 fn read_authors(chosen: &ChosenElements<'_, '_>) -> (Option<String>, Option<String>) {
     let named = chosen.all(FeedField::Author);
-    let mut named = named.filter_map(|element| Some((element.ns(), person::author_name(element)?)));
+    let mut named =
+        named.filter_map(|element| Some((element.ns(), constructs::author_name(element)?)));
     let Some(one) = named.next() else { return (None, None) };
     let Some(other) = named.next() else { return (Some(one.1), None) };
     let named: Vec<(Ns, String)> = [one, other].into_iter().chain(named).collect();
@@ -481,7 +479,7 @@ fn identify(entries: Vec<ReadEntry>, flaws: &mut Flaws) -> Vec<Entry> {
     let with_id = |(entry, id): (ReadEntry, String)| Entry { id, ..entry.content };
     let mut entries: Vec<Entry> = entries.into_iter().zip(ids).map(with_id).collect();
     for entry in entries.iter_mut().filter(|entry| entry.title.is_none()) {
-        entry.title = media_pictures::title_of_pictures(entry);
+        entry.title = attachments::title_of_pictures(entry);
     }
     entries
 }
@@ -497,6 +495,43 @@ fn stated_identity(entry: &ReadEntry) -> StatedIdentity<'_> {
         author: entry.first_author.as_deref().or(content.author.as_deref()),
         has_more: has_date || !content.enclosures.is_empty() || !content.categories.is_empty(),
     }
+}
+
+/// Records a flaw that explains why no entry was found in the feed with this root element.
+fn explain_missing_entries(root: XmlElement<'_, '_>, flaws: &mut Flaws) {
+    let Some((parent, found)) = find_like_entry(root) else {
+        flaws.add("document", root.raw(), "no entries: it contains no item or entry element");
+        return;
+    };
+    if is_entry(found) {
+        let reason = "no entries: they are inside this element, where readers do not look for them";
+        flaws.add("document", parent.raw(), reason);
+    } else {
+        let reason = match (found.ns(), found.local()) {
+            (Ns::Atom, _) => "no entries: in Atom an entry is called entry",
+            (Ns::Rss, _) => "no entries: in RSS an entry is called item",
+            (_, _) => "no entries: the namespace of this element is not a feed namespace",
+        };
+        flaws.add("document", found.raw(), reason);
+    }
+}
+
+/// Checks whether an element is an RSS or Atom entry.
+pub(super) fn is_entry(element: XmlElement<'_, '_>) -> bool {
+    element.is(Ns::Rss, "item") || element.is(Ns::Atom, "entry")
+}
+
+/// Finds the first element that is named like an entry. Returns its parent and the element.
+fn find_like_entry<'t, 'a>(
+    parent: XmlElement<'t, 'a>,
+) -> Option<(XmlElement<'t, 'a>, XmlElement<'t, 'a>)> {
+    parent.children().find_map(|child| {
+        if matches!(child.local(), "item" | "entry") {
+            Some((parent, child))
+        } else {
+            find_like_entry(child)
+        }
+    })
 }
 
 #[cfg(test)]

@@ -1,18 +1,23 @@
-//! The part of an archive walk that handles documents supplied by an adaptor: numbered pages, listings of captures,
-//! captures.
+//! The part of an archive walk that handles what is no chain of archives: documents supplied by an adaptor (numbered pages,
+//! listings of captures, captures), and older pages of a paged feed, loaded one at a time at the user's request (SPEC C.7).
+//!
+//! Entries move from page to page. Therefore no page is ever recorded as fetched, and the history of a paged feed is never called
+//! complete.
 
 use chrono::{DateTime, Utc};
+use url::Url;
 
-use super::adaptor::{FoundBy, taken_at};
-use super::archive_walk::{ArchiveWalk, Arrival};
-use super::retry::ArchiveFailure;
+use super::adaptor::{ActiveAdaptor, Adapted, Adaptor, FoundBy, taken_at};
+use super::archive_walk::{ArchiveRequest, ArchiveWalk, Arrival};
+use super::policy::{ArchiveFailure, WalkPolicy};
 use crate::feed::FeedDocument;
-use crate::history::address::canonical;
-use crate::history::gap::GapKey;
-use crate::history::merge::Merging;
+use crate::history::address::{canonical, is_nearby, refusal, same_origin, without_fragment};
+use crate::history::gap::{Edge, Gap, GapKey, GapKind, Limit, Newer};
+use crate::history::kept::Position;
+use crate::history::kind::DocumentKind;
+use crate::history::merge::{DocumentPlace, Merging, span};
 use crate::history::node::{ArchiveNode, NodeState, fingerprint};
-use crate::history::rank::Position;
-use crate::history::record::Frontier;
+use crate::history::record::{Frontier, HistoryRecord};
 
 impl ArchiveWalk<'_> {
     /// Applies a received listing of captures. Then write the record and call [`Self::next`].
@@ -143,5 +148,246 @@ impl ArchiveWalk<'_> {
             ..ArchiveNode::default()
         };
         self.keep_node(frontier, node);
+    }
+}
+
+impl ActiveAdaptor {
+    /// Returns the document that counts as the origin of the adaptor's links: it decides which addresses may be requested
+    /// (SPEC D.6).
+    fn speaker(&self, heard: &Newer) -> Newer {
+        match self.adaptor {
+            Adaptor::WordPress => heard.clone(),
+            Adaptor::InternetArchive => Newer {
+                url: format!("{}/", self.base),
+                public: !Url::parse(&self.base).is_ok_and(|base| is_nearby(&base)),
+                ..heard.clone()
+            },
+        }
+    }
+}
+
+impl HistoryRecord {
+    /// Enables an adaptor for the feed or removes the current one. After the removal, nothing more is requested through the
+    /// adaptor. Called after every successful poll of the subscription document and when the user changes the setting.
+    pub fn adapt(&mut self, way: Option<&ActiveAdaptor>) {
+        if self.adapted.way.as_ref() != way {
+            self.forget_adaptor();
+            self.adapted = Adapted { way: way.cloned(), captures: Vec::new() };
+        }
+        let Some(way) = way else { return };
+        // If the publisher offers archives, they are used instead of the adaptor.
+        let offered = self.head.as_ref().is_some_and(|head| head.via == FoundBy::Link);
+        if offered || self.kind == DocumentKind::Complete {
+            return;
+        }
+        let heard =
+            Newer { url: way.url.clone(), public: true, oldest: self.bottom, archive: None };
+        let heard = self.heard.clone().unwrap_or(heard);
+        let url = way.address(way.first());
+        let edge = Edge {
+            key: canonical(&url),
+            url,
+            newer: way.speaker(&heard),
+            epoch: self.epoch,
+            via: way.first(),
+            ..Edge::default()
+        };
+        self.begin_at(edge);
+    }
+
+    fn begin_at(&mut self, mut edge: Edge) {
+        let known = self.settled.as_ref() == Some(&edge.key)
+            || self.frontiers.iter().any(|next| next.edge.key == edge.key)
+            || self.gaps.contains_key(&GapKey::archive(&edge.key));
+        if !known {
+            self.begin_run();
+            self.epoch = self.epoch.saturating_add(1);
+            edge.epoch = self.epoch;
+            self.push(Frontier { edge: edge.clone(), ..Frontier::default() });
+        }
+        self.head = Some(edge);
+    }
+
+    fn forget_adaptor(&mut self) {
+        let adapted = |edge: &Edge| edge.via != FoundBy::Link;
+        self.frontiers.retain(|next| !adapted(&next.edge));
+        self.gaps.retain(|_, gap| gap.kind() == GapKind::Paged || !adapted(&gap.edge));
+        if self.head.as_ref().is_some_and(adapted) {
+            (self.head, self.settled) = (None, None);
+        }
+        self.asking = None;
+    }
+
+    /// Returns a link to the document that the adaptor requests after the one at `edge`; `None` if there is no further
+    /// document.
+    pub(in crate::history) fn link_after(&self, edge: &Edge) -> Option<Edge> {
+        let way = self.adapted.way.as_ref()?;
+        let captures = &self.adapted.captures;
+        let via = match edge.via {
+            FoundBy::Link => return None,
+            FoundBy::Page(number) => FoundBy::Page(number.saturating_add(1)),
+            FoundBy::Listing => FoundBy::Capture(*captures.first()?),
+            FoundBy::Capture(taken) => {
+                let place = captures.partition_point(|capture| *capture <= taken);
+                FoundBy::Capture(*captures.get(place)?)
+            }
+        };
+        let oldest = match via {
+            // The missing entries were published before this capture was made.
+            FoundBy::Capture(taken) => taken_at(taken),
+            FoundBy::Link | FoundBy::Page(_) | FoundBy::Listing => edge.newer.oldest,
+        };
+        let url = way.address(via);
+        Some(Edge {
+            key: canonical(&url),
+            url,
+            newer: Newer { archive: Some(edge.key.clone()), oldest, ..edge.newer.clone() },
+            depth: edge.depth.saturating_add(1),
+            via,
+            ..edge.clone()
+        })
+    }
+
+    /// Returns the adaptor that supplies this feed's history, if one is enabled and the publisher offers no history.
+    pub fn adaptor(&self) -> Option<Adaptor> {
+        let offered = self.head.as_ref().is_some_and(|head| head.via == FoundBy::Link);
+        let way = self.adapted.way.as_ref()?;
+        (!offered && !self.archived && self.kind != DocumentKind::Complete).then_some(way.adaptor)
+    }
+}
+
+/// The result of receiving a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageTaken {
+    /// How to merge the page's entries; `None` if the page is not a feed.
+    pub merging: Option<Merging>,
+    /// Whether there is another page to request.
+    pub more: bool,
+}
+
+impl HistoryRecord {
+    /// Returns the request for the next older page; `None` if there is none. The error is the limit that prevents the
+    /// request. Called when the user asks for older entries.
+    pub fn next_page(&mut self, policy: &WalkPolicy) -> Result<Option<ArchiveRequest>, Limit> {
+        let Some(gap) = self.gaps.get(&GapKey::pages()) else { return Ok(None) };
+        let edge = gap.edge.clone();
+        let refused = refusal(&edge.url, &edge.newer.url, policy.allow_insecure).is_some();
+        if edge.url.is_empty() || refused || self.pages_seen.contains(&edge.key) {
+            return Ok(None);
+        }
+        if self.pages_seen.len() >= usize::try_from(policy.run_documents).unwrap_or(usize::MAX) {
+            return Err(Limit::Documents);
+        }
+        self.pages_seen.push(edge.key.clone());
+        Ok(Some(ArchiveRequest {
+            cross_origin: !same_origin(&edge.url, &edge.newer.url),
+            url: edge.url,
+            by: edge.newer.url,
+            by_public: edge.newer.public,
+            listing: false,
+        }))
+    }
+
+    /// Starts a new run of loading pages. Pages that were fetched before may be requested again, because entries move from
+    /// page to page. If the last page was reached, the run starts again at the page that the subscription document links to.
+    pub fn begin_paging(&mut self) {
+        self.pages_seen.clear();
+        if let (Some(gap), Some(from)) = (self.gaps.get_mut(&GapKey::pages()), &self.pages_from)
+            && gap.edge.url.is_empty()
+        {
+            gap.edge = Edge { newer: gap.edge.newer.clone(), ..from.clone() };
+        }
+    }
+
+    /// Applies a received page.
+    pub fn page_arrived(&mut self, arrival: &Arrival<'_>) -> PageTaken {
+        let (document, now) = (arrival.document, arrival.fetched_at);
+        let none = PageTaken { merging: None, more: false };
+        let Some(gap) = self.gaps.get(&GapKey::pages()).cloned() else { return none };
+        if !document.kind.is_feed() || document.is_truncated() {
+            return none;
+        }
+        let placed = gap.edge.newer.oldest.unwrap_or(now).min(now);
+        let oldest = span(document, now, Some(placed)).map_or(placed, |(_, oldest)| oldest);
+        let next = document.history.next.as_deref().filter(|next| {
+            let key = canonical(next);
+            !self.pages_seen.contains(&key) && !self.is_own(&key)
+        });
+        let more = next.is_some();
+        let edge = Edge {
+            url: next.map(|next| without_fragment(next).to_owned()).unwrap_or_default(),
+            key: next.map(canonical).unwrap_or_default(),
+            newer: Newer {
+                archive: None,
+                url: arrival.url.to_owned(),
+                public: arrival.public,
+                oldest: Some(oldest.min(placed)),
+            },
+            ..Edge::default()
+        };
+        self.gaps.insert(GapKey::pages(), Gap { edge, last_try: Some(now), ..gap });
+        self.close_overruns(document, true);
+        let place = DocumentPlace { position: Position::Page, fetched_at: now };
+        PageTaken { merging: Some(Merging { placed: Some(placed), ..Merging::at(place) }), more }
+    }
+
+    /// Records that a page was merged; `new` of its entries were never seen before. Returns whether the next page should be
+    /// requested. A page without new entries ends the run.
+    pub fn page_merged(&mut self, new: u32, more: bool) -> bool {
+        if new == 0 {
+            self.end_pages();
+        }
+        more && new > 0
+    }
+
+    /// Ends paging because there are no further new entries. The gap of the paged feed remains, without an address.
+    fn end_pages(&mut self) {
+        if let Some(gap) = self.gaps.get_mut(&GapKey::pages()) {
+            (gap.edge.url, gap.edge.key) = (String::new(), String::new());
+        }
+    }
+
+    /// Handles a failed page request. The page may be requested again.
+    pub fn page_failed(&mut self, now: DateTime<Utc>) {
+        self.pages_seen.pop();
+        if let Some(gap) = self.gaps.get_mut(&GapKey::pages()) {
+            gap.last_try = Some(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::walk::adaptor::INTERNET_ARCHIVE;
+
+    fn way(adaptor: Adaptor) -> ActiveAdaptor {
+        let url = "https://a.example/feed?x=1".to_owned();
+        ActiveAdaptor { adaptor, base: INTERNET_ARCHIVE.to_owned(), url }
+    }
+
+    #[test]
+    fn adaptor_starts_once_and_leaves_nothing_when_removed() {
+        let mut record = HistoryRecord::default();
+        record.adapt(Some(&way(Adaptor::WordPress)));
+        record.adapt(Some(&way(Adaptor::WordPress)));
+        assert_eq!(record.frontiers.len(), 1);
+        assert_eq!(record.adaptor(), Some(Adaptor::WordPress));
+        record.adapt(Some(&way(Adaptor::InternetArchive)));
+        assert_eq!(record.frontiers.len(), 1);
+        assert_eq!(record.frontiers[0].edge.via, FoundBy::Listing);
+        record.adapt(None);
+        assert_eq!((record.frontiers.len(), &record.head, record.adaptor()), (0, &None, None));
+    }
+
+    #[test]
+    fn publisher_archives_take_precedence() {
+        let offered = Edge { key: "https://a.example/1".into(), ..Edge::default() };
+        let mut record = HistoryRecord { head: Some(offered.clone()), ..HistoryRecord::default() };
+        record.adapt(Some(&way(Adaptor::WordPress)));
+        assert_eq!((&record.head, record.frontiers.len()), (&Some(offered), 0));
+        let mut whole = HistoryRecord { kind: DocumentKind::Complete, ..HistoryRecord::default() };
+        whole.adapt(Some(&way(Adaptor::InternetArchive)));
+        assert!(!whole.has_work());
     }
 }

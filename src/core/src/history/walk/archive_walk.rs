@@ -12,17 +12,16 @@
 use chrono::{DateTime, Utc};
 
 use super::adaptor::FoundBy;
-use super::policy::{GAPS_MAX, Mode, NODES_MAX, WalkPolicy};
-use super::retry::ArchiveFailure;
+use super::policy::{ArchiveFailure, GAPS_MAX, Mode, NODES_MAX, WalkPolicy};
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 use crate::history::address::{canonical, host, refusal, same_origin};
 use crate::history::gap::{Edge, GapKey, Limit, Newer};
+use crate::history::kept::Position;
 use crate::history::kind::{Reached, is_page, older_link, states_missing};
 use crate::history::merge::{DocumentPlace, Merging, span, stated_span};
 use crate::history::node::{ArchiveNode, NodeState, Nodes, fingerprint};
 use crate::history::proof::Doubt;
-use crate::history::rank::Position;
 use crate::history::record::{DayUsage, Frontier, HistoryRecord};
 
 /// A walk through a feed's history: its record, its archives and its limits.

@@ -8,8 +8,7 @@ use chrono::{DateTime, Utc};
 use super::same_publication::{Comparison, Former, Same, Signs};
 use crate::feed::identity::{hashed_identity, identity_hash, is_hashed_identity};
 use crate::feed::{Entry, FeedDocument};
-use crate::history::kept::{Evidence, KeptEntry, short_content_hash};
-use crate::history::rank::Position;
+use crate::history::kept::{Evidence, KeptEntry, Position, short_content_hash};
 use crate::history::row::IndexRow;
 
 /// The origin of a document.

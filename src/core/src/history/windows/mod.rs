@@ -4,20 +4,19 @@
 pub mod known_copies;
 pub mod overrun;
 pub mod same_publication;
-mod signs;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-
-use signs::WindowSigns;
+use same_publication::{Comparison, Former, SIGNS, Same, Sign, Signs};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::kept::listed;
 use crate::feed::identity::identity_hash;
 use crate::feed::{Entry, FeedDocument};
-use same_publication::{Comparison, Former, Same, Signs};
 
 /// Maximum number of entries remembered of each document before the latest one, which is kept whole (SPEC C.1).
 const WINDOW_MAX: usize = 200;
@@ -224,7 +223,7 @@ impl Windows {
 }
 
 /// Returns the identity hashes of a document's entries, without duplicates.
-pub(super) fn window_ids(document: &FeedDocument) -> Vec<u64> {
+fn window_ids(document: &FeedDocument) -> Vec<u64> {
     window_entries(document).into_iter().map(|(id, _)| id).collect()
 }
 
@@ -294,6 +293,56 @@ fn window_entries(document: &FeedDocument) -> Vec<(u64, &Entry)> {
     let mut seen = BTreeSet::new();
     let entries = document.entries.iter().map(|entry| (identity_hash(&entry.id), entry));
     entries.filter(|(id, _)| seen.insert(*id)).collect()
+}
+
+/// The signs of a document's entries, in document order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WindowSigns(Box<[[Sign; SIGNS]]>);
+
+impl WindowSigns {
+    fn of(entries: impl Iterator<Item = Signs>) -> Self {
+        Self(entries.map(Signs::to_array).collect())
+    }
+
+    /// Iterates over the signs of the entries.
+    fn entries(&self) -> impl Iterator<Item = Signs> {
+        self.0.iter().copied().map(Signs::from_array)
+    }
+
+    /// Decodes bytes written by the implementation of [`Serialize`].
+    fn from_bytes(bytes: &[u8]) -> Self {
+        let (signs, _) = bytes.as_chunks::<4>();
+        let signs: Vec<Sign> = signs.iter().map(|sign| Sign::from_le_bytes(*sign)).collect();
+        Self(signs.as_chunks::<SIGNS>().0.into())
+    }
+}
+
+impl Serialize for WindowSigns {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let bytes: Vec<u8> =
+            self.0.as_flattened().iter().flat_map(|sign| sign.to_le_bytes()).collect();
+        serializer.serialize_bytes(&bytes)
+    }
+}
+
+impl<'de> Deserialize<'de> for WindowSigns {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_bytes(BytesVisitor)
+    }
+}
+
+struct BytesVisitor;
+
+impl Visitor<'_> for BytesVisitor {
+    type Value = WindowSigns;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the signs of entries")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<WindowSigns, E> {
+        Ok(WindowSigns::from_bytes(bytes))
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::feed::{Hints, Period};
 use crate::schedule::decide::decide;
 use crate::schedule::facts::{Facts, FeedStatus, Learned, PollFailure};
-use crate::schedule::interval::pace::Pace;
+use crate::schedule::limits::Pace;
 use crate::schedule::plan::{PlanStage, Value};
 use crate::schedule::specimens::*;
 

@@ -5,14 +5,13 @@
 use chrono::{DateTime, Timelike, Utc};
 use chrono_tz::Tz;
 
-use crate::schedule::bounds::Bounds;
 use crate::schedule::facts::{Facts, FeedStatus};
 use crate::schedule::holds::cache::counted;
 use crate::schedule::holds::retry_after::{Wait, WaitHeader};
-use crate::schedule::interval::pace::Pace;
 use crate::schedule::learning::{LearnedPlan, PeakDays};
-use crate::schedule::limits::MINUTE;
+use crate::schedule::limits::{MINUTE, Pace};
 use crate::schedule::plan::{Decision, Plan, PlanKind, PlanStep, SettledBy, Value};
+use crate::schedule::recommend::Bounds;
 use crate::words::{about_interval_words, duration_words, interval_words, when_words};
 
 /// Publications expected in an hour, as a multiple of the hourly mean, below which a feed posts little.

@@ -6,7 +6,7 @@ use crate::schedule::interval::rules::rule_mask;
 use crate::schedule::limits::{DAY, HOUR};
 use crate::schedule::plan::SettledBy;
 use crate::schedule::recommend::is_boilerplate;
-use crate::schedule::week::{HOURS, WeekMask, hour_of_week, next_hour};
+use crate::schedule::times::{HOURS, WeekMask, hour_of_week, next_hour};
 
 /// Skip windows in force. At least one hour of the week is open.
 #[derive(Debug, Clone, Copy)]
@@ -142,7 +142,7 @@ impl Exit {
 #[cfg(test)]
 mod tests {
     use crate::schedule::holds::bans::*;
-    use crate::schedule::instant::{instant, seconds};
+    use crate::schedule::times::{instant, seconds};
 
     fn at(text: &str) -> i64 {
         seconds(text.parse().expect("an instant"))

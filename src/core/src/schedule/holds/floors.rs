@@ -1,19 +1,18 @@
-//! Floors: times before which no automatic poll happens, whatever the preferred time is (SPEC B.4).
+//! Floors: times before which no automatic poll happens, whatever the preferred time is (SPEC B.4); feeds that are never polled
+//! automatically (SPEC B.1 step 0); manual polls, and the order of polls when many feeds are due (SPEC A.9, B.8).
 
 use chrono::{DateTime, Utc};
 
 use super::cache::counted;
 use super::retry_after::{Wait, WaitHeader};
-use crate::schedule::bounds::Bounds;
 use crate::schedule::facts::{Facts, FeedStatus, PollFailure};
-use crate::schedule::instant::{not_later, seconds_up};
-use crate::schedule::jitter::share;
 use crate::schedule::limits::{
-    BACK_OFF_BASE_SECONDS, BACK_OFF_CAP_SECONDS, DAY, DEAD_SECONDS, HOUR,
+    BACK_OFF_BASE_SECONDS, BACK_OFF_CAP_SECONDS, COOL_DOWN_SECONDS, DAY, DEAD_SECONDS, HOUR,
 };
-use crate::schedule::plan::SettledBy;
-use crate::schedule::recommend::Recommendation;
-use crate::schedule::target_time::find_target;
+use crate::schedule::plan::{Decision, PlanKind, SettledBy};
+use crate::schedule::recommend::{Bounds, Recommendation};
+use crate::schedule::target_time::{find_target, share};
+use crate::schedule::times::{instant, not_later, seconds, seconds_up};
 
 /// A time before which no automatic poll happens, with its cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +142,7 @@ fn has_stated_wait(facts: &Facts) -> bool {
 }
 
 /// Returns the end of a wait, in seconds since 1970, and the length of the wait, in seconds.
-pub(in crate::schedule) fn end_of(wait: Wait, now: DateTime<Utc>) -> (i64, i64) {
+fn end_of(wait: Wait, now: DateTime<Utc>) -> (i64, i64) {
     let length = i64::from(wait.seconds);
     (since(wait.received_at, now) + length, length)
 }
@@ -201,6 +200,87 @@ fn dead(ground: &FloorInputs<'_>) -> Option<Floor> {
     Some(Floor { at, settled_by: SettledBy::Dead, cause: Cause::Dead })
 }
 
+/// Whether a manual poll is allowed. A manual poll ignores the recommendation, cache lifetime, backoff and skip windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByHand {
+    /// The poll can start at once.
+    Allowed,
+    /// The feed was polled less than a minute ago; the poll can start at this time.
+    CoolDown(DateTime<Utc>),
+    /// The server requested no polls before this time; the user has to confirm.
+    Confirm(DateTime<Utc>),
+    /// The publisher ended the feed, or it redirects to an empty address; the user has to resume it first.
+    AtRest,
+}
+
+/// Checks whether a manual poll is allowed. `cool_down` is false only for hosts to which requests need no pauses (UX 4,
+/// `space_loopback = false`).
+pub fn classify_manual_poll(facts: &Facts, now: DateTime<Utc>, cool_down: bool) -> ByHand {
+    if matches!(facts.standing, FeedStatus::Gone | FeedStatus::Stopped) {
+        return ByHand::AtRest;
+    }
+    let clock = seconds(now);
+    let last_try = not_later(facts.last_try, clock).max(not_later(facts.last_ok, clock));
+    let cool = last_try.filter(|_| cool_down).map(|at| at + COOL_DOWN_SECONDS);
+    if let Some(until) = cool.filter(|&until| until > clock) {
+        return ByHand::CoolDown(instant(until));
+    }
+    let stated = |wait: &Wait| wait.stated_by.is_stated();
+    let waits = [facts.retry_after, facts.host_wait].into_iter().flatten().filter(stated);
+    let waits = waits.map(|wait| end_of(wait, now).0);
+    match waits.max().filter(|&until| until > clock) {
+        Some(until) => ByHand::Confirm(instant(until)),
+        None => ByHand::Allowed,
+    }
+}
+
+/// Returns how long a due feed has waited, in thousandths of its interval. Feeds with larger values are polled first. A feed
+/// without an interval was never polled and has the largest value. The value is negative for a feed that is not yet due, and the
+/// smallest value is returned for a feed that is never polled.
+pub fn urgency(decision: &Decision, now: DateTime<Utc>) -> i64 {
+    let Some(due) = decision.due else { return i64::MIN };
+    let Some(interval) = decision.binding_seconds else { return i64::MAX };
+    (seconds(now) - seconds(due)) * 1000 / i64::from(interval.max(1))
+}
+
+/// Reason why a feed is not polled automatically.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::schedule) enum Rest {
+    ByServer,
+    Paused,
+    Gone,
+    Stopped,
+    Expired,
+}
+
+/// Returns why a feed is not polled automatically; `None` if it is polled (SPEC B.1 step 0).
+pub(in crate::schedule) fn at_rest(facts: &Facts) -> Option<Rest> {
+    if facts.settings.by_server {
+        return Some(Rest::ByServer);
+    }
+    match facts.standing {
+        FeedStatus::Paused => return Some(Rest::Paused),
+        FeedStatus::Gone => return Some(Rest::Gone),
+        FeedStatus::Stopped => return Some(Rest::Stopped),
+        FeedStatus::Active | FeedStatus::Dead | FeedStatus::Archive => {}
+    }
+    let ended = facts.hints.expired && !facts.settings.ignore_expired;
+    ended.then_some(Rest::Expired)
+}
+
+/// Returns the decision for a feed that is not polled automatically for this reason.
+pub(in crate::schedule) fn never(rest: Rest) -> Decision {
+    let settled_by = match rest {
+        Rest::ByServer => SettledBy::ByServer,
+        Rest::Paused => SettledBy::Paused,
+        Rest::Gone => SettledBy::Gone,
+        Rest::Stopped => SettledBy::Stopped,
+        Rest::Expired => SettledBy::Expired,
+    };
+    let kind = PlanKind::Never;
+    Decision { next_poll: None, due: None, kind, binding_seconds: None, settled_by }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::schedule::holds::floors::*;
@@ -210,5 +290,51 @@ mod tests {
         let minutes = |failures| doubled(failures) / 60;
         assert_eq!([1, 2, 3, 4, 7].map(minutes), [15, 30, 60, 120, 960]);
         assert_eq!([8, 9, 1000, u32::MAX].map(minutes), [1440; 4]);
+    }
+}
+
+#[cfg(test)]
+mod manual_poll_tests {
+    use crate::schedule::holds::floors::*;
+    use crate::schedule::holds::retry_after::WaitHeader;
+    use crate::schedule::plan::{PlanKind, SettledBy};
+
+    fn at(seconds: i64) -> DateTime<Utc> {
+        instant(1_772_445_600 + seconds)
+    }
+
+    #[test]
+    fn manual_poll_waits_a_minute_and_respects_retry_after() {
+        let wait =
+            |stated_by| Some(Wait { received_at: at(0), seconds: 3600, stated_by, refusals: 0 });
+        let mut facts = Facts { last_try: Some(at(0)), failures: 9, ..Facts::default() };
+        assert_eq!(classify_manual_poll(&facts, at(59), true), ByHand::CoolDown(at(60)));
+        assert_eq!(classify_manual_poll(&facts, at(59), false), ByHand::Allowed);
+        assert_eq!(classify_manual_poll(&facts, at(60), true), ByHand::Allowed);
+        facts.retry_after = wait(WaitHeader::CacheControl);
+        assert_eq!(classify_manual_poll(&facts, at(60), true), ByHand::Allowed);
+        facts.host_wait = wait(WaitHeader::RetryAfter);
+        assert_eq!(classify_manual_poll(&facts, at(60), true), ByHand::Confirm(at(3600)));
+        assert_eq!(classify_manual_poll(&facts, at(3600), true), ByHand::Allowed);
+        facts.last_try = Some(at(30 * 86_400));
+        assert_eq!(classify_manual_poll(&facts, at(3600), true), ByHand::Allowed, "a wrong clock");
+        facts.standing = FeedStatus::Gone;
+        assert_eq!(classify_manual_poll(&facts, at(3600), true), ByHand::AtRest);
+    }
+
+    #[test]
+    fn longest_waiting_feed_is_polled_first() {
+        let decision = |due, binding_seconds| Decision {
+            next_poll: Some(at(0)),
+            due: Some(at(due)),
+            kind: PlanKind::Now,
+            binding_seconds,
+            settled_by: SettledBy::Ttl,
+        };
+        let waited = |due, binding| urgency(&decision(due, binding), at(0));
+        assert_eq!(waited(-1800, Some(3600)), 500);
+        assert!(waited(-1800, Some(900)) > waited(-3600, Some(3600)));
+        assert!(waited(60, Some(900)) < 0);
+        assert_eq!(waited(0, None), i64::MAX);
     }
 }

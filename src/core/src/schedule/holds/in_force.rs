@@ -4,13 +4,11 @@ use chrono::{DateTime, Utc};
 
 use super::bans::Skips;
 use super::floors::{Cause, Floor, FloorInputs, floors};
-use crate::schedule::bounds::Bounds;
 use crate::schedule::explain::explanation::floor_step;
 use crate::schedule::facts::Facts;
-use crate::schedule::instant::{instant, not_later, seconds};
-use crate::schedule::jitter::usable;
-use crate::schedule::recommend::recommend;
-use crate::schedule::week::HOURS;
+use crate::schedule::recommend::{Bounds, recommend};
+use crate::schedule::target_time::usable;
+use crate::schedule::times::{HOURS, instant, not_later, seconds};
 
 /// A time before which no automatic poll happens.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,5 @@
 //! Computes intervals and update times from interval rules and the slots of a `sy` hint.
 
-pub(super) mod next_update;
-pub(super) mod pace;
 pub(super) mod rules;
 pub(super) mod segments;
 pub(super) mod slots;

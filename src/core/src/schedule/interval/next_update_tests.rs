@@ -4,14 +4,13 @@ use PlanKind::{Boundary, Interval};
 
 use super::*;
 use crate::feed::IntervalRule;
-use crate::schedule::bounds::Bounds;
 use crate::schedule::decide::decide_time;
-use crate::schedule::explain::week_picture::interval_in_force;
 use crate::schedule::facts::Facts;
-use crate::schedule::instant::{instant, seconds};
-use crate::schedule::interval::pace::Pace;
+use crate::schedule::limits::Pace;
 use crate::schedule::plan::{Decision, PlanKind};
+use crate::schedule::recommend::Bounds;
 use crate::schedule::specimens::*;
+use crate::schedule::times::{instant, seconds};
 
 type Row = (&'static str, i64, Option<i64>, &'static str, PlanKind, u32);
 
@@ -184,7 +183,7 @@ fn a_named_zone_follows_its_daylight_saving() {
 
 #[test]
 fn next_update_matches_the_closed_form_at_17_50() {
-    let table = crate::schedule::interval::rules::RuleTable::new(&set_p()).expect("rules");
+    let table = RuleTable::new(&set_p()).expect("rules");
     let bounds = Bounds::from_facts(&Facts::default());
     let rhythm = Rhythm { table: &table, fallback: 3600, bounds };
     let next = next_update(rhythm, seconds(at("03-02 17:50")));

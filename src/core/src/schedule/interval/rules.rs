@@ -1,4 +1,4 @@
-//! Interval rules compiled into a table that finds the rule in force at an instant (SPEC A.5.2).
+//! Interval rules compiled into a table that finds the rule in force at an instant (SPEC A.5.2), and interval rules in words.
 //!
 //! If several rules cover an instant, the most specific rule applies: the one that covers the fewest of the 168 hours of the week
 //! in its time zone. Of two equally specific rules, the later one in the document applies.
@@ -7,9 +7,9 @@ use chrono::{DateTime, Offset, TimeZone};
 use chrono_tz::Tz;
 
 use crate::feed::hints::INTERVAL_MINUTES_MAX;
-use crate::feed::{IntervalRule, Zone};
+use crate::feed::{DayOfWeek, IntervalRule, Zone};
 use crate::schedule::limits::{MINUTE, RULES_MAX};
-use crate::schedule::week::WeekMask;
+use crate::schedule::times::WeekMask;
 
 /// Rules in order of precedence, strongest first. A set of rules is a `u64` whose bit `i` represents `rules[i]`.
 #[derive(Debug, Clone)]
@@ -140,6 +140,48 @@ pub(in crate::schedule) fn rule_mask(rule: &IntervalRule) -> Option<WeekMask> {
     Some(mask)
 }
 
+/// Formats the hours, days and time zone in which an interval rule applies: `from hour 9 to hour 17, Monday to Friday`.
+pub fn rule_words(rule: &IntervalRule) -> String {
+    let hours = match (rule.start_hour, rule.end_hour) {
+        (None | Some(0), None | Some(23)) => String::new(),
+        (start, end) if start.unwrap_or(0) == end.unwrap_or(23) => {
+            format!("at hour {}", start.unwrap_or(0))
+        }
+        (start, end) => {
+            format!("from hour {} to hour {}", start.unwrap_or(0), end.unwrap_or(23))
+        }
+    };
+    let days = match (rule.start_day, rule.end_day) {
+        (None | Some(1), None | Some(7)) => String::new(),
+        (start, end) => day_words(start.unwrap_or(1), end.unwrap_or(7)),
+    };
+    let when = [hours, days].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+    let when = if when.is_empty() { "at all times".to_owned() } else { when.join(", ") };
+    match &rule.zone {
+        Zone::Utc => when,
+        Zone::Offset(minutes) => format!("{when}, at UTC{}", offset_words(*minutes)),
+        Zone::Named(name) => format!("{when}, in {name}"),
+    }
+}
+
+fn day_words(start: u8, end: u8) -> String {
+    let name = |day: u8| {
+        let place = usize::from(day.max(1) - 1);
+        DayOfWeek::ALL.get(place).map_or_else(|| format!("day {day}"), |day| day.name().to_owned())
+    };
+    if start == end {
+        format!("on {}", name(start))
+    } else {
+        format!("{} to {}", name(start), name(end))
+    }
+}
+
+pub(in crate::schedule) fn offset_words(minutes: i16) -> String {
+    let sign = if minutes < 0 { '-' } else { '+' };
+    let minutes = minutes.unsigned_abs();
+    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::schedule::interval::rules::*;
@@ -214,5 +256,33 @@ mod tests {
         stated.push(rule(None, None));
         assert!(RuleTable::new(&stated).is_none());
         assert!(RuleTable::new(&[]).is_none());
+    }
+}
+
+#[cfg(test)]
+mod wording_tests {
+    use crate::schedule::interval::rules::*;
+
+    #[test]
+    fn rule_is_described_in_words() {
+        let rule = |hours: Option<(u8, u8)>, days: Option<(u8, u8)>, zone| IntervalRule {
+            minutes: 30,
+            start_hour: hours.map(|hours| hours.0),
+            end_hour: hours.map(|hours| hours.1),
+            start_day: days.map(|days| days.0),
+            end_day: days.map(|days| days.1),
+            zone,
+        };
+        let check = |rule: IntervalRule, expected: &str| assert_eq!(rule_words(&rule), expected);
+        check(rule(None, None, Zone::Utc), "at all times");
+        check(
+            rule(Some((9, 17)), Some((1, 5)), Zone::Utc),
+            "from hour 9 to hour 17, Monday to Friday",
+        );
+        check(rule(Some((4, 4)), None, Zone::Offset(-480)), "at hour 4, at UTC-08:00");
+        check(
+            rule(None, Some((7, 7)), Zone::Named("Asia/Tokyo".into())),
+            "on Sunday, in Asia/Tokyo",
+        );
     }
 }

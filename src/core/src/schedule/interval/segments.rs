@@ -1,12 +1,28 @@
-//! Computes the interval in force at any instant and when it changes, with the algorithm GET-SCHEDULE (SPEC A.5.3, A.5.4).
+//! Computes the interval in force at any instant and when it changes, with the algorithm GET-SCHEDULE (SPEC A.5.3, A.5.4), and from
+//! it the next poll and the week chart of the plan pane (SPEC S0.17).
 //!
 //! The interval can change only when an hour starts in the zone of a rule, or when a zone changes its offset. An [`IntervalWalk`]
 //! steps from one such boundary to the next. At each boundary it checks only the rules of the zones that reached it.
+//!
+//! The next poll is computed with the algorithm DETERMINE-NEXT-UPDATE of the paper on interval rules, corrected (SPEC A.5.6).
+//!
+//! If I(s) is the interval in force at an instant s, every s from the last poll p on offers a candidate for the next poll: I(s)
+//! after p, but not before s. The earliest candidate is chosen: `next(p) = minimum over s >= p of max(s, p + I(s))`.
+//!
+//! Within a period of constant interval, the earliest instant is the best candidate, so only the starts of periods matter. Of
+//! those, only periods with a shorter interval than every earlier one matter, because a longer interval cannot improve the result.
+//! Each such start lies before `next` and moves `next` earlier, so the search ends. The search steps from boundary to boundary and
+//! stops at `next`, which is never later than p + I(p). Each zone has at most one boundary an hour and one for each change of its
+//! UTC offset.
+
+use chrono::{DateTime, Utc};
 
 use super::rules::{RuleTable, TableZone, ZoneClock};
-use crate::schedule::bounds::Bounds;
-use crate::schedule::limits::HORIZON_SECONDS;
-use crate::schedule::week::{hour_of_week, next_hour};
+use crate::schedule::facts::Facts;
+use crate::schedule::limits::{HORIZON_SECONDS, HOUR};
+use crate::schedule::plan::PlanKind;
+use crate::schedule::recommend::{Bounds, RecommendedCourse, recommend};
+use crate::schedule::times::{HOURS, hour_of_week, next_hour, seconds};
 
 /// A rule table with the user's pace and bounds, and an interval for hours that no rule covers.
 #[derive(Debug, Clone, Copy)]
@@ -137,4 +153,116 @@ fn until_offset_changes(clock: ZoneClock, from: i64, to: i64) -> i64 {
         }
     }
     end
+}
+
+/// The next poll that [`next_update`] computes from the interval rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::schedule) struct NextUpdate {
+    /// Time of the poll, before jitter, floors and skip windows.
+    pub(in crate::schedule) at: i64,
+    /// `Boundary` if the poll is at the start of a period, otherwise `Interval`.
+    pub(in crate::schedule) kind: PlanKind,
+    /// The interval that determined the time.
+    pub(in crate::schedule) binding: InForce,
+}
+
+/// Computes the next poll after a poll at `last`, in seconds since 1970.
+pub(in crate::schedule) fn next_update(rhythm: Rhythm<'_>, last: i64) -> NextUpdate {
+    let mut walk = IntervalWalk::start(rhythm, last);
+    let binding = walk.in_force();
+    let mut best = NextUpdate { at: last + binding.interval, kind: PlanKind::Interval, binding };
+    while let Some(start) = walk.next_change(best.at) {
+        let binding = walk.in_force();
+        if binding.interval < best.binding.interval {
+            let full = last + binding.interval;
+            let kind = if full <= start { PlanKind::Boundary } else { PlanKind::Interval };
+            best = NextUpdate { at: full.max(start), kind, binding };
+        }
+    }
+    best
+}
+
+/// Implements GET-SCHEDULE for one feed: returns the interval in force at an instant, after pace and bounds, and for
+/// how many seconds it applies; `None` means forever.
+pub fn interval_in_force(facts: &Facts, at: DateTime<Utc>) -> (u32, Option<i64>) {
+    let (recommendation, bounds) = (recommend(facts), Bounds::from_facts(facts));
+    let fallback = recommendation.flat.seconds;
+    let (interval, duration) = match &recommendation.course {
+        RecommendedCourse::Flat | RecommendedCourse::Slots(..) | RecommendedCourse::Placed(_) => {
+            (bounds.interval(fallback), None)
+        }
+        RecommendedCourse::Rules(table) => {
+            let rhythm = Rhythm { table, fallback, bounds };
+            let (in_force, duration) = rhythm.get_schedule(seconds(at));
+            (in_force.interval, duration)
+        }
+    };
+    (u32::try_from(interval).unwrap_or(u32::MAX), duration)
+}
+
+/// Returns the index of the interval rule in force at an instant, counted in document order. `None` means that no rule covers the
+/// instant, or that the feed does not use rules.
+pub fn rule_in_force(facts: &Facts, at: DateTime<Utc>) -> Option<usize> {
+    let (recommendation, bounds) = (recommend(facts), Bounds::from_facts(facts));
+    let fallback = recommendation.flat.seconds;
+    match &recommendation.course {
+        RecommendedCourse::Flat | RecommendedCourse::Slots(..) | RecommendedCourse::Placed(_) => {
+            None
+        }
+        RecommendedCourse::Rules(table) => {
+            IntervalWalk::start(Rhythm { table, fallback, bounds }, seconds(at)).in_force().rule
+        }
+    }
+}
+
+/// Returns the interval, in seconds, at the start of each hour of the UTC week around an instant, starting at Monday 00:00.
+pub fn week_of_intervals(facts: &Facts, around: DateTime<Utc>) -> [u32; HOURS as usize] {
+    let (recommendation, bounds) = (recommend(facts), Bounds::from_facts(facts));
+    let fallback = recommendation.flat.seconds;
+    let whole = |seconds: i64| u32::try_from(seconds).unwrap_or(u32::MAX);
+    let mut week = [whole(bounds.interval(fallback)); HOURS as usize];
+    let RecommendedCourse::Rules(table) = &recommendation.course else { return week };
+    let hour = seconds(around).div_euclid(HOUR);
+    let monday = (hour - i64::from(hour_of_week(seconds(around)))) * HOUR;
+    let mut walk = IntervalWalk::start(Rhythm { table, fallback, bounds }, monday);
+    let mut start = monday;
+    for cell in &mut week {
+        walk.advance_to(start);
+        *cell = whole(walk.in_force().interval);
+        start += HOUR;
+    }
+    week
+}
+
+#[cfg(test)]
+#[path = "next_update_tests.rs"]
+mod tests;
+
+#[cfg(test)]
+mod week_picture_tests {
+    use crate::schedule::interval::segments::*;
+    use crate::schedule::specimens::{at, set_p, with_rules, with_ttl};
+
+    #[test]
+    fn the_week_shows_each_hours_interval() {
+        let week = week_of_intervals(&with_rules(set_p(), "03-02 10:00"), at("03-05 13:20"));
+        let minutes = |day: usize, hour: usize| week[day * 24 + hour] / 60;
+        assert_eq!(
+            [minutes(0, 8), minutes(0, 9), minutes(4, 17), minutes(4, 18)],
+            [240, 30, 30, 240]
+        );
+        assert_eq!([minutes(6, 4), minutes(6, 5), minutes(6, 12)], [30, 240, 240]);
+        let busy = week.iter().filter(|&&seconds| seconds == 1800).count();
+        assert_eq!(busy, 45 + 7);
+        assert_eq!(week_of_intervals(&with_ttl(60, "03-02 10:00"), at("03-05 13:20")), [3600; 168]);
+    }
+
+    #[test]
+    fn active_rule_is_named_by_its_position() {
+        let facts = with_rules(set_p(), "03-02 10:00");
+        assert_eq!(rule_in_force(&facts, at("03-02 10:00")), Some(1));
+        assert_eq!(rule_in_force(&facts, at("03-02 04:59")), Some(2));
+        assert_eq!(rule_in_force(&facts, at("03-02 05:00")), Some(0));
+        assert_eq!(rule_in_force(&with_ttl(60, "03-02 10:00"), at("03-02 05:00")), None);
+    }
 }

@@ -6,9 +6,8 @@
 use chrono::{DateTime, Datelike, Months, Utc};
 
 use crate::feed::{Period, SyHint};
-use crate::schedule::instant::{instant, seconds};
-use crate::schedule::interval::pace::Pace;
-use crate::schedule::limits::{DAY, HOUR, WEEK};
+use crate::schedule::limits::{DAY, HOUR, Pace, WEEK};
+use crate::schedule::times::{instant, seconds};
 
 /// An instant at which the feed can change according to its `sy` hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

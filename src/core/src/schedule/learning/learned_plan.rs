@@ -1,21 +1,22 @@
 //! Plans polls from a feed's past publications, and computes the next poll after any last poll (SCHEDULING section 3 and its
 //! annex).
+//!
+//! Formats a learned plan as JSON, for `plan --json` (UX 5).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::clocks::Precision;
-use super::peaks::{Peak, PeakDays};
+use super::clocks::{Precision, PublicationClock};
 use super::price_plan::{ExpectedWaiting, PricePlan, STEPS_MAX, Terms};
-use super::profile::{Profile, PublicationHistory, foresight, profile};
+use super::profile::{Peak, PeakDays, Profile, PublicationHistory, foresight, profile};
 use super::publications::{Publications, minute};
 use super::report::{LearnedFrom, LearnedRhythm, PUBLICATIONS_MIN, PaceCost};
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::{DayOfWeek, Zone};
-use crate::schedule::interval::pace::Pace;
 use crate::schedule::interval::rules::ZoneClock;
-use crate::schedule::limits::PLACED_JITTER_SECONDS;
+use crate::schedule::limits::{PLACED_JITTER_SECONDS, Pace};
 
 /// Default cost per poll: the additional minutes of waiting that are accepted for each poll saved.
 pub const PRICE_MINUTES: f64 = 30.0;
@@ -322,7 +323,7 @@ impl LearnedPlan {
     pub fn times_mean(&self, at: DateTime<Utc>) -> f64 {
         let hours = &self.rhythm.hours;
         let local = minute(at) * 60 + self.clock.offset(minute(at) * 60) - 1800;
-        let hour = usize::from(super::super::week::hour_of_week(local));
+        let hour = usize::from(super::super::times::hour_of_week(local));
         let mean = hours.iter().sum::<f64>() / real(i64::try_from(hours.len()).unwrap_or(1));
         hours.get(hour).copied().unwrap_or(0.0) / mean.max(1e-9)
     }
@@ -435,6 +436,35 @@ impl GridPlace {
         let next = if late_enough { next } else { self.at + STEP_SECONDS * steps(self.point + 1) };
         next.clamp(last + min, last + max.max(min))
     }
+}
+
+/// Returns the data a plan was learned from, the shares of its clocks, and its cost and expected delay at a pace.
+pub fn learned_json(plan: &LearnedPlan, pace: Pace) -> Value {
+    let cost = plan.cost(pace);
+    let even_delay = real(WEEK_MINUTES) / cost.polls_per_week.max(1e-3) / 2.0;
+    let rhythm = &plan.rhythm;
+    let shares = PublicationClock::ALL.iter().zip(rhythm.shares);
+    let shares: serde_json::Map<String, Value> =
+        shares.map(|(clock, share)| (clock.word().to_owned(), rounded(share))).collect();
+    let peaks: Vec<String> = rhythm.peaks.iter().map(Peak::words).collect();
+    json!({
+        "words": rhythm.sentence(),
+        "publications": rhythm.publications,
+        "observed_minutes": rhythm.observed_minutes,
+        "publications_per_week": rounded(rhythm.rate_per_week),
+        "shares": shares,
+        "peaks": peaks,
+        "placed": plan.is_placed(),
+        "polls_per_week": rounded(cost.polls_per_week),
+        "expected_delay_minutes": rounded(cost.delay_minutes),
+        "even_delay_minutes": rounded(even_delay),
+        "learned_at": plan.learned_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+    })
+}
+
+/// Rounds a value to three decimal places, because the learned values are no more precise.
+fn rounded(value: f64) -> Value {
+    json!((value * 1000.0).round() / 1000.0)
 }
 
 #[cfg(test)]

@@ -5,29 +5,21 @@
 
 mod clocks;
 mod heat_map;
-mod learned_json;
 mod learned_plan;
-mod peaks;
 mod price_plan;
 mod profile;
 mod publications;
-mod rectangles;
 mod report;
-mod stamp_times;
-mod stamp_zone;
-mod step_runs;
-mod usual_gap;
 mod week_bins;
 
 pub use clocks::{CLOCKS, PublicationClock, Shares};
-pub use heat_map::HeatMap;
-pub use learned_json::learned_json;
+pub use heat_map::{HeatMap, Marking, Rectangle, rectangles};
 pub use learned_plan::{
     LearnTerms, LearnedPlan, LearnedRecord, MINUTE_MAX, PRICE_MINUTES, learn, learn_for_polls,
+    learned_json,
 };
-pub use peaks::{Peak, PeakDays};
-pub use publications::{Fetch, PUBLICATIONS_MAX, Publications, Stamp, WINDOW_MINUTES};
-pub use rectangles::{Marking, Rectangle, rectangles};
+pub use profile::{Peak, PeakDays};
+pub use publications::{
+    Fetch, PUBLICATIONS_MAX, Publications, Stamp, StampZone, UsualGap, WINDOW_MINUTES,
+};
 pub use report::{LearnedRhythm, PaceCost, PostsWords};
-pub use stamp_zone::StampZone;
-pub use usual_gap::UsualGap;

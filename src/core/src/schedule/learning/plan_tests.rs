@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::super::instant::{instant, seconds};
 use super::super::super::{
     Facts, Learned, PlanKind, ScheduleSettings, SettledBy, decide, decide_time,
 };
 use super::super::clocks::PublicationClock;
 use super::super::publications::{Fetch, Stamp, WINDOW_MINUTES};
 use super::*;
+use crate::schedule::times::{instant, seconds};
 
 /// 2026-03-02T00:00:00Z, a Monday, in minutes.
 const MONDAY: i64 = 1_772_409_600 / 60;

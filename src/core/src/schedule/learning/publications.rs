@@ -1,14 +1,13 @@
 //! Records when a feed published, as effective minutes: the minutes at which its entries are assumed to have appeared (SCHEDULING
-//! annex A.1).
+//! annex A.1). Its dates show whether they have a time of day and in which zone the publisher is (annex A.5), and the usual time
+//! between publications shows whether the feed has fallen silent.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::super::instant::seconds;
-use super::stamp_times::StampTimes;
-use super::stamp_zone::StampZone;
+use super::super::times::seconds;
 use super::week_bins::{DAY_MINUTES, WEEK_MINUTES};
-use crate::feed::Entry;
+use crate::feed::{Entry, Zone};
 
 /// Age above which publications are dropped, in minutes: twelve weeks.
 pub const WINDOW_MINUTES: i64 = 12 * WEEK_MINUTES;
@@ -252,6 +251,295 @@ fn spread((from, to): (i64, i64), now: i64, place: usize) -> i64 {
     from + (to - from).max(0).saturating_mul(turn) / 1_000_000
 }
 
+/// Maximum number of different times of day that are counted. If there are more, rare times of day displace each other.
+const TIMES_COUNTED: usize = 4;
+/// Minimum number of dates from which a common time of day is inferred.
+const DATES_MIN: u32 = 8;
+/// Number of dates above which old counts fade, so that the counts adapt when a publisher starts to write times.
+const DATES_MAX: u32 = 400;
+/// Maximum time between two fetches for an arrival to confirm its date, in minutes: six hours.
+const CONFIRMED_WITHIN_MINUTES: i64 = 360;
+/// Minimum age of a date, in minutes, at a fetch that did not show the entry, for its later arrival to contradict the date.
+const CONTRADICTED_AFTER_MINUTES: i64 = 60;
+/// Minimum number of arrivals that confirm the times in the dates. At most a quarter as many arrivals may contradict them.
+const CONFIRMED_BY: u32 = 3;
+const HOUR_SECONDS: u32 = 3600;
+const DAY_SECONDS: u32 = 86_400;
+
+/// Counts of the times of day in a feed's dates, and of the arrivals that confirm or contradict these times.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct StampTimes {
+    dates: u32,
+    /// Times of day, in seconds since midnight UTC, each with the number of dates that contain it.
+    counts: Vec<(u32, u32)>,
+    confirmed: u32,
+    contradicted: u32,
+}
+
+impl StampTimes {
+    /// Counts the time of day of a date, which is given in local seconds since 1970. With a UTC offset other than zero, in seconds, only
+    /// midnight and noon stand for a day; any other time was written on purpose.
+    pub(super) fn note_date(&mut self, at: i64, offset: i64) {
+        if self.dates >= DATES_MAX {
+            self.dates /= 2;
+            self.confirmed /= 2;
+            self.contradicted /= 2;
+            self.counts.iter_mut().for_each(|(_, count)| *count /= 2);
+        }
+        self.dates += 1;
+        let time = u32::try_from(at.rem_euclid(i64::from(DAY_SECONDS))).unwrap_or(0);
+        let room = self.counts.len() < TIMES_COUNTED;
+        let is_midnight = |at: i64| at.rem_euclid(i64::from(DAY_SECONDS)) == 0;
+        if offset != 0 && !time.is_multiple_of(DAY_SECONDS / 2) && !is_midnight(at - offset) {
+            return;
+        }
+        if let Some((_, count)) = self.counts.iter_mut().find(|(other, _)| *other == time) {
+            *count += 1;
+        } else if room {
+            self.counts.push((time, 1));
+        } else {
+            self.counts.iter_mut().for_each(|(_, count)| *count = count.saturating_sub(1));
+        }
+        self.counts.retain(|(_, count)| *count > 0);
+    }
+
+    /// Counts whether the arrival of an entry confirms or contradicts its date `stamp`. The fetch at `previous` did not contain the
+    /// entry and the fetch at `now` did. All times are in minutes since 1970.
+    pub(super) fn note_arrival(&mut self, stamp: i64, previous: i64, now: i64) {
+        if stamp > previous {
+            let soon = stamp <= now && now - previous <= CONFIRMED_WITHIN_MINUTES;
+            self.confirmed += u32::from(soon);
+        } else {
+            self.contradicted += u32::from(previous - stamp >= CONTRADICTED_AFTER_MINUTES);
+        }
+    }
+
+    /// Checks whether at least four in five dates have the same time of day, or one of two times an hour apart, like local midnight
+    /// in summer and in winter.
+    pub(super) fn are_one(&self) -> bool {
+        let is_hour_apart = |time: u32, other: u32| {
+            let apart = time.abs_diff(other);
+            apart == HOUR_SECONDS || apart == DAY_SECONDS - HOUR_SECONDS
+        };
+        let with_summer = self.counts.iter().map(|&(time, count)| {
+            let others = self.counts.iter().filter(|(other, _)| is_hour_apart(time, *other));
+            count + others.map(|(_, count)| *count).max().unwrap_or(0)
+        });
+        let most = with_summer.max().unwrap_or(0);
+        self.dates >= DATES_MIN && most * 5 >= self.dates * 4
+    }
+
+    /// Checks whether enough entries arrived soon after the times in their dates.
+    pub(super) const fn are_confirmed(&self) -> bool {
+        self.confirmed >= CONFIRMED_BY && self.confirmed >= 4 * self.contradicted
+    }
+}
+
+/// Time zones with daylight saving time, each representing all zones with the same offsets: winter and summer UTC offset in
+/// minutes, and the name of the zone.
+const SEASONAL: [(i16, i16, &str); 10] = [
+    (-480, -420, "America/Los_Angeles"),
+    (-420, -360, "America/Denver"),
+    (-360, -300, "America/Chicago"),
+    (-300, -240, "America/New_York"),
+    (0, 60, "Europe/London"),
+    (60, 120, "Europe/Berlin"),
+    (120, 180, "Europe/Helsinki"),
+    (570, 630, "Australia/Adelaide"),
+    (600, 660, "Australia/Sydney"),
+    (720, 780, "Pacific/Auckland"),
+];
+
+/// The last two distinct UTC offsets in a feed's dates, in minutes east.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StampZone {
+    newest: Option<i16>,
+    before: Option<i16>,
+}
+
+impl StampZone {
+    /// Records the UTC offset of a date, in minutes.
+    pub(super) fn note(&mut self, offset_minutes: i16) {
+        if !(-840..=840).contains(&offset_minutes) || self.newest == Some(offset_minutes) {
+            return;
+        }
+        self.before = self.newest;
+        self.newest = Some(offset_minutes);
+    }
+
+    /// Returns the time zone that the recorded UTC offsets indicate. Two offsets an hour apart are winter and summer time of one
+    /// zone. A single offset other than 0 is a fixed zone. An offset of 0 means nothing, because software that does not know the
+    /// zone writes 0.
+    pub fn zone(&self) -> Option<Zone> {
+        let newest = self.newest?;
+        let seasonal = self.before.and_then(|before| {
+            let pair = (newest.min(before), newest.max(before));
+            let named = SEASONAL.iter().find(|(winter, summer, _)| (*winter, *summer) == pair);
+            named.map(|(_, _, name)| Zone::Named((*name).to_owned()))
+        });
+        seasonal.or_else(|| (newest != 0).then_some(Zone::Offset(newest)))
+    }
+}
+
+/// Minimum number of days with publications from which the usual gap is learned.
+const DAYS_MIN: usize = 6;
+/// Minimum silence that counts, in days.
+const SILENT_DAYS_MIN: i64 = 28;
+/// A silence counts if it is at least this many times as long as a long usual gap.
+const LONG_GAPS: i64 = 6;
+
+/// The usual number of days between two days with publications, and the last publication.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsualGap {
+    /// Time of the last publication, in minutes since 1970.
+    last: i64,
+    /// Median of the gaps, in days.
+    days: u16,
+    /// Number of days that nine of ten gaps do not exceed.
+    long: u16,
+}
+
+impl UsualGap {
+    /// Learns the usual gap from the publications of a feed. Too few of them keep the gap that was known before.
+    pub fn learned(before: Option<Self>, publications: &Publications) -> Option<Self> {
+        let last = publications.minutes().next_back();
+        let mut days: Vec<i64> =
+            publications.minutes().map(|minute| minute.div_euclid(DAY_MINUTES)).collect();
+        days.dedup();
+        if days.len() < DAYS_MIN {
+            let last_of = |before: Self| last.map_or(before.last, |last| last.max(before.last));
+            return before.map(|before| Self { last: last_of(before), ..before });
+        }
+        let following = days.iter().skip(1);
+        let mut gaps: Vec<i64> =
+            days.iter().zip(following).map(|(day, next)| next.saturating_sub(*day)).collect();
+        gaps.sort_unstable();
+        let place = |tenths: usize| gaps.len().saturating_sub(1).saturating_mul(tenths) / 10;
+        let gap = |tenths: usize| u16::try_from(*gaps.get(place(tenths))?).ok();
+        Some(Self { last: last?, days: gap(5)?, long: gap(9)? })
+    }
+
+    /// Records a publication that was just seen.
+    pub fn note_publication(&mut self, now: DateTime<Utc>) {
+        self.last = self.last.max(minute(now));
+    }
+
+    /// Returns the time of the last publication.
+    pub fn last(self) -> DateTime<Utc> {
+        DateTime::from_timestamp(self.last.saturating_mul(60), 0).unwrap_or_default()
+    }
+
+    /// Returns the time from which the silence of the feed counts. `until` is the time of the last successful
+    /// poll. Returns `None` if the silence was too short then.
+    pub fn silent_from(self, until: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let days = i64::from(self.long).saturating_mul(LONG_GAPS).max(SILENT_DAYS_MIN);
+        let from = self.last().checked_add_signed(TimeDelta::days(days))?;
+        (from <= until).then_some(from)
+    }
+
+    /// Describes how often the feed usually publishes, for example "weekly".
+    pub fn words(self) -> String {
+        match self.days {
+            0 | 1 => "daily".to_owned(),
+            6..=8 => "weekly".to_owned(),
+            days => format!("every {days} days"),
+        }
+    }
+}
+
 #[cfg(test)]
 #[path = "publications_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod stamp_zone_tests {
+    use super::*;
+
+    fn zone(offsets: &[i16]) -> Option<Zone> {
+        let mut seen = StampZone::default();
+        for &offset in offsets {
+            seen.note(offset);
+        }
+        seen.zone()
+    }
+
+    #[test]
+    fn offsets_reveal_the_time_zone() {
+        assert_eq!(zone(&[]), None);
+        assert_eq!(zone(&[0, 0]), None);
+        assert_eq!(zone(&[330, 330]), Some(Zone::Offset(330)));
+        assert_eq!(zone(&[60, 120, 60, 60]), Some(Zone::Named("Europe/Berlin".into())));
+        assert_eq!(zone(&[-300, -240]), Some(Zone::Named("America/New_York".into())));
+        assert_eq!(zone(&[0, 60]), Some(Zone::Named("Europe/London".into())));
+        assert_eq!(zone(&[540, -300]), Some(Zone::Offset(-300)));
+        assert_eq!(zone(&[i16::MIN, i16::MAX]), None);
+    }
+
+    #[test]
+    fn every_named_zone_is_in_the_database_with_these_offsets() {
+        use chrono::{Offset, TimeZone};
+        for (winter, summer, name) in SEASONAL {
+            let zone: chrono_tz::Tz = name.parse().expect("a known zone");
+            let offset = |seconds: i64| {
+                let at = DateTime::from_timestamp(seconds, 0).expect("an instant");
+                zone.offset_from_utc_datetime(&at.naive_utc()).fix().local_minus_utc() / 60
+            };
+            // The zone's UTC offsets on 2026-01-15 and 2026-07-15.
+            let mut offsets = [offset(1_768_435_200), offset(1_784_073_600)];
+            offsets.sort_unstable();
+            assert_eq!(offsets, [i32::from(winter), i32::from(summer)], "{name}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod usual_gap_tests {
+    use super::*;
+
+    /// Returns the publications on these days after a Monday, at noon.
+    fn published(days: impl IntoIterator<Item = i64> + Clone, now: i64) -> Publications {
+        let at = |day: i64| (20_514 + day) * DAY_MINUTES + 720;
+        Publications::of_minutes(days.into_iter().map(at), at(0), at(now))
+    }
+
+    fn day(day: i64) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + TimeDelta::days(20_514 + day) + TimeDelta::hours(12)
+    }
+
+    #[test]
+    fn weekly_feed_is_silent_after_six_weeks() {
+        let gap = UsualGap::learned(None, &published([0, 7, 14, 21, 28, 35], 40)).unwrap();
+        assert_eq!((gap.words().as_str(), gap.last()), ("weekly", day(35)));
+        assert_eq!(gap.silent_from(day(76)), None);
+        assert_eq!(gap.silent_from(day(77)), Some(day(77)));
+        assert_eq!(gap.silent_from(day(300)), Some(day(77)), "from the same time on");
+    }
+
+    #[test]
+    fn weekends_and_bursts_do_not_change_the_rhythm() {
+        let working = [0, 1, 2, 3, 4, 7, 8, 9, 10, 11];
+        let gap = UsualGap::learned(None, &published(working, 12)).unwrap();
+        assert_eq!((gap.words().as_str(), gap.silent_from(day(38))), ("daily", None));
+        assert_eq!(gap.silent_from(day(39)), Some(day(39)), "28 days");
+        let bursts = [0, 0, 0, 3, 3, 6, 9, 12, 12, 15];
+        assert_eq!(
+            UsualGap::learned(None, &published(bursts, 15)).unwrap().words(),
+            "every 3 days"
+        );
+    }
+
+    #[test]
+    fn gap_is_kept_when_publications_are_too_few() {
+        assert_eq!(UsualGap::learned(None, &published([0, 7, 14, 21, 28], 30)), None);
+        let weekly = UsualGap::learned(None, &published([0, 7, 14, 21, 28, 35], 40));
+        assert_eq!(UsualGap::learned(weekly, &published([], 200)), weekly);
+        let again = UsualGap::learned(weekly, &published([190], 200)).unwrap();
+        assert_eq!((again.words().as_str(), again.last()), ("weekly", day(190)));
+        assert_eq!(again.silent_from(day(200)), None);
+        let mut seen = weekly.unwrap();
+        seen.note_publication(day(200));
+        assert_eq!(seen.silent_from(day(210)), None);
+    }
+}

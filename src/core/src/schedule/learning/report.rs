@@ -7,15 +7,13 @@ use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::clocks::Shares;
-use super::peaks::{Peak, PeakDays, peaks};
 use super::price_plan::{ExpectedWaiting, PricePlan};
-use super::profile::Profile;
+use super::profile::{Peak, PeakDays, Profile, peaks};
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::hints::INTERVAL_MINUTES_MAX;
 use crate::feed::text::counted_words;
 use crate::feed::{DayOfWeek, Zone};
-use crate::schedule::explain::wording::offset_words;
-use crate::schedule::interval::rules::ZoneClock;
+use crate::schedule::interval::rules::{ZoneClock, offset_words};
 use crate::words::duration_words;
 
 /// Minimum number of publications for placing polls at specific times. With fewer, only an interval is used (`LEARN_MIN_UPDATES`).

@@ -1,0 +1,252 @@
+//! Reads the databases of Liferea, news-flash (the library of eilmeldung and of Newsflash), newsboat, newsraft and RSS Guard.
+//! Titles and sections of newsraft are in its file `feeds`.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+
+use super::build::{Folders, folder_tag, is_set, rows, seconds, some, text};
+use super::elsewhere::{ElsewhereEntry, KnownEntries};
+use super::library::Library;
+use super::sqlite::Sqlite;
+use crate::InputFlaw;
+use crate::feed::Entry;
+
+/// Reads the database of Liferea. The error is a fragment of a sentence.
+pub(super) fn read_liferea(database: &Sqlite<'_>) -> Result<Library, InputFlaw> {
+    let mut library = Library::default();
+    let mut nodes = Folders::new();
+    for [id, parent, title] in rows(database, "node", ["node_id", "parent_id", "title"])? {
+        let id = text(&id);
+        if id != "root" {
+            nodes.insert(id, (text(&title), text(&parent)));
+        }
+    }
+    let mut addresses = BTreeMap::new();
+    for [id, address] in rows(database, "subscription", ["node_id", "source"])? {
+        let (id, address) = (text(&id), text(&address));
+        let (title, parent) = nodes.get(&id).cloned().unwrap_or_default();
+        library.add_feed(&address, some(&title), &[folder_tag(&nodes, &parent)]);
+        addresses.insert(id, address);
+    }
+    let columns =
+        ["node_id", "title", "read", "marked", "source", "source_id", "description", "date"];
+    for [node, title, read, marked, link, guid, content, date] in rows(database, "items", columns)?
+    {
+        let Some(address) = addresses.get(&text(&node)) else { continue };
+        let entry = Entry {
+            id: text(&guid),
+            title: some(&text(&title)),
+            link: some(&text(&link)),
+            published: seconds(&date),
+            content: some(&text(&content)),
+            ..Entry::default()
+        };
+        let (is_read, is_starred) = (is_set(&read), is_set(&marked));
+        library.add_entry(
+            address,
+            ElsewhereEntry { entry, is_read, is_starred, ..ElsewhereEntry::default() },
+        );
+    }
+    Ok(library)
+}
+
+/// Numbers in the columns `unread` and `marked`. A marked article has the smaller number, unlike an unread one.
+const READ: Option<i64> = Some(0);
+const MARKED: Option<i64> = Some(0);
+
+/// Reads the database of news-flash. The error is a fragment of a sentence.
+pub(super) fn read_news_flash(database: &Sqlite<'_>) -> Result<Library, InputFlaw> {
+    let mut library = Library::default();
+    let mut folders = Folders::new();
+    for [id, label] in rows(database, "categories", ["category_id", "label"])? {
+        folders.insert(text(&id), (text(&label), String::new()));
+    }
+    for [id, parent] in rows(database, "category_mapping", ["category_id", "parent_id"])? {
+        if let Some(folder) = folders.get_mut(&text(&id)) {
+            folder.1 = text(&parent);
+        }
+    }
+    let mut tags: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for [feed, folder] in rows(database, "feed_mapping", ["feed_id", "category_id"])? {
+        tags.entry(text(&feed)).or_default().push(folder_tag(&folders, &text(&folder)));
+    }
+    let mut addresses = BTreeMap::new();
+    for [id, label, address] in rows(database, "feeds", ["feed_id", "label", "feed_url"])? {
+        let (id, address) = (text(&id), text(&address));
+        let tags = tags.get(&id).map_or(&[][..], Vec::as_slice);
+        library.add_feed(&address, some(&text(&label)), tags);
+        addresses.insert(id, address);
+    }
+    let mut names = BTreeMap::new();
+    for [id, label] in rows(database, "tags", ["tag_id", "label"])? {
+        names.insert(text(&id), text(&label));
+    }
+    let mut labels: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for [article, tag] in rows(database, "taggings", ["article_id", "tag_id"])? {
+        labels.entry(text(&article)).or_default().extend(names.get(&text(&tag)).cloned());
+    }
+    let mut bodies = BTreeMap::new();
+    for [id, html] in rows(database, "article_contents", ["article_id", "html"])? {
+        bodies.insert(text(&id), text(&html));
+    }
+    let columns = [
+        "article_id",
+        "feed_id",
+        "title",
+        "author",
+        "url",
+        "date",
+        "timestamp",
+        "html",
+        "unread",
+        "marked",
+    ];
+    for [id, feed, title, author, link, date, earlier, html, unread, marked] in
+        rows(database, "articles", columns)?
+    {
+        let (id, Some(address)) = (text(&id), addresses.get(&text(&feed))) else { continue };
+        let content = some(&text(&html)).or_else(|| bodies.remove(&id));
+        let entry = Entry {
+            title: some(&text(&title)),
+            author: some(&text(&author)),
+            link: some(&text(&link)),
+            published: time(&text(&date)).or_else(|| time(&text(&earlier))),
+            content,
+            id: id.clone(),
+            ..Entry::default()
+        };
+        let labels = labels.remove(&id).unwrap_or_default();
+        let (is_read, is_starred) = (unread.integer() == READ, marked.integer() == MARKED);
+        library.add_entry(address, ElsewhereEntry { entry, is_read, is_starred, labels });
+    }
+    Ok(library)
+}
+
+/// Reads a time such as `2026-03-01 12:00:00+00:00`, with or without the zone.
+fn time(written: &str) -> Option<DateTime<Utc>> {
+    let zoned = DateTime::parse_from_rfc3339(&written.replacen(' ', "T", 1));
+    let plain = || NaiveDateTime::parse_from_str(written, "%Y-%m-%d %H:%M:%S%.f").ok();
+    zoned.ok().map(|time| time.to_utc()).or_else(|| plain().map(|time| time.and_utc()))
+}
+
+/// The columns that are read, in this order.
+const COLUMNS: [&str; 10] = [
+    "feedurl", "guid", "url", "title", "author", "pubDate", "unread", "flags", "deleted", "content",
+];
+
+/// Reads the entries of each feed, by the address of the feed. An entry that was deleted there counts as read, and one with any flag
+/// as starred. The texts of other than starred entries are left out. The error is a fragment of a sentence.
+pub fn read_cache(bytes: &[u8]) -> Result<KnownEntries, InputFlaw> {
+    let rows = Sqlite::open(bytes)?.read("rss_item", &COLUMNS)?;
+    let rows = rows.ok_or("it has no table of entries, so it is not a cache of newsboat")?;
+    let mut library = Library::default();
+    for row in rows {
+        let [feed, guid, url, title, author, date, unread, flags, deleted, content] =
+            row.as_slice()
+        else {
+            continue;
+        };
+        let Some(feed) = feed.text() else { continue };
+        let is_starred = flags.text().is_some();
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let entry = Entry {
+            id: guid.text().unwrap_or_default().to_owned(),
+            link: owned(url.text()),
+            title: owned(title.text()),
+            author: owned(author.text()),
+            published: date.integer().and_then(|date| DateTime::from_timestamp(date, 0)),
+            content: owned(content.text()),
+            ..Entry::default()
+        };
+        let is_read = unread.integer() == Some(0) || deleted.integer() == Some(1);
+        let entry = ElsewhereEntry { entry, is_read, is_starred, ..ElsewhereEntry::default() };
+        library.add_entry(feed, entry);
+    }
+    Ok(library.entries)
+}
+
+/// Reads the database of newsraft. The error is a fragment of a sentence.
+pub(super) fn read_newsraft(database: &Sqlite<'_>) -> Result<Library, InputFlaw> {
+    let mut library = Library::default();
+    for [address] in rows(database, "feeds", ["feed_url"])? {
+        library.add_feed(&text(&address), None, &[]);
+    }
+    let columns =
+        ["feed_url", "guid", "title", "link", "content", "publication_date", "unread", "important"];
+    for [feed, guid, title, link, content, date, unread, important] in
+        rows(database, "items", columns)?
+    {
+        let entry = Entry {
+            id: text(&guid),
+            title: some(&text(&title)),
+            link: some(&text(&link)),
+            published: seconds(&date),
+            content: longest_text(&text(&content)),
+            ..Entry::default()
+        };
+        let (is_read, is_starred) = (unread.integer() == Some(0), is_set(&important));
+        library.add_entry(
+            &text(&feed),
+            ElsewhereEntry { entry, is_read, is_starred, ..ElsewhereEntry::default() },
+        );
+    }
+    Ok(library)
+}
+
+/// Returns the longest of the texts of an entry. Fields are separated by control characters, and a text begins with `text=`.
+fn longest_text(content: &str) -> Option<String> {
+    let fields =
+        content.split(['\u{1e}', '\u{1f}']).filter_map(|field| field.strip_prefix("text="));
+    fields.max_by_key(|text| text.len()).and_then(some)
+}
+
+/// Reads the database of RSS Guard. The error is a fragment of a sentence.
+pub(super) fn read_rssguard(database: &Sqlite<'_>) -> Result<Library, InputFlaw> {
+    let mut library = Library::default();
+    let mut folders = Folders::new();
+    for [id, parent, title] in rows(database, "Categories", ["id", "parent_id", "title"])? {
+        folders.insert(text(&id), (text(&title), text(&parent)));
+    }
+    let mut addresses = BTreeMap::new();
+    let columns = ["id", "custom_id", "title", "category", "source"];
+    for [id, service, title, folder, address] in rows(database, "Feeds", columns)? {
+        let address = text(&address);
+        library.add_feed(&address, some(&text(&title)), &[folder_tag(&folders, &text(&folder))]);
+        // Articles named the feed by the number that its service gave it, before version 4.8.
+        addresses.insert(text(&service), address.clone());
+        addresses.insert(text(&id), address);
+    }
+    let columns = [
+        "feed",
+        "title",
+        "url",
+        "author",
+        "date_created",
+        "contents",
+        "is_read",
+        "is_important",
+        "is_deleted",
+        "custom_id",
+    ];
+    for [feed, title, link, author, date, content, read, important, deleted, guid] in
+        rows(database, "Messages", columns)?
+    {
+        let Some(address) = addresses.get(&text(&feed)) else { continue };
+        let entry = Entry {
+            id: text(&guid),
+            title: some(&text(&title)),
+            link: some(&text(&link)),
+            author: some(&text(&author)),
+            published: date.integer().and_then(DateTime::from_timestamp_millis),
+            content: some(&text(&content)),
+            ..Entry::default()
+        };
+        let (is_read, is_starred) = (is_set(&read) || is_set(&deleted), is_set(&important));
+        library.add_entry(
+            address,
+            ElsewhereEntry { entry, is_read, is_starred, ..ElsewhereEntry::default() },
+        );
+    }
+    Ok(library)
+}
