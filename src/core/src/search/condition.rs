@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use super::text_test::{EntryRegex, EntryTexts, Term, TextTest};
@@ -257,12 +257,12 @@ pub struct NameTest {
     /// What the name must be.
     pub pattern: NamePattern,
     /// Where the test is in the query.
-    pub at: Position,
+    pub at: NamePosition,
 }
 
 /// A part of a query by its characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Position {
+pub struct NamePosition {
     /// Number of characters before the part.
     pub from: usize,
     /// Number of characters before the end of the part.
@@ -352,11 +352,21 @@ pub enum When {
 }
 
 impl When {
-    /// Parses an instant: the start of the year `2014`, of the month `2014-03` or of the day `2014-03-05`; or the time `7d`, `2w`,
+    /// Parses an instant: the start of the year `2014`, of the month `2014-03` or of the day `2014-03-05`, or the
+    /// time `2014-03-05 07:30` or `2014-03-05T07:30`; or the time `7d`, `2w`,
     /// `6m` or `1y` before now.
     pub fn typed(typed: &str, zone: Tz) -> Option<Self> {
         if let Some(period) = Period::typed(typed) {
             return Some(Self::Ago(period));
+        }
+        if let Some((day, time)) = typed.split_once(['T', ' ']) {
+            let time = NaiveTime::parse_from_str(time, "%H:%M").ok()?;
+            let local = NaiveDate::parse_from_str(day, "%Y-%m-%d").ok()?.and_time(time);
+            // At the end of summer time, a time occurs twice; in a gap of the clock, none does.
+            let at = zone.from_local_datetime(&local).earliest();
+            return Some(Self::At(
+                at.map_or_else(|| day_start(local.date(), zone), |at| at.to_utc()),
+            ));
         }
         let whole = match typed.bytes().filter(|byte| *byte == b'-').count() {
             0 => format!("{typed}-01-01"),
@@ -396,6 +406,8 @@ mod tests {
             ("2014", "2014-01-01T00:00:00Z"),
             ("2014-03", "2014-03-01T00:00:00Z"),
             ("2014-03-05", "2014-03-05T00:00:00Z"),
+            ("2014-03-05 07:30", "2014-03-05T07:30:00Z"),
+            ("2014-03-05T07:30", "2014-03-05T07:30:00Z"),
             ("7d", "2026-02-23T10:00:00Z"),
             ("2W", "2026-02-16T10:00:00Z"),
             ("1m", "2026-02-02T10:00:00Z"),
