@@ -9,8 +9,8 @@ use super::args_background::{
     BackupArgs, DoctorArgs, EventsArgs, RestoreArgs, ServiceArgs, WatchArgs,
 };
 use super::args_changes::{
-    DownloadsArgs, FeedNamed, FeedsNamed, FeedsRemoved, FiltersArgs, ImportArgs, MarkArgs,
-    MoveArgs, OpenArgs, UnreadArgs, YesArgs,
+    DownloadsArgs, FeedNamed, FeedsNamed, FeedsRemoved, FiltersArgs, ImportArgs, LabelArgs,
+    MarkArgs, MoveArgs, OpenArgs, UnreadArgs, YesArgs,
 };
 use super::args_publish::{PublishArgs, ServeArgs};
 use super::args_set::SetArgs;
@@ -88,6 +88,8 @@ pub(super) enum CliCommand {
     Open(OpenArgs),
     /// Mark entries read, unread, starred or unstarred
     Mark(MarkArgs),
+    /// Label entries, or remove a label from them
+    Label(LabelArgs),
     /// Undo the last change, including one made in the reader
     Undo(YesArgs),
     /// Sync feeds, entries and marks with a server that other readers use, too

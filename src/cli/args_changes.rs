@@ -39,6 +39,20 @@ pub(super) struct MarkArgs {
     pub(super) json: bool,
 }
 
+/// The arguments of `backissue label`.
+#[derive(Debug, clap::Args)]
+pub(super) struct LabelArgs {
+    /// Name of the label
+    #[arg(value_name = "LABEL")]
+    pub(super) name: String,
+    /// Entry numbers, as 'backissue entries' lists them
+    #[arg(value_name = "ENTRY", required = true)]
+    pub(super) entries: Vec<String>,
+    /// Remove the label from the entries
+    #[arg(long)]
+    pub(super) remove: bool,
+}
+
 /// The marks that `backissue mark` can set on entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum MarkWord {

@@ -4,7 +4,7 @@ use clap::Command;
 
 /// The name of each subcommand, and the examples that its `--help` shows. Nested subcommands are named by both words, as in
 /// `filters add`.
-const EXAMPLES: [(&str, &str); 49] = [
+const EXAMPLES: [(&str, &str); 50] = [
     ("demo", "backissue demo"),
     ("account", "backissue account add https://rss.example --user ann\nbackissue account sync"),
     (
@@ -85,6 +85,7 @@ const EXAMPLES: [(&str, &str); 49] = [
          backissue mark starred --search 'title:frost is:unread'\n\
          backissue mark read --all",
     ),
+    ("label", "backissue label later 3.14 3.15\nbackissue label later 3.14 --remove"),
     ("undo", "backissue undo"),
     (
         "poll",

@@ -330,6 +330,7 @@ fn run_at(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> 
         CliCommand::Resume(args) => commands::changes::answer_trouble::resume(desk, args),
         CliCommand::Move(args) => commands::changes::answer_trouble::answer_move(desk, args),
         CliCommand::Mark(args) => commands::changes::mark::run(desk, args),
+        CliCommand::Label(args) => commands::changes::mark::label(desk, args),
         CliCommand::Doctor(args) => commands::doctor::run(desk, args),
         CliCommand::Events(args) => events::tell(desk, args),
         CliCommand::Publish(args) => commands::moving::publish::run(desk, args),

@@ -22,6 +22,8 @@ use crate::ui::update::{begin, measured};
 /// Minimum time between drawings caused by background changes while the terminal is unfocused.
 const UNSEEN_PAUSE: Duration = Duration::from_secs(1);
 
+/// Maximum number of drawings for one input.
+const DRAWINGS_MAX: usize = 4;
 /// A command that ends within this time has shown nothing that one could read.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
@@ -186,15 +188,16 @@ impl Runtime<App> {
 
     /// Draws the screen. If the sizes measured during drawing have changed, draws the screen once more.
     pub fn draw(&mut self, canvas: &mut impl Canvas) -> std::io::Result<()> {
-        // New sizes may change the layout; the second drawing then measures the same sizes.
-        for _ in 0..2 {
+        // New sizes may change the layout; the second drawing then measures the same sizes. Keys that wait for the sizes may change
+        // it again.
+        for _ in 0..DRAWINGS_MAX {
             let now = clock::precise_now();
             let viewport = canvas.draw(&self.program, now)?;
-            let before = self.program.ui.viewport;
+            let (before, waits) = (self.program.ui.viewport, self.program.ui.typed.is_waiting());
             for effect in measured(&mut self.program, now, viewport) {
                 self.performer.perform(effect);
             }
-            if viewport == before {
+            if viewport == before && !waits {
                 break;
             }
         }

@@ -36,6 +36,7 @@ pub fn place_of(app: &App) -> ScreenPlace {
         order: ui.feeds.order,
         show: ui.show,
         layout: ui.layout,
+        list_share: ui.list_share,
         orders: ui.orders.clone(),
         hides_read_feeds: ui.hides_read_feeds,
         theme: ui.theme.clone(),
@@ -47,6 +48,7 @@ pub fn place_of(app: &App) -> ScreenPlace {
 pub fn come_back(app: &mut App, now: DateTime<Utc>, place: ScreenPlace) -> Vec<ScreenEffect> {
     let ScreenPlace { list, entry, is_open, focus, order, show, layout, .. } = place;
     (app.ui.orders, app.ui.hides_read_feeds) = (place.orders, place.hides_read_feeds);
+    app.ui.list_share = place.list_share;
     let (theme, is_zoomed) = (place.theme, place.is_zoomed);
     // A theme whose file is gone is ignored.
     app.ui.theme = theme.filter(|name| app.ui.appearance.choose(name).is_ok());

@@ -144,7 +144,10 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
             return show_subscribed(app, now, feed, to_read);
         }
         Event::Updated { feed, entries, poll: _ } => return show_update(app, now, feed, entries),
-        Event::ListsChanged => return refresh_open_list(app, now),
+        Event::ListsChanged => {
+            app.ui.list.is_due = true;
+            return refresh_open_list(app, now);
+        }
         Event::CountersChanged => {
             app.ui.feeds.stale = true;
             return counts::count_all(app, now);

@@ -68,6 +68,8 @@ pub struct Ui {
     pub beneath: Vec<Overlay>,
     /// First keys of an unfinished key sequence.
     pub begun: Vec<Key>,
+    /// Number typed before a movement; 0 if there is none.
+    pub count: u32,
     /// Feeds and entries marked for a common action.
     pub marked: MarkedRows,
     /// List and entry to restore when the screen starts.
@@ -82,6 +84,10 @@ pub struct Ui {
     pub is_light: Option<bool>,
     /// Layout that the user chose with a key. `None` uses the configured layout.
     pub layout: Option<LayoutChoice>,
+    /// Share of the entries pane that the user chose, in percent. `None` uses the configured one.
+    pub list_share: Option<u16>,
+    /// `true` while the mouse moves the border between the entries and the text.
+    pub is_border_held: bool,
     /// Number of times the user requested a full redraw. A change of this number causes the redraw.
     pub redraws: u32,
     /// Requested polls whose results have not been reported yet.
@@ -226,7 +232,7 @@ impl Ui {
     pub fn chosen_order(&self) -> RowOrder {
         let list = self.feeds.selected_row().map(PlaceList::of).unwrap_or_default();
         let chosen = self.orders.iter().find(|(other, _)| *other == list);
-        chosen.map_or(RowOrder::NewestFirst, |(_, order)| *order)
+        chosen.map_or(self.settings.order.rows(), |(_, order)| *order)
     }
 
     /// Checks whether feeds without unread entries are hidden.
@@ -237,6 +243,20 @@ impl Ui {
     /// Returns the layout that the user wants: the one chosen with a key or, if none was chosen, the configured one.
     pub const fn layout_choice(&self) -> LayoutChoice {
         if let Some(chosen) = self.layout { chosen } else { self.settings.layout }
+    }
+
+    /// Returns the share of the entries pane that the user wants, in percent: the one chosen with a key or the mouse, or else the
+    /// configured one.
+    pub const fn list_share(&self) -> Option<u16> {
+        if self.list_share.is_some() { self.list_share } else { self.settings.list_share }
+    }
+
+    /// Checks whether the reader has something to show: a text, or the explanation of a gap.
+    pub fn has_text(&self) -> bool {
+        self.reader.is_some()
+            || self.opening.is_some()
+            || self.focus == Pane::Reader
+            || self.explains_gap()
     }
 
     /// Checks whether a line of key hints is shown at the bottom.

@@ -1,9 +1,13 @@
 //! Settings of the screen: `[ui]` and `[keys]` in the configuration file.
 
+use std::borrow::Cow;
+
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use super::keys::key_bindings::{KeyPreset, Keymap};
+use crate::engine::entries::rows::RowOrder;
+use backissue_core::feed::outgoing::without_trackers;
 use backissue_core::{InputFlaw, flaw};
 
 /// The settings in `[ui]` and `[keys]`.
@@ -31,8 +35,14 @@ pub struct ScreenSettings {
     pub layout: LayoutChoice,
     /// Width of the subscriptions pane in columns. `None` makes it as wide as the feed names, as far as the screen allows.
     pub feeds_width: Option<u16>,
+    /// Share of the entries pane beside or above the text, in percent. `None` chooses it by the size of the screen.
+    pub list_share: Option<u16>,
+    /// Order of the entries in lists for which the user chose no other.
+    pub order: ListOrder,
     /// Columns of the entry list, from left to right.
     pub columns: Vec<EntryColumn>,
+    /// `true` if links are shown, opened and copied without the parameters that only tell where a visitor came from.
+    pub clean_links: bool,
     /// When an entry is marked as read.
     pub mark_read: MarkRead,
     /// Feeds that the subscriptions pane shows.
@@ -53,6 +63,13 @@ pub struct ScreenSettings {
     /// Active key bindings, which are configured in the separate table `[keys]`.
     #[serde(skip)]
     pub keys: Keymap,
+}
+
+impl ScreenSettings {
+    /// Returns a link as it is shown, opened and copied.
+    pub fn link<'l>(&self, link: &'l str) -> Cow<'l, str> {
+        if self.clean_links { without_trackers(link) } else { Cow::Borrowed(link) }
+    }
 }
 
 /// The setting for the arrangement of the panes.
@@ -136,6 +153,36 @@ impl TryFrom<String> for MarkRead {
     }
 }
 
+/// The setting for the order of the entries in a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ListOrder {
+    /// The newest entry first.
+    #[default]
+    Newest,
+    /// The oldest entry first.
+    Oldest,
+    /// By title.
+    Title,
+    /// By the title of the feed.
+    Feed,
+    /// By the time of arrival, latest first.
+    Arrival,
+}
+
+impl ListOrder {
+    /// Returns the order of the rows.
+    pub const fn rows(self) -> RowOrder {
+        match self {
+            Self::Newest => RowOrder::NewestFirst,
+            Self::Oldest => RowOrder::OldestFirst,
+            Self::Title => RowOrder::ByTitle,
+            Self::Feed => RowOrder::ByFeed,
+            Self::Arrival => RowOrder::ByReceived,
+        }
+    }
+}
+
 /// A column of the entry list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -178,6 +225,9 @@ impl Default for ScreenSettings {
             text_width: 80,
             layout: LayoutChoice::default(),
             feeds_width: None,
+            list_share: None,
+            clean_links: true,
+            order: ListOrder::Newest,
             escape_time: None,
             columns: vec![EntryColumn::Date, EntryColumn::Title, EntryColumn::Feed],
             mark_read: MarkRead::default(),

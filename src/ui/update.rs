@@ -24,14 +24,22 @@ use backissue_core::feed::dates::calendar::{day_of, day_start};
 
 /// Updates the screen and the engine for an input, and for the keys that waited for it. Returns the effects to perform.
 pub fn update(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
-    let mut effects = Vec::new();
-    let mut next = typed_ahead::keep(&mut app.ui, now, input);
+    let first = typed_ahead::keep(app, now, input);
+    take_all(app, now, first)
+}
+
+/// Handles an input, and those that waited for it.
+fn take_all(app: &mut App, now: DateTime<Utc>, first: Option<ScreenInput>) -> Vec<ScreenEffect> {
+    let (mut effects, mut next) = (Vec::new(), first);
     while let Some(input) = next {
+        let arranged = |app: &App| (app.ui.zoomed, app.ui.layout, app.ui.list_share);
+        let before = arranged(app);
         effects.extend(update_once(app, now, input));
+        app.ui.typed.is_unmeasured |= before != arranged(app);
         if effects.contains(&ScreenEffect::Quit) {
             break;
         }
-        next = typed_ahead::next(&mut app.ui, now);
+        next = typed_ahead::next(app, now);
     }
     effects
 }
@@ -204,5 +212,9 @@ pub fn measured(app: &mut App, now: DateTime<Utc>, viewport: Viewport) -> Vec<Sc
         effects.extend(pictures::follow_pictures(app, now));
     }
     app.register(&mut effects);
+    if std::mem::take(&mut app.ui.typed.is_unmeasured) {
+        let next = typed_ahead::next(app, now);
+        effects.extend(take_all(app, now, next));
+    }
     effects
 }

@@ -25,7 +25,7 @@ use crate::ui::panes::attention;
 use crate::ui::reader::picture_places::are_shown;
 use crate::ui::state::layout::{Area, Arrangement, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;
-use crate::ui::state::pane_layout::STACKED_ENTRIES_ROWS;
+use crate::ui::state::pane_layout;
 
 /// Minimum size of the screen, in columns and rows.
 const SMALLEST: (u16, u16) = (40, 12);
@@ -33,6 +33,10 @@ const SMALLEST: (u16, u16) = (40, 12);
 const SHARED_BORDER: Spacing = Spacing::Overlap(1);
 /// Minimum width of the subscriptions pane if its width is configured, in columns.
 const FEEDS_COLUMNS_MIN: u16 = 20;
+/// Width of the text in a wide layout that the subscriptions pane leaves, in columns.
+const WIDE_TEXT_MIN: u16 = 58;
+/// Width of the entry list that it leaves elsewhere, in columns.
+const TITLES_MIN: u16 = 68;
 /// Number of columns around the text in a reader pane in the middle of the screen: borders and margins.
 const TEXT_EDGES: u16 = 8;
 
@@ -170,13 +174,19 @@ fn places(area: Rect, app: &App) -> Places {
         Arrangement::Medium => Places { feeds: Some(feeds), entries: Some(rest), reader: None },
         Arrangement::Wide => {
             // The widths of the table do not include the shared border.
-            let entries = layout.entries.saturating_add(1);
+            let entries = app.ui.list_share().map_or(layout.entries.saturating_add(1), |share| {
+                pane_layout::list_part(rest.width, share)
+            });
             let columns = [Constraint::Length(entries), Constraint::Fill(1)];
             let [entries, reader] = Layout::horizontal(columns).spacing(SHARED_BORDER).areas(rest);
             Places { feeds: Some(feeds), entries: Some(entries), reader: Some(reader) }
         }
         Arrangement::Stacked => {
-            let entries = STACKED_ENTRIES_ROWS.max(area.height / 3).min(area.height / 2);
+            if !app.ui.has_text() {
+                return Places { feeds: Some(feeds), entries: Some(rest), reader: None };
+            }
+            let share = app.ui.list_share().unwrap_or(pane_layout::LIST_SHARE);
+            let entries = pane_layout::list_part(rest.height, share);
             let rows = [Constraint::Length(entries), Constraint::Fill(1)];
             let [entries, reader] = Layout::vertical(rows).spacing(SHARED_BORDER).areas(rest);
             Places { feeds: Some(feeds), entries: Some(entries), reader: Some(reader) }
@@ -187,7 +197,15 @@ fn places(area: Rect, app: &App) -> Places {
 /// Returns the area of the subscriptions pane and the remaining area to its right.
 fn beside_feeds(area: Rect, app: &App) -> (Rect, Rect) {
     let own = app.ui.settings.feeds_width.map(|own| own.clamp(FEEDS_COLUMNS_MIN, area.width / 2));
-    let feeds = own.unwrap_or(app.ui.pane_layout().feeds);
+    let layout = app.ui.pane_layout();
+    // The pane grows to the longest name, as far as the text and the titles keep their room.
+    let others = layout.entries.saturating_add(match layout.arrangement {
+        Arrangement::Wide => WIDE_TEXT_MIN,
+        Arrangement::Stacked | Arrangement::Medium | Arrangement::Narrow => TITLES_MIN,
+    });
+    let most = (area.width / 3).min(area.width.saturating_sub(others)).max(layout.feeds);
+    let widest = u16::try_from(app.ui.feeds.widest).unwrap_or(u16::MAX).saturating_add(2);
+    let feeds = own.unwrap_or_else(|| widest.clamp(layout.feeds, most));
     let columns = [Constraint::Length(feeds), Constraint::Fill(1)];
     let [feeds, rest] = Layout::horizontal(columns).spacing(SHARED_BORDER).areas(area);
     (feeds, rest)
@@ -210,6 +228,7 @@ fn draw_panes(frame: &mut Frame<'_>, area: Rect, app: &App, now: DateTime<Utc>) 
     let places = places(area, app);
     // A hidden pane keeps its previous sizes, so that its text need not be laid out again when the pane is shown.
     let mut viewport = nowhere(app);
+    viewport.shared = pane::area(beside_feeds(area, app).1);
     if let Some(area) = places.feeds {
         let rows = feeds::draw(frame, area, app, now);
         (viewport.feeds, viewport.feeds_rows) = (pane::area(rows), rows.height);

@@ -48,7 +48,7 @@ pub(super) fn draw_in_ascii(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         let sign = match cell.symbol() {
             "─" | "━" | "┄" => Some("-"),
-            "│" | "┃" => Some("|"),
+            "│" | "┃" | "▌" => Some("|"),
             "▾" => Some("v"),
             "▸" => Some(">"),
             "⟳" => Some("~"),

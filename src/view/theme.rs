@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::Span;
+use ratatui::text::{Line, Span};
 
 use crate::ui::reader::lines::{Role, StyledSpan, Syntax};
 use crate::ui::theme::theme_roles::ThemeRole;
@@ -59,6 +59,18 @@ pub(super) const HEAT: [Style; 4] = [
 ];
 /// Text that matches a search. This style is applied over the style of the text.
 pub(super) const HIT: Style = text(ThemeRole::Hit);
+
+/// Draws the selected row of an unfocused pane: with a bar in its margin, so that it is seen whatever the theme does.
+pub(super) fn selected_elsewhere(mut line: Line<'static>) -> Line<'static> {
+    if let Some(first) = line.spans.first_mut()
+        && let Some(rest) = first.content.strip_prefix(' ')
+    {
+        let rest = Span::styled(rest.to_owned(), first.style);
+        *first = Span::styled("▌", BORDER_FOCUSED);
+        line.spans.insert(1, rest);
+    }
+    line.patch_style(SELECTED_ELSEWHERE)
+}
 
 /// Splits a text into spans, so that words that match a search are highlighted.
 pub(super) fn with_hits(text: &str, style: Style, marks: &Marks) -> Vec<Span<'static>> {

@@ -75,7 +75,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
                         }
                         list.push(&entry);
                     } else {
-                        desk.put(&entry_line(feed, &entry));
+                        desk.put(&entry_line(&engine, feed, &entry));
                     }
                 }
                 RowKey::Gap(key, gap) => {
@@ -124,18 +124,18 @@ fn find_scope(
     Ok(Scope::Found(Box::new(matching)))
 }
 
-fn entry_line(feed: &Subscription, entry: &LoadedEntry) -> String {
+fn entry_line(engine: &Engine, feed: &Subscription, entry: &LoadedEntry) -> String {
     let LoadedEntry { key, kept, flags, .. } = entry;
     let mark = if flags.is_unread() { "●" } else { " " };
     let star = if flags.is_starred() { "★" } else { " " };
-    let date = kept.listed().format("%Y-%m-%d %H:%M");
+    let date = kept.listed().with_timezone(&engine.zone).format("%Y-%m-%d %H:%M");
     let title = feed.record.shown_title();
     let own = Some(kept.shown_title()).filter(|own| !own.is_empty()).unwrap_or("(no title)");
     format!("{:>9} {mark}{star} {date}  {title}  {own}", key.to_string())
 }
 
 fn gap_line(engine: &Engine, feed: FeedKey, gap: &Gap, now: DateTime<Utc>) -> String {
-    let date = gap.listed().format("%Y-%m-%d %H:%M");
+    let date = gap.listed().with_timezone(&engine.zone).format("%Y-%m-%d %H:%M");
     let title = engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
     let next = backissue_core::history::GapLines::new(gap, now, engine.zone).next;
     format!("{:>9}    {date}  {title}  {} · {next}", "┄┄┄", gap.text())

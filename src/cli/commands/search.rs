@@ -93,7 +93,7 @@ fn hit_lines(engine: &Engine, entry: &LoadedEntry, marks: &Marks, snippet: &str)
     let LoadedEntry { key, kept, flags, .. } = entry;
     let mark = if flags.is_unread() { "●" } else { " " };
     let star = if flags.is_starred() { "★" } else { " " };
-    let date = kept.listed().format("%Y-%m-%d");
+    let date = kept.listed().with_timezone(&engine.zone).format("%Y-%m-%d");
     let own = match kept.shown_title() {
         "" => "(no title)".to_owned(),
         title => marks.snippet(title, usize::MAX).marked(),
@@ -129,7 +129,8 @@ fn print_gaps(
         list.end();
     } else {
         for (at, feed, gap) in &listed {
-            let (date, title) = (at.format("%Y-%m-%d"), feed.record.shown_title());
+            let date = at.with_timezone(&engine.zone).format("%Y-%m-%d");
+            let title = feed.record.shown_title();
             desk.put(&format!("{:>9}    {date}  {}  · {title}", "┄┄┄", gap.text()));
         }
     }

@@ -33,7 +33,7 @@ pub struct UndoStack {
     /// Id of the last change.
     pub(super) last: ChangeId,
     /// Number of changes under way whose steps depend on the store's result: marking a whole list, applying a filter.
-    pub(super) under_way: u32,
+    pub(crate) under_way: u32,
     /// Set to undo the last change under way as soon as its step is known.
     pub(super) wanted: Option<Origin>,
     /// Steps to remove from the store.

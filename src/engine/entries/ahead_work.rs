@@ -79,6 +79,7 @@ pub struct AheadToday {
 
 impl AheadToday {
     /// Returns the amounts of a day: none if they are of another day.
+    #[must_use]
     pub fn on(self, day: NaiveDate) -> Self {
         if self.day == day { self } else { Self { day, ..Self::default() } }
     }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use url::Url;
 
 use crate::engine::poll::fetch::FetchFailure;
+use crate::io::clock;
 use crate::io::http::Http;
 use crate::io::http::api_calls::{ApiAnswer, ApiLogin, ApiRequest};
 use backissue_core::accounts::answers::AnswerFault;
@@ -129,7 +130,7 @@ impl Connection {
         login: Option<ApiLogin>,
     ) -> Result<ApiAnswer, SyncFailure> {
         let (url, body) = (call.address(&self.base), call.body.clone());
-        let (begun, time) = (Instant::now(), self.search_time.unwrap_or(TIME_MAX));
+        let (begun, time) = (clock::precise_now(), self.search_time.unwrap_or(TIME_MAX));
         let request = ApiRequest { url, verb: call.verb, body, login, time };
         self.usage.requests = self.usage.requests.saturating_add(1);
         self.usage.sent = self.usage.sent.saturating_add(call.body.len() as u64);
@@ -148,7 +149,8 @@ impl Connection {
                 }
             }
         };
-        self.search_time = self.search_time.map(|left| left.saturating_sub(begun.elapsed()));
+        let taken = clock::precise_now().signed_duration_since(begun).to_std().unwrap_or_default();
+        self.search_time = self.search_time.map(|left| left.saturating_sub(taken));
         let answer = answer.map_err(|failure| {
             let kind = if matches!(failure, FetchFailure::TooLarge(_)) {
                 FailureKind::TooLarge

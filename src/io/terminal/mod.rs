@@ -44,10 +44,10 @@ const TAKE: &str = "\x1b[?1049h\x1b[2J\x1b[?2004h\x1b[?1004h";
 /// Disables everything that this program may have enabled in the terminal, and shows the cursor.
 /// The last row is cleared for the prompt of the shell, in case that the terminal has no alternate screen.
 const GIVE_BACK: &str =
-    "\x1b[?1006l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[999;1H\x1b[K\x1b[?1049l\x1b[?25h";
-/// Enables reports of mouse clicks and the wheel, in the format for wide screens. Mouse movements are not reported.
-const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
-const NO_MOUSE: &str = "\x1b[?1006l\x1b[?1000l";
+    "\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[999;1H\x1b[K\x1b[?1049l\x1b[?25h";
+/// Enables reports of mouse clicks and the wheel, in the format for wide screens. Movements are reported only while a button is pressed.
+const MOUSE: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+const NO_MOUSE: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 /// Asks for the background colour of the terminal, and then for its kind. Terminals that do not know the first question answer the
 /// second one.
 const ASK: &str = "\x1b]11;?\x1b\\\x1b[c";

@@ -151,11 +151,12 @@ fn numbered(number: u32) -> Option<Code> {
     u8::try_from(function).ok().map(Code::Function)
 }
 
-/// Decodes a mouse report. Only clicks of the first button and the wheel are used. Columns and rows are counted from 1.
+/// Decodes a mouse report. Only the first button and the wheel are used. Columns and rows are counted from 1.
 fn read_mouse(button: u8, column: u16, row: u16, is_pressed: bool) -> Option<Decoded> {
     let is_moved = button & 0b10_0000 > 0;
     let gesture = match (button & 0b11) | ((button & 0b1100_0000) >> 4) {
-        0 if is_pressed && !is_moved => Gesture::Click,
+        0 if is_pressed && is_moved => Gesture::Drag,
+        0 if is_pressed => Gesture::Click,
         4 => Gesture::WheelUp,
         5 => Gesture::WheelDown,
         6 => Gesture::WheelLeft,

@@ -14,6 +14,7 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::pick_list::{PickItem, PickList, PickTarget, rank};
+use backissue_core::search::folded;
 
 /// Opens the list of all feeds, tags and lists, from which the user jumps to one.
 pub fn open_jump(app: &mut App) -> Vec<ScreenEffect> {
@@ -40,7 +41,7 @@ fn jump_items(app: &App) -> Vec<PickItem> {
             target: PickTarget::Row(FeedsRow::Feed(feed.key, 0)),
         })
         .collect();
-    items.sort_by_cached_key(|item| item.name.to_lowercase());
+    items.sort_by_cached_key(|item| folded(&item.name));
     items.extend(app.ui.feeds.rows.iter().filter_map(|row| {
         let (name, detail) = match row {
             FeedsRow::AllUnread => ("All unread", "list"),

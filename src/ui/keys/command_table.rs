@@ -238,6 +238,12 @@ macro_rules! command_table {
                 Layout "layout" "L" ALL
                     "next layout: automatic, three panes, entries above the text, or one pane"
                     => choose_layout::choose_next, choose_layout::choose_layout;
+                LargerList "larger-list" "Ctrl-↓" ALL
+                    "more room for the list, less for the text"
+                    => |app, now| choose_layout::resize_list(app, now, true);
+                SmallerList "smaller-list" "Ctrl-↑" ALL
+                    "less room for the list, more for the text"
+                    => |app, now| choose_layout::resize_list(app, now, false);
                 Theme "theme" "T" ALL "next theme; ':theme light' selects one"
                     => choose_theme::choose_next, choose_theme::choose_theme;
                 Redraw "redraw" "Ctrl-l" ALL "redraw the screen" => |app, _| redraw(app);

@@ -17,6 +17,9 @@ use crate::ui::reader::open_entry;
 use crate::ui::screen::ANSWER_STAYS;
 use crate::ui::state::layout::Pane;
 
+/// Largest number before a movement.
+const COUNT_MAX: u32 = 999;
+
 /// Handles pasted text: passes it to the open overlay or, if the text is an address, starts a subscription.
 pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     app.ui.begun.clear();
@@ -70,7 +73,14 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     {
         return effects;
     }
+    if takes_count(app, now, key) {
+        return Vec::new();
+    }
+    let count = std::mem::take(&mut app.ui.count).max(1);
     let Some(command) = typed_command(app, now, key) else { return Vec::new() };
+    if count > 1 && matches!(command, Command::Down | Command::Up) {
+        return (0..count).flat_map(|_| run_command(app, now, command)).collect();
+    }
     if let Some(effects) = table::take_command(app, now, command) {
         return effects;
     }
@@ -84,6 +94,20 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
         }
     }
     run_command(app, now, command)
+}
+
+/// Handles a digit of a number before a movement in a list, as in `5j`. Returns `false` for other keys.
+fn takes_count(app: &mut App, now: DateTime<Utc>, key: Key) -> bool {
+    let Key { code: Code::Char(char), ctrl: false } = key else { return false };
+    let digit = char.to_digit(10).filter(|digit| *digit > 0 || app.ui.count > 0);
+    let is_list = app.ui.overlay.is_none() && app.ui.focus != Pane::Reader;
+    let is_free = app.ui.begun.is_empty()
+        && app.ui.settings.keys.meaning(&[key], key_pane(app)) == Meaning::Nothing;
+    let Some(digit) = digit.filter(|_| is_list && is_free) else { return false };
+    app.ui.count = app.ui.count.saturating_mul(10).saturating_add(digit).min(COUNT_MAX);
+    let count = app.ui.count;
+    app.ui.say(now, format!("{count}: now the key that moves by {count} rows"));
+    true
 }
 
 /// Returns the pane whose keys apply: in a list over the panes, those of the entries.
@@ -183,6 +207,21 @@ mod tests {
         app.ui.overlay = None;
         press(&mut app, "g Esc");
         assert_eq!((app.ui.begun.len(), &app.ui.overlay, told(&app)), (0, &None, ""));
+    }
+
+    #[test]
+    fn a_number_before_a_movement_repeats_it() {
+        let names: Vec<String> = (0..30).map(|number| format!("Feed {number:02}")).collect();
+        let feeds: Vec<(&str, &[&str])> = names.iter().map(|it| (it.as_str(), &[][..])).collect();
+        let mut app = app_with(&feeds);
+        let selected = |app: &mut App, keys: &str| {
+            press(app, keys);
+            app.ui.feeds.selected
+        };
+        assert_eq!(selected(&mut app, "1 2 j"), 12);
+        assert_eq!(selected(&mut app, "j"), 13);
+        assert_eq!(selected(&mut app, "1 0 k"), 3);
+        assert_eq!(selected(&mut app, "5 Esc j"), 4, "any other key ends the number");
     }
 
     #[test]

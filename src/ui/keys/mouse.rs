@@ -19,6 +19,7 @@ use crate::ui::reader::{open_entry, sideways};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Area, Pane};
+use crate::ui::theme::choose_layout;
 use backissue_core::feed::dates::calendar::day_of;
 
 /// Number of cells by which one wheel step scrolls wide content sideways.
@@ -44,6 +45,8 @@ pub struct Mouse {
 pub enum Gesture {
     /// The primary button was pressed.
     Click,
+    /// The pointer moved while the primary button was pressed.
+    Drag,
     /// The wheel was turned towards the user.
     WheelDown,
     /// The wheel was turned away from the user.
@@ -62,6 +65,8 @@ pub fn use_mouse(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenE
     if mouse.gesture == Gesture::Click {
         // A click cancels an unfinished key sequence.
         app.ui.begun.clear();
+        let at_border = choose_layout::is_border(app, mouse.column, mouse.row);
+        app.ui.is_border_held = at_border && app.ui.overlay.is_none();
     }
     match (mouse.gesture, app.ui.overlay.is_some()) {
         (Gesture::WheelDown, true) => roll_overlay(app, now, mouse, true),
@@ -70,7 +75,11 @@ pub fn use_mouse(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenE
         (Gesture::WheelUp, false) => roll_panes(app, mouse, false),
         (Gesture::WheelLeft, false) => roll_sideways(app, mouse, false),
         (Gesture::WheelRight, false) => roll_sideways(app, mouse, true),
-        (Gesture::WheelLeft | Gesture::WheelRight, true) => Vec::new(),
+        (Gesture::Drag, false) if app.ui.is_border_held => {
+            choose_layout::move_border(app, mouse.column, mouse.row);
+            Vec::new()
+        }
+        (Gesture::Drag, _) | (Gesture::WheelLeft | Gesture::WheelRight, true) => Vec::new(),
         (Gesture::Click, true) => click_overlay(app, now, mouse),
         (Gesture::Click, false) => click_panes(app, now, mouse),
     }

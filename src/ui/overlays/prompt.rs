@@ -113,7 +113,7 @@ impl Prompt {
             PromptPurpose::Label => "Label: ",
             PromptPurpose::Jump => "Jump to: ",
             PromptPurpose::Search => "Search: ",
-            PromptPurpose::Pipe => "Pipe the entry to: ",
+            PromptPurpose::Pipe => "Pipe the entry to (↑ the last): ",
             PromptPurpose::Help => "Search the keys: ",
             PromptPurpose::Rename(_) => "Name of the search: ",
             PromptPurpose::Tags(_) => "Tags (Tab completes): ",

@@ -74,6 +74,10 @@ fn press_own_key(
     if purpose == PromptPurpose::Search {
         return search_pane::press_key(app, now, key);
     }
+    if purpose == PromptPurpose::Pipe && key == Key::code(Code::Up) {
+        pipe::take_last(app);
+        return Some(Vec::new());
+    }
     let is_path = is_path(purpose);
     if is_path && key == Key::code(Code::Tab) {
         let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return None };

@@ -37,7 +37,7 @@ pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect
     app.ui.focus = Pane::Entries;
     // Select the newest row before the end of the period or, if the oldest entries come first, the first row of the period.
     let date = if list.order.is_oldest_first() { from } else { until };
-    list.waiting = true;
+    (list.waiting, list.is_due) = (true, true);
     let number = list.number;
     let rows = rows_around(app.ui.viewport.entries_rows.into());
     vec![ask_store(ScreenRequest::Rows(RowsWanted {
@@ -77,8 +77,8 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     };
     let oldest_first = app.ui.list.order != RowOrder::FromBeginning;
     app.ui.focus = Pane::Entries;
-    let text = if oldest_first { "from the beginning, oldest first" } else { "newest first" };
-    app.ui.say(now, text);
+    let order = if oldest_first { RowOrder::FromBeginning } else { app.ui.chosen_order() };
+    app.ui.say(now, order_words(order));
     let mut effects = load_rows::open_list(app, now);
     if !oldest_first {
         return effects;
@@ -100,26 +100,38 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 /// Sorts the entries of the open list in the next order, which is remembered for this list.
 pub fn sort_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let several = !app.ui.is_list_of_one_feed();
-    let (order, words) = match app.ui.list.order {
-        RowOrder::NewestFirst => (RowOrder::OldestFirst, "oldest first"),
-        RowOrder::OldestFirst => (RowOrder::ByTitle, "by title"),
-        RowOrder::ByTitle if several => (RowOrder::ByFeed, "by feed"),
-        RowOrder::ByTitle | RowOrder::ByFeed => (RowOrder::ByReceived, "by arrival, latest first"),
+    let order = match app.ui.list.order {
+        RowOrder::NewestFirst => RowOrder::OldestFirst,
+        RowOrder::OldestFirst => RowOrder::ByTitle,
+        RowOrder::ByTitle if several => RowOrder::ByFeed,
+        RowOrder::ByTitle | RowOrder::ByFeed => RowOrder::ByReceived,
         RowOrder::ByReceived | RowOrder::FromBeginning | RowOrder::BestFirst => {
-            (RowOrder::NewestFirst, "newest first")
+            RowOrder::NewestFirst
         }
     };
-    app.ui.say(now, format!("entries: {words}"));
+    app.ui.say(now, format!("entries: {}", order_words(order)));
     if app.ui.search.is_some() {
-        app.ui.list.order = order;
+        (app.ui.list.order, app.ui.list.is_due) = (order, true);
         return load_rows::refresh_list(app, now);
     }
     let list = app.ui.feeds.selected_row().map(PlaceList::of).unwrap_or_default();
     app.ui.orders.retain(|(other, _)| *other != list);
-    if order != RowOrder::NewestFirst {
+    if order != app.ui.settings.order.rows() {
         app.ui.orders.push((list, order));
     }
     load_rows::open_list(app, now)
+}
+
+const fn order_words(order: RowOrder) -> &'static str {
+    match order {
+        RowOrder::NewestFirst => "newest first",
+        RowOrder::OldestFirst => "oldest first",
+        RowOrder::ByTitle => "by title",
+        RowOrder::ByFeed => "by feed",
+        RowOrder::ByReceived => "by arrival, latest first",
+        RowOrder::FromBeginning => "from the beginning, oldest first",
+        RowOrder::BestFirst => "best match first",
+    }
 }
 
 /// Counts an entry as read because it was opened while its feed is read from the beginning. Entries from the feed's history, which

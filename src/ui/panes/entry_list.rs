@@ -26,6 +26,10 @@ const WINDOW_STEP: usize = 40;
 const SIGHT_ROWS_MIN: usize = 24;
 /// The open entry list.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a stage of the rows, independent of the others"
+)]
 pub struct Listing {
     /// Number that distinguishes this list from previously opened lists.
     pub number: u64,
@@ -51,6 +55,8 @@ pub struct Listing {
     pub opened: usize,
     /// `true` if no rows of the list have arrived yet.
     pub fresh: bool,
+    /// `true` while rows are on their way that the user's last key asked for, so that the rows here are not what the user expects.
+    pub is_due: bool,
     /// `true` if entries changed while requested rows were pending, so that the list must be rebuilt when they arrive.
     pub stale: bool,
 }
@@ -86,6 +92,7 @@ impl Listing {
         self.top = self.top.min(self.selected);
         self.waiting = false;
         self.fresh = false;
+        self.is_due &= self.stale;
     }
 
     /// Returns the rows to request next, or `None` if enough rows around the selection are in memory. If a row that is visible on a

@@ -6,11 +6,15 @@ use super::tag_tree;
 use crate::engine::feeds::subscription::Subscription;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
+use crate::ui::reader::lines::cells;
 use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
 use backissue_core::history::FeedKey;
+use backissue_core::search::folded;
 
 /// Number of cells before the name of a top-level row: a space, a symbol, and a space.
 const SIGN_CELLS: usize = 3;
+/// Width of the sign of a chosen pace, in cells.
+const PACE_CELLS: usize = 2;
 /// Minimum time in seconds between two automatic sorts of the rows.
 const RESORT_SECONDS: i64 = 2;
 
@@ -39,7 +43,9 @@ pub fn rebuild_rows(app: &mut App) {
     if app.ui.hides_read_feeds() {
         rows.retain(|row| is_worth_showing(app, row, selected.as_ref()));
     }
+    let widest = rows.iter().map(|row| row_cells(app, row)).max().unwrap_or(0);
     let pane = &mut app.ui.feeds;
+    pane.widest = widest;
     // A feed can have several rows, one under each of its tags. Select the row that is nearest to the previous selection.
     let before = pane.selected;
     let place = selected.and_then(|row| {
@@ -49,6 +55,17 @@ pub fn rebuild_rows(app: &mut App) {
     pane.rows = rows;
     pane.selected = place.unwrap_or_else(|| pane.selected.min(pane.rows.len().saturating_sub(1)));
     pane.stale = false;
+}
+
+/// Returns the width that a row needs to show the whole name of a feed with its count, in cells.
+fn row_cells(app: &App, row: &FeedsRow) -> usize {
+    let FeedsRow::Feed(key, steps) = row else { return 0 };
+    app.engine.feeds.get(key).map_or(0, |feed| {
+        let count = feed.counters.unread.checked_ilog10().map_or(0, |digits| digits as usize + 2);
+        let pace = if feed.record.feed_settings.pace.is_some() { PACE_CELLS } else { 0 };
+        let name = cells(feed.record.shown_title());
+        [name_column(*steps), name, pace, count, 1].iter().sum()
+    })
 }
 
 /// Returns the column where the name of a feed begins. `steps` is the number of tags above the feed in the tag tree. The name of a
@@ -144,7 +161,7 @@ pub fn resort_rows(app: &mut App, now: DateTime<Utc>) {
 /// Returns a sort key for a title. Upper and lower case count as equal, and numbers are compared by value.
 fn title_order(title: &str) -> Vec<(u64, String)> {
     let mut parts: Vec<(u64, String)> = Vec::new();
-    for char in title.to_lowercase().chars() {
+    for char in folded(title).chars() {
         match (char.to_digit(10).map(u64::from), parts.last_mut()) {
             (Some(digit), Some((number, text))) if text.is_empty() => {
                 *number = number.saturating_mul(10).saturating_add(digit);

@@ -14,20 +14,13 @@ use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
-use backissue_core::search::parse;
 
-/// Saves the open search and selects it in the subscriptions pane.
+/// Saves the open search as it is typed, selects it in the subscriptions pane, and asks for its name.
 pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let text = app.ui.search.as_ref().map(|search| search.text.trim().to_owned());
     let Some(text) = text.filter(|text| !text.is_empty()) else {
         return app.ui.say_only(now, "search for something first: {search} opens the search");
     };
-    let name = text.clone();
-    // If the last word is incomplete, the open search also finds entries with longer words that begin with it. A `*` is added so
-    // that the saved search finds the same entries.
-    let typed = app.ui.search.as_ref().map(|search| parse(&search.text, true, app.engine.zone));
-    let unfinished = typed.is_some_and(|typed| typed.is_ok_and(|query| query.unfinished));
-    let text = if unfinished { format!("{text}*") } else { text };
     let known = app.engine.saved_searches.iter().find(|search| search.text == text);
     if let Some(known) = known {
         let said = format!("this search is already saved as '{}'", known.name);
@@ -41,7 +34,7 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             .ui
             .complain_only(now, format!("{SEARCHES_MAX} searches are saved: remove one first"));
     }
-    let list = with_new(&app.engine.saved_searches, [(name, text)]);
+    let list = with_new(&app.engine.saved_searches, [(text.clone(), text)]);
     let id = list.last().map_or(0, |search| search.id);
     if matches!(app.ui.overlay, Some(Overlay::Prompt(_))) {
         app.ui.uncover();
@@ -54,7 +47,11 @@ pub fn save_search(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         effects.extend(load_rows::open_list(app, now));
         app.ui.focus = Pane::Entries;
     }
-    app.ui.say_undoable(now, "saved as a list · {edit} renames it");
+    app.ui.say_undoable(now, "saved as a list");
+    if let Some(saved) = list_query::find_search(app, id) {
+        let name = saved.name.clone();
+        app.ui.open_prompt(Prompt::selected(PromptPurpose::Rename(id), name));
+    }
     effects
 }
 

@@ -12,6 +12,10 @@ pub fn show_marks(app: &mut App, changed: &MarksChanged) {
     let &MarksChanged { mark: MarkChange { ref keys, flag, value }, stays, undone } = changed;
     let wanted: BTreeSet<&EntryKey> = keys.iter().collect();
     let list = &mut app.ui.list;
+    // Rows that were requested before may arrive with the flags of before.
+    if list.waiting {
+        (list.stale, list.is_due) = (true, true);
+    }
     for row in &mut list.rows {
         if let Some(key) = row.key.entry().filter(|key| wanted.contains(key)) {
             row.flags = row.flags.with(flag, value);

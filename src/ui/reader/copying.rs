@@ -21,7 +21,8 @@ pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         let selected = selected_feed::selected_subscription(app, now);
         selected.map(|(_, subscription)| subscription.record.url.clone())
     } else {
-        app.ui.list.selected_row().and_then(|row| row.link.clone())
+        let link = app.ui.list.selected_row().and_then(|row| row.link.as_deref());
+        link.map(|link| app.ui.settings.link(link).into_owned())
     };
     let what = if of_feed { "copied the feed's address" } else { "copied" };
     copy(app, now, what, &link.unwrap_or_default())

@@ -26,8 +26,11 @@ pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
 
 /// Shows laid-out lines that arrived. After a change of width, the same part of the text stays visible. A reopened entry starts at
 /// its last reading position.
-pub fn show_lines(app: &mut App, made: RenderedEntry) {
+pub fn show_lines(app: &mut App, mut made: RenderedEntry) {
     let rows = usize::from(app.ui.viewport.reader_rows);
+    for link in &mut made.rendered.links {
+        link.url = app.ui.settings.link(&link.url).into_owned();
+    }
     let Some(reader) = &mut app.ui.reader else { return };
     let other = reader.entry.key != made.key || !reader.source.is_same_text(made.source);
     if other || reader.width != made.width {

@@ -96,7 +96,8 @@ pub fn give_up_entry(app: &mut App, key: EntryKey) {
 /// Stops waiting for rows of a list that could not be read from the store.
 pub fn give_up_rows(app: &mut App, list: u64) {
     if app.ui.list.number == list {
-        (app.ui.list.waiting, app.ui.list.fresh) = (false, false);
+        let list = &mut app.ui.list;
+        (list.waiting, list.fresh, list.is_due) = (false, false, false);
         app.ui.then = None;
     }
 }
@@ -126,11 +127,14 @@ pub fn read_on(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
 }
 
-/// Opens the next unread entry of the open list. If there is none, continues with the next feed that has unread entries.
+/// Opens the next unread entry of the open list: the selected one, if its text is not open yet. If there is none, continues with the
+/// next feed that has unread entries.
 pub fn open_next_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let list = &app.ui.list;
-    let from =
-        if app.ui.focus == Pane::Feeds { list.selected } else { list.selected.saturating_add(1) };
+    let selected = list.selected_row().and_then(|row| row.key.entry());
+    let open = app.ui.opening.or_else(|| app.ui.reader.as_ref().map(|reader| reader.entry.key));
+    let is_open = selected.is_none() || selected == open;
+    let from = if is_open { list.selected.saturating_add(1) } else { list.selected };
     seek_entry(app, now, Seek { from, down: true, what: sought_kind(app) })
 }
 

@@ -25,7 +25,8 @@ fn open_marked(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
     let marked = &app.ui.marked.entries;
     let rows = app.ui.list.rows.iter();
     let pages: Vec<(EntryKey, String)> = rows
-        .filter_map(|row| Some((row.key.entry()?, row.link.clone()?)))
+        .filter_map(|row| Some((row.key.entry()?, row.link.as_deref()?)))
+        .map(|(key, link)| (key, app.ui.settings.link(link).into_owned()))
         .filter(|(key, _)| marked.contains(key))
         .collect();
     let count = pages.len();
@@ -71,6 +72,7 @@ pub fn open_page(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let (Some(key), Some(link)) = (key, link) else {
         return app.ui.say_only(now, "this entry has no link");
     };
+    let link = app.ui.settings.link(&link).into_owned();
     app.ui.say(now, format!("opening {link}"));
     let mut effects = app.ask(now, Request::Open { link, attached: None });
     if unread && app.ui.settings.mark_read != MarkRead::Never {

@@ -10,12 +10,13 @@ use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
+use crate::ui::state::overlay::Overlay;
 use crate::ui::state::reader::TextSource;
 use crate::ui::state::running::WaitingRun;
 use backissue_core::history::{EntryBody, EntryKey};
 
-/// Opens the input line for an external command that receives the selected entry. The line contains the last typed command, or
-/// else the configured one.
+/// Opens the input line for an external command that receives the selected entry. The line is empty;
+/// Up puts the last command into it, or else the configured one.
 pub fn ask_command(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     ask_command_for(app, now, None)
 }
@@ -30,10 +31,16 @@ pub fn ask_command_for(
     if selected_entry(app).is_none() {
         return app.ui.say_only(now, "select an entry first: {pipe} passes it to a command");
     }
-    let last = app.ui.piped.clone().or_else(|| app.engine.settings.commands.pipe.clone());
-    let prompt = Prompt::filled(PromptPurpose::Pipe, last.unwrap_or_default());
-    app.ui.open_prompt(prompt);
+    app.ui.open_prompt(Prompt::new(PromptPurpose::Pipe));
     Vec::new()
+}
+
+/// Puts the last command into the input line, or else the configured one.
+pub fn take_last(app: &mut App) {
+    let last = app.ui.piped.clone().or_else(|| app.engine.settings.commands.pipe.clone());
+    if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay {
+        *prompt = Prompt::filled(PromptPurpose::Pipe, last.unwrap_or_default());
+    }
 }
 
 /// Returns the entry that the `|` key pipes to a command. Returns `None` if no entry is selected.

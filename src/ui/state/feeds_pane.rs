@@ -23,6 +23,8 @@ pub struct FeedsPane {
     pub stale: bool,
     /// Time when the rows were last sorted.
     pub ordered: Option<DateTime<Utc>>,
+    /// Width that the rows need to show all names, in cells.
+    pub widest: usize,
     /// Folded tags. The feeds and child tags below them are hidden.
     pub folded: BTreeSet<String>,
 }

@@ -42,6 +42,8 @@ pub struct Viewport {
     pub entries: Area,
     /// Area of the text in the reader pane. Empty if the pane is hidden.
     pub reader: Area,
+    /// Area that the entries pane and the reader share, with their borders.
+    pub shared: Area,
     /// Area of the rows in the topmost overlay.
     pub overlay: Area,
     /// Index of the first visible row in the topmost overlay.

@@ -32,11 +32,30 @@ pub const LAYOUTS: [PaneLayout; 7] = [
     PaneLayout::new(200, Arrangement::Wide, (32, 74), (1, 20)),
 ];
 
-/// Height of the entries pane above the reader, in rows, on a screen where it takes less than a third.
-pub const STACKED_ENTRIES_ROWS: u16 = 12;
+/// Share of the entries pane, in percent of the space that it has together with the reader, if the user chose no other.
+pub const LIST_SHARE: u16 = 42;
+/// Smallest and largest share.
+pub const LIST_SHARES: std::ops::RangeInclusive<u16> = 15..=85;
+/// Smallest height of the entries pane and of the reader below it, with their borders, in rows.
+const STACKED_ROWS_MIN: u16 = 7;
 
 /// Width of the subscriptions pane on a screen for which the table has none, in columns.
 const FEEDS_COLUMNS_MIN: u16 = 22;
+
+/// Returns the part of a number of rows or columns that the entries pane has by its share.
+pub fn list_part(whole: u16, share: u16) -> u16 {
+    let share = share.clamp(*LIST_SHARES.start(), *LIST_SHARES.end());
+    let part = (u32::from(whole) * u32::from(share) + 50) / 100;
+    let part = u16::try_from(part).unwrap_or(whole);
+    let most = whole.saturating_sub(STACKED_ROWS_MIN).max(whole / 2);
+    part.max(STACKED_ROWS_MIN).min(most)
+}
+
+/// Returns the share of a part, in percent.
+pub fn share_of(part: u16, whole: u16) -> u16 {
+    let share = (u32::from(part) * 100 + u32::from(whole) / 2) / u32::from(whole.max(1));
+    u16::try_from(share).unwrap_or(LIST_SHARE).clamp(*LIST_SHARES.start(), *LIST_SHARES.end())
+}
 
 impl PaneLayout {
     const fn new(

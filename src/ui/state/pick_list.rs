@@ -11,6 +11,26 @@ use crate::ui::scroll_list::ScrollList;
 /// What the list says of a label that does not exist yet.
 const NEW_LABEL: &str = "new label";
 
+/// Words of other programs for commands, which the palette finds, too.
+const SYNONYMS: [(&str, &str); 16] = [
+    ("bookmark", "read-later"),
+    ("bookmark", "star"),
+    ("colours", "theme"),
+    ("dark", "theme"),
+    ("delete", "unsubscribe"),
+    ("exit", "quit"),
+    ("light", "theme"),
+    ("podcasts", "downloads"),
+    ("preferences", "edit"),
+    ("refresh", "poll"),
+    ("refresh", "poll-all"),
+    ("reload", "poll"),
+    ("rules", "filters"),
+    ("settings", "edit"),
+    ("sync", "accounts"),
+    ("update", "poll"),
+];
+
 /// The state of a list from which the user picks an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PickList {
@@ -108,7 +128,11 @@ pub(in crate::ui) fn rank(items: &[PickItem], typed: &str) -> Vec<usize> {
             // Fuzzy matches in a long description are meaningless, so every typed word must occur literally in the description.
             let by_help = matches!(item.target, PickTarget::Command(_)) && {
                 let help = item.detail.to_lowercase();
-                words.iter().all(|word| help.contains(word))
+                let is_called = |word: &str| {
+                    let mut called = SYNONYMS.iter().filter(|(_, name)| *name == item.name);
+                    word.len() > 2 && called.any(|(synonym, _)| synonym.starts_with(word))
+                };
+                words.iter().all(|word| help.contains(word) || is_called(word))
             };
             Some((by_name.max(by_help.then_some(1))?, place))
         })

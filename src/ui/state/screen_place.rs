@@ -26,6 +26,8 @@ pub struct ScreenPlace {
     pub show: Show,
     /// Layout that the user chose with a key. `None` uses the configured layout.
     pub layout: Option<LayoutChoice>,
+    /// Share of the entries pane that the user chose, in percent.
+    pub list_share: Option<u16>,
     /// Orders that the user chose for lists.
     pub orders: Vec<(PlaceList, RowOrder)>,
     /// `true` if feeds without unread entries are hidden. `None` uses the configured setting.

@@ -11,6 +11,15 @@ use crate::ui::keys::key::Key;
 pub struct TypedAhead {
     pub(in crate::ui) inputs: VecDeque<Typed>,
     pub(in crate::ui) since: Option<DateTime<Utc>>,
+    /// `true` if a key changed the arrangement of the panes, whose sizes are known after the next drawing.
+    pub(in crate::ui) is_unmeasured: bool,
+}
+
+impl TypedAhead {
+    /// Checks whether anything waits.
+    pub fn is_waiting(&self) -> bool {
+        !self.inputs.is_empty()
+    }
 }
 
 /// A key or a pasted text.

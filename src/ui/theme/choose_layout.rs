@@ -7,6 +7,10 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::screen::{SIDE_BY_SIDE_COLUMNS, STACKED_ROWS, THREE_COLUMNS};
 use crate::ui::settings::LayoutChoice;
 use crate::ui::state::layout::Arrangement;
+use crate::ui::state::pane_layout::{LIST_SHARE, LIST_SHARES, share_of};
+
+/// Percent by which a key changes the share of the list.
+const STEP: u16 = 5;
 
 /// All layouts, each with its name, in the order in which a key switches between them.
 const LAYOUTS: [(LayoutChoice, &str); 4] = [
@@ -45,6 +49,48 @@ fn choose(
         app.ui.say(now, format!("layout {name}: {words}"));
     }
     Vec::new()
+}
+
+/// Gives the list more or less of the space that it shares with the text.
+pub fn resize_list(app: &mut App, now: DateTime<Utc>, larger: bool) -> Vec<ScreenEffect> {
+    let (shared, layout) = (app.ui.viewport.shared, app.ui.pane_layout());
+    let usual = match layout.arrangement {
+        Arrangement::Wide => share_of(layout.entries, shared.columns),
+        Arrangement::Stacked => LIST_SHARE,
+        Arrangement::Medium | Arrangement::Narrow => {
+            return app.ui.say_only(now, "the list and the text do not share this screen");
+        }
+    };
+    let share = app.ui.list_share().unwrap_or(usual);
+    let share = if larger { share.saturating_add(STEP) } else { share.saturating_sub(STEP) };
+    let share = share.clamp(*LIST_SHARES.start(), *LIST_SHARES.end());
+    app.ui.list_share = Some(share);
+    app.ui.say_only(now, format!("the list has {share} % beside the text"))
+}
+
+/// Moves the border between the list and the text to a cell of the screen.
+pub fn move_border(app: &mut App, column: u16, row: u16) {
+    let shared = app.ui.viewport.shared;
+    let part = |to: u16, from: u16| to.saturating_sub(from).saturating_add(1);
+    app.ui.list_share = match app.ui.arrangement() {
+        Arrangement::Wide => Some(share_of(part(column, shared.column), shared.columns)),
+        Arrangement::Stacked => Some(share_of(part(row, shared.row), shared.rows)),
+        Arrangement::Medium | Arrangement::Narrow => app.ui.list_share,
+    };
+}
+
+/// Checks whether a cell of the screen is the border between the list and the text.
+pub fn is_border(app: &App, column: u16, row: u16) -> bool {
+    let (list, text) = (app.ui.viewport.entries, app.ui.viewport.reader);
+    let is_shown = list.rows > 0 && text.rows > 0;
+    is_shown
+        && match app.ui.arrangement() {
+            Arrangement::Wide => column == list.column.saturating_add(list.columns),
+            Arrangement::Stacked => {
+                row == list.row.saturating_add(list.rows) && column >= list.column
+            }
+            Arrangement::Medium | Arrangement::Narrow => false,
+        }
 }
 
 /// Describes a layout, and how the panes are actually arranged on this screen.

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::entry_row;
+use super::entry_row::{self, RowColumns};
 use crate::engine::backfill::gap_rows;
 use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::feeds::subscription::Subscription;
@@ -46,6 +46,8 @@ pub(in crate::view) fn draw(
         return inside;
     }
     let shape = app.ui.row_shape();
+    let width = usize::from(inside.width);
+    let columns = RowColumns::new(app, width, usize::from(inside.height), now);
     let mut lines = Vec::new();
     let mut day = None;
     let mut place = list.top;
@@ -56,14 +58,13 @@ pub(in crate::view) fn draw(
             lines.push(Line::styled(words::day(row.listed, now, app.engine.zone), theme::DIM));
             day = Some(this);
         }
-        let width = usize::from(inside.width);
         let drawn = match row.key {
-            RowKey::Entry(key) => entry_row::row_lines(app, row, key.feed, width, now),
+            RowKey::Entry(key) => entry_row::row_lines(app, row, key.feed, columns, now),
             RowKey::Gap(feed, gap) => gap_lines(app, feed, gap, now, width),
         };
         let marked = |line: Line<'static>| match (place == list.selected, focused) {
             (true, true) => line.patch_style(theme::SELECTED),
-            (true, false) => line.patch_style(theme::SELECTED_ELSEWHERE),
+            (true, false) => theme::selected_elsewhere(line),
             (false, _) => line,
         };
         lines.extend(drawn.into_iter().map(marked));

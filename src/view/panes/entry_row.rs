@@ -22,12 +22,6 @@ const MARGIN_CELLS: usize = 2;
 const JOINED_CELLS: usize = 3;
 /// Width of a star, in cells.
 const STAR_CELLS: usize = 2;
-/// Width of a time of day and the gap after it, in cells.
-const TIME_CELLS: usize = 6;
-/// Width of a date with its year and the gap after it, in cells.
-const DATE_CELLS: usize = 12;
-/// Width of a date as in [`DATE_CELLS`] in a narrow list, in which a date of another year has no day.
-const SHORT_DATE_CELLS: usize = 9;
 /// Minimum width of a list in which each date has its day, in cells.
 const LONG_DATES_FROM: usize = 56;
 /// Minimum width of the column with title and star, in cells. If the column would be narrower, the time is left out, because the
@@ -36,14 +30,15 @@ const TITLE_COLUMN_MIN: usize = 32;
 /// Minimum width of a list that has a column with feed names, in cells.
 const NAMES_FROM: usize = 64;
 
-/// Returns the lines of an entry in a list of the given width in cells.
+/// Returns the lines of an entry in a list with these columns.
 pub(super) fn row_lines(
     app: &App,
     row: &Row,
     feed: FeedKey,
-    width: usize,
+    columns: RowColumns,
     now: DateTime<Utc>,
 ) -> Vec<Line<'static>> {
+    let width = columns.width;
     if app.ui.appearance.plain {
         return vec![row_words(app, row, feed, width)];
     }
@@ -54,7 +49,6 @@ pub(super) fn row_lines(
     if app.ui.row_shape().lines > 1 {
         return two_lines(app, row, feed, width, now, (margin, style));
     }
-    let columns = RowColumns::new(app, width);
     let mut spans = vec![margin];
     for column in &app.ui.settings.columns {
         match column {
@@ -169,11 +163,11 @@ fn labels(app: &App, row: &Row) -> String {
 fn titled(app: &App, row: &Row, room: usize, style: Style, labels: &str) -> Vec<Span<'static>> {
     let title = if row.title.is_empty() { "(no title)" } else { &row.title };
     let labels = cells::cut(labels, room / 3);
-    let star = if row.flags.is_starred() { "★" } else { " " };
-    let room = room.saturating_sub(STAR_CELLS).saturating_sub(cells::width(&labels));
+    let star = if row.flags.is_starred() { " ★" } else { "" };
+    let room = room.saturating_sub(cells::width(star)).saturating_sub(cells::width(&labels));
     let mut spans = theme::with_hits(&cells::fit(title, room), style, &app.ui.marks);
     spans.push(Span::styled(labels, theme::KEY));
-    spans.push(Span::styled(format!(" {star}"), theme::STAR));
+    spans.push(Span::styled(star, theme::STAR));
     spans
 }
 
@@ -195,33 +189,50 @@ fn has_long_dates(app: &App, width: usize) -> bool {
 /// feed of the selected entry.
 pub(super) fn has_names(app: &App, width: usize) -> bool {
     let wanted = app.ui.settings.columns.contains(&EntryColumn::Feed);
-    wanted && (app.ui.row_shape().lines > 1 || RowColumns::new(app, width).feed > 0)
+    wanted && (app.ui.row_shape().lines > 1 || width >= NAMES_FROM)
 }
 
-/// The widths of a row's columns in cells, each including the gap beside it. A column with a width of 0 is not shown.
-struct RowColumns {
+/// The widths of the columns of a list in cells, each including the gap beside it. A column with a width of 0 is not shown.
+#[derive(Clone, Copy)]
+pub(super) struct RowColumns {
+    width: usize,
     date: usize,
     title: usize,
     feed: usize,
 }
 
 impl RowColumns {
-    /// Computes the widths of the columns. The title gets the room that the other columns leave. If this is too little, the column
-    /// with the times is left out, provided that the list has day headings.
-    fn new(app: &App, width: usize) -> Self {
+    /// Computes the widths of the columns from what the rows on the screen have in them. The names of feeds get what the titles leave,
+    /// and at least the width that the layout gives them. If too little is left for the titles, the column with the times is left out,
+    /// provided that the list has day headings.
+    pub(super) fn new(app: &App, width: usize, height: usize, now: DateTime<Utc>) -> Self {
+        let list = &app.ui.list;
+        let shown = || (list.top..list.total).take(height).map_while(|place| list.row(place));
+        let longest = |cells: &dyn Fn(&Row) -> usize| shown().map(cells).max().unwrap_or(0);
         let wanted = |column| app.ui.settings.columns.contains(&column);
+        let room = width.saturating_sub(MARGIN_CELLS);
         let named = wanted(EntryColumn::Feed) && !app.ui.is_list_of_one_feed();
-        let cells = if named && width >= NAMES_FROM { app.ui.pane_layout().names } else { 0 };
-        let feed = if cells == 0 { 0 } else { usize::from(cells).saturating_add(1) };
-        let rest = width.saturating_sub(MARGIN_CELLS).saturating_sub(feed);
+        let named = named && width >= NAMES_FROM && app.ui.row_shape().lines == 1;
+        let usual = if named { usize::from(app.ui.pane_layout().names) } else { 0 };
         let has_headings = app.ui.row_shape().has_headings;
-        let date = match (has_headings, has_long_dates(app, width)) {
-            (true, _) => TIME_CELLS,
-            (false, true) => DATE_CELLS,
-            (false, false) => SHORT_DATE_CELLS,
-        };
-        let fits = !has_headings || rest.saturating_sub(date) >= TITLE_COLUMN_MIN;
+        let date = longest(&|row| cells::width(&dated(app, row, width, now)).saturating_add(1));
+        let rest = room.saturating_sub(date).saturating_sub(usual);
+        let fits = !has_headings || rest >= TITLE_COLUMN_MIN;
         let date = if wanted(EntryColumn::Date) && fits { date } else { 0 };
-        Self { date, title: rest.saturating_sub(date), feed }
+        if usual == 0 {
+            return Self { width, date, title: room.saturating_sub(date), feed: 0 };
+        }
+        let name = |row: &Row| {
+            let own = row.key.entry().map_or(0, |key| cells::width(feed_name(app, key.feed)));
+            if row.also.is_empty() { own } else { own.saturating_add(JOINED_CELLS) }
+        };
+        let title = longest(&|row| {
+            let star = if row.flags.is_starred() { STAR_CELLS } else { 0 };
+            cells::width(&row.title).saturating_add(cells::width(&labels(app, row)) + star)
+        });
+        let room = room.saturating_sub(date);
+        let left = room.saturating_sub(title).max(usual);
+        let feed = longest(&name).min(left).saturating_add(1);
+        Self { width, date, title: room.saturating_sub(feed), feed }
     }
 }

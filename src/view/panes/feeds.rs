@@ -20,31 +20,6 @@ use crate::ui::state::layout::Pane;
 use crate::view::overlays::plan;
 use crate::view::{cells, pane, theme};
 
-/// Minimum width of the column with the unread counts, in cells.
-const COUNT_CELLS_MIN: usize = 2;
-
-/// The width that is available for a row of the pane.
-#[derive(Debug, Clone, Copy)]
-struct RowRoom {
-    /// Width of the row, in cells.
-    width: usize,
-    /// Width of the column with the unread counts, in cells.
-    counts: usize,
-}
-
-/// Returns the width of the column with the unread counts. This function adds up the counts of all feeds, so it is called once per
-/// frame instead of once per row.
-fn count_cells(app: &App) -> usize {
-    match app.ui.settings.counts {
-        CountStyle::Number => {
-            let feeds = app.engine.feeds.values().map(|feed| u64::from(feed.counters.unread));
-            let most = feeds.sum::<u64>().max(u64::from(app.engine.starred()));
-            most.to_string().len().max(COUNT_CELLS_MIN)
-        }
-        CountStyle::Dot | CountStyle::None => 1,
-    }
-}
-
 /// Draws the subscriptions pane. Returns the area of its rows.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
@@ -61,7 +36,6 @@ pub(in crate::view) fn draw(
     let inside = pane::bordered(frame, area, title, focused);
     let list = &app.ui.feeds;
     let width = usize::from(inside.width);
-    let room = RowRoom { width, counts: count_cells(app) };
     let rows = (0_usize..).zip(&list.rows).skip(list.top).take(usize::from(inside.height));
     let lines: Vec<Line<'_>> = rows
         .map(|(place, row)| {
@@ -69,11 +43,11 @@ pub(in crate::view) fn draw(
                 let words = feeds_in_words::row_words(app, row, width, now);
                 Line::styled(cells::fit(&words, width), theme::TEXT)
             } else {
-                row_line(app, row, room, now)
+                row_line(app, row, width, now)
             };
             match (place == list.selected, focused) {
                 (true, true) => line.patch_style(theme::SELECTED),
-                (true, false) => line.patch_style(theme::SELECTED_ELSEWHERE),
+                (true, false) => theme::selected_elsewhere(line),
                 (false, _) => line,
             }
         })
@@ -82,7 +56,7 @@ pub(in crate::view) fn draw(
     inside
 }
 
-fn row_line(app: &App, row: &FeedsRow, room: RowRoom, now: DateTime<Utc>) -> Line<'static> {
+fn row_line(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> Line<'static> {
     let unread = feeds_pane::count_unread(app, row);
     let weight = if unread > 0 { theme::UNREAD } else { theme::TEXT };
     let (sign, name, count, style) = match row {
@@ -103,15 +77,15 @@ fn row_line(app: &App, row: &FeedsRow, room: RowRoom, now: DateTime<Utc>) -> Lin
             let indent = " ".repeat(tag_tree::depth(tag).saturating_mul(INDENT_CELLS));
             let name = tag.rsplit('/').next().unwrap_or_default();
             let left = format!(" {indent}{sign} {name}");
-            return counted_line(&left, &count_text(app, unread), room.width, theme::HEADING);
+            return counted_line(&left, &count_text(app, unread), width, theme::HEADING);
         }
         FeedsRow::Feed(key, below) => {
             let Some(feed) = app.engine.feeds.get(key) else { return Line::default() };
             let indent = " ".repeat(feeds_pane::name_column(*below));
-            return feed_line(app, feed, &indent, room, now);
+            return feed_line(app, feed, &indent, width, now);
         }
     };
-    counted_line(&format!(" {sign} {name}"), &count_text(app, count), room.width, style)
+    counted_line(&format!(" {sign} {name}"), &count_text(app, count), width, style)
 }
 
 /// Formats a number of entries as the settings say. Nothing is shown for 0.
@@ -133,7 +107,7 @@ fn feed_line(
     app: &App,
     feed: &Subscription,
     indent: &str,
-    RowRoom { width, counts }: RowRoom,
+    width: usize,
     now: DateTime<Utc>,
 ) -> Line<'static> {
     let unread = feed.counters.unread;
@@ -148,14 +122,14 @@ fn feed_line(
     let pace = plan::pace_sign(feed).trim();
     let pace = if pace.is_empty() { String::new() } else { format!(" {pace}") };
     let count = count_text(app, unread);
-    let pad = " ".repeat(counts.saturating_sub(cells::width(&count)));
-    // The margin, and the spaces on both sides of the count.
-    let fixed = counts.saturating_add(3).saturating_add(cells::width(&pace));
+    let count = if count.is_empty() { count } else { format!(" {count}") };
+    // The margin, and the space after the count.
+    let fixed = cells::width(&count).saturating_add(2).saturating_add(cells::width(&pace));
     Line::from(vec![
         Span::styled(cells::fit(mark, 1), mark_style),
         Span::styled(cells::fit(&left, width.saturating_sub(fixed)), style),
         Span::styled(pace, theme::KEY),
-        Span::styled(format!(" {pad}{count} "), style),
+        Span::styled(format!("{count} "), style),
     ])
 }
 
@@ -168,5 +142,10 @@ fn margin_mark(app: &App, feed: &Subscription, now: DateTime<Utc>) -> (&'static 
         return ("⟳", theme::DIM);
     }
     let mark = trouble::mark(&app.engine, feed, now);
-    (mark, if matches!(mark, "┄" | "…") { theme::GAP } else { theme::TROUBLE })
+    let style = match mark {
+        "┄" | "…" => theme::GAP,
+        "" | " " => theme::TEXT,
+        _ => theme::TROUBLE,
+    };
+    (mark, style)
 }

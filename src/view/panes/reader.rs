@@ -120,7 +120,10 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     let lines = width.saturating_mul(ORIGIN_LINES);
     let room = lines.saturating_sub(cells::width(&rest)).saturating_sub(ORIGIN_SLACK);
     let origin = format!("{} · {rest}", cells::cut(feed, room.max(ORIGIN_SLACK)));
-    let address = one_line(kept.link.as_deref().unwrap_or_default(), width.saturating_mul(4));
+    let address = one_line(
+        &app.ui.settings.link(kept.link.as_deref().unwrap_or_default()),
+        width.saturating_mul(4),
+    );
     let feed = app.engine.feeds.get(&reader.entry.key.feed);
     let language = feed.and_then(|feed| feed.state.stated.language.as_deref());
     let is_leftward =

@@ -7,7 +7,7 @@ use crate::support::binary::Program;
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
 /// All commands, with the arguments and flags that the help of each must name.
-const COMMANDS: [(&str, &[&str]); 38] = [
+const COMMANDS: [(&str, &[&str]); 39] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll", "--account"]),
     ("import", &["FILE"]),
@@ -28,6 +28,7 @@ const COMMANDS: [(&str, &[&str]); 38] = [
     ("downloads", &["--json"]),
     ("filters", &["--json"]),
     ("mark", &["AS", "ENTRY", "--feed", "--tag", "--search", "--all", "--before", "--json"]),
+    ("label", &["LABEL", "ENTRY", "--remove"]),
     ("show", &["ENTRY", "--text", "--html"]),
     ("poll", &["FEED", "--all", "--force", "--no-history", "--quiet", "--tolerant", "--json"]),
     ("watch", &["--follow"]),

@@ -5,7 +5,7 @@
 use backissue_core::other_readers::databases;
 use backissue_core::other_readers::library::Library;
 use backissue_core::other_readers::recognise::read;
-use backissue_core::other_readers::sqlite::{Sqlite, Value};
+use backissue_core::other_readers::sqlite::{SqlValue, Sqlite};
 
 const CACHE: &[u8] = include_bytes!("../fixtures/newsboat-cache.db");
 const FEED: &str = "http://127.0.0.1:PPPPP/feed.xml";
@@ -34,9 +34,9 @@ fn newsboat_cache_says_what_was_read_and_flagged() {
 fn sqlite_columns_are_found_by_name() {
     let database = Sqlite::open(CACHE).unwrap();
     let rows = database.read("rss_item", &["ID", "flags", "nothing", "enqueued"]).unwrap().unwrap();
-    let first = [Value::Integer(1), Value::Null, Value::Null, Value::Null];
+    let first = [SqlValue::Integer(1), SqlValue::Null, SqlValue::Null, SqlValue::Null];
     assert_eq!(rows[0], first, "its columns were added later");
-    assert_eq!(rows[3][..2], [Value::Integer(4), Value::Text("s".into())]);
+    assert_eq!(rows[3][..2], [SqlValue::Integer(4), SqlValue::Text("s".into())]);
     assert_eq!(database.read("no_table", &[]), Ok(None));
     assert!(Sqlite::open(b"SQLite format 3\0").is_err());
 }

@@ -64,7 +64,7 @@ fn a_letter_on_a_link_opens_copies_or_passes_it_on() {
     world.press("fyd");
     assert_eq!(world.copied, ["https://site.example/p3"]);
     world.press("f|a");
-    assert!(shows(&mut world, "Pipe the entry to:"), "{}", world.draw());
+    assert!(shows(&mut world, "Pipe the entry to"), "{}", world.draw());
     world.press("save {link}<enter>");
     assert!(
         world.ran.iter().any(|run| format!("{run:?}").contains("https://site.example/p1")),

@@ -42,7 +42,7 @@ fn tags_lists_and_folded_feeds_are_found() {
     assert!(!world.draw().contains("│   Orchard"), "folded");
     world.press(":jump orchard<enter>");
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
-    assert!(world.draw().contains("│   Orchard"), "unfolded");
+    assert!(world.draw().contains("│▌  Orchard"), "unfolded");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_feed_that_is_hidden_because_it_is_read_is_shown() {
     world.pass(chrono::TimeDelta::seconds(5));
     assert!(!world.draw().contains("│   Orchard"));
     world.press("borch<enter>");
-    assert!(world.draw().contains("│   Orchard"), "{}", world.draw());
+    assert!(world.draw().contains("│▌  Orchard"), "{}", world.draw());
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
 }
 

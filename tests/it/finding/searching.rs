@@ -155,7 +155,7 @@ fn only_an_open_or_changed_search_forces_indexing() {
     assert!(has_hurried(&world), "it is changed");
     world.press("<down><enter><enter><esc>");
     assert!(!has_hurried(&world), "what was found is read");
-    world.press("/<c-s>");
+    world.press("/<c-s><enter>");
     has_hurried(&world);
     world.press("<esc>gj");
     assert!(!has_hurried(&world), "other lists are viewed");
@@ -247,7 +247,8 @@ fn search_is_saved_renamed_removed_and_restored() {
     assert!(world.app.ui.search.is_none());
     let screen = world.draw();
     assert!(screen.contains("⌕ frost              3"), "{screen}");
-    world.press("<enter>");
+    assert!(screen.contains("Name of the search: frost"), "{screen}");
+    world.press("<enter><enter>");
     assert!(world.draw().contains("⌕ frost              2"), "one was read");
     world.restart();
     world.press("jjjjj");

@@ -67,8 +67,8 @@ fn attachments_follow_the_text_and_open_with_a_command() {
 fn entry_is_piped_to_a_typed_remembered_command() {
     let mut world = two_feeds();
     world.app.engine.settings.commands.pipe = Some("wc".into());
-    world.press("<enter>|");
-    assert!(world.draw().contains("Pipe the entry to: wc"));
+    world.press("<enter>|<up>");
+    assert!(world.draw().contains("Pipe the entry to (↑ the last): wc"));
     world.press(" -w<enter>");
     let external = &world.ran[0];
     assert_eq!(
@@ -79,7 +79,9 @@ fn entry_is_piped_to_a_typed_remembered_command() {
     assert_eq!((told.feed.title.as_str(), told.entry.kept.shown_title()), ("Orchard Notes", "Wax"));
     assert_eq!(world.notice(), "the command has finished");
     world.press("|");
-    assert!(world.draw().contains("Pipe the entry to: wc -w"));
+    assert!(!world.draw().contains("wc -w"));
+    world.press("<up>");
+    assert!(world.draw().contains("Pipe the entry to (↑ the last): wc -w"));
     world.press("<c-u>sh 'open<enter>");
     assert_eq!(world.notice(), "a quote in 'sh 'open' is not closed");
     assert_eq!(world.ran.len(), 1);

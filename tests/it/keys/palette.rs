@@ -48,6 +48,22 @@ fn command_descriptions_are_searched_and_names_rank_first() {
     assert_eq!(found(&world)[..2], ["poll", "poll-all"]);
 }
 
+#[test]
+fn words_of_other_programs_find_commands() {
+    for (typed, name) in [
+        ("refresh", "poll"),
+        ("delete", "unsubscribe"),
+        ("settings", "edit"),
+        ("bookmark", "read-later"),
+        ("dark", "theme"),
+    ] {
+        let mut world = world();
+        world.press(&format!("l:{typed}"));
+        let found = found(&world);
+        assert!(found.iter().any(|found| found == name), "{typed}: {found:?}");
+    }
+}
+
 /// A whole name means its command and no other: each of them leads the list where it works, and says where it works elsewhere.
 #[test]
 fn a_whole_name_means_its_command() {

@@ -9,6 +9,7 @@ use backissue::engine::input::Input;
 use backissue::engine::store_work::{Answer, Job};
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key};
+use backissue::ui::keys::key_names::parse_key;
 use backissue::ui::panes::load_rows::{open_list, refresh_list};
 use backissue::ui::update::update;
 use backissue_core::feed::Entry;
@@ -95,6 +96,40 @@ fn keys_typed_ahead_act_on_what_an_earlier_key_opens() {
         assert!(world.app.ui.overlay.is_none(), "the help was opened and closed");
         update(&mut world.app, start() + TimeDelta::seconds(4), key(Code::Char('?')));
         assert!(world.app.ui.overlay.is_some());
+    }
+}
+
+/// What a key asks of the store is done before the next key acts on it.
+#[test]
+fn keys_at_once_do_what_they_do_one_by_one() {
+    let hives = numbered("Hives", "Hive", 30, 1);
+    let notes = rss("Bell Tower", &[("v", "Vespers", 40, "a"), ("w", "Matins", 41, "b")]);
+    let feeds: [(&str, &str, &[&str]); 2] =
+        [("https://tower.example/feed", &notes, &[]), ("https://hives.example/feed", &hives, &[])];
+    let state = |keys: &str, at_once: bool| {
+        let mut world = World::subscribed(120, 36, &feeds);
+        world.press("l");
+        if at_once {
+            let keys = keys.split(' ').map(|key| parse_key(key).unwrap());
+            let asked: Vec<_> = keys
+                .flat_map(|key| update(&mut world.app, start(), ScreenInput::Key(key)))
+                .collect();
+            world.perform(asked);
+        } else {
+            for key in keys.split(' ') {
+                world.tell(ScreenInput::Key(parse_key(key).unwrap()));
+                world.draw();
+            }
+        }
+        for _ in 0..4 {
+            world.draw();
+        }
+        let rows = world.app.ui.list.rows.iter();
+        let rows = rows.map(|row| (row.title.clone(), row.flags, row.ruled.clone()));
+        (rows.collect::<Vec<_>>(), world.app.engine.unread(), world.app.engine.starred())
+    };
+    for keys in ["Space d u n", "Space d d", "Space d s u u", "d s j d u Ctrl-y", "z z n d N n"] {
+        assert_eq!(state(keys, true), state(keys, false), "{keys}");
     }
 }
 

@@ -96,7 +96,7 @@ fn plain_screen_wraps_wide_content() {
 #[test]
 fn nothing_is_drawn_over_the_border_at_any_width() {
     for columns in (40..200).step_by(7) {
-        let mut world = world(columns, 40);
+        let mut world = world(columns, 60);
         for _ in 0..4 {
             let screen = world.draw();
             let panes: Vec<&str> = screen
@@ -106,7 +106,7 @@ fn nothing_is_drawn_over_the_border_at_any_width() {
                 .collect();
             assert!(panes.len() > 20, "{screen}");
             for line in panes {
-                assert!(line.ends_with(['│', '┐', '┘', '┤']), "{line}\n{screen}");
+                assert!(line.ends_with(['│', '┃', '┐', '┘', '┤']), "{line}\n{screen}");
             }
             assert!(screen.contains("And so on."), "{screen}");
             world.press(">");

@@ -1,4 +1,4 @@
-//! `backissue mark`: marks entries read, unread, starred or unstarred.
+//! `backissue mark` marks entries read, unread, starred or unstarred; `backissue label` labels them.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 
 use super::UNDO_HINT;
-use crate::cli::args_changes::{MarkArgs, MarkWord};
+use crate::cli::args_changes::{LabelArgs, MarkArgs, MarkWord};
 use crate::cli::commands::search;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
@@ -18,6 +18,7 @@ use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::store::MarkPlan;
 use backissue_core::InputFlaw;
+use backissue_core::feed::text::counted_words;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 use backissue_core::search::{Matching, RowTest, When};
 
@@ -62,6 +63,17 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &MarkArgs) -> Result<Done
     } else {
         desk.put(&format!("{done}: no entry matches"));
     }
+    Ok(Done::All)
+}
+
+/// Runs `backissue label`.
+pub(in crate::cli) fn label(desk: &CommandContext, args: &LabelArgs) -> Result<Done, Failure> {
+    let keys = find_named(desk, &args.entries, None)?;
+    let (name, set) = (args.name.trim_start_matches('#').to_owned(), !args.remove);
+    let entries = counted_words(keys.len(), "entry", "entries");
+    desk.change(Request::Label { name: name.clone(), keys, set })?;
+    let done = if set { "labelled" } else { "no longer labelled" };
+    desk.put(&format!("{entries} {done} '{name}'{UNDO_HINT}"));
     Ok(Done::All)
 }
 

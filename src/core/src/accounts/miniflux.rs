@@ -190,11 +190,11 @@ struct FeedAnswer {
     #[serde(default)]
     title: String,
     #[serde(default)]
-    category: Option<CategoryAnswer>,
+    category: Option<MinifluxCategory>,
 }
 
 #[derive(Deserialize)]
-struct CategoryAnswer {
+struct MinifluxCategory {
     id: u64,
     #[serde(default)]
     title: String,
@@ -219,14 +219,14 @@ pub fn read_feeds(bytes: &[u8]) -> Result<Vec<RemoteFeed>, AnswerFault> {
 
 /// Reads the numbers and titles of the categories.
 pub fn read_categories(bytes: &[u8]) -> Result<Vec<(u64, String)>, AnswerFault> {
-    let answer: Option<Vec<CategoryAnswer>> = read_any_json(bytes)?;
+    let answer: Option<Vec<MinifluxCategory>> = read_any_json(bytes)?;
     let categories = answer.unwrap_or_default().into_iter().take(SUBSCRIPTIONS_MAX);
     Ok(categories.map(|it| (it.id, it.title)).collect())
 }
 
 /// Reads the number of a category that was made.
 pub fn read_new_category(bytes: &[u8]) -> Result<u64, AnswerFault> {
-    read_any_json(bytes).map(|answer: CategoryAnswer| answer.id)
+    read_any_json(bytes).map(|answer: MinifluxCategory| answer.id)
 }
 
 #[derive(Deserialize)]

@@ -1,6 +1,8 @@
 //! What leaves this machine, in published documents, exported entries and books: links that lead to the web and contain no secret, names
 //! that are no addresses with secrets, and texts that are valid XML.
 
+use std::borrow::Cow;
+
 use url::{ParseError, Url};
 
 use super::address::without_logins;
@@ -30,6 +32,30 @@ const SECRET_NAMES: [&str; 11] =
 const SECRET_ENDS: [&str; 5] = ["key", "auth", "sig", "sess", "sessid"];
 /// Words that end like the name of a secret and are none.
 const HARMLESS: [&str; 3] = ["monkey", "turkey", "hotkey"];
+/// Names of query parameters that tell a site where its visitor came from, and not which page is meant. So do all that begin with `utm_`.
+const TRACKERS: [&str; 21] = [
+    "fbclid",
+    "gclid",
+    "dclid",
+    "gbraid",
+    "wbraid",
+    "msclkid",
+    "yclid",
+    "twclid",
+    "ttclid",
+    "igshid",
+    "igsh",
+    "mc_cid",
+    "mc_eid",
+    "mkt_tok",
+    "_hsenc",
+    "_hsmi",
+    "vero_id",
+    "oly_anon_id",
+    "oly_enc_id",
+    "ck_subscriber_id",
+    "wickedid",
+];
 /// Ends of the names of attributes that link to something.
 const LINKS: [&str; 6] = ["href", "action", "data", "background", "cite", "ping"];
 /// Stands for an address in markup that must not leave this machine.
@@ -79,6 +105,32 @@ fn holds_secret(pair: &str) -> bool {
             || SECRET_PARTS.iter().any(|part| name.contains(part))
             || ["xamz", "xgoog"].iter().any(|start| name.starts_with(start))
             || (ends(&SECRET_ENDS) && !ends(&HARMLESS)))
+}
+
+/// Checks whether a query parameter only tells where a visitor came from.
+pub fn is_tracker(name: &str) -> bool {
+    name.starts_with("utm_") || TRACKERS.contains(&name)
+}
+
+/// Returns a link without the parameters that only tell where a visitor came from. A link with a secret stays as it is, because a
+/// signature may cover all its parameters.
+pub fn without_trackers(link: &str) -> Cow<'_, str> {
+    let (address, fragment) = link.split_once('#').map_or((link, ""), |(it, end)| (it, end));
+    let Some((page, query)) = address.split_once('?') else { return Cow::Borrowed(link) };
+    let tracks = |pair: &&str| is_tracker(pair.split('=').next().unwrap_or_default());
+    let pairs = || query.split('&');
+    if !pairs().any(|pair| tracks(&pair)) || pairs().any(holds_secret) {
+        return Cow::Borrowed(link);
+    }
+    let kept: Vec<&str> = pairs().filter(|pair| !tracks(pair)).collect();
+    let mut clean = page.to_owned();
+    for (mark, part) in [("?", kept.join("&")), ("#", fragment.to_owned())] {
+        if !part.is_empty() {
+            clean.push_str(mark);
+            clean.push_str(&part);
+        }
+    }
+    Cow::Owned(clean)
 }
 
 /// Returns an id as it may leave this machine: an address with a secret is replaced by an id that was made of it.
@@ -214,6 +266,29 @@ pub fn push_escaped(out: &mut String, text: &str, is_attribute: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn trackers_are_cut_from_links_but_not_from_signed_ones() {
+        for (link, clean) in [
+            (
+                "https://a.example/x?utm_source=feed&id=7&fbclid=2#part",
+                "https://a.example/x?id=7#part",
+            ),
+            ("https://a.example/x?utm_medium=rss", "https://a.example/x"),
+            ("https://a.example/x?utm_medium=rss#top", "https://a.example/x#top"),
+            ("https://a.example/x?q=a%26b+c&mc_cid=1", "https://a.example/x?q=a%26b+c"),
+            (
+                "https://a.example/x?utm_source=a&sig=abc",
+                "https://a.example/x?utm_source=a&sig=abc",
+            ),
+            ("https://a.example/x?gclid=1&Expires=99", "https://a.example/x?gclid=1&Expires=99"),
+            ("https://a.example/x?autm_=1", "https://a.example/x?autm_=1"),
+            ("https://a.example/x#?utm_source=a", "https://a.example/x#?utm_source=a"),
+            ("mailto:a@b.example?subject=x", "mailto:a@b.example?subject=x"),
+        ] {
+            assert_eq!(without_trackers(link), clean);
+        }
+    }
 
     #[test]
     fn links_leave_without_logins_and_secrets() {

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::elsewhere::ElsewhereEntry;
 use super::library::Library;
-use super::sqlite::{Sqlite, Value};
+use super::sqlite::{SqlValue, Sqlite};
 use crate::InputFlaw;
 use crate::feed::opml::subscription_list::{OpmlFeed, normal_tags};
 use crate::feed::text::{NAME_MAX, TITLE_MAX, one_line, safe_text};
@@ -22,18 +22,18 @@ pub(super) fn rows<const N: usize>(
     database: &Sqlite<'_>,
     table: &str,
     columns: [&str; N],
-) -> Result<Vec<[Value; N]>, InputFlaw> {
+) -> Result<Vec<[SqlValue; N]>, InputFlaw> {
     let rows = database.read(table, &columns)?.unwrap_or_default();
     Ok(rows.into_iter().filter_map(|row| row.try_into().ok()).collect())
 }
 
 /// Returns a text, also if the database keeps it as a number.
-pub(super) fn text(value: &Value) -> String {
+pub(super) fn text(value: &SqlValue) -> String {
     match value {
-        Value::Integer(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        Value::Text(text) => text.trim().to_owned(),
-        Value::Null => String::new(),
+        SqlValue::Integer(number) => number.to_string(),
+        SqlValue::Real(number) => number.to_string(),
+        SqlValue::Text(text) => text.trim().to_owned(),
+        SqlValue::Null => String::new(),
     }
 }
 
@@ -43,12 +43,12 @@ pub(super) fn some(text: &str) -> Option<String> {
 }
 
 /// Whether a number is 1.
-pub(super) fn is_set(value: &Value) -> bool {
+pub(super) fn is_set(value: &SqlValue) -> bool {
     value.integer() == Some(1)
 }
 
 /// Returns the time of a number of seconds.
-pub(super) fn seconds(value: &Value) -> Option<DateTime<Utc>> {
+pub(super) fn seconds(value: &SqlValue) -> Option<DateTime<Utc>> {
     let seconds = value.integer().filter(|seconds| *seconds != 0)?;
     DateTime::from_timestamp(seconds, 0)
 }

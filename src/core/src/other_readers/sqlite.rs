@@ -80,7 +80,7 @@ fn checksum(sum: (u32, u32), bytes: &[u8], is_little: bool) -> (u32, u32) {
 
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum SqlValue {
     /// Nothing, also for a column that was added after the row was written.
     Null,
     /// A whole number.
@@ -91,7 +91,7 @@ pub enum Value {
     Text(String),
 }
 
-impl Value {
+impl SqlValue {
     /// Returns the text, unless it is empty or no text.
     pub fn text(&self) -> Option<&str> {
         if let Self::Text(text) = self {
@@ -160,9 +160,9 @@ impl<'b> Sqlite<'b> {
         Ok(true)
     }
 
-    /// Reads these columns of all rows of a table. A column that the table does not have is [`Value::Null`]. Returns `None` if there is
+    /// Reads these columns of all rows of a table. A column that the table does not have is [`SqlValue::Null`]. Returns `None` if there is
     /// no such table.
-    pub fn read(&self, table: &str, columns: &[&str]) -> Result<Option<Vec<Vec<Value>>>, Fault> {
+    pub fn read(&self, table: &str, columns: &[&str]) -> Result<Option<Vec<Vec<SqlValue>>>, Fault> {
         let mut found = None;
         for (number, record) in self.rows(SCHEMA_PAGE)? {
             let schema = values(&record, number, None)?;
@@ -184,7 +184,7 @@ impl<'b> Sqlite<'b> {
         for (number, record) in self.rows(root)? {
             let row = values(&record, number, number_at)?;
             let value = |place: &Option<usize>| {
-                place.and_then(|place| row.get(place)).cloned().unwrap_or(Value::Null)
+                place.and_then(|place| row.get(place)).cloned().unwrap_or(SqlValue::Null)
             };
             read.push(places.iter().map(value).collect());
         }
@@ -263,7 +263,7 @@ impl<'b> Sqlite<'b> {
 }
 
 /// Reads the values of a record. The value at `number_at` is the number of the row.
-fn values(record: &[u8], number: i64, number_at: Option<usize>) -> Result<Vec<Value>, Fault> {
+fn values(record: &[u8], number: i64, number_at: Option<usize>) -> Result<Vec<SqlValue>, Fault> {
     let (head, rest) = varint(record).ok_or(DAMAGED)?;
     let head = usize::try_from(head).ok().filter(|head| *head <= record.len()).ok_or(DAMAGED)?;
     let mut types = rest.get(..head.saturating_sub(record.len() - rest.len())).ok_or(DAMAGED)?;
@@ -285,15 +285,15 @@ fn values(record: &[u8], number: i64, number_at: Option<usize>) -> Result<Vec<Va
         body = left;
         values.push(match kind {
             // Without bytes, it is 0.
-            1..=6 | 8 => Value::Integer(signed(bytes)),
-            9 => Value::Integer(1),
-            7 => Value::Real(f64::from_bits(signed(bytes).cast_unsigned())),
-            13.. if kind % 2 == 1 => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
-            _ => Value::Null,
+            1..=6 | 8 => SqlValue::Integer(signed(bytes)),
+            9 => SqlValue::Integer(1),
+            7 => SqlValue::Real(f64::from_bits(signed(bytes).cast_unsigned())),
+            13.. if kind % 2 == 1 => SqlValue::Text(String::from_utf8_lossy(bytes).into_owned()),
+            _ => SqlValue::Null,
         });
     }
     if let Some(value) = number_at.and_then(|at| values.get_mut(at)) {
-        *value = Value::Integer(number);
+        *value = SqlValue::Integer(number);
     }
     Ok(values)
 }

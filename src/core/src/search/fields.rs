@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::condition::{EntryState, NameKind, Position};
+use super::condition::{EntryState, NameKind, NamePosition};
 use super::text_test::TextField;
 
 /// Maximum number of typing errors in an unknown name for which a correct name is suggested.
@@ -141,7 +141,7 @@ fn nearest(typed: &str, names: &[&'static str]) -> Option<&'static str> {
 #[error("character {}: {why}", at.from.saturating_add(1))]
 pub struct QueryFlaw {
     /// The part that is not understood.
-    pub at: Position,
+    pub at: NamePosition,
     /// What is wrong with it.
     pub why: FlawKind,
 }

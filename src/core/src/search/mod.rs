@@ -15,7 +15,7 @@ mod text_test;
 mod words;
 
 pub use condition::{
-    Condition, EntryState, FeedNames, Leaf, NameKind, NamePattern, NameTest, Position, RowTest,
+    Condition, EntryState, FeedNames, Leaf, NameKind, NamePattern, NamePosition, NameTest, RowTest,
     Subject, When,
 };
 pub use fields::{FIELDS, Field, FlawKind, QueryFlaw};

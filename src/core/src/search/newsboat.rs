@@ -26,13 +26,13 @@ pub fn translate_newsboat(expression: &str) -> Result<String, InputFlaw> {
 }
 
 /// A part of a query.
-struct Piece {
+struct QueryPiece {
     text: String,
     /// Whether it is a single part that can be next to others without parentheses.
     single: bool,
 }
 
-impl Piece {
+impl QueryPiece {
     fn enclosed(self) -> String {
         if self.single { self.text } else { format!("({})", self.text) }
     }
@@ -55,7 +55,7 @@ impl<'e> Reader<'e> {
     }
 
     /// Reads comparisons joined by `and` and `or`. In newsboat neither binds closer: the last ones belong together.
-    fn chain(&mut self) -> Result<Piece, InputFlaw> {
+    fn chain(&mut self) -> Result<QueryPiece, InputFlaw> {
         self.depth = self.depth.saturating_add(1);
         if self.depth > DEPTH_MAX {
             return Err(flaw!("it has more than {DEPTH_MAX} parts"));
@@ -64,10 +64,16 @@ impl<'e> Reader<'e> {
         self.skip_blanks();
         let joined = if self.take("and") {
             let second = self.chain()?;
-            Piece { text: format!("{} {}", first.enclosed(), second.enclosed()), single: false }
+            QueryPiece {
+                text: format!("{} {}", first.enclosed(), second.enclosed()),
+                single: false,
+            }
         } else if self.take("or") {
             let second = self.chain()?;
-            Piece { text: format!("{} OR {}", first.enclosed(), second.enclosed()), single: false }
+            QueryPiece {
+                text: format!("{} OR {}", first.enclosed(), second.enclosed()),
+                single: false,
+            }
         } else {
             first
         };
@@ -75,7 +81,7 @@ impl<'e> Reader<'e> {
         Ok(joined)
     }
 
-    fn operand(&mut self) -> Result<Piece, InputFlaw> {
+    fn operand(&mut self) -> Result<QueryPiece, InputFlaw> {
         self.skip_blanks();
         if !self.take("(") {
             return self.comparison();
@@ -85,7 +91,7 @@ impl<'e> Reader<'e> {
         if self.take(")") { Ok(inner) } else { Err("a '(' is not closed".into()) }
     }
 
-    fn comparison(&mut self) -> Result<Piece, InputFlaw> {
+    fn comparison(&mut self) -> Result<QueryPiece, InputFlaw> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
         let end = self.rest.find(|c| !is_name(c)).unwrap_or(self.rest.len());
         let (attribute, rest) = self.rest.split_at(end);
@@ -123,7 +129,7 @@ impl<'e> Reader<'e> {
     }
 }
 
-fn translated(attribute: &str, comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
+fn translated(attribute: &str, comparison: &str, value: &str) -> Result<QueryPiece, InputFlaw> {
     match attribute {
         "title" => text("title", comparison, value),
         "author" => text("author", comparison, value),
@@ -144,14 +150,14 @@ fn translated(attribute: &str, comparison: &str, value: &str) -> Result<Piece, I
 }
 
 /// Puts a minus before a part of a query if `negated`.
-fn piece(negated: bool, part: &str) -> Piece {
+fn piece(negated: bool, part: &str) -> QueryPiece {
     let minus = if negated { "-" } else { "" };
     // Next to each other, parts for feeds or tags are alternatives.
     let single = negated || !(part.starts_with("feed:") || part.starts_with("tag:"));
-    Piece { text: format!("{minus}{part}"), single }
+    QueryPiece { text: format!("{minus}{part}"), single }
 }
 
-fn text(field: &str, comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
+fn text(field: &str, comparison: &str, value: &str) -> Result<QueryPiece, InputFlaw> {
     let expression = match comparison {
         "=~" | "!~" => slashes_escaped(value),
         "=" | "==" | "!=" => format!("(?-i)^{}$", slashes_escaped(&regex::escape(value))),
@@ -168,7 +174,7 @@ fn slashes_escaped(expression: &str) -> String {
     expression.replace("\\/", "/").replace('/', "\\/")
 }
 
-fn tags(comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
+fn tags(comparison: &str, value: &str) -> Result<QueryPiece, InputFlaw> {
     let negated = comparison.starts_with('!');
     match comparison {
         "#" | "!#" => Ok(piece(negated, &format!("tag:\"{value}\""))),
@@ -179,7 +185,7 @@ fn tags(comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
     }
 }
 
-fn unread(comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
+fn unread(comparison: &str, value: &str) -> Result<QueryPiece, InputFlaw> {
     match (comparison, value) {
         ("=" | "==", "yes") | ("!=", "no") => Ok(piece(false, "is:unread")),
         ("=" | "==", "no") | ("!=", "yes") => Ok(piece(false, "is:read")),
@@ -188,7 +194,7 @@ fn unread(comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
 }
 
 /// Newsboat compares whole days: an entry of 3 days and an hour has the age 3.
-fn age(comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
+fn age(comparison: &str, value: &str) -> Result<QueryPiece, InputFlaw> {
     let days =
         |text: &str| text.parse::<u32>().map_err(|_| format!("'{text}' is not a number of days"));
     let next = |days: u32| days.saturating_add(1);
@@ -196,7 +202,7 @@ fn age(comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
     if comparison == "between" {
         let (from, to) = value.split_once(':').unwrap_or((value, value));
         let (from, to) = (days(from)?, days(to)?);
-        return Ok(Piece { text: between(from.min(to), from.max(to)), single: false });
+        return Ok(QueryPiece { text: between(from.min(to), from.max(to)), single: false });
     }
     let days = days(value)?;
     match comparison {
@@ -204,7 +210,7 @@ fn age(comparison: &str, value: &str) -> Result<Piece, InputFlaw> {
         "<=" => Ok(piece(false, &format!("age:<{}d", next(days)))),
         ">=" => Ok(piece(true, &format!("age:<{days}d"))),
         ">" => Ok(piece(true, &format!("age:<{}d", next(days)))),
-        "=" | "==" => Ok(Piece { text: between(days, days), single: false }),
+        "=" | "==" => Ok(QueryPiece { text: between(days, days), single: false }),
         "!=" => Ok(piece(true, &format!("({})", between(days, days)))),
         _ => Err(flaw!("queries here cannot compare ages with '{comparison}'")),
     }

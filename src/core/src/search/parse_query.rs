@@ -5,7 +5,7 @@ use std::ops::Range;
 use chrono_tz::Tz;
 
 use super::condition::{
-    Condition, EntryState, Leaf, NameKind, NamePattern, NameTest, Position, RowTest, When,
+    Condition, EntryState, Leaf, NameKind, NamePattern, NamePosition, NameTest, RowTest, When,
 };
 use super::fields::{Field, FieldKind, FlawKind, QueryFlaw, find_field, find_state};
 use super::text_test::{EntryRegex, Term, TextField, TextTest};
@@ -68,9 +68,9 @@ pub fn parse(text: &str, typing: bool, zone: Tz) -> Result<Query, QueryFlaw> {
     Ok(Query { condition: condition.unwrap_or_default(), unfinished: parser.unfinished })
 }
 
-fn position(text: &str, range: &Range<usize>) -> Position {
+fn position(text: &str, range: &Range<usize>) -> NamePosition {
     let chars = |end: usize| text.get(..end).map_or(0, |before| before.chars().count());
-    Position { from: chars(range.start), to: chars(range.end) }
+    NamePosition { from: chars(range.start), to: chars(range.end) }
 }
 
 /// A flaw and its bytes in the query.

@@ -193,7 +193,7 @@ fn wrong_queries_are_refused_with_place_and_reason() {
         let flaw = read(text, false).expect_err(text);
         let sentence = flaw.to_string();
         assert!(sentence.contains(reason) && !sentence.contains('\n'), "{text}: {sentence}");
-        let Position { from, to } = flaw.at;
+        let NamePosition { from, to } = flaw.at;
         let marked: String = text.chars().take(to).skip(from).collect();
         assert_eq!(marked, part, "{text}: {sentence}");
         assert!(sentence.starts_with(&format!("character {}: ", from + 1)), "{sentence}");

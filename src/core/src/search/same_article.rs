@@ -5,14 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
 use super::folded;
+use crate::feed::outgoing::is_tracker;
 use crate::history::{EntryKey, FeedKey};
 
 /// Maximum difference between the dates of entries with the same title, in seconds: two days.
 const NEAR_SECONDS: u64 = 2 * 86_400;
 /// Minimum length of a title that can show that entries are the same article, in characters. Shorter ones repeat: "Links".
 const TITLE_CHARS_MIN: usize = 12;
-/// Parameters of addresses that tell where a reader came from, and not which page is meant.
-const ORIGIN_PARAMETERS: [&str; 5] = ["fbclid", "gclid", "mc_cid", "mc_eid", "igshid"];
 
 /// Finds the same articles among entries that are given one by one, in the order of a list.
 #[derive(Debug)]
@@ -88,7 +87,7 @@ fn article_address(link: &str) -> Option<String> {
     let path = url.path().trim_end_matches('/');
     let mut kept: Vec<String> = url
         .query_pairs()
-        .filter(|(name, _)| !name.starts_with("utm_") && !ORIGIN_PARAMETERS.contains(&&**name))
+        .filter(|(name, _)| !is_tracker(name))
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     kept.sort();

@@ -7,7 +7,7 @@ use crate::engine::entries::rows::{GapMark, ListQuery, RowKey, RowOrder};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use backissue_core::history::{EntryKey, FeedKey};
-use backissue_core::search::SameArticles;
+use backissue_core::search::{SameArticles, folded};
 
 /// Maximum number of rows of a list in which the same articles are joined: their titles and addresses are read.
 const JOINED_MAX: usize = 20_000;
@@ -35,7 +35,7 @@ impl Store {
                 for &(_, key) in &entries {
                     // An entry whose record is lost comes first, as one without a title.
                     let entry = self.listed_entry(key)?;
-                    titles.insert(key, entry.map_or(String::new(), |it| it.title.to_lowercase()));
+                    titles.insert(key, entry.map_or(String::new(), |it| folded(&it.title)));
                 }
                 entries.sort_by(|(_, a), (_, b)| titles.get(a).cmp(&titles.get(b)));
             }
@@ -48,9 +48,8 @@ impl Store {
             }
             RowOrder::ByFeed => {
                 let records = self.records()?.into_iter();
-                let titles: BTreeMap<FeedKey, String> = records
-                    .map(|(feed, record)| (feed, record.shown_title().to_lowercase()))
-                    .collect();
+                let titles: BTreeMap<FeedKey, String> =
+                    records.map(|(feed, record)| (feed, folded(record.shown_title()))).collect();
                 entries.sort_by(|(_, a), (_, b)| {
                     let title = |key: &EntryKey| titles.get(&key.feed);
                     (title(a), a.feed).cmp(&(title(b), b.feed))

@@ -126,6 +126,21 @@ fn changes_are_undone_one_by_one_by_later_processes() {
 }
 
 #[test]
+fn entries_are_labelled_by_their_numbers() {
+    let (_site, program) = two_feeds();
+    let labelled = |name: &str| {
+        let query = format!("label:{name}");
+        entries(&program, &["--search", &query]).len()
+    };
+    let done = program.run(&["label", "#later", "1.0", "1.1", "2.0"]).with(0).out;
+    assert_eq!(done, "3 entries labelled 'later' · 'backissue undo' reverts it\n");
+    assert_eq!(labelled("later"), 3);
+    program.run(&["label", "later", "2.0", "--remove"]).with(0);
+    assert_eq!(labelled("later"), 2);
+    assert!(program.run(&["label", "later", "9.9"]).refused(2).contains("there is no entry 9.9"));
+}
+
+#[test]
 fn unread_prints_a_total_or_counts_per_feed() {
     let (site, program) = two_feeds();
     assert_eq!(program.run(&["unread"]).with(0).out, "7\n");

@@ -5,7 +5,7 @@ use chrono::{
 };
 
 use super::names::{Meanings, Sense};
-use super::tokens::{self, Token};
+use super::tokens::{self, DateToken};
 
 /// A time of day.
 #[derive(Clone, Copy, Default)]
@@ -61,7 +61,7 @@ pub(super) fn half_of(meanings: Meanings) -> Option<Half> {
 
 /// Checks whether a token after a time is English *am*, *a.m.* or *a* (or *pm*, *p.m.* or *p*). Written with a space, *a. m.* is
 /// Spanish.
-pub(super) fn is_english_half(token: &Token<'_>) -> bool {
+pub(super) fn is_english_half(token: &DateToken<'_>) -> bool {
     let is = |word: &str| ["am", "pm", "a", "p"].iter().any(|half| word.eq_ignore_ascii_case(half));
     token.word().is_some_and(is) && !token.has_space
 }
@@ -114,9 +114,9 @@ impl Clock {
 }
 
 /// Reads the time at the start of the tokens: `9:15`, `09.15.30`, `9h15`, `9時15分`, `9 pm`.
-pub(super) fn read(tokens: &[Token<'_>]) -> Found {
+pub(super) fn read(tokens: &[DateToken<'_>]) -> Found {
     let Some(hour) = short_number(tokens.first()) else { return Found::Nothing };
-    match tokens.get(1).and_then(Token::mark) {
+    match tokens.get(1).and_then(DateToken::mark) {
         Some(':') if is_glued(tokens.get(1)) && is_glued(tokens.get(2)) => {
             read_marked(tokens, hour, ':')
         }
@@ -131,24 +131,25 @@ pub(super) fn read(tokens: &[Token<'_>]) -> Found {
     }
 }
 
-fn short_number(token: Option<&Token<'_>>) -> Option<u32> {
+fn short_number(token: Option<&DateToken<'_>>) -> Option<u32> {
     token?.number().filter(|digits| digits.len() <= 2)?.parse().ok()
 }
 
-fn is_glued(token: Option<&Token<'_>>) -> bool {
+fn is_glued(token: Option<&DateToken<'_>>) -> bool {
     token.is_some_and(|token| !token.is_spaced)
 }
 
-fn has_width(token: Option<&Token<'_>>, width: usize) -> bool {
-    token.and_then(Token::number).is_some_and(|digits| digits.len() == width)
+fn has_width(token: Option<&DateToken<'_>>, width: usize) -> bool {
+    token.and_then(DateToken::number).is_some_and(|digits| digits.len() == width)
 }
 
 /// Reads a time whose hour, minute and second are separated by `mark`, with an optional fraction of a second.
-fn read_marked(tokens: &[Token<'_>], hour: u32, mark: char) -> Found {
+fn read_marked(tokens: &[DateToken<'_>], hour: u32, mark: char) -> Found {
     // Returns the number after the mark at `at`, if it is one of `marks` and no space precedes the mark or the number.
     let part = |at: usize, marks: &[char]| {
-        let is_marked = tokens.get(at).and_then(Token::mark).is_some_and(|c| marks.contains(&c));
-        let digits = tokens.get(at + 1).and_then(Token::number)?;
+        let is_marked =
+            tokens.get(at).and_then(DateToken::mark).is_some_and(|c| marks.contains(&c));
+        let digits = tokens.get(at + 1).and_then(DateToken::number)?;
         (is_marked && is_glued(tokens.get(at)) && is_glued(tokens.get(at + 1))).then_some(digits)
     };
     let short = |digits: &str| digits.parse().ok().filter(|_| digits.len() <= 2);
@@ -170,13 +171,13 @@ fn read_marked(tokens: &[Token<'_>], hour: u32, mark: char) -> Found {
 }
 
 /// Reads a time with unit words after its numbers (`9h15`).
-fn read_with_words(tokens: &[Token<'_>], hour: u32) -> Option<Clock> {
+fn read_with_words(tokens: &[DateToken<'_>], hour: u32) -> Option<Clock> {
     const HOURS: [&str; 13] =
         ["h", "hs", "hrs", "u", "uhr", "ч", "час", "時", "时", "点", "點", "시", "giờ"];
     const MINUTES: [&str; 8] = ["m", "min", "mn", "мин", "分", "분", "phút", "хв"];
     const SECONDS: [&str; 7] = ["s", "sec", "sek", "с", "秒", "초", "giây"];
     let is = |at: usize, words: &[&str]| {
-        let word = tokens.get(at).and_then(Token::word).map(tokens::lower_case);
+        let word = tokens.get(at).and_then(DateToken::word).map(tokens::lower_case);
         word.is_some_and(|word| words.contains(&word.as_str()))
     };
     let next = tokens.get(1)?;
@@ -224,14 +225,14 @@ impl Zone {
 
 /// Finds the zone at the first of these tokens. Returns the zone and the number of tokens that it occupies. `is_next` is true if
 /// the tokens directly follow the time. In this case lower-case names and unknown names also count as zones.
-pub(super) fn find_zone(tokens: &[Token<'_>], is_next: bool) -> Option<(Zone, usize)> {
+pub(super) fn find_zone(tokens: &[DateToken<'_>], is_next: bool) -> Option<(Zone, usize)> {
     if let Some((minutes, count)) = read_offset(tokens) {
         return Some((Zone::Offset(minutes), count));
     }
     let (token, behind) = tokens.split_first()?;
     let word = token.word()?;
     if is_next {
-        let words: Vec<&str> = tokens.iter().map_while(Token::word).take(4).collect();
+        let words: Vec<&str> = tokens.iter().map_while(DateToken::word).take(4).collect();
         if let Some((minutes, count)) = find_phrase(&words) {
             return Some((Zone::Offset(minutes), count));
         }
@@ -258,13 +259,13 @@ pub(super) fn find_zone(tokens: &[Token<'_>], is_next: bool) -> Option<(Zone, us
 
 /// Reads the zone offset `+hh`, `-hhmm` or `+hh:mm`. Returns the minutes east of UTC and the number of tokens that the offset
 /// occupies.
-fn read_offset(tokens: &[Token<'_>]) -> Option<(i32, usize)> {
+fn read_offset(tokens: &[DateToken<'_>]) -> Option<(i32, usize)> {
     let sign = tokens.first()?.mark().filter(|mark| matches!(mark, '+' | '-'))?;
     let glued = |at: usize| tokens.get(at).filter(|token| !token.is_spaced);
     let digits = glued(1)?.number()?;
     let number: i32 = digits.parse().ok().filter(|_| digits.len() <= 4)?;
     let (hours, minutes, count) = match digits.len() {
-        1 | 2 => match (glued(2).and_then(Token::mark), glued(3).and_then(Token::number)) {
+        1 | 2 => match (glued(2).and_then(DateToken::mark), glued(3).and_then(DateToken::number)) {
             (Some(':'), Some(minutes)) if minutes.len() == 2 => (number, minutes.parse().ok()?, 4),
             _ => (number, 0, 2),
         },

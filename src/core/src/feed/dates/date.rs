@@ -7,7 +7,7 @@ use chrono::{DateTime, Datelike as _, NaiveDate, Utc};
 use super::clock::{self, Clock, Found, Half, Zone, to_instant};
 use super::names::{Meaning, Meanings, Sense};
 use super::numeric::{self, Circumstances, Decided, NumericDate};
-use super::tokens::{self, Piece, Token};
+use super::tokens::{self, DatePiece, DateToken};
 use super::usual;
 
 /// Maximum length of a date text, in bytes.
@@ -155,10 +155,10 @@ fn read_epoch(text: &str) -> Option<DateTime<Utc>> {
 
 /// Parts of a date found so far.
 struct Words<'t> {
-    tokens: &'t [Token<'t>],
+    tokens: &'t [DateToken<'t>],
     numeric: Option<NumericDate<'t>>,
     /// Tokens that may name the month.
-    months: Vec<Candidate>,
+    months: Vec<MonthCandidate>,
     day: Option<u32>,
     year: Option<i32>,
     clock: Option<Clock>,
@@ -178,7 +178,8 @@ pub(super) fn read_words(text: &str, order: Option<DateOrder>) -> Option<Reading
     // Timestamps printed by Go programs end with the monotonic clock reading (` m=+0.123`).
     let text = text.split(" m=").next()?;
     let tokens = tokens::split(text)?;
-    let has_clear_month = tokens.iter().filter_map(Token::meanings).any(Meanings::is_clearly_month);
+    let has_clear_month =
+        tokens.iter().filter_map(DateToken::meanings).any(Meanings::is_clearly_month);
     let numeric = numeric::find(&tokens, !has_clear_month);
     let months = if numeric.is_some() { Vec::new() } else { candidates(&tokens) };
     let mut words = Words {
@@ -209,7 +210,7 @@ fn is_thai(text: &str) -> bool {
 }
 
 impl<'t> Words<'t> {
-    fn rest(&self, at: usize) -> &'t [Token<'t>] {
+    fn rest(&self, at: usize) -> &'t [DateToken<'t>] {
         self.tokens.get(at..).unwrap_or_default()
     }
 
@@ -233,12 +234,12 @@ impl<'t> Words<'t> {
             return Some(count);
         }
         match token.piece {
-            Piece::Mark('(') if self.clock.is_none() && self.has_clock_at(at + 1) => Some(1),
-            Piece::Mark('(') => self.read_comment(at),
-            Piece::Mark(mark) => self.read_mark(at, mark),
-            Piece::Number(digits) => self.read_number(at, digits),
-            Piece::Name(word, meanings) => self.read_name(at, word, meanings),
-            Piece::Word(word) => self.read_unknown(at, word),
+            DatePiece::Mark('(') if self.clock.is_none() && self.has_clock_at(at + 1) => Some(1),
+            DatePiece::Mark('(') => self.read_comment(at),
+            DatePiece::Mark(mark) => self.read_mark(at, mark),
+            DatePiece::Number(digits) => self.read_number(at, digits),
+            DatePiece::Name(word, meanings) => self.read_name(at, word, meanings),
+            DatePiece::Word(word) => self.read_unknown(at, word),
         }
     }
 
@@ -365,7 +366,8 @@ impl<'t> Words<'t> {
             "й", "ое", "η", "ος", "ed", "de", "ste",
         ];
         let is_ending = |at: usize| {
-            let word = self.tokens.get(at).filter(|token| !token.is_spaced).and_then(Token::word);
+            let word =
+                self.tokens.get(at).filter(|token| !token.is_spaced).and_then(DateToken::word);
             word.is_some_and(|word| ENDINGS.contains(&tokens::lower_case(word).as_str()))
         };
         let has_hyphen = self.tokens.get(at).is_some_and(|t| !t.is_spaced && t.mark() == Some('-'));
@@ -383,7 +385,7 @@ impl<'t> Words<'t> {
         {
             let token = self.tokens.get(at)?;
             let is_english = clock::is_english_half(token);
-            let has_dot = self.tokens.get(at + 1).and_then(Token::mark) == Some('.');
+            let has_dot = self.tokens.get(at + 1).and_then(DateToken::mark) == Some('.');
             // Some words, such as German `am` and French `du`, have another meaning in dates. They count as a part of the day only
             // with a dot.
             let is_certain =
@@ -417,7 +419,8 @@ impl<'t> Words<'t> {
         if word.eq_ignore_ascii_case("t") && self.clock.is_none() && self.has_clock_at(at + 1) {
             return Some(1);
         }
-        let is_marked = next.and_then(Token::mark).is_some_and(|mark| matches!(mark, ',' | '.'));
+        let is_marked =
+            next.and_then(DateToken::mark).is_some_and(|mark| matches!(mark, ',' | '.'));
         self.has_unknown_word = at == 0 && (is_marked || word.chars().count() <= 4);
         self.has_unknown_word.then_some(1)
     }
@@ -452,7 +455,7 @@ impl<'t> Words<'t> {
             return Some(Decided { date, is_ambiguous: false, shows: None });
         };
         let has_hour_word = self.clock.is_some_and(|clock| clock.has_hour_word);
-        let names = self.tokens.iter().filter_map(Token::meanings).flat_map(Meanings::days);
+        let names = self.tokens.iter().filter_map(DateToken::meanings).flat_map(Meanings::days);
         let days: Vec<u32> = names.filter_map(Meaning::day).collect();
         let seen = Circumstances { days: &days, half: self.half, has_hour_word };
         numeric.decide(&seen, order, |digits| {
@@ -470,7 +473,7 @@ fn is_main_day(meanings: Meanings) -> bool {
 
 /// A token that may name the month.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate {
+pub(super) struct MonthCandidate {
     pub(super) at: usize,
     names: Meanings,
     /// Whether each criterion indicates that this token is the month, the most important criterion first.
@@ -478,15 +481,15 @@ pub(super) struct Candidate {
 }
 
 /// Finds the tokens that may name the month.
-pub(super) fn candidates(tokens: &[Token<'_>]) -> Vec<Candidate> {
+pub(super) fn candidates(tokens: &[DateToken<'_>]) -> Vec<MonthCandidate> {
     let is_day = |at: Option<usize>| {
         let token = at.and_then(|at| tokens.get(at));
-        token.and_then(Token::number).is_some_and(|digits| digits.len() <= 2)
+        token.and_then(DateToken::number).is_some_and(|digits| digits.len() <= 2)
     };
-    let is_day_name = |token: &Token<'_>| token.meanings().is_some_and(is_day_name);
+    let is_day_name = |token: &DateToken<'_>| token.meanings().is_some_and(is_day_name);
     let has_days = tokens.iter().filter(|token| is_day_name(token)).count() > 1;
-    let is_clock = |at: usize| tokens.get(at).and_then(Token::mark) == Some(':');
-    let candidate = |(at, token): (usize, &Token<'_>)| {
+    let is_clock = |at: usize| tokens.get(at).and_then(DateToken::mark) == Some(':');
+    let candidate = |(at, token): (usize, &DateToken<'_>)| {
         let names = token.meanings()?;
         names.months().next()?;
         let is_main = names.months().any(|(_, meaning)| !meaning.is_minor);
@@ -500,7 +503,7 @@ pub(super) fn candidates(tokens: &[Token<'_>]) -> Vec<Candidate> {
         let is_beside_day =
             is_day(at.checked_sub(1)) || (is_day(Some(at + 1)) && !is_clock(at + 2));
         let weight = [names.is_clearly_month(), is_main, !is_filler, is_first, is_beside_day];
-        Some(Candidate { at, names, weight })
+        Some(MonthCandidate { at, names, weight })
     };
     tokens.iter().enumerate().filter_map(candidate).collect()
 }
@@ -511,11 +514,11 @@ fn is_day_name(names: Meanings) -> bool {
 }
 
 /// Chooses the date if several words, or several meanings of one word, can be the month. The language of the weekday name and the
-/// actual weekday of the date decide, then `Candidate::weight`. If these are equal, the first language in the table of names is
+/// actual weekday of the date decide, then `MonthCandidate::weight`. If these are equal, the first language in the table of names is
 /// used.
 pub(super) fn decide(
-    tokens: &[Token<'_>],
-    candidates: &[Candidate],
+    tokens: &[DateToken<'_>],
+    candidates: &[MonthCandidate],
     year: i32,
     day: u32,
 ) -> Option<NaiveDate> {
@@ -529,7 +532,8 @@ pub(super) fn decide(
     let mut best = None;
     for candidate in candidates {
         let others = candidates.iter().filter(|other| other.at != candidate.at);
-        let is_month_only = |other: &Candidate| other.names.iter().all(|m| m.month().is_some());
+        let is_month_only =
+            |other: &MonthCandidate| other.names.iter().all(|m| m.month().is_some());
         if others.into_iter().any(is_month_only) {
             continue;
         }
@@ -549,7 +553,7 @@ pub(super) fn decide(
 }
 
 /// Returns the weekday meanings of all tokens except the one at index `except`.
-fn days_beside(tokens: &[Token<'_>], except: usize) -> Vec<Meaning> {
+fn days_beside(tokens: &[DateToken<'_>], except: usize) -> Vec<Meaning> {
     let names = tokens.iter().enumerate().filter(|(at, _)| *at != except);
     names.filter_map(|(_, token)| token.meanings()).flat_map(Meanings::days).collect()
 }

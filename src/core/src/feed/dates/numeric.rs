@@ -5,7 +5,7 @@ use std::ops::Range;
 use chrono::{Datelike as _, NaiveDate};
 
 use super::clock::Half;
-use super::tokens::Token;
+use super::tokens::DateToken;
 
 /// Order of day and month in dates of three numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) struct Decided {
 }
 
 /// Finds a date of three numbers. A two-digit year is accepted only if `short_years` is true.
-pub(super) fn find<'a>(tokens: &[Token<'a>], short_years: bool) -> Option<NumericDate<'a>> {
+pub(super) fn find<'a>(tokens: &[DateToken<'a>], short_years: bool) -> Option<NumericDate<'a>> {
     let all = 0..tokens.len();
     let full = all.clone().find_map(|at| read_at(tokens, at, false));
     full.or_else(|| all.clone().find_map(|at| read_joined(tokens, at)))
@@ -54,7 +54,7 @@ pub(super) fn find<'a>(tokens: &[Token<'a>], short_years: bool) -> Option<Numeri
 }
 
 /// Reads a date of three numbers that are separated only by spaces. One of them must be a four-digit year.
-fn read_spaced<'a>(tokens: &[Token<'a>], at: usize) -> Option<NumericDate<'a>> {
+fn read_spaced<'a>(tokens: &[DateToken<'a>], at: usize) -> Option<NumericDate<'a>> {
     let [first, second, third] = tokens.get(at..at + 3)? else { return None };
     let (first, second, third) = (first.number()?, second.number()?, third.number()?);
     let is_date =
@@ -71,14 +71,14 @@ fn read_spaced<'a>(tokens: &[Token<'a>], at: usize) -> Option<NumericDate<'a>> {
 }
 
 /// Reads a date written as one number: `yyyymmdd`.
-fn read_joined<'a>(tokens: &[Token<'a>], at: usize) -> Option<NumericDate<'a>> {
+fn read_joined<'a>(tokens: &[DateToken<'a>], at: usize) -> Option<NumericDate<'a>> {
     let digits = tokens.get(at)?.number().filter(|digits| digits.len() == 8)?;
     let (first, rest) = digits.split_at_checked(4)?;
     let (second, third) = rest.split_at_checked(2)?;
     Some(NumericDate { range: at..at + 1, first, second, third, mark: '-' })
 }
 
-fn read_at<'a>(tokens: &[Token<'a>], at: usize, short_year: bool) -> Option<NumericDate<'a>> {
+fn read_at<'a>(tokens: &[DateToken<'a>], at: usize, short_year: bool) -> Option<NumericDate<'a>> {
     let part = tokens.get(at..at + 5)?;
     let [first, mark, second, mark_again, third] = part else { return None };
     let (first_digits, second_digits, third_digits) =
@@ -96,7 +96,7 @@ fn read_at<'a>(tokens: &[Token<'a>], at: usize, short_year: bool) -> Option<Nume
         '.' if is_year_first => matches!(spaces, [false, one, false, two] if one == two),
         // `21. 7. 5.` is either Korean (year first) or Bosnian (day first).
         '.' if short_year && spaces == [false, true, false, true] => {
-            tokens.get(at + 5).and_then(Token::mark) != Some('.')
+            tokens.get(at + 5).and_then(DateToken::mark) != Some('.')
         }
         '.' if !short_year => matches!(spaces, [false, _, false, _]),
         '/' => spaces == [spaces[0]; 4],
@@ -118,21 +118,21 @@ fn read_at<'a>(tokens: &[Token<'a>], at: usize, short_year: bool) -> Option<Nume
     })
 }
 
-fn is_joint(token: Option<&Token<'_>>) -> bool {
-    token.and_then(Token::mark).is_some_and(|c| matches!(c, '-' | '/' | '.' | ':' | '+'))
+fn is_joint(token: Option<&DateToken<'_>>) -> bool {
+    token.and_then(DateToken::mark).is_some_and(|c| matches!(c, '-' | '/' | '.' | ':' | '+'))
 }
 
 /// Checks whether a further number and a mark precede the token at `at` without a space, as in a version number.
-fn goes_on_before(tokens: &[Token<'_>], at: usize) -> bool {
+fn goes_on_before(tokens: &[DateToken<'_>], at: usize) -> bool {
     let back = |count: usize| at.checked_sub(count).and_then(|at| tokens.get(at));
     tokens.get(at).is_some_and(|token| !token.is_spaced)
         && is_joint(back(1))
         && back(2).is_none_or(|token| token.number().is_some())
 }
 
-fn goes_on_after(tokens: &[Token<'_>], at: usize) -> bool {
+fn goes_on_after(tokens: &[DateToken<'_>], at: usize) -> bool {
     let glued = |at: usize| tokens.get(at).filter(|token| !token.is_spaced);
-    is_joint(glued(at)) && glued(at + 1).and_then(Token::number).is_some()
+    is_joint(glued(at)) && glued(at + 1).and_then(DateToken::number).is_some()
 }
 
 impl NumericDate<'_> {

@@ -6,7 +6,7 @@ use super::names::{self, Meanings};
 
 /// A number, name, word or mark in the text of a date.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Piece<'a> {
+pub(super) enum DatePiece<'a> {
     /// A number, written in ASCII digits.
     Number(&'a str),
     /// A name from the table of names (its first word as written) with its meanings.
@@ -18,40 +18,40 @@ pub(super) enum Piece<'a> {
 
 /// A piece of a date text, with the white space around it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token<'a> {
-    pub(super) piece: Piece<'a>,
+pub(super) struct DateToken<'a> {
+    pub(super) piece: DatePiece<'a>,
     pub(super) is_spaced: bool,
     /// Whether white space also separates the words inside this token.
     pub(super) has_space: bool,
 }
 
-impl<'a> Token<'a> {
+impl<'a> DateToken<'a> {
     pub(super) fn number(&self) -> Option<&'a str> {
         match self.piece {
-            Piece::Number(digits) => Some(digits),
-            Piece::Name(..) | Piece::Word(_) | Piece::Mark(_) => None,
+            DatePiece::Number(digits) => Some(digits),
+            DatePiece::Name(..) | DatePiece::Word(_) | DatePiece::Mark(_) => None,
         }
     }
 
     pub(super) fn mark(&self) -> Option<char> {
         match self.piece {
-            Piece::Mark(mark) => Some(mark),
-            Piece::Number(_) | Piece::Name(..) | Piece::Word(_) => None,
+            DatePiece::Mark(mark) => Some(mark),
+            DatePiece::Number(_) | DatePiece::Name(..) | DatePiece::Word(_) => None,
         }
     }
 
     pub(super) fn meanings(&self) -> Option<Meanings> {
         match self.piece {
-            Piece::Name(_, meanings) => Some(meanings),
-            Piece::Number(_) | Piece::Word(_) | Piece::Mark(_) => None,
+            DatePiece::Name(_, meanings) => Some(meanings),
+            DatePiece::Number(_) | DatePiece::Word(_) | DatePiece::Mark(_) => None,
         }
     }
 
     /// Returns the word as written, whether it is in the table of names or not.
     pub(super) fn word(&self) -> Option<&'a str> {
         match self.piece {
-            Piece::Name(word, _) | Piece::Word(word) => Some(word),
-            Piece::Number(_) | Piece::Mark(_) => None,
+            DatePiece::Name(word, _) | DatePiece::Word(word) => Some(word),
+            DatePiece::Number(_) | DatePiece::Mark(_) => None,
         }
     }
 }
@@ -114,9 +114,9 @@ fn is_symbol(c: char) -> bool {
 }
 
 /// Splits a text returned by [`simplify`] into tokens. Returns `None` if there are too many tokens for a date.
-pub(super) fn split(text: &str) -> Option<Vec<Token<'_>>> {
+pub(super) fn split(text: &str) -> Option<Vec<DateToken<'_>>> {
     const TOKENS_MAX: usize = 60;
-    let mut raw: Vec<Token<'_>> = Vec::new();
+    let mut raw: Vec<DateToken<'_>> = Vec::new();
     let (mut rest, mut is_spaced) = (text, false);
     while let Some(first) = rest.chars().next() {
         if first.is_whitespace() {
@@ -131,11 +131,11 @@ pub(super) fn split(text: &str) -> Option<Vec<Token<'_>>> {
         };
         let (text, after) = rest.split_at_checked(length)?;
         let piece = match first {
-            '0'..='9' => Piece::Number(text),
-            _ if is_word_char(first) => Piece::Word(text),
-            _ => Piece::Mark(first),
+            '0'..='9' => DatePiece::Number(text),
+            _ if is_word_char(first) => DatePiece::Word(text),
+            _ => DatePiece::Mark(first),
         };
-        raw.push(Token { piece, is_spaced, has_space: false });
+        raw.push(DateToken { piece, is_spaced, has_space: false });
         (rest, is_spaced) = (after, false);
         if raw.len() > TOKENS_MAX {
             return None;
@@ -159,8 +159,8 @@ fn word_length(text: &str) -> usize {
 }
 
 /// Replaces words that are names in the table with name tokens. If several names begin at a word, the longest one is used.
-fn name_words<'a>(raw: &[Token<'a>]) -> Vec<Token<'a>> {
-    let mut out: Vec<Token<'a>> = Vec::with_capacity(raw.len());
+fn name_words<'a>(raw: &[DateToken<'a>]) -> Vec<DateToken<'a>> {
+    let mut out: Vec<DateToken<'a>> = Vec::with_capacity(raw.len());
     let mut key = String::new();
     let mut at = 0;
     while let Some(token) = raw.get(at) {
@@ -170,15 +170,15 @@ fn name_words<'a>(raw: &[Token<'a>]) -> Vec<Token<'a>> {
         if let Some((count, piece)) = find_name(ahead, after_number, &mut key) {
             let inner = raw.get(at + 1..at + count).unwrap_or_default();
             let has_space = inner.iter().any(|token| token.is_spaced);
-            out.push(Token { piece, is_spaced: token.is_spaced, has_space });
+            out.push(DateToken { piece, is_spaced: token.is_spaced, has_space });
             at += count;
             continue;
         }
         match token.piece {
-            Piece::Word(word) => {
+            DatePiece::Word(word) => {
                 push_word(&mut out, word, token.is_spaced, after_number);
             }
-            Piece::Number(_) | Piece::Name(..) | Piece::Mark(_) => out.push(*token),
+            DatePiece::Number(_) | DatePiece::Name(..) | DatePiece::Mark(_) => out.push(*token),
         }
         at += 1;
     }
@@ -188,27 +188,27 @@ fn name_words<'a>(raw: &[Token<'a>]) -> Vec<Token<'a>> {
 /// Finds the longest name in the table that begins at the first token. Returns the number of tokens in the name and the name
 /// itself.
 fn find_name<'a>(
-    tokens: &[Token<'a>],
+    tokens: &[DateToken<'a>],
     after_number: bool,
     key: &mut String,
-) -> Option<(usize, Piece<'a>)> {
+) -> Option<(usize, DatePiece<'a>)> {
     key.clear();
     let mut found = None;
     let mut first = None;
     for (at, token) in tokens.iter().enumerate().take(2 * names::WORDS_MAX) {
         let word = match token.piece {
-            Piece::Word(word) => word,
+            DatePiece::Word(word) => word,
             // `7月` and `7-р` begin names, but `7 mar` does not.
-            Piece::Number(digits) if at == 0 && is_joined(tokens.get(1)) => digits,
+            DatePiece::Number(digits) if at == 0 && is_joined(tokens.get(1)) => digits,
             // `M7` and Vietnamese `tháng 7` are names, but the `o 7` of `o 7:15` and the `th 7` of `5th 7` are not.
-            Piece::Number(digits)
+            DatePiece::Number(digits)
                 if at > 0 && !after_number && (!token.is_spaced || key.starts_with("th")) =>
             {
                 digits
             }
-            Piece::Mark('.') if at > 0 => continue,
-            Piece::Mark('-') if at == 1 && is_joined(tokens.get(2)) => continue,
-            Piece::Number(_) | Piece::Name(..) | Piece::Mark(_) => break,
+            DatePiece::Mark('.') if at > 0 => continue,
+            DatePiece::Mark('-') if at == 1 && is_joined(tokens.get(2)) => continue,
+            DatePiece::Number(_) | DatePiece::Name(..) | DatePiece::Mark(_) => break,
         };
         if !key.is_empty() {
             key.push(' ');
@@ -217,7 +217,7 @@ fn find_name<'a>(
         let first = *first.get_or_insert(word);
         let (meanings, goes_on) = names::find_start(key);
         if let Some(meanings) = meanings {
-            found = Some((at + 1, Piece::Name(first, meanings)));
+            found = Some((at + 1, DatePiece::Name(first, meanings)));
         }
         if !goes_on {
             break;
@@ -227,8 +227,8 @@ fn find_name<'a>(
 }
 
 /// Checks whether `token` is a word or hyphen that follows the previous token without a space.
-fn is_joined(token: Option<&Token<'_>>) -> bool {
-    let is_joint = |next: &Token<'_>| next.word().is_some() || next.mark() == Some('-');
+fn is_joined(token: Option<&DateToken<'_>>) -> bool {
+    let is_joint = |next: &DateToken<'_>| next.word().is_some() || next.mark() == Some('-');
     token.is_some_and(|next| !next.is_spaced && is_joint(next))
 }
 
@@ -252,17 +252,17 @@ pub(super) fn lower_case(word: &str) -> String {
 
 /// Appends a word that the table of names does not contain exactly: as its parts, as the name that it abbreviates, or else as an
 /// unknown word.
-fn push_word<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after_number: bool) {
+fn push_word<'a>(out: &mut Vec<DateToken<'a>>, word: &'a str, is_spaced: bool, after_number: bool) {
     if word.starts_with(has_no_spaces) {
         return push_parts(out, word, is_spaced, after_number);
     }
     let name = lower_case(word);
     let after_article = name.split_once('\'').and_then(|(_, rest)| names::find(rest));
     let piece = match after_article.or_else(|| names::find_similar(&name)) {
-        Some(meanings) => Piece::Name(word, meanings),
-        None => Piece::Word(word),
+        Some(meanings) => DatePiece::Name(word, meanings),
+        None => DatePiece::Word(word),
     };
-    out.push(Token { piece, is_spaced, has_space: false });
+    out.push(DateToken { piece, is_spaced, has_space: false });
 }
 
 /// Checks whether a character belongs to a script that is written without spaces between words.
@@ -274,7 +274,12 @@ fn has_no_spaces(c: char) -> bool {
 
 /// Splits a word of a script without spaces into names, and appends them. If the word follows a number, its first character can be
 /// a unit such as 年.
-fn push_parts<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, after_number: bool) {
+fn push_parts<'a>(
+    out: &mut Vec<DateToken<'a>>,
+    word: &'a str,
+    is_spaced: bool,
+    after_number: bool,
+) {
     const UNITS: &str = "年月日号號時时点點分秒년월일시분초";
     let (mut rest, mut is_spaced, mut after_number) = (word, is_spaced, after_number);
     // The Tibetan syllable mark can occur inside or after a name and is skipped.
@@ -287,15 +292,15 @@ fn push_parts<'a>(out: &mut Vec<Token<'a>>, word: &'a str, is_spaced: bool, afte
         let (length, piece) = match name {
             Some((end, meanings)) => {
                 let Some(part) = rest.get(..end) else { return };
-                (end, Piece::Name(part, meanings))
+                (end, DatePiece::Name(part, meanings))
             }
             None if UNITS.contains(first) => {
                 let Some(part) = rest.get(..first.len_utf8()) else { return };
-                (first.len_utf8(), Piece::Word(part))
+                (first.len_utf8(), DatePiece::Word(part))
             }
-            None => (rest.len(), Piece::Word(rest)),
+            None => (rest.len(), DatePiece::Word(rest)),
         };
-        out.push(Token { piece, is_spaced, has_space: false });
+        out.push(DateToken { piece, is_spaced, has_space: false });
         rest = rest.get(length..).unwrap_or_default();
         (is_spaced, after_number) = (false, false);
     }

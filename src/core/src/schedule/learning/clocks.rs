@@ -233,7 +233,7 @@ impl Histogram {
 }
 
 /// The density that each clock, built from the other weeks, predicts for the publications in one bin of a week.
-struct Evidence {
+struct ClockEvidence {
     weight: f64,
     densities: Shares,
 }
@@ -245,14 +245,14 @@ fn evidence(
     near: usize,
     sum: f64,
     all: impl Fn(usize) -> SeenByClocks,
-) -> Vec<Evidence> {
+) -> Vec<ClockEvidence> {
     let mut evidence = Vec::new();
     for week in weeks.iter().filter(|week| !week.bins.is_empty()) {
         let mut own = WeekBins::flat(0.0);
         week.bins.iter().for_each(|&(bin, count)| own.add(bin, count));
         let own = Histogram::new(own, near);
         let others = sum - week.weight * own.sum;
-        evidence.extend(week.bins.iter().map(|&(bin, count)| Evidence {
+        evidence.extend(week.bins.iter().map(|&(bin, count)| ClockEvidence {
             weight: count * week.weight,
             densities: without(all(bin), own.at(bin), week.weight, others),
         }));
@@ -275,7 +275,7 @@ fn without(all: SeenByClocks, week: SeenByClocks, weight: f64, others: f64) -> S
 }
 
 fn learned_shares(
-    evidence: &[Evidence],
+    evidence: &[ClockEvidence],
     precision: Precision,
     (prior_weight, rounds): (f64, usize),
 ) -> (Shares, f64) {
