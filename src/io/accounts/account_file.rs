@@ -78,13 +78,14 @@ impl Account {
     }
 
     /// Returns the password. The error is a sentence without a secret.
-    pub fn password(&self) -> Result<String, String> {
+    pub fn password(&self) -> Result<String, InputFlaw> {
         let Some(command) = &self.password_command else {
-            return self.password.clone().ok_or_else(|| {
-                format!("the account '{}' has no password: add it again", self.name)
-            });
+            return self
+                .password
+                .clone()
+                .ok_or_else(|| flaw!("the account '{}' has no password: add it again", self.name));
         };
-        let cannot = |why: &str| format!("the password command of account '{}' {why}", self.name);
+        let cannot = |why: &str| flaw!("the password command of account '{}' {why}", self.name);
         let words = shell_words::split(command).map_err(|_| cannot("has unbalanced quotes"))?;
         let Some((program, arguments)) = words.split_first() else {
             return Err(cannot("is empty"));

@@ -9,7 +9,7 @@ use super::record::{Frontier, HistoryRecord, WalkRun};
 pub enum GoOn {
     /// The archive walk continues; [`super::ArchiveWalk::next`] returns the next archive.
     Walking,
-    /// The next page of the paged feed must be requested with [`super::walk::paging`].
+    /// The next page of the paged feed must be requested with [`super::walk::adapted_walk`].
     Page,
     /// Nothing can be requested at this gap.
     Nothing,
