@@ -149,18 +149,20 @@ fn more_often_takes_effect_and_survives_a_restart() {
 #[test]
 fn search_is_typed_saved_and_opened() {
     let mut session = Session::start(&["demo"], 120, 36);
-    session.until("an entry in the list", |screen| words(screen, 2, 33..68) > 3);
+    session.until("an entry in the list", |screen| words(screen, 2, 42..100) > 3);
     session.until_quiet();
-    session.press("/what a sleep");
-    session.until_it_says("Search: what a sleep");
+    session.press("/what a sleeper");
+    session.until_it_says("Search: what a sleeper");
     session.until("the only entry that fits", |screen| {
-        screen.contents().contains("What a sleeper") && words(screen, 2, 33..68) == 0
+        screen.contents().contains("What a sleeper") && words(screen, 2, 42..100) == 0
     });
     session.press("\x13");
-    session.until_it_says("⌕ what a sleep");
-    session.until("the entry in its list", |screen| words(screen, 2, 33..68) > 1);
+    session.until_it_says("⌕ what a sleeper");
+    session.until_it_says("Name of the search: what a sleeper");
     session.press("\r");
-    session.until("its text", |screen| words(screen, 16, 30..110) > 3);
+    session.until("the entry in its list", |screen| words(screen, 2, 42..100) > 1);
+    session.press("\r");
+    session.until("its text", |screen| (16..30).any(|row| words(screen, row, 42..110) > 6));
     session.press("\x06titel:x");
     session.until_it_says("did you mean 'title:'?");
     session.press("\x1b");

@@ -174,13 +174,13 @@ fn title_mouse_and_clipboard_are_the_terminals() {
     assert!(session.has_written(" unread\x07"));
     assert_eq!(
         session.screen.screen().mouse_protocol_mode(),
-        vt100::MouseProtocolMode::PressRelease
+        vt100::MouseProtocolMode::ButtonMotion
     );
     // Clicking twice on the third row of entries opens that entry.
-    session.press("\x1b[<0;40;3M\x1b[<0;40;3m");
+    session.press("\x1b[<0;60;3M\x1b[<0;60;3m");
     session.until_quiet();
-    session.press("\x1b[<0;40;3M\x1b[<0;40;3m");
-    session.until("its text", |screen| words(screen, 16, 30..110) > 3);
+    session.press("\x1b[<0;60;3M\x1b[<0;60;3m");
+    session.until("its text", |screen| words(screen, 20, 42..110) > 3);
     session.press("y");
     session.until_it_says("copied: http://127.0.0.1:");
     assert!(
