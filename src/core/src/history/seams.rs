@@ -167,6 +167,8 @@ impl HistoryRecord {
             parted.unread = None;
             parted.stale.push(edge.clone());
         }
+        let has_gap = |key: &String| self.gaps.contains_key(&GapKey::archive(key));
+        parted.unread = parted.unread.take().filter(has_gap);
         let others = parted.stale.iter().filter(|edge| edge.key != key).count();
         if others > 0 || parted.unread.is_some() || parted.is_lost {
             parted.stale.retain(|edge| edge.key != key || !(is_final || holds));
@@ -215,10 +217,14 @@ impl HistoryRecord {
         if let Some(parted) = proof.parted.as_mut().filter(|parted| parted.attempts.is_due(now)) {
             // If no document links to the missing archive any more, it has no gap, and the newest one is read instead.
             let has_gap = |key: &String| self.gaps.contains_key(&GapKey::archive(key));
-            parted.unread = parted.unread.take().filter(has_gap);
+            let is_missing = parted.unread.as_ref().is_some_and(has_gap);
             let known = self.head.as_ref().filter(|head| self.settled.as_ref() == Some(&head.key));
-            if parted.stale.is_empty() && parted.unread.is_none() {
+            if parted.stale.is_empty() && !is_missing {
                 parted.stale.extend(known.cloned());
+            }
+            // If nothing is requested, nothing is written, so the record stays as it is stored.
+            if !is_missing && !parted.stale.is_empty() {
+                parted.unread = None;
             }
             again.extend_from_slice(&parted.stale);
         }

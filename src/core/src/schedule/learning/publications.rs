@@ -278,8 +278,8 @@ pub(super) struct StampTimes {
 }
 
 impl StampTimes {
-    /// Counts the time of day of a date, which is given in local seconds since 1970. With a UTC offset other than zero, in seconds, only
-    /// midnight and noon stand for a day; any other time was written on purpose.
+    /// Counts the time of day of a date. `at` is in local seconds since 1970 and `offset` is the UTC offset in seconds. If the offset is
+    /// not zero, only midnight and noon can mean a date without a time; the publisher wrote any other time deliberately.
     pub(super) fn note_date(&mut self, at: i64, offset: i64) {
         if self.dates >= DATES_MAX {
             self.dates /= 2;
