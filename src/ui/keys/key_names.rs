@@ -68,8 +68,8 @@ pub fn parse_key(written: &str) -> Result<Key, InputFlaw> {
     let (modifier, rest) = written.split_once('-').ok_or_else(unknown)?;
     match modifier.to_ascii_lowercase().as_str() {
         "ctrl" | "c" => {
-            let named = || named(rest).map(|key| Key { ctrl: true, ..key });
-            single(rest).map(Key::ctrl).or_else(named).ok_or_else(unknown)
+            let named = named(rest).map(|key| Key { ctrl: true, ..key });
+            named.or_else(|| single(rest).map(Key::ctrl)).ok_or_else(unknown)
         }
         "alt" | "a" | "m" => {
             single(rest).map(|char| Key::code(Code::Alt(char))).ok_or_else(unknown)
@@ -143,10 +143,12 @@ mod tests {
             ("Ctrl-I Ctrl-m Ctrl-[", "Tab Enter Esc"),
             ("Ctrl-Home", "Ctrl-Home"),
             ("down", "↓"),
+            ("Ctrl-↓ C-up", "Ctrl-↓ Ctrl-↑"),
             ("ü", "ü"),
         ] {
             assert_eq!(sequence(written).map(|keys| shown(&keys)).as_deref(), Ok(expected));
         }
+        assert_eq!(parse_key("Ctrl-↓"), Ok(Key { code: Code::Down, ctrl: true }));
     }
 
     #[test]

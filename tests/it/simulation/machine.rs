@@ -211,7 +211,12 @@ impl Machine {
         self.told = self.real;
         let now = self.now();
         if self.has_screen {
-            return update(&mut self.app, now, input);
+            // Keys that waited for this input act now.
+            let waits = self.app.ui.typed.is_waiting();
+            let before = waits.then(|| (self.polled(), self.gone()));
+            let effects = update(&mut self.app, now, input);
+            before.into_iter().for_each(|before| self.note_intent(before));
+            return effects;
         }
         let ScreenInput::Engine(input) = input else { return Vec::new() };
         let output = engine_update(&mut self.app.engine, now, input);

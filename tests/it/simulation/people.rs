@@ -78,8 +78,13 @@ impl Machine {
     /// Sends a person's input and records its intent: polls that start with it are wanted, and a feed that it resumes may be
     /// polled again.
     fn by_hand(&mut self, input: ScreenInput) {
-        let (before, gone) = (self.polled(), self.gone());
+        let before = (self.polled(), self.gone());
         self.tell(input);
+        self.note_intent(before);
+    }
+
+    /// Records that the polls which started since, and the feeds that are polled again, are what a person wants.
+    pub fn note_intent(&mut self, (before, gone): (BTreeSet<FeedKey>, BTreeSet<FeedKey>)) {
         for feed in self.polled().difference(&before) {
             self.checks.wanted(*feed);
         }
@@ -126,7 +131,9 @@ impl Machine {
         let now = self.now();
         let mut viewport = self.app.ui.viewport;
         terminal.draw(|frame| viewport = view::draw(frame, &self.app, now)).unwrap();
+        let before = (self.polled(), self.gone());
         let effects = measured(&mut self.app, now, viewport);
+        self.note_intent(before);
         self.perform_all(effects);
     }
 
