@@ -38,11 +38,11 @@ pub(in crate::cli) fn run_demo(options: &Options) -> Result<Ending, Failure> {
         };
         session::dress_screen(options, &mut runtime);
         session::stop_on_signals(&runtime);
-        // The feeds are not added as one import, because undo would then remove the whole demo.
         for offer in server.site.subscriptions() {
             let (address, tags) = (offer.url, offer.tags);
             let wanted = Subscribe { address, tags, unasked: true, ..Subscribe::default() };
-            runtime.ask(Request::Subscribe(Box::new(wanted)));
+            // They are none of the user's changes, so an undo does not remove them.
+            runtime.ask(Request::Arrived(Box::new(Request::Subscribe(Box::new(wanted)))));
         }
         runtime.program.ui.tour = Some(Tour::default());
         show_screen(runtime, None, options.verbose).await.map(|left| left.ending)

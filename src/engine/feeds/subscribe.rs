@@ -316,8 +316,7 @@ pub fn subscribe(
         added.record.former.push(FormerAddress { url, until: now, public, by_user: false });
     }
     engine.tell(Event::FeedsChanged);
-    // A subscription that is added without a request is part of a larger change, and that change has its own undo step.
-    let step = (!wanted.unasked).then(|| engine.undo.push(Step::Resubscribed(feed))).flatten();
+    let step = engine.undo.push(Step::Resubscribed(feed));
     let mut effects = vec![change::write(engine, Change::Subscribed(vec![feed], Vec::new()), step)];
     effects.extend(rate_limits::save_wait(engine, feed));
     (Added { feed, known: false, moved: None }, effects)

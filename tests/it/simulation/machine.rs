@@ -215,7 +215,9 @@ impl Machine {
             let waits = self.app.ui.typed.is_waiting();
             let before = waits.then(|| (self.polled(), self.gone()));
             let effects = update(&mut self.app, now, input);
-            before.into_iter().for_each(|before| self.note_intent(before));
+            if let Some(before) = before {
+                self.note_intent(before);
+            }
             return effects;
         }
         let ScreenInput::Engine(input) = input else { return Vec::new() };

@@ -169,7 +169,8 @@ impl World {
     /// Subscribes to addresses directly, without asking which feed is meant; this cannot be undone.
     pub fn subscribe_to_all(&mut self, wanted: Vec<Subscribe>) {
         for wanted in wanted {
-            self.tell(Request::Subscribe(Box::new(Subscribe { unasked: true, ..wanted })));
+            let wanted = Request::Subscribe(Box::new(Subscribe { unasked: true, ..wanted }));
+            self.tell(Request::Arrived(Box::new(wanted)));
         }
     }
 

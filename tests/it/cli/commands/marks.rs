@@ -110,7 +110,7 @@ fn invalid_mark_is_refused_before_any_change() {
 
 #[test]
 fn changes_are_undone_one_by_one_by_later_processes() {
-    let (_site, program) = two_feeds();
+    let (site, program) = two_feeds();
     mark(&program, &["read", "--feed", "orchard"], 4);
     mark(&program, &["starred", "2.0"], 1);
     assert_eq!(program.run(&["undo"]).with(0).out, "undone: 1 starred\n");
@@ -121,6 +121,13 @@ fn changes_are_undone_one_by_one_by_later_processes() {
         let undone = program.run(&["undo", "--yes"]).with(0).out;
         assert_eq!(undone, format!("unsubscribed from '{title}'\n"));
     }
+    let (first, second) = (site.at("/gone"), site.at("/orchard"));
+    program.run(&["add", "--no-poll", &first]).with(0);
+    program.run(&["add", "--no-poll", &second]).with(0);
+    program.run(&["undo", "--yes"]).with(0);
+    let listed = program.run(&["feeds"]).with(0).out;
+    assert!(listed.contains("/gone") && !listed.contains("/orchard"), "{listed}");
+    program.run(&["undo", "--yes"]).with(0);
     let nothing = program.run(&["undo"]).with(0);
     assert_eq!((nothing.out.as_str(), nothing.err.as_str()), ("", "nothing to undo\n"));
 }
