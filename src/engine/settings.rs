@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::downloads::settings::DownloadSettings;
 use super::entries::quiet_hours::QuietHours;
@@ -29,6 +30,40 @@ pub struct Settings {
     pub sync: SyncSettings,
     /// Settings of downloads.
     pub downloads: DownloadSettings,
+    /// Which entries of several feeds are read together, `[ui] join`.
+    pub join: Join,
+}
+
+/// Which entries of several feeds count as one article: they are one row of a list, and are marked read together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Join {
+    /// None.
+    Never,
+    /// Those with the same link.
+    #[default]
+    Link,
+    /// Those with the same link; in a list also those with the same title, if their feeds share a tag.
+    Title,
+}
+
+impl<'de> Deserialize<'de> for Join {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Switch(bool),
+            Word(String),
+        }
+        match Written::deserialize(deserializer)? {
+            Written::Switch(false) => Ok(Self::Never),
+            Written::Switch(true) => Ok(Self::Title),
+            Written::Word(word) if word == "link" => Ok(Self::Link),
+            Written::Word(word) if word == "title" => Ok(Self::Title),
+            Written::Word(word) => {
+                Err(Error::custom(format!("'{word}' is not \"link\", \"title\" or false")))
+            }
+        }
+    }
 }
 
 /// Message that no feed is polled automatically, because `[poll] automatic` is `false`.
@@ -310,6 +345,7 @@ impl Default for Settings {
             notify: NotifySettings::default(),
             sync: SyncSettings::default(),
             downloads: DownloadSettings::default(),
+            join: Join::default(),
         }
     }
 }

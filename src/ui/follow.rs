@@ -27,7 +27,7 @@ use crate::engine::request::{Request, ScreenRequest};
 use crate::engine::state::Engine;
 use crate::engine::store_results;
 use crate::engine::update::{Output, update};
-use backissue_core::history::{EntryKey, FeedKey, Flag};
+use backissue_core::history::{EntryKey, FeedKey, Flag, Flags};
 
 impl App {
     /// Creates a screen for an engine.
@@ -65,7 +65,8 @@ impl App {
         }
     }
 
-    /// Marks entries that are the same article and have no row together with the one that has.
+    /// Marks entries of other feeds that are the same article together with the one that has a row. Nothing else becomes unread than
+    /// what was read, so that old entries of a history stay as they are.
     fn with_the_same_articles(&self, mut request: Request) -> Request {
         if let Request::Mark(mark) = &mut request
             && mark.flag == Flag::Read
@@ -73,7 +74,12 @@ impl App {
             let rows = self.ui.list.rows.iter().filter(|row| !row.also.is_empty());
             let rows =
                 rows.filter(|row| row.key.entry().is_some_and(|key| mark.keys.contains(&key)));
-            let also: Vec<EntryKey> = rows.flat_map(|row| row.also.iter().copied()).collect();
+            let also = rows.flat_map(|row| row.also.iter());
+            let changes = |flags: &Flags| {
+                if mark.value { flags.is_unread() } else { flags.was_opened() }
+            };
+            let also = also.filter(|(_, flags)| changes(flags)).map(|(key, _)| *key);
+            let also: Vec<EntryKey> = also.collect();
             mark.keys.extend(also);
         }
         request

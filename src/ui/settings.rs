@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::keys::key_bindings::{KeyPreset, Keymap};
 use crate::engine::entries::rows::RowOrder;
+use crate::engine::settings::Join;
 use backissue_core::feed::outgoing::without_trackers;
 use backissue_core::{InputFlaw, flaw};
 
@@ -49,8 +50,8 @@ pub struct ScreenSettings {
     pub feeds: ShownFeeds,
     /// How the subscriptions pane shows the numbers of unread entries.
     pub counts: CountStyle,
-    /// `true` to show entries of several feeds that are the same article as one row.
-    pub join: bool,
+    /// Which entries of several feeds are one article; the engine has it, too, because commands mark entries.
+    pub join: Join,
     /// `true` if the bottom line shows the most important keys of the current context.
     pub hints: bool,
     /// `true` to restore the last list and entry when the program starts.
@@ -233,7 +234,7 @@ impl Default for ScreenSettings {
             mark_read: MarkRead::default(),
             feeds: ShownFeeds::default(),
             counts: CountStyle::default(),
-            join: false,
+            join: Join::default(),
             hints: true,
             restore: true,
             key_preset: KeyPreset::Default,

@@ -68,20 +68,20 @@ fn waits(app: &mut App, now: DateTime<Utc>) -> bool {
 /// Checks whether something is on its way that a command is meant for.
 fn is_lacking(app: &App, command: Option<Command>) -> bool {
     let (ui, engine) = (&app.ui, &app.engine);
-    // Which step is the last one is known when the change before is written.
+    // Which step is the last one, and what a list holds, is known when the change before is written.
     let undoes = matches!(command, Some(Command::Undo | Command::Redo));
-    let lacks_step = undoes && engine.undo.under_way > 0;
+    let lacks_step = engine.undo.under_way > 0;
     let list = &ui.list;
     let lacks_row = list.fresh || (list.total > 0 && list.selected_row().is_none());
     let is_loading = list.waiting && (lacks_row || list.is_due);
-    let lacks_rows = is_loading || engine.filters.is_any_pending();
+    let lacks_rows = is_loading || lacks_step || engine.filters.is_any_pending();
     // In the feed list one moves on without waiting for the entries of each feed.
     let needs_rows = ui.focus != Pane::Feeds || !command.is_some_and(moves_in_feeds);
     let lacks_text = ui.shown_reader().is_some_and(|reader| reader.rendered.is_none());
     ui.opening.is_some()
         || ui.then.is_some()
         || ui.typed.is_unmeasured
-        || lacks_step
+        || (undoes && lacks_step)
         || (needs_rows && lacks_rows)
         || (ui.focus == Pane::Reader && lacks_text)
 }

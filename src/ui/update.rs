@@ -32,7 +32,12 @@ pub fn update(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
 fn take_all(app: &mut App, now: DateTime<Utc>, first: Option<ScreenInput>) -> Vec<ScreenEffect> {
     let (mut effects, mut next) = (Vec::new(), first);
     while let Some(input) = next {
-        let arranged = |app: &App| (app.ui.zoomed, app.ui.layout, app.ui.list_share);
+        // How many rows a pane has is known when it was drawn as it is now.
+        let arranged = |app: &App| {
+            let ui = &app.ui;
+            let is_open = ui.shown_reader().is_some();
+            (ui.zoomed, ui.layout, ui.list_share, ui.size, ui.focus, is_open)
+        };
         let before = arranged(app);
         effects.extend(update_once(app, now, input));
         app.ui.typed.is_unmeasured |= before != arranged(app);

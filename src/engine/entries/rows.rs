@@ -26,8 +26,17 @@ pub struct ListQuery {
     pub gaps: Vec<GapMark>,
     /// Order of the rows.
     pub order: RowOrder,
-    /// Tags of the feeds, if the entries that are the same article are shown as one row; `None` shows each entry.
-    pub join: Option<BTreeMap<FeedKey, Vec<String>>>,
+    /// Which entries are the same article, and shown as one row; `None` shows each entry.
+    pub join: Option<JoinBy>,
+}
+
+/// How entries of several feeds are found to be the same article.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JoinBy {
+    /// By their links.
+    Link,
+    /// By their links, or by their titles if their feeds share one of these tags.
+    Title(BTreeMap<FeedKey, Vec<String>>),
 }
 
 /// Order of the rows of a list.
@@ -158,8 +167,8 @@ pub struct Row {
     pub author: Option<String>,
     /// Numbers of the user's filters that match the entry.
     pub ruled: Vec<u32>,
-    /// Entries of other feeds that are the same article and have no row.
-    pub also: Vec<EntryKey>,
+    /// Entries of other feeds that are the same article: those without a row of their own, and unread ones outside the list.
+    pub also: Vec<(EntryKey, Flags)>,
 }
 
 /// A request for rows of a list.

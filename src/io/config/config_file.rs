@@ -202,6 +202,7 @@ impl ConfigDocument {
         if !screen.columns.contains(&EntryColumn::Title) {
             return Err("[ui] columns must include \"title\"".into());
         }
+        settings.join = screen.join;
         settings.commands = self.commands.into_settings()?;
         settings.commands.rules = open_rules(self.open)?;
         settings.commands.share = share_targets(self.share)?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::super::codec;
 use super::error::StoreError;
 use super::handle::Store;
-use super::reading::listed_entries::ListedEntry;
+use super::reading::listed_entries::{EntryRecord, ListedEntry};
 use super::record_keys::{TextRecord, feed_bytes, feed_of, number_of, numbered_key};
 use backissue_core::history::{
     Counters, EntryBody, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry,
@@ -138,6 +138,14 @@ impl Store {
             }
         }
         Ok(found)
+    }
+
+    /// Reads a record of entries, as much of each as lists show.
+    pub(super) fn entry_record(
+        &self,
+        (feed, chunk): EntryRecord,
+    ) -> Result<Vec<Option<ListedEntry>>, StoreError> {
+        record_in(&self.meta, ENTRIES_OF, feed, chunk)
     }
 
     /// Returns what a list shows of an entry; `None`: its record is lost. It is read once and kept in memory.

@@ -70,6 +70,8 @@ pub struct Store {
     pub(super) order: Vec<RowKey>,
     /// Entries without a row in the open list, because the entry that is the key is the same article.
     pub(super) joined: BTreeMap<EntryKey, Vec<EntryKey>>,
+    /// Whether the same articles are joined in the open list.
+    pub(super) joins: bool,
     /// The gaps in the open list.
     pub(super) gaps: Vec<GapMark>,
     /// The number of the open list.

@@ -144,6 +144,7 @@ impl Store {
             ended: BTreeSet::new(),
             order: Vec::new(),
             joined: BTreeMap::new(),
+            joins: false,
             gaps: Vec::new(),
             list_number: 0,
             search_index: SharedIndex::default(),

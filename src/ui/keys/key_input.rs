@@ -87,7 +87,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffec
     let pending_link = app.ui.reader.as_ref().is_some_and(|reader| !reader.digits.is_empty());
     if pending_link && !matches!(command, Command::Digit(_)) {
         if key == Key::code(Code::Enter) {
-            return open_entry::follow_link(app, now);
+            return open_entry::follow_typed(app, now);
         }
         if let Some(reader) = &mut app.ui.reader {
             reader.digits.clear();

@@ -271,13 +271,12 @@ fn click_reader(
 ) -> Vec<ScreenEffect> {
     let columns = usize::from(app.ui.viewport.reader.columns);
     app.ui.focus = Pane::Reader;
-    let Some(reader) = app.ui.shown_reader_mut() else { return Vec::new() };
+    let Some(reader) = app.ui.shown_reader() else { return Vec::new() };
     let text = reader.rendered.as_ref();
     let shown = text.and_then(|text| text.lines.get(reader.scroll.saturating_add(line)));
     let shown = shown.map(|shown| shown.window(reader.sideways, columns));
     let Some(number) = shown.and_then(|shown| shown.link_at(column)) else { return Vec::new() };
-    reader.digits = number.to_string();
-    open_entry::follow_link(app, now)
+    open_entry::follow_link(app, now, number)
 }
 
 /// Handles a click while an overlay is open. A click inside the overlay selects a line. A click outside closes the overlay if

@@ -1,13 +1,14 @@
 //! The query for the rows of the open list: the entries of the selected row in the subscriptions pane or of the open search.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
 use crate::engine::backfill::gap_rows;
-use crate::engine::entries::rows::{ListQuery, Scope, Show};
+use crate::engine::entries::rows::{JoinBy, ListQuery, Scope, Show};
 use crate::engine::saved_searches::SavedSearch;
 use crate::engine::search_query::resolve;
+use crate::engine::settings::Join;
 use crate::ui::app::App;
 use crate::ui::state::feeds_pane::FeedsRow;
 use backissue_core::feed::dates::calendar::{day_of, day_start};
@@ -27,7 +28,7 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
         keep: screen.list.keep.clone(),
         gaps: Vec::new(),
         order: screen.list.order,
-        join: tags_to_join(app),
+        join: join_by(app),
     };
     let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
     let query = match screen.feeds.selected_row() {
@@ -57,11 +58,16 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
     ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
 }
 
-/// Returns the tags of all feeds, if entries that are the same article are to be shown as one row.
-fn tags_to_join(app: &App) -> Option<BTreeMap<FeedKey, Vec<String>>> {
+/// Returns how entries that are the same article are found, if they are to be shown as one row.
+fn join_by(app: &App) -> Option<JoinBy> {
     let feeds = app.engine.feeds.values();
-    let tags = || feeds.map(|feed| (feed.key, feed.record.tags.clone())).collect();
-    app.ui.settings.join.then(tags)
+    match app.engine.settings.join {
+        Join::Never => None,
+        Join::Link => Some(JoinBy::Link),
+        Join::Title => {
+            Some(JoinBy::Title(feeds.map(|feed| (feed.key, feed.record.tags.clone())).collect()))
+        }
+    }
 }
 
 /// Builds the query for the results of a search.
@@ -74,7 +80,7 @@ pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) ->
         keep: list.keep.clone(),
         gaps: Vec::new(),
         order: list.order,
-        join: tags_to_join(app),
+        join: join_by(app),
     };
     ListQuery { gaps: gap_rows::in_query(&app.engine, &query, now), ..query }
 }

@@ -11,6 +11,7 @@ use crate::ui::reader::marking_read;
 use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Arrangement, Pane};
+use crate::ui::state::reader::Reader;
 
 /// Moves the selection or scrolls, down (`true`) or up, in the focused pane.
 pub fn move_in_pane(
@@ -117,7 +118,9 @@ fn step_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             search_pane::leave_search(app, now)
         }
         Pane::Reader => {
-            leave_text(app);
+            if !app.ui.shown_reader_mut().is_some_and(Reader::return_from_place) {
+                leave_text(app);
+            }
             Vec::new()
         }
         Pane::Entries => {

@@ -23,6 +23,9 @@ pub fn show_marks(app: &mut App, changed: &MarksChanged) {
                 list.keep.insert(key);
             }
         }
+        for (_, flags) in row.also.iter_mut().filter(|(key, _)| wanted.contains(key)) {
+            *flags = flags.with(flag, value);
+        }
     }
     if !stays {
         for key in keys {

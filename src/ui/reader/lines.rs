@@ -10,10 +10,31 @@ pub struct Rendered {
     pub lines: Vec<StyledLine>,
     /// Targets of the links. The link with number `n` in the text is `links[n - 1]`.
     pub links: Vec<LinkTarget>,
+    /// Targets of the links to a place in the text itself, such as a footnote. The one with number `n` in the text is
+    /// `inside[n - INSIDE_FIRST]`.
+    pub inside: Vec<LinkTarget>,
     /// The pictures in the order of the text. The picture with number `n` in [`StyledSpan::image`] is `images[n - 1]`.
     pub images: Vec<ImageTarget>,
     /// Numbers of the links to attached files.
     pub enclosures: Vec<u16>,
+}
+
+/// Number of the first link to a place in the text itself; see [`Rendered::inside`].
+pub const INSIDE_FIRST: u16 = 20_000;
+
+impl Rendered {
+    /// Returns the target of a link by its number in the text.
+    pub fn target(&self, number: u16) -> Option<&LinkTarget> {
+        let place = |first: u16| number.checked_sub(first).map(usize::from);
+        let inside = place(INSIDE_FIRST).map(|place| self.inside.get(place));
+        inside.unwrap_or_else(|| self.links.get(place(1)?))
+    }
+
+    /// Returns the line that a link to a place in the text leads to.
+    pub fn line_of(&self, number: u16) -> Option<usize> {
+        let leads = |line: &StyledLine| line.spans.iter().any(|span| span.anchor == Some(number));
+        self.lines.iter().position(leads)
+    }
 }
 
 /// Returns the width of a text in cells: the sum of the widths of its graphemes, because the terminal draws each of them
@@ -80,6 +101,8 @@ pub struct StyledSpan {
     pub link: Option<u16>,
     /// Number of the picture that the span is a placeholder for, counted from 1.
     pub image: Option<u16>,
+    /// Number of the link to a place in the text that leads here.
+    pub anchor: Option<u16>,
 }
 
 /// The kind of text in a span, which determines its colours. If several kinds apply, the span has the last of them in this list.

@@ -62,13 +62,11 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
 
 /// Opens, copies or passes on the link with a number.
 fn use_link(app: &mut App, now: DateTime<Utc>, number: u16, does: HintAction) -> Vec<ScreenEffect> {
-    let Some(reader) = app.ui.shown_reader_mut() else { return Vec::new() };
     if does == HintAction::Open {
-        reader.digits = number.to_string();
-        return open_entry::follow_link(app, now);
+        return open_entry::follow_link(app, now, number);
     }
-    let place = usize::from(number).checked_sub(1);
-    let link = place.and_then(|place| reader.rendered.as_ref()?.links.get(place));
+    let Some(reader) = app.ui.shown_reader() else { return Vec::new() };
+    let link = reader.rendered.as_ref().and_then(|text| text.target(number));
     let Some(link) = link.map(|link| link.url.clone()) else { return Vec::new() };
     match does {
         HintAction::Open | HintAction::Copy => copying::copy(app, now, "copied", &link),

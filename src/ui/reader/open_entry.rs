@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::lay_out::ask_lines;
+use super::lines::INSIDE_FIRST;
 use super::{full_text, marking_read, read_ahead};
 use crate::engine::entries::loaded_entry::LoadedEntry;
 use crate::engine::entries::rows::{
@@ -75,6 +76,7 @@ pub fn show_entry(app: &mut App, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<
         sideways: 0,
         starts: Vec::new(),
         digits: String::new(),
+        came_from: None,
         pictures: Vec::new(),
     });
     let mut effects = full_text::show_if_wanted(app, now);
@@ -319,28 +321,40 @@ pub fn type_digit(app: &mut App, now: DateTime<Utc>, digit: char) -> Vec<ScreenE
     let links = reader.rendered.as_ref().map_or(0, |text| text.links.len());
     let number = reader.digits.parse::<usize>().unwrap_or(usize::MAX);
     if number.saturating_mul(10) > links {
-        return follow_link(app, now);
+        return follow_typed(app, now);
     }
-    let place = number.checked_sub(1);
-    let target = place.and_then(|place| reader.rendered.as_ref()?.links.get(place));
+    let number = u16::try_from(number).unwrap_or(u16::MAX);
+    let target = reader.rendered.as_ref().and_then(|text| text.target(number));
     let target = target.map_or("", |link| link.url.as_str());
     let hint = format!("link {number}: Enter opens {target}, or type another digit");
     app.ui.say_only(now, hint)
 }
 
 /// Opens the link whose number was typed.
-pub fn follow_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+pub fn follow_typed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(reader) = app.ui.shown_reader_mut() else { return Vec::new() };
     let digits = std::mem::take(&mut reader.digits);
-    let place = digits.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let link = place.and_then(|place| reader.rendered.as_ref()?.links.get(place));
-    let attached = place.and_then(|place| u16::try_from(place.saturating_add(1)).ok());
-    let attached = attached.is_some_and(|number| {
-        reader.rendered.as_ref().is_some_and(|text| text.enclosures.contains(&number))
-    });
-    let Some(url) = link.map(|link| link.url.clone()) else {
-        return app.ui.say_only(now, format!("this entry has no link {digits}"));
+    match digits.parse() {
+        Ok(number) if number < INSIDE_FIRST => follow_link(app, now, number),
+        Ok(_) | Err(_) => app.ui.say_only(now, format!("this entry has no link {digits}")),
+    }
+}
+
+/// Opens the link with a number, or goes to the place in the text that it leads to.
+pub fn follow_link(app: &mut App, now: DateTime<Utc>, number: u16) -> Vec<ScreenEffect> {
+    let rows = usize::from(app.ui.viewport.reader_rows);
+    let Some(reader) = app.ui.shown_reader_mut() else { return Vec::new() };
+    let text = reader.rendered.as_ref();
+    if let Some((text, line)) = text.and_then(|text| Some((text, text.line_of(number)?))) {
+        let to = line.min(text.lines.len().saturating_sub(rows));
+        reader.came_from = Some((reader.scroll, to));
+        reader.scroll = to;
+        return app.ui.say_only(now, "{back} returns to the place of before");
+    }
+    let Some(url) = text.and_then(|text| text.target(number)).map(|link| link.url.clone()) else {
+        return app.ui.say_only(now, format!("this entry has no link {number}"));
     };
+    let attached = text.is_some_and(|text| text.enclosures.contains(&number));
     app.ui.say(now, format!("opening {url}"));
     let attached = attached.then(|| media_type(app, &url));
     app.ask(now, Request::Open { link: url, attached })

@@ -25,6 +25,8 @@ pub struct Reader {
     pub starts: Vec<u32>,
     /// Digits typed so far of the number of a link to open.
     pub digits: String,
+    /// The first visible line before a link led to a place in the text, and the one after that.
+    pub came_from: Option<(usize, usize)>,
     /// Places of the pictures, in text order.
     pub pictures: Vec<PicturePlace>,
 }
@@ -56,6 +58,15 @@ impl TextSource {
 }
 
 impl Reader {
+    /// Returns from the place in the text that a link led to. Returns `false` if there is none, or if one has moved on since.
+    pub fn return_from_place(&mut self) -> bool {
+        let from = self.came_from.take().filter(|(_, to)| *to == self.scroll);
+        if let Some((from, _)) = from {
+            self.scroll = from;
+        }
+        from.is_some()
+    }
+
     /// Returns the HTML of the shown text, and the base URL for relative references in it.
     pub fn markup(&self) -> (&str, Option<&str>) {
         if let Some(full) = self.entry.page().filter(|_| self.source == TextSource::Page) {

@@ -20,17 +20,29 @@ pub(super) struct EntryBlocks {
 
 /// Parses the body of an entry. Elements and styles that hide their contents are respected only if they hide little text: an
 /// unclosed element must not hide the rest of the body, and styles must not hide most of it.
-pub(super) fn read(html: &str, base: Option<&str>) -> EntryBlocks {
+pub(super) fn read(html: &str, base: Option<&str>, use_of: TextUse) -> EntryBlocks {
     let mut trust = HidingTrust { elements: true, styles: true };
     loop {
         let mut reader = BodyReader::new(base, trust);
         reader.formulas.find(html);
+        if use_of == TextUse::Screen {
+            reader.links.find_places(html);
+        }
         walk_markup(html, |piece| reader.piece(piece));
         match reader.distrust() {
             Some(less) => trust = less,
             None => return reader.finish(),
         }
     }
+}
+
+/// What a text is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextUse {
+    /// To be shown on the screen, where links to a place in the text itself lead there.
+    Screen,
+    /// To be written into a file.
+    File,
 }
 
 /// Which kinds of markup may hide text.
@@ -278,6 +290,7 @@ impl BodyReader {
             self.line_number = Some((Nested::new(tag), String::new()));
             return;
         }
+        let led_to = self.links.leading_to(tag);
         self.wrap(element, tag);
         self.end_styled(|until| until.is_ended_by(tag));
         if let Some(element) = element {
@@ -285,6 +298,7 @@ impl BodyReader {
         }
         self.style(element, tag);
         self.begin_heading(tag);
+        self.flow.led_to = led_to.or(self.flow.led_to);
         if element == Some(HtmlElement::Table(TablePart::Cell)) && is_line_number(tag) {
             self.line_number = Some((Nested::new(tag), String::new()));
         }
@@ -333,7 +347,9 @@ impl BodyReader {
         let href = tag.attribute("href");
         let leads_here = self.leads_to_heading(tag);
         self.links_before = self.links.count();
-        let number = href.filter(|_| !leads_here).and_then(|href| self.links.number(href));
+        let href = href.filter(|_| !leads_here);
+        let inside = href.and_then(|href| self.links.inside(href));
+        let number = inside.or_else(|| self.links.number(href?));
         let is_anchor = href.is_some_and(|href| href.contains('#'));
         if is_anchor && self.flow.state.heading.is_some() {
             self.flow.begin_anchor(number, leads_here);

@@ -3,7 +3,7 @@
 use super::elements::Format;
 use super::language::Language;
 use super::links::{NumberedLinks, bare_urls};
-use super::model::{Look, Role, Style, TextDirection, TextRun};
+use super::model::{INSIDE_FIRST, Look, Role, Style, TextDirection, TextRun};
 use backissue_core::feed::characters::{FlagTags, Shift, is_hidden};
 
 /// The format of the text that follows, as set by the open elements.
@@ -68,7 +68,12 @@ pub(super) struct Flow {
     /// Number of runs and length of the last run before a link that may be the anchor of a heading, and whether it leads to this
     /// heading.
     anchor: Option<(usize, usize, bool)>,
+    /// Number of the links that lead to the text that follows.
+    pub led_to: Option<u16>,
 }
+
+/// Maximum length of the sign of a footnote, in characters without brackets.
+const MARKER_CHARS_MAX: usize = 4;
 
 impl Flow {
     /// Adds text that was written by the publisher.
@@ -142,7 +147,7 @@ impl Flow {
         if text.starts_with('[') && self.last() == Some(']') {
             self.push(" ", self.look());
         }
-        let look = Look { role, image, link, style: self.look().style };
+        let look = Look { role, link, image, ..self.look() };
         self.push(text, look);
     }
 
@@ -229,22 +234,41 @@ impl Flow {
     }
 
     /// Adds the number of a link after the text of the link. If the text ends with a space, the number is added before the space.
-    pub(super) fn number(&mut self, number: u16) {
+    pub(super) fn number(&mut self, sign: &str, number: u16) {
         let blank = self.last() == Some(' ');
         self.trim_end(&[' ']);
         let look = Look { link: Some(number), ..Look::with_role(Role::LinkNumber) };
         // The word joiner prevents a line break between the text and the number. It is not drawn.
-        self.push(&format!("\u{2060}[{number}]"), look);
+        self.push(&format!("\u{2060}{sign}"), look);
         if blank {
             self.push(" ", Look::default());
         }
+    }
+
+    /// Checks whether the text of a link to a place in the text is the sign of a footnote, such as `1` or `[a]`. It is then the only
+    /// sign of the link.
+    fn is_marker(&mut self, number: u16) -> bool {
+        let is_of_link = |run: &&mut TextRun| run.look.link == Some(number);
+        let mut runs: Vec<&mut TextRun> =
+            self.runs.iter_mut().rev().take_while(is_of_link).collect();
+        let text: String = runs.iter().rev().map(|run| run.text.as_str()).collect();
+        let sign = text.trim_matches(|c: char| c.is_whitespace() || "[](){}".contains(c));
+        let is_marker = sign.chars().filter(|c| !is_hidden(*c)).count() <= MARKER_CHARS_MAX;
+        for run in runs.iter_mut().filter(|_| is_marker) {
+            run.look.role = Role::LinkNumber;
+        }
+        is_marker
     }
 
     fn number_link(&mut self) {
         if let Some(open) = self.state.link
             && open.to_number
         {
-            self.number(open.number);
+            if open.number < INSIDE_FIRST {
+                self.number(&format!("[{}]", open.number), open.number);
+            } else if !self.is_marker(open.number) {
+                self.number("[↓]", open.number);
+            }
             self.state.link = Some(OpenLink { to_number: false, ..open });
         }
     }
@@ -276,6 +300,9 @@ impl Flow {
         }
         if let Some(open) = &mut self.state.link {
             open.to_number |= look.role != Role::LinkNumber && !text.trim().is_empty();
+        }
+        if !text.trim().is_empty() {
+            self.led_to = None;
         }
         match self.runs.last_mut() {
             Some(last) if last.look == look => last.text.push_str(text),
@@ -320,7 +347,8 @@ impl Flow {
             struck: on(Format::Struck),
             quoted: false,
         };
-        Look { role, style, link: self.state.link.map(|open| open.number), image: None }
+        let link = self.state.link.map(|open| open.number);
+        Look { role, style, link, image: None, anchor: self.led_to }
     }
 }
 

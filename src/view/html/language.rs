@@ -111,12 +111,12 @@ impl Language {
 mod tests {
     use super::*;
     use crate::view::html::Column;
-    use crate::view::html::body_reader::read;
+    use crate::view::html::body_reader::{TextUse, read};
     use crate::view::html::model::Block;
 
     /// Returns the programming language of the first code block in the markup.
     fn language(html: &str) -> Option<&'static str> {
-        let body = read(html, None);
+        let body = read(html, None, TextUse::File);
         body.blocks.iter().find_map(|block| match block {
             Block::Preformatted { language, .. } => Some(language.map(|language| language.0)),
             Block::Text { .. }

@@ -1,11 +1,12 @@
 //! Numbers the links in the text of an entry. Each address that is safe to open gets one number.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use url::Url;
 
-use super::model::LinkTarget;
+use super::model::{INSIDE_FIRST, LinkTarget};
+use backissue_core::feed::content::markup::{Piece, Tag, walk_markup};
 
 /// Maximum number of numbered links in the text of an entry.
 const LINKS_MAX: u16 = 9_999;
@@ -19,13 +20,76 @@ pub(super) struct NumberedLinks {
     base: Option<Url>,
     targets: Vec<LinkTarget>,
     numbers: BTreeMap<String, u16>,
+    /// Links to places in the text itself, and their numbers by the ids of these places.
+    inside: Vec<LinkTarget>,
+    places: BTreeMap<String, u16>,
 }
 
 impl NumberedLinks {
     /// Creates an empty list of links. Relative references are resolved against `base`. Without a base, they are not numbered.
     pub(super) fn new(base: Option<&str>) -> Self {
         let base = base.and_then(|base| Url::parse(base).ok());
-        Self { base, targets: Vec::new(), numbers: BTreeMap::new() }
+        let (targets, numbers) = (Vec::new(), BTreeMap::new());
+        Self { base, targets, numbers, inside: Vec::new(), places: BTreeMap::new() }
+    }
+
+    /// Finds the links in the markup that lead to a place in it, as those of footnotes do.
+    pub(super) fn find_places(&mut self, html: &str) {
+        // In most texts each `#` begins the number of a character.
+        let mut signs = html.match_indices('#').map(|(at, _)| at.checked_sub(1));
+        if !signs.any(|before| before.and_then(|at| html.as_bytes().get(at)) != Some(&b'&')) {
+            return;
+        }
+        let (mut ids, mut links) = (BTreeSet::new(), Vec::new());
+        walk_markup(html, |piece| {
+            if let Piece::Open(tag) = piece {
+                ids.extend(place_name(tag).map(str::to_owned));
+                let link = tag.attribute("href").filter(|_| tag.name() == "a");
+                links.extend(link.filter(|link| link.contains('#')).map(str::to_owned));
+            }
+        });
+        for link in links {
+            let Some((url, name)) = self.place(&link) else { continue };
+            let number = u16::try_from(self.inside.len()).ok();
+            let number = number.and_then(|number| INSIDE_FIRST.checked_add(number));
+            let (Some(number), true) = (number, ids.contains(&name)) else { continue };
+            if !self.places.contains_key(&name) {
+                self.inside.push(LinkTarget { url });
+                self.places.insert(name, number);
+            }
+        }
+    }
+
+    /// Returns the address of a link to the page itself, and the id of the place that it leads to.
+    fn place(&self, reference: &str) -> Option<(String, String)> {
+        let url = match &self.base {
+            None if reference.starts_with('#') => {
+                Url::parse("about:blank").ok()?.join(reference).ok()?
+            }
+            _ => self.resolve(reference, &["http", "https"])?,
+        };
+        let name = url.fragment().filter(|name| !name.is_empty())?;
+        let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
+        let page = |url: &Url| {
+            let mut page = url.clone();
+            page.set_fragment(None);
+            page
+        };
+        let is_here = self.base.as_ref().is_none_or(|base| page(base) == page(&url));
+        is_here.then(|| (url.into(), name))
+    }
+
+    /// Returns the number of a link to a place in the text itself.
+    pub(super) fn inside(&self, reference: &str) -> Option<u16> {
+        if self.places.is_empty() {
+            return None;
+        }
+        self.places.get(&self.place(reference)?.1).copied()
+    }
+
+    /// Returns the number of the links that lead to an element.
+    pub(super) fn leading_to(&self, tag: &Tag) -> Option<u16> {
+        if self.places.is_empty() { None } else { self.places.get(place_name(tag)?).copied() }
     }
 
     /// Returns the number of a link. Equal addresses have the same number. Returns `None` if the address is not safe to open.
@@ -68,9 +132,16 @@ impl NumberedLinks {
         (schemes.contains(&url.scheme()) && url.as_str().len() <= URL_BYTES_MAX).then_some(url)
     }
 
-    pub(super) fn into_targets(self) -> Vec<LinkTarget> {
-        self.targets
+    /// Returns the targets of the links, and those of links to places in the text.
+    pub(super) fn into_targets(self) -> (Vec<LinkTarget>, Vec<LinkTarget>) {
+        (self.targets, self.inside)
     }
+}
+
+/// Returns the name by which links lead to an element.
+fn place_name(tag: &Tag) -> Option<&str> {
+    let name = tag.attribute("name").filter(|_| tag.name() == "a");
+    tag.attribute("id").or(name).filter(|name| !name.is_empty())
 }
 
 /// Finds the addresses in running text that begin with `http://` or `https://`, without the punctuation around them.

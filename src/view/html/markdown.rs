@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::body_reader::TextUse;
 use super::images::file_name_of;
 use super::model::{Block, Cell, HtmlTable, Item, Role, TextRun};
 use super::render::read_body;
@@ -12,8 +13,8 @@ const SPECIAL: &str = "\\`*[]<>~|";
 
 /// Returns the body of an entry as Markdown. Relative references are resolved against `base`, an absolute URL.
 pub fn markdown(html: &str, base: Option<&str>) -> String {
-    let (body, is_cut) = read_body(html, base);
-    let targets = body.links.into_targets();
+    let (body, is_cut) = read_body(html, base, TextUse::File);
+    let targets = body.links.into_targets().0;
     let writer = MarkdownWriter { links: &targets, images: &body.images };
     let mut lines = writer.blocks(&body.blocks);
     if is_cut {

@@ -62,7 +62,7 @@ impl BodyReader {
         });
         self.flow.sign(&picture.label(), Role::Image, image, link);
         if let Some(link) = link {
-            self.flow.number(link);
+            self.flow.number(&format!("[{link}]"), link);
         }
         if !picture.title.is_empty() {
             self.flow.text(&format!(" ({})", picture.title));
@@ -101,7 +101,7 @@ impl BodyReader {
         let number = self.links.number(source);
         self.flow.sign(&embed_label(word, title, &url), Role::Embed, None, number);
         if let Some(number) = number {
-            self.flow.number(number);
+            self.flow.number(&format!("[{number}]"), number);
         }
         self.loose = true;
         self.end_block();

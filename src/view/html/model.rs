@@ -1,7 +1,8 @@
 //! The blocks of an entry's body: an intermediate form between the HTML tags and the laid-out lines.
 
 pub(super) use crate::ui::reader::lines::{
-    ImageTarget, LinkTarget, Rendered, Role, Slide, Style, StyledLine, StyledSpan, Syntax,
+    INSIDE_FIRST, ImageTarget, LinkTarget, Rendered, Role, Slide, Style, StyledLine, StyledSpan,
+    Syntax,
 };
 
 use super::language::Language;
@@ -35,6 +36,8 @@ pub(super) struct Look {
     pub style: Style,
     pub link: Option<u16>,
     pub image: Option<u16>,
+    /// Number of the link to a place in the text that leads here.
+    pub anchor: Option<u16>,
 }
 
 impl Look {
@@ -50,11 +53,13 @@ impl Look {
             },
             link: None,
             image: None,
+            anchor: None,
         }
     }
 
     pub(super) const fn span(self, text: String) -> StyledSpan {
-        StyledSpan { text, role: self.role, style: self.style, link: self.link, image: self.image }
+        let Self { role, style, link, image, anchor } = self;
+        StyledSpan { text, role, style, link, image, anchor }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::body_reader::{EntryBlocks, read};
+use super::body_reader::{EntryBlocks, TextUse, read};
 use super::colouring::colour;
 use super::elements::{HtmlElement, element};
 use super::lines::{lay_out, remark};
@@ -27,30 +27,30 @@ pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
     if column.width < 2 {
         return Rendered::default();
     }
-    let (mut body, is_cut) = read_body(html, base);
+    let (mut body, is_cut) = read_body(html, base, TextUse::Screen);
     colour(&mut body.blocks);
     let mut lines = lay_out(&body.blocks, column);
     if is_cut {
         lines.push(remark("… the rest is not shown (more than 2 MB)", column.width));
     }
-    let targets = body.links.into_targets();
-    Rendered { lines, links: targets, images: body.images, enclosures: Vec::new() }
+    let (targets, inside) = body.links.into_targets();
+    Rendered { lines, links: targets, inside, images: body.images, enclosures: Vec::new() }
 }
 
 /// Returns the addresses of the pictures in the HTML of an entry, in the order of the text, as [`Rendered::images`] has them.
 pub fn picture_addresses(html: &str, base: Option<&str>) -> Vec<String> {
-    let (body, _) = read_body(html, base);
+    let (body, _) = read_body(html, base, TextUse::File);
     body.images.into_iter().map(|image| image.url).collect()
 }
 
 /// Reads the body of an entry, and returns whether it was too long and therefore cut.
-pub(super) fn read_body(html: &str, base: Option<&str>) -> (EntryBlocks, bool) {
+pub(super) fn read_body(html: &str, base: Option<&str>, use_of: TextUse) -> (EntryBlocks, bool) {
     let html =
         if html.len() > MARKUP_BYTES_MAX { without_data_values(html) } else { Cow::Borrowed(html) };
     let shown = html.get(..html.floor_char_boundary(MARKUP_BYTES_MAX)).unwrap_or_default();
     let body = match as_paragraphs(shown) {
-        Some(paragraphs) => read(&paragraphs, base),
-        None => read(shown, base),
+        Some(paragraphs) => read(&paragraphs, base, use_of),
+        None => read(shown, base, use_of),
     };
     (body, shown.len() < html.len())
 }

@@ -5,7 +5,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::Column;
-use super::model::{Rendered, Role, StyledLine, StyledSpan};
+use super::model::{INSIDE_FIRST, Rendered, Role, StyledLine, StyledSpan};
 use backissue_core::feed::characters::{FlagTags, is_hidden};
 
 const BASE: Option<&str> = Some("https://base.example/dir/page");
@@ -603,4 +603,22 @@ fn pictures_and_players_that_are_loaded_later_leave_their_link() {
         assert!(ends, "{html}: {:?}", urls(&rendered));
     }
     check("<img src=/spacer.gif>x", 20, &["x"]);
+}
+
+#[test]
+fn footnotes_have_one_sign_and_lead_to_each_other() {
+    let html = "<p>Bees<sup id=r1><a href='#n1'>1</a></sup> and <a href='https://b.example/'>wax</a>, \
+        <a href='https://a.example/post#n2'>[a]</a>. <a href='#end'>The end of it</a></p><p>more</p>\
+        <ol><li id=n1>A note. <a href='#r1'>↩</a></li><li id=n2>Another.</li></ol><p id=end>End.</p>\
+        <a href='#nowhere'>lost</a>";
+    let text = render(html, Some("https://a.example/post"), 80);
+    let lines: Vec<String> = text.lines.iter().map(StyledLine::text).collect();
+    assert_eq!(lines[0], "Bees¹ and wax[1], [a]. The end of it[↓]");
+    assert_eq!(urls(&text)[0], "https://b.example/");
+    assert_eq!(text.inside.len(), 4);
+    let line = |number: u16| text.line_of(INSIDE_FIRST + number);
+    assert_eq!([0, 1, 2, 3].map(line), [4, 5, 7, 0].map(Some), "{lines:#?}");
+    let numbers = text.lines[0].spans.iter().filter(|span| span.role == Role::LinkNumber);
+    assert_eq!(numbers.filter_map(|span| span.link).collect::<Vec<_>>().len(), 4);
+    assert!(text.links.iter().any(|link| link.url.ends_with("#nowhere")));
 }

@@ -234,8 +234,8 @@ fn draw(line: &mut StyledLine, atom: &Atom<'_>) {
     let mut flags = FlagTags::default();
     let shown = text.chars().filter(|&c| flags.admits(c) || !is_hidden(c));
     let same = |span: &&mut super::model::StyledSpan| {
-        let look = Look { role: span.role, style: span.style, link: span.link, image: span.image };
-        look == atom.look
+        let &mut super::model::StyledSpan { role, style, link, image, anchor, .. } = *span;
+        Look { role, style, link, image, anchor } == atom.look
     };
     if let Some(span) = line.spans.last_mut().filter(same) {
         span.text.extend(shown);

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::body_reader::TextUse;
 use super::markdown::place_of;
 use super::model::{Block, Cell, HtmlTable, Item, Role, TextRun};
 use super::render::read_body;
@@ -11,8 +12,8 @@ use backissue_core::feed::outgoing::{escaped_attribute, escaped_text};
 /// Returns the body of an entry as the inside of an XHTML `body`. Pictures become links. Relative references are resolved against
 /// `base`, an absolute URL.
 pub fn xhtml(html: &str, base: Option<&str>) -> String {
-    let (body, _) = read_body(html, base);
-    let targets = body.links.into_targets();
+    let (body, _) = read_body(html, base, TextUse::File);
+    let targets = body.links.into_targets().0;
     let mut writer = XhtmlWriter { links: &targets, out: String::new() };
     writer.blocks(&body.blocks);
     writer.out

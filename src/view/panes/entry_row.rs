@@ -108,7 +108,7 @@ fn two_lines(
 
 /// Names the other feeds that have the article of a row. Returns `None` if there are none.
 pub(super) fn same_articles(app: &App, row: &Row) -> Option<String> {
-    let names = row.also.iter().map(|key| feed_name(app, key.feed)).collect::<Vec<_>>();
+    let names = row.also.iter().map(|(key, _)| feed_name(app, key.feed)).collect::<Vec<_>>();
     (!names.is_empty()).then(|| format!("also in {}", names.join(", ")))
 }
 

@@ -32,8 +32,7 @@ pub(in crate::view) fn link(buffer: &mut Buffer, app: &App, viewport: &Viewport)
         let row = area.row.saturating_add(row);
         let line = line.window(reader.sideways, usize::from(area.columns));
         for run in runs(&line, area.columns) {
-            let place = usize::from(run.number).checked_sub(1);
-            let address = place.and_then(|place| text.links.get(place)).map(|link| &link.url);
+            let address = text.target(run.number).map(|link| &link.url);
             if let Some(address) = address.filter(|address| is_harmless(address)) {
                 let from = area.column.saturating_add(run.from);
                 link_run(buffer, row, (from, area.column.saturating_add(run.to)), &run, address);

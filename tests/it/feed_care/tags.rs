@@ -8,7 +8,8 @@ use backissue_core::history::FeedKey;
 fn world() -> World {
     let feed = |title: &str, count: usize| {
         let all = [("a", "One", 1, ""), ("b", "Two", 2, ""), ("c", "Three", 3, "")];
-        rss(title, &all[..count])
+        // Each feed has its own links: articles with one link would be read together.
+        rss(title, &all[..count]).replace("site.example", &format!("{title}.example"))
     };
     let (ash, birch, cedar) = (feed("Ash", 1), feed("Birch", 2), feed("Cedar", 3));
     World::subscribed(

@@ -3,6 +3,7 @@
 mod asking;
 mod hooks;
 mod key_bindings;
+mod late_answers;
 mod mouse;
 mod own_commands;
 mod palette;

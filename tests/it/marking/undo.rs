@@ -17,7 +17,9 @@ use crate::support::world::{World, rss};
 
 fn world() -> World {
     let entries = [("a", "One", 1, ""), ("b", "Two", 2, ""), ("c", "Three", 3, "")];
-    let (garden, tower) = (rss("Garden", &entries), rss("Tower", &entries));
+    // Articles with one link would be read together.
+    let tower = rss("Tower", &entries).replace("site.example", "tower.example");
+    let garden = rss("Garden", &entries);
     let mut world = World::subscribed(
         100,
         30,

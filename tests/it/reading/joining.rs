@@ -1,5 +1,6 @@
 //! An article that several feeds have is one row, and is read in all of them.
 
+use backissue::engine::settings::Join;
 use backissue_core::history::FeedKey;
 
 use crate::support::rss::{NOTES, TOWER, rss};
@@ -20,7 +21,7 @@ fn unread(world: &World) -> [u32; 2] {
 
 /// Switches joining on, and opens the list of all unread entries.
 fn join(world: &mut World) {
-    world.app.ui.settings.join = true;
+    world.app.engine.settings.join = Join::Title;
     world.press("<home><down><up>");
 }
 
@@ -45,4 +46,32 @@ fn equal_titles_of_unrelated_feeds_stay_two_rows() {
     let mut world = world(&[]);
     join(&mut world);
     assert_eq!(world.titles().len(), 4);
+}
+
+/// Returns a world with two feeds that have one link in common, and a link that one of them repeats.
+fn linked() -> World {
+    let notes =
+        rss("Orchard", &[("w", "Of wax", 1, "a"), ("n2", "Ladders", 2, "b"), ("s", "S", 3, "")]);
+    let tower = rss("Tower", &[("w", "Re: wax", 1, "c"), ("s1", "S", 4, ""), ("s2", "S", 5, "")]);
+    let tower = tower.replace("example/s1<", "example/s<").replace("example/s2<", "example/s<");
+    World::subscribed(120, 36, &[(NOTES, &notes, &[]), (TOWER, &tower, &[])])
+}
+
+#[test]
+fn same_link_is_read_in_the_other_feed_too() {
+    let mut world = linked();
+    assert_eq!(world.titles(), ["Of wax", "Ladders", "S", "S", "S"]);
+    for _ in 0..9 {
+        if world.titles().len() != 3 {
+            world.press("j");
+        }
+    }
+    assert_eq!(world.titles(), ["Of wax", "Ladders", "S"]);
+    world.press("<enter><enter>");
+    assert!(world.draw().contains("also in Tower"), "{}", world.draw());
+    assert_eq!(unread(&world), [2, 2], "read in both");
+    world.press("<esc>u");
+    assert_eq!(unread(&world), [3, 3], "undo took both back");
+    world.press("A");
+    assert_eq!(unread(&world), [0, 2], "a link that a feed repeats names no article");
 }

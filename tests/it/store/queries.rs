@@ -247,7 +247,7 @@ fn a_query_finds_the_same_entries_everywhere() {
             for order in [RowOrder::BestFirst, RowOrder::NewestFirst] {
                 prop_assert_eq!(&listed(&mut store, &matching, order), &expected, "list {}", text);
             }
-            let plan = store.find_to_mark(&matching, Flag::Opened, true).unwrap();
+            let plan = store.find_to_mark(&matching, (Flag::Opened, true, false)).unwrap();
             prop_assert_eq!(plan.fitting, expected.len(), "mark {}", text);
             // A filter looks at hidden entries too.
             let filter = EntryFilter { id: 2, query: text.clone(), ..EntryFilter::default() };

@@ -228,12 +228,17 @@ impl World {
     pub fn perform(&mut self, effects: Vec<ScreenEffect>) {
         let mut waiting = VecDeque::from(effects);
         while let Some(effect) = waiting.pop_front() {
-            let answer = match effect {
-                ScreenEffect::Engine(effect) => self.answer(effect).map(ScreenInput::from),
-                effect => self.answer_screen(effect),
-            };
-            waiting.extend(answer.into_iter().flat_map(|it| update(&mut self.app, self.now, it)));
+            waiting.extend(self.perform_one(effect));
         }
+    }
+
+    /// Performs one effect and updates the program for its answer. Returns the effects that result from it.
+    pub fn perform_one(&mut self, effect: ScreenEffect) -> Vec<ScreenEffect> {
+        let answer = match effect {
+            ScreenEffect::Engine(effect) => self.answer(effect).map(ScreenInput::from),
+            effect => self.answer_screen(effect),
+        };
+        answer.into_iter().flat_map(|it| update(&mut self.app, self.now, it)).collect()
     }
 
     fn answer_screen(&mut self, effect: ScreenEffect) -> Option<ScreenInput> {
@@ -348,15 +353,21 @@ impl World {
         self.store.use_index(index);
     }
 
+    /// Draws the screen once and takes its measures. Returns the effects that result from them.
+    pub fn measure(&mut self) -> Vec<ScreenEffect> {
+        let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).unwrap();
+        let mut viewport = self.app.ui.viewport;
+        terminal.draw(|frame| viewport = view::draw(frame, &self.app, self.now)).unwrap();
+        measured(&mut self.app, self.now, viewport)
+    }
+
     /// Draws the screen as the main loop does: a second time if measuring the layout moved something.
     pub fn draw(&mut self) -> String {
-        let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).unwrap();
         for _ in 0..2 {
-            let mut viewport = self.app.ui.viewport;
-            terminal.draw(|frame| viewport = view::draw(frame, &self.app, self.now)).unwrap();
-            let effects = measured(&mut self.app, self.now, viewport);
+            let effects = self.measure();
             self.perform(effects);
         }
+        let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).unwrap();
         terminal
             .draw(|frame| {
                 view::draw(frame, &self.app, self.now);

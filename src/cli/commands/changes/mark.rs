@@ -14,6 +14,7 @@ use crate::cli::{Done, json as pieces, lookup, time_args};
 use crate::engine::change::MarkChange;
 use crate::engine::request::Request;
 use crate::engine::search_query::{self, is_tagged};
+use crate::engine::settings::Join;
 use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::store::MarkPlan;
@@ -31,12 +32,13 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &MarkArgs) -> Result<Done
         MarkWord::Starred => (Flag::Starred, true),
         MarkWord::Unstarred => (Flag::Starred, false),
     };
+    let joins = desk.inspect(|engine| engine.settings.join != Join::Never)?;
     let plan = if args.entries.is_empty() {
         let matching = resolve_query(desk, args, before)?;
-        desk.look(move |store| store.find_to_mark(&matching, flag, value))?
+        desk.look(move |store| store.find_to_mark(&matching, (flag, value, joins)))?
     } else {
         let keys = find_named(desk, &args.entries, before)?;
-        desk.look(move |store| store.plan_mark(&keys, flag, value))?
+        desk.look(move |store| store.plan_mark(&keys, (flag, value, joins)))?
     };
     let MarkPlan { fitting, changing, all_from_history } = plan;
     let marked = changing.len();

@@ -27,7 +27,8 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &OpenArgs) -> Result<Done
     };
     desk.open_link(&link)?;
     if !args.keep_unread {
-        let keys = desk.look(move |store| store.plan_mark(&[key], Flag::Opened, true))?.changing;
+        let keys =
+            desk.look(move |store| store.plan_mark(&[key], (Flag::Opened, true, false)))?.changing;
         if !keys.is_empty() {
             desk.change(Request::Mark(MarkChange { keys, flag: Flag::Opened, value: true }))?;
         }

@@ -9,15 +9,15 @@ use crate::feed::outgoing::is_tracker;
 use crate::history::{EntryKey, FeedKey};
 
 /// Maximum difference between the dates of entries with the same title, in seconds: two days.
-const NEAR_SECONDS: u64 = 2 * 86_400;
+pub const NEAR_SECONDS: u64 = 2 * 86_400;
 /// Minimum length of a title that can show that entries are the same article, in characters. Shorter ones repeat: "Links".
 const TITLE_CHARS_MIN: usize = 12;
 
 /// Finds the same articles among entries that are given one by one, in the order of a list.
 #[derive(Debug)]
 pub struct SameArticles<'t> {
-    /// Tags of the feeds.
-    tags: &'t BTreeMap<FeedKey, Vec<String>>,
+    /// Tags of the feeds; `None` if titles are not compared.
+    tags: Option<&'t BTreeMap<FeedKey, Vec<String>>>,
     by_address: BTreeMap<String, EntryKey>,
     by_title: BTreeMap<String, Vec<(i64, EntryKey)>>,
     /// Feeds of the entries that are shown as the row of this entry, and its own.
@@ -25,8 +25,8 @@ pub struct SameArticles<'t> {
 }
 
 impl<'t> SameArticles<'t> {
-    /// Starts with no entries. Entries with the same title are compared only if their feeds share a tag.
-    pub const fn new(tags: &'t BTreeMap<FeedKey, Vec<String>>) -> Self {
+    /// Starts with no entries. With the tags of the feeds, titles are compared as well, if the feeds of the entries share a tag.
+    pub const fn new(tags: Option<&'t BTreeMap<FeedKey, Vec<String>>>) -> Self {
         Self {
             tags,
             by_address: BTreeMap::new(),
@@ -47,7 +47,7 @@ impl<'t> SameArticles<'t> {
         listed: i64,
     ) -> Option<EntryKey> {
         let address = link.and_then(article_address);
-        let title = folded(title.trim());
+        let title = self.tags.map(|_| folded(title.trim())).unwrap_or_default();
         let by_address = address.as_ref().and_then(|address| self.by_address.get(address)).copied();
         let found = by_address.or_else(|| {
             let titled = self.by_title.get(&title).into_iter().flatten();
@@ -72,14 +72,15 @@ impl<'t> SameArticles<'t> {
     }
 
     fn share_a_tag(&self, one: FeedKey, other: FeedKey) -> bool {
-        let tags = |feed| self.tags.get(&feed).into_iter().flatten();
+        let tags = |feed| self.tags.and_then(|tags| tags.get(&feed)).into_iter().flatten();
         tags(one).any(|tag| tags(other).any(|known| known == tag))
     }
 }
 
-/// Returns an address in a form that is equal for the same page: without scheme, `www.`, fragment, slash at the end, and parameters
-/// that only tell where a reader came from. Returns `None` for an address that names no page, such as the front page of a site.
-fn article_address(link: &str) -> Option<String> {
+/// Returns an address in a form that is equal for the same page: without scheme, `www.`, slash at the end, and parameters that only
+/// tell where a reader came from. The fragment stays, because the comments of a page differ by it. Returns `None` for an address that
+/// names no page, such as the front page of a site.
+pub fn article_address(link: &str) -> Option<String> {
     let url = Url::parse(link).ok().filter(|url| url.scheme().starts_with("http"))?;
     let host = url.host_str()?;
     let host = host.strip_prefix("www.").unwrap_or(host);
@@ -92,7 +93,8 @@ fn article_address(link: &str) -> Option<String> {
         .collect();
     kept.sort();
     let names_a_page = !path.is_empty() || !kept.is_empty();
-    names_a_page.then(|| format!("{host}{port}{path}?{}", kept.join("&")))
+    let fragment = url.fragment().unwrap_or_default();
+    names_a_page.then(|| format!("{host}{port}{path}?{}#{fragment}", kept.join("&")))
 }
 
 #[cfg(test)]
@@ -104,7 +106,7 @@ mod tests {
     #[test]
     fn addresses_of_one_page_are_equal() {
         for (link, same) in [
-            ("https://www.site.example/a/", "http://site.example/a#top"),
+            ("https://www.site.example/a/", "http://site.example/a#"),
             ("https://site.example/a?utm_source=x&id=2", "https://site.example/a?id=2&fbclid=9"),
             ("https://site.example/?p=7", "http://SITE.example?p=7"),
         ] {
@@ -115,6 +117,7 @@ mod tests {
             ("https://site.example/a", "https://site.example/b"),
             ("https://site.example/?p=7", "https://site.example/?p=8"),
             ("https://site.example/a", "https://site.example:8080/a"),
+            ("https://site.example/a", "https://site.example/a#comment-7"),
         ];
         for (link, other) in other {
             assert_ne!(article_address(link), article_address(other), "{link} {other}");
@@ -132,7 +135,7 @@ mod tests {
             (FeedKey(2), tag("bees")),
             (FeedKey(3), tag("towers")),
         ]);
-        let mut same = SameArticles::new(&tags);
+        let mut same = SameArticles::new(Some(&tags));
         let key = |feed, seq| EntryKey { feed: FeedKey(feed), seq };
         let a = Some("https://site.example/a");
         let title = "How the Wax is Warmed";
@@ -149,5 +152,15 @@ mod tests {
         ] {
             assert_eq!(same.take(entry, link, title, listed), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn titles_are_compared_only_if_wanted() {
+        let mut same = SameArticles::new(None);
+        let key = |feed, seq| EntryKey { feed: FeedKey(feed), seq };
+        let (a, title) = (Some("https://site.example/a"), "How the Wax is Warmed");
+        assert_eq!(same.take(key(1, 0), a, title, 0), None);
+        assert_eq!(same.take(key(2, 0), None, title, 0), None);
+        assert_eq!(same.take(key(3, 0), a, "Another", 0), Some(key(1, 0)));
     }
 }

@@ -1,16 +1,14 @@
 //! The order of the rows of a list.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::engine::entries::rows::{GapMark, ListQuery, RowKey, RowOrder};
+use super::same_links::JOINED_MAX;
+use crate::engine::entries::rows::{GapMark, JoinBy, ListQuery, RowKey, RowOrder};
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use backissue_core::history::{EntryKey, FeedKey};
 use backissue_core::search::{SameArticles, folded};
-
-/// Maximum number of rows of a list in which the same articles are joined: their titles and addresses are read.
-const JOINED_MAX: usize = 20_000;
 
 impl Store {
     /// Returns entries, each with the date that it is listed under, in the order of a list, with its gaps among them. If the list is
@@ -66,20 +64,30 @@ impl Store {
     /// that remains. Lists of more than [`JOINED_MAX`] rows stay as they are.
     pub(super) fn join(
         &mut self,
-        tags: Option<&BTreeMap<FeedKey, Vec<String>>>,
+        by: Option<&JoinBy>,
     ) -> Result<BTreeMap<EntryKey, Vec<EntryKey>>, StoreError> {
         let mut joined: BTreeMap<EntryKey, Vec<EntryKey>> = BTreeMap::new();
-        let Some(tags) = tags.filter(|_| self.order.len() <= JOINED_MAX) else { return Ok(joined) };
-        let mut same = SameArticles::new(tags);
+        let mut same = SameArticles::new(match by {
+            Some(JoinBy::Link) => None,
+            Some(JoinBy::Title(tags)) => Some(tags),
+            None => return Ok(joined),
+        });
+        if self.order.len() > JOINED_MAX {
+            return Ok(joined);
+        }
+        let repeated = self.repeated_links()?;
         let mut order = Vec::with_capacity(self.order.len());
         for row in std::mem::take(&mut self.order) {
             let Some(key) = row.entry() else {
                 order.push(row);
                 continue;
             };
+            let names_article =
+                self.hash_of_link(key)?.is_some_and(|hash| !repeated.contains(&hash));
             let entry = self.listed_entry(key)?;
             let shown = entry.and_then(|entry| {
-                same.take(key, entry.link.as_deref(), &entry.title, entry.listed.timestamp())
+                let link = entry.link.as_deref().filter(|_| names_article);
+                same.take(key, link, &entry.title, entry.listed.timestamp())
             });
             match shown {
                 Some(shown) => joined.entry(shown).or_default().push(key),
@@ -88,6 +96,20 @@ impl Store {
         }
         self.order = order;
         Ok(joined)
+    }
+
+    /// Returns the hashes of the links that a feed gives to several entries of the open list: such a link names no article.
+    fn repeated_links(&mut self) -> Result<BTreeSet<u32>, StoreError> {
+        let (mut seen, mut repeated) = (BTreeSet::new(), BTreeSet::new());
+        let entries: Vec<EntryKey> = self.order.iter().filter_map(|row| row.entry()).collect();
+        for key in entries {
+            if let Some(hash) = self.hash_of_link(key)?
+                && !seen.insert((key.feed, hash))
+            {
+                repeated.insert(hash);
+            }
+        }
+        Ok(repeated)
     }
 
     /// Returns the row that shows an entry of the open list: its own, or the row of the same article.

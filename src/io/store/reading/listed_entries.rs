@@ -62,6 +62,8 @@ type Entries = Box<[Option<ListedEntry>]>;
 #[derive(Debug, Default)]
 pub(in crate::io::store) struct ListedEntryCache {
     records: BTreeMap<EntryRecord, (u64, Entries)>,
+    /// Hashes of the links of the entries in a record, 0 for none: 128 bytes each.
+    links: BTreeMap<EntryRecord, Box<[u32]>>,
     /// Grows with each access.
     clock: u64,
 }
@@ -88,10 +90,22 @@ impl ListedEntryCache {
     /// Removes the records of a feed, because its entries change.
     pub(in crate::io::store) fn forget(&mut self, feed: FeedKey) {
         self.records.retain(|(other, _), _| *other != feed);
+        self.links.retain(|(other, _), _| *other != feed);
+    }
+
+    /// Returns the hashes of the links of the entries in a record, if they were kept.
+    pub(super) fn link_hashes(&self, record: EntryRecord) -> Option<&[u32]> {
+        self.links.get(&record).map(|hashes| &**hashes)
+    }
+
+    /// Keeps the hashes of the links of the entries in a record.
+    pub(super) fn keep_link_hashes(&mut self, record: EntryRecord, hashes: Box<[u32]>) {
+        self.links.insert(record, hashes);
     }
 
     pub(in crate::io::store) fn clear(&mut self) {
         self.records.clear();
+        self.links.clear();
     }
 
     /// Removes the half that was not used for the longest time.

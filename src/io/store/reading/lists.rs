@@ -1,5 +1,7 @@
 //! Lists of entries: their order, and the rows around a place.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 
 use crate::engine::entries::loaded_entry::LoadedEntry;
@@ -17,6 +19,7 @@ impl Store {
         if let Some(query) = &wanted.rebuild {
             self.order = self.ordered(query)?;
             self.joined = self.join(query.join.as_ref())?;
+            self.joins = query.join.is_some();
             self.gaps.clone_from(&query.gaps);
             self.list_number = wanted.list;
         }
@@ -78,6 +81,10 @@ impl Store {
                 }
             }
             entries = dated;
+        }
+        if self.joins {
+            let elsewhere = self.unread_with_same_links(&entries)?.into_values().flatten();
+            entries.extend(elsewhere.map(|(key, _)| key));
         }
         Ok(entries)
     }
@@ -205,18 +212,32 @@ impl Store {
 
     fn rows(&mut self, keys: &[RowKey]) -> Result<Vec<Row>, StoreError> {
         let mut rows = Vec::with_capacity(keys.len());
+        let entries: Vec<EntryKey> = keys.iter().filter_map(|key| key.entry()).collect();
+        let mut elsewhere = BTreeMap::new();
+        if self.joins {
+            elsewhere = self.unread_with_same_links(&entries)?;
+        }
         for &key in keys {
             match key {
-                RowKey::Entry(key) => rows.push(self.row(key)?),
+                RowKey::Entry(key) => {
+                    let elsewhere = elsewhere.remove(&key).unwrap_or_default();
+                    rows.push(self.row(key, elsewhere)?);
+                }
                 RowKey::Gap(feed, gap) => rows.extend(self.gap_row(feed, gap)),
             }
         }
         Ok(rows)
     }
 
-    fn row(&mut self, key: EntryKey) -> Result<Row, StoreError> {
+    fn row(&mut self, key: EntryKey, elsewhere: Vec<(EntryKey, Flags)>) -> Result<Row, StoreError> {
         let (flags, ruled) = (self.flags(key)?, self.filters_that_hit(key));
-        let also = self.joined.get(&key).cloned().unwrap_or_default();
+        let mut also = Vec::new();
+        for key in self.joined.get(&key).cloned().unwrap_or_default() {
+            also.push((key, self.flags(key)?));
+        }
+        let is_new = |(key, _): &(EntryKey, Flags)| also.iter().all(|(known, _)| known != key);
+        let elsewhere: Vec<_> = elsewhere.into_iter().filter(is_new).collect();
+        also.extend(elsewhere);
         let key = RowKey::Entry(key);
         // An entry whose record is lost still has its row: nothing vanishes silently.
         let lost = Row {

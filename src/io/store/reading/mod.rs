@@ -9,6 +9,7 @@ pub(super) mod news;
 pub(super) mod pages;
 pub(super) mod publications;
 pub(super) mod reading_positions;
+mod same_links;
 pub(super) mod search;
 pub(super) mod search_hits;
 pub(super) mod subscriptions;

@@ -1,5 +1,7 @@
 //! Finds the entries that a mark would change.
 
+use std::collections::BTreeSet;
+
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use backissue_core::history::{EntryKey, Flag};
@@ -17,24 +19,23 @@ pub struct MarkPlan {
 }
 
 impl Store {
-    /// Finds the entries of a query that a mark would change.
+    /// Finds the entries of a query that a mark would change. With `joins` these are also the same articles of other feeds, if they
+    /// would be read.
     pub fn find_to_mark(
         &mut self,
         matching: &Matching,
-        flag: Flag,
-        value: bool,
+        (flag, value, joins): (Flag, bool, bool),
     ) -> Result<MarkPlan, StoreError> {
         let found = self.unranked(matching, |flags| matching.shows(flags))?;
         let keys: Vec<EntryKey> = found.into_iter().map(|hit| hit.key).collect();
-        self.plan_mark(&keys, flag, value)
+        self.plan_mark(&keys, (flag, value, joins))
     }
 
-    /// Finds those of these entries that a mark would change. Entries that are not there do not fit.
+    /// Finds those of these entries that a mark would change, as [`Self::find_to_mark`] does. Entries that are not there do not fit.
     pub fn plan_mark(
         &mut self,
         keys: &[EntryKey],
-        flag: Flag,
-        value: bool,
+        (flag, value, joins): (Flag, bool, bool),
     ) -> Result<MarkPlan, StoreError> {
         let mut plan = MarkPlan { all_from_history: true, ..MarkPlan::default() };
         for &key in keys {
@@ -45,6 +46,12 @@ impl Store {
                 plan.changing.push(key);
                 plan.all_from_history &= flags.is_from_history() && !flags.was_opened();
             }
+        }
+        if joins && (flag, value) == (Flag::Read, true) {
+            let found = self.unread_with_same_links(&plan.changing)?.into_values().flatten();
+            let known: BTreeSet<EntryKey> = plan.changing.iter().copied().collect();
+            let elsewhere: BTreeSet<EntryKey> = found.map(|(key, _)| key).collect();
+            plan.changing.extend(elsewhere.difference(&known));
         }
         Ok(plan)
     }

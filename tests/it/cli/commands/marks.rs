@@ -188,3 +188,25 @@ fn feeds_are_listed_by_words_tags_and_state() {
     let none = program.run(&["feeds", "moon"]).with(0);
     assert!(none.out.is_empty() && none.err.contains("no subscription matches"), "{none:?}");
 }
+
+#[test]
+fn a_mark_reads_the_same_link_of_another_feed() {
+    let site = Site::start(|request| {
+        let other = feed("Orchard", 2)
+            .replace("isPermaLink=\"false\">Orchard", "isPermaLink=\"false\">Again");
+        match request.path() {
+            "/orchard" => answer(200, &[], feed("Orchard", 4)),
+            "/again" => answer(200, &[], other),
+            _ => answer(404, &[], ""),
+        }
+    });
+    let program = new_program();
+    program.run(&["add", &site.at("/orchard")]).with(0);
+    program.run(&["add", &site.at("/again")]).with(0);
+    assert_eq!(unread(&program), [4, 2]);
+    mark(&program, &["read", "1.0"], 1);
+    mark(&program, &["read", "2.0"], 2);
+    assert_eq!(unread(&program), [2, 1], "both have Orchard/2");
+    program.run(&["undo"]).with(0);
+    assert_eq!(unread(&program), [3, 2]);
+}
