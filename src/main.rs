@@ -6,7 +6,7 @@ fn main() -> ExitCode {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         allocator::keep_together();
-        backissue::io::system::memory::set_give_back(allocator::give_back);
+        backissue::io::system::set_give_back(allocator::give_back);
     }
     backissue::cli::main()
 }

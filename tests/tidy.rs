@@ -30,13 +30,13 @@ use product::Module;
 const LINES_MAX: usize = 800;
 /// Maximum number of product lines of both crates together, as [`Module::lines`] counts them. Only an issue that states by how much
 /// raises it; what makes the program smaller lowers it.
-const PRODUCT_LINES_MAX: usize = 95_810;
+const PRODUCT_LINES_MAX: usize = 94_060;
 /// Files that use each other in a circle, at most: three whose subjects belong together.
 const CIRCLE_FILES_MAX: usize = 3;
 /// Product lines of such a circle, at most, so that joining files is no way out of a larger one.
 const CIRCLE_LINES_MAX: usize = 600;
 /// Files in circles of any size, in both crates. It only goes down.
-const IN_CIRCLES_MAX: usize = 24;
+const IN_CIRCLES_MAX: usize = 8;
 /// Top-level modules ("rooms") by layer; code in a room may use only its own room and rooms of earlier layers.
 const FLOORS: [&[&str]; 12] = [
     &["words"],
@@ -98,7 +98,7 @@ const MACHINE_PATHS: [&str; 3] = [concat!("/", "work"), concat!("/", "root"), co
 /// The file that escapes markup, which everything else uses; the one that lists how servers write a secret in it; and the demo's
 /// publisher, which uses no other room.
 const MARKUP_WRITERS: [&str; 3] =
-    ["src/core/src/feed/text.rs", "src/core/src/accounts/secrets.rs", "src/demo/page.rs"];
+    ["src/core/src/feed/text.rs", "src/core/src/accounts/secrets.rs", "src/demo/site.rs"];
 
 /// Files outside the command line that write JSON by hand, because its form is of a protocol or has been promised to scripts. All others
 /// derive it.

@@ -1,8 +1,10 @@
-//! The arguments of `publish` and `serve`.
+//! The arguments of `publish`, `serve` and `simulate`.
 
 use std::path::PathBuf;
 
+use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
 use backissue_core::publish::ArchiveSize;
+use backissue_core::simulate::PollPolicy;
 use backissue_core::{InputFlaw, flaw};
 
 /// The arguments of `backissue publish`.
@@ -53,4 +55,104 @@ fn read_size(typed: &str) -> Result<ArchiveSize, InputFlaw> {
     count
         .map(ArchiveSize::Entries)
         .ok_or_else(|| flaw!("use 'month' or a number from 1 to {ENTRIES_MAX}"))
+}
+
+/// The arguments of `backissue simulate`.
+#[derive(Debug, clap::Args)]
+pub(super) struct SimulateArgs {
+    /// File of publication times: one JSON object per line with name, start, end and minutes
+    #[arg(long, value_name = "FILE")]
+    pub(super) feeds: Option<PathBuf>,
+    /// Use the history of this subscription: its number, address, or part of its title
+    #[arg(long, value_name = "FEED", conflicts_with_all = ["feeds", "rules", "budget", "retrievals", "policies", "min", "max", "train_days"])]
+    pub(super) feed: Option<String>,
+    /// Polling strategy; may be repeated; all if omitted
+    #[arg(long = "policy", value_name = "POLICY", value_enum)]
+    pub(super) policies: Vec<SimulatePolicy>,
+    /// File of interval rules by feed name; derived from the training weeks if omitted
+    #[arg(long, value_name = "FILE")]
+    pub(super) rules: Option<PathBuf>,
+    /// File of polls per week by feed name, the same for every policy; if omitted, one price per poll for all feeds
+    #[arg(long, value_name = "FILE")]
+    pub(super) budget: Option<PathBuf>,
+    /// Shortest time between polls, in minutes
+    #[arg(long, value_name = "MINUTES", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=i64::from(INTERVAL_MINUTES_MAX)))]
+    pub(super) min: u32,
+    /// Longest time between polls, in minutes
+    #[arg(long, value_name = "MINUTES", default_value_t = 240, value_parser = clap::value_parser!(u32).range(1..=i64::from(INTERVAL_MINUTES_MAX)))]
+    pub(super) max: u32,
+    /// Days to learn from; the remaining days are the test
+    #[arg(long, value_name = "DAYS", default_value_t = 42, value_parser = clap::value_parser!(u32).range(1..=3650))]
+    pub(super) train_days: u32,
+    /// Runs per feed, each starting one minute later
+    #[arg(long, value_name = "N", default_value_t = 240, value_parser = clap::value_parser!(u32).range(1..=1440))]
+    pub(super) shifts: u32,
+    /// Run rules and learned plans through the real schedule, including its random spread
+    #[arg(long)]
+    pub(super) jitter: bool,
+    /// Show Table III of the paper on interval rules: for the publication times of --feeds, or for your own feeds
+    #[arg(long)]
+    pub(super) table: bool,
+    /// Draw when the feeds publish, by hour and weekday, and the delay for each number of polls; both figures if none is named
+    #[arg(long, value_name = "FIGURE", value_enum, num_args = 0..=1, default_missing_value = "both", conflicts_with = "retrievals")]
+    pub(super) figure: Option<FigureChoice>,
+    /// Write the figures to this file as SVG instead
+    #[arg(long, value_name = "FILE", requires = "figure", group = "written")]
+    pub(super) svg: Option<PathBuf>,
+    /// Write the polls of every run in the test weeks to this file, one JSON object per line
+    #[arg(long, value_name = "FILE", group = "written")]
+    pub(super) retrievals: Option<PathBuf>,
+    /// Overwrite an existing file of any kind
+    #[arg(long, requires = "written")]
+    pub(super) force: bool,
+}
+
+impl SimulateArgs {
+    /// Checks whether the table or the figures are about subscriptions.
+    pub(super) const fn shows_own_feeds(&self) -> bool {
+        self.feeds.is_none() && (self.table || self.figure.is_some())
+    }
+
+    /// Checks whether the command needs the store.
+    pub(super) const fn needs_store(&self) -> bool {
+        self.feed.is_some() || self.shows_own_feeds()
+    }
+}
+
+/// The figures that `backissue simulate` can draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum FigureChoice {
+    /// Publications by hour and weekday
+    Activity,
+    /// Average delay of entries for each number of polls
+    Delay,
+    /// Both figures
+    Both,
+}
+
+/// The polling strategies that `backissue simulate` can compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum SimulatePolicy {
+    /// One fixed interval
+    Linear,
+    /// Interval rules, as in the paper on interval rules
+    Rules,
+    /// The learned plan, updated each day
+    Learned,
+    /// Interval from the number of entries in the week
+    EntryFrequency,
+    /// Sooner after a poll with new entries, later after one without
+    Aimd,
+}
+
+impl SimulatePolicy {
+    pub(super) const fn policy(self) -> PollPolicy {
+        match self {
+            Self::Linear => PollPolicy::Linear,
+            Self::Rules => PollPolicy::Rules,
+            Self::Learned => PollPolicy::Learned,
+            Self::EntryFrequency => PollPolicy::EntryFrequency,
+            Self::Aimd => PollPolicy::Aimd,
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! The context of a command in the process that has the store open: the engine, the store, and the terminal on which the
 //! command was typed.
+//!
+//! A list is printed as one JSON document, formatted element by element, so that a long list is never in memory as a whole.
 
 use std::cell::RefCell;
 use std::io;
@@ -7,25 +9,26 @@ use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 
+use backissue_core::feed::text::counted_words;
+use serde_json::Value;
+
 use super::Done;
 use super::args::Options;
-use super::event_log::EventLog;
+use super::json::{self, EventLog};
 use super::session::Failure;
 use crate::engine::change::questions;
-use crate::engine::event::{Event, NoticeLevel, Question};
-use crate::engine::request::Request;
+use crate::engine::request::{Event, NoticeLevel, Question, Request};
 use crate::engine::settings::Credentials;
 use crate::engine::state::Engine;
+use crate::io::answers::LoopEnded;
 use crate::io::clock;
-use crate::io::loop_ended::LoopEnded;
 use crate::io::loop_handle::{LoopHandle, Waited, Watcher};
 use crate::io::named_files::{NamedFile, WriteFile};
 use crate::io::output::CommandOutput;
 use crate::io::owner::messages::Progress;
 use crate::io::performing::Ending;
 use crate::io::store::{Store, StoreError};
-use crate::io::system::words::system_words;
-use backissue_core::feed::text::counted_words;
+use crate::io::system::system_words;
 
 /// The context in which a command runs.
 pub(in crate::cli) struct CommandContext {
@@ -358,4 +361,44 @@ pub(in crate::cli) fn sentences(told: &[Event]) -> Vec<String> {
         }
     };
     told.iter().filter_map(sentence).collect()
+}
+
+/// Size of the output buffer, bytes. A list that fits into the buffer is printed all at once. As long as nothing was printed, the
+/// command can be submitted to another process again.
+const HELD_BYTES: usize = 1024 * 1024;
+
+/// A JSON list that is being written to standard output.
+pub(super) struct JsonList<'a> {
+    desk: &'a CommandContext,
+    held: String,
+    is_empty: bool,
+}
+
+impl<'a> JsonList<'a> {
+    /// Creates a list without elements.
+    pub(super) fn new(desk: &'a CommandContext) -> Self {
+        Self { desk, held: "[".to_owned(), is_empty: true }
+    }
+
+    /// Adds an element.
+    pub(super) fn push(&mut self, element: &Value) {
+        if !std::mem::take(&mut self.is_empty) {
+            self.held.push(',');
+        }
+        if self.held.len() >= HELD_BYTES {
+            self.desk.put(&self.held);
+            self.held.clear();
+        } else {
+            self.held.push('\n');
+        }
+        self.held.push_str("  ");
+        // Line breaks within JSON strings are escaped, so the line breaks that are left only separate fields and can be indented.
+        self.held.push_str(&json::text(element).replace('\n', "\n  "));
+    }
+
+    /// Ends the list.
+    pub(super) fn end(mut self) {
+        self.held.push_str(if self.is_empty { "]" } else { "\n]" });
+        self.desk.put(&self.held);
+    }
 }

@@ -1,20 +1,29 @@
-//! JSON values that several commands print: times, feeds, entries.
+//! JSON values that several commands print: times, feeds, entries; and the recent events of a long-running process, one line of
+//! JSON each, for scripts.
 
+pub(super) use entry_view::time;
+
+use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
-use serde_json::{Value, json};
-
-use crate::engine::backfill::gap_rows;
-use crate::engine::entries::entry_view;
-use crate::engine::feeds::subscription::{Obstacle, Subscription};
-use crate::engine::feeds::trouble::{self, Concern};
-use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
-use crate::engine::state::Engine;
 use backissue_core::feed::characters::is_bidi_control;
 use backissue_core::history::{Gap, GapKind, GapState, HistoryStatus as HistoryStanding, Reason};
 use backissue_core::schedule::{self, FeedStatus, SettledBy};
-pub(super) use entry_view::time;
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::engine::backfill::history_requests;
+use crate::engine::entries::entry_view;
+use crate::engine::event_json::event_line;
+use crate::engine::feeds::subscription::{Obstacle, Subscription};
+use crate::engine::feeds::trouble::{self, Concern};
+use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
+use crate::engine::request::Event;
+use crate::engine::state::Engine;
+use crate::io::clock;
+use crate::io::loop_handle::LoopHandle;
 
 /// Converts a validator (`ETag` or `Last-Modified`) to text, with replacement characters for invalid UTF-8.
 fn validator_text(bytes: Option<&Vec<u8>>) -> Value {
@@ -173,8 +182,8 @@ pub(super) fn gap(feed: &Subscription, gap: &Gap) -> Value {
 /// Returns the state of a feed's history as JSON.
 pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Value {
     let record = &feed.history;
-    let (word, text) = if gap_rows::history_account(feed).is_some() {
-        ("account", gap_rows::standing(engine, feed).unwrap_or_default())
+    let (word, text) = if history_requests::history_account(feed).is_some() {
+        ("account", history_requests::standing(engine, feed).unwrap_or_default())
     } else if feed.state.facts.last_ok.is_none() {
         ("unknown", "not read yet".to_owned())
     } else {
@@ -208,7 +217,7 @@ pub(super) fn history(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) 
         "archives": record.archives,
         "back_to": time(record.reaches),
         "missing": record.missing(),
-        "gaps": gap_rows::of_feed(engine, feed, now).len(),
+        "gaps": history_requests::of_feed(engine, feed, now).len(),
     })
 }
 
@@ -238,6 +247,44 @@ fn escape_harmful(json: String) -> String {
         }
     }
     escaped
+}
+
+/// Maximum number of events that are kept, and of events that may wait for a slow program that reads the output.
+pub(super) const EVENTS_MAX: usize = 1000;
+
+/// The last events of a long-running process, oldest first.
+#[derive(Debug, Clone, Default)]
+pub(super) struct EventLog(Arc<watch::Sender<VecDeque<String>>>);
+
+impl EventLog {
+    /// Records all events of the main loop from now on. If the loop has ended, nothing is recorded.
+    pub(super) fn keep(hand: &LoopHandle) -> Self {
+        let log = Self::default();
+        let kept = log.clone();
+        hand.watch(Box::new(move |engine, events| {
+            kept.0.send_modify(|lines| {
+                lines.extend(lines_of(engine, events));
+                let beyond = lines.len().saturating_sub(EVENTS_MAX);
+                lines.drain(..beyond);
+            });
+            false
+        }));
+        log
+    }
+
+    /// Returns the recorded events as lines, oldest first.
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.0.borrow().iter().cloned().collect()
+    }
+}
+
+/// Converts events to lines of JSON for scripts.
+pub(super) fn lines_of(engine: &Engine, events: &[Event]) -> Vec<String> {
+    if events.is_empty() {
+        return Vec::new();
+    }
+    let now = clock::now();
+    events.iter().filter_map(|event| Some(line(&event_line(engine, event, now)?))).collect()
 }
 
 #[cfg(test)]

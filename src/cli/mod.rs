@@ -1,4 +1,4 @@
-//! The command line, one file per subcommand. This file only dispatches.
+//! The command line and its subcommands. This file only dispatches.
 //!
 //! Results go to standard output. All other messages go to standard error, one sentence each.
 
@@ -9,37 +9,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{CommandFactory, FromArgMatches};
 
 mod args;
-mod args_account;
-mod args_background;
 mod args_changes;
 mod args_examples;
 mod args_publish;
-mod args_set;
-mod args_simulate;
 mod background;
 pub mod commands;
 mod context;
-mod event_log;
 mod json;
-mod json_list;
 mod lookup;
-mod manual;
 mod owner;
-mod poll_outcomes;
 pub mod publisher;
 mod session;
 mod show_screen;
-mod time_args;
-mod upkeep;
 
-use args::{Args, CliCommand};
-use args_account::{AccountAction, AccountArgs};
+use args::{AccountAction, AccountArgs, Args, CliCommand};
 use session::Failure;
 
 use crate::io::log::ToldTo;
 use crate::io::signals::Stops;
-use crate::io::system::{limits, memory};
-use crate::io::{clock, console, private_files, terminal};
+use crate::io::{clock, console, private_files, system, terminal};
 use backissue_core::feed::address::without_logins;
 
 /// The outcome of a successful command.
@@ -117,9 +105,9 @@ fn refuse_arguments(error: &clap::Error) -> ExitCode {
 fn run(args: Args) -> Result<Done, Failure> {
     let options = args.global;
     clock::check().map_err(Failure::new)?;
-    memory::check_room().map_err(Failure::new)?;
-    limits::allow_many_files().map_err(Failure::new)?;
-    limits::check_threads().map_err(Failure::new)?;
+    system::check_room().map_err(Failure::new)?;
+    system::allow_many_files().map_err(Failure::new)?;
+    system::check_threads().map_err(Failure::new)?;
     // Starts listening for signals.
     drop(Stops::of_process());
     // The demo leaves no files, so it has no log.
@@ -137,16 +125,16 @@ fn run(args: Args) -> Result<Done, Failure> {
     }
     match args.command {
         None => commands::screen::run(&options),
-        Some(CliCommand::Demo) => commands::demo::run(&options),
+        Some(CliCommand::Demo) => commands::screen::run_demo_command(&options),
         Some(CliCommand::Watch(args)) => background::watch::run(&options, &args),
         Some(CliCommand::Events(args)) => background::events::run(&options, &args),
-        Some(CliCommand::Service(args)) => background::service::run(&options, &args),
-        Some(CliCommand::Parse(args)) => publisher::parse::run(&args),
+        Some(CliCommand::Service(args)) => background::watch::run_service(&options, &args),
+        Some(CliCommand::Parse(args)) => publisher::lint::run_parse(&args),
         Some(CliCommand::Lint(args)) => publisher::lint::run(&options, &args),
-        Some(CliCommand::Serve(args)) => publisher::serve::run(&args),
+        Some(CliCommand::Serve(args)) => publisher::lint::run_serve(&args),
         Some(CliCommand::Simulate(args)) if !args.needs_store() => publisher::simulate::run(&args),
-        Some(CliCommand::Config(args)) => commands::config::run(&options, &args),
-        Some(CliCommand::Restore(args)) => commands::backup::restore(&options, &args),
+        Some(CliCommand::Config(args)) => commands::generated::run(&options, &args),
+        Some(CliCommand::Restore(args)) => commands::doctor::restore(&options, &args),
         Some(CliCommand::Completions(args)) => commands::generated::completions(&args),
         Some(CliCommand::Man(args)) => commands::generated::man(&args),
         Some(CliCommand::Doctor(args)) => {
@@ -169,7 +157,7 @@ fn run(args: Args) -> Result<Done, Failure> {
             {
                 let waits = Arc::new(AtomicBool::new(true));
                 session::end_while(Arc::clone(&waits));
-                commands::accounts::add::log_in(&options, args)?;
+                commands::accounts::log_in(&options, args)?;
                 // The sync that follows handles stop signals itself.
                 waits.store(false, Ordering::Relaxed);
             }

@@ -11,24 +11,22 @@ use super::args::{Args, CliCommand, Options};
 use super::args_changes::{DownloadsArgs, DownloadsChange};
 use super::background::events;
 use super::context::CommandContext;
-use super::event_log::EventLog;
+use super::json::EventLog;
 use super::session::{self, Failure, block_on};
 use super::show_screen::{end_guests, finish_polls};
-use super::{Done, commands, publisher, upkeep};
+use super::{Done, commands, publisher};
 use crate::engine::settings::Settings;
-use crate::io::loop_ended::LoopEnded;
+use crate::io::answers::LoopEnded;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::output::{CommandOutput, OwnOutput};
 use crate::io::owner::client::{Client, ConnectError, RunEnd};
-use crate::io::owner::guest::GuestOutput;
-use crate::io::owner::listener::Listener;
+use crate::io::owner::listener::{GuestOutput, Listener};
 use crate::io::owner::messages::{OwnerKind, OwnerMessage, Taker};
 use crate::io::panics::catch_fault;
-use crate::io::program::Program;
-use crate::io::runtime::Runtime;
+use crate::io::runtime::{Program, Runtime};
 use crate::io::signals::Stops;
 use crate::io::store::{SessionLength, Store, StoreError, find_lock, is_data_folder, own_socket};
-use crate::io::system::words::system_words;
+use crate::io::system::system_words;
 use crate::io::{clock, console};
 
 /// Maximum wait for the process that has the store open to accept connections, while it starts, ends or maintains the store.
@@ -134,7 +132,7 @@ pub(super) fn run_command(options: &Options, command: CliCommand) -> Result<Done
                 }
                 if let CliCommand::Unread(args) = &command {
                     // `unread` needs only the stored totals, so the main loop, the network and the search index are not started.
-                    return commands::unread::run_alone(&store, args);
+                    return commands::feeds::run_alone(&store, args);
                 }
                 return run_here(options, *store, command);
             }
@@ -250,7 +248,7 @@ fn end_well(
     let done = done?;
     store.check_place()?;
     if polls {
-        upkeep::at_the_end(store, settings)?;
+        session::at_the_end(store, settings)?;
     }
     Ok(done)
 }
@@ -314,29 +312,29 @@ fn run_at(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> 
         CliCommand::Export(args) => commands::moving::export::run(desk, args),
         CliCommand::Feeds(args) => commands::feeds::run(desk, args),
         CliCommand::Entries(args) => commands::entries::run(desk, args),
-        CliCommand::Search(args) => commands::search::run(desk, args),
+        CliCommand::Search(args) => commands::entries::run_search(desk, args),
         CliCommand::Filters(args) => commands::filters::run(desk, args),
         CliCommand::Downloads(args) => commands::downloads::run(desk, args),
-        CliCommand::Show(args) => commands::show::run(desk, args),
+        CliCommand::Show(args) => commands::entries::run_show(desk, args),
         CliCommand::Poll(args) => commands::poll::run(desk, args),
         CliCommand::History(args) => commands::history::run(desk, args),
-        CliCommand::Plan(args) => commands::plan::run(desk, args),
+        CliCommand::Plan(args) => commands::history::run_plan(desk, args),
         CliCommand::Set(args) => commands::changes::set::run(desk, args),
-        CliCommand::Unsubscribe(args) => commands::changes::unsubscribe::run(desk, args),
-        CliCommand::Unread(args) => commands::unread::run(desk, args),
-        CliCommand::Open(args) => commands::changes::open::run(desk, args),
-        CliCommand::Undo(args) => commands::changes::undo::run(desk, args),
-        CliCommand::SubscribeAgain(args) => commands::changes::unsubscribe::take_back(desk, args),
-        CliCommand::Resume(args) => commands::changes::answer_trouble::resume(desk, args),
-        CliCommand::Move(args) => commands::changes::answer_trouble::answer_move(desk, args),
+        CliCommand::Unsubscribe(args) => commands::changes::set::run_unsubscribe(desk, args),
+        CliCommand::Unread(args) => commands::feeds::run_unread(desk, args),
+        CliCommand::Open(args) => commands::changes::mark::run_open(desk, args),
+        CliCommand::Undo(args) => commands::changes::mark::run_undo(desk, args),
+        CliCommand::SubscribeAgain(args) => commands::changes::set::take_back(desk, args),
+        CliCommand::Resume(args) => commands::changes::set::resume(desk, args),
+        CliCommand::Move(args) => commands::changes::set::answer_move(desk, args),
         CliCommand::Mark(args) => commands::changes::mark::run(desk, args),
         CliCommand::Label(args) => commands::changes::mark::label(desk, args),
         CliCommand::Doctor(args) => commands::doctor::run(desk, args),
         CliCommand::Events(args) => events::tell(desk, args),
         CliCommand::Publish(args) => commands::moving::publish::run(desk, args),
-        CliCommand::Simulate(args) => publisher::simulate_feed::run(desk, args),
+        CliCommand::Simulate(args) => publisher::simulate_own::run_feed(desk, args),
         CliCommand::Account(args) => commands::accounts::run(desk, args),
-        CliCommand::Backup(args) => commands::backup::back_up(desk, args),
+        CliCommand::Backup(args) => commands::doctor::back_up(desk, args),
         CliCommand::Demo
         | CliCommand::Watch(_)
         | CliCommand::Service(_)
@@ -407,8 +405,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::io::owner::frames::{read_frame, write_frame};
-    use crate::io::owner::messages::ClientMessage;
+    use crate::io::owner::messages::{ClientMessage, read_frame, write_frame};
 
     /// Simulates an owner of the store that releases it on request.
     fn answer(listener: &UnixListener, owner: OwnerKind) -> Option<ClientMessage> {

@@ -1,30 +1,33 @@
 //! Functions that all commands share: reading the settings, opening the store, running the main loop without a screen, and
 //! reporting errors.
+//!
+//! Between sessions the store is maintained: the daily backup, the limit on texts, and compaction.
 
-use std::fmt;
 use std::future::Future;
-use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fmt, io};
+
+use backissue_core::feed::dates::calendar::day_of;
+use backissue_core::feed::text::counted_words;
+use chrono::NaiveDate;
+use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Options;
-use crate::engine::input::Input;
-use crate::engine::request::Request;
+use crate::engine::request::{Input, Request};
 use crate::engine::settings::Settings;
 use crate::io::config::config_file::{self, Configured};
-use crate::io::config::{config_watch, themes};
-use crate::io::headless::Headless;
+use crate::io::config::config_watch;
 use crate::io::http::{Http, Limits};
-use crate::io::log::{LogFile, ToldTo, Untold};
+use crate::io::log::{self, LogFile, ToldTo, Untold};
 use crate::io::owner::client::wait_for_close;
-use crate::io::program::Program;
-use crate::io::runtime::{Runtime, StartError};
+use crate::io::runtime::{Headless, Program, Runtime, StartError};
 use crate::io::signals::Stops;
-use crate::io::store::{SessionLength, Store, StoreError};
-use crate::io::system::words::system_words;
-use crate::io::{clock, console, log};
+use crate::io::store::{SessionLength, Store, StoreError, backup_is_due};
+use crate::io::system::system_words;
+use crate::io::{clock, console};
 use crate::ui::app::App;
 
 /// Number of tokio worker threads, which perform the network requests. Other work runs on the blocking pool.
@@ -103,7 +106,8 @@ pub(super) fn read_configuration(options: &Options) -> Result<Configured, Failur
 pub(super) fn check_configuration(options: &Options) -> Result<Configured, Failure> {
     let mut configured = read_configuration(options)?;
     Http::new(&configured.settings.network, Limits::default()).map_err(Failure::new)?;
-    let (_, troubles) = themes::appearance(&configured.screen, config_file(options).as_deref());
+    let (_, troubles) =
+        config_watch::appearance(&configured.screen, config_file(options).as_deref());
     configured.notes.extend(troubles);
     Ok(configured)
 }
@@ -142,7 +146,7 @@ pub(super) fn follow_configuration<P: Program>(
 pub(super) fn dress_screen(options: &Options, runtime: &mut Runtime<App>) {
     let ui = &mut runtime.program.ui.settings;
     ui.plain |= options.plain;
-    let (appearance, troubles) = themes::appearance(ui, config_file(options).as_deref());
+    let (appearance, troubles) = config_watch::appearance(ui, config_file(options).as_deref());
     runtime.program.ui.appearance = appearance;
     if let Some(first) = troubles.first() {
         runtime.program.ui.complain(clock::precise_now(), first.clone());
@@ -197,7 +201,7 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
 
 /// Runs slow work on a blocking thread until it is done or a stop signal arrives. After a stop signal, this function does not
 /// wait for the work to finish, so the work must keep its data consistent at any point.
-pub(super) fn run_interruptibly<T: Send + 'static>(
+fn run_interruptibly<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     block_on(async {
@@ -294,6 +298,86 @@ pub(super) fn stop_on_signals<P: Program>(runtime: &Runtime<P>) {
         // It is fine if the loop has already ended.
         sender.send(Input::Request(Request::Stop).into()).ok();
     });
+}
+
+/// Compacts the store and prints the space saved.
+pub(super) fn compact_store(store: Store) -> Result<(), Failure> {
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("compacting the store {wide_bar} {pos}/{len}") {
+        bar.set_style(style);
+    }
+    let done = store.compact(|done, all| {
+        bar.set_length(u64::try_from(all).unwrap_or(u64::MAX));
+        bar.set_position(u64::try_from(done).unwrap_or(u64::MAX));
+    });
+    bar.finish_and_clear();
+    let done = done?;
+    console::tell(&format!(
+        "the store was compacted: it had used {} MB of disk for {} MB of records",
+        done.before / 1_000_000,
+        done.live / 1_000_000
+    ));
+    Ok(())
+}
+
+/// Runs the maintenance due at the end of a session; a stop signal interrupts it.
+pub(super) fn at_the_end(store: Store, settings: &Settings) -> Result<(), Failure> {
+    let texts_max = texts_max(settings);
+    if !is_due(&store, texts_max)? {
+        return Ok(());
+    }
+    run_interruptibly(move || put_in_order(store, texts_max).map(drop))
+}
+
+/// Runs the same maintenance as [`at_the_end`] at the start of a long session that must end quickly. Returns the store, or `None`
+/// if compaction closed the store.
+pub(super) fn at_the_start(store: Store, settings: &Settings) -> Result<Option<Store>, Failure> {
+    if store.only_reads() { Ok(Some(store)) } else { put_in_order(store, texts_max(settings)) }
+}
+
+/// Maximum size of the stored texts, bytes (SPEC C.10).
+pub(super) fn texts_max(settings: &Settings) -> u64 {
+    u64::from(settings.history.texts_mb).saturating_mul(1024 * 1024)
+}
+
+fn find_today() -> NaiveDate {
+    day_of(clock::precise_now(), clock::zone())
+}
+
+/// Checks whether any maintenance is due, without reading records.
+fn is_due(store: &Store, texts_max: u64) -> Result<bool, Failure> {
+    // A store that is only read is a temporary copy that is discarded after the session, so it needs no maintenance.
+    if store.only_reads() {
+        return Ok(false);
+    }
+    store.check_place()?;
+    Ok(backup_is_due(store.folder(), find_today())
+        || store.may_hold_too_much(texts_max)?
+        || store.is_worth_compacting()?)
+}
+
+/// Runs the maintenance that is due. The daily backup is made before anything is deleted, because the session may have had no
+/// screen and made no backup, or may have been too short to finish one. Returns the store unless the store was compacted, which
+/// closes it.
+fn put_in_order(mut store: Store, texts_max: u64) -> Result<Option<Store>, Failure> {
+    if let Err(error) = store.back_up_daily(find_today()) {
+        console::tell(&format!("no backup was made today: {}", error.reason_of_backup()));
+    }
+    if store.may_hold_too_much(texts_max)? {
+        match store.shed_texts(texts_max) {
+            Err(error) => console::tell(&format!("old texts could not be deleted: {error}")),
+            Ok(shed) if shed.entries > 0 => console::tell(&format!(
+                "the texts of {} were deleted (unstarred, read longest ago): there were {} MB, and [history] texts_mb is {}",
+                counted_words(shed.entries, "entry", "entries"),
+                shed.before / (1024 * 1024),
+                texts_max / (1024 * 1024)
+            )),
+            Ok(_) => {}
+        }
+    }
+    // Compact if the store's log is too long (STORE 3) and there is enough free space for the compacted store.
+    let compacts = store.is_worth_compacting()? && store.check_room_to_compact().is_ok();
+    if compacts { compact_store(store).map(|()| None) } else { Ok(Some(store)) }
 }
 
 #[cfg(test)]

@@ -80,11 +80,9 @@ mod tests {
     use chrono::{DateTime, TimeDelta, Utc};
 
     use super::*;
-    use crate::engine::effect::Effect;
     use crate::engine::feeds::subscription::{SavedSubscription, SubscriptionRecord};
-    use crate::engine::input::Input;
     use crate::engine::poll::poll_request::{PollKind, PollRequest};
-    use crate::engine::request::Request;
+    use crate::engine::request::{Effect, Input, Request};
     use crate::engine::settings::Settings;
     use crate::engine::store_work::{Answer, Stored};
     use crate::engine::update::update;

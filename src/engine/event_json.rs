@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
 use super::entries::entry_view::time;
-use super::event::{Event, NoticeLevel};
 use super::feeds::subscription::SubscriptionRecord;
-use super::poll::poll_results::{PollOutcome, PollResult};
+use super::poll::poll_log::{PollOutcome, PollResult};
+use super::request::{Event, NoticeLevel};
 use super::state::Engine;
 use backissue_core::history::FeedKey;
 

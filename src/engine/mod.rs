@@ -1,7 +1,7 @@
 //! The program without its user interface: subscriptions, polls, request limits, back-fill, learning, filters, marks, undo.
 //!
 //! The engine is pure: it does not draw, fetch, store, wait, or read the clock. [`update::update`] is the only entry point: it
-//! takes an [`input::Input`] and returns [`event::Event`]s and [`effect::Effect`]s. Every action of a user is a
+//! takes an [`request::Input`] and returns [`request::Event`]s and [`request::Effect`]s. Every action of a user is a
 //! [`request::Request`], whether it comes from the screen, a command, or another process. The engine does not refer to panes, keys,
 //! or colours, and does not import `ui` or `view`.
 
@@ -9,24 +9,16 @@ pub mod backfill;
 pub mod change;
 pub mod commands_under_way;
 pub mod downloads;
-pub mod durations;
-pub mod effect;
 pub mod entries;
-pub mod event;
 pub mod event_json;
 pub mod external;
 pub mod feeds;
-pub mod input;
 pub mod moving;
 pub mod politeness;
 pub mod poll;
-pub mod reconfigure;
 pub mod request;
-pub mod save_searches;
-pub mod saved_searches;
 pub mod search_query;
 pub mod settings;
-pub mod start;
 pub mod state;
 pub mod store_results;
 pub mod store_work;

@@ -1,10 +1,15 @@
-//! Parses search queries and looks up the names in a query among the present subscriptions and labels.
+//! Parses search queries, and looks up the names in a query among the present subscriptions and labels. Adds saved searches,
+//! replaces their list, and restores an earlier list.
 
+use backissue_core::search::{KnownNames, Matching, QueryFlaw, parse};
 use chrono::{DateTime, Utc};
 
+use super::change::undo_stack::Step;
+use super::change::value::{ChangeId, ListChange, SavedSearch};
+use super::change::{self, Change};
 use super::feeds::subscription::Subscription;
+use super::request::{Effect, Event};
 use super::state::Engine;
-use backissue_core::search::{KnownNames, Matching, QueryFlaw, parse};
 
 /// Parses a search query and looks up its names. `typing` is `true` if the user may still be typing the last word.
 pub fn resolve(
@@ -25,4 +30,50 @@ pub fn is_tagged(feed: &Subscription, wanted: &str) -> bool {
     let below = |tag: &str| tag.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('/'));
     let tags = feed.record.tags.iter().map(|tag| tag.to_lowercase());
     tags.into_iter().any(|tag| tag == wanted || below(&tag))
+}
+
+/// Maximum number of saved searches.
+pub const SEARCHES_MAX: usize = 100;
+/// Maximum length of the name of a saved search, in characters.
+const NAME_CHARS_MAX: usize = 100;
+
+/// Returns a list of searches with new ones added, each given by its name and query. A query that is in the list is not added again.
+pub fn with_new(
+    list: &[SavedSearch],
+    new: impl IntoIterator<Item = (String, String)>,
+) -> Vec<SavedSearch> {
+    let mut list = list.to_vec();
+    for (name, text) in new {
+        if list.len() < SEARCHES_MAX && !list.iter().any(|search| search.text == text) {
+            let id = list.iter().map(|search| search.id).max().unwrap_or(0).saturating_add(1);
+            list.push(SavedSearch { id, name: short_name(&name), text });
+        }
+    }
+    list
+}
+
+/// Returns a name as it is saved.
+pub fn short_name(name: &str) -> String {
+    name.trim().chars().take(NAME_CHARS_MAX).collect()
+}
+
+/// Replaces the list of saved searches and adds an undo step.
+pub fn save(engine: &mut Engine, list: Vec<SavedSearch>) -> Vec<Effect> {
+    let step = engine.undo.push(Step::Searches { before: engine.saved_searches.clone() });
+    let effects = write(engine, list, step);
+    engine.tell(Event::FeedsChanged);
+    effects
+}
+
+/// Restores an earlier list of saved searches, for an undo or a redo.
+pub fn put(engine: &mut Engine, list: Vec<SavedSearch>) -> Vec<Effect> {
+    let effects = write(engine, list, None);
+    engine.tell(Event::SearchesPutBack);
+    effects
+}
+
+fn write(engine: &mut Engine, list: Vec<SavedSearch>, step: Option<ChangeId>) -> Vec<Effect> {
+    let before = std::mem::replace(&mut engine.saved_searches, list);
+    let change = ListChange::new(before, &engine.saved_searches);
+    vec![change::write(engine, Change::Searches(change), step)]
 }

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::downloads::settings::DownloadSettings;
-use super::entries::quiet_hours::QuietHours;
-use super::external::external_command::ExternalCommand;
-use super::external::open_rules::OpenRule;
+use super::downloads::file_names::DownloadSettings;
+use super::entries::notification_queue::QuietHours;
+use super::external::external_command::{ExternalCommand, OpenRule};
 use super::politeness::address_net::AddressNet;
 use backissue_core::history::walk::adaptor::INTERNET_ARCHIVE;
 use backissue_core::schedule::Pace;

@@ -4,18 +4,15 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::backfill::{gap_rows, walks};
-use super::change::{Change, PendingChange, failed_write, undo};
+use super::backfill::{history_requests, walks};
+use super::change::{Change, PendingChange, undo};
 use super::commands_under_way::written_feeds;
 use super::downloads::actions;
-use super::effect::Effect;
-use super::entries::{
-    account_sync, entry_filters, marks, notifications, pictures_ahead, texts_ahead, withdrawn,
-};
-use super::event::Event;
-use super::moving::elsewhere;
+use super::entries::{account_sync, entry_filters, marks, notifications, page_fetches};
+use super::moving::move_in;
 use super::poll::poll_stage::{News, Poll};
-use super::poll::{learn, polling, stop_polls};
+use super::poll::{learn, manual_poll, polling};
+use super::request::{Effect, Event};
 use super::state::Engine;
 use super::store_work::{Answer, Job, JobId, JobSubject, StoreFailure, Stored};
 use backissue_core::history::{Counters, EntryKey, FeedKey};
@@ -80,7 +77,7 @@ fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Ef
         let saved = entry_filters::failed(engine, filter);
         effects.extend(saved.into_iter().flat_map(|id| undo::undo_this(engine, now, id)));
     }
-    effects.extend(failed_write::revert(engine, now, stored.id));
+    effects.extend(undo::revert(engine, now, stored.id));
     effects
 }
 
@@ -175,7 +172,7 @@ fn wait_for_room(
     }
     engine.room_awaited = Some(now.checked_add_signed(ROOM_PAUSE).unwrap_or(now));
     let waiting = engine.polls.keys().chain(engine.backfills.keys()).copied().collect();
-    stop_polls::stop(engine, now, waiting)
+    manual_poll::stop(engine, now, waiting)
 }
 
 /// Checks whether the answer of the store reports a successful write.
@@ -200,18 +197,18 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             let gone = u32::try_from(withdrawn.len()).unwrap_or(u32::MAX);
             let news = News { new, edited, withdrawn: gone };
             let effects = committed(engine, now, feed, counters, news, withdrawn);
-            gap_rows::tell_changes(engine, feed);
+            history_requests::tell_changes(engine, feed);
             effects
         }
         Answer::HistoryKept { feed, counters, new, edited } => {
-            gap_rows::tell_changes(engine, feed);
+            history_requests::tell_changes(engine, feed);
             let effects = walks::kept(engine, now, feed, counters, new);
             updated(engine, feed, new > 0 || edited > 0, false);
             effects
         }
         Answer::Nodes(feed, nodes) => walks::nodes_loaded(engine, now, feed, *nodes),
         Answer::Restored(feed, marked) => {
-            withdrawn::restored(engine, &marked);
+            marks::restored(engine, &marked);
             updated(engine, feed, true, false);
             Vec::new()
         }
@@ -230,7 +227,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             if undo_waits { undo::undo_wanted(engine, now) } else { Vec::new() }
         }
         Answer::ElsewhereNoted(feed, counts) => {
-            let undo_waits = elsewhere::noted(engine, feed, &counts);
+            let undo_waits = move_in::noted(engine, feed, &counts);
             let labelled = (!counts.labelled.is_empty()).then(|| Effect::store(Job::CountFilters));
             let undone = if undo_waits { undo::undo_wanted(engine, now) } else { Vec::new() };
             labelled.into_iter().chain(undone).collect()
@@ -246,8 +243,8 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
         Answer::Attached(wanted, entries) => actions::attached(engine, now, &wanted, entries),
-        Answer::WithoutPage(feed, links) => texts_ahead::queue_pages(engine, now, feed, links),
-        Answer::Texts(feed, texts) => pictures_ahead::texts_read(engine, feed, texts),
+        Answer::WithoutPage(feed, links) => page_fetches::queue_pages(engine, now, feed, links),
+        Answer::Texts(feed, texts) => page_fetches::texts_read(engine, feed, texts),
         Answer::Learned(feed, record) => {
             learn::record_read(engine, now, feed, record);
             Vec::new()
@@ -293,10 +290,10 @@ fn committed(
     notifications::note_new_entries(engine, now, feed, counters, news, first);
     let attached = actions::note_new_entries(engine, now, feed, counters, news, first);
     let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
-    withdrawn::withdrawn(engine, feed, withdrawn);
+    marks::withdrawn(engine, feed, withdrawn);
     let mut effects = polling::committed(engine, now, feed, counters, news);
     learn::polled(engine, now, feed, news);
-    effects.extend(texts_ahead::look(engine, now, feed));
+    effects.extend(page_fetches::look_for_texts(engine, now, feed));
     effects.extend(notifications::notify(engine, now));
     effects.extend(attached);
     updated(engine, feed, changed, true);
@@ -310,11 +307,9 @@ fn updated(engine: &mut Engine, feed: FeedKey, entries: bool, poll: bool) {
 #[cfg(test)]
 mod tests {
     use crate::engine::change::MarkChange;
-    use crate::engine::event::MarksChanged;
-    use crate::engine::feeds::chosen_settings::Chosen;
+    use crate::engine::feeds::setting_row::Chosen;
     use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
-    use crate::engine::input::Input;
-    use crate::engine::request::Request;
+    use crate::engine::request::{Input, MarksChanged, Request};
     use crate::engine::settings::Settings;
     use crate::engine::store_results::*;
     use crate::engine::update::{Output, update};

@@ -1,39 +1,37 @@
-//! Entry point of the engine: takes an input and the time, and returns events and effects.
+//! Entry point of the engine: takes an input and the time, and returns events and effects. At the start, the stored subscriptions
+//! are loaded and every feed is planned; the configuration or the time zone may change later.
 
 use std::collections::BTreeSet;
 
+use backissue_core::InputFlaw;
+use backissue_core::feed::dates::calendar::day_of;
+use backissue_core::feed::text::counted_words;
+use backissue_core::history::FeedKey;
 use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
 
 use super::backfill::{history_requests, walks};
 use super::change::undo_stack::{StepChanges, TakenStep};
 use super::change::value::Origin;
 use super::change::{self, questions, undo};
-use super::downloads::{actions, playing, progress};
-use super::effect::Effect;
-use super::entries::{
-    account_sync, entry_filters, marks, notifications, page_fetches, picture_fetches,
-    pictures_ahead, withdrawn,
-};
-use super::event::Event;
+use super::downloads::{actions, progress};
+use super::entries::{account_sync, entry_filters, marks, notifications, page_fetches};
 use super::external::external_run::RunPurpose;
 use super::external::run_external;
+use super::feeds::subscription::{SavedSubscription, Subscription};
 use super::feeds::{
-    feed_moves, feed_preview, feed_settings, import, subscribe, tags, trouble, typed_logins,
-    unsubscribe,
+    addresses, feed_moves, feed_preview, feed_settings, import, subscribe, trouble, unsubscribe,
 };
-use super::input::Input;
 use super::moving::move_in;
 use super::politeness::rate_limits;
 use super::poll::fetch::{FetchId, Fetched, Purpose};
-use super::poll::{learn, manual_poll, polling, start_fetches, stop_polls};
-use super::request::Request;
+use super::poll::{learn, manual_poll, polling, start_fetches};
+use super::request::{Effect, Event, Input, Request};
+use super::search_query;
+use super::settings::Settings;
 use super::state::Engine;
 use super::store_results::{self, stored_or_failed};
 use super::store_work::{Beside, Job};
-use super::{reconfigure, save_searches};
-use backissue_core::InputFlaw;
-use backissue_core::feed::dates::calendar::day_of;
-use backissue_core::feed::text::counted_words;
 
 /// Maximum time between two iterations of the main loop, so that the engine notices a change of the clock.
 const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
@@ -113,7 +111,7 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
         }),
         Input::Fetched(id, fetched) => arrived(engine, now, id, *fetched),
         Input::Download(id, news) => progress::news(engine, now, id, news),
-        Input::Playing(id, news) => playing::news(engine, now, id, news),
+        Input::Playing(id, news) => actions::news(engine, now, id, news),
         Input::Stored(stored) => {
             let was_behind = engine.is_store_behind();
             let mut effects = stored_or_failed(engine, now, *stored);
@@ -129,24 +127,24 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect
             let saved = entry_filters::failed(engine, filter);
             saved.map(|id| undo::undo_this(engine, now, id)).unwrap_or_default()
         }
-        Input::PictureTaskDone(done) => pictures_ahead::task_done(engine, now, done),
+        Input::PictureTaskDone(done) => page_fetches::task_done(engine, now, done),
         Input::Ran(purpose, ended) => {
             let shown = run_external::tell_end(engine, purpose, ended);
             match purpose {
                 RunPurpose::News => notifications::command_ended(engine, now),
-                RunPurpose::Play(id) => playing::ended(engine, id),
+                RunPurpose::Play(id) => actions::ended(engine, id),
                 RunPurpose::Show | RunPurpose::Pipe | RunPurpose::Step(_) => {
                     shown.into_iter().collect()
                 }
             }
         }
         Input::TryNext(run) => vec![Effect::Run(run)],
-        Input::LoginKept(login, result) => typed_logins::kept(engine, *login, result),
+        Input::LoginKept(login, result) => addresses::kept(engine, *login, result),
         Input::ZoneChanged(zone) => {
-            reconfigure::change_zone(engine, now, zone);
+            change_zone(engine, now, zone);
             Vec::new()
         }
-        Input::Reconfigured(settings) => reconfigure::reconfigured(engine, now, *settings),
+        Input::Reconfigured(settings) => reconfigured(engine, now, *settings),
         Input::Indexed { missing } => {
             engine.tell(Event::Indexed { missing });
             Vec::new()
@@ -166,7 +164,7 @@ fn requested(
     }
     Ok(match request {
         Request::Poll(request) => manual_poll::ask(engine, now, &request),
-        Request::StopPolls(feeds) => stop_polls::stop(engine, now, feeds),
+        Request::StopPolls(feeds) => manual_poll::stop(engine, now, feeds),
         Request::Subscribe(wanted) => subscribe::add(engine, now, *wanted),
         Request::Import(wanted) => import::import(engine, now, wanted),
         Request::MoveIn(moved) => move_in::move_in(engine, now, *moved),
@@ -196,23 +194,23 @@ fn requested(
         Request::SubscribeAgain(feed) => unsubscribe::subscribe_again(engine, now, feed),
         Request::SetPace(feed, pace) => feed_settings::set_pace(engine, now, feed, pace),
         Request::Set(feed, chosen) => feed_settings::change(engine, now, feed, *chosen)?,
-        Request::RenameTag { tag, name } => tags::rename(engine, &tag, &name),
+        Request::RenameTag { tag, name } => feed_settings::rename(engine, &tag, &name),
         Request::Trouble(feed, answer) => trouble::apply_answer(engine, now, feed, answer)?,
         Request::History(feed, action) => history_requests::begin(engine, now, feed, action),
         Request::MoreHistory(feed, gap) => history_requests::more(engine, now, feed, gap),
-        Request::RestoreWithdrawn(feed) => withdrawn::restore_last(engine, feed),
+        Request::RestoreWithdrawn(feed) => marks::restore_last(engine, feed),
         Request::DismissGap(feed, gap) => history_requests::dismiss(engine, feed, gap),
         Request::Mark(mark) => marks::set(engine, mark),
         Request::MarkListRead(list, part) => marks::mark_list_read(engine, now, list, part),
         Request::SaveFilter(filter) => entry_filters::save(engine, now, *filter)?,
         Request::Label { name, keys, set } => entry_filters::label(engine, now, &name, keys, set)?,
         Request::RemoveFilter(id) => entry_filters::remove(engine, now, id),
-        Request::SaveSearches(list) => save_searches::save(engine, list),
+        Request::SaveSearches(list) => search_query::save(engine, list),
         Request::FetchPage { key, url, kept } => {
             page_fetches::fetch_page(engine, now, key, url, kept)?
         }
-        Request::FetchPicture { key, url } => picture_fetches::fetch(engine, now, key, url)?,
-        Request::DropPictures => picture_fetches::drop_waiting(engine),
+        Request::FetchPicture { key, url } => page_fetches::fetch(engine, now, key, url)?,
+        Request::DropPictures => page_fetches::drop_waiting(engine),
         Request::Learn(feed) => learn::ask(engine, feed),
         Request::Open { link, attached: None } => vec![run_external::show(engine, link)],
         Request::Open { link, attached: Some(media_type) } => {
@@ -276,7 +274,7 @@ fn ticked(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     }
     effects.extend(notifications::notify(engine, now));
     if engine.may_forget(now) && (engine.attended || engine.polls_by_itself) {
-        effects.extend(playing::delete_played(engine, now));
+        effects.extend(actions::delete_played(engine, now));
     }
     // Make the daily backup only in a process that keeps running. A one-shot command makes its backup when it ends.
     let lasts = engine.attended || engine.polls_by_itself;
@@ -295,10 +293,118 @@ fn arrived(engine: &mut Engine, now: DateTime<Utc>, id: FetchId, fetched: Fetche
     match ended.waiting.purpose {
         Purpose::Poll(feed) => polling::fetched(engine, now, id, &ended.waiting, feed, fetched),
         Purpose::Archive(feed) => walks::fetched(engine, now, id, &ended.waiting, feed, fetched),
-        Purpose::FullText(key) => page_fetches::fetched(engine, now, key, &ended.waiting, fetched),
-        Purpose::Picture(key) => picture_fetches::fetched(engine, now, key, ended.waiting, fetched),
+        Purpose::FullText(key) => {
+            page_fetches::page_fetched(engine, now, key, &ended.waiting, fetched)
+        }
+        Purpose::Picture(key) => {
+            page_fetches::picture_fetched(engine, now, key, ended.waiting, fetched)
+        }
         Purpose::Discover(addition) => {
             subscribe::fetched(engine, now, addition, &ended.waiting.url, fetched)
         }
+    }
+}
+
+/// If a site was requested less than this time before start-up, the pause after that request is kept.
+const ASKED_RECENTLY: TimeDelta = TimeDelta::seconds(10);
+
+impl Engine {
+    /// Creates an engine with the stored subscriptions and plans every feed.
+    pub fn new(
+        settings: Settings,
+        zone: Tz,
+        salt: u64,
+        saved: Vec<SavedSubscription>,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let mut engine = Self::empty(settings, zone, salt);
+        // Collect the whole map at once, which leaves no unused capacity in its nodes.
+        engine.feeds =
+            saved.into_iter().map(|saved| (saved.key, Subscription::saved(saved))).collect();
+        engine.last_feed = engine.feeds.keys().next_back().map_or(0, |key| key.0);
+        let keys: Vec<FeedKey> = engine.feeds.keys().copied().collect();
+        for key in keys {
+            learn::replan(&mut engine, key, now);
+        }
+        engine.keep_pauses(now);
+        let spread = u64::from(engine.settings.poll.start_spread_seconds).saturating_mul(1000);
+        let delay = salt.checked_rem(spread.saturating_add(1)).unwrap_or(0);
+        engine.host_queue.not_before =
+            now.checked_add_signed(TimeDelta::milliseconds(i64::try_from(delay).unwrap_or(0)));
+        engine.events.clear();
+        engine
+    }
+
+    /// Keeps the pause after requests that were sent just before start-up. The time of the response is unknown, so the pause starts
+    /// at `now`.
+    fn keep_pauses(&mut self, now: DateTime<Utc>) {
+        for feed in self.feeds.values() {
+            let last_try = feed.state.facts.last_try;
+            if last_try.is_some_and(|at| now.signed_duration_since(at) < ASKED_RECENTLY) {
+                self.host_queue.asked_before(&feed.record.url, now, &self.settings.network);
+            }
+        }
+    }
+}
+
+/// Applies a reloaded configuration, and updates the plans of all feeds if the poll or network settings changed.
+pub fn reconfigured(engine: &mut Engine, now: DateTime<Utc>, settings: Settings) -> Vec<Effect> {
+    let before = std::mem::replace(&mut engine.settings, settings);
+    let network = before.network != engine.settings.network;
+    if before.poll != engine.settings.poll || network {
+        replan_all(engine, now);
+    }
+    let settings = network.then(|| Box::new(engine.settings.network.clone()));
+    settings.map(Effect::Reconnect).into_iter().collect()
+}
+
+/// Changes the user's time zone, in which times are shown and learned plans are computed.
+pub fn change_zone(engine: &mut Engine, now: DateTime<Utc>, zone: Tz) {
+    engine.zone = zone;
+    replan_all(engine, now);
+}
+
+fn replan_all(engine: &mut Engine, now: DateTime<Utc>) {
+    let keys: Vec<FeedKey> = engine.feeds.keys().copied().collect();
+    for key in keys {
+        learn::replan(engine, key, now);
+        start_fetches::withdraw_early(engine, now, key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
+    use crate::engine::poll::poll_log::PollCause;
+    use crate::engine::poll::start_fetches;
+    use crate::engine::update::*;
+
+    /// Returns whether a feed is polled at start-up, and whether it is polled a second later. The last request for the feed was
+    /// sent `seconds_before` start-up.
+    fn is_asked(seconds_before: i64) -> [bool; 2] {
+        let now = DateTime::UNIX_EPOCH + TimeDelta::days(20_000);
+        let url = "https://a.example/feed".to_owned();
+        let mut state = Box::<FeedState>::default();
+        state.facts.last_try = Some(now - TimeDelta::seconds(seconds_before));
+        let saved = SavedSubscription {
+            key: FeedKey(1),
+            record: SubscriptionRecord { url, ..SubscriptionRecord::default() },
+            state,
+            history: std::sync::Arc::default(),
+            counters: backissue_core::history::Counters::default(),
+        };
+        let mut engine = Engine::new(Settings::default(), Tz::UTC, 0, vec![saved], now);
+        engine.host_queue.not_before = None;
+        start_fetches::enqueue(&mut engine, now, FeedKey(1), PollCause::Asked);
+        [0, 1].map(|second| {
+            let effects = start_fetches::start(&mut engine, now + TimeDelta::seconds(second));
+            !effects.is_empty()
+        })
+    }
+
+    #[test]
+    fn site_polled_just_before_start_keeps_its_pause() {
+        assert_eq!(is_asked(1), [false, true]);
+        assert_eq!(is_asked(60), [true, false], "it is asked once, and at once");
     }
 }

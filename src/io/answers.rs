@@ -1,10 +1,11 @@
-//! The channel through which worker threads send their results to the main loop.
+//! The channel through which worker threads send their results to the main loop, and the error for a command that is still running
+//! when the main loop ends.
 
 use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::engine::input::Input;
+use crate::engine::request::Input;
 
 /// Sends inputs to the main loop. The type of the channel's messages is hidden, so that the sender works with each kind of loop.
 #[derive(Clone)]
@@ -28,3 +29,10 @@ impl std::fmt::Debug for Answers {
         formatter.debug_struct("Answers").finish_non_exhaustive()
     }
 }
+
+/// The main loop ended before the command was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the backissue that had the store open ended before this was done; what it reported is saved; run the command again"
+)]
+pub struct LoopEnded;

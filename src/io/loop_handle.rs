@@ -10,12 +10,11 @@ use std::sync::mpsc::{Sender, channel};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::answers::LoopEnded;
 use super::http::Http;
-use super::loop_ended::LoopEnded;
 use super::performing::Ending;
 use super::store::{Store, StoreError, StoreHandle};
-use crate::engine::event::Event;
-use crate::engine::request::Request;
+use crate::engine::request::{Event, Request};
 use crate::engine::state::Engine;
 use backissue_core::InputFlaw;
 

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::console;
 use super::named_files::{self, NamedFile, WriteFile};
 use super::owner::messages::Progress;
-use super::processes::browser;
+use super::processes::run_command;
 use super::signals::Stops;
 use crate::engine::external::external_command::ExternalCommand;
 
@@ -110,7 +110,7 @@ impl CommandOutput for OwnOutput {
     }
 
     fn open_link(&self, link: &str, command: Option<&ExternalCommand>) -> io::Result<()> {
-        browser::open_with(link, command)
+        run_command::open_with(link, command)
     }
 }
 

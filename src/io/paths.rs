@@ -4,11 +4,11 @@ use std::io;
 
 use super::named_files::{self, FileKind, NamedFile};
 use super::store::Texts;
-use super::system::words::system_words;
+use super::system::system_words;
 use crate::engine::entries::entry_view::{EntryView, FeedOfEntry};
-use crate::engine::input::Input;
+use crate::engine::request::Input;
 use crate::ui::input::ScreenInput;
-use crate::view::panes::entry_text;
+use crate::view::panes::entry_lines;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::EntryKey;
 
@@ -95,7 +95,7 @@ pub(super) fn save_entries(
             return Input::Trouble(why).into();
         };
         let view = EntryView::new(entry, feed.clone()).outgoing();
-        written.push(entry_text::markdown(&view));
+        written.push(entry_lines::markdown(&view));
     }
     let file = NamedFile { path: expand_home(path), kind: FileKind::Markdown, force: false };
     let text = written.join("\n---\n\n");

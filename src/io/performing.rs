@@ -10,30 +10,29 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use super::accounts::account_file::AccountFile;
-use super::accounts::login;
+use super::accounts::server;
 use super::answers::Answers;
-use super::config::credentials_file;
+use super::config::credentials;
 use super::downloads::{Receiving, player};
 use super::http::{Http, Limits};
 use super::output::{CommandOutput, OwnOutput};
 use super::pictures::{self, PictureCache};
-use super::processes::{clipboard, desktop_notes, feed_sources, run_command};
+use super::processes::{desktop, feed_sources, run_command};
 use super::store::{
     RuleHits, Store, StoreError, StoreHandle, StoreThread, Texts, catch_sled_panic,
 };
-use super::system::words::system_words;
+use super::system::system_words;
 use super::{clock, paths};
-use crate::engine::effect::Effect;
 use crate::engine::external::external_run::ExternalRun;
 use crate::engine::feeds::import;
-use crate::engine::input::Input;
 use crate::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
-use crate::engine::poll::learn_queue::LearnWanted;
+use crate::engine::poll::poll_stage::LearnWanted;
+use crate::engine::request::{Effect, Input};
 use crate::engine::settings::NetworkSettings;
 use crate::ui::effect::{NewLogin, RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::input::ScreenInput;
 use crate::ui::reader::lines::{Rendered, StyledSpan};
-use crate::ui::state::imported_list::ImportedList;
+use crate::ui::state::pending::ImportedList;
 use crate::view::panes::entry_lines;
 use backissue_core::feed::opml::read_list;
 use backissue_core::feed::opml::subscription_list::Opml;
@@ -144,7 +143,7 @@ impl Performer {
             ScreenEffect::Copy { text, told } => {
                 let answers = self.answers.clone();
                 tokio::spawn(async move {
-                    let told = clipboard::copy(&text, told).await;
+                    let told = desktop::copy(&text, told).await;
                     answers.send(ScreenInput::Told(told)).ok();
                 });
             }
@@ -201,7 +200,7 @@ impl Performer {
             // The loop runs a command for it, which may need the terminal.
             Effect::Open(_) => {}
             Effect::Run(run) => self.run(*run),
-            Effect::Notify(text, settings) => desktop_notes::tell(&text, &settings),
+            Effect::Notify(text, settings) => desktop::tell(&text, &settings),
             Effect::ReadImport(path) => {
                 let failed = Input::Trouble(format!("'{path}' cannot be imported")).into();
                 self.off_the_loop(move || Some(read_import(&path)), Some(failed));
@@ -213,7 +212,7 @@ impl Performer {
                 }
             }
             Effect::KeepLogin(login) => {
-                let kept = credentials_file::keep(&login.file, &login.credentials);
+                let kept = credentials::keep(&login.file, &login.credentials);
                 self.answers.send(Input::LoginKept(login, kept).into()).ok();
             }
             Effect::Stop => return Some(Ending::Stop),
@@ -313,7 +312,7 @@ impl Performer {
     fn add_account(&mut self, typed: NewLogin) {
         let (http, file) = (self.http(), AccountFile::of_network(&self.network));
         let runtime = tokio::runtime::Handle::current();
-        let add = move || login::add(http?, runtime, file, &typed);
+        let add = move || server::add(http?, runtime, file, &typed);
         let failed = ScreenInput::AccountAdded(Err("the login failed".into()));
         self.off_the_loop(move || Some(ScreenInput::AccountAdded(add())), Some(failed));
     }
@@ -322,7 +321,7 @@ impl Performer {
     fn forget_account(&self, name: String) {
         let (file, store) = (AccountFile::of_network(&self.network), self.store.handle());
         let forget = move || {
-            let failed = login::forget(file, &name).err();
+            let failed = server::forget(file, &name).err();
             store.visit(Box::new(move |store| {
                 // If this fails, the next account of this name compares everything all the same.
                 store.change_account_state(&name, |_| None).ok();

@@ -1,7 +1,8 @@
-//! Opens and replaces files. Only regular files are opened: a pipe, put where a file is expected, would block out of reach of signals.
+//! Opens, reads and replaces files. Only regular files are opened, and small ones only up to a maximum size: a pipe or a device,
+//! put where a file is expected, would block out of reach of signals, or never end.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, ErrorKind, Read as _, Result};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
@@ -58,4 +59,42 @@ pub fn try_again<T, E>(
         }
     }
     attempt()
+}
+
+/// Reads a regular file of at most `bytes_max` bytes. The error gives the reason.
+pub(crate) fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > bytes_max) {
+        return Err(Error::other(format!("it is larger than {} KiB", bytes_max / 1024)));
+    }
+    Ok(bytes)
+}
+
+/// Like [`read`], for UTF-8 text.
+pub(crate) fn read_text(path: &Path, bytes_max: u64) -> Result<String> {
+    String::from_utf8(read(path, bytes_max)?).map_err(|_| Error::other("it is not UTF-8 text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::system::system_words;
+
+    #[test]
+    fn only_regular_files_of_the_right_size_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let small = folder.path().join("small");
+        std::fs::write(&small, "text").unwrap();
+        assert_eq!(read_text(&small, 4).unwrap(), "text");
+        let why = |path: &Path, most| system_words(&read(path, most).unwrap_err());
+        assert_eq!(why(&small, 3), "it is larger than 0 KiB");
+        assert_eq!(why(folder.path(), 9), "it is a folder");
+        assert_eq!(why(Path::new("/dev/zero"), 9), "it is not a regular file");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        assert_eq!(why(&link, 9), "it is not a regular file");
+        std::fs::write(&small, b"\xff").unwrap();
+        assert_eq!(system_words(&read_text(&small, 9).unwrap_err()), "it is not UTF-8 text");
+    }
 }

@@ -3,39 +3,41 @@
 //! All inputs arrive through one channel, so their order is defined. The main loop reads the clock and passes the time to the
 //! program. No code outside `src/io` reads the clock. The same loop runs the engine alone ([`Headless`], for commands) and the
 //! engine with a screen ([`App`]).
+//!
+//! The program that it runs is the engine, with or without a screen.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
+use backissue_core::InputFlaw;
 use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::clock::{self, SleepWatch, ZoneWatch};
-use super::headless::Headless;
 use super::http::Http;
 use super::log::{log_effect, log_input};
 use super::loop_handle::{Host, LoopHandle, Visit, Watcher};
 use super::performing::{Ending, Performer};
-use super::processes::browser;
-use super::program::Program;
-use super::screen_place_file;
+use super::private_files::replace_private;
+use super::processes::run_command;
+use super::regular_files;
 use super::store::{LoadedSubscriptions, Store, StoreError, mended_unseen};
-use crate::engine::effect::Effect;
-use crate::engine::event::Event;
 use crate::engine::external::external_run::ExternalRun;
-use crate::engine::input::Input;
-use crate::engine::request::Request;
+use crate::engine::request::{Effect, Event, Input, NoticeLevel, Request};
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
-use crate::io::system::memory::{self, MemoryReturns};
-use crate::io::system::words::system_words;
+use crate::engine::update::{self as engine_update, next_wake};
+use crate::io::system::{self, MemoryReturns, system_words};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::input::ScreenInput;
+use crate::ui::input::{Reconfigured, ScreenInput};
+use crate::ui::reader::reading_position::due;
 use crate::ui::settings::ScreenSettings;
-use backissue_core::InputFlaw;
+use crate::ui::state::feeds_pane::ScreenPlace;
+use crate::ui::update::update;
 
 /// Maximum number of inputs handled between two drawings of the screen.
 const INPUTS_A_FRAME: usize = 256;
@@ -131,7 +133,7 @@ impl Runtime<App> {
         let mut app = App::new(engine, screen);
         app.ui.feeds.folded = store.folded()?;
         app.engine.mended = mended_unseen(store.folder());
-        app.ui.returns_to = screen_place_file::load(store.folder()).map(Box::new);
+        app.ui.returns_to = load(store.folder()).map(Box::new);
         crate::ui::panes::feeds_pane::rebuild_rows(&mut app);
         if let [first, ..] = unreadable.as_slice() {
             let text =
@@ -317,7 +319,7 @@ impl<P: Program> Runtime<P> {
             self.memory.note_work();
         }
         if self.memory.is_time(clock::instant()) {
-            memory::give_back();
+            system::give_back();
         }
         if self.watch.jumped() {
             effects.extend(self.program.take(now, Input::Woke.into()));
@@ -332,7 +334,7 @@ impl<P: Program> Runtime<P> {
             if let ScreenEffect::Engine(Effect::Run(run)) = effect {
                 self.run(*run);
             } else if let ScreenEffect::Engine(Effect::Open(address)) = effect {
-                match browser::in_browser(&address) {
+                match run_command::in_browser(&address) {
                     Ok(run) => self.run(run),
                     Err(why) => {
                         ending = self.tell_alone(Input::Trouble(why.to_string())).or(ending);
@@ -414,5 +416,219 @@ impl<P: Program> Host for Runtime<P> {
 
     fn end(&mut self, ending: Ending) {
         self.ending = Some(ending);
+    }
+}
+
+/// A program for the main loop.
+pub trait Program {
+    /// Handles an input. Returns the effects to perform.
+    fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect>;
+
+    /// Returns the time at which the program needs a tick, if nothing happens before.
+    fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        next_wake(self.engine(), now)
+    }
+
+    /// Returns the engine.
+    fn engine(&self) -> &Engine;
+
+    /// Returns the engine, so that the main loop can set some of its values directly.
+    fn engine_mut(&mut self) -> &mut Engine;
+}
+
+impl Program for App {
+    fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
+        update(self, now, input)
+    }
+
+    fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        let engine = next_wake(&self.engine, now);
+        due(self).map_or(engine, |due| due.min(engine))
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+}
+
+impl Program for Headless {
+    fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
+        let input = match input {
+            ScreenInput::Engine(input) => input,
+            ScreenInput::Reconfigured(read) => match *read {
+                Reconfigured::Read { settings, notes, .. } => {
+                    for note in notes {
+                        self.keep_notice(Event::trouble(note));
+                    }
+                    Input::Reconfigured(settings)
+                }
+                Reconfigured::Wrong(why) => Input::Trouble(why),
+            },
+            // Ignore the inputs that matter only with a screen.
+            ScreenInput::Key(_)
+            | ScreenInput::Pasted(_)
+            | ScreenInput::Mouse(_)
+            | ScreenInput::Resized(..)
+            | ScreenInput::Focused(_)
+            | ScreenInput::Ground(_)
+            | ScreenInput::Suspend
+            | ScreenInput::Continued(..)
+            | ScreenInput::NoShell
+            | ScreenInput::Rendered(_)
+            | ScreenInput::Picture(_)
+            | ScreenInput::Graphics(_)
+            | ScreenInput::FilterPreviewed(..)
+            | ScreenInput::AccountAdded(_)
+            | ScreenInput::ListRead(_)
+            | ScreenInput::Told(_)
+            | ScreenInput::PathCompleted { .. } => return Vec::new(),
+        };
+        Self::take(self, now, input).into_iter().map(Into::into).collect()
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+}
+
+/// Maximum number of messages that are kept; beyond that the oldest are dropped.
+const NOTICES_MAX: usize = 1000;
+
+/// The engine without a screen, and its messages since the last call to [`Headless::notices`].
+#[derive(Debug)]
+pub struct Headless {
+    /// The engine.
+    pub engine: Engine,
+    notices: VecDeque<(NoticeLevel, String)>,
+}
+
+impl Headless {
+    /// Passes an input to the engine and returns the effects to perform. Messages for the user are kept.
+    pub(super) fn take(&mut self, now: DateTime<Utc>, input: Input) -> Vec<Effect> {
+        let output = engine_update::update(&mut self.engine, now, input);
+        for event in output.events {
+            self.keep_notice(event);
+        }
+        output.effects
+    }
+
+    /// Creates a program without messages.
+    pub const fn new(engine: Engine) -> Self {
+        Self { engine, notices: VecDeque::new() }
+    }
+
+    /// Keeps the message of an event, if the event has one. All other events are ignored, because commands query the engine
+    /// instead.
+    pub(super) fn keep_notice(&mut self, event: Event) {
+        let notice = if let Event::Notice { level, text, .. } = event {
+            (level, text)
+        } else if let Event::Refused(text) = event {
+            (NoticeLevel::Trouble, text)
+        } else {
+            return;
+        };
+        if self.notices.len() >= NOTICES_MAX {
+            self.notices.pop_front();
+        }
+        self.notices.push_back(notice);
+    }
+
+    /// Takes the messages since the last call, in order.
+    pub fn notices(&mut self) -> Vec<(NoticeLevel, String)> {
+        std::mem::take(&mut self.notices).into()
+    }
+}
+
+/// Maximum size of the file, bytes. The file usually has a few hundred bytes.
+const BYTES_MAX: u64 = 64 * 1024;
+
+fn path_in(folder: &Path) -> PathBuf {
+    folder.join("screen.json")
+}
+
+/// Loads the position on the screen. Returns `None` if no position is saved or the file is unreadable.
+pub(super) fn load(folder: &Path) -> Option<ScreenPlace> {
+    let text = regular_files::read(&path_in(folder), BYTES_MAX).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+/// Saves the position on the screen.
+pub(super) fn save(folder: &Path, place: &ScreenPlace) -> io::Result<()> {
+    replace_private(&path_in(folder), &serde_json::to_vec(place)?)
+}
+
+/// Deletes the saved position.
+pub(super) fn forget(folder: &Path) {
+    fs::remove_file(path_in(folder)).ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::io::runtime::*;
+
+    fn headless() -> Headless {
+        let settings = Settings::default();
+        let now = DateTime::UNIX_EPOCH;
+        Headless::new(Engine::new(settings, chrono_tz::Tz::UTC, 0, Vec::new(), now))
+    }
+
+    #[test]
+    fn only_sentences_are_kept_until_they_are_taken() {
+        let mut headless = headless();
+        headless.keep_notice(Event::info("one"));
+        headless.keep_notice(Event::PlansChanged);
+        headless.keep_notice(Event::Refused("two".into()));
+        let told = headless.notices();
+        let expected = [(NoticeLevel::Info, "one"), (NoticeLevel::Trouble, "two")];
+        assert_eq!(told, expected.map(|(level, text)| (level, text.to_owned())));
+        assert_eq!(headless.notices(), []);
+    }
+
+    #[test]
+    fn oldest_sentences_are_dropped_beyond_the_limit() {
+        let mut headless = headless();
+        for number in 0..=NOTICES_MAX {
+            headless.keep_notice(Event::info(number.to_string()));
+        }
+        let told = headless.notices();
+        assert_eq!((told.len(), told[0].1.as_str()), (NOTICES_MAX, "1"));
+    }
+}
+
+#[cfg(test)]
+mod screen_place_file_tests {
+    use super::*;
+    use crate::ui::state::feeds_pane::PlaceList;
+    use backissue_core::history::{EntryKey, FeedKey};
+
+    #[test]
+    fn screen_place_round_trips_and_damaged_file_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(load(folder.path()), None);
+        let place = ScreenPlace {
+            list: PlaceList::Tag("garden/fruit".into()),
+            entry: Some(EntryKey { feed: FeedKey(3), seq: 9 }),
+            is_open: true,
+            ..ScreenPlace::default()
+        };
+        save(folder.path(), &place).unwrap();
+        assert_eq!(load(folder.path()), Some(place));
+        fs::write(folder.path().join("screen.json"), "{\"list\":{\"feed\":7}}").unwrap();
+        let known = load(folder.path()).map(|place| place.list);
+        assert_eq!(known, Some(PlaceList::Feed(FeedKey(7))), "what is left out is as usual");
+        for damaged in ["{", "[1]", "{\"list\":\"elsewhere\"}"] {
+            fs::write(folder.path().join("screen.json"), damaged).unwrap();
+            assert_eq!(load(folder.path()), None, "{damaged}");
+        }
+        forget(folder.path());
+        assert_eq!(load(folder.path()), None);
     }
 }

@@ -7,12 +7,11 @@ use rustix::io::Errno;
 use super::clock;
 use super::performing::Ending;
 use super::processes::run_command;
-use super::runtime::{Happening, Runtime, StartError};
-use super::screen_place_file;
-use super::system::words::system_words;
+use super::runtime::{self, Happening, Runtime, StartError};
+use super::system::system_words;
 use super::terminal::{Canvas, FrameTimes, Terminal};
 use crate::engine::external::external_run::ExternalRun;
-use crate::engine::input::Input;
+use crate::engine::request::Input;
 use crate::ui::app::App;
 use crate::ui::come_back;
 use crate::ui::input::ScreenInput;
@@ -122,9 +121,9 @@ impl Runtime<App> {
         if self.program.ui.settings.restore {
             let place = come_back::place_of(&self.program);
             // Ignore an error, because only the position on the screen is lost.
-            screen_place_file::save(self.folder(), &place).ok();
+            runtime::save(self.folder(), &place).ok();
         } else {
-            screen_place_file::forget(self.folder());
+            runtime::forget(self.folder());
         }
     }
 

@@ -2,14 +2,12 @@
 
 use chrono::{DateTime, Utc};
 
-use super::app::App;
+use super::app::{App, OnRowsLoaded};
 use super::effect::{ScreenEffect, ask_store};
 use super::panes::entry_list::WINDOW_ROWS;
-use super::panes::{feeds_pane, list_query, load_rows};
-use super::screen::OnRowsLoaded;
-use super::state::feeds_pane::FeedsRow;
+use super::panes::{feeds_pane, load_rows};
+use super::state::feeds_pane::{FeedsRow, PlaceList, ScreenPlace};
 use super::state::layout::Pane;
-use super::state::screen_place::{PlaceList, ScreenPlace};
 use crate::engine::entries::rows::{RowKey, RowsWanted};
 use crate::engine::request::ScreenRequest;
 use backissue_core::history::EntryKey;
@@ -80,7 +78,7 @@ const fn list_pane(focus: Pane) -> Pane {
 /// Requests the rows of the open list around `entry`. The entry stays in the list even if it has been read.
 fn open_around(app: &mut App, now: DateTime<Utc>, entry: EntryKey) -> Vec<ScreenEffect> {
     app.ui.list.keep.insert(entry);
-    let query = list_query::build_query(app, now);
+    let query = load_rows::build_query(app, now);
     vec![ask_store(ScreenRequest::Rows(RowsWanted {
         rebuild: Some(query),
         around: Some(RowKey::Entry(entry)),

@@ -1,11 +1,9 @@
 //! All side effects that the screen can request: the effects of the engine, and additional effects that only a screen needs.
 
 use super::reader::lines::Rendered;
-use super::state::pictures::PictureWork;
-use super::state::reader::TextSource;
-use crate::engine::effect::Effect;
+use super::state::reader::{PictureWork, TextSource};
 use crate::engine::entries::entry_view::FeedOfEntry;
-use crate::engine::request::ScreenRequest;
+use crate::engine::request::{Effect, ScreenRequest};
 use crate::engine::settings::Secret;
 use backissue_core::feed::Enclosure;
 use backissue_core::filters::EntryFilter;

@@ -2,32 +2,34 @@
 //!
 //! The screen functions that this file calls never send requests themselves. Code that sends requests is in modules that depend on
 //! this file.
+//!
+//! The results of polls that the user requested together are reported in one line when the last of these polls ends.
+
+use std::collections::BTreeSet;
 
 use backissue_core::InputFlaw;
+use backissue_core::history::{EntryKey, FeedKey, Flag, Flags};
 use chrono::{DateTime, Utc};
 
-use super::actions::poll_answers;
-use super::app::App;
+use super::app::{App, Ui};
 use super::effect::{ScreenEffect, ask_store};
-use super::panes::{
-    counts, feeds_pane, list_query, load_rows, search_pane, shown_marks, tag_folds,
-};
-use super::reader::page_text;
-use super::screen::Ui;
+use super::panes::{feeds_pane, load_rows, search_pane};
+use super::reader::full_text;
 use super::scroll_list::ScrollList;
 use super::settings::ScreenSettings;
 use super::state::layout::Pane;
 use super::state::overlay::{AskedQuestion, Asks, ListOf, OpenList, Overlay};
-use crate::engine::effect::Effect;
-use crate::engine::event::Question as QuestionBefore;
-use crate::engine::event::{Event, NoticeLevel, NoticeOffer};
-use crate::engine::input::Input;
+use crate::engine::change::MarkChange;
 use crate::engine::politeness::host_queue::site_of;
-use crate::engine::request::{Request, ScreenRequest};
+use crate::engine::poll::poll_log::PollResult;
+use crate::engine::request::{
+    Effect, Event, Input, MarksChanged, NoticeLevel, NoticeOffer, Question as QuestionBefore,
+    Request, ScreenRequest,
+};
 use crate::engine::state::Engine;
 use crate::engine::store_results;
 use crate::engine::update::{Output, update};
-use backissue_core::history::{EntryKey, FeedKey, Flag, Flags};
+use crate::ui::state::pending::AskedPolls;
 
 impl App {
     /// Creates a screen for an engine.
@@ -135,10 +137,10 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
         Event::Asked(request, question) => ask_first(app, *request, &question),
         Event::FeedsChanged => feeds_pane::rebuild_rows(app),
         Event::FeedListChanged => {
-            poll_answers::forget_unsubscribed(app);
+            forget_unsubscribed(app);
             feeds_pane::rebuild_rows(app);
             let mut effects = load_rows::open_list(app, now);
-            effects.extend(counts::count_today(app, now));
+            effects.extend(search_pane::count_today(app, now));
             return effects;
         }
         Event::Indexed { missing } => return search_pane::show_indexed(app, now, missing),
@@ -156,26 +158,26 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
         }
         Event::CountersChanged => {
             app.ui.feeds.stale = true;
-            return counts::count_all(app, now);
+            return search_pane::count_all(app, now);
         }
-        Event::MarksChanged(changed) => shown_marks::show_marks(app, &changed),
+        Event::MarksChanged(changed) => show_marks(app, &changed),
         Event::FiltersChanged => app.ui.ahead.forget(),
         Event::SearchesPutBack => {
             feeds_pane::rebuild_rows(app);
-            let mut effects = counts::count_searches(app, now);
+            let mut effects = search_pane::count_searches(app, now);
             effects.extend(load_rows::open_list(app, now));
             return effects;
         }
         Event::PageFetched { key, full, failed } => {
-            return page_text::show_page(app, now, key, *full, failed);
+            return full_text::show_page(app, now, key, *full, failed);
         }
-        Event::PageDropped(key, why) => page_text::drop_page(app, now, key, &why),
+        Event::PageDropped(key, why) => full_text::drop_page(app, now, key, &why),
         Event::PictureFetched(url, bytes) => {
             let work = app.ui.pictures.take_fetched(url, bytes);
             return work.map(|work| ScreenEffect::Picture(Box::new(work))).into_iter().collect();
         }
         // These events are for front ends without a screen. The screen gets the same information from the events handled above.
-        Event::Polled(result) => poll_answers::note_result(app, now, &result),
+        Event::Polled(result) => note_result(app, now, &result),
         Event::Recovered { .. }
         | Event::Moved { .. }
         | Event::MoveProposed { .. }
@@ -217,11 +219,11 @@ fn show_update(
     let mut effects = Vec::new();
     if entries {
         app.ui.ahead.forget_feed(feed);
-        effects.extend(counts::count_today(app, now));
+        effects.extend(search_pane::count_today(app, now));
     }
     let in_plan = app.ui.plan_pane_mut().is_some_and(|pane| pane.feed == feed);
     effects.extend(in_plan.then(|| ask_store(ScreenRequest::Polls(feed))));
-    if entries && list_query::may_hold(app, feed) {
+    if entries && load_rows::may_hold(app, feed) {
         effects.extend(refresh_open_list(app, now));
     }
     effects
@@ -286,7 +288,7 @@ fn show_subscribed(
     feed: FeedKey,
     to_read: bool,
 ) -> Vec<ScreenEffect> {
-    let mut effects: Vec<ScreenEffect> = tag_folds::select_feed(app, feed).into_iter().collect();
+    let mut effects: Vec<ScreenEffect> = feeds_pane::select_feed(app, feed).into_iter().collect();
     effects.extend(load_rows::open_list(app, now));
     if matches!(app.ui.overlay, Some(Overlay::Looking(_))) {
         app.ui.uncover();
@@ -296,6 +298,90 @@ fn show_subscribed(
         app.ui.focus = Pane::Entries;
     }
     effects
+}
+
+/// Starts to collect the results of polls of the feeds in `open`. `left_out` is the number of feeds that were not polled.
+pub fn wait_for_polls(app: &mut App, open: BTreeSet<FeedKey>, left_out: usize) {
+    if !open.is_empty() {
+        app.ui.asked_polls.push(AskedPolls::of(open, left_out));
+    }
+}
+
+/// Starts to collect the results of the first polls of imported feeds. `said` is the import message, which is shown again together
+/// with the results.
+pub fn wait_for_import(app: &mut App, open: BTreeSet<FeedKey>, said: &str) {
+    if !open.is_empty() {
+        let import = Some(said.to_owned());
+        app.ui.asked_polls.push(AskedPolls { import, ..AskedPolls::of(open, 0) });
+    }
+}
+
+/// Stops waiting for poll results of unsubscribed feeds. If a request has no other pending polls, its results are not reported.
+pub fn forget_unsubscribed(app: &mut App) {
+    let feeds = &app.engine.feeds;
+    app.ui.asked_polls.retain_mut(|asked| {
+        asked.open.retain(|feed| feeds.contains_key(feed));
+        !asked.open.is_empty()
+    });
+}
+
+/// Adds a poll result to the request that it belongs to. If it was the last pending poll of this request, the totals are reported.
+pub fn note_result(app: &mut App, now: DateTime<Utc>, result: &PollResult) {
+    let feed = app.engine.feeds.get(&result.feed);
+    let title = feed.map_or("", |feed| feed.record.shown_title());
+    let mut ended = None;
+    app.ui.asked_polls.retain_mut(|asked| {
+        asked.take(result, title);
+        // Results of feeds that were unsubscribed in the meantime will never arrive.
+        asked.open.retain(|feed| app.engine.feeds.contains_key(feed));
+        let goes_on = !asked.open.is_empty();
+        if !goes_on {
+            ended = Some(asked.words(&app.ui.settings.keys));
+        }
+        goes_on
+    });
+    if let Some(words) = ended {
+        app.ui.answer(now, words);
+    }
+}
+
+/// Applies changed flags to the rows in memory and to the open entry.
+pub fn show_marks(app: &mut App, changed: &MarksChanged) {
+    let &MarksChanged { mark: MarkChange { ref keys, flag, value }, stays, undone } = changed;
+    let wanted: BTreeSet<&EntryKey> = keys.iter().collect();
+    let list = &mut app.ui.list;
+    // Rows that were requested before may arrive with the flags of before.
+    if list.waiting {
+        (list.stale, list.is_due) = (true, true);
+    }
+    for row in &mut list.rows {
+        if let Some(key) = row.key.entry().filter(|key| wanted.contains(key)) {
+            row.flags = row.flags.with(flag, value);
+            if stays {
+                list.keep.insert(key);
+            }
+        }
+        for (_, flags) in row.also.iter_mut().filter(|(key, _)| wanted.contains(key)) {
+            *flags = flags.with(flag, value);
+        }
+    }
+    if !stays {
+        for key in keys {
+            list.keep.remove(key);
+        }
+    }
+    if undone && flag == Flag::Opened {
+        list.opened = if value {
+            list.opened.saturating_add(keys.len())
+        } else {
+            list.opened.saturating_sub(keys.len())
+        };
+    }
+    if let Some(reader) = &mut app.ui.reader
+        && wanted.contains(&reader.entry.key)
+    {
+        reader.entry.flags = reader.entry.flags.with(flag, value);
+    }
 }
 
 #[cfg(test)]
@@ -373,7 +459,7 @@ mod tests {
 
     #[test]
     fn fetched_picture_is_kept_and_failed_one_says_why() {
-        use crate::ui::state::pictures::PictureState;
+        use crate::ui::state::reader::PictureState;
         let mut app = app_with(&[]);
         let url = || "https://a.example/p.png".to_owned();
         let event = Event::PictureFetched(url(), Ok(std::sync::Arc::new(vec![1])));

@@ -4,13 +4,12 @@ use super::effect::RenderedEntry;
 use super::keys::key::Key;
 use super::keys::mouse::Mouse;
 use super::settings::ScreenSettings;
-use super::state::imported_list::ImportedList;
-use super::state::pictures::PictureAnswer;
-use super::theme::appearance::Appearance;
+use super::state::pending::ImportedList;
+use super::state::reader::PictureAnswer;
+use super::theme::colours::Appearance;
 use super::theme::graphics::Graphics;
 use crate::engine::entries::filter_work::FilterPreview;
-use crate::engine::input::Input;
-use crate::engine::request::Request;
+use crate::engine::request::{Input, Request};
 use crate::engine::settings::Settings;
 use backissue_core::InputFlaw;
 

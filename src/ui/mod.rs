@@ -3,7 +3,7 @@
 //! This module is pure: it draws nothing and performs no I/O. A key either becomes a [`crate::engine::request::Request`] or changes
 //! only the screen. [`follow`] handles the events of the engine.
 //!
-//! Dependencies between the files go in one direction. From the bottom up: [`state`] is plain data; [`screen`] and [`app`] combine
+//! Dependencies between the files go in one direction. From the bottom up: [`state`] is plain data; [`app`] and [`app`] combine
 //! this data; the code for lists and texts changes the data; [`follow`] sends requests to the engine; actions in panes and overlays
 //! send their requests through [`follow`]; [`keys`], the table of overlays and [`update`] are at the top.
 
@@ -17,13 +17,10 @@ pub mod keys;
 pub mod overlays;
 pub mod panes;
 pub mod reader;
-pub mod reconfigure;
 #[cfg(test)]
 mod sample_app;
-pub mod screen;
 pub mod scroll_list;
 pub mod settings;
 pub mod state;
 pub mod theme;
-mod typed_ahead;
 pub mod update;

@@ -1,30 +1,33 @@
 //! The single entry point of the screen: a function that takes an input and the current time, and returns effects.
+//!
+//! Keys that are typed before the screen shows what an earlier key opened wait for it, so that they act on what the user expects,
+//! also if several keys arrive at once over a slow connection. A configuration file that was changed is applied.
 
-use chrono::{DateTime, Utc};
+use backissue_core::feed::dates::calendar::{day_of, day_start};
+use chrono::{DateTime, TimeDelta, Utc};
 
-use super::actions::{lists, run_own};
-use super::app::App;
+use super::actions::{feeds, run_own};
+use super::app::{App, Ui};
 use super::come_back;
 use super::effect::ScreenEffect;
-use super::input::ScreenInput;
-use super::keys::run_command::run_command;
-use super::keys::{key_input, mouse};
-use super::overlays::accounts::add_dialog;
-use super::overlays::{feed_choice, filter_dialog, plan_pane, prompt_input, timetable_pane};
-use super::panes::{counts, feeds_pane, gap_list, load_rows, tour};
-use super::reader::{lay_out, marking_read, open_entry, pictures, pipe, reading_position};
-use super::reconfigure;
-use super::state::layout::Viewport;
+use super::input::{Reconfigured, ScreenInput};
+use super::keys::commands::Command;
+use super::keys::key_bindings::Meaning;
+use super::keys::key_input::{self, run_command};
+use super::keys::mouse;
+use super::overlays::{accounts, filter_dialog, hour_selection, list_panel, plan_pane, table};
+use super::panes::{feeds_pane, load_rows, search_pane, tour};
+use super::reader::{lay_out, open_entry, open_pages, reading_position};
+use super::state::layout::{Pane, Viewport};
+use super::state::pending::Typed;
 use super::theme::choose_theme;
-use super::typed_ahead;
 use crate::engine::external::external_run::RunPurpose;
-use crate::engine::input::Input;
+use crate::engine::request::Input;
 use crate::engine::store_work::{Answer, JobSubject, Stored};
-use backissue_core::feed::dates::calendar::{day_of, day_start};
 
 /// Updates the screen and the engine for an input, and for the keys that waited for it. Returns the effects to perform.
 pub fn update(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
-    let first = typed_ahead::keep(app, now, input);
+    let first = keep(app, now, input);
     take_all(app, now, first)
 }
 
@@ -36,7 +39,8 @@ fn take_all(app: &mut App, now: DateTime<Utc>, first: Option<ScreenInput>) -> Ve
         let arranged = |app: &App| {
             let ui = &app.ui;
             let is_open = ui.shown_reader().is_some();
-            (ui.zoomed, ui.layout, ui.list_share, ui.size, ui.focus, is_open)
+            let searches = (ui.search.is_some(), ui.find.is_some());
+            (ui.zoomed, ui.layout, ui.list_share, ui.size, ui.focus, is_open, searches)
         };
         let before = arranged(app);
         effects.extend(update_once(app, now, input));
@@ -44,7 +48,7 @@ fn take_all(app: &mut App, now: DateTime<Utc>, first: Option<ScreenInput>) -> Ve
         if effects.contains(&ScreenEffect::Quit) {
             break;
         }
-        next = typed_ahead::next(app, now);
+        next = next_typed(app, now);
     }
     effects
 }
@@ -55,14 +59,14 @@ fn update_once(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scr
     let left = reading_position::save_left(app, open, &effects);
     // The reading position is saved first, because no effect is performed after the one that ends the program.
     effects.splice(0..0, left);
-    effects.extend(marking_read::follow_reading(app, now));
-    effects.extend(gap_list::follow_gaps(app, now));
-    effects.extend(pictures::follow_pictures(app, now));
+    effects.extend(reading_position::follow_reading(app, now));
+    effects.extend(load_rows::follow_gaps(app, now));
+    effects.extend(lay_out::follow_pictures(app, now));
     tour::follow_tour(app);
-    feed_choice::follow_addition(app);
+    list_panel::follow_addition(app);
     plan_pane::refresh_page(app, now);
-    timetable_pane::refresh_selection(app);
-    timetable_pane::sum_up(app, now);
+    hour_selection::refresh_selection(app);
+    hour_selection::sum_up(app, now);
     feeds_pane::resort_rows(app, now);
     app.register(&mut effects);
     effects
@@ -82,15 +86,15 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
         }
         ScreenInput::Engine(input) => app.tell_engine(now, input),
         ScreenInput::PathCompleted { typed, completed } => {
-            prompt_input::complete_path(app, &typed, &completed);
+            table::complete_path(app, &typed, &completed);
             Vec::new()
         }
         ScreenInput::Told(said) => {
             app.ui.answer(now, said);
             Vec::new()
         }
-        ScreenInput::AccountAdded(result) => add_dialog::take_result(app, now, result),
-        ScreenInput::ListRead(list) => lists::import_list(app, now, *list),
+        ScreenInput::AccountAdded(result) => accounts::take_result(app, now, result),
+        ScreenInput::ListRead(list) => feeds::import_list(app, now, *list),
         ScreenInput::Key(key) => key_input::press_key(app, now, key),
         ScreenInput::Pasted(text) => key_input::paste_text(app, now, &text),
         ScreenInput::Mouse(mouse) => mouse::use_mouse(app, now, mouse),
@@ -119,16 +123,16 @@ fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
             lay_out::show_lines(app, *made);
             Vec::new()
         }
-        ScreenInput::Picture(answer) => pictures::take_answer(app, now, *answer),
+        ScreenInput::Picture(answer) => lay_out::take_answer(app, now, *answer),
         ScreenInput::Graphics(graphics) => {
-            pictures::set_graphics(app, graphics);
+            lay_out::set_graphics(app, graphics);
             Vec::new()
         }
         ScreenInput::FilterPreviewed(number, preview) => {
             filter_dialog::show_preview(app, number, &preview);
             Vec::new()
         }
-        ScreenInput::Reconfigured(read) => reconfigure::take_settings(app, now, *read),
+        ScreenInput::Reconfigured(read) => take_settings(app, now, *read),
     }
 }
 
@@ -141,10 +145,10 @@ fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenE
         Err(_) => match stored.subject {
             JobSubject::Rows(list) => open_entry::give_up_rows(app, list),
             JobSubject::Entry(key) => {
-                pipe::give_up_entry(app, key);
+                open_pages::give_up_entry(app, key);
                 open_entry::give_up_entry(app, key);
             }
-            JobSubject::Display => counts::stop_waiting(app),
+            JobSubject::Display => search_pane::stop_waiting(app),
             JobSubject::Poll(_)
             | JobSubject::History(_)
             | JobSubject::Records
@@ -173,8 +177,8 @@ fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenE
             plan_pane::show_polls(app, feed, polls);
             Vec::new()
         }
-        Ok(Answer::TodayCounted(count)) => counts::take_today_count(app, now, count),
-        Ok(Answer::SearchesCounted(unread)) => counts::take_search_counts(app, now, unread),
+        Ok(Answer::TodayCounted(count)) => search_pane::take_today_count(app, now, count),
+        Ok(Answer::SearchesCounted(unread)) => search_pane::take_search_counts(app, now, unread),
         _ => app.tell_engine(now, Input::Stored(Box::new(stored))),
     }
 }
@@ -185,7 +189,7 @@ fn take_tick(app: &mut App, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffec
     let today = Some(day_start(day_of(now, app.engine.zone), app.engine.zone));
     if app.ui.today_since != today {
         app.ui.today_since = today;
-        effects.extend(counts::count_today(app, now));
+        effects.extend(search_pane::count_today(app, now));
         effects.extend(load_rows::refresh_list(app, now));
     }
     effects
@@ -200,7 +204,7 @@ pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         None => load_rows::open_list(app, now),
     };
     app.ui.today_since = Some(day_start(day_of(now, app.engine.zone), app.engine.zone));
-    effects.extend(counts::count_all(app, now));
+    effects.extend(search_pane::count_all(app, now));
     app.register(&mut effects);
     effects
 }
@@ -212,14 +216,164 @@ pub fn measured(app: &mut App, now: DateTime<Utc>, viewport: Viewport) -> Vec<Sc
     let mut effects = lay_out::ask_lines(app);
     if before != viewport {
         app.ui.feeds.keep_in_sight(usize::from(viewport.feeds_rows));
-        timetable_pane::refresh_selection(app);
+        hour_selection::refresh_selection(app);
         effects.extend(load_rows::load_visible_rows(app));
-        effects.extend(pictures::follow_pictures(app, now));
+        effects.extend(lay_out::follow_pictures(app, now));
     }
     app.register(&mut effects);
     if std::mem::take(&mut app.ui.typed.is_unmeasured) {
-        let next = typed_ahead::next(app, now);
+        let next = next_typed(app, now);
         effects.extend(take_all(app, now, next));
     }
     effects
+}
+
+/// Maximum time that keys wait. If the store does not answer, they act on what is shown.
+const PATIENCE: TimeDelta = TimeDelta::seconds(3);
+/// Maximum number of keys that wait.
+const WAITING_MAX: usize = 1000;
+
+/// Keeps an input of the user until the screen shows what it is meant for. Returns the input to handle now.
+pub(super) fn keep(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Option<ScreenInput> {
+    let typed = if let ScreenInput::Key(key) = input {
+        Typed::Key(key)
+    } else if let ScreenInput::Pasted(text) = input {
+        Typed::Pasted(text)
+    } else {
+        return Some(input);
+    };
+    app.ui.typed.inputs.push_back(typed);
+    if waits(app, now) && app.ui.typed.inputs.len() < WAITING_MAX {
+        app.ui.typed.since.get_or_insert(now);
+        return None;
+    }
+    first(&mut app.ui)
+}
+
+fn first(ui: &mut Ui) -> Option<ScreenInput> {
+    ui.typed.inputs.pop_front().map(|typed| match typed {
+        Typed::Key(key) => ScreenInput::Key(key),
+        Typed::Pasted(text) => ScreenInput::Pasted(text),
+    })
+}
+
+/// Returns the next input that has waited, once it need not wait any longer.
+pub(super) fn next_typed(app: &mut App, now: DateTime<Utc>) -> Option<ScreenInput> {
+    if waits(app, now) { None } else { first(&mut app.ui) }
+}
+
+/// Checks whether the first input must wait.
+fn waits(app: &mut App, now: DateTime<Utc>) -> bool {
+    let command = match app.ui.typed.inputs.front() {
+        Some(Typed::Key(key)) => match app.ui.settings.keys.meaning(&[*key], app.ui.focus) {
+            Meaning::Command(command) => Some(command),
+            Meaning::Begun | Meaning::Nothing => None,
+        },
+        Some(Typed::Pasted(_)) => None,
+        None => return false,
+    };
+    let ends = matches!(command, Some(Command::Quit | Command::Suspend));
+    if ends || !is_lacking(app, command) {
+        app.ui.typed.since = None;
+        return false;
+    }
+    let waited = app.ui.typed.since.map(|since| now.signed_duration_since(since));
+    let is_patient = waited.is_none_or(|waited| (TimeDelta::zero()..PATIENCE).contains(&waited));
+    app.ui.overlay.is_none() && is_patient
+}
+
+/// Checks whether something is on its way that a command is meant for.
+fn is_lacking(app: &App, command: Option<Command>) -> bool {
+    let (ui, engine) = (&app.ui, &app.engine);
+    // Which step is the last one, and what a list holds, is known when the change before is written.
+    let undoes = matches!(command, Some(Command::Undo | Command::Redo));
+    let lacks_step = engine.undo.under_way > 0;
+    let list = &ui.list;
+    let lacks_row = list.fresh || (list.total > 0 && list.selected_row().is_none());
+    let is_loading = list.waiting && (lacks_row || list.is_due);
+    let lacks_rows = is_loading || lacks_step || engine.filters.is_any_pending();
+    // In the feed list one moves on without waiting for the entries of each feed.
+    let needs_rows = ui.focus != Pane::Feeds || !command.is_some_and(moves_in_feeds);
+    let lacks_text = ui
+        .shown_reader()
+        .is_some_and(|reader| reader.rendered.is_none() || reader.lines_width != reader.width);
+    ui.opening.is_some()
+        || ui.then.is_some()
+        || ui.typed.is_unmeasured
+        || (undoes && lacks_step)
+        || (needs_rows && lacks_rows)
+        || (ui.focus == Pane::Reader && lacks_text)
+}
+
+/// Checks whether a command in the feed list needs no entries.
+const fn moves_in_feeds(command: Command) -> bool {
+    use Command::{
+        Back, Close, Down, First, HalfDown, HalfUp, Last, Left, PageDown, PageUp, Right, Up,
+    };
+    matches!(
+        command,
+        Down | Up
+            | First
+            | Last
+            | HalfDown
+            | HalfUp
+            | PageDown
+            | PageUp
+            | Right
+            | Left
+            | Back
+            | Close
+    )
+}
+
+/// Applies new settings. If the configuration file is invalid, the old settings remain in force.
+pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> Vec<ScreenEffect> {
+    let (settings, screen, appearance, notes) = match read {
+        Reconfigured::Wrong(why) => {
+            return app
+                .ui
+                .complain_only(now, format!("{why}; the previous configuration stays in use"));
+        }
+        Reconfigured::Read { settings, screen, appearance, notes } => {
+            (settings, *screen, *appearance, notes)
+        }
+    };
+    let before = std::mem::replace(&mut app.ui.settings, screen);
+    let was_plain = app.ui.appearance.plain;
+    let themed = before.theme != app.ui.settings.theme;
+    app.ui.appearance.take(appearance, themed);
+    if themed {
+        app.ui.theme = None;
+        choose_theme::follow_ground(app);
+    }
+    let mut effects = Vec::new();
+    if was_plain != app.ui.appearance.plain
+        && let Some(reader) = &mut app.ui.reader
+    {
+        // The plain screen wraps wide content, so the open text must be laid out again.
+        reader.width = 0;
+        effects.extend(lay_out::ask_lines(app));
+    }
+    effects.extend(app.tell_engine(now, Input::Reconfigured(settings)));
+    if before.images != app.ui.settings.images {
+        effects.extend(lay_out::switch_pictures(app, now, app.ui.settings.images));
+    }
+    if before.keys != app.ui.settings.keys {
+        app.ui.begun.clear();
+    }
+    tell_notes(app, now, "the configuration was reloaded", &notes);
+    effects
+}
+
+/// Shows the warnings about the configuration file in the status line. If there are none, shows the message `read`.
+pub fn tell_notes(app: &mut App, now: DateTime<Utc>, read: &str, notes: &[String]) {
+    match notes {
+        [] => app.ui.say(now, read.to_owned()),
+        [note] => app.ui.complain(now, format!("configuration: {note}")),
+        [note, rest @ ..] => {
+            let text =
+                format!("configuration: {note} · 'backissue doctor' lists {} more", rest.len());
+            app.ui.complain(now, text);
+        }
+    }
 }

@@ -10,22 +10,22 @@
 //! ```
 //!
 //! Wide: three panes. Stacked: the entries above the reader. Medium: the reader replaces both other panes. Narrow: one pane at a
-//! time. The widths are in [`crate::ui::state::pane_layout`].
+//! time. The widths are in [`crate::ui::state::layout`].
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Flex, Layout, Rect, Spacing};
-use ratatui::widgets::Paragraph;
+use ratatui::layout::{Alignment, Constraint, Flex, Layout, Rect, Spacing};
+use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
 
-use super::overlays::{account, edit, filters, help, list_panel, pick_list, plan, timetable};
-use super::panes::{entries, feeds, hint_line, hyperlinks, pictures, reader, status, welcome};
-use super::{clusters, dressing, pane, plain};
+use super::overlays::{form, help, list_panel, plan};
+use super::panes::{entries, feeds, reader, status};
+use super::{cells, pane, plain, theme};
 use crate::ui::app::App;
 use crate::ui::panes::attention;
-use crate::ui::reader::picture_places::are_shown;
-use crate::ui::state::layout::{Area, Arrangement, Pane, Viewport};
+use crate::ui::reader::lay_out::are_shown;
+use crate::ui::state::layout::{self, Area, Arrangement, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;
-use crate::ui::state::pane_layout;
 
 /// Minimum size of the screen, in columns and rows.
 const SMALLEST: (u16, u16) = (40, 12);
@@ -46,7 +46,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
     let appearance = &app.ui.appearance;
     let pictured = are_shown(app);
     if pictured {
-        pictures::tell(frame.buffer_mut(), app, &viewport);
+        reader::tell(frame.buffer_mut(), app, &viewport);
     }
     if appearance.plain {
         plain::point(frame, app, &viewport);
@@ -55,14 +55,14 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
         plain::draw_in_ascii(frame.buffer_mut());
     }
     if appearance.simple_clusters {
-        clusters::simplify(frame.buffer_mut());
+        cells::simplify(frame.buffer_mut());
     }
-    dressing::dress(frame.buffer_mut(), appearance);
+    theme::dress(frame.buffer_mut(), appearance);
     if appearance.hyperlinks {
-        hyperlinks::link(frame.buffer_mut(), app, &viewport);
+        reader::link(frame.buffer_mut(), app, &viewport);
     }
     if pictured {
-        pictures::draw(frame.buffer_mut(), app, &viewport);
+        reader::draw_pictures(frame.buffer_mut(), app, &viewport);
     }
     viewport
 }
@@ -75,7 +75,7 @@ fn draw_roles(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport 
             "backissue needs {} x {} cells; this terminal has {} x {}",
             SMALLEST.0, SMALLEST.1, area.width, area.height
         );
-        frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), area);
+        frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
         return nowhere(app);
     }
     let tour_lines = status::tour_lines(app, area.width);
@@ -84,9 +84,9 @@ fn draw_roles(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport 
     let rows = [Constraint::Fill(1), tour_rows, Constraint::Length(1), hint_rows];
     let [panes, tour, bottom, hints] = Layout::vertical(rows).areas(area);
     frame.render_widget(Paragraph::new(tour_lines), tour);
-    hint_line::draw(frame, hints, app);
+    status::draw_hints(frame, hints, app);
     let viewport = if app.engine.feeds.is_empty() {
-        welcome::draw(frame, panes, app, now);
+        entries::draw_welcome(frame, panes, app, now);
         nowhere(app)
     } else {
         draw_panes(frame, panes, app, now)
@@ -123,19 +123,19 @@ fn draw_overlay(
             Viewport { help_lines: help::draw(frame, panes, app, pane), ..viewport }
         }
         Overlay::Pick(picks) => {
-            scrolled(pick_list::draw(frame, panes, picks, &app.ui.settings.keys))
+            scrolled(list_panel::draw_pick_list(frame, panes, picks, &app.ui.settings.keys))
         }
         Overlay::Plan(shown) => {
             let (plan_lines, rows) = plan::draw(frame, beside, app, shown, now);
             Viewport { plan_lines, overlay_rows: rows.height, ..scrolled((rows, 0)) }
         }
         Overlay::Timetable(shown) => {
-            let rows = timetable::draw(frame, beside, app, *shown, now);
+            let rows = plan::draw_timetable(frame, beside, app, *shown, now);
             Viewport { overlay_rows: rows.height, ..scrolled((rows, 0)) }
         }
-        Overlay::Edit(form) => scrolled(edit::draw(frame, panes, form)),
-        Overlay::Account(form) => scrolled(account::draw(frame, panes, form)),
-        Overlay::FilterDialog(form) => scrolled(filters::draw(frame, panes, app, form)),
+        Overlay::Edit(form) => scrolled(form::draw_edit(frame, panes, form)),
+        Overlay::Account(form) => scrolled(form::draw_account(frame, panes, form)),
+        Overlay::FilterDialog(form) => scrolled(form::draw_filter(frame, panes, app, form)),
         Overlay::List(open) => overlay.row().list.map_or(viewport, |kind| {
             scrolled(list_panel::draw(frame, panes, app, (*open, kind), now))
         }),
@@ -175,7 +175,7 @@ fn places(area: Rect, app: &App) -> Places {
         Arrangement::Wide => {
             // The widths of the table do not include the shared border.
             let entries = app.ui.list_share().map_or(layout.entries.saturating_add(1), |share| {
-                pane_layout::list_part(rest.width, share)
+                layout::list_part(rest.width, share)
             });
             let columns = [Constraint::Length(entries), Constraint::Fill(1)];
             let [entries, reader] = Layout::horizontal(columns).spacing(SHARED_BORDER).areas(rest);
@@ -185,8 +185,8 @@ fn places(area: Rect, app: &App) -> Places {
             if !app.ui.has_text() {
                 return Places { feeds: Some(feeds), entries: Some(rest), reader: None };
             }
-            let share = app.ui.list_share().unwrap_or(pane_layout::LIST_SHARE);
-            let entries = pane_layout::list_part(rest.height, share);
+            let share = app.ui.list_share().unwrap_or(layout::LIST_SHARE);
+            let entries = layout::list_part(rest.height, share);
             let rows = [Constraint::Length(entries), Constraint::Fill(1)];
             let [entries, reader] = Layout::vertical(rows).spacing(SHARED_BORDER).areas(rest);
             Places { feeds: Some(feeds), entries: Some(entries), reader: Some(reader) }
@@ -235,7 +235,7 @@ fn draw_panes(frame: &mut Frame<'_>, area: Rect, app: &App, now: DateTime<Utc>) 
     }
     if let Some(area) = places.entries {
         let rows = if attention::is_open(app) {
-            let seen = super::panes::attention::draw(frame, area, app, now);
+            let seen = entries::draw_attention(frame, area, app, now);
             (viewport.attention_top, viewport.attention_extra) = (seen.top, seen.extra);
             seen.rows
         } else {
@@ -255,4 +255,41 @@ fn draw_panes(frame: &mut Frame<'_>, area: Rect, app: &App, now: DateTime<Utc>) 
         reader::draw_mark(frame, area, app);
     }
     viewport
+}
+
+/// Draws a sentence in the middle of the screen, wrapped to several lines if necessary.
+pub fn draw_sentence(frame: &mut Frame<'_>, text: &str) {
+    let area = frame.area();
+    let width = usize::from(area.width.max(1));
+    let lines = u16::try_from(text.width().div_ceil(width)).unwrap_or(u16::MAX);
+    let top = area.height.saturating_sub(lines) / 2;
+    let place = Rect { y: area.y.saturating_add(top), height: area.height - top, ..area };
+    let paragraph = Paragraph::new(text).wrap(Wrap { trim: true }).alignment(Alignment::Center);
+    frame.render_widget(paragraph, place);
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use ratatui::buffer::Cell;
+
+    use super::*;
+
+    #[test]
+    fn sentence_is_centred_on_any_screen() {
+        for (columns, rows, expected) in
+            [(9, 3, vec!["", "   one", ""]), (3, 2, vec!["one", ""]), (1, 1, vec!["o"])]
+        {
+            let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+            terminal.draw(|frame| draw_sentence(frame, "one")).unwrap();
+            let cells = &terminal.backend().buffer().content;
+            let shown: Vec<String> = cells
+                .chunks(usize::from(columns))
+                .map(|row| row.iter().map(Cell::symbol).collect::<String>())
+                .map(|row| row.trim_end().to_owned())
+                .collect();
+            assert_eq!(shown, expected, "{columns} x {rows}");
+        }
+    }
 }

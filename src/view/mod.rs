@@ -5,18 +5,13 @@
 
 pub mod html;
 
-mod bytes;
 mod cells;
-mod clusters;
 mod draw;
-mod dressing;
 pub mod overlays;
 mod pane;
 pub mod panes;
 mod plain;
-mod sentence;
 mod theme;
 
-pub use bytes::words as byte_words;
-pub use draw::draw;
-pub use sentence::draw_sentence;
+pub use cells::words as byte_words;
+pub use draw::{draw, draw_sentence};

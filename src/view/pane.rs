@@ -98,6 +98,8 @@ pub(super) fn position_mark(frame: &mut Frame<'_>, area: Rect, place: usize, cou
         return;
     }
     let end = count.saturating_sub(1).max(1);
+    // A text may be scrolled further than its end until its pane is measured.
+    let place = place.min(end);
     let row = place.saturating_mul(rows.saturating_sub(1)).checked_div(end).unwrap_or(0);
     let row = u16::try_from(row).unwrap_or(0).saturating_add(1).saturating_add(area.y);
     let column = area.right().saturating_sub(1);

@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::cli::Done;
-use crate::cli::args::Options;
-use crate::cli::args_background::EventsArgs;
+use crate::cli::args::{EventsArgs, Options};
 use crate::cli::context::CommandContext;
-use crate::cli::event_log::{EVENTS_MAX, lines_of};
+use crate::cli::json::{EVENTS_MAX, lines_of};
 use crate::cli::session::{self, Failure};
-use crate::engine::event::Event;
+use crate::engine::request::Event;
 use crate::engine::state::Engine;
 use crate::io::console;
 use crate::io::output::OwnOutput;

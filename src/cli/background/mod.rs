@@ -1,5 +1,4 @@
 //! Polling without a screen, and the events that it reports to scripts.
 
 pub(super) mod events;
-pub(super) mod service;
 pub(super) mod watch;

@@ -10,7 +10,7 @@ use crate::cli::session::Failure;
 use crate::engine::backfill::walks;
 use crate::engine::commands_under_way::is_under_way;
 use crate::engine::feeds::addition::{Added, Addition, Subscribe};
-use crate::engine::feeds::chosen_settings::FeedSettings;
+use crate::engine::feeds::setting_row::FeedSettings;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::request::Request;
 use crate::engine::settings::{Credentials, ONLY_BY_HAND};
@@ -19,8 +19,7 @@ use crate::io::clock;
 use crate::io::loop_handle::Waited;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
-use backissue_core::schedule;
-use backissue_core::words;
+use backissue_core::{schedule, words};
 
 /// Runs `backissue add`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &AddArgs) -> Result<Done, Failure> {

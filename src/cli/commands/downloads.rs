@@ -6,14 +6,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use crate::cli::args_changes::{DownloadsAddArgs, DownloadsArgs, DownloadsChange};
-use crate::cli::context::CommandContext;
-use crate::cli::json_list::JsonList;
+use crate::cli::context::{CommandContext, JsonList};
 use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces};
-use crate::engine::downloads::progress::state_words;
-use crate::engine::downloads::queue;
-use crate::engine::downloads::record::DownloadRequest;
-use crate::engine::downloads::record::{Download, DownloadState, Downloads, PART};
+use crate::engine::downloads::progress::{self, state_words};
+use crate::engine::downloads::record::{Download, DownloadRequest, DownloadState, Downloads, PART};
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::io::clock;
@@ -194,7 +191,7 @@ fn receive(desk: &CommandContext) -> Result<Done, Failure> {
 }
 
 fn queue_and_running(downloads: &Downloads) -> impl Iterator<Item = u32> {
-    let waiting = queue::waiting(downloads).map(|download| download.id);
+    let waiting = progress::waiting(downloads).map(|download| download.id);
     waiting.chain(downloads.running.keys().copied())
 }
 
@@ -203,7 +200,7 @@ fn is_over(engine: &Engine, now: DateTime<Utc>) -> bool {
     let soon = now.checked_add_signed(PATIENCE).unwrap_or(now);
     engine.downloads.reading == 0
         && engine.downloads.running.is_empty()
-        && queue::waiting(&engine.downloads).all(|download| !queue::is_due(download, soon))
+        && progress::waiting(&engine.downloads).all(|download| !progress::is_due(download, soon))
 }
 
 fn shown_progress(engine: &Engine) -> Option<(String, u64, u64)> {

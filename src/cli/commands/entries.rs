@@ -1,26 +1,29 @@
-//! `backissue entries`: lists entries and gaps, newest first.
+//! `backissue entries` lists entries and gaps, newest first; `backissue search` finds entries by their words, best match first;
+//! `backissue show` prints one entry.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use backissue_core::feed::address::without_logins;
+use backissue_core::history::{EntryKey, FeedKey, Gap};
+use backissue_core::search::{Marks, Matching, RowTest, When};
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::cli::args::EntriesArgs;
-use crate::cli::commands::search::catch_up;
-use crate::cli::context::CommandContext;
-use crate::cli::json_list::JsonList;
+use crate::cli::args::{EntriesArgs, SearchArgs, ShowArgs};
+use crate::cli::context::{CommandContext, JsonList};
 use crate::cli::session::Failure;
-use crate::cli::{Done, json, lookup, time_args};
-use crate::engine::backfill::gap_rows;
-use crate::engine::entries::loaded_entry::LoadedEntry;
+use crate::cli::{Done, json, json as pieces, lookup};
+use crate::engine::backfill::history_requests;
+use crate::engine::entries::entry_view::LoadedEntry;
 use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::search_query;
 use crate::engine::state::Engine;
 use crate::io::clock;
-use backissue_core::feed::address::without_logins;
-use backissue_core::history::{EntryKey, FeedKey, Gap};
-use backissue_core::search::{RowTest, When};
+use crate::ui::reader::lines::StyledLine;
+use crate::view::html::{self, Column};
+use crate::view::panes::entry_lines;
 
 /// Number of entries to read from the store at once. Reading several is faster, because one record of the store holds several
 /// entries.
@@ -29,7 +32,7 @@ const SLICE: usize = 256;
 /// Runs `backissue entries`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let since = args.since.as_deref().map(time_args::parse_instant).transpose()?;
+    let since = args.since.as_deref().map(lookup::parse_instant).transpose()?;
     let engine = desk.engine()?;
     let scope = find_scope(desk, &engine, args, since, now)?;
     let show = match (args.unread, args.starred, args.hidden) {
@@ -47,7 +50,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
         order: RowOrder::NewestFirst,
         join: None,
     };
-    let query = ListQuery { gaps: gap_rows::in_query(&engine, &query, now), ..query };
+    let query = ListQuery { gaps: history_requests::in_query(&engine, &query, now), ..query };
     let rows = desk.look(move |store| store.ordered(&query))?;
     let limit = args.limit.unwrap_or(rows.len()).min(rows.len());
     let (mut list, mut left_out) = (JsonList::new(desk), 0_usize);
@@ -79,7 +82,9 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
                     }
                 }
                 RowKey::Gap(key, gap) => {
-                    let Some(gap) = gap_rows::shown(&engine, key, gap, now) else { continue };
+                    let Some(gap) = history_requests::shown(&engine, key, gap, now) else {
+                        continue;
+                    };
                     if args.json {
                         list.push(&json::gap(feed, &gap));
                     } else {
@@ -139,4 +144,170 @@ fn gap_line(engine: &Engine, feed: FeedKey, gap: &Gap, now: DateTime<Utc>) -> St
     let title = engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
     let next = backissue_core::history::GapLines::new(gap, now, engine.zone).next;
     format!("{:>9}    {date}  {title}  {} · {next}", "┄┄┄", gap.text())
+}
+
+/// Maximum length of a snippet, in characters.
+const SNIPPET_CHARS: usize = 160;
+
+/// Runs `backissue search`.
+pub(in crate::cli) fn run_search(
+    desk: &CommandContext,
+    args: &SearchArgs,
+) -> Result<Done, Failure> {
+    let now = clock::now();
+    let engine = desk.engine()?;
+    let text = args.words.join(" ");
+    let matching = search_query::resolve(&engine, now, &text, false)
+        .map_err(|flaw| Failure::new(without_logins(&flaw.to_string())))?;
+    if matching.wants_gaps() {
+        return Ok(print_gaps(desk, &engine, &matching, args));
+    }
+    let matching = Arc::new(matching);
+    if matching.has_words()
+        && let Err(behind) = catch_up(desk)
+    {
+        if behind.loop_ended || desk.is_closed() {
+            return Err(behind);
+        }
+        // Continue after a failed index update, because entries indexed earlier can still be found.
+        desk.tell(&behind.sentence);
+    }
+    let wanted = Arc::clone(&matching);
+    let found = desk.look(move |store| store.search(&wanted))?;
+    let marks = Arc::new(Marks::for_condition(&matching.condition));
+    let (mut list, mut left_out) = (JsonList::new(desk), 0_usize);
+    for hit in found.iter().take(args.limit) {
+        if desk.is_closed() {
+            return Ok(Done::All);
+        }
+        let (key, words) = (hit.key, Arc::clone(&marks));
+        let shown = desk.look(move |store| {
+            // If a record is damaged, skip the entry and continue with the next one.
+            let kept = store.entries(&[key])?.pop();
+            Ok(kept.map(|kept| (kept, store.snippet(key, &words, SNIPPET_CHARS).marked())))
+        })?;
+        let Some((entry, snippet)) = shown else {
+            left_out = left_out.saturating_add(1);
+            continue;
+        };
+        if args.json {
+            let mut fields = engine.view_of(entry).json();
+            if let Some(fields) = fields.as_object_mut() {
+                fields.insert("score".into(), json!(hit.score));
+                fields.insert("snippet".into(), json!(snippet));
+            }
+            list.push(&fields);
+        } else {
+            desk.put(&hit_lines(&engine, &entry, &marks, &snippet));
+        }
+    }
+    if args.json {
+        list.end();
+    }
+    tell_count(desk, found.len(), args);
+    Ok(desk.tell_left_out(left_out, "entry", "entries"))
+}
+
+/// Waits until the index is up to date with the store, and shows progress meanwhile.
+pub(in crate::cli) fn catch_up(desk: &CommandContext) -> Result<(), Failure> {
+    let mut all = 0;
+    desk.wait_until_indexed(|missing| {
+        all = all.max(missing);
+        let number = |entries: usize| u64::try_from(entries).unwrap_or(u64::MAX);
+        desk.show_progress("indexing", number(all.saturating_sub(missing)), number(all));
+    })?;
+    desk.end_progress();
+    Ok(())
+}
+
+/// Formats a hit as one line, and its snippet, if any, as a second line.
+fn hit_lines(engine: &Engine, entry: &LoadedEntry, marks: &Marks, snippet: &str) -> String {
+    let LoadedEntry { key, kept, flags, .. } = entry;
+    let mark = if flags.is_unread() { "●" } else { " " };
+    let star = if flags.is_starred() { "★" } else { " " };
+    let date = kept.listed().with_timezone(&engine.zone).format("%Y-%m-%d");
+    let own = match kept.shown_title() {
+        "" => "(no title)".to_owned(),
+        title => marks.snippet(title, usize::MAX).marked(),
+    };
+    let feed = engine.feeds.get(&key.feed).map_or("", |feed| feed.record.shown_title());
+    let line = format!("{:>9} {mark}{star} {date}  {own}  · {feed}", key.to_string());
+    if snippet.is_empty() { line } else { format!("{line}\n             {snippet}") }
+}
+
+/// Prints the gaps in the history of feeds that match the search.
+fn print_gaps(
+    desk: &CommandContext,
+    engine: &Engine,
+    matching: &Matching,
+    args: &SearchArgs,
+) -> Done {
+    let now = clock::now();
+    let mut listed = Vec::new();
+    for feed in engine.feeds.values() {
+        for (mark, gap) in history_requests::of_feed(engine, feed, now) {
+            if matching.fits_gap(mark.feed, mark.listed) {
+                listed.push((mark.listed, feed, gap));
+            }
+        }
+    }
+    listed.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
+    listed.truncate(args.limit);
+    if args.json {
+        let mut list = JsonList::new(desk);
+        for (_, feed, gap) in &listed {
+            list.push(&pieces::gap(feed, gap));
+        }
+        list.end();
+    } else {
+        for (at, feed, gap) in &listed {
+            let date = at.with_timezone(&engine.zone).format("%Y-%m-%d");
+            let title = feed.record.shown_title();
+            desk.put(&format!("{:>9}    {date}  {}  · {title}", "┄┄┄", gap.text()));
+        }
+    }
+    Done::All
+}
+
+/// If not all matches are shown, prints their total number on standard error.
+fn tell_count(desk: &CommandContext, found: usize, args: &SearchArgs) {
+    if found == 0 {
+        desk.tell("nothing found");
+    } else if found > args.limit {
+        desk.tell(&format!("{} of {found} shown; --limit shows more", args.limit));
+    }
+}
+
+/// Width of the printed text, in columns.
+const WIDTH: Column = Column { width: 80, slides: false };
+
+/// Runs `backissue show`.
+pub(in crate::cli) fn run_show(desk: &CommandContext, args: &ShowArgs) -> Result<Done, Failure> {
+    let key: EntryKey = args.entry.parse().map_err(Failure::new)?;
+    let Ok(entry) = desk.look(move |store| store.read_entry(key))? else {
+        return Err(no_entry(key));
+    };
+    let view = desk.engine()?.view_of(entry);
+    let (_, markup, base) = view.text();
+    if args.html {
+        desk.put(markup);
+        return Ok(Done::All);
+    }
+    if args.text {
+        for line in &html::render(markup, base, WIDTH).lines {
+            desk.put(StyledLine::text(line).trim_end());
+        }
+        return Ok(Done::All);
+    }
+    desk.put(&entry_lines::head(&view));
+    if let Some(words) = view.entry.kept.former_id_words() {
+        desk.put(&words);
+    }
+    desk.put(entry_lines::body(&view).trim_end_matches('\n'));
+    Ok(Done::All)
+}
+
+/// The error for a number that no entry has.
+pub(in crate::cli) fn no_entry(key: EntryKey) -> Failure {
+    Failure::new(format!("there is no entry {key}; 'backissue entries' lists them"))
 }

@@ -1,15 +1,19 @@
-//! `backissue completions` and `backissue man`: print shell completions and manual pages, which are generated from the
-//! command-line definition.
+//! `backissue completions` and `backissue man` print shell completions and manual pages, which are generated from the command-line
+//! definition, with sections beyond it. `backissue config` prints the path of the configuration file, its errors, and all possible
+//! keys.
 
 use std::io::Write;
 use std::path::Path;
 
 use crate::cli::Done;
-use crate::cli::args::{CompletionsArgs, ManArgs};
-use crate::cli::manual;
-use crate::cli::session::Failure;
+use crate::cli::args::{CompletionsArgs, ConfigArgs, ManArgs, Options};
+use crate::cli::session::{self, Failure};
+use crate::io::config::config_file::DEFAULT_CONFIG;
+use crate::io::console;
 use crate::io::named_files::{self, FileKind, NamedFile};
-use crate::io::system::words::system_words;
+use crate::io::system::system_words;
+use crate::ui::keys::commands::{COMMANDS, grouped};
+use crate::ui::keys::key_bindings::Keymap;
 
 /// Runs `backissue completions`.
 pub(in crate::cli) fn completions(args: &CompletionsArgs) -> Result<Done, Failure> {
@@ -64,7 +68,7 @@ fn page_of(command: &clap::Command, whole: bool) -> Result<Vec<u8>, Failure> {
     let page = clap_mangen::Man::new(command.clone().display_name(name));
     page.render(&mut text).map_err(cannot)?;
     if whole {
-        text.extend(manual::sections().bytes());
+        text.extend(sections().bytes());
     }
     Ok(text)
 }
@@ -76,5 +80,130 @@ fn write_out(text: &[u8]) -> Result<Done, Failure> {
             Err(Failure::new(format!("cannot write to standard output: {}", system_words(&error))))
         }
         Ok(()) | Err(_) => Ok(Done::All),
+    }
+}
+
+const FILES: [(&str, &str); 5] = [
+    (
+        "~/.config/backissue/config.toml",
+        "The configuration; backissue config shows its location, --print-default prints a complete one.",
+    ),
+    ("~/.config/backissue/accounts.toml", "Accounts on servers, with their passwords."),
+    ("~/.config/backissue/themes/", "Your own themes."),
+    ("~/.local/share/backissue/", "Subscriptions, entries, marks and the search index."),
+    ("~/.local/share/backissue/backups/", "Daily backups, without texts."),
+];
+
+const ENVIRONMENT: [(&str, &str); 6] = [
+    ("BACKISSUE_DATA_DIR", "The data folder, like --data-dir."),
+    ("BACKISSUE_CONFIG", "The configuration file, like --config."),
+    ("BACKISSUE_ACCOUNT_PASSWORD", "The password for account add."),
+    ("NO_COLOR", "If set and not empty, no colours are used."),
+    ("COLORTERM, TERM", "The number of colours that the terminal shows."),
+    ("BROWSER", "The program that opens links, if [commands] open is not set."),
+];
+
+const EXIT_STATUS: [(&str, &str); 4] = [
+    ("0", "Success."),
+    (
+        "1",
+        "Finished, but some feeds failed, or something could not be saved or read; lint found errors or warnings; parse found no feed.",
+    ),
+    ("2", "Wrong usage, or nothing could be done."),
+    (
+        "3",
+        "The store is in use by another backissue process, which cannot or must not run this command.",
+    ),
+];
+
+const EXAMPLES: [(&str, &str); 6] = [
+    ("backissue demo", "Tries the reader without a network."),
+    ("backissue add https://site.example", "Finds the feed of a site and subscribes to it."),
+    ("backissue import ~/.newsboat/urls", "Imports newsboat's feeds."),
+    ("backissue poll --quiet", "Polls all feeds that are due; for cron."),
+    ("backissue entries --unread --json", "Lists unread entries as JSON."),
+    ("backissue plan orchard", "Shows when a feed is polled next, and why."),
+];
+
+/// Returns the sections as roff source.
+pub(in crate::cli) fn sections() -> String {
+    let mut text =
+        String::from(".SH KEYS\n? in the reader shows the keys that work where you are.\n");
+    let keymap = Keymap::default();
+    for (heading, places) in grouped() {
+        text.push_str(".SS ");
+        text.push_str(&escaped(heading));
+        text.push('\n');
+        for place in places {
+            let Some(row) = COMMANDS.get(place) else { continue };
+            let keys = keymap.keys_of(place).replace('\u{a0}', " ");
+            let keys = if keys.is_empty() { format!(":{}", row.name) } else { keys };
+            push_item(&mut text, &keys, &keymap.words(row.help));
+        }
+    }
+    let tables: [(&str, &[(&str, &str)]); 4] = [
+        ("FILES", &FILES),
+        ("ENVIRONMENT", &ENVIRONMENT),
+        ("EXIT STATUS", &EXIT_STATUS),
+        ("EXAMPLES", &EXAMPLES),
+    ];
+    for (heading, rows) in tables {
+        text.push_str(".SH ");
+        text.push_str(heading);
+        text.push('\n');
+        for (term, says) in rows {
+            push_item(&mut text, term, says);
+        }
+    }
+    text
+}
+
+/// Appends a term and its description.
+fn push_item(text: &mut String, term: &str, says: &str) {
+    text.push_str(".TP\n\\fB");
+    text.push_str(&escaped(term));
+    text.push_str("\\fR\n");
+    text.push_str(&escaped(says));
+    text.push('\n');
+}
+
+/// Escapes text so that roff prints it literally.
+fn escaped(text: &str) -> String {
+    let text = text.replace('\\', "\\e").replace('-', "\\-");
+    if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
+}
+
+/// Runs `backissue config`. The exit status is 1 if the configuration file is invalid.
+pub(in crate::cli) fn run(options: &Options, args: &ConfigArgs) -> Result<Done, Failure> {
+    if args.print_default {
+        console::put(DEFAULT_CONFIG.trim_end());
+        return Ok(Done::All);
+    }
+    match session::config_file(options) {
+        Some(path) if path.exists() => console::put(&path.display().to_string()),
+        Some(path) => console::put(&format!(
+            "{} (does not exist; 'backissue config --print-default' prints one to start from)",
+            path.display()
+        )),
+        None => console::put("no home folder was found; choose a file with --config"),
+    }
+    let notes = session::check_configuration(options)?.notes;
+    for note in &notes {
+        console::put(&format!("  {note}"));
+    }
+    Ok(if notes.is_empty() { Done::All } else { Done::WithFailures })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manual_text_starting_like_a_request_is_escaped() {
+        for (text, expected) in
+            [(".SH", "\\&.SH"), ("'x", "\\&'x"), ("a-b\\c", "a\\-b\\ec"), ("|", "|")]
+        {
+            assert_eq!(escaped(text), expected);
+        }
     }
 }

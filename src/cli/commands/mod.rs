@@ -1,11 +1,8 @@
-//! The subcommands, one file each.
+//! The subcommands.
 
 pub(super) mod accounts;
 pub(super) mod add;
-pub(super) mod backup;
 pub(super) mod changes;
-pub(super) mod config;
-pub(super) mod demo;
 pub(super) mod doctor;
 pub(super) mod downloads;
 pub(super) mod entries;
@@ -14,9 +11,5 @@ pub(super) mod filters;
 pub(super) mod generated;
 pub(super) mod history;
 pub(super) mod moving;
-pub(super) mod plan;
 pub(super) mod poll;
 pub(super) mod screen;
-pub(super) mod search;
-pub(super) mod show;
-pub(super) mod unread;

@@ -1,25 +1,32 @@
-//! `backissue` without a command: the reader, which also polls in the background.
+//! `backissue` without a command: the reader, which also polls in the background. `backissue demo` is the full program with a
+//! bundled publisher and a temporary store.
 
 use std::io::{IsTerminal, Write};
 use std::os::unix::net::UnixStream;
 
-use super::demo;
+use crate::cli::Done;
 use crate::cli::args::Options;
 use crate::cli::owner::{self, StoreFound};
 use crate::cli::session::{self, Failure, block_on};
 use crate::cli::show_screen::{ScreenExit, WaitEnd, show_screen, wait_for_store};
-use crate::cli::{Done, upkeep};
+use crate::engine::feeds::addition::Subscribe;
+use crate::engine::request::Request;
+use crate::engine::settings::Settings;
 use crate::io::accounts::sync_clock;
 use crate::io::log::ToldTo;
 use crate::io::owner::client::Client;
 use crate::io::owner::listener::Listener;
 use crate::io::owner::messages::{OwnerKind, Taker};
 use crate::io::performing::Ending;
+use crate::io::publisher::server::DemoServer;
 use crate::io::runtime::Runtime;
 use crate::io::signals::Stops;
 use crate::io::store::{SessionLength, Store};
+use crate::io::system::system_words;
 use crate::io::{clock, console};
-use crate::ui::reconfigure;
+use crate::ui::app::Tour;
+use crate::ui::settings::ScreenSettings;
+use crate::ui::update;
 
 /// Runs the reader.
 pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
@@ -37,14 +44,14 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
             // it, a user who always closes the terminal window would never get any maintenance.
             Ending::Quit | Ending::Stop => {
                 drop(listener);
-                upkeep::at_the_end(store, &settings)?;
+                session::at_the_end(store, &settings)?;
                 return Ok(Done::All);
             }
             Ending::Suspend | Ending::PutInOrder => return Ok(Done::All),
             // After the demo, the screen that offered it is shown again.
             Ending::Demo => {
                 drop((store, listener));
-                if demo::run_demo(options)? == Ending::Stop {
+                if run_demo(options)? == Ending::Stop {
                     return Ok(Done::All);
                 }
             }
@@ -175,7 +182,7 @@ fn read_feeds(
         session::follow_configuration(&runtime, options, theme);
         if !configured.notes.is_empty() {
             let now = clock::precise_now();
-            reconfigure::tell_notes(&mut runtime.program, now, "", &configured.notes);
+            update::tell_notes(&mut runtime.program, now, "", &configured.notes);
         }
         runtime.program.engine.offline = options.offline;
         session::dress_screen(options, &mut runtime);
@@ -200,4 +207,48 @@ fn read_feeds(
         }
         Ok(left)
     })
+}
+
+/// Runs `backissue demo`.
+pub(in crate::cli) fn run_demo_command(options: &Options) -> Result<Done, Failure> {
+    run_demo(options).map(|_| Done::All)
+}
+
+/// Runs the demo and returns how the user left it.
+fn run_demo(options: &Options) -> Result<Ending, Failure> {
+    let folder = tempfile::Builder::new().prefix("backissue-demo-").tempdir().map_err(|error| {
+        Failure::new(format!("no folder could be created for the demo: {}", system_words(&error)))
+    })?;
+    let store = Store::open(folder.path())?;
+    block_on(async {
+        let server = DemoServer::start(clock::now).await.map_err(|error| {
+            Failure::new(format!("the demo's server cannot start: {}", system_words(&error)))
+        })?;
+        let mut runtime = {
+            let (mut settings, screen) = demo_settings(options);
+            settings.downloads.folder = folder.path().join("downloads").to_string_lossy().into();
+            Runtime::with_screen(store, settings, screen)?
+        };
+        session::dress_screen(options, &mut runtime);
+        session::stop_on_signals(&runtime);
+        for offer in server.site.subscriptions() {
+            let (address, tags) = (offer.url, offer.tags);
+            let wanted = Subscribe { address, tags, unasked: true, ..Subscribe::default() };
+            // They are none of the user's changes, so an undo does not remove them.
+            runtime.ask(Request::Arrived(Box::new(Request::Subscribe(Box::new(wanted)))));
+        }
+        runtime.program.ui.tour = Some(Tour::default());
+        show_screen(runtime, None, options.verbose).await.map(|left| left.ending)
+    })
+}
+
+/// Returns settings for a publisher in this process: no delays between requests, and a poll as often as every minute.
+fn demo_settings(options: &Options) -> (Settings, ScreenSettings) {
+    // The user's own screen settings apply. Errors in the configuration are ignored here, because other commands report them.
+    let screen = session::read_configuration(options).unwrap_or_default().screen;
+    let mut settings = Settings::default();
+    settings.network.space_loopback = false;
+    settings.poll.min_minutes = 1;
+    settings.poll.start_spread_seconds = 0;
+    (settings, screen)
 }

@@ -4,24 +4,26 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
+use backissue_core::InputFlaw;
+use backissue_core::feed::text::{counted_words, one_line};
+use backissue_core::simulate::{
+    Activity, Conditions, DelayCurve, ExperimentInputs, FeedOutcome, FigurePage, PollPolicy,
+    RulesHelp, Score, SimulatedFeed, Wanted, WeekRules, experiment, read_budgets, read_rules,
+    read_source, table,
+};
 use chrono_tz::Tz;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::simulate_figures;
 use crate::cli::Done;
-use crate::cli::args_simulate::{FigureChoice, SimulateArgs, SimulatePolicy};
+use crate::cli::args_publish::{FigureChoice, SimulateArgs, SimulatePolicy};
 use crate::cli::session::Failure;
 use crate::io::console;
 use crate::io::named_files::{self, FileKind, NamedFile};
-use crate::io::system::words::system_words;
-use backissue_core::InputFlaw;
-use backissue_core::simulate::{
-    Conditions, ExperimentInputs, FeedOutcome, PollPolicy, RulesHelp, Score, SimulatedFeed, Wanted,
-    WeekRules, experiment, read_budgets, read_rules, read_source, table,
-};
+use crate::io::system::system_words;
 
 /// Number of threads that simulate feeds.
 const WORKERS: usize = 2;
@@ -65,22 +67,16 @@ fn draw_figures(
     experiment: &Experiment,
 ) -> Result<(), Failure> {
     let bar = progress_bar(&experiment.sources);
-    let page = simulate_figures::page(
-        choice,
-        &experiment.sources,
-        &experiment.conditions,
-        Tz::UTC,
-        &mut || {
-            bar.inc(1);
-            true
-        },
-    );
+    let page = page(choice, &experiment.sources, &experiment.conditions, Tz::UTC, &mut || {
+        bar.inc(1);
+        true
+    });
     bar.finish_and_clear();
     let Some(path) = &args.svg else {
         console::put(&page.text());
         return Ok(());
     };
-    let file = simulate_figures::svg_file(path, args.force);
+    let file = svg_file(path, args.force);
     named_files::write(&file, &mut |out| out.write_all(page.svg().as_bytes()))
         .map_err(|error| Failure::unwritten(&file.path, &error))
 }
@@ -125,7 +121,7 @@ pub(super) fn read_conditions(args: &SimulateArgs) -> Result<Conditions, Failure
 
 /// Does the work of each feed on several threads. Returns the results in the order of the feeds. `each` receives every result on the
 /// thread of the caller, in any order, and returns `false` to stop.
-pub(super) fn for_each_feed<T: Send>(
+fn for_each_feed<T: Send>(
     sources: &[SimulatedFeed],
     work: impl Fn(&SimulatedFeed) -> T + Sync,
     each: &mut dyn FnMut(&mut T) -> bool,
@@ -275,7 +271,7 @@ fn choose_policies(named: &[SimulatePolicy]) -> Vec<PollPolicy> {
     PollPolicy::ALL.into_iter().filter(is_named).collect()
 }
 
-fn read_sources(path: &std::path::Path) -> Result<Vec<SimulatedFeed>, Failure> {
+fn read_sources(path: &Path) -> Result<Vec<SimulatedFeed>, Failure> {
     let text = read_text(path)?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let sources = lines.map(|(number, line)| {
@@ -291,14 +287,43 @@ fn read_sources(path: &std::path::Path) -> Result<Vec<SimulatedFeed>, Failure> {
 }
 
 fn optional<T: Default>(
-    path: Option<&std::path::Path>,
+    path: Option<&Path>,
     read: fn(&str) -> Result<T, InputFlaw>,
 ) -> Result<T, Failure> {
     let Some(path) = path else { return Ok(T::default()) };
     read(&read_text(path)?).map_err(|wrong| Failure::new(format!("{}: {wrong}", path.display())))
 }
 
-fn read_text(path: &std::path::Path) -> Result<String, Failure> {
+fn read_text(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path)
         .map_err(|error| Failure::new(format!("{}: {}", path.display(), system_words(&error))))
+}
+
+/// Maximum length of a feed's title above a figure, in characters: the whole line has at most 80.
+const SUBJECT_MAX: usize = 28;
+
+/// Computes the figures of feeds. `each` is called after each feed, and returns `false` to stop.
+pub(super) fn page(
+    choice: FigureChoice,
+    sources: &[SimulatedFeed],
+    conditions: &Conditions,
+    zone: Tz,
+    each: &mut dyn FnMut() -> bool,
+) -> FigurePage {
+    let subject = match sources {
+        [only] => one_line(&only.name, SUBJECT_MAX),
+        feeds => counted_words(feeds.len(), "feed", "feeds"),
+    };
+    let activity = (choice != FigureChoice::Delay).then(|| Activity::of(sources, zone));
+    let delays = (choice != FigureChoice::Activity).then(|| {
+        let work = |source: &SimulatedFeed| DelayCurve::of_feed(source, conditions);
+        let curves = for_each_feed(sources, work, &mut |_| each());
+        DelayCurve::mean(&curves.into_iter().flatten().collect::<Vec<_>>())
+    });
+    FigurePage { subject, zone: zone.name().to_owned(), activity, delays }
+}
+
+/// Returns the file to which the figures are written.
+pub(super) fn svg_file(path: &Path, force: bool) -> NamedFile {
+    NamedFile { path: path.to_string_lossy().into_owned(), kind: FileKind::Figures, force }
 }

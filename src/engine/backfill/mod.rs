@@ -1,9 +1,6 @@
 //! History of feeds: walks through archives, gaps, and the user's requests for older entries.
 
 pub mod archive_response;
-pub mod gap_rows;
-pub mod history_actions;
 pub mod history_requests;
-pub mod walk_policy;
 pub mod walk_stage;
 pub mod walks;

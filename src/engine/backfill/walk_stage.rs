@@ -1,12 +1,14 @@
-//! A walk through a feed's archives: its stage, and the state to restore if a write fails.
+//! A walk through a feed's archives: its stage, and the state to restore if a write fails; and the actions that the user can
+//! request on a feed's history, with their effect on the history record.
 
 use std::sync::Arc;
 
-use super::history_actions::HistoryAction;
+use backissue_core::history::walk::archive_walk::ArchiveRequest;
+use backissue_core::history::{GapKey, GapKind, GoOn, HistoryRecord, Nodes, WalkPolicy};
+use serde::{Deserialize, Serialize};
+
 use crate::engine::poll::fetch::FetchId;
 use crate::engine::poll::poll_stage::ReadArchive;
-use backissue_core::history::walk::archive_walk::ArchiveRequest;
-use backissue_core::history::{HistoryRecord, Nodes};
 
 /// A walk under way.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,4 +52,92 @@ pub(in crate::engine) enum WalkStage {
     Asking,
     /// The changes of a response are being written.
     Writing,
+}
+
+/// An action on a feed's history that the user can request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HistoryAction {
+    /// Resume at this gap: repeat the failed request, or continue the archive walk from there.
+    GoOn(GapKey),
+    /// Resume at every gap whose documents can be requested.
+    Everywhere,
+    /// Resume where a limit or an interruption ended a walk, or load the next older page.
+    Continue,
+    /// Retry archives that could not be fetched or read.
+    Retry,
+    /// Load the next older page of a paged feed.
+    Page,
+    /// Forget which archives were fetched and read all of them again. Entries are kept.
+    Reread,
+}
+
+/// Applies the user's actions to a history record. Returns the older page to request, if any, and a message if an action has
+/// nothing to fetch.
+pub(in crate::engine) fn grant(
+    record: &mut HistoryRecord,
+    nodes: &mut Nodes,
+    actions: &mut Vec<HistoryAction>,
+    policy: &WalkPolicy,
+) -> (Option<ArchiveRequest>, Option<String>) {
+    let mut refused = None;
+    let mut page = None;
+    for action in std::mem::take(actions) {
+        let granted = match action {
+            HistoryAction::GoOn(key) => record.go_on(key, nodes),
+            HistoryAction::Everywhere => record.go_on_everywhere(nodes),
+            HistoryAction::Continue => go_on_where(record, nodes, |kind| {
+                matches!(kind, GapKind::Limit | GapKind::Interrupted | GapKind::Paged)
+            }),
+            HistoryAction::Retry => go_on_where(record, nodes, |kind| {
+                matches!(kind, GapKind::Unavailable | GapKind::Unreadable | GapKind::Loop)
+            }),
+            HistoryAction::Page => GoOn::Page,
+            HistoryAction::Reread => {
+                record.reread(nodes);
+                GoOn::Walking
+            }
+        };
+        match granted {
+            GoOn::Walking => {}
+            GoOn::Page => {
+                page = next_page(record, policy);
+                if page.is_none() {
+                    refused = Some("there is no older page".to_owned());
+                }
+            }
+            GoOn::Nothing => refused = Some("there is nothing to fetch".to_owned()),
+        }
+    }
+    (page, refused)
+}
+
+/// Resumes at the gaps of the wanted kinds, including hidden gaps.
+fn go_on_where(
+    record: &mut HistoryRecord,
+    nodes: &Nodes,
+    wanted: impl Fn(GapKind) -> bool,
+) -> GoOn {
+    let kept = record.gaps.iter().map(|(key, gap)| (*key, gap.kind()));
+    let rests = record.frontiers.iter().filter(|next| next.gap.is_none());
+    let rests = rests.map(|next| (GapKey::archive(&next.edge.key), GapKind::Interrupted));
+    let keys: Vec<(GapKey, GapKind)> =
+        kept.chain(rests).filter(|(_, kind)| wanted(*kind)).collect();
+    let mut answer = GoOn::Nothing;
+    for (key, _) in keys {
+        match record.go_on(key, nodes) {
+            GoOn::Nothing => {}
+            granted @ (GoOn::Walking | GoOn::Page) => answer = granted,
+        }
+    }
+    answer
+}
+
+/// Returns the request for the next older page. After the oldest page, starts again with the page that the subscription document
+/// links to.
+fn next_page(record: &mut HistoryRecord, policy: &WalkPolicy) -> Option<ArchiveRequest> {
+    if let Ok(Some(request)) = record.next_page(policy) {
+        return Some(request);
+    }
+    record.begin_paging();
+    record.next_page(policy).ok().flatten()
 }

@@ -9,12 +9,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::archive_response::{Archive, classify_archive};
-use super::history_actions::{self, HistoryAction};
-use super::walk_policy::{policy, wants_rest, way};
-use super::walk_stage::{Backfill, WalkStage};
-use crate::engine::effect::Effect;
-use crate::engine::event::{Event, NoticeLevel, NoticeOffer};
+use super::archive_response::{Archive, classify_archive, policy, wants_rest, way};
+use super::walk_stage::{self, Backfill, HistoryAction, WalkStage};
 use crate::engine::feeds::subscription::{HistoryCommit, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
@@ -22,6 +18,7 @@ use crate::engine::poll::fetch::{FetchId, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::poll_stage::ReadArchive;
 use crate::engine::poll::start_fetches;
+use crate::engine::request::{Effect, Event, NoticeLevel, NoticeOffer};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::feed::FeedDocument;
@@ -153,7 +150,7 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     let before = (!backfill.actions.is_empty()).then(|| Arc::clone(&subscription.history));
     let record = Arc::make_mut(&mut subscription.history);
     let (page, refused) =
-        history_actions::grant(record, &mut backfill.nodes, &mut backfill.actions, &policy);
+        walk_stage::grant(record, &mut backfill.nodes, &mut backfill.actions, &policy);
     if refused.is_some() && !record.has_work() {
         // No request follows, so show only the reason, and no notice at the end of the walk.
         backfill.asked = false;

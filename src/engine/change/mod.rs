@@ -6,24 +6,18 @@
 //!    which creates the store job.
 //! 2. The engine keeps the change in `Engine::pending` under the id of the job until the store reports the result.
 //! 3. If the write succeeds, the change is dropped, because the shown values are now durable.
-//! 4. If the write fails, [`failed_write`] reverts exactly this change and drops the undo step, and the engine shows the store's
+//! 4. If the write fails, [`undo`] reverts exactly this change and drops the undo step, and the engine shows the store's
 //!    error.
 //!
 //! [`undo`] reverts the changes of the recorded steps. Each undo is a change as well.
 
-pub mod change_id;
-pub mod failed_write;
-pub mod feed_change;
 pub mod key_runs;
-pub mod list_change;
 pub mod questions;
-pub mod step;
 pub mod undo;
 pub mod undo_stack;
 pub mod value;
 mod write;
 
-pub use change_id::ChangeId;
 pub use undo_stack::PendingChange;
-pub use value::{Change, MarkChange};
+pub use value::{Change, ChangeId, MarkChange};
 pub use write::{join_writes, write};

@@ -4,12 +4,10 @@
 
 use chrono::{DateTime, Utc};
 
-use super::step::{Step, words_together};
-use super::undo_stack::{KnownStep, is_over};
+use super::undo_stack::{KnownStep, Step, is_over, words_together};
 use crate::engine::entries::marks;
-use crate::engine::event::{Event, Question};
-use crate::engine::feeds::removals::{RemovedThere, also_there, removed_there};
-use crate::engine::request::Request;
+use crate::engine::feeds::unsubscribe::{RemovedThere, also_there, removed_there};
+use crate::engine::request::{Event, Question, Request};
 use crate::engine::state::Engine;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;

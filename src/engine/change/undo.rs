@@ -1,27 +1,30 @@
-//! Undoes and redoes the user's changes.
+//! Undoes and redoes the user's changes, and reverts a change whose write failed.
+//!
+//! Later changes of the same data may also be waiting for the store. A later change that fails is reverted separately, so the
+//! values that it would restore must not contain the first failed change. If a later write contains the failed change, the data is
+//! written again without the failed change.
 
+use std::collections::BTreeSet;
+use std::ops::Bound::{Excluded, Unbounded};
+
+use backissue_core::feed::text::counted_words;
+use backissue_core::history::{EntryKey, FeedKey, GapState};
 use chrono::{DateTime, Utc};
 
-use super::change_id::ChangeId;
-use super::feed_change::{Direction, FeedChange, FeedParts};
-use super::questions;
-use super::step::{Step, words_of_import, words_together};
-use super::undo_stack::{TakenStep, is_over};
-use super::value::Origin;
+use super::undo_stack::{Step, TakenStep, is_over, words_of_import, words_together};
+use super::value::{ChangeId, Direction, FeedChange, FeedParts, ListChange, Numbered, Origin};
+use super::write::{records_of, write};
+use super::{Change, MarkChange, PendingChange, questions};
 use crate::engine::backfill::history_requests;
-use crate::engine::effect::Effect;
+use crate::engine::entries::entry_filters;
 use crate::engine::entries::marks::{self, words};
-use crate::engine::entries::{entry_filters, withdrawn};
-use crate::engine::event::{Event, NoticeOffer};
-use crate::engine::feeds::chosen_settings::Chosen;
+use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::subscription::{ProposedMove, Subscription, SubscriptionRecord};
-use crate::engine::feeds::{feed_moves, feed_settings, tags, unsubscribe};
-use crate::engine::request::Request;
-use crate::engine::save_searches;
+use crate::engine::feeds::{feed_moves, feed_settings, unsubscribe};
+use crate::engine::request::{Effect, Event, NoticeOffer, Request};
+use crate::engine::search_query;
 use crate::engine::state::Engine;
-use crate::engine::store_work::Job;
-use backissue_core::feed::text::counted_words;
-use backissue_core::history::{FeedKey, GapState};
+use crate::engine::store_work::{Job, JobId};
 
 /// Undoes the last change.
 pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
@@ -130,12 +133,12 @@ fn take_back(
         Step::Searches { before } => {
             let inverse = Step::Searches { before: engine.saved_searches.clone() };
             engine.say(format!("{done}: saved searches"));
-            (save_searches::put(engine, before), Some(inverse))
+            (search_query::put(engine, before), Some(inverse))
         }
         Step::Retagged { tags, filters, after } => {
             let feeds = counted_words(tags.len(), "feed", "feeds");
             let text = format!("{done}: tags of {feeds}");
-            let (effects, inverse) = tags::take_back(engine, tags, filters, after);
+            let (effects, inverse) = feed_settings::take_back(engine, tags, filters, after);
             engine.say(text);
             (effects, Some(inverse))
         }
@@ -151,9 +154,7 @@ fn take_back(
             let job = Job::AwaitElsewhere { feed, since, waits: again };
             (vec![Effect::store(job)], Some(Step::Awaited { feed, since, again: !again }))
         }
-        Step::Withdrawn { feed, withdrawn } => {
-            (withdrawn::bring_back(engine, feed, withdrawn), None)
-        }
+        Step::Withdrawn { feed, withdrawn } => (marks::bring_back(engine, feed, withdrawn), None),
         Step::Dismissed { feed, gap } => {
             engine.say(format!("{done}: gap shown again"));
             let effects = history_requests::set_gap(engine, feed, gap, GapState::Open, None);
@@ -251,7 +252,7 @@ fn choose(
 /// Returns the present settings of a feed without a change of the user. Fields that something else changed since then stay.
 fn without_change(subscription: &Subscription, before: Chosen, after: Chosen) -> Chosen {
     let mut present = subscription.record.clone();
-    let tags = tags::without_change(&present.tags, &before.tags, &after.tags);
+    let tags = feed_settings::without_change(&present.tags, &before.tags, &after.tags);
     let (mut was, mut became) = (subscription.clone(), subscription.clone());
     was.record.choose(before);
     became.record.choose(after);
@@ -289,4 +290,453 @@ fn give_up(
 fn not_subscribed(engine: &mut Engine) -> (Vec<Effect>, Option<Step>) {
     engine.say("you are no longer subscribed to the changed feed");
     (Vec::new(), None)
+}
+
+/// Reverts the changes that a failed store job should have written, the last one first.
+pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) -> Vec<Effect> {
+    let Some(PendingChange { changes, step, taken }) = engine.pending.remove(&failed) else {
+        return Vec::new();
+    };
+    engine.undo.refused(step, taken);
+    let mut effects = Vec::new();
+    for change in changes.into_iter().rev() {
+        effects.extend(revert_one(engine, now, failed, change));
+    }
+    effects
+}
+
+fn revert_one(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    failed: JobId,
+    change: Change,
+) -> Vec<Effect> {
+    match change {
+        Change::Mark(mark) => revert_mark(engine, failed, mark),
+        Change::Feeds(feeds) => return revert_feeds(engine, now, failed, feeds),
+        Change::Subscribed(added, changed) => {
+            for feed in added {
+                unsubscribe::leave(engine, feed);
+            }
+            engine.tell(Event::FeedsChanged);
+            return revert_feeds(engine, now, failed, changed);
+        }
+        Change::Unsubscribed(feed) => {
+            unsubscribe::put_back(engine, now, feed, true);
+            return Vec::from_iter(write_again(engine, failed, feed));
+        }
+        Change::Resubscribed(feed) => {
+            unsubscribe::put_back(engine, now, feed, false);
+            return Vec::from_iter(write_again(engine, failed, feed));
+        }
+        Change::Merged { from, into: (into, changed) } => {
+            unsubscribe::put_back(engine, now, from, true);
+            let mut effects = revert_feeds(engine, now, failed, vec![(into, *changed)]);
+            effects.extend(write_again(engine, failed, from));
+            return effects;
+        }
+        Change::Gap(commit, gap, before) => {
+            let feed = commit.feed;
+            for (change, _) in later(engine, failed) {
+                if let Change::Gap(other, known, state) = change
+                    && (other.feed, *known) == (feed, gap)
+                {
+                    *state = before;
+                    return Vec::new();
+                }
+            }
+            let is_in_later = is_written_later(engine, failed, feed);
+            return history_requests::put_back(engine, feed, (gap, before), is_in_later);
+        }
+        Change::Filters(change) => {
+            let (change, is_later) = hand_over(engine, failed, change, Change::filters);
+            for id in change.revert(&mut engine.filters.list) {
+                entry_filters::failed(engine, id);
+            }
+            engine.tell(Event::FiltersChanged);
+            // The later write contains the failed change. A change of nothing writes the list again.
+            let again = || Change::Filters(ListChange::new(Vec::new(), &[]));
+            return Vec::from_iter(is_later.then(|| write(engine, again(), None)));
+        }
+        Change::Searches(change) => {
+            let (change, is_later) = hand_over(engine, failed, change, Change::searches);
+            change.revert(&mut engine.saved_searches);
+            engine.tell(Event::SearchesPutBack);
+            let again = || Change::Searches(ListChange::new(Vec::new(), &[]));
+            return Vec::from_iter(is_later.then(|| write(engine, again(), None)));
+        }
+    }
+    Vec::new()
+}
+
+/// Returns the changes whose jobs were created after `job`, in the order of their jobs, with the ids of their steps.
+fn later(engine: &mut Engine, job: JobId) -> impl Iterator<Item = (&mut Change, Option<ChangeId>)> {
+    let pending = engine.pending.range_mut((Excluded(job), Unbounded));
+    pending.flat_map(|(_, pending)| {
+        let step = pending.step;
+        pending.changes.iter_mut().map(move |change| (change, step))
+    })
+}
+
+/// Hands the items of a list that later changes also set over to those. Returns the rest, and whether there are later changes.
+fn hand_over<T: Numbered>(
+    engine: &mut Engine,
+    failed: JobId,
+    mut change: ListChange<T>,
+    of: fn(&mut Change) -> Option<&mut ListChange<T>>,
+) -> (ListChange<T>, bool) {
+    let mut is_later = false;
+    for later in later(engine, failed).filter_map(|(change, _)| of(change)) {
+        is_later = true;
+        change.hand_over(later);
+    }
+    (change, is_later)
+}
+
+/// Shows the entries of a failed mark as they were before it. An entry that a later mark of the same kind contains shows the
+/// value of that mark. If that value is the opposite, the later mark changes nothing there.
+fn revert_mark(engine: &mut Engine, failed: JobId, mark: MarkChange) {
+    let MarkChange { flag, value, keys } = mark;
+    let mut rest: BTreeSet<EntryKey> = keys.into_iter().collect();
+    let mut unchanged = Vec::new();
+    for (change, step) in later(engine, failed) {
+        let Change::Mark(later) = change else { continue };
+        if later.flag != flag {
+            continue;
+        }
+        let covered: BTreeSet<EntryKey> =
+            later.keys.iter().filter(|key| rest.remove(key)).copied().collect();
+        if later.value != value && !covered.is_empty() {
+            later.keys.retain(|key| !covered.contains(key));
+            unchanged.push((step, covered));
+        }
+    }
+    for (step, keys) in unchanged {
+        if let Some(step) = step {
+            engine.undo.leave_out(step, (flag, !value), &keys);
+        }
+    }
+    if !rest.is_empty() {
+        let keys = rest.into_iter().collect();
+        marks::show(engine, MarkChange { flag, value: !value, keys }, true);
+    }
+}
+
+/// Reverts changes of feeds, the last one first.
+fn revert_feeds(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    failed: JobId,
+    feeds: Vec<(FeedKey, FeedChange)>,
+) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for (feed, mut changed) in feeds.into_iter().rev() {
+        for (change, _) in later(engine, failed) {
+            if let Change::Feeds(later) | Change::Subscribed(_, later) = change {
+                let of_feed = later.iter_mut().filter(|(other, _)| *other == feed);
+                of_feed.for_each(|(_, later)| changed.hand_over(later));
+            } else if let Change::Merged { into: (other, later), .. } = change
+                && *other == feed
+            {
+                changed.hand_over(later);
+            }
+        }
+        effects.extend(feed_moves::show_reverted(engine, now, feed, &changed));
+        effects.extend(write_again(engine, failed, feed));
+    }
+    effects
+}
+
+/// Checks whether a later job writes something of a feed.
+fn is_written_later(engine: &Engine, failed: JobId, feed: FeedKey) -> bool {
+    let mut later = engine.writes.range((Excluded(failed), Unbounded));
+    later.any(|(_, feeds)| feeds.contains(&feed))
+}
+
+/// Writes the record of a feed again if a later write contains the failed change.
+fn write_again(engine: &mut Engine, failed: JobId, feed: FeedKey) -> Option<Effect> {
+    if !is_written_later(engine, failed, feed) {
+        return None;
+    }
+    let records = records_of(engine, &mut std::iter::once(feed));
+    engine.unsaved = engine.unsaved.saturating_add(1);
+    Some(Effect::store(Job::SaveRecords(records)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::feeds::setting_row::Chosen;
+    use chrono::{DateTime, Utc};
+
+    use super::*;
+    use crate::engine::feeds::addition::Subscribe;
+    use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
+    use crate::engine::request::{Event, Input, Request, TroubleAnswer};
+    use crate::engine::settings::Settings;
+    use crate::engine::store_work::{Answer, JobSubject, StoreFailure, Stored};
+    use crate::engine::update::{Output, update};
+    use backissue_core::history::gap::Edge;
+    use backissue_core::history::{EntryKey, Flag, Gap, GapKey, Reason};
+    use backissue_core::schedule::Pace;
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+    const FEED: FeedKey = FeedKey(1);
+
+    fn engine() -> (Engine, SubscriptionRecord) {
+        let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), NOW);
+        let _ = engine.new_feed_key();
+        let record = SubscriptionRecord { url: "https://a.example/".into(), ..Default::default() };
+        engine.feeds.insert(FEED, Subscription::new(FEED, record.clone()));
+        (engine, record)
+    }
+
+    /// Applies a request and returns the id of the store job that writes the change.
+    fn ask(engine: &mut Engine, request: Request) -> JobId {
+        let output = update(engine, NOW, Input::Request(request));
+        let writes = output.effects.iter().find_map(|effect| {
+            let Effect::Store(work) = effect else { return None };
+            (work.job.subject() == JobSubject::Records).then_some(work.id)
+        });
+        writes.unwrap()
+    }
+
+    fn allow_http(engine: &mut Engine) -> JobId {
+        ask(engine, Request::Trouble(FEED, TroubleAnswer::AllowInsecure))
+    }
+
+    fn set_pace(engine: &mut Engine) -> JobId {
+        let mut chosen = engine.feeds[&FEED].record.chosen();
+        let is_more = chosen.feed_settings.pace == Some(Pace::More);
+        chosen.feed_settings.pace = Some(if is_more { Pace::Less } else { Pace::More });
+        ask(engine, Request::Set(FEED, Box::new(chosen)))
+    }
+
+    fn end(engine: &mut Engine, id: JobId, subject: JobSubject, no_room: bool) -> Output {
+        let failure = StoreFailure { text: "the disk is full".into(), no_room: true };
+        let result = if no_room { Err(failure) } else { Ok(Answer::RecordsSaved) };
+        update(engine, NOW, Input::Stored(Box::new(Stored { id, subject, result })))
+    }
+
+    /// Returns the subscription record that the output writes, if any.
+    fn written(output: &Output) -> Option<&SubscriptionRecord> {
+        output.effects.iter().find_map(|effect| {
+            let Effect::Store(work) = effect else { return None };
+            let Job::SaveRecords(records) = &work.job else { return None };
+            records.first().map(|(_, record)| record)
+        })
+    }
+
+    #[test]
+    fn two_failed_changes_of_one_field_restore_the_original() {
+        let (mut engine, before) = engine();
+        let mut tagged = |tag: &str| {
+            let chosen = Chosen { tags: vec![tag.into()], ..before.chosen() };
+            ask(&mut engine, Request::Set(FEED, Box::new(chosen)))
+        };
+        let (first, second) = (tagged("one"), tagged("two"));
+        assert_ne!(first, second);
+        end(&mut engine, first, JobSubject::Records, true);
+        assert_eq!(engine.feeds[&FEED].record.tags, ["two"], "it may still be written");
+        end(&mut engine, second, JobSubject::Records, true);
+        assert_eq!(engine.feeds[&FEED].record, before);
+    }
+
+    #[test]
+    fn failed_answer_and_setting_restore_the_original() {
+        for first in [allow_http as fn(&mut Engine) -> JobId, set_pace] {
+            for second in [allow_http as fn(&mut Engine) -> JobId, set_pace] {
+                let (mut engine, before) = engine();
+                let jobs = [first(&mut engine), second(&mut engine)];
+                assert_ne!(engine.feeds[&FEED].record, before);
+                for job in jobs {
+                    end(&mut engine, job, JobSubject::Records, true);
+                }
+                assert_eq!(engine.feeds[&FEED].record, before);
+            }
+        }
+    }
+
+    #[test]
+    fn failed_change_is_absent_from_later_writes() {
+        let (mut engine, before) = engine();
+        let (answer, setting) = (allow_http(&mut engine), set_pace(&mut engine));
+        let output = end(&mut engine, answer, JobSubject::Records, true);
+        let again = written(&output).unwrap().clone();
+        assert!(!again.feed_settings.allow_insecure, "what the setting wrote had it");
+        assert_eq!(again.feed_settings.pace, Some(Pace::More));
+        end(&mut engine, setting, JobSubject::Records, false);
+        assert_eq!(engine.feeds[&FEED].record, again);
+        let (mut engine, _) = self::engine();
+        let (setting, answer) = (set_pace(&mut engine), allow_http(&mut engine));
+        let output = end(&mut engine, setting, JobSubject::Records, true);
+        let again = written(&output).unwrap().clone();
+        assert!(again.feed_settings.allow_insecure, "the answer may still be written");
+        assert_eq!(again.feed_settings.pace, before.feed_settings.pace);
+        end(&mut engine, answer, JobSubject::Records, false);
+        assert_eq!(engine.feeds[&FEED].record, again);
+    }
+
+    /// Sets or clears the star of an entry and returns the id of the store job.
+    fn star(engine: &mut Engine, value: bool) -> JobId {
+        let keys = vec![EntryKey { feed: FEED, seq: 0 }];
+        let mark = MarkChange { flag: Flag::Starred, value, keys };
+        let output = update(engine, NOW, Input::Request(Request::Mark(mark)));
+        let job = output
+            .effects
+            .iter()
+            .find_map(|effect| if let Effect::Store(work) = effect { Some(work.id) } else { None });
+        job.unwrap()
+    }
+
+    #[test]
+    fn failed_pending_marks_show_the_written_state() {
+        for (fails, expected, undo) in [
+            ([true, true], false, "nothing to undo"),
+            ([true, false], false, "nothing to undo"),
+            ([false, true], true, "undone: 1 starred"),
+        ] {
+            let (mut engine, _) = engine();
+            let jobs = [star(&mut engine, true), star(&mut engine, false)];
+            let mut shown = false;
+            for (job, fails) in jobs.into_iter().zip(fails) {
+                let output = end(&mut engine, job, JobSubject::Change, fails);
+                for event in output.events {
+                    if let Event::MarksChanged(changed) = event {
+                        shown = changed.mark.value;
+                    }
+                }
+            }
+            assert_eq!(shown, expected, "{fails:?}");
+            let undone = Request::Answered(Box::new(Request::Undo), None);
+            let undone = update(&mut engine, NOW, Input::Request(undone)).events;
+            assert!(undone.contains(&Event::info(undo)), "{fails:?}: {undone:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_three_changes_is_kept_if_the_first_fails() {
+        let (mut engine, before) = engine();
+        let jobs = [(); 3].map(|()| set_pace(&mut engine));
+        let shown = engine.feeds[&FEED].record.clone();
+        assert_eq!(shown.feed_settings.pace, Some(Pace::More), "as after the first");
+        let output = end(&mut engine, jobs[0], JobSubject::Records, true);
+        assert_eq!(written(&output), Some(&shown));
+        for job in &jobs[1..] {
+            end(&mut engine, *job, JobSubject::Records, true);
+        }
+        assert_eq!(engine.feeds[&FEED].record, before);
+    }
+
+    #[test]
+    fn a_gap_whose_hiding_was_refused_is_shown_as_before() {
+        let shown = |engine: &Engine| engine.feeds[&FEED].history.gaps[&GapKey(7)].is_shown();
+        let (mut engine, _) = engine();
+        let gap = Gap::new(Edge::default(), Reason::Paged, NOW);
+        let feed = engine.feeds.get_mut(&FEED).unwrap();
+        std::sync::Arc::make_mut(&mut feed.history).gaps.insert(GapKey(7), gap);
+        let subject = JobSubject::History(FEED);
+        for fails in [true, true, false] {
+            let all = jobs(&mut engine, Request::DismissGap(FEED, GapKey(7)));
+            assert!(all.len() == 1 && !shown(&engine), "{all:?}");
+            let output = end(&mut engine, all[0].0, subject, fails);
+            assert_eq!((shown(&engine), can(&engine).0), (fails, !fails));
+            let full = output.events.contains(&Event::trouble("the disk is full"));
+            assert_eq!(full, fails, "it is said each time: {output:?}");
+        }
+        // Shown again and hidden again, before the first of both is refused.
+        let both = [Request::Undo, Request::Redo].map(|request| jobs(&mut engine, request)[0].0);
+        end(&mut engine, both[0], subject, true);
+        assert!(!shown(&engine), "the second may still be written");
+        end(&mut engine, both[1], subject, true);
+        assert!(!shown(&engine), "as it was written last");
+    }
+
+    #[test]
+    fn a_failed_import_takes_back_the_tags_of_known_feeds() {
+        let (mut engine, before) = engine();
+        let listed = |address: &str, tag: &str| Subscribe {
+            address: address.into(),
+            tags: vec![tag.into()],
+            ..Subscribe::default()
+        };
+        let wanted = vec![
+            listed("https://a.example/", "one"),
+            listed("https://a.example", "two"),
+            listed("https://b.example/", "three"),
+        ];
+        let job = ask(&mut engine, Request::Import(wanted));
+        assert_eq!(engine.feeds[&FEED].record.tags, ["one", "two"]);
+        assert_eq!(engine.feeds.len(), 2);
+        end(&mut engine, job, JobSubject::Records, true);
+        assert_eq!(engine.feeds[&FEED].record, before);
+        assert_eq!(engine.feeds.len(), 1);
+    }
+
+    /// Sends a request and returns the jobs for the store that write a change, with their numbers of records.
+    fn jobs(engine: &mut Engine, request: Request) -> Vec<(JobId, usize)> {
+        let output = update(engine, NOW, Input::Request(request));
+        let work = output.effects.into_iter().filter_map(|effect| {
+            let Effect::Store(work) = effect else { return None };
+            let records = if let Job::SaveRecords(records) = &work.job { records.len() } else { 0 };
+            (!matches!(work.job, Job::SaveState(..))).then_some((work.id, records))
+        });
+        work.collect()
+    }
+
+    fn can(engine: &Engine) -> (bool, bool) {
+        (engine.undo.can_undo(), engine.undo.can_redo())
+    }
+
+    #[test]
+    fn a_combined_change_is_one_write_and_reverted_as_a_whole() {
+        let (mut engine, before) = engine();
+        let other = SubscriptionRecord { url: "https://b.example/".into(), ..before };
+        engine.feeds.insert(FeedKey(2), Subscription::new(FeedKey(2), other));
+        let all = || [FEED, FeedKey(2)].map(Request::Unsubscribe).to_vec();
+        let [(job, 2)] = jobs(&mut engine, Request::Together(all()))[..] else { panic!() };
+        assert!(engine.feeds.is_empty());
+        end(&mut engine, job, JobSubject::Records, true);
+        assert_eq!((engine.feeds.len(), engine.unsaved), (2, 0));
+        assert_eq!(can(&engine), (false, false), "its step is gone");
+    }
+
+    #[test]
+    fn a_refused_undo_or_redo_puts_its_step_back() {
+        let (mut engine, before) = engine();
+        let other = SubscriptionRecord { url: "https://b.example/".into(), ..before };
+        engine.feeds.insert(FeedKey(2), Subscription::new(FeedKey(2), other));
+        let all = [FEED, FeedKey(2)].map(Request::Unsubscribe).to_vec();
+        let mut done = |request: Request, fails: bool| {
+            let all = jobs(&mut engine, request);
+            let [(job, 2)] = all[..] else { panic!("{all:?}") };
+            end(&mut engine, job, JobSubject::Records, fails);
+            (engine.feeds.len(), can(&engine))
+        };
+        let (can_undo, can_redo) = ((true, false), (false, true));
+        assert_eq!(done(Request::Together(all), false), (0, can_undo));
+        for _ in 0..2 {
+            assert_eq!(done(Request::Undo, true), (0, can_undo));
+        }
+        assert_eq!(done(Request::Undo, false), (2, can_redo));
+        let redo = || Request::Answered(Box::new(Request::Redo), None);
+        assert_eq!(done(redo(), true), (2, can_redo));
+        assert_eq!(done(redo(), false), (0, can_undo));
+    }
+
+    #[test]
+    fn undo_after_a_refused_change_asks_first() {
+        let (mut engine, _) = engine();
+        let job = star(&mut engine, true);
+        end(&mut engine, job, JobSubject::Change, false);
+        let job = set_pace(&mut engine);
+        end(&mut engine, job, JobSubject::Records, true);
+        let asked = update(&mut engine, NOW, Input::Request(Request::Undo));
+        let question = asked.events.iter().find_map(|event| {
+            let Event::Asked(_, question) = event else { return None };
+            Some(question.text.clone())
+        });
+        let text = "undo '1 starred' made before the one that was not saved";
+        assert_eq!(question.as_deref(), Some(text));
+        assert!(asked.effects.is_empty());
+    }
 }

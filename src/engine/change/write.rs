@@ -1,10 +1,9 @@
 //! Writes a change: creates the store job for it.
 
-use super::change_id::ChangeId;
 use super::undo_stack::PendingChange;
-use super::value::{Change, MarkChange};
-use crate::engine::effect::Effect;
+use super::value::{Change, ChangeId, MarkChange};
 use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::engine::request::Effect;
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, MarkedEntries, StoreWork};
 use backissue_core::history::FeedKey;

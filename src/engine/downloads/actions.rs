@@ -1,26 +1,28 @@
-//! What a user can do with downloads: add, pause, resume, remove.
+//! What a user can do with downloads: add, pause, resume, remove, and play them when they are complete. Positions are remembered,
+//! and files are deleted some time after they were played.
 
-use backissue_core::{InputFlaw, flaw};
-
-use chrono::{DateTime, Utc};
-
-use super::playing;
-use super::progress::{change, forget_part, read_attached, save, start_waiting};
-use super::record::{
-    AttachedWanted, DOWNLOADS_MAX, Download, DownloadRequest, DownloadState, FileVersion, PART,
-    newest_address,
-};
-use crate::engine::effect::Effect;
-use crate::engine::entries::ahead;
-use crate::engine::entries::ahead_work::AheadPart;
-use crate::engine::entries::loaded_entry::LoadedEntry;
-use crate::engine::external::run_external::is_web_address;
-use crate::engine::poll::poll_stage::News;
-use crate::engine::state::Engine;
 use backissue_core::feed::Enclosure;
 use backissue_core::feed::text::{counted_words, one_line};
 use backissue_core::filters::Action;
-use backissue_core::history::{Counters, FeedKey};
+use backissue_core::history::{Counters, FeedKey, Flag};
+use backissue_core::{InputFlaw, flaw};
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::file_names::DownloadSettings;
+use super::progress::{change, forget_part, read_attached, save, start_waiting};
+use super::record::{
+    AttachedWanted, DOWNLOADS_MAX, Download, DownloadRequest, DownloadState, FileVersion, PART,
+    Playback, PlayerNews, newest_address,
+};
+use crate::engine::change::MarkChange;
+use crate::engine::entries::ahead_work::AheadPart;
+use crate::engine::entries::entry_view::LoadedEntry;
+use crate::engine::entries::{marks, page_fetches};
+use crate::engine::external::external_run::{ExternalRun, RunInput, RunPurpose};
+use crate::engine::external::run_external::is_web_address;
+use crate::engine::poll::poll_stage::News;
+use crate::engine::request::Effect;
+use crate::engine::state::Engine;
 
 /// Maximum length of a stored title, in characters.
 const TITLE_CHARS_MAX: usize = 300;
@@ -68,7 +70,7 @@ pub fn requested(
             let download = known(engine, id)?;
             Ok(remove(engine, &download, delete))
         }
-        DownloadRequest::Play(id) => playing::play(engine, now, &known(engine, id)?),
+        DownloadRequest::Play(id) => play(engine, now, &known(engine, id)?),
         DownloadRequest::SetPlayed(id, played) => {
             known(engine, id)?;
             change(engine, id, |download| {
@@ -123,7 +125,7 @@ pub fn note_new_entries(
     is_first: bool,
 ) -> Option<Effect> {
     let has_filter = engine.filters.list.iter().any(|filter| filter.action == Action::Download);
-    let is_ahead = ahead::left_today(engine, now, feed, AheadPart::Files) > 0;
+    let is_ahead = page_fetches::left_today(engine, now, feed, AheadPart::Files) > 0;
     if news.new == 0 || is_first || !(has_filter || is_ahead) {
         return None;
     }
@@ -163,7 +165,9 @@ pub fn attached(
     let (mut added, mut known, mut without) = (Vec::new(), 0_usize, 0_usize);
     let left = match wanted {
         AttachedWanted::Addresses(_) => return addressed(engine, now, &entries),
-        AttachedWanted::New(feed, _) => ahead::left_today(engine, now, *feed, AheadPart::Files),
+        AttachedWanted::New(feed, _) => {
+            page_fetches::left_today(engine, now, *feed, AheadPart::Files)
+        }
         AttachedWanted::Chosen(..) => 0,
     };
     let mut added_ahead = 0_u32;
@@ -215,7 +219,7 @@ pub fn attached(
     }
     let mut effects = vec![save(engine)];
     if let AttachedWanted::New(feed, _) = wanted {
-        effects.extend(ahead::count(engine, now, *feed, |today| {
+        effects.extend(page_fetches::count(engine, now, *feed, |today| {
             today.files = today.files.saturating_add(added_ahead);
         }));
     }
@@ -256,5 +260,147 @@ fn new_download(
         position: 0,
         duration: file.duration_seconds,
         played: None,
+    }
+}
+
+/// Interval at which the position in a file is written while it is played.
+const SAVE_EVERY: TimeDelta = TimeDelta::seconds(30);
+/// Name of the player whose position can be read and set.
+const MPV: &str = "mpv";
+/// Maximum length of a title in a message, in characters.
+const TOLD_CHARS_MAX: usize = 100;
+
+/// Starts the player for a file, at the position where it was stopped.
+pub fn play(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    download: &Download,
+) -> Result<Vec<Effect>, InputFlaw> {
+    let path = download.path.clone().filter(|_| download.state == DownloadState::Done);
+    let Some(path) = path else {
+        return Err("the file is not complete yet".into());
+    };
+    if engine.downloads.playing.contains_key(&download.id) {
+        return Err("the file is already being played".into());
+    }
+    let Some(player) = &engine.settings.downloads.player else {
+        return Err("[downloads] player names no program".into());
+    };
+    let mut command = player.with_link(&path);
+    if is_mpv(command.program()) && download.position > 0 {
+        command = command.with_options(vec![format!("--start={}", download.position)]);
+    }
+    engine.downloads.playing.insert(download.id, Playback { saved_at: now });
+    engine.say(format!("playing {}", one_line(&download.title, TOLD_CHARS_MAX)));
+    let (purpose, input) = (RunPurpose::Play(download.id), RunInput::Nothing);
+    Ok(vec![Effect::Run(Box::new(ExternalRun::new(purpose, command, input)))])
+}
+
+/// Checks whether a program is mpv, whose position can be read and set.
+pub fn is_mpv(program: &str) -> bool {
+    program.rsplit('/').next() == Some(MPV)
+}
+
+/// Notes the position of a player. A file that was played to its end starts at its beginning next time, and its entry is marked
+/// read.
+pub fn news(engine: &mut Engine, now: DateTime<Utc>, id: u32, news: PlayerNews) -> Vec<Effect> {
+    // The last report may arrive after the player has ended.
+    let is_due = engine.downloads.playing.get_mut(&id).is_none_or(|playback| {
+        let is_due = now.signed_duration_since(playback.saved_at) >= SAVE_EVERY;
+        if is_due {
+            playback.saved_at = now;
+        }
+        is_due
+    });
+    let mut entry = None;
+    change(engine, id, |download| {
+        download.duration = news.duration.or(download.duration);
+        if news.at_end {
+            (download.position, download.played) = (0, Some(now));
+            entry = Some(download.entry);
+        } else {
+            download.position = news.position;
+        }
+    });
+    let mut effects = Vec::new();
+    if let Some(key) = entry.filter(|key| engine.feeds.contains_key(&key.feed)) {
+        let mark = MarkChange { keys: vec![key], flag: Flag::Read, value: true };
+        effects.extend(marks::set(engine, mark));
+    }
+    if is_due || news.at_end {
+        effects.push(save(engine));
+    }
+    effects
+}
+
+/// Handles the end of a player.
+pub fn ended(engine: &mut Engine, id: u32) -> Vec<Effect> {
+    let known = engine.downloads.playing.remove(&id);
+    known.map(|_| save(engine)).into_iter().collect()
+}
+
+/// Deletes files that were played to their end long enough ago.
+pub fn delete_played(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+    let settings = &engine.settings.downloads;
+    let playing = &engine.downloads.playing;
+    let is_over = |download: &&Download| {
+        !playing.contains_key(&download.id) && is_over(download, settings, now)
+    };
+    let over: Vec<Download> = engine.downloads.list.values().filter(is_over).cloned().collect();
+    if over.is_empty() {
+        return Vec::new();
+    }
+    let mut effects = Vec::new();
+    for download in &over {
+        let delete = download.path.clone().into_iter().collect();
+        effects.push(Effect::StopDownload { id: download.id, delete });
+        engine.downloads.list.remove(&download.id);
+    }
+    let what = match over.as_slice() {
+        [one] => format!("'{}'", one_line(&one.title, TOLD_CHARS_MAX)),
+        many => counted_words(many.len(), "file", "files"),
+    };
+    engine.say(format!("deleted {what}, played long enough ago: [downloads] keep_played"));
+    effects.push(save(engine));
+    effects
+}
+
+fn is_over(download: &Download, settings: &DownloadSettings, now: DateTime<Utc>) -> bool {
+    let (Some(played), Some(minutes)) = (download.played, settings.keep_played_minutes) else {
+        return false;
+    };
+    download.state == DownloadState::Done
+        && now.signed_duration_since(played) > TimeDelta::minutes(i64::from(minutes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::downloads::progress::sample;
+
+    #[test]
+    fn only_played_files_are_deleted_after_their_time() {
+        let now = DateTime::UNIX_EPOCH + TimeDelta::days(20_520);
+        let mut settings = DownloadSettings::default();
+        let mut download = sample(1, "https://a.example/1");
+        for (state, played_days_ago, expected) in [
+            (DownloadState::Done, None, false),
+            (DownloadState::Done, Some(6), false),
+            (DownloadState::Done, Some(8), true),
+            (DownloadState::Waiting, Some(8), false),
+        ] {
+            download.state = state;
+            download.played = played_days_ago.map(|days| now - TimeDelta::days(days));
+            assert_eq!(is_over(&download, &settings, now), expected, "{played_days_ago:?}");
+        }
+        download.state = DownloadState::Done;
+        settings.keep_played_minutes = None;
+        assert!(!is_over(&download, &settings, now), "kept for ever");
+    }
+
+    #[test]
+    fn only_mpv_tells_its_position() {
+        let programs = ["mpv", "/usr/bin/mpv", "umpv", "vlc", ""];
+        assert_eq!(programs.map(is_mpv), [true, true, false, false, false]);
     }
 }

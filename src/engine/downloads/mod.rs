@@ -3,11 +3,6 @@
 
 pub mod actions;
 pub mod file_names;
-pub mod playing;
 pub mod progress;
-pub mod queue;
-pub mod rate;
 pub mod record;
 pub mod responses;
-pub mod settings;
-pub mod transfer;

@@ -1,13 +1,16 @@
-//! A download as it is stored, and what is known about it only while the program runs.
+//! A download as it is stored, and what is known about it only while the program runs; what the outside world is asked to receive,
+//! what it reports, and how long it waits before the next bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 use backissue_core::feed::Enclosure;
 use backissue_core::history::{EntryKey, FeedKey};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::poll::fetch::FetchRequest;
 
 /// Maximum number of downloads in the list.
 pub const DOWNLOADS_MAX: usize = 500;
@@ -240,6 +243,94 @@ pub enum DownloadRequest {
     Run,
 }
 
+/// A file to receive.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileTransfer {
+    /// Number of the download.
+    pub id: u32,
+    /// Request for the file, without the range.
+    pub request: FetchRequest,
+    /// Path of the complete file.
+    pub path: String,
+    /// `true` if the path was chosen for this request, so that a file that is already there belongs to something else.
+    pub is_new: bool,
+    /// What the server said about the part that is there.
+    pub version: FileVersion,
+    /// Media type that the publisher stated.
+    pub media_type: Option<String>,
+    /// Maximum speed of all downloads together, in bytes per second.
+    pub rate: Option<u64>,
+    /// Maximum size of the file, in bytes.
+    pub bytes_max: u64,
+}
+
+/// A report about a file that is being received.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DownloadNews {
+    /// The body begins after this number of bytes, and belongs to this version. `true` if a redirect led from https to http.
+    Began(FileVersion, u64, bool),
+    /// The file has this number of bytes.
+    Received(u64),
+    /// The file is complete and has this number of bytes.
+    Complete(u64),
+    /// The attempt failed.
+    Failed(TransferFailure),
+}
+
+/// Why an attempt to receive a file failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransferFailure {
+    /// What may help.
+    pub cure: Cure,
+    /// The reason as a sentence fragment.
+    pub why: String,
+    /// Number of bytes that are there.
+    pub received: u64,
+}
+
+/// What may help after a failed attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cure {
+    /// Another attempt, no earlier than after this number of seconds.
+    Later(u32),
+    /// Another name: a file of this name is already there.
+    OtherName,
+    /// More room on the disk.
+    Room,
+    /// Nothing that the program can do.
+    Nothing,
+}
+
+/// A report of a player.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlayerNews {
+    /// Position in the file, in seconds.
+    pub position: u32,
+    /// Length of the file, in seconds.
+    pub duration: Option<u32>,
+    /// `true` if the file was played to its end.
+    pub at_end: bool,
+}
+
+/// Spreads received bytes over time, so that they never exceed a rate by more than the bytes that arrived together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pace {
+    /// Time from which more bytes may be received, since the program started.
+    free_at: Duration,
+}
+
+impl Pace {
+    /// Notes bytes that arrived at `now` and returns how long to wait before more are received. `rate` is in bytes per second;
+    /// `None` means no limit.
+    pub fn wait_after(&mut self, now: Duration, bytes: u64, rate: Option<u64>) -> Duration {
+        let Some(rate) = rate.filter(|&rate| rate > 0) else { return Duration::ZERO };
+        let micros = u128::from(bytes).saturating_mul(1_000_000).div_ceil(u128::from(rate));
+        let takes = Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX));
+        self.free_at = self.free_at.max(now).saturating_add(takes);
+        self.free_at.saturating_sub(now)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,5 +350,17 @@ mod tests {
         ] {
             assert_eq!(newest_address(url, &files(now)), expected, "{url} in {now:?}");
         }
+    }
+
+    #[test]
+    fn bytes_are_spread_over_time_whoever_receives_them() {
+        let mut pace = Pace::default();
+        let second = Duration::from_secs(1);
+        assert_eq!(pace.wait_after(second, 500, Some(1000)), second / 2);
+        assert_eq!(pace.wait_after(second, 1000, Some(1000)), second * 3 / 2, "another download");
+        // Time in which nothing arrived is not saved up.
+        assert_eq!(pace.wait_after(second * 60, 1000, Some(1000)), second);
+        assert_eq!(pace.wait_after(second, 1 << 40, None), Duration::ZERO);
+        assert_eq!(pace.wait_after(second, 1, Some(0)), Duration::ZERO);
     }
 }

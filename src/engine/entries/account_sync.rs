@@ -3,13 +3,11 @@
 use chrono::{DateTime, Utc};
 
 use super::account_state::{AccountStatus, FeedSync, FeedSynced};
-use super::texts_ahead;
-use crate::engine::effect::Effect;
-use crate::engine::event::Event;
-use crate::engine::feeds::chosen_settings::Chosen;
+use super::page_fetches;
 use crate::engine::feeds::feed_settings;
+use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::subscription::{GivenBy, Subscription, SubscriptionRecord};
-use crate::engine::request::Request;
+use crate::engine::request::{Effect, Event, Request};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::accounts::subscriptions::{AgreedFeed, Leaving};
@@ -161,5 +159,5 @@ pub fn written(
             engine.tell(Event::Updated { feed, entries: true, poll: false });
         }
     }
-    (synced.new > 0).then(|| texts_ahead::look(engine, now, feed)).flatten()
+    (synced.new > 0).then(|| page_fetches::look_for_texts(engine, now, feed)).flatten()
 }

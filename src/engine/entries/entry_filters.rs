@@ -8,15 +8,12 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
+use super::entry_view::LoadedEntry;
 use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
-use super::loaded_entry::LoadedEntry;
-use crate::engine::change::change_id::LaterStep;
-use crate::engine::change::list_change::ListChange;
-use crate::engine::change::step::Step;
-use crate::engine::change::undo_stack::{SavedStep, StepChanges};
+use crate::engine::change::undo_stack::{SavedStep, Step, StepChanges};
+use crate::engine::change::value::{LaterStep, ListChange};
 use crate::engine::change::{self, Change, ChangeId, MarkChange, PendingChange};
-use crate::engine::effect::Effect;
-use crate::engine::event::{Event, MarksChanged};
+use crate::engine::request::{Effect, Event, MarksChanged};
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Beside, Job, JobId, StoreWork};
 use backissue_core::feed::text::counted_words;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::change::change_id::LaterStep;
+use crate::engine::change::value::LaterStep;
 use backissue_core::filters::{Action, EntryFilter};
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flag};
 

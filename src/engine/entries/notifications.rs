@@ -6,10 +6,10 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::loaded_entry::LoadedEntry;
-use crate::engine::effect::Effect;
+use super::entry_view::LoadedEntry;
 use crate::engine::external::external_run::{ExternalRun, RunInput, RunPurpose};
 use crate::engine::poll::poll_stage::News;
+use crate::engine::request::Effect;
 use crate::engine::settings::DesktopNotes;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;

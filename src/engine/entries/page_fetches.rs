@@ -1,25 +1,35 @@
-//! Fetches the pages that entries link to, with the same limits and pauses as for feeds.
+//! Fetches the pages that entries link to, and the pictures in entries, with the same limits and pauses as for feeds. A page is
+//! fetched once, when the user requests it, or opens an entry of a feed that is set to show pages. Pictures are not decoded here.
+//! Both may be fetched ahead, before the user opens the entries.
 //!
-//! A page is fetched when the user requests it, or opens an entry of a feed that is set to show pages, or ahead of that
-//! ([`super::texts_ahead`]). The page is fetched once, and again only if the entry was edited since. The request waits in the queue
-//! of the page's site.
+//! After each poll of a feed, the pages and pictures that its user wants ahead wait behind all other requests to their sites, and
+//! attached files of new entries are added to the downloads. Each kind has a limit a day. Pages and pictures that are left over follow
+//! after the polls of the next day.
+//!
+//! First the pages of the newest unread entries of the feed wait in the queue of their site, as many as the feed has left for the
+//! day. Then the texts are searched for pictures, and those that are not in the cache are fetched likewise.
 
+use std::sync::Arc;
+
+use backissue_core::feed::dates::calendar::day_of;
+use backissue_core::history::{EntryKey, FeedKey, address};
 use backissue_core::{InputFlaw, flaw};
 use chrono::{DateTime, Utc};
 
-use super::full_text::FullText;
-use super::pictures_ahead;
-use crate::engine::effect::Effect;
-use crate::engine::event::Event;
+use super::ahead_work::{
+    AheadPart, AheadToday, PICTURE_BYTES_A_DAY, PictureTask, PictureTaskDone, PicturedText,
+    TextsWanted,
+};
+use super::entry_view::FullText;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{self, left_alone_until, note_network};
 use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::fetch::{AnswerBody, Fetched, Purpose, Validators};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::start_fetches;
+use crate::engine::request::{Effect, Event};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use backissue_core::history::{EntryKey, FeedKey};
 
 /// Queues the page that an entry links to, unless it is queued already. `kept` is the stored copy of the page. The error is a
 /// sentence: the program is offline, or the host limits requests.
@@ -35,7 +45,7 @@ pub fn fetch_page(
 }
 
 /// Like [`fetch_page`], but starts no request. Returns `false` if the page was queued already.
-pub(super) fn queue_page(
+fn queue_page(
     engine: &mut Engine,
     now: DateTime<Utc>,
     key: EntryKey,
@@ -71,7 +81,7 @@ fn put_first(engine: &mut Engine, key: EntryKey) {
 }
 
 /// Handles the result of the request for a page.
-pub fn fetched(
+pub fn page_fetched(
     engine: &mut Engine,
     now: DateTime<Utc>,
     key: EntryKey,
@@ -88,13 +98,13 @@ pub fn fetched(
     if !(is_hindered && waiting.is_ahead() && kept.is_none()) {
         effects.extend(keep_page(engine, now, key, url, kept, fetched));
     }
-    effects.extend(pictures_ahead::look(engine, now, key.feed));
+    effects.extend(look_for_pictures(engine, now, key.feed));
     effects.extend(start_fetches::start(engine, now));
     effects
 }
 
 /// Checks whether a response with status 429 or 503 asks for fewer requests.
-pub(super) fn asks_for_wait(fetched: &Fetched) -> bool {
+fn asks_for_wait(fetched: &Fetched) -> bool {
     fetched.result.as_ref().is_ok_and(|answer| matches!(answer.status, 429 | 503))
 }
 
@@ -162,4 +172,323 @@ fn classify_page(
         (200..=299, _) => Err("the page is empty".into()),
         (status, _) => Err(flaw!("the server answered {}", status_words(status))),
     }
+}
+
+/// Maximum size of a picture, in bytes.
+pub const PICTURE_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Unsupported picture formats. A picture whose URL ends in one of these extensions is not requested.
+const NOT_SHOWN: [(&str, &str); 6] = [
+    (".svg", "SVG"),
+    (".svgz", "SVG"),
+    (".avif", "AVIF"),
+    (".heic", "HEIC"),
+    (".jxl", "JPEG XL"),
+    (".tiff", "TIFF"),
+];
+
+/// Explains why a picture with an unsupported format is not requested. Returns `None` if the format may be supported.
+pub fn why_unsupported(url: &str) -> Option<String> {
+    let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    let (_, kind) = NOT_SHOWN.iter().find(|(end, _)| path.ends_with(end))?;
+    Some(format!("{kind} cannot be shown here"))
+}
+
+/// Adds the request for a picture to the queue of its site. The error is a sentence fragment with the reason for not fetching the
+/// picture.
+pub fn fetch(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    key: EntryKey,
+    url: String,
+) -> Result<Vec<Effect>, InputFlaw> {
+    if engine.offline {
+        return Err("offline".into());
+    }
+    if engine.host_queue.hurry_picture(&url) {
+        // It was to be fetched ahead; now the screen waits for it.
+        engine.pictures_ahead.forget(&url);
+        return Ok(start_fetches::start(engine, now));
+    }
+    if let Some(why) = rate_limits::left_alone(engine, now, &url) {
+        return Err(why.into());
+    }
+    let waiting = Waiting { url, purpose: Purpose::Picture(key), cause: PollCause::Asked };
+    engine.host_queue.enqueue(waiting, &engine.settings.network);
+    Ok(start_fetches::start(engine, now))
+}
+
+/// Drops the requests for pictures of the screen that have not started. Requests under way continue.
+pub fn drop_waiting(engine: &mut Engine) -> Vec<Effect> {
+    let dropped = engine.host_queue.take_waiting(|waiting| {
+        matches!(waiting.purpose, Purpose::Picture(_)) && !waiting.is_ahead()
+    });
+    for waiting in dropped {
+        engine.tell(Event::PictureDropped(waiting.url, None));
+    }
+    Vec::new()
+}
+
+/// Handles the result of the request for a picture.
+pub fn picture_fetched(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    key: EntryKey,
+    waiting: Waiting,
+    fetched: Fetched,
+) -> Vec<Effect> {
+    let url = &waiting.url;
+    let mut effects = note_network(engine, now, url, &fetched, None).effects;
+    let is_held = left_alone_until(engine, url, now).is_some() || asks_for_wait(&fetched);
+    if is_held {
+        drop_host(engine, url);
+    }
+    let wire_bytes = fetched.wire_bytes;
+    let picture = read(fetched);
+    if waiting.is_ahead() {
+        // Without a network, and on a site that asks for a wait, a failure says nothing about the picture.
+        let is_final = !is_held && engine.host_queue.probe_at.is_none();
+        let (picture, ahead) =
+            (picture.ok(), AheadPicture { url: waiting.url, wire_bytes, is_final });
+        effects.extend(fetched_ahead(engine, now, key, ahead, picture));
+    } else {
+        engine.tell(Event::PictureFetched(waiting.url, picture));
+    }
+    effects.extend(start_fetches::start(engine, now));
+    effects
+}
+
+/// Drops the waiting requests for pictures from the host of `url`, which asked for fewer requests.
+fn drop_host(engine: &mut Engine, url: &str) {
+    let limited = host(url);
+    let dropped = engine.host_queue.take_waiting(|waiting| {
+        matches!(waiting.purpose, Purpose::Picture(_)) && host(&waiting.url) == limited
+    });
+    for waiting in dropped {
+        if waiting.is_ahead() {
+            engine.pictures_ahead.forget(&waiting.url);
+            continue;
+        }
+        let why = format!("{limited} asks for fewer requests");
+        engine.tell(Event::PictureDropped(waiting.url, Some(why)));
+    }
+}
+
+/// Returns the bytes of the picture in a response, or the reason that there is no picture.
+fn read(fetched: Fetched) -> Result<Arc<Vec<u8>>, InputFlaw> {
+    let answer = fetched.result.map_err(|failure| failure.to_string())?;
+    match (answer.status, answer.body) {
+        (200 | 203, AnswerBody::Picture(bytes)) if !bytes.is_empty() => Ok(bytes),
+        (200..=299, _) => Err(flaw!("{} sent nothing", host(&answer.url))),
+        (status, _) => Err(flaw!("{} at {}", status_words(status), host(&answer.url))),
+    }
+}
+
+/// Returns the host of an address for use in a message.
+fn host(url: &str) -> String {
+    address::host(url).unwrap_or_default()
+}
+
+/// Number of a feed's newest entries that are looked at for pages to fetch.
+const TEXTS_LOOKED_AT: u32 = 200;
+
+/// After a poll of a feed, reads which of its newest entries lack their full text or, if no full texts are fetched ahead, which have
+/// pictures. Returns `None` if neither is fetched ahead, or if what the feed has today is used up.
+pub fn look_for_texts(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
+    if left_today(engine, now, feed, AheadPart::Texts) > 0 {
+        return Some(Effect::store(Job::ReadWithoutPage(feed, TEXTS_LOOKED_AT)));
+    }
+    look_for_pictures(engine, now, feed)
+}
+
+/// Queues the pages of entries that lack their full text, newest first, as many as the feed has left today.
+pub fn queue_pages(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    links: Vec<(EntryKey, String)>,
+) -> Vec<Effect> {
+    let left = left_today(engine, now, feed, AheadPart::Texts);
+    let mut queued = 0_u32;
+    for (key, url) in links {
+        if queued >= left {
+            break;
+        }
+        // A site that asked for a wait is left alone; the next poll looks again.
+        if let Ok(true) = queue_page(engine, now, key, url, None, PollCause::Due) {
+            queued = queued.saturating_add(1);
+        }
+    }
+    let counted = count(engine, now, feed, |today| {
+        today.pages = today.pages.saturating_add(queued);
+    });
+    let mut effects = Vec::from_iter(counted);
+    effects.extend(start_fetches::start(engine, now));
+    // If a page was queued, the pictures follow when the last one has arrived.
+    effects.extend(look_for_pictures(engine, now, feed));
+    effects
+}
+
+/// Number of a feed's newest entries that are looked at for pictures to fetch.
+const LOOKED_AT: u32 = 50;
+
+/// Reads the texts of a feed's unread entries to find their pictures. Returns `None` if its pictures are not fetched ahead, if those
+/// of today are used up, or if pages of the feed arrive first.
+pub fn look_for_pictures(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
+    let left = left_today(engine, now, feed, AheadPart::Pictures);
+    if left == 0 || engine.pages.keys().any(|key| key.feed == feed) {
+        return None;
+    }
+    let pages = engine.feeds.get(&feed)?.record.feed_settings.full_text;
+    Some(Effect::store(Job::ReadTexts(TextsWanted { feed, among: LOOKED_AT, pages })))
+}
+
+/// Lets the pictures be found in texts that were read.
+pub fn texts_read(engine: &mut Engine, feed: FeedKey, mut texts: Vec<PicturedText>) -> Vec<Effect> {
+    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
+    for text in texts.iter_mut().filter(|text| text.base.is_none()) {
+        text.base.clone_from(&subscription.record.site);
+    }
+    engine.pictures_ahead.sought.insert(feed);
+    vec![Effect::PictureTask(Box::new(PictureTask::Find(feed, texts)))]
+}
+
+/// Handles the result of work on the picture cache.
+pub fn task_done(engine: &mut Engine, now: DateTime<Utc>, done: PictureTaskDone) -> Vec<Effect> {
+    match done {
+        PictureTaskDone::Found(feed, found) => {
+            engine.pictures_ahead.sought.remove(&feed);
+            queue_pictures(engine, now, feed, found)
+        }
+        PictureTaskDone::Kept(url) => {
+            engine.pictures_ahead.forget(&url);
+            Vec::new()
+        }
+    }
+}
+
+/// Queues pictures that are not in the cache, as many as the feed has left today.
+fn queue_pictures(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    found: Vec<(EntryKey, String)>,
+) -> Vec<Effect> {
+    let left = left_today(engine, now, feed, AheadPart::Pictures);
+    let mut queued = 0_u32;
+    for (key, url) in found {
+        if queued >= left {
+            break;
+        }
+        // A site that asked for a wait is left alone; the next poll looks again.
+        let is_refused =
+            why_unsupported(&url).is_some() || rate_limits::left_alone(engine, now, &url).is_some();
+        if is_refused || engine.host_queue.has_picture(&url) {
+            continue;
+        }
+        if engine.pictures_ahead.requested.insert(url.clone(), feed).is_some() {
+            // It is being put into the cache.
+            continue;
+        }
+        let waiting = Waiting { url, purpose: Purpose::Picture(key), cause: PollCause::Due };
+        engine.host_queue.enqueue(waiting, &engine.settings.network);
+        queued = queued.saturating_add(1);
+    }
+    let counted = count(engine, now, feed, |today| {
+        today.pictures = today.pictures.saturating_add(queued);
+    });
+    let mut effects = Vec::from_iter(counted);
+    effects.extend(start_fetches::start(engine, now));
+    effects
+}
+
+/// A request for a picture that nobody waits for, after it ended.
+#[derive(Debug)]
+pub(super) struct AheadPicture {
+    /// Address of the picture.
+    pub(super) url: String,
+    /// Size of the body on the wire, in bytes, also if the request failed.
+    pub(super) wire_bytes: u64,
+    /// `false` if a failed request says nothing about the picture.
+    pub(super) is_final: bool,
+}
+
+/// Handles the result of the request for a picture that nobody waits for.
+pub(super) fn fetched_ahead(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    EntryKey { feed, .. }: EntryKey,
+    AheadPicture { url, wire_bytes, is_final }: AheadPicture,
+    picture: Option<Arc<Vec<u8>>>,
+) -> Vec<Effect> {
+    let bytes = picture.as_ref().map_or(0, |bytes| u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+    let bytes = bytes.max(wire_bytes);
+    let counted = count(engine, now, feed, |today| {
+        today.picture_bytes = today.picture_bytes.saturating_add(bytes);
+    });
+    if are_picture_bytes_used_up(engine, now, feed) {
+        drop_pictures_ahead(engine, feed);
+    }
+    let mut effects = Vec::from_iter(counted);
+    if picture.is_some() || is_final {
+        effects.push(Effect::PictureTask(Box::new(PictureTask::Keep(url, picture))));
+    } else {
+        engine.pictures_ahead.forget(&url);
+    }
+    effects
+}
+
+/// Drops the waiting requests for pictures of a feed that nobody waits for.
+pub fn drop_pictures_ahead(engine: &mut Engine, feed: FeedKey) {
+    let dropped = engine.host_queue.take_waiting(|waiting| {
+        matches!(waiting.purpose, Purpose::Picture(key) if key.feed == feed) && waiting.is_ahead()
+    });
+    for waiting in dropped {
+        engine.pictures_ahead.forget(&waiting.url);
+    }
+}
+
+/// Returns how many more pages, pictures or files of a feed may be requested ahead today: none if its user does not want them ahead,
+/// or if the program is offline.
+pub fn left_today(engine: &Engine, now: DateTime<Utc>, feed: FeedKey, part: AheadPart) -> u32 {
+    let Some(subscription) = engine.feeds.get(&feed).filter(|_| !engine.offline) else { return 0 };
+    if !subscription.record.feed_settings.wants_ahead(part) {
+        return 0;
+    }
+    subscription.state.ahead.on(day_of(now, chrono_tz::UTC)).left(part)
+}
+
+/// Checks whether the pictures of today have all the bytes that they may have.
+pub fn are_picture_bytes_used_up(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
+    let today = engine.feeds.get(&feed).map(|feed| feed.state.ahead);
+    today.is_some_and(|today| {
+        today.on(day_of(now, chrono_tz::UTC)).picture_bytes >= PICTURE_BYTES_A_DAY
+    })
+}
+
+/// Counts what was requested or fetched ahead for a feed. Returns the effect that writes the count, unless nothing changed.
+pub fn count(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    count: impl FnOnce(&mut AheadToday),
+) -> Option<Effect> {
+    let subscription = engine.feeds.get_mut(&feed)?;
+    let before = subscription.state.ahead.on(day_of(now, chrono_tz::UTC));
+    let mut today = before;
+    count(&mut today);
+    if today == before {
+        return None;
+    }
+    subscription.state.ahead = today;
+    Some(Effect::store(Job::SaveState(feed, subscription.state.clone())))
+}
+
+/// Returns what of a feed is fetched ahead, each with the amount of today in words.
+pub fn used_words(engine: &Engine, feed: FeedKey, now: DateTime<Utc>) -> Vec<(AheadPart, String)> {
+    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
+    let today = subscription.state.ahead.on(day_of(now, chrono_tz::UTC));
+    let settings = &subscription.record.feed_settings;
+    let wanted = AheadPart::ALL.into_iter().filter(|part| settings.wants_ahead(*part));
+    wanted.map(|part| (part, today.words(part))).collect()
 }

@@ -1,13 +1,11 @@
 //! If the user subscribes to the address of an archive document, requests the `current` document that the archive names, and
 //! subscribes to that document instead (SPEC C.2 rule 3).
 
-use super::addition::{Addition, Mistaken, NamedAddress};
-use super::discovery::named_by;
+use super::addition::{Addition, Mistaken, NamedAddress, named_by};
 use super::subscription::NamedBy;
 use crate::engine::poll::current_document::is_taken_over;
 use crate::engine::poll::fetch::{FetchRequest, Fetched, RequestKind};
-use crate::engine::poll::poll_request::Again;
-use crate::engine::poll::poll_request::Sent;
+use crate::engine::poll::poll_request::{Again, Sent};
 use crate::engine::poll::poll_stage::NamedCurrent;
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::kind::{Subscribed, subscribed};

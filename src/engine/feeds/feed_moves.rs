@@ -11,17 +11,15 @@ use super::subscription::{
 };
 use super::{feed_settings, unsubscribe};
 use crate::engine::backfill::history_requests::write_record;
-use crate::engine::change::change_id::ChangeId;
-use crate::engine::change::feed_change::{Direction, FeedChange, FeedParts};
-use crate::engine::change::step::Step;
+use crate::engine::change::undo_stack::Step;
+use crate::engine::change::value::{ChangeId, Direction, FeedChange, FeedParts};
 use crate::engine::change::{self, Change};
-use crate::engine::effect::Effect;
-use crate::engine::event::Event;
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::politeness::{drop_fetches, rate_limits};
+use crate::engine::politeness::rate_limits;
 use crate::engine::poll::fetch::Purpose;
-use crate::engine::poll::redirects::replace_address;
-use crate::engine::poll::{manual_poll, plans, stop_polls};
+use crate::engine::poll::poll_request::replace_address;
+use crate::engine::poll::{learn, manual_poll};
+use crate::engine::request::{Effect, Event};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::accounts::subscriptions::Leaving;
@@ -63,7 +61,7 @@ pub(super) fn move_to(
     (to, named_by): (&str, Option<NamedBy>),
     document: &FeedDocument,
 ) -> Result<(String, Vec<Effect>), InputFlaw> {
-    let mut effects = stop_polls::stop(engine, now, vec![feed]);
+    let mut effects = manual_poll::stop(engine, now, vec![feed]);
     let subscription = engine.feeds.get(&feed).ok_or("that subscription no longer exists")?;
     let title = subscription.record.shown_title();
     match subscribed_as(engine, to).and_then(|key| engine.feeds.get(&key)) {
@@ -137,7 +135,7 @@ fn change_address(
         Arc::make_mut(&mut subscription.history).read_elsewhere();
         text
     });
-    let dropped = drop_fetches::drop_walk(engine, feed);
+    let dropped = rate_limits::drop_walk(engine, feed);
     effects.extend(dropped.or_else(|| write_record(engine, feed)));
     effects
 }
@@ -318,7 +316,7 @@ pub fn save_and_show(
     step: Option<ChangeId>,
 ) -> Vec<Effect> {
     rate_limits::heed_host(engine, now, feed);
-    plans::replan(engine, feed, now);
+    learn::replan(engine, feed, now);
     engine.tell(Event::FeedsChanged);
     let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
     let changed = FeedChange::since(before, subscription);
@@ -337,7 +335,7 @@ mod tests {
     use crate::engine::feeds::subscription::{FormerAddress, SavedSubscription};
     use crate::engine::feeds::trouble::apply_answer;
     use crate::engine::poll::poll_log::PollCause;
-    use crate::engine::poll::poll_queue::enqueue;
+    use crate::engine::poll::start_fetches::enqueue;
     use crate::engine::request::TroubleAnswer;
     use crate::engine::settings::Settings;
     use backissue_core::history::Counters;

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::addition::{Addition, FeedPreview};
-use super::discovery;
+use super::addition::{self, Addition, FeedPreview};
 use super::subscription::{Subscription, SubscriptionRecord};
-use crate::engine::effect::Effect;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::{learn, learn_queue, plans, start_fetches};
+use crate::engine::poll::{learn, poll_stage, start_fetches};
+use crate::engine::request::Effect;
 use crate::engine::state::Engine;
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::FeedKey;
@@ -81,9 +80,9 @@ fn describe_schedule(
     } else {
         (facts.last_ok, facts.last_try) = (Some(now), Some(now));
     }
-    plans::foreseen(&mut feed, &engine.settings, engine.salt, now);
+    learn::foreseen(&mut feed, &engine.settings, engine.salt, now);
     feed.state.facts.learned = learned(engine, now, &feed, document);
-    let decision = plans::foreseen(&mut feed, &engine.settings, engine.salt, now);
+    let decision = learn::foreseen(&mut feed, &engine.settings, engine.salt, now);
     let why = decision.settled_by.in_words();
     let held = decision.kind != PlanKind::Interval
         || matches!(
@@ -112,7 +111,7 @@ fn learned(
     feed: &Subscription,
     document: &FeedDocument,
 ) -> Option<Learned> {
-    if !learn_queue::counts(feed, &engine.settings) {
+    if !poll_stage::counts(feed, &engine.settings) {
         return None;
     }
     let stamps: Vec<Option<Stamp>> = document.entries.iter().map(Stamp::of).collect();
@@ -126,7 +125,7 @@ fn learned(
     });
     let plan = schedule::learning::learn(&publications, &learn::terms(engine, feed), now)?;
     let facts = &feed.state.facts;
-    learn_queue::is_enough(&plan)
+    poll_stage::is_enough(&plan)
         .then(|| Learned::by_plan(Arc::new(plan), facts.last_ok, &facts.settings))
 }
 
@@ -179,7 +178,7 @@ pub fn arrived(
     if std::mem::take(&mut addition.previews.wanted) {
         return Some(fetched);
     }
-    let known = match discovery::feed_in(&fetched) {
+    let known = match addition::feed_in(&fetched) {
         Ok(document) => {
             let preview = preview(engine, now, asked, &fetched, document);
             Ok((Box::new(fetched), preview))

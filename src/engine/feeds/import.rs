@@ -1,28 +1,28 @@
-//! Subscribes to many addresses at once, as one change that can be undone.
+//! Subscribes to many addresses at once, as one change that can be undone, and exports the subscriptions as a list for other
+//! programs.
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
-
-use super::addition::{Imported, Subscribe};
-use super::addresses::comparable;
-use super::chosen_settings::{Chosen, FeedSettings};
-use super::subscription::{GivenBy, NamedBy, Subscription, SubscriptionRecord};
-use super::typed_logins::{TakenLogin, take_login};
-use crate::engine::change::feed_change::{FeedChange, FeedParts};
-use crate::engine::change::step::Step;
-use crate::engine::change::{self, Change};
-use crate::engine::effect::Effect;
-use crate::engine::event::Event;
-use crate::engine::external::feed_sources::allowed_address;
-use crate::engine::politeness::rate_limits;
-use crate::engine::poll::plans;
-use crate::engine::state::Engine;
 use backissue_core::feed::address::without_logins;
 use backissue_core::feed::opml::subscription_list::{NewsboatQuery, Opml, OpmlFeed, normal_tags};
+use backissue_core::feed::opml::write_opml;
 use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::history::FeedKey;
 use backissue_core::search::translate_newsboat;
+use chrono::{DateTime, Utc};
+
+use super::addition::{Imported, Subscribe};
+use super::addresses::{TakenLogin, comparable, take_login};
+use super::setting_row::{Chosen, FeedSettings};
+use super::subscription::{GivenBy, NamedBy, Subscription, SubscriptionRecord};
+use crate::engine::change::undo_stack::Step;
+use crate::engine::change::value::{FeedChange, FeedParts};
+use crate::engine::change::{self, Change};
+use crate::engine::external::run_external::allowed_address;
+use crate::engine::politeness::rate_limits;
+use crate::engine::poll::learn;
+use crate::engine::request::{Effect, Event};
+use crate::engine::state::Engine;
 
 /// Returns the searches of newsboat in a list as names and queries, and a sentence for each that has no counterpart here.
 pub fn searches_in(read: &Opml) -> (Vec<(String, String)>, Vec<String>) {
@@ -157,7 +157,20 @@ pub(super) fn insert(
     };
     engine.feeds.insert(feed, Subscription::new(feed, record));
     rate_limits::heed_wait(engine, now, feed, waits);
-    plans::replan(engine, feed, now);
+    learn::replan(engine, feed, now);
     engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
     feed
+}
+
+/// Returns the subscriptions as OPML 2.0. The user's settings are in attributes that only backissue uses.
+pub fn subscriptions_text<'r>(records: impl Iterator<Item = &'r SubscriptionRecord>) -> String {
+    let outline = |record: &SubscriptionRecord| OpmlFeed {
+        xml_url: record.url.clone(),
+        html_url: record.site.clone(),
+        title: record.own_title.clone().or_else(|| record.title.clone()),
+        tags: record.tags.clone(),
+        settings: record.feed_settings.to_opml(),
+    };
+    let outlines: Vec<OpmlFeed> = records.map(outline).collect();
+    write_opml("Subscriptions of backissue", &outlines)
 }

@@ -5,28 +5,26 @@ use std::collections::{BTreeMap, VecDeque};
 
 use chrono::{DateTime, Utc};
 
-use super::addition::{Added, Addition, Previews, Subscribe};
-use super::addresses::subscribed_as;
+use super::addition::{
+    Added, Addition, Found, Previews, Subscribe, feed_in, follow_page, found, names_no_feed,
+};
+use super::addresses::{subscribed_as, take_login};
 use super::archive_subscription::{Corrected, CurrentFound, correct};
-use super::discovery::{Found, feed_in, follow_page, found, names_no_feed};
 use super::subscription::{FormerAddress, NamedBy, Subscription};
-use super::typed_logins::take_login;
 use super::{feed_moves, feed_preview, import};
-use crate::engine::change::feed_change::FeedChange;
-use crate::engine::change::step::Step;
+use crate::engine::change::undo_stack::Step;
+use crate::engine::change::value::FeedChange;
 use crate::engine::change::{self, Change};
-use crate::engine::effect::Effect;
-use crate::engine::event::Event;
-use crate::engine::external::feed_sources::allowed_address;
+use crate::engine::external::run_external::allowed_address;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::politeness::server_habits::Accepting;
 use crate::engine::poll::classify_response::worth_asking_again;
 use crate::engine::poll::fetch::{AnswerBody, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::poll_request::{Again, Sent};
-use crate::engine::poll::redirects::permanent;
+use crate::engine::poll::poll_request::{Again, Sent, permanent};
 use crate::engine::poll::{polling, start_fetches};
+use crate::engine::request::{Effect, Event};
 use crate::engine::state::Engine;
 use backissue_core::feed::OTHER_JSON;
 use backissue_core::feed::address::without_logins;
@@ -422,9 +420,8 @@ pub fn take_first(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effec
 #[cfg(test)]
 mod tests {
     use crate::engine::feeds::subscribe::*;
-    use crate::engine::input::Input;
     use crate::engine::poll::fetch::{AnswerBody, AnswerHeaders, FetchId, ServerAnswer};
-    use crate::engine::request::Request;
+    use crate::engine::request::{Input, Request};
     use crate::engine::settings::Settings;
     use crate::engine::update::{Output, update};
     use backissue_core::feed::FeedDocument;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::chosen_settings::{Chosen, FeedSettings};
+use super::setting_row::{Chosen, FeedSettings};
 use crate::engine::entries::ahead_work::AheadToday;
 use crate::engine::politeness::server_habits::ServerHabits;
 use crate::engine::poll::fetch::Validators;

@@ -2,28 +2,26 @@
 //!
 //! The data of a removed subscription stays in the store for a week ([`UNDO_KEPT`]). During that week, this or another process can
 //! restore the feed with all its marks. Entries of a removed feed do not appear in lists, searches, or counters.
+//!
+//! The removal of subscriptions here may remove some from the servers of accounts.
 
+use backissue_core::accounts::subscriptions::{Leaving, needs_answer};
+use backissue_core::history::FeedKey;
 use backissue_core::{InputFlaw, flaw};
 use chrono::{DateTime, Utc};
 
 use super::addresses::subscribed_as;
-use super::removals::{also_there, removed_there};
 use super::subscription::Subscription;
-use crate::engine::change::change_id::ChangeId;
-use crate::engine::change::step::Step;
-use crate::engine::change::undo_stack::{UNDO_KEPT, is_over};
-use crate::engine::change::value::Origin;
+use crate::engine::change::undo_stack::{Step, UNDO_KEPT, is_over};
+use crate::engine::change::value::{ChangeId, Origin};
 use crate::engine::change::{self, Change};
-use crate::engine::effect::Effect;
-use crate::engine::entries::pictures_ahead;
-use crate::engine::event::Event;
-use crate::engine::politeness::{drop_fetches, rate_limits};
+use crate::engine::entries::page_fetches;
+use crate::engine::politeness::rate_limits;
 use crate::engine::poll::fetch::Purpose;
-use crate::engine::poll::plans;
+use crate::engine::poll::learn;
+use crate::engine::request::{Effect, Event};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use backissue_core::accounts::subscriptions::Leaving;
-use backissue_core::history::FeedKey;
 
 /// Unsubscribes from a feed and adds an undo step.
 pub fn unsubscribe(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
@@ -64,7 +62,7 @@ pub fn give_up(
 /// Removes a subscription from the engine and cancels its polls and requests. The returned effect, if any, writes the changes of
 /// its archive walk. Returns `None` if there is no such subscription.
 pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<(Subscription, Option<Effect>)> {
-    let walk = drop_fetches::drop_walk(engine, feed);
+    let walk = rate_limits::drop_walk(engine, feed);
     let subscription = engine.feeds.remove(&feed)?;
     engine.timetable.remove(&feed);
     engine.polls.remove(&feed);
@@ -76,10 +74,10 @@ pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<(Subscription, Option
     });
     for waiting in dropped {
         if let Purpose::FullText(key) = waiting.purpose {
-            drop_fetches::drop_page(engine, key, "you unsubscribed from its feed");
+            rate_limits::drop_page(engine, key, "you unsubscribed from its feed");
         }
     }
-    pictures_ahead::drop_waiting(engine, feed);
+    page_fetches::drop_pictures_ahead(engine, feed);
     Some((subscription, walk))
 }
 
@@ -89,7 +87,7 @@ pub fn put_back(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, given_up
         let Some(mut subscription) = engine.ended.remove(&feed) else { return };
         (subscription.record.ended, subscription.record.leaving) = (None, Leaving::Stays);
         engine.feeds.insert(feed, subscription);
-        plans::replan(engine, feed, now);
+        learn::replan(engine, feed, now);
     } else {
         // Ignore the effect that writes the archive walk, because writes are failing.
         let Some((mut subscription, _)) = leave(engine, feed) else { return };
@@ -125,7 +123,7 @@ pub fn take_back(
     engine.feeds.insert(feed, subscription);
     engine.tell_when_durable(feed, Event::SubscriptionAdded(feed));
     rate_limits::heed_host(engine, now, feed);
-    plans::replan(engine, feed, now);
+    learn::replan(engine, feed, now);
     engine.tell(Event::FeedListChanged);
     let mut effects = vec![change::write(engine, Change::Resubscribed(feed), step)];
     effects.extend(rate_limits::save_wait(engine, feed));
@@ -163,4 +161,51 @@ pub fn forget_ended(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
     let old: Vec<FeedKey> = old.map(|(feed, _)| *feed).collect();
     engine.ended.retain(|feed, _| !old.contains(feed));
     (!old.is_empty()).then(|| Effect::store(Job::ForgetFeeds(old)))
+}
+
+/// The subscriptions that an account loses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemovedThere {
+    /// Name of the account.
+    pub account: String,
+    /// Number of its subscriptions that are removed, with those that were removed here since the last sync.
+    pub count: usize,
+    /// Number of its subscriptions before.
+    pub of: usize,
+}
+
+impl RemovedThere {
+    /// Checks whether the user must be asked first.
+    pub const fn needs_answer(&self) -> bool {
+        needs_answer(self.count, self.of)
+    }
+}
+
+/// Returns what each account loses if these feeds are unsubscribed.
+pub fn removed_there(engine: &Engine, feeds: &[FeedKey]) -> Vec<RemovedThere> {
+    let mut found: Vec<RemovedThere> = Vec::new();
+    for feed in feeds.iter().filter_map(|feed| engine.feeds.get(feed)) {
+        let Some(account) = &feed.record.feed_settings.account else { continue };
+        if let Some(known) = found.iter_mut().find(|known| known.account == *account) {
+            known.count = known.count.saturating_add(1);
+            continue;
+        }
+        let is_its =
+            |feed: &&Subscription| feed.record.feed_settings.account.as_ref() == Some(account);
+        let waits = |feed: &&Subscription| feed.record.leaving == Leaving::Removed;
+        let waiting = engine.ended.values().filter(is_its).filter(waits).count();
+        let of = engine.feeds.values().filter(is_its).count().saturating_add(waiting);
+        let count = waiting.saturating_add(1);
+        found.push(RemovedThere { account: account.clone(), count, of });
+    }
+    found
+}
+
+/// Describes what accounts lose, as the end of a sentence; empty if they lose nothing.
+pub fn also_there(there: &[RemovedThere]) -> String {
+    let account = |it: &RemovedThere| match it.count {
+        1 => format!(", also on '{}'", it.account),
+        count => format!(", also on '{}' ({count} of its {} feeds)", it.account, it.of),
+    };
+    there.iter().map(account).collect()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use crate::engine::change::MarkChange;
-use crate::engine::change::step::Step;
+use crate::engine::change::undo_stack::Step;
 use crate::engine::entries::filter_work::FilterChanges;
 use backissue_core::feed::Entry;
 use backissue_core::filters::EntryFilter;

@@ -1,14 +1,22 @@
-//! Entries in the forms of other programs: bookmarks of browsers, and items of a JSON Feed.
+//! Entries in the forms of other programs: bookmarks of browsers, and items of a JSON Feed. The head section of a published feed is
+//! made of what is stored about its subscription.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use backissue_core::feed::identity::identity_hash;
+use backissue_core::feed::outgoing::{
+    escaped_attribute, outgoing_id, outgoing_link, outgoing_markup, outgoing_name, outgoing_title,
+};
+use backissue_core::feed::text::{TITLE_MAX, one_line};
+use backissue_core::feed::{Enclosure, IntervalRule};
+use backissue_core::history::FeedKey;
+use backissue_core::publish::PublishedFeed;
 use chrono::SubsecRound;
 use serde_json::{Map, Value, json};
+use url::Url;
 
 use crate::engine::entries::entry_view::{EntryView, time};
-use backissue_core::feed::Enclosure;
-use backissue_core::feed::outgoing::{escaped_attribute, outgoing_link};
-use backissue_core::feed::text::{TITLE_MAX, one_line};
+use crate::engine::feeds::subscription::Subscription;
 
 /// First lines of a file of bookmarks.
 pub const BOOKMARKS_HEAD: &str = "<!DOCTYPE NETSCAPE-Bookmark-file-1>
@@ -112,4 +120,150 @@ fn list(values: impl Iterator<Item = Value>) -> Value {
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     let given = fields.into_iter().filter(|(_, value)| !value.is_null());
     Value::Object(given.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>())
+}
+
+/// Maximum length of the readable part of a folder name, in characters.
+const FOLDER_CHARS_MAX: usize = 60;
+
+/// Returns the head section of a published copy. `base` is the address of its folder, or empty.
+pub fn published_feed(
+    feed: &Subscription,
+    base: &str,
+    schedule: Option<(Vec<IntervalRule>, u32)>,
+) -> PublishedFeed {
+    let Subscription { record, state, .. } = feed;
+    let stated = &state.stated;
+    // A query may contain a key that only this subscriber has.
+    let is_open = |url: &Url| matches!(url.scheme(), "http" | "https") && url.query().is_none();
+    let source = Url::parse(&record.url).ok().filter(is_open);
+    let source = source.as_ref().and_then(|url| outgoing_link(url.as_str()));
+    let made_up = || format!("urn:backissue:feed:{:016x}", identity_hash(first_address(feed)));
+    let name = |text: &Option<String>| text.as_deref().map(outgoing_name);
+    PublishedFeed {
+        id: state.feed_id.clone().filter(|id| outgoing_id(id) == *id).unwrap_or_else(made_up),
+        title: outgoing_title(record.title.as_deref().or(record.own_title.as_deref()), &record.url),
+        subtitle: stated.subtitle.as_deref().map(outgoing_markup),
+        site: record.site.as_deref().and_then(outgoing_link),
+        language: stated.language.clone(),
+        rights: name(&stated.rights),
+        author: name(&stated.author),
+        source,
+        base: base.to_owned(),
+        schedule,
+        since: record.added,
+    }
+}
+
+/// Returns the name of the folder of each feed's published documents. If several feeds have the same name, all but the first of
+/// these subscriptions add their number. `feeds` are all subscriptions in the order of their numbers, so that a name does not
+/// depend on which feeds are published at the same time, and stays when more feeds are subscribed to.
+pub fn folder_names<'f>(
+    feeds: impl Iterator<Item = &'f Subscription>,
+) -> BTreeMap<FeedKey, String> {
+    let mut taken = BTreeSet::new();
+    let named = feeds.map(|feed| {
+        let mut name = folder_name(feed);
+        while !taken.insert(name.clone()) {
+            name = format!("{name}-{}", feed.key.0);
+        }
+        (feed.key, name)
+    });
+    named.collect()
+}
+
+/// Returns the name that suits the folder of a feed. It stays the same if the feed moves or gets another title.
+fn folder_name(feed: &Subscription) -> String {
+    let address = first_address(feed);
+    let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let readable = url.as_ref().map_or_else(
+        || "feed".to_owned(),
+        |url| format!("{}{}", url.host_str().unwrap_or_default(), url.path()),
+    );
+    let mut name = String::new();
+    for c in readable.chars() {
+        let is_plain = c.is_ascii_alphanumeric() || c == '.';
+        if is_plain {
+            name.push(c.to_ascii_lowercase());
+        } else if !name.ends_with('-') {
+            name.push('-');
+        }
+    }
+    let name = name.trim_matches(['-', '.']);
+    let has_more = url.is_none_or(|url| url.query().is_some()) || name.len() > FOLDER_CHARS_MAX;
+    let name: String = name.chars().take(FOLDER_CHARS_MAX).collect();
+    if has_more { format!("{name}-{:08x}", identity_hash(address) >> 32) } else { name }
+}
+
+/// Returns the oldest known address of a feed.
+fn first_address(feed: &Subscription) -> &str {
+    feed.record.former.first().map_or(&feed.record.url, |former| &former.url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::feeds::subscription::{FormerAddress, SubscriptionRecord};
+
+    fn feed(url: &str) -> Subscription {
+        let record = SubscriptionRecord { url: url.to_owned(), ..SubscriptionRecord::default() };
+        Subscription::new(FeedKey(1), record)
+    }
+
+    #[test]
+    fn folder_names_are_readable_and_stay_when_a_feed_moves() {
+        for (url, name) in [
+            ("https://orchard.example/feed.xml", "orchard.example-feed.xml"),
+            ("https://Orchard.example/blog//a%20b/", "orchard.example-blog-a-20b"),
+            ("https://orchard.example/../../etc", "orchard.example-etc"),
+        ] {
+            assert_eq!(folder_name(&feed(url)), name);
+        }
+        let secret = folder_name(&feed("https://orchard.example/?key=a"));
+        assert!(secret.starts_with("orchard.example-") && secret.len() == 24, "{secret}");
+        assert_ne!(secret, folder_name(&feed("https://orchard.example/?key=b")));
+        assert!(folder_name(&feed("exec:date")).starts_with("feed-"));
+        let mut moved = feed("https://new.example/");
+        moved.record.former.push(FormerAddress {
+            url: "https://orchard.example/feed.xml".into(),
+            until: chrono::DateTime::UNIX_EPOCH,
+            public: true,
+            by_user: false,
+        });
+        assert_eq!(folder_name(&moved), "orchard.example-feed.xml");
+    }
+
+    #[test]
+    fn feeds_of_equal_names_have_folders_of_their_own() {
+        let addresses = [
+            "https://orchard.example/a/b",
+            "https://orchard.example/a-b-3",
+            "http://orchard.example/a/b",
+            "https://orchard.example/a-b",
+        ];
+        let numbered = (1_u32..)
+            .zip(addresses)
+            .map(|(number, url)| Subscription { key: FeedKey(number), ..feed(url) });
+        let feeds: Vec<Subscription> = numbered.collect();
+        let names = folder_names(feeds.iter());
+        let expected = [
+            "orchard.example-a-b",
+            "orchard.example-a-b-3",
+            "orchard.example-a-b-3-3",
+            "orchard.example-a-b-4",
+        ];
+        assert_eq!(names.into_values().collect::<Vec<_>>(), expected);
+        let first = folder_names(feeds.iter().take(1));
+        assert_eq!(first[&FeedKey(1)], expected[0], "a later subscription does not rename it");
+    }
+
+    #[test]
+    fn keys_and_commands_in_addresses_are_not_published() {
+        for url in ["https://orchard.example/feed?key=secret", "exec:secret"] {
+            let published = published_feed(&feed(url), "", None);
+            assert!(!published.id.contains("secret"), "{published:?}");
+            assert_eq!(published.source, None);
+        }
+        let open = published_feed(&feed("https://orchard.example/feed"), "", None);
+        assert_eq!(open.source.as_deref(), Some("https://orchard.example/feed"));
+    }
 }

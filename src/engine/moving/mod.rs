@@ -1,8 +1,5 @@
 //! Moving in from other feed readers: subscriptions, saved searches, filters, and the marks of entries.
 
-pub mod elsewhere;
 pub mod elsewhere_marks;
 pub mod entry_formats;
-pub mod forecast;
 pub mod move_in;
-pub mod publication;

@@ -1,9 +1,6 @@
 //! Limits on requests: a queue for each site, pauses, waits that servers ask for, and the observed habits of servers.
 
 pub mod address_net;
-pub mod bot_walls;
-pub mod drop_fetches;
 pub mod host_queue;
 pub mod rate_limits;
-pub mod reachability;
 pub mod server_habits;

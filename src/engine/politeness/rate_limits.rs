@@ -1,24 +1,25 @@
 //! Rate limits and network failures: a 429, or an announcement that no more requests are taken, delays all feeds of its host, and
 //! requests without a network do not count as failures of feeds (SPEC B.4.3, B.4.4).
+//!
+//! Archive walks and the requests for pages of entries can be cancelled.
 
+use std::sync::Arc;
+
+use backissue_core::history::{EntryKey, FeedKey, address};
+use backissue_core::schedule::{Facts, PollFailure, Wait, wait_words};
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::drop_fetches;
-use super::host_queue::{Host, PROBE_EVERY, host_of, is_loopback};
-use super::reachability::{Sign, Suspect};
-use crate::engine::effect::Effect;
-use crate::engine::event::Event;
-use crate::engine::feeds::subscription::{FeedState, Subscription};
+use super::host_queue::{Host, PROBE_EVERY, Sign, Suspect, host_of, is_loopback};
+use crate::engine::backfill::walk_stage::WalkStage;
+use crate::engine::feeds::subscription::{FeedState, HistoryCommit, Subscription};
 use crate::engine::poll::fetch::{Fetched, Purpose};
-use crate::engine::poll::plans;
-use crate::engine::poll::poll_log::PollCause;
-use crate::engine::poll::poll_queue::{end_poll, without_network};
-use crate::engine::poll::poll_results::{PollOutcome, PollResult};
+use crate::engine::poll::learn;
+use crate::engine::poll::poll_log::{PollCause, PollOutcome, PollResult};
 use crate::engine::poll::poll_stage::PollStage;
+use crate::engine::poll::start_fetches::{end_poll, without_network};
+use crate::engine::request::{Effect, Event};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use backissue_core::history::{FeedKey, address};
-use backissue_core::schedule::{Facts, PollFailure, Wait, wait_words};
 
 /// Delay of requests after waking up, until the network is ready (SPEC G.32).
 const WAKE_GRACE: TimeDelta = TimeDelta::seconds(10);
@@ -50,9 +51,9 @@ fn spread_wait(
     let mut effects = Vec::new();
     for waiting in dropped {
         match waiting.purpose {
-            Purpose::Archive(feed) => effects.extend(drop_fetches::drop_walk(engine, feed)),
+            Purpose::Archive(feed) => effects.extend(drop_walk(engine, feed)),
             Purpose::FullText(key) => {
-                drop_fetches::drop_page(engine, key, &reason);
+                drop_page(engine, key, &reason);
             }
             Purpose::Picture(_) if waiting.is_ahead() => {
                 engine.pictures_ahead.forget(&waiting.url);
@@ -82,7 +83,7 @@ fn spread_wait(
             let result = PollResult::empty(other, PollOutcome::Skipped, Some(reason.clone()));
             end_poll(engine, now, result);
         } else {
-            plans::replan(engine, other, now);
+            learn::replan(engine, other, now);
         }
     }
     effects
@@ -189,7 +190,7 @@ pub fn keep_unasked_away(
         if !is_unasked(engine, &feed) || !heed_wait(engine, now, feed, &waits) {
             return true;
         }
-        plans::replan(engine, feed, now);
+        learn::replan(engine, feed, now);
         effects.extend(save_wait(engine, feed));
         false
     });
@@ -229,7 +230,7 @@ fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>)
         } else if let Some(subscription) = engine.feeds.get_mut(&feed) {
             restore(subscription, before);
             effects.push(Effect::store(Job::SaveState(feed, subscription.state.clone())));
-            plans::replan(engine, feed, now);
+            learn::replan(engine, feed, now);
         }
     }
     if !engine.polls_by_itself {
@@ -252,7 +253,7 @@ fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
                 let ended = without_network(engine, feed);
                 end_poll(engine, now, ended);
             }
-            Purpose::Archive(feed) => effects.extend(drop_fetches::drop_walk(engine, feed)),
+            Purpose::Archive(feed) => effects.extend(drop_walk(engine, feed)),
             Purpose::Picture(_) => engine.pictures_ahead.forget(&waiting.url),
             Purpose::FullText(key) => drop(engine.pages.remove(&key)),
             Purpose::Discover(_) => {}
@@ -280,7 +281,7 @@ pub fn woke(engine: &mut Engine, now: DateTime<Utc>) {
     let at_rest = |feed: &FeedKey| !engine.polls.contains_key(feed);
     let later = engine.feeds.values().filter(is_later).map(|feed| feed.key).filter(at_rest);
     for feed in later.collect::<Vec<_>>() {
-        plans::replan(engine, feed, now);
+        learn::replan(engine, feed, now);
     }
 }
 
@@ -371,14 +372,36 @@ fn uncount_poll(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Optio
     Some(Effect::store(Job::SaveState(feed, state)))
 }
 
+/// Cancels the archive walk of a feed, for example because the feed was removed or its host asked for a wait. A new walk starts
+/// after a later poll. The returned effect writes changes of the walk that are not written yet, so that the history record and the
+/// archives stay consistent.
+pub fn drop_walk(engine: &mut Engine, feed: FeedKey) -> Option<Effect> {
+    let backfill = engine.backfills.remove(&feed);
+    engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
+    let subscription = engine.feeds.get_mut(&feed)?;
+    if subscription.history.asking.is_some() {
+        Arc::make_mut(&mut subscription.history).asking = None;
+    }
+    // In the writing stage, all changes of the walk are already being written.
+    let mut backfill = backfill.filter(|backfill| backfill.stage != WalkStage::Writing)?;
+    let (record, nodes) = (subscription.history.clone(), backfill.nodes.take_touched());
+    let commit = HistoryCommit { feed, record, nodes, document: None };
+    Some(Effect::store(Job::KeepHistory(Box::new(commit))))
+}
+
+/// Emits an event that the page of an entry will not be requested. `why` is the reason, such as that the feed was removed.
+pub fn drop_page(engine: &mut Engine, key: EntryKey, why: &str) {
+    engine.pages.remove(&key);
+    engine.tell(Event::PageDropped(key, why.to_owned()));
+}
+
 #[cfg(test)]
 mod tests {
     use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
     use crate::engine::politeness::rate_limits::*;
     use crate::engine::poll::classify_response::SIGN_IN_WANTED;
     use crate::engine::poll::fetch::{AnswerBody, AnswerHeaders, FetchFailure, ServerAnswer};
-    use crate::engine::poll::poll_queue::enqueue;
-    use crate::engine::poll::start_fetches;
+    use crate::engine::poll::start_fetches::{self, enqueue};
     use crate::engine::settings::Settings;
     use backissue_core::schedule::WaitHeader;
 

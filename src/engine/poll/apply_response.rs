@@ -7,11 +7,9 @@ use chrono::{DateTime, Utc};
 use super::classify_response::{Trouble, Verdict, classify_response};
 use super::fetch::{Fetched, Hop, ServerAnswer, Validators};
 use super::poll_log::{PollCause, PollLogEntry};
-use super::poll_request::Sent;
-use super::redirects::{self, Moving, RedirectVerdict};
+use super::poll_request::{self, Moving, RedirectVerdict, Sent};
 use crate::engine::backfill::archive_response::{self, ReceivedDocument};
-use crate::engine::feeds::subscription::StatedHead;
-use crate::engine::feeds::subscription::{Commit, FeedState, Subscription};
+use crate::engine::feeds::subscription::{Commit, FeedState, StatedHead, Subscription};
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::text::one_line;
 use backissue_core::schedule::{Facts, FeedStatus, PollFailure};
@@ -44,7 +42,7 @@ pub fn apply_response(
     // Only redirects from the stored address can move the feed.
     let is_stored = sent.url == subscription.record.url;
     let hops = if is_stored { fetched.hops.clone() } else { Vec::new() };
-    let target = redirects::permanent(&hops, &sent.url);
+    let target = poll_request::permanent(&hops, &sent.url);
     let state = &mut subscription.state;
     state.status = status;
     state.facts.last_try = Some(started);
@@ -172,7 +170,7 @@ impl ResponseEffects {
                 let known = state.validators.url == head.url;
                 succeeded(state, started, head, false);
                 let moving = target.filter(|_| known).and_then(|to| {
-                    redirects::classify_unchanged(subscription, to, &head.url, taken(to))
+                    poll_request::classify_unchanged(subscription, to, &head.url, taken(to))
                 });
                 outcome.moves(subscription, head, moving);
             }
@@ -206,8 +204,13 @@ impl ResponseEffects {
         about: &ResponseContext<'_>,
     ) {
         let started = subscription.state.facts.last_try.unwrap_or_default();
-        let RedirectVerdict { moving, is_read, is_proven } =
-            redirects::classify_redirect(subscription, about.hops, &head.url, &read, about.taken);
+        let RedirectVerdict { moving, is_read, is_proven } = poll_request::classify_redirect(
+            subscription,
+            about.hops,
+            &head.url,
+            &read,
+            about.taken,
+        );
         if !is_read {
             // A document that may belong to another feed changes neither entries nor hints nor validators (SPEC D.3).
             failed(&mut subscription.state, PollFailure::Unreadable, started, None);
@@ -228,7 +231,7 @@ impl ResponseEffects {
         }
         // A document that may belong to another feed must not change the title of this feed.
         let in_question = !whole || matches!(moving, Some(Moving::Ask(..)));
-        let by_itself = redirects::stated_move(subscription, &head.url, &read).filter(|_| whole);
+        let by_itself = poll_request::stated_move(subscription, &head.url, &read).filter(|_| whole);
         self.is_complete = Some(about.says(subscription, head, (whole, is_proven), &read));
         self.moves(subscription, head, moving.or(by_itself));
         if !in_question {
@@ -251,11 +254,11 @@ impl ResponseEffects {
         let public = head.public;
         match moving {
             Some(Moving::Now(to)) => {
-                redirects::replace_address(record, state, head.received, to, public);
+                poll_request::replace_address(record, state, head.received, to, public);
                 (self.moved, self.record_changed) = (true, true);
             }
             Some(Moving::Ask(to, because)) => {
-                redirects::propose(state, head.received, to, because, public);
+                poll_request::propose(state, head.received, to, because, public);
             }
             None => {}
         }

@@ -1,14 +1,16 @@
-//! Classifies a response by its status and body (SPEC D.2).
+//! Classifies a response by its status and body (SPEC D.2). A 401 response says which kinds of login its server accepts (RFC 9110
+//! §11.6.1).
+
+use backissue_core::feed::text::one_line;
+use backissue_core::feed::{FeedDocument, Kind, NewLocation, REMOVED_CONTROLS};
+use backissue_core::schedule;
 
 use super::fetch::{
     AnswerBody, AnswerHeaders, FetchFailure, Fetched, Hop, RequestKind, ServerAnswer,
 };
-use super::login_challenge::unsupported_logins;
 use super::poll_request::{Again, Sent};
 use crate::engine::feeds::subscription::Obstacle;
 use crate::engine::politeness::host_queue::site_of;
-use backissue_core::feed::{FeedDocument, Kind, NewLocation, REMOVED_CONTROLS};
-use backissue_core::schedule;
 
 /// Meaning of the response to a poll.
 #[derive(Debug, Clone, PartialEq)]
@@ -270,6 +272,39 @@ pub fn status_words(status: u16) -> String {
     if words.is_empty() { status.to_string() } else { format!("{status} {words}") }
 }
 
+/// Kinds of login that the credentials file supports.
+const SUPPORTED: [&str; 2] = ["basic", "bearer"];
+/// Maximum length of the list of login kinds in a message, in characters.
+const KINDS_CHARS_MAX: usize = 60;
+
+/// Returns the kinds of login that a `WWW-Authenticate` header lists, if the credentials file supports none of them.
+fn unsupported_logins(challenges: &str) -> Option<String> {
+    let mut kinds: Vec<&str> = Vec::new();
+    for part in split_unquoted(challenges) {
+        let mut words = part.split_ascii_whitespace();
+        let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let is_parameter = first.contains('=') || second.starts_with('=');
+        let is_known = kinds.iter().any(|kind| kind.eq_ignore_ascii_case(first));
+        if !first.is_empty() && !is_parameter && !is_known {
+            kinds.push(first);
+        }
+    }
+    let is_supported = |kind: &&str| SUPPORTED.iter().any(|known| kind.eq_ignore_ascii_case(known));
+    (!kinds.is_empty() && !kinds.iter().any(is_supported))
+        .then(|| one_line(&kinds.join(" or "), KINDS_CHARS_MAX))
+}
+
+/// Splits a list at the commas that are not within quotes.
+fn split_unquoted(list: &str) -> impl Iterator<Item = &str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    list.split(move |char| {
+        let is_literal = std::mem::take(&mut is_escaped);
+        is_quoted ^= char == '"' && !is_literal;
+        is_escaped = is_quoted && char == '\\' && !is_literal;
+        char == ',' && !is_quoted
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use crate::engine::poll::classify_response::*;
@@ -449,5 +484,28 @@ mod tests {
             let found = words(classify_response(fetched, &sent()));
             assert!(found.contains(expected), "{status}: {found}");
         }
+    }
+}
+
+#[cfg(test)]
+mod login_challenge_tests {
+    use super::*;
+
+    #[test]
+    fn unsupported_login_scheme_is_named() {
+        for (challenges, kinds) in [
+            (r#"Digest realm="d, Basic x", nonce="abc", qop="auth", algorithm=MD5"#, "Digest"),
+            (r#"Digest realm="a \", Basic b", nonce = "x""#, "Digest"),
+            ("Negotiate, NTLM", "Negotiate or NTLM"),
+            ("Negotiate oYG2MIG=, NTLM TlRM==, negotiate", "Negotiate or NTLM"),
+            (r#"Digest realm="x", basic realm="y""#, ""),
+            (r#"BASIC realm="x""#, ""),
+            ("Bearer", ""),
+            ("", ""),
+            ("realm=x, , ,", ""),
+        ] {
+            assert_eq!(unsupported_logins(challenges).unwrap_or_default(), kinds, "{challenges}");
+        }
+        assert!(unsupported_logins(&"x".repeat(9000)).unwrap().len() < 100);
     }
 }

@@ -7,10 +7,9 @@ use chrono::{DateTime, Utc};
 
 use super::classify_response::status_words;
 use super::fetch::{AddressSource, FetchFailure, FetchId, FetchRequest, Fetched, RequestKind};
-use super::poll_request::Sent;
+use super::poll_request::{Sent, classify_redirect, propose, replace_address};
 use super::poll_stage::{NamedCurrent, ReadArchive};
-use super::redirects::{classify_redirect, propose, replace_address};
-use crate::engine::feeds::discovery::feed_in;
+use crate::engine::feeds::addition::feed_in;
 use crate::engine::feeds::subscription::{ArchiveAddress, ProposedFor, Subscription};
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::text::one_line;

@@ -5,24 +5,26 @@
 //! a separate thread learns the rhythms of a few feeds at the same time. The learned plan is stored, so that another process does
 //! not learn the same rhythm again on that day, and loaded when the feed is polled. Until the plan is loaded, the next poll time
 //! that was computed after the last poll applies.
+//!
+//! A plan is the time of the next poll and the reason for it. It is updated whenever its input changes, and explained on request.
 
 use std::sync::Arc;
 
-use chrono::{DateTime, TimeDelta, Utc};
-
-use super::learn_queue::{LearnWanted, LearnedPart, Learning, counts, is_enough};
-use super::plans;
-use super::poll_stage::News;
-use crate::engine::effect::Effect;
-use crate::engine::feeds::subscription::Subscription;
-use crate::engine::state::Engine;
-use crate::engine::store_work::Job;
 use backissue_core::feed::Zone;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::learning::{
     LearnTerms, LearnedPlan, LearnedRecord, PRICE_MINUTES, Publications, UsualGap,
 };
-use backissue_core::schedule::{self, FeedStatus, Learned};
+use backissue_core::schedule::{self, Decision, FeedStatus, Learned, Pace, Plan, Restriction};
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::poll_stage::{LearnWanted, LearnedPart, Learning, News, counts, is_enough};
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::politeness::host_queue::is_loopback;
+use crate::engine::request::{Effect, Event};
+use crate::engine::settings::Settings;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
 
 /// Maximum number of feeds whose publication rhythms are learned at the same time.
 const AT_ONCE: usize = 2;
@@ -77,7 +79,7 @@ pub fn remember(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, plan: &A
     let fresh = Learned::by_plan(Arc::clone(plan), facts.last_ok, &facts.settings);
     let answered = facts.learned.as_ref().and_then(|learned| learned.answered);
     facts.learned = Some(Learned { answered: answered.or(fresh.answered), ..fresh });
-    plans::replan(engine, feed, now);
+    replan(engine, feed, now);
 }
 
 /// Handles a learned plan that was loaded from the store. Even an old plan applies until the rhythm is learned again after the
@@ -228,11 +230,118 @@ pub fn learned(
     }
     facts.learned = learned;
     effects.push(Effect::store(Job::SaveState(feed, subscription.state.clone())));
-    plans::replan(engine, feed, now);
+    replan(engine, feed, now);
     effects
 }
 
 fn ended(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
     engine.learning.under_way.remove(&feed);
     start_waiting(engine)
+}
+
+/// Computes the next poll of a feed again, and updates its entry in the timetable.
+pub fn replan(engine: &mut Engine, feed: FeedKey, now: DateTime<Utc>) {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
+    fill_in(subscription, &engine.settings);
+    if !counts(subscription, &engine.settings) {
+        subscription.state.facts.learned = None;
+        engine.learning.forget(feed);
+    }
+    subscription.plan = decided(subscription, engine.salt, now);
+    match subscription.plan.due.or(subscription.plan.next_poll) {
+        Some(at) if !engine.polls.contains_key(&feed) => engine.timetable.set(at, feed),
+        Some(_) | None => {
+            engine.timetable.remove(&feed);
+        }
+    }
+    // Emit only one event for many consecutive plan changes.
+    if engine.events.last() != Some(&Event::PlansChanged) {
+        engine.tell(Event::PlansChanged);
+    }
+}
+
+/// Returns the plan of a feed without its explanation.
+fn decided(subscription: &Subscription, salt: u64, now: DateTime<Utc>) -> Decision {
+    schedule::decide_time(&subscription.state.facts, now, spread(subscription, salt))
+}
+
+/// Returns the plan of a feed that is not subscribed yet.
+pub fn foreseen(
+    subscription: &mut Subscription,
+    settings: &Settings,
+    salt: u64,
+    now: DateTime<Utc>,
+) -> Decision {
+    fill_in(subscription, settings);
+    decided(subscription, salt, now)
+}
+
+/// Returns the plan of a feed with every step of its explanation.
+pub fn explained(engine: &Engine, feed: FeedKey, now: DateTime<Utc>) -> Option<Plan> {
+    let subscription = engine.feeds.get(&feed)?;
+    Some(schedule::decide(&subscription.state.facts, now, spread(subscription, engine.salt)))
+}
+
+/// Returns the plan that a feed would have at another pace.
+pub fn at_pace(subscription: &Subscription, salt: u64, pace: Pace, now: DateTime<Utc>) -> Plan {
+    schedule::with_pace(&subscription.state.facts, pace, now, spread(subscription, salt))
+}
+
+/// Returns the plans of the next `count` polls of a feed if nothing changes.
+pub fn following(
+    subscription: &Subscription,
+    salt: u64,
+    count: usize,
+    now: DateTime<Utc>,
+) -> Vec<Plan> {
+    let unit = |last_ok| unit(subscription.key, salt, last_ok);
+    schedule::following_plans(&subscription.state.facts, now, count, unit)
+}
+
+/// Returns the times of a feed's next polls up to an instant if nothing changes.
+pub fn polls_until(
+    subscription: &Subscription,
+    salt: u64,
+    now: DateTime<Utc>,
+    end: DateTime<Utc>,
+) -> Vec<DateTime<Utc>> {
+    let unit = |last_ok| unit(subscription.key, salt, last_ok);
+    schedule::polls_until(&subscription.state.facts, now, end, unit)
+}
+
+/// Returns the restrictions that prevent an earlier poll of a feed.
+pub fn restrictions(
+    subscription: &Subscription,
+    salt: u64,
+    now: DateTime<Utc>,
+) -> Vec<Restriction> {
+    schedule::floors_in_force(&subscription.state.facts, now, spread(subscription, salt))
+}
+
+/// Returns the random share that shifts a feed's next poll (SPEC A.7).
+fn spread(subscription: &Subscription, salt: u64) -> f64 {
+    unit(subscription.key, salt, subscription.state.facts.last_ok)
+}
+
+fn unit(feed: FeedKey, salt: u64, last_ok: Option<DateTime<Utc>>) -> f64 {
+    schedule::spread_unit(u128::from(salt), &feed.0.to_be_bytes(), last_ok)
+}
+
+/// Copies the user's settings into the facts for the schedule: the feed's own settings, or else the global settings.
+fn fill_in(subscription: &mut Subscription, settings: &Settings) {
+    let feed_settings = &subscription.record.feed_settings;
+    let seconds = |minutes: u32| minutes.saturating_mul(60);
+    subscription.state.facts.settings = schedule::ScheduleSettings {
+        pace: feed_settings.pace.unwrap_or(settings.poll.pace),
+        min_seconds: seconds(feed_settings.min_minutes.unwrap_or(settings.poll.min_minutes)),
+        max_seconds: seconds(feed_settings.max_minutes.unwrap_or(settings.poll.max_minutes)),
+        default_seconds: seconds(settings.poll.default_minutes),
+        fixed_seconds: feed_settings.fixed_minutes.map(seconds),
+        own_rules: feed_settings.rules.clone(),
+        ignore_expired: feed_settings.ignore_expired,
+        ignore_cache_lifetime: feed_settings.ignore_cache_lifetime,
+        ignore_skips: feed_settings.ignore_skips,
+        by_server: feed_settings.is_polled_by_server(),
+    };
+    subscription.state.facts.loopback = is_loopback(&subscription.record.url);
 }

@@ -1,19 +1,21 @@
-//! Polls on the user's request, and the reasons for which such a poll is not allowed (SPEC B.8).
+//! Polls on the user's request, the reasons for which such a poll is not allowed (SPEC B.8), and polls that are no longer wanted.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use std::collections::BTreeSet;
 
-use super::poll_log::PollCause;
-use super::poll_request::{PollKind, PollRequest};
-use super::poll_results::{PollOutcome, PollResult};
-use super::{poll_queue, start_fetches};
-use crate::engine::effect::Effect;
-use crate::engine::feeds::subscription::Subscription;
-use crate::engine::politeness::host_queue::is_loopback;
-use crate::engine::politeness::rate_limits;
-use crate::engine::state::Engine;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::{self, ByHand};
 use backissue_core::words;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::fetch::Purpose;
+use super::poll_log::{PollCause, PollOutcome, PollResult};
+use super::poll_request::{PollKind, PollRequest};
+use super::start_fetches::{self, end_poll};
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::politeness::host_queue::is_loopback;
+use crate::engine::politeness::rate_limits::{self, drop_walk};
+use crate::engine::request::Effect;
+use crate::engine::state::Engine;
 
 /// A manual poll of all feeds skips feeds that were polled within this time (SPEC B.8).
 const REFRESH_ALL_EVERY: TimeDelta = TimeDelta::minutes(5);
@@ -41,7 +43,7 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Ve
             None => {
                 let forced = request.kind == PollKind::Forced;
                 let cause = if forced { PollCause::Forced } else { PollCause::Asked };
-                poll_queue::enqueue(engine, now, feed, cause);
+                start_fetches::enqueue(engine, now, feed, cause);
                 if let Some(poll) = engine.polls.get_mut(&feed) {
                     poll.archives = request.archives;
                 }
@@ -54,7 +56,7 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Ve
             Some(Refusal::No(reason)) => reason,
         };
         let result = PollResult::empty(feed, PollOutcome::Skipped, Some(reason));
-        poll_queue::note_result(engine, result);
+        start_fetches::note_result(engine, result);
     }
     start_fetches::start(engine, now)
 }
@@ -122,4 +124,36 @@ fn refreshed_until(subscription: &Subscription) -> Option<DateTime<Utc>> {
 pub fn poll_now(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
     let feeds = Some(vec![feed]);
     ask(engine, now, &PollRequest { feeds, kind: PollKind::Allowed, archives: true })
+}
+
+/// Reason in the result of a cancelled poll.
+const WHY: &str = "interrupted";
+
+/// Cancels the waiting polls and the archive walks of these feeds. A later poll starts a new walk. Polls whose requests are under
+/// way end normally, but start no walk. Feeds that are due are polled when due feeds are next queued automatically.
+pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<Effect> {
+    let feeds: BTreeSet<FeedKey> = feeds.into_iter().collect();
+    let dropped = engine.host_queue.take_waiting(|waiting| match waiting.purpose {
+        Purpose::Poll(feed) => feeds.contains(&feed),
+        Purpose::Archive(_) | Purpose::FullText(_) | Purpose::Picture(_) | Purpose::Discover(_) => {
+            false
+        }
+    });
+    for waiting in dropped {
+        if let Purpose::Poll(feed) = waiting.purpose {
+            let why = Some(WHY.to_owned());
+            end_poll(engine, now, PollResult::empty(feed, PollOutcome::Skipped, why));
+        }
+    }
+    let mut effects = Vec::new();
+    for feed in feeds {
+        if let Some(poll) = engine.polls.get_mut(&feed) {
+            poll.archives = false;
+        }
+        if engine.backfills.contains_key(&feed) {
+            effects.extend(drop_walk(engine, feed));
+        }
+    }
+    effects.extend(start_fetches::start(engine, now));
+    effects
 }

@@ -7,20 +7,17 @@ use super::apply_response::{AppliedResponse, apply_response};
 use super::classify_response::worth_asking_again;
 use super::current_document::{PollAnswer, decide, find_current};
 use super::fetch::{FetchId, Fetched, Purpose};
-use super::poll_log::PollCause;
-use super::poll_queue::{self, end_poll, enqueue};
+use super::poll_log::{PollCause, PollOutcome, PollResult};
 use super::poll_request::{Again, Sent};
-use super::poll_results::{PollOutcome, PollResult};
 use super::poll_stage::{NamedCurrent, News, Poll, PollStage};
-use super::start_fetches::start;
+use super::start_fetches::{self, end_poll, enqueue, start};
 use crate::engine::backfill::{archive_response, walks};
-use crate::engine::change::feed_change::FeedParts;
-use crate::engine::effect::Effect;
-use crate::engine::event::Event;
+use crate::engine::change::value::FeedParts;
 use crate::engine::feeds::addresses::subscribed_as;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{NetworkNote, keep_unasked_away, note_network, turn};
+use crate::engine::request::{Effect, Event};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::history::{Counters, FeedKey};
@@ -248,7 +245,7 @@ pub fn committed(
     if let Some(before) = engine.polls.get_mut(&feed).and_then(|poll| poll.uncounted.take()) {
         subscription.state = before;
         let state = subscription.state.clone();
-        let ended = poll_queue::without_network(engine, feed);
+        let ended = start_fetches::without_network(engine, feed);
         end_poll(engine, now, ended);
         return vec![Effect::store(Job::SaveState(feed, state))];
     }

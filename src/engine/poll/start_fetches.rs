@@ -1,21 +1,23 @@
-//! Starts waiting fetches, and creates the request for each purpose.
+//! Adds polls to the queues of their sites, starts waiting fetches with the request for each purpose, and records the results of
+//! polls.
 
+use backissue_core::history::walk::archive_walk::ArchiveRequest;
+use backissue_core::history::{EntryKey, FeedKey};
 use chrono::{DateTime, Utc};
 
+use super::classify_response::SIGN_IN_WANTED;
 use super::fetch::{AddressSource, FetchId, FetchRequest, Purpose, RequestKind};
-use super::learn_queue::counts;
-use super::poll_stage::{Poll, PollStage};
-use super::{current_document, poll_request};
-use crate::engine::backfill::walk_policy::policy;
+use super::poll_log::{PollOutcome, PollResult};
+use super::poll_stage::{Poll, PollStage, counts};
+use super::{current_document, learn, poll_request};
+use crate::engine::backfill::archive_response::policy;
 use crate::engine::backfill::walk_stage::WalkStage;
-use crate::engine::effect::Effect;
 use crate::engine::feeds::archive_subscription;
 use crate::engine::politeness::host_queue::{Waiting, is_loopback};
 use crate::engine::poll::poll_log::PollCause;
+use crate::engine::request::{Effect, Event};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use backissue_core::history::walk::archive_walk::ArchiveRequest;
-use backissue_core::history::{EntryKey, FeedKey};
 
 /// Starts the fetches that the limits allow, unless too many writes are pending. The network may be faster than the disk, and
 /// results that are not written yet take memory.
@@ -177,15 +179,79 @@ pub fn request_picture(
     })]
 }
 
+/// Adds a poll of a feed to the queue of the feed's site, unless the feed is being polled already.
+pub fn enqueue(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, cause: PollCause) {
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
+    if engine.polls.contains_key(&feed) {
+        return;
+    }
+    if engine.polls.is_empty() {
+        engine.poll_run.begin_anew();
+    }
+    let settled_by = Some(subscription.plan.settled_by);
+    let poll = Poll { queued_at: Some(now), settled_by, ..Poll::at(PollStage::Waiting) };
+    engine.polls.insert(feed, poll);
+    engine.timetable.remove(&feed);
+    engine.poll_run.begin_poll(feed);
+    let waiting =
+        Waiting { url: subscription.record.url.clone(), purpose: Purpose::Poll(feed), cause };
+    engine.host_queue.enqueue(waiting, &engine.settings.network);
+}
+
+/// Removes the waiting poll of a feed from the queue if, after a change of its settings, the poll is no longer due.
+pub fn withdraw_early(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
+    let is_due = subscription.plan.next_poll.is_some_and(|at| at <= now);
+    let poll = engine.polls.get(&feed);
+    let may_leave =
+        poll.is_some_and(|poll| poll.stage == PollStage::Waiting && poll.again.is_none());
+    if is_due || !may_leave {
+        return;
+    }
+    let left = engine.host_queue.take_waiting(|waiting| {
+        waiting.purpose == Purpose::Poll(feed) && waiting.cause == PollCause::Due
+    });
+    if !left.is_empty() {
+        engine.polls.remove(&feed);
+        engine.poll_run.forget(feed);
+        learn::replan(engine, feed, now);
+    }
+}
+
+/// Records the end of a poll with any outcome.
+pub fn end_poll(engine: &mut Engine, now: DateTime<Utc>, result: PollResult) {
+    engine.polls.remove(&result.feed);
+    engine.poll_run.end_poll(result.feed);
+    engine.poll_run.new = engine.poll_run.new.saturating_add(result.new);
+    if result.outcome == PollOutcome::Failed {
+        engine.poll_run.failed = engine.poll_run.failed.saturating_add(1);
+    }
+    learn::replan(engine, result.feed, now);
+    note_result(engine, result);
+}
+
+/// Keeps the result of a poll for the clients that requested polls, and emits an event.
+pub fn note_result(engine: &mut Engine, result: PollResult) {
+    engine.poll_run.note(result.clone());
+    engine.tell(Event::Polled(Box::new(result)));
+}
+
+/// Returns the result of a poll that was not possible because there is no network, or only a captive portal.
+pub fn without_network(engine: &Engine, feed: FeedKey) -> PollResult {
+    let wants_sign_in = engine.reachability.wants_sign_in;
+    let why = if wants_sign_in { SIGN_IN_WANTED } else { "there is no network" };
+    PollResult::empty(feed, PollOutcome::Failed, Some(why.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
     use crate::engine::feeds::subscription::{SavedSubscription, SubscriptionRecord};
-    use crate::engine::input::Input;
     use crate::engine::poll::poll_log::PollCause;
-    use crate::engine::poll::poll_queue;
+
+    use crate::engine::request::Input;
     use crate::engine::settings::Settings;
     use crate::engine::store_work::{Answer, JobId, JobSubject, Stored};
     use crate::engine::update::update;
@@ -214,7 +280,7 @@ mod tests {
             }
             engine.writes.insert(JobId(1_000 + number), BTreeSet::new());
         }
-        poll_queue::enqueue(&mut engine, now, FeedKey(1), PollCause::Asked);
+        enqueue(&mut engine, now, FeedKey(1), PollCause::Asked);
         assert_eq!(asks(&start(&mut engine, now)), 0);
         assert!(
             crate::engine::update::next_wake(&engine, now) > now,

@@ -9,9 +9,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::settings::{NetworkSettings, Settings};
-use crate::io::config::private_toml;
-use crate::io::processes::start;
-use crate::io::system::words::system_words;
+use crate::io::config::credentials;
+use crate::io::processes::run_command;
+use crate::io::system::system_words;
 use backissue_core::{InputFlaw, flaw};
 
 const NAME: &str = "accounts.toml";
@@ -90,7 +90,7 @@ impl Account {
         let Some((program, arguments)) = words.split_first() else {
             return Err(cannot("is empty"));
         };
-        let mut command = start::program(program);
+        let mut command = run_command::program(program);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
         let started = command.spawn();
         let mut child =
@@ -150,8 +150,8 @@ impl AccountFile {
 
     /// Reads the accounts. A missing file has none. The error is a sentence.
     pub fn read(&self) -> Result<Vec<Account>, InputFlaw> {
-        let text = private_toml::read(&self.0)?;
-        Ok(private_toml::parse::<AccountDocument>(&self.0, &text)?.account)
+        let text = credentials::read(&self.0)?;
+        Ok(credentials::parse::<AccountDocument>(&self.0, &text)?.account)
     }
 
     /// Checks whether the file exists.
@@ -171,7 +171,7 @@ impl AccountFile {
         let cannot = |why: &str| flaw!("{} cannot be written: {why}", self.0.display());
         let text = toml::to_string(&AccountDocument { account });
         let text = text.map_err(|_| cannot("the accounts have no text form"))?;
-        let written = private_toml::write(&self.0, &format!("{HEAD}{text}"));
+        let written = credentials::write(&self.0, &format!("{HEAD}{text}"));
         written.map_err(|error| cannot(&system_words(&error)))
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::connection::SyncFailure;
 use super::reconcile;
+use super::server::SyncFailure;
 use super::session::{KnownItems, Session, check_cancelled, check_emptied};
 use crate::engine::entries::account_state::FeedSync;
 use backissue_core::accounts::api_call::MarkAction;

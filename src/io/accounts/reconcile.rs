@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::connection::{FailureKind, SyncFailure};
+use super::server::{FailureKind, SyncFailure};
 use super::session::Session;
 use crate::engine::entries::account_state::FeedSync;
 use crate::engine::entries::account_sync::{is_brought, leave_feed};
 use crate::engine::feeds::addition::Subscribe;
-use crate::engine::feeds::addresses::{address_of, comparable, subscribed_as};
-use crate::engine::feeds::chosen_settings::{Chosen, FeedSettings};
+use crate::engine::feeds::addresses::{address_of, comparable, split_login, subscribed_as};
+use crate::engine::feeds::setting_row::{Chosen, FeedSettings};
 use crate::engine::feeds::subscription::{GivenBy, Subscription};
-use crate::engine::feeds::typed_logins::split_login;
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::io::loop_handle::Host;

@@ -8,14 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::account_file::{Account, AccountFile, ApiKind};
-use super::connection::{FailureKind, SyncFailure};
-use super::server::Server;
+use super::server::{FailureKind, Server, SyncFailure};
 use crate::engine::entries::account_state::FeedSync;
 use crate::engine::entries::account_sync::feeds_of;
-use crate::engine::event::Event;
-use crate::engine::request::Request;
+use crate::engine::request::{Event, Request};
+use crate::io::answers::LoopEnded;
 use crate::io::clock;
-use crate::io::loop_ended::LoopEnded;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::store::{AccountState, StoreError, SyncLine};
 use backissue_core::accounts::api_call::MarkAction;

@@ -1,22 +1,26 @@
-//! Syncs accounts while a reader or `watch` runs: at the start, at an interval, after marks, and when the user polls everything.
+//! Syncs accounts one by one while a reader or `watch` runs: at the start, at an interval, after marks, and when the user polls
+//! everything; and says in words what a sync did.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use super::account_file::{Account, AccountFile};
-use super::connection::{FailureKind, SyncFailure};
-use super::session::SyncWish;
-use super::sync_account::sync;
-use super::sync_words::words;
-use crate::engine::entries::account_state::{AccountStatus, WaitingMarks};
+use backissue_core::accounts::subscriptions::named;
+use backissue_core::feed::text::counted_words;
+use tokio::sync::Semaphore;
+
+use super::account_file::{Account, AccountFile, ApiKind};
+use super::reconcile;
+use super::server::{FailureKind, SyncFailure};
+use super::session::{Progress, Session, SyncWish, check_cancelled};
+use crate::engine::entries::account_state::{AccountStatus, SyncProgress, WaitingMarks};
 use crate::engine::entries::account_sync;
-use crate::engine::event::Event;
-use crate::engine::request::Request;
+use crate::engine::request::{Event, Request};
 use crate::engine::state::Engine;
+use crate::io::answers::LoopEnded;
 use crate::io::clock;
-use crate::io::loop_ended::LoopEnded;
 use crate::io::loop_handle::LoopHandle;
+use crate::io::store::SyncLine;
 
 /// Pause from the last of several marks to the sync that sends them.
 const AFTER_MARKS: Duration = Duration::from_secs(5);
@@ -215,6 +219,157 @@ fn show_accounts(hand: &LoopHandle, file: &AccountFile) -> Result<(), LoopEnded>
             host.ask(Request::AccountsSeen(seen), false);
         }
     })
+}
+
+/// The turn to sync.
+static TURN: Semaphore = Semaphore::const_new(1);
+/// Interval between checks whether another sync has ended.
+const TURN_LOOK: Duration = Duration::from_millis(50);
+
+/// Syncs an account and writes a line to its log, also if the sync fails.
+pub fn sync(
+    hand: &LoopHandle,
+    file: &AccountFile,
+    name: &str,
+    wish: SyncWish,
+    progress: &Progress<'_>,
+) -> Result<SyncLine, SyncFailure> {
+    // One sync at a time: a command waits for the sync of the reader and then does its own.
+    let _turn = loop {
+        if let Ok(turn) = TURN.try_acquire() {
+            break turn;
+        }
+        check_cancelled(hand)?;
+        std::thread::sleep(TURN_LOOK);
+    };
+    let accounts = file.read().map_err(SyncFailure::other)?;
+    let account = accounts.into_iter().find(|account| account.name == name);
+    let account = account.ok_or_else(|| {
+        SyncFailure::other(format!("there is no account '{name}': see 'backissue account list'"))
+    })?;
+    let shown = |what: &str, done: usize, all: usize| {
+        progress(what, done, all);
+        let (account, what) = (name.to_owned(), what.to_owned());
+        let shown = (all > 0).then_some(SyncProgress { account, what, done, all });
+        show_progress(hand, shown);
+    };
+    let mut session = Session::begin(hand, file, account, wish, &shown)?;
+    let started = clock::instant();
+    let result = run(&mut session);
+    show_progress(hand, None);
+    let usage = session.server.usage();
+    let line = SyncLine {
+        at: clock::now(),
+        ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        requests: usage.requests,
+        sent_bytes: usage.sent,
+        received_bytes: usage.received,
+        failure: result.as_ref().err().map(|failure| failure.text.clone()),
+        ..session.line
+    };
+    if session.server.login_changed {
+        let login = session.server.account().login.clone();
+        file.keep_login(name, login.as_deref()).map_err(SyncFailure::other)?;
+    }
+    let line = SyncLine { held: session.state.held.len(), ..line };
+    let (name, kept, skipped) = (name.to_owned(), line.clone(), session.state.skipped);
+    let (whole_at, unread_start) = (session.state.whole_at, session.state.unread_start);
+    let (changes, held) = (session.state.changes, session.state.held);
+    let refused = session.state.refused;
+    let noted = hand.look(move |store| {
+        store.change_account_state(&name, |state| {
+            state.log.push(kept);
+            (state.skipped, state.whole_at) = (skipped, whole_at);
+            (state.unread_start, state.changes) = (unread_start, changes);
+            (state.held, state.refused) = (held, refused);
+            Some(())
+        })
+    });
+    result.and_then(|()| Ok(noted.map(|()| line)?))
+}
+
+/// Shows in the reader how far a sync is.
+fn show_progress(hand: &LoopHandle, progress: Option<SyncProgress>) {
+    hand.do_later(move |host| {
+        host.ask(Request::SyncProgress(progress), false);
+    });
+}
+
+/// Pulls and sends.
+fn run(session: &mut Session<'_>) -> Result<(), SyncFailure> {
+    let changed_here = reconcile::read_streams(session)?;
+    if session.whole || changed_here {
+        reconcile::compare_feeds(session)?;
+    }
+    match session.server.kind() {
+        ApiKind::GoogleReader => session.sync_by_lists()?,
+        ApiKind::Miniflux => session.sync_by_changes()?,
+    }
+    if session.whole {
+        session.state.whole_at = Some(session.at);
+    }
+    Ok(())
+}
+
+/// Describes a sync: what it brought and what it cost.
+pub fn words(line: &SyncLine) -> String {
+    let mut parts = Vec::new();
+    if let Some(failure) = &line.failure {
+        parts.push(format!("failed: {failure}"));
+    }
+    if line.new > 0 {
+        parts.push(format!("{} new", line.new));
+    }
+    if line.edited > 0 {
+        parts.push(format!("{} edited", line.edited));
+    }
+    if line.feeds > 0 {
+        let changes = counted_words(line.feeds, "change", "changes");
+        parts.push(format!("{changes} of subscriptions"));
+    }
+    if !line.unsubscribed.is_empty() {
+        let names = named(line.unsubscribed.iter().map(String::as_str));
+        parts.push(format!("unsubscribed from {names} ('backissue subscribe-again' restores)"));
+    }
+    if !line.kept.is_empty() {
+        let names = named(line.kept.iter().map(String::as_str));
+        parts.push(format!("no longer there, but yours, so kept and polled here: {names}"));
+    }
+    if line.held > 0 {
+        let feeds = counted_words(line.held, "feed", "feeds");
+        parts.push(format!(
+            "{feeds} that you removed here stay there until you answer: 'backissue account sync --yes' removes them, '--no' restores them here"
+        ));
+    }
+    if line.held_marks > 0 {
+        let marks = counted_words(line.held_marks, "mark", "marks");
+        parts.push(format!(
+            "{marks} of the restored backup differ there and wait for your answer: 'backissue account sync --yes' sends them, '--no' takes the server's"
+        ));
+    }
+    if line.marked > 0 {
+        parts.push(format!("{} changed here", counted_words(line.marked, "mark", "marks")));
+    }
+    if line.sent > 0 {
+        parts.push(format!("{} sent", counted_words(line.sent, "mark", "marks")));
+    }
+    if line.untaken > 0 {
+        parts.push(format!("the server did not take {}; tried again next time", line.untaken));
+    }
+    if line.dropped > 0 {
+        let marks = counted_words(line.dropped, "mark", "marks");
+        parts.push(format!(
+            "{marks} dropped: the server refused them three times, perhaps because it deleted the entries"
+        ));
+    }
+    parts.extend(line.refused.iter().cloned());
+    if parts.is_empty() {
+        parts.push("nothing new".to_owned());
+    }
+    let requests = counted_words(line.requests, "request", "requests");
+    let (kilobytes, seconds) = (line.received_bytes / 1000, line.ms / 1000);
+    let tenths = line.ms % 1000 / 100;
+    format!("{} ({requests}, {kilobytes} kB, {seconds}.{tenths} s)", parts.join(", "))
 }
 
 #[cfg(test)]

@@ -1,29 +1,28 @@
-//! Reads the configuration file, and determines the default folders of the program.
+//! Reads the configuration file, determines the default folders of the program, and has the commented configuration with every key
+//! and its default.
 
 use std::path::{Path, PathBuf};
 
+use backissue_core::schedule::Pace;
+use backissue_core::search::parse as parse_query;
+use backissue_core::{InputFlaw, flaw};
 use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
 
-use super::credentials::CredentialsTable;
-use super::credentials_file;
-use super::downloads::DownloadsTable;
-use super::external_commands::{CommandTable, CommandsTable, open_rules, share_targets};
-use super::key_bindings::{self, KeysTable};
-use super::origins::{OriginTable, one_each};
-use super::toml_errors::located;
-use crate::engine::durations::Span;
+use super::credentials::{self, CredentialsTable, OriginTable, one_each};
+use super::external_commands::{
+    CommandTable, CommandsTable, DownloadsTable, open_rules, share_targets,
+};
+use super::key_bindings::{self, KeysTable, located};
 use crate::engine::politeness::address_net::AddressNet;
 use crate::engine::settings::{
     Credentials, FailingFeeds, HistorySettings, NotifySettings, Settings, TEXTS_MB_MIN,
 };
+use crate::engine::wording::Span;
 use crate::io::paths::expand_home;
-use crate::io::small_files;
-use crate::io::system::words::system_words;
+use crate::io::regular_files;
+use crate::io::system::system_words;
 use crate::ui::settings::{EntryColumn, ScreenSettings};
-use backissue_core::schedule::Pace;
-use backissue_core::search::parse as parse_query;
-use backissue_core::{InputFlaw, flaw};
 
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -60,7 +59,7 @@ pub fn folders() -> Result<Folders, InputFlaw> {
 pub fn read(path: &Path, must_exist: bool) -> Result<Configured, InputFlaw> {
     let cannot =
         |why: String| format!("the configuration file {} cannot be read: {why}", path.display());
-    let text = match small_files::read_text(path, CONFIG_BYTES_MAX) {
+    let text = match regular_files::read_text(path, CONFIG_BYTES_MAX) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
             return with_credentials(Configured::default(), path);
         }
@@ -80,7 +79,7 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, InputFlaw> {
 
 /// Adds the logins from the credentials file next to the configuration file.
 fn with_credentials(mut configured: Configured, path: &Path) -> Result<Configured, InputFlaw> {
-    credentials_file::add_to(&mut configured.settings, path)?;
+    credentials::add_to(&mut configured.settings, path)?;
     let folder = path.parent().unwrap_or(path);
     for file in configured.settings.network.origins.iter_mut().flat_map(|one| &mut one.cookies) {
         *file = folder.join(expand_home(&file.to_string_lossy()));
@@ -238,6 +237,9 @@ fn set<T>(target: &mut T, value: Option<T>) {
     }
 }
 
+/// The text of the configuration. A line that begins with `# ` is a key without a default, or a comment.
+pub const DEFAULT_CONFIG: &str = include_str!("../../../assets/config.toml");
+
 #[cfg(test)]
 mod tests {
     use crate::engine::settings::DesktopNotes;
@@ -386,6 +388,51 @@ mod tests {
             let why = parse(text).unwrap_err();
             assert!(why.contains(expected), "{why}");
             assert!(!why.contains('\n'), "{why}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod default_text_tests {
+    use crate::engine::settings::Settings;
+    use crate::io::config::config_file::{parse, *};
+
+    /// Returns the default configuration with all commented-out keys enabled.
+    fn with_everything() -> String {
+        let is_key = |line: &str| {
+            let name = line.split(['=', ' ']).next().unwrap_or_default();
+            let named =
+                name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-');
+            line.starts_with('[') || (named && line.contains(" = "))
+        };
+        let taken = DEFAULT_CONFIG.lines().map(|line| match line.strip_prefix("# ") {
+            Some(rest) if is_key(rest) => rest,
+            Some(_) | None => line,
+        });
+        taken.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn the_printed_configuration_means_the_defaults() {
+        let read = parse(DEFAULT_CONFIG).unwrap();
+        assert_eq!(read.settings, Settings::default());
+        assert_eq!(read.notes, Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_key_that_is_read_is_printed() {
+        let everything = with_everything();
+        assert!(parse(&everything).is_ok(), "{:?}", parse(&everything));
+        for section in ["network", "poll", "history", "ui", "commands", "notify"] {
+            let why = parse(&format!("[{section}]\nzzzzzzzz = 1")).unwrap_err();
+            let (_, known) = why.split_once("the keys here are ").unwrap();
+            let inside = everything.split(&format!("[{section}]")).nth(1).unwrap();
+            let inside = inside.split("\n[").next().unwrap();
+            for name in known.split(", ") {
+                let written = inside.lines().any(|line| line.split(" = ").next() == Some(name))
+                    || everything.contains(&format!("[[{section}.{name}]]"));
+                assert!(written, "[{section}] {name} is read and not printed");
+            }
         }
     }
 }

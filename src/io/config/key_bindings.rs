@@ -1,17 +1,17 @@
-//! Parses `[keys]` of the configuration file, which assigns keys to commands, and own commands to keys or names.
+//! Parses `[keys]` of the configuration file, which assigns keys to commands, and own commands to keys or names; and words for
+//! errors in TOML files, with the most similar known name.
 
 use std::collections::BTreeMap;
 
+use backissue_core::feed::text::one_line;
+use backissue_core::{InputFlaw, flaw};
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::external_commands::WrittenCommand;
-use super::unknown_names::nearest;
-use crate::ui::keys::commands::{COMMANDS, Command};
+use crate::ui::keys::commands::{COMMANDS, Command, KeyStep, OwnCommand};
+use crate::ui::keys::key::{sequence, shown};
 use crate::ui::keys::key_bindings::{KeyPreset, Keymap, OwnKeys, place_of};
-use crate::ui::keys::key_names::{sequence, shown};
-use crate::ui::keys::own_commands::{KeyStep, OwnCommand};
-use backissue_core::{InputFlaw, flaw};
 
 /// The fields of `[keys]`.
 pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<WrittenKeys>>;
@@ -146,4 +146,71 @@ fn add_steps(written: Vec<WrittenStep>, steps: &mut Vec<KeyStep>) -> Result<(), 
 /// Returns the number of the line that contains the byte at offset `place`. The first line has number 1.
 pub(in crate::io) fn line_of(text: &str, place: usize) -> usize {
     text.get(..place).unwrap_or_default().matches('\n').count().saturating_add(1)
+}
+
+/// Maximum length of a message in characters.
+const MESSAGE_CHARS: usize = 300;
+
+/// Formats a TOML error as one line, with its line and column.
+pub(in crate::io) fn located(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = unknown_name(&message).unwrap_or(message);
+    // Shorten and reword the message, because it repeats the whole value and uses Rust names for types.
+    let message = one_line(&in_plain_words(&message), MESSAGE_CHARS);
+    let Some(span) = error.span() else { return message };
+    let before = text.get(..span.start).unwrap_or_default();
+    let line = line_of(text, span.start);
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count().saturating_add(1);
+    format!("line {line}, column {column}: {message}")
+}
+
+/// Replaces the Rust name of the expected type in an error message with plain words.
+fn in_plain_words(message: &str) -> String {
+    let whole = ["usize", "u8", "u16", "u32", "u64", "i64"];
+    let plain = message.replace("wanted string or table", "expected text in quotes");
+    let Some((before, expected)) = plain.rsplit_once("expected ") else { return plain };
+    if whole.contains(&expected) { format!("{before}expected a whole number") } else { plain }
+}
+
+/// Returns `; did you mean 'x'?` for the name that is most similar to `written`, or an empty text if no name is similar enough.
+pub(in crate::io) fn nearest<'n>(written: &str, names: impl Iterator<Item = &'n str>) -> String {
+    let written = written.to_lowercase();
+    names
+        .map(|name| (strsim::normalized_damerau_levenshtein(&written, name), name))
+        .filter(|(likeness, _)| *likeness >= 0.5)
+        .max_by(|one, other| one.0.total_cmp(&other.0))
+        .map_or_else(String::new, |(_, name)| format!("; did you mean '{name}'?"))
+}
+
+/// Rewords serde's message about an unknown field and suggests the most similar known name. In the message, the names are in
+/// backquotes, and the unknown name comes first. Returns `None` for any other message.
+fn unknown_name(message: &str) -> Option<String> {
+    let rest = message.strip_prefix("unknown field ")?;
+    let mut quoted = rest.split('`').skip(1).step_by(2);
+    let written = quoted.next()?;
+    let known: Vec<&str> = quoted.collect();
+    let meant = nearest(written, known.iter().copied());
+    if meant.is_empty() {
+        return Some(format!("unknown key '{written}'; the keys here are {}", known.join(", ")));
+    }
+    Some(format!("unknown key '{written}'{meant}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::io::config::key_bindings::*;
+
+    #[test]
+    fn nearest_known_name_or_all_names_are_suggested() {
+        let message =
+            |name: &str| format!("unknown field `{name}`, expected one of `min`, `max`, `default`");
+        for (written, expected) in [
+            ("mni", "unknown key 'mni'; did you mean 'min'?"),
+            ("defualt", "unknown key 'defualt'; did you mean 'default'?"),
+            ("colour", "unknown key 'colour'; the keys here are min, max, default"),
+        ] {
+            assert_eq!(unknown_name(&message(written)).as_deref(), Some(expected));
+        }
+        assert_eq!(unknown_name("invalid type: integer"), None);
+    }
 }

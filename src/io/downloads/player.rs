@@ -10,11 +10,10 @@ use tokio::net::UnixStream;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{sleep, timeout};
 
-use crate::engine::downloads::playing::is_mpv;
-use crate::engine::downloads::transfer::PlayerNews;
-use crate::engine::external::external_run::{ExternalRun, RunPurpose};
-use crate::engine::external::run_failure::RunFailure;
-use crate::engine::input::Input;
+use crate::engine::downloads::actions::is_mpv;
+use crate::engine::downloads::record::PlayerNews;
+use crate::engine::external::external_run::{ExternalRun, RunFailure, RunPurpose};
+use crate::engine::request::Input;
 use crate::ui::input::ScreenInput;
 
 /// Interval between two questions about the position.

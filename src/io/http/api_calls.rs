@@ -10,14 +10,15 @@ use reqwest::header::{
 use reqwest::{Client, RequestBuilder};
 use url::Url;
 
+use super::address_guard::Trust;
+use super::body::joined_header;
 use super::client::{FetchTrace, Http, parse_url};
 use super::clients::SendError;
 use super::failures::classify_error;
 use super::request_headers;
-use super::response_body::joined_header;
-use super::trust::Trust;
-use crate::engine::politeness::bot_walls;
-use crate::engine::poll::fetch::{AddressSource, FetchFailure, FetchId, FetchRequest, RequestKind};
+use crate::engine::poll::fetch::{
+    self, AddressSource, FetchFailure, FetchId, FetchRequest, RequestKind,
+};
 use backissue_core::accounts::api_call::Verb;
 
 /// How a request proves who sends it.
@@ -171,7 +172,7 @@ impl Http {
         // Servers of the Google Reader API say which part of their own login they refuse.
         let asks_basic = challenge.to_ascii_lowercase().contains("basic")
             && !response.headers().contains_key("google-bad-token");
-        let wall = bot_walls::named_by_headers(status, |name| {
+        let wall = fetch::named_by_headers(status, |name| {
             joined_header(response.headers(), &HeaderName::from_static(name))
         });
         let (limits, mut trace) = (self.limits.body_limits(typed.kind), FetchTrace::default());

@@ -4,13 +4,25 @@
 //! The extraction library is very slow on deep nesting (over a minute for 20,000 nested `div` elements) and may panic. Deep or
 //! large trees are therefore rejected first, and a panic becomes an error.
 
-use dom_smoothie::{Config, Readability};
+use std::cell::Cell;
 
-use super::main_text;
-use super::page_tree::{ELEMENTS_MAX, build_tree};
-use crate::io::panics::catch_panic;
+use backissue_core::feed::content::absolute_addresses::make_addresses_absolute;
+use backissue_core::feed::outgoing::escaped_text;
 use backissue_core::feed::page_text;
 use backissue_core::feed::text::strip_markup;
+use dom_query::{Document, Selection};
+use dom_smoothie::{Config, Readability};
+use html5ever::TokenizerResult;
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{
+    BufferQueue, ParseError, StartTag, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer,
+    TokenizerOpts,
+};
+use html5ever::tree_builder::{Tracer, TreeBuilder, TreeBuilderOpts, TreeSink};
+use serde_json::Value;
+use url::Url;
+
+use crate::io::panics::catch_panic;
 
 /// Maximum size of a page from which an article is extracted, bytes.
 pub(in crate::io) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -56,12 +68,12 @@ fn read(html: &str, url: &str, has_surroundings: bool) -> Result<String, String>
     let empty = std::mem::take(&mut page.doc);
     let built = build_tree(html, empty, |tree| tree.tree.len());
     page.doc = built.ok_or("the page is nested too deeply or too large to extract its text")?;
-    let stated = main_text::stated_text(&page.doc).unwrap_or_default();
+    let stated = stated_text(&page.doc).unwrap_or_default();
     if has_surroundings {
-        main_text::remove_surroundings(&page.doc);
+        remove_surroundings(&page.doc);
     }
-    let root = main_text::find_root(&page.doc);
-    let named = root.map(|root| main_text::inner_html(&page.doc, &root, url)).unwrap_or_default();
+    let root = find_root(&page.doc);
+    let named = root.map(|root| inner_html(&page.doc, &root, url)).unwrap_or_default();
     let found = page.parse().map(|article| article.content.to_string()).unwrap_or_default();
     choose(named, stated, found).ok_or_else(nothing)
 }
@@ -84,6 +96,200 @@ fn choose(named: String, stated: String, found: String) -> Option<String> {
 /// Returns the number of non-blank characters of a text.
 fn letters(html: &str) -> usize {
     strip_markup(html).chars().filter(|char| !char.is_whitespace()).count()
+}
+
+/// Words in the class or ID of elements that contain the comments of visitors or other articles.
+const BESIDE: &str =
+    "comments comment respond disqus related recommended recommendations sidebar breadcrumbs";
+
+/// Words in the class or ID of short elements that advertise or ask for consent.
+const ASKING: &str = "cookie cookies consent gdpr newsletter signup subscribe share sharing sharedaddy ad ads \
+     advert advertisement sponsor promo popup modal";
+
+/// Maximum length of an element that only asks for something, in bytes.
+const ASKING_BYTES_MAX: usize = 600;
+
+/// Elements that may be no part of the article. Some pages consist of one form.
+const PARTS: &str = "div, section, aside, ul, ol, li, article, footer, header, nav, form, dialog";
+
+/// Elements that show where the article is. An element around one of them is not removed.
+const KEPT: &str = "main, h1, [itemprop=articleBody], .e-content, .entry-content";
+
+/// Removes the parts of a page that do not belong to its article.
+fn remove_surroundings(page: &Document) {
+    page.select("script:not([type='application/ld+json']):not([type^='math/tex']), style").remove();
+    for element in &page.select(PARTS) {
+        let names = [element.attr_or("class", ""), element.attr_or("id", "")];
+        let mut words = names
+            .iter()
+            .flat_map(|names| names.split([' ', '-', '_']))
+            .map(str::to_ascii_lowercase);
+        let is_beside = words.clone().any(|word| is_in(BESIDE, &word));
+        let is_asking = (element.is("form, dialog") || words.any(|word| is_in(ASKING, &word)))
+            && element.text().len() <= ASKING_BYTES_MAX;
+        let is_beside = is_beside || element.is("nav");
+        if (is_beside || is_asking) && !element.select(KEPT).exists() && !element.is(KEPT) {
+            element.remove();
+        }
+    }
+}
+
+fn is_in(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
+
+/// Returns the element with the article of a page: the only `article`, the only one with the heading of the page, or `main`.
+fn find_root(page: &Document) -> Option<Selection<'_>> {
+    let within_main = page.select("main article, [role=main] article, [itemprop=articleBody]");
+    let articles =
+        if within_main.exists() { within_main } else { page.select("article, .h-entry, .hentry") };
+    let is_outer = |article: &Selection<'_>| !article.is("article *, .h-entry *, .hentry *");
+    let mut outer: Vec<Selection<'_>> = articles.iter().filter(is_outer).collect();
+    if outer.len() > 1 {
+        outer.retain(|article| article.select("h1").exists());
+    }
+    if outer.len() == 1
+        && let Some(article) = outer.pop()
+    {
+        return Some(article);
+    }
+    Some(page.select("main, [role=main]").first()).filter(Selection::exists)
+}
+
+/// Returns the HTML inside an element, with absolute addresses. The heading with the title of the page is left out, because the
+/// reader shows the title of the entry above the text.
+fn inner_html(page: &Document, root: &Selection<'_>, url: &str) -> String {
+    let (title, heading) = (page.select("title").text(), root.select("h1"));
+    if heading.length() == 1 && title.trim().contains(heading.text().trim()) {
+        heading.remove();
+    }
+    root.select("aside, footer nav, [role=navigation], button").remove();
+    make_addresses_absolute(root.inner_html().as_ref().into(), || Url::parse(url).ok()).into_owned()
+}
+
+/// Returns the text that a page states as data for search engines (`articleBody` in JSON-LD), as paragraphs.
+fn stated_text(page: &Document) -> Option<String> {
+    let scripts = page.select("script[type='application/ld+json']");
+    let data = scripts.iter().filter_map(|script| serde_json::from_str(&script.text()).ok());
+    let text = data.filter_map(|data: Value| article_body(&data, 0)).max_by_key(String::len)?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    Some(lines.fold(String::new(), |text, line| text + "<p>" + &escaped_text(line) + "</p>\n"))
+}
+
+/// Maximum depth at which `articleBody` is looked for.
+const DATA_DEPTH_MAX: usize = 4;
+
+fn article_body(data: &Value, depth: usize) -> Option<String> {
+    if depth > DATA_DEPTH_MAX {
+        return None;
+    }
+    if let Some(own) = data.get("articleBody").and_then(Value::as_str) {
+        return Some(own.to_owned());
+    }
+    let inner: Vec<&Value> = match data {
+        Value::Array(values) => values.iter().collect(),
+        Value::Object(fields) => fields.values().collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    };
+    inner.into_iter().find_map(|value| article_body(value, depth.saturating_add(1)))
+}
+
+/// Maximum number of elements open at the same time. An element that a browser would reopen counts twice.
+const OPEN_MAX: usize = 300;
+/// Maximum number of start tags in a page.
+const ELEMENTS_MAX: usize = 50_000;
+/// Maximum number of nodes in a tree: elements, including reopened ones, texts and comments.
+const NODES_MAX: usize = 4 * ELEMENTS_MAX;
+/// Maximum number of blanks, quotes and slashes in one tag, because the tokenizer compares each attribute with all earlier ones.
+const SEPARATORS_MAX: usize = 8_000;
+/// Number of bytes between two checks of the tree.
+const CHUNK_BYTES: usize = 256;
+
+/// Builds the tree of a page. Returns `None` if the page is too deep or too large. `nodes` is a function that counts the nodes of
+/// a tree.
+fn build_tree<S: TreeSink>(html: &str, tree: S, nodes: impl Fn(&S) -> usize) -> Option<S::Output> {
+    let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
+    let watched = CountingTree {
+        builder: TreeBuilder::new(tree, options),
+        elements: Cell::new(0),
+        reported: Cell::new(false),
+    };
+    let tokenizer = Tokenizer::new(watched, TokenizerOpts::default());
+    let input = BufferQueue::default();
+    let (mut rest, mut separators) = (html, 0_usize);
+    while !rest.is_empty() {
+        let (chunk, after) = rest.split_at(rest.ceil_char_boundary(CHUNK_BYTES));
+        rest = after;
+        input.push_back(StrTendril::from_slice(chunk));
+        // Continue when the tokenizer pauses: it pauses at scripts, which are not run, and at declarations of the encoding, which
+        // is already known.
+        while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
+        if tokenizer.sink.reported.take() {
+            separators = 0;
+        }
+        let more = chunk.bytes().filter(|byte| b" \t\r\n\x0C\"'/".contains(byte)).count();
+        separators = separators.saturating_add(more);
+        let is_too_large = separators > SEPARATORS_MAX
+            || tokenizer.sink.elements.get() > ELEMENTS_MAX
+            || nodes(&tokenizer.sink.builder.sink) > NODES_MAX;
+        if is_too_large || tokenizer.sink.count_open() > OPEN_MAX {
+            return None;
+        }
+    }
+    tokenizer.end();
+    Some(tokenizer.sink.builder.sink.finish())
+}
+
+/// A tree builder that also counts elements and tokens.
+struct CountingTree<S: TreeSink> {
+    builder: TreeBuilder<S::Handle, S>,
+    elements: Cell<usize>,
+    /// Set when the tokenizer has reported a token since the last check.
+    reported: Cell<bool>,
+}
+
+impl<S: TreeSink> CountingTree<S> {
+    /// Counts the open elements and the elements that will be reopened.
+    fn count_open(&self) -> usize {
+        let counter = Counter { count: Cell::new(0), of: std::marker::PhantomData };
+        self.builder.trace_handles(&counter);
+        counter.count.get()
+    }
+}
+
+impl<S: TreeSink> TokenSink for CountingTree<S> {
+    type Handle = S::Handle;
+
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<S::Handle> {
+        if !matches!(token, ParseError(_)) {
+            self.reported.set(true);
+        }
+        if matches!(&token, TagToken(tag) if tag.kind == StartTag) {
+            self.elements.update(|elements| elements.saturating_add(1));
+        }
+        self.builder.process_token(token, line)
+    }
+
+    fn end(&self) {
+        self.builder.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+    }
+}
+
+struct Counter<H> {
+    count: Cell<usize>,
+    of: std::marker::PhantomData<H>,
+}
+
+impl<H> Tracer for Counter<H> {
+    type Handle = H;
+
+    fn trace_handle(&self, _: &H) {
+        self.count.update(|count| count.saturating_add(1));
+    }
 }
 
 #[cfg(test)]

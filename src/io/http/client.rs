@@ -1,35 +1,38 @@
 //! Performs a fetch: a conditional GET with its redirects, within limits. Bodies are parsed on separate threads.
+//!
+//! Files that may be larger than the memory are only requested here; their bodies are read piece by piece.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use reqwest::header::HeaderMap;
-use reqwest::{Response, Version, header};
+use backissue_core::InputFlaw;
+use backissue_core::history::walk::adaptor::read_listing;
+use chrono::{DateTime, TimeDelta, Utc};
+use reqwest::header::{self, HeaderMap};
+use reqwest::{Response, Version};
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{sleep, timeout};
 use url::Url;
 
+use super::address_guard::Trust;
 use super::article::extract_article;
-use super::body::{BodyLimits, Decoding};
+use super::body::{
+    BodyLimits, Decoding, PageHeaders, answer_headers, is_readable, joined_header, read_body,
+};
 use super::clients::{ClientEnvironment, Clients, ReceivedResponse, SendError};
-use super::failures::{classify_error, is_refused_a_file};
-use super::limits::Limits;
-use super::origins::OriginHeaders;
+use super::failures::{Limits, classify_error, is_refused_a_file};
 use super::parse_threads::ParseThreads;
 use super::proxies::without_login;
 use super::redirects::{self, Redirect, RedirectLimits, RedirectPath};
-use super::request_headers::{self, FetchCredentials};
-use super::response_body::{PageHeaders, answer_headers, is_readable, joined_header, read_body};
-use super::stalls::{Moment, WAKE_GRACE, ask_past_stalls};
-use super::trust::Trust;
+use super::request_headers::{self, FetchCredentials, OriginHeaders};
 use crate::engine::poll::fetch::{
-    AnswerBody, FetchFailure, FetchRequest, Fetched, Hop, RequestKind, ServerAnswer,
+    AnswerBody, AnswerHeaders, FetchFailure, FetchRequest, Fetched, Hop, RequestKind, ServerAnswer,
 };
 use crate::engine::settings::{Credentials, NetworkSettings};
 use crate::io::clock;
-use crate::io::system::words::is_out_of_files_now;
-use backissue_core::InputFlaw;
-use backissue_core::history::walk::adaptor::read_listing;
+use crate::io::system::is_out_of_files_now;
 
 /// Decoded size, in bytes, above which bodies are received and parsed one at a time, so that several large bodies do not exhaust
 /// the memory together.
@@ -128,7 +131,7 @@ impl Http {
         let mut fetching = std::pin::pin!(self.fetch_redirected(request, trace));
         let mut left = total;
         while !left.is_zero() {
-            if let Ok(fetched) = tokio::time::timeout(left, &mut fetching).await {
+            if let Ok(fetched) = timeout(left, &mut fetching).await {
                 return fetched;
             }
             left = FILE_WAIT.saturating_mul(waits.swap(0, Ordering::Relaxed));
@@ -167,7 +170,7 @@ impl Http {
             }
             let wait = wait.max(Duration::from_millis(request.redirect_pause_ms));
             if !wait.is_zero() {
-                tokio::time::sleep(wait).await;
+                sleep(wait).await;
             }
             trace.hops.push(hop);
         }
@@ -202,7 +205,7 @@ impl Http {
         let mut sent = attempt().await;
         while matches!(&sent, Err(SendError::Broken { error, .. }) if lacks_file(error)) {
             trace.file_waits.fetch_add(1, Ordering::Relaxed);
-            tokio::time::sleep(FILE_WAIT).await;
+            sleep(FILE_WAIT).await;
             sent = attempt().await;
         }
         sent.map_err(|unsent| match unsent {
@@ -328,7 +331,7 @@ pub(super) struct FetchTrace {
 }
 
 /// Creates a [`ServerAnswer`] from the status and headers of a response, before the body is read.
-pub(super) fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> ServerAnswer {
+fn unread_answer(url: &Url, arrived: &ReceivedResponse) -> ServerAnswer {
     ServerAnswer {
         status: arrived.response.status().as_u16(),
         url: url.to_string(),
@@ -357,11 +360,157 @@ pub(super) fn parse_url(text: &str) -> Result<Url, FetchFailure> {
     )))
 }
 
+/// Interval at which both clocks are read during a request.
+const BEAT: Duration = Duration::from_secs(1);
+/// Minimum time between two readings of the clocks from which it is concluded that the process did not run. Even on a busy
+/// machine, a running process is never delayed this long.
+const STALL_MIN: Duration = Duration::from_secs(5);
+/// Time for the network to return after the machine wakes up.
+pub(super) const WAKE_GRACE: Duration = Duration::from_secs(10);
+
+/// A reading of both clocks (monotonic and wall clock) at the same time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    monotonic: Instant,
+    wall: DateTime<Utc>,
+}
+
+/// The reason why the process did not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stall {
+    Stopped,
+    /// The machine was asleep. The monotonic clock stopped during that time.
+    Asleep,
+}
+
+impl Moment {
+    pub(super) fn now() -> Self {
+        Self { monotonic: clock::instant(), wall: clock::precise_now() }
+    }
+
+    /// Returns the stall between an earlier reading and this one, if any.
+    fn stall_since(self, before: Self) -> Option<Stall> {
+        let passed = self.monotonic.saturating_duration_since(before.monotonic);
+        let shown = self.wall.signed_duration_since(before.wall);
+        let long = TimeDelta::from_std(passed.saturating_add(STALL_MIN)).unwrap_or(TimeDelta::MAX);
+        if shown > long {
+            Some(Stall::Asleep)
+        } else {
+            (passed > STALL_MIN).then_some(Stall::Stopped)
+        }
+    }
+}
+
+/// Sends a request. If the request fails and the process did not run for some time, sends the request once more. If the machine
+/// was asleep, waits for the network to return first.
+async fn ask_past_stalls<F: Future<Output = Fetched>>(
+    now: impl Fn() -> Moment,
+    wake_grace: Duration,
+    ask: impl Fn() -> F,
+) -> Fetched {
+    let mut asking = pin!(ask());
+    let (mut before, mut stall) = (now(), None);
+    let fetched = loop {
+        let answered = timeout(BEAT, &mut asking).await;
+        let after = now();
+        stall = after.stall_since(before).or(stall);
+        before = after;
+        if let Ok(fetched) = answered {
+            break fetched;
+        }
+    };
+    match stall.filter(|_| fetched.result.is_err()) {
+        None => return fetched,
+        Some(Stall::Asleep) => sleep(wake_grace).await,
+        Some(Stall::Stopped) => {}
+    }
+    ask().await
+}
+
+/// Maximum number of redirects to a file: podcasts pass through the servers of several companies that count listeners.
+const FILE_REDIRECTS_MAX: usize = 20;
+
+/// A response whose body is read piece by piece.
+#[derive(Debug)]
+pub(in crate::io) struct OpenFile {
+    url: Url,
+    response: Response,
+    limits: Limits,
+    /// `true` if a redirect led from https to http.
+    pub(in crate::io) is_unencrypted: bool,
+}
+
+impl OpenFile {
+    /// Returns the status and a header of the response.
+    pub(in crate::io) fn head(&self) -> (u16, &HeaderMap) {
+        (self.response.status().as_u16(), self.response.headers())
+    }
+
+    /// Returns the headers that matter for waits.
+    pub(in crate::io) fn times(&self) -> AnswerHeaders {
+        answer_headers(self.response.status(), self.response.headers())
+    }
+
+    /// Waits for the next piece of the body; `None` at its end.
+    pub(in crate::io) async fn next_piece(
+        &mut self,
+    ) -> Result<Option<impl AsRef<[u8]> + use<>>, FetchFailure> {
+        let piece = self.response.chunk().await;
+        piece.map_err(|error| classify_error(&error, &self.url, None, &self.limits))
+    }
+}
+
+impl Http {
+    /// Requests a file and follows redirects, until a response is no redirect. Its body is not read. `more` are further headers.
+    pub(in crate::io) async fn open_file(
+        &self,
+        request: &FetchRequest,
+        more: &HeaderMap,
+    ) -> Result<OpenFile, FetchFailure> {
+        let opening = timeout(self.limits.total, self.open_untimed(request, more));
+        let seconds = self.limits.total.as_secs();
+        opening.await.unwrap_or(Err(FetchFailure::Timeout { phase: "start of the file", seconds }))
+    }
+
+    async fn open_untimed(
+        &self,
+        request: &FetchRequest,
+        more: &HeaderMap,
+    ) -> Result<OpenFile, FetchFailure> {
+        let mut url = parse_url(&request.url)?;
+        let trust = Trust::from_source(&request.address_source);
+        trust.check(&url, request.allow_insecure)?;
+        let credentials = FetchCredentials::take_from_address(&mut url, &self.credentials);
+        let (mut path, mut trace) = (RedirectPath::new(url, trust), FetchTrace::default());
+        let steps = RedirectLimits { all_max: FILE_REDIRECTS_MAX, is_file: true, ..self.steps() };
+        loop {
+            let arrived = self.send(&path, request, &credentials, more, &mut trace).await?;
+            let (status, head) = (arrived.response.status(), arrived.response.headers());
+            path.take_cookies(head);
+            let Some(turn) = Redirect::from_head(status, head)? else {
+                let is_unencrypted = path.is_downgraded();
+                return Ok(OpenFile {
+                    url: path.at,
+                    response: arrived.response,
+                    limits: self.limits,
+                    is_unencrypted,
+                });
+            };
+            let wait = redirects::requested_wait(&unread_answer(&path.at, &arrived));
+            path.follow(&turn, arrived.public, request, steps)?;
+            sleep(wait.min(self.limits.redirect_wait_max)).await;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use futures_util::future::{join_all, poll_immediate};
 
     use super::*;
+    use crate::engine::poll::fetch::FetchFailure;
     use crate::engine::settings::Settings;
 
     #[tokio::test]
@@ -375,8 +524,41 @@ mod tests {
         let mut pages = Box::pin(join_all(pages));
         assert!(poll_immediate(pages.as_mut()).await.is_none());
         let document = http.threads_for(RequestKind::Usual).run(|| 7);
-        let read = tokio::time::timeout(Duration::from_secs(30), document).await;
+        let read = timeout(Duration::from_secs(30), document).await;
         drop(gate);
         assert_eq!((read, pages.await), (Ok(Some(7)), vec![Some(true); 20]));
+    }
+
+    /// Returns how often a request to a silent server is sent if each of the two clocks advances by the given number of seconds
+    /// between two readings.
+    async fn asked(monotonic: u64, wall: i64) -> u32 {
+        let began = Moment::now();
+        let (looks, count) = (Cell::new(0), Cell::new(0));
+        let now = || {
+            looks.set(looks.get() + 1);
+            Moment {
+                monotonic: began.monotonic + Duration::from_secs(looks.get() * monotonic),
+                wall: began.wall + TimeDelta::seconds(looks.get().cast_signed() * wall),
+            }
+        };
+        let ask = async || {
+            count.set(count.get() + 1);
+            Fetched {
+                started: began.wall,
+                wire_bytes: 0,
+                hops: Vec::new(),
+                conditional: false,
+                result: Err(FetchFailure::Timeout { phase: "waiting for data", seconds: 20 }),
+            }
+        };
+        ask_past_stalls(now, Duration::ZERO, ask).await;
+        count.get()
+    }
+
+    #[tokio::test]
+    async fn suspended_time_does_not_count_as_a_server_stall() {
+        for (monotonic, wall, times) in [(1, 1, 1), (60, 60, 2), (1, 3600, 2), (1, -3600, 1)] {
+            assert_eq!(asked(monotonic, wall).await, times, "{monotonic} {wall}");
+        }
     }
 }

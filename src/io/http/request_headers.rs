@@ -1,13 +1,19 @@
-//! Builds the headers of a request (SPEC D.1): validators (D.4), and credentials if the request goes to the origin they belong
-//! to.
+//! Builds the headers of a request (SPEC D.1): validators (D.4), credentials if the request goes to the origin they belong to, and
+//! the headers, user agent and cookies that the user configured for an origin. A request to another origin, also after a redirect,
+//! gets none of them.
 
+use std::path::PathBuf;
+
+use chrono::{DateTime, Utc};
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder};
 use url::Url;
 
-use super::trust::carries_credentials;
-use crate::engine::poll::fetch::{FetchRequest, RequestKind, Validators};
-use crate::engine::settings::{Credentials, Login};
+use super::address_guard::carries_credentials;
+use crate::engine::poll::fetch::{FetchFailure, FetchRequest, RequestKind, Validators};
+use crate::engine::settings::{Credentials, Login, OriginSettings};
+use crate::io::system::system_words;
+use crate::io::{clock, regular_files};
 
 /// The default `User-Agent`, which names neither the platform nor the HTTP library (SPEC D.1). The address is a placeholder that
 /// a release replaces with the project's address.
@@ -110,6 +116,141 @@ impl<'a> FetchCredentials<'a> {
     }
 }
 
+/// Maximum size of a cookie file, bytes.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+/// Maximum length of the `Cookie` header, bytes. Cookies beyond it are not sent.
+const COOKIE_BYTES_MAX: usize = 8 * 1024;
+
+/// What requests to each origin send in addition to the usual headers, or in their place.
+#[derive(Debug)]
+pub(super) struct OriginHeaders(Vec<Own>);
+
+#[derive(Debug)]
+struct Own {
+    origin: String,
+    /// All values are marked as sensitive, so that no debug output shows them.
+    headers: HeaderMap,
+    cookies: Option<PathBuf>,
+}
+
+impl OriginHeaders {
+    /// Prepares the headers of all origins. The configuration accepts only names and values that can be sent.
+    pub(super) fn new(settings: &[OriginSettings]) -> Self {
+        let own = |one: &OriginSettings| {
+            let written = one.headers.iter().map(|(name, value)| (name.as_str(), value.reveal()));
+            let agent = one.user_agent.iter().map(|agent| ("user-agent", agent.as_str()));
+            let parsed = written.chain(agent).filter_map(|(name, value)| {
+                let mut value = HeaderValue::from_str(value).ok()?;
+                value.set_sensitive(true);
+                Some((name.parse::<HeaderName>().ok()?, value))
+            });
+            let headers = parsed.collect();
+            Own { origin: one.origin.clone(), headers, cookies: one.cookies.clone() }
+        };
+        Self(settings.iter().map(own).collect())
+    }
+
+    /// Adds the headers of the origin of an address to a request, and its cookies to those that redirects set.
+    pub(super) async fn add_to(
+        &self,
+        headers: &mut HeaderMap,
+        url: &Url,
+        from_redirects: Option<&HeaderValue>,
+    ) -> Result<(), FetchFailure> {
+        let origin = url.origin().ascii_serialization();
+        let own = self.0.iter().find(|own| own.origin == origin);
+        headers.extend(own.iter().flat_map(|own| own.headers.clone()));
+        let file = own.and_then(|own| own.cookies.clone());
+        let cookies = match file {
+            Some(file) => read_cookies(file, url.clone(), from_redirects).await?,
+            None => from_redirects.cloned(),
+        };
+        headers.extend(cookies.map(|cookies| (header::COOKIE, cookies)));
+        Ok(())
+    }
+}
+
+/// Returns the `Cookie` header with the cookies of a file. A cookie that a redirect set replaces the one of the same name.
+async fn read_cookies(
+    file: PathBuf,
+    url: Url,
+    from_redirects: Option<&HeaderValue>,
+) -> Result<Option<HeaderValue>, FetchFailure> {
+    let shown = file.display().to_string();
+    let read =
+        tokio::task::spawn_blocking(move || regular_files::read(&file, FILE_BYTES_MAX)).await;
+    let read = read.map_err(|_| "the program failed".to_owned());
+    let read = read.and_then(|read| read.map_err(|error| system_words(&error)));
+    let bytes = read.map_err(|why| {
+        FetchFailure::Address(format!("the cookie file {shown} cannot be read: {why}"))
+    })?;
+    let mut line = from_redirects.and_then(|set| set.to_str().ok()).unwrap_or_default().to_owned();
+    let names: Vec<String> =
+        line.split("; ").filter_map(|one| Some(one.split_once('=')?.0.to_owned())).collect();
+    for (name, value) in cookies_for(&String::from_utf8_lossy(&bytes), &url, clock::now()) {
+        let length = line.len().saturating_add(name.len()).saturating_add(value.len());
+        if names.contains(&name) || length >= COOKIE_BYTES_MAX {
+            continue;
+        }
+        let between = if line.is_empty() { "" } else { "; " };
+        for part in [between, &name, "=", &value] {
+            line.push_str(part);
+        }
+    }
+    let mut header = HeaderValue::from_str(&line).ok().filter(|line| !line.is_empty());
+    if let Some(header) = &mut header {
+        header.set_sensitive(true);
+    }
+    Ok(header)
+}
+
+/// Returns the cookies of a file that a request to an address sends, as names and values: those with the longest path first.
+fn cookies_for(text: &str, to: &Url, now: DateTime<Utc>) -> Vec<(String, String)> {
+    let fitting = text.lines().filter_map(|line| cookie_for(line, to, now));
+    let mut fitting: Vec<(usize, &str, &str)> = fitting.collect();
+    fitting.sort_by_key(|(path, ..)| std::cmp::Reverse(*path));
+    fitting.into_iter().map(|(_, name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// Returns the length of the path, the name and the value of the cookie in a line, if a request to the address sends it.
+fn cookie_for<'a>(
+    line: &'a str,
+    to: &Url,
+    now: DateTime<Utc>,
+) -> Option<(usize, &'a str, &'a str)> {
+    let line = line.strip_prefix("#HttpOnly_").unwrap_or(line);
+    if line.starts_with('#') {
+        return None;
+    }
+    let mut fields = line.split('\t');
+    let mut next = || fields.next();
+    let (domain, subdomains, path, secure) = (next()?, next()?, next()?, next()?);
+    let (expires, name, value) = (next()?, next()?, next().unwrap_or_default());
+    let domain = domain.strip_prefix('.').unwrap_or(domain).to_ascii_lowercase();
+    let is_host = match to.host_str()?.strip_suffix(&domain) {
+        Some("") => true,
+        Some(below) => is_true(subdomains) && below.ends_with('.') && !domain.is_empty(),
+        None => false,
+    };
+    let below = to.path().strip_prefix(path)?;
+    let is_path = below.is_empty() || path.ends_with('/') || below.starts_with('/');
+    let is_allowed = !is_true(secure) || to.scheme() == "https";
+    // Some programs write fractions of a second.
+    let expires = expires.split('.').next()?.parse::<i64>().ok()?;
+    let is_valid = expires <= 0 || expires > now.timestamp();
+    let is_clean = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';');
+    let is_sendable = !name.is_empty() && is_clean(name) && is_clean(&value.replace(' ', ""));
+    (is_host && is_path && is_allowed && is_valid && is_sendable).then_some((
+        path.len(),
+        name,
+        value,
+    ))
+}
+
+fn is_true(field: &str) -> bool {
+    field.eq_ignore_ascii_case("true")
+}
+
 #[cfg(test)]
 mod tests {
     use crate::engine::poll::fetch::FetchId;
@@ -152,5 +293,40 @@ mod tests {
         assert_eq!(url.as_str(), "https://a.example:8443/f?x=1");
         assert!(keys.typed.is_some());
         assert!(FetchCredentials::take_from_address(&mut url, &[]).typed.is_none());
+    }
+}
+
+#[cfg(test)]
+mod cookie_file_tests {
+    use super::*;
+
+    const FILE: &str = "# Netscape HTTP Cookie File\n\
+        a.example\tFALSE\t/\tFALSE\t0\tsession\ts1\n\
+        .a.example\tTRUE\t/feeds\tFALSE\t2000\tdeep\td 1\n\
+        #HttpOnly_.a.example\tTRUE\t/\tTRUE\t2000.5\tlocked\tl1\n\
+        a.example\tFALSE\t/\tFALSE\t1000\told\to1\n\
+        a.example\tFALSE\t/\tFALSE\t0\tbad\tb;1\n\
+        a.example\tFALSE\t/\tFALSE\tx\tbad\tb1\n\
+        b.example\tFALSE\t/\tFALSE\t0\tother\tx1\n\
+        \tTRUE\t/\tFALSE\t0\tnowhere\tn1\n\
+        a.example /\n\n";
+
+    #[test]
+    fn cookies_go_to_their_host_path_and_scheme_until_they_expire() {
+        let now = DateTime::from_timestamp(1_500, 0).unwrap();
+        for (url, names) in [
+            ("https://a.example/feeds/x", "deep=d 1 session=s1 locked=l1"),
+            ("https://a.example/feedsx", "session=s1 locked=l1"),
+            ("http://a.example/feeds", "deep=d 1 session=s1"),
+            ("https://sub.a.example/feeds", "deep=d 1 locked=l1"),
+            ("https://nota.example/feeds", ""),
+            ("https://b.example/", "other=x1"),
+            ("https://c.example./", ""),
+        ] {
+            let found = cookies_for(FILE, &Url::parse(url).unwrap(), now);
+            let found: Vec<String> =
+                found.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            assert_eq!(found.join(" "), names, "{url}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use siphasher::sip::SipHasher13;
 
-use crate::io::system::words::system_words;
+use crate::io::system::system_words;
 
 /// Maximum length of a socket path, bytes; systems allow 104 to 108.
 const PATH_MAX: usize = 100;

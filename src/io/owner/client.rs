@@ -9,11 +9,12 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 
 use super::address::is_ours;
-use super::frames::{PIECE_BYTES, read_frame, write_frame};
-use super::messages::{ClientMessage, OwnerKind, OwnerMessage, PROTOCOL, Taker};
+use super::messages::{
+    ClientMessage, OwnerKind, OwnerMessage, PIECE_BYTES, PROTOCOL, Taker, read_frame, write_frame,
+};
 use crate::io::named_files::NamedFile;
 use crate::io::output::{CommandOutput, OwnOutput};
-use crate::io::system::words::system_words;
+use crate::io::system::system_words;
 
 /// A connection to the owner of the store.
 #[derive(Debug)]

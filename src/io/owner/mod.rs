@@ -7,7 +7,5 @@
 
 pub mod address;
 pub mod client;
-pub mod frames;
-pub mod guest;
 pub mod listener;
 pub mod messages;

@@ -12,11 +12,11 @@ use std::time::SystemTime;
 use chrono::{DateTime, TimeDelta, Utc};
 use siphasher::sip128::SipHasher13;
 
-use crate::engine::entries::picture_fetches::PICTURE_BYTES_MAX;
+use crate::engine::entries::page_fetches::PICTURE_BYTES_MAX;
 use crate::io::clock;
 use crate::io::private_files::create_private_subfolder;
 use crate::io::regular_files::{self, put_in_place};
-use crate::io::system::words::system_words;
+use crate::io::system::system_words;
 
 /// Maximum size of the cache, bytes.
 const CACHE_BYTES_MAX: u64 = 256 * 1024 * 1024;

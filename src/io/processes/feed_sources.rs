@@ -12,11 +12,12 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::run_command::{COMPLAINT_CHARS_MAX, RunMark, check_end, end_group, not_started};
-use super::start::program as program_to_start;
+use super::run_command::{
+    COMPLAINT_CHARS_MAX, RunMark, check_end, end_group, not_started, program as program_to_start,
+};
 use crate::engine::external::external_command::ExternalCommand;
-use crate::engine::external::feed_sources::check_allowed;
-use crate::engine::external::run_failure::RunFailure;
+use crate::engine::external::external_run::RunFailure;
+use crate::engine::external::run_external::check_allowed;
 use crate::engine::poll::fetch::{
     AddressSource, AnswerBody, AnswerHeaders, FetchFailure, FetchRequest, Fetched, RequestKind,
     ServerAnswer,
@@ -24,8 +25,8 @@ use crate::engine::poll::fetch::{
 use crate::engine::settings::NetworkSettings;
 use crate::io::http::Http;
 use crate::io::paths::expand_home;
-use crate::io::system::words::system_words;
-use crate::io::{clock, small_files};
+use crate::io::system::system_words;
+use crate::io::{clock, regular_files};
 use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::feed::text::one_line;
 use backissue_core::feed::{DocumentRole, HistoryLinks};
@@ -150,7 +151,7 @@ async fn read_file(url: String, bytes_max: usize) -> Result<Vec<u8>, FetchFailur
     let path = url::Url::parse(&url).ok().and_then(|url| url.to_file_path().ok());
     let path = path.ok_or_else(|| FetchFailure::Address(format!("'{url}' is not a path")))?;
     let bytes_max = u64::try_from(bytes_max).unwrap_or(u64::MAX);
-    let read = move || small_files::read(Path::new(&path), bytes_max);
+    let read = move || regular_files::read(Path::new(&path), bytes_max);
     let read = tokio::task::spawn_blocking(read).await;
     let read = read.map_err(|_| failed("the program failed".to_owned()))?;
     read.map_err(|error| failed(system_words(&error)))

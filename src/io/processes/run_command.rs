@@ -1,16 +1,21 @@
-//! Runs the user's commands: without a shell, detached from the screen, within limits.
+//! Starts programs: the user's commands without a shell, detached from the screen and within limits, and links in the user's
+//! browser. Every program that backissue starts is started through [`program`].
 //!
 //! A command has its own session and process group, and a mark in its environment, so that all of its processes can be ended when the
 //! maximum running time is over. The output of a command is read to the end, and mostly discarded, so that the command is never blocked while it writes.
 //! A command that receives entries continues if this process ends first.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::process::{ExitStatus, Stdio};
+use std::path::Path;
+use std::process::{self, ExitStatus, Stdio};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use backissue_core::feed::text::one_line;
+use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -18,16 +23,15 @@ use tokio::process::Command;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::start::{self, apart};
 use crate::engine::entries::entry_view;
 use crate::engine::external::external_command::ExternalCommand;
-use crate::engine::external::external_run::{ExternalRun, RunInput, RunPurpose};
-use crate::engine::external::run_failure::RunFailure;
-use crate::engine::input::Input;
+use crate::engine::external::external_run::{ExternalRun, RunFailure, RunInput, RunPurpose};
+use crate::engine::external::run_external::{browsers, is_web_address};
+use crate::engine::request::Input;
+use crate::io::clock;
 use crate::io::log::log_tail;
-use crate::io::system::words::system_words;
-use crate::view::panes::entry_text;
-use backissue_core::feed::text::one_line;
+use crate::io::system::system_words;
+use crate::view::panes::entry_lines;
 
 /// Maximum running time of a command that reads entries.
 pub const TIME_MAX: Duration = Duration::from_mins(1);
@@ -127,13 +131,13 @@ fn complaint(mut complaints: File) -> String {
 
 /// Runs a command on the terminal until it ends.
 pub async fn run_on_terminal(external: ExternalRun) -> Result<Option<String>, RunFailure> {
-    let program = external.command.program().to_owned();
-    let mut command = Command::from(start::program(&program));
+    let name = external.command.program().to_owned();
+    let mut command = Command::from(program(&name));
     command.args(external.command.arguments());
     describe(&mut command, &external.input);
     let has_input = external.input != RunInput::Nothing;
     command.stdin(if has_input { Stdio::piped() } else { Stdio::inherit() });
-    let mut child = command.spawn().map_err(|error| not_started(&program, &error))?;
+    let mut child = command.spawn().map_err(|error| not_started(&name, &error))?;
     let stdin = child.stdin.take();
     let write = async {
         if let Some(mut stdin) = stdin {
@@ -141,7 +145,7 @@ pub async fn run_on_terminal(external: ExternalRun) -> Result<Option<String>, Ru
         }
     };
     let ((), ended) = tokio::join!(write, child.wait());
-    check_end(&program, ended, None).map(|()| None)
+    check_end(&name, ended, None).map(|()| None)
 }
 
 /// Describes an entry in environment variables, for commands that do not read JSON.
@@ -166,7 +170,7 @@ async fn input(external: ExternalRun) -> Vec<u8> {
         RunInput::Nothing => Vec::new(),
         RunInput::Entry(told) if json => document(&told.json_with_text()),
         RunInput::Entry(told) => {
-            format!("{}\n{}", entry_text::head(&told), entry_text::body(&told)).into_bytes()
+            format!("{}\n{}", entry_lines::head(&told), entry_lines::body(&told)).into_bytes()
         }
         RunInput::News(entries) => document(&entry_view::news(&entries)),
         RunInput::Log => log_tail(),
@@ -230,7 +234,7 @@ impl RunMark {
     /// Returns a mark that no other program has.
     pub(super) fn new() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        Self(format!("{}-{}", std::process::id(), LAST.fetch_add(1, Relaxed)))
+        Self(format!("{}-{}", process::id(), LAST.fetch_add(1, Relaxed)))
     }
 
     /// Returns the processes with this mark, where the system shows the environment of processes (Linux).
@@ -253,6 +257,100 @@ pub(super) fn end_group(group: Option<u32>, mark: &RunMark) {
     for id in mark.processes() {
         kill_process(id, Signal::KILL).ok();
     }
+}
+
+/// Environment variable with the password for `account add`. No other program gets it.
+pub const ACCOUNT_PASSWORD: &str = "BACKISSUE_ACCOUNT_PASSWORD";
+
+/// Folders of programs if `PATH` is not set.
+const USUAL_FOLDERS: &str = "/bin:/usr/bin";
+
+/// Prepares the start of a program.
+pub fn program(name: impl AsRef<OsStr>) -> process::Command {
+    let mut command = process::Command::new(name);
+    command.env_remove(ACCOUNT_PASSWORD);
+    command
+}
+
+/// Prepares the start of a user's command that does not get the terminal: in a session of its own, so that it neither stops nor ends
+/// together with this terminal, and cannot write to it. If the system cannot do that, the command gets a process group of its own.
+pub(super) fn apart(line: &ExternalCommand) -> io::Result<process::Command> {
+    use std::os::unix::process::CommandExt as _;
+    if !is_program(line.program()) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let mut command = if is_program("setsid") {
+        let mut command = program("setsid");
+        command.arg(line.program());
+        command
+    } else {
+        let mut command = program(line.program());
+        command.process_group(0);
+        command
+    };
+    command.args(line.arguments());
+    Ok(command)
+}
+
+/// Checks whether there is a program of this name or path.
+pub(super) fn is_program(name: &str) -> bool {
+    let can_run = |path: &Path| path.is_file() && access(path, Access::EXEC_OK).is_ok();
+    if name.contains('/') {
+        return can_run(Path::new(name));
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_else(|| USUAL_FOLDERS.into());
+    std::env::split_paths(&folders).any(|folder| can_run(&folder.join(name)))
+}
+
+/// Time after which a command counts as started if it has not failed.
+const BROWSER_WATCHED: Duration = Duration::from_secs(2);
+
+/// Opens a URL with the user's command, which already contains the URL, or in the browser if there is no command. Only URLs that
+/// are safe to open are accepted (SPEC G.52). Waits until the command has failed, ended, or run for some time.
+pub fn open_with(address: &str, command: Option<&ExternalCommand>) -> io::Result<()> {
+    let first = match command {
+        None => in_browser(address),
+        Some(command) => showing(vec![command.clone()], address),
+    };
+    let mut this = first.map_err(io::Error::other)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    loop {
+        let (next, began) = (this.next(), clock::instant());
+        let ended = runtime.block_on(async {
+            if this.command.on_terminal {
+                run_on_terminal(this).await
+            } else {
+                run(this, BROWSER_WATCHED).await
+            }
+        });
+        let Err(why) = ended else { return Ok(()) };
+        let Some(other) = next.filter(|_| began.elapsed() <= BROWSER_WATCHED) else {
+            return Err(io::Error::other(match command {
+                Some(_) => RunFailure::OwnCommand(Box::new(why)),
+                None => RunFailure::NotOpened(Box::new(why), address.to_owned()),
+            }));
+        };
+        this = other;
+    }
+}
+
+/// Returns the run of the browser that opens a URL: of the programs in `BROWSER`, or else of the desktop, those that exist.
+pub(in crate::io) fn in_browser(address: &str) -> Result<ExternalRun, RunFailure> {
+    let said = |name: &str| std::env::var(name).unwrap_or_default();
+    let has_display = cfg!(target_os = "macos")
+        || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| !said(name).is_empty());
+    let commands = browsers(&said("BROWSER"), has_display, address);
+    let commands = commands.into_iter().filter(|command| is_program(command.program()));
+    showing(commands.collect(), address)
+}
+
+/// Returns the run of commands that open a URL, which cannot be mistaken for an option or a file (SPEC G.52).
+fn showing(commands: Vec<ExternalCommand>, address: &str) -> Result<ExternalRun, RunFailure> {
+    if !is_web_address(address) {
+        return Err(RunFailure::NotWeb(address.to_owned()));
+    }
+    let run = ExternalRun::showing(commands, RunInput::Nothing);
+    run.ok_or_else(|| RunFailure::NoBrowser(address.to_owned()))
 }
 
 #[cfg(test)]

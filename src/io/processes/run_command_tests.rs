@@ -3,8 +3,7 @@
 use chrono::DateTime;
 
 use super::*;
-use crate::engine::entries::entry_view::{EntryView, FeedOfEntry};
-use crate::engine::entries::loaded_entry::LoadedEntry;
+use crate::engine::entries::entry_view::{EntryView, FeedOfEntry, LoadedEntry};
 use backissue_core::history::kept::{Position, Rank};
 use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flags, KeptEntry};
 
@@ -74,7 +73,7 @@ async fn hanging_command_is_killed_with_its_children() {
 #[tokio::test]
 async fn a_child_in_another_session_is_not_waited_for() {
     let sleeps = "sh -c 'setsid sleep 5 & echo said'";
-    let (said, begun) = (run_typed(sleeps, 4), crate::io::clock::instant());
+    let (said, begun) = (run_typed(sleeps, 4), clock::instant());
     assert_eq!(said.await.map(Option::unwrap_or_default), Ok(String::new()));
     let hangs = "sh -c 'setsid sleep 5 & sleep 1000'";
     assert_eq!(run_typed(hangs, 1).await, Err("sh was stopped after 1 s".to_owned()));
@@ -86,7 +85,7 @@ fn command_keeps_its_input_after_the_program_ends() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = |name: &str| {
         let path = folder.path().join(name);
-        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        let made = process::Command::new("mkfifo").arg(&path).status().unwrap();
         assert!(made.success());
         path
     };

@@ -12,7 +12,7 @@ use siphasher::sip::SipHasher13;
 use tokio::sync::watch;
 
 use super::server::{PublisherAnswer, PublisherRequest};
-use crate::demo::conditional::{accepts_gzip, gzip, names};
+use crate::demo::{accepts_gzip, gzip, names};
 use crate::io::regular_files;
 use backissue_core::publish::{GENERATOR_MARK, SUBSCRIPTION_NAME};
 

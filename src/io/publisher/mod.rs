@@ -1,5 +1,4 @@
 //! A web server with feeds on the loopback address, for the demo and for tests.
 
-pub mod demo_server;
 pub mod folder_site;
 pub mod server;

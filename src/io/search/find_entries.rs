@@ -2,10 +2,9 @@
 
 use roaring::RoaringBitmap;
 
-use super::index::{OpenSegment, SearchIndex};
+use super::index::{OpenSegment, SearchIndex, unpack_key};
 use super::index_error::IndexError;
 use super::segments::{Field, Segment, SegmentError};
-use super::writer::unpack_key;
 use backissue_core::history::EntryKey;
 use backissue_core::search::{Condition, Leaf, Term, TextField, TextTest};
 

@@ -1,4 +1,5 @@
-//! The search index on disk: a folder of segments. Of an entry that is in several segments, the newest one counts.
+//! The search index on disk: a folder of segments. Of an entry that is in several segments, the newest one counts. The indexer and
+//! the store share the open index.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,16 +7,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use backissue_core::history::{EntryKey, FeedKey};
+use backissue_core::search::{EntryTexts, WordScanner};
 use roaring::RoaringBitmap;
 use tokio::sync::watch;
 
 use super::index_error::IndexError;
-use super::segments::{Field, IndexedEntry, Segment, merge};
-use super::writer::{REMOVED, Writer, unpack_key};
+use super::segments::{Field, IndexedEntry, Segment, SegmentBuilder, merge};
 use crate::io::private_files::create_empty_subfolder;
 use crate::io::regular_files::{self, put_in_place};
 use crate::io::store::measure_room;
-use backissue_core::history::FeedKey;
 
 /// Extension of the file names of segments, after a number.
 const ENDING: &str = "words";
@@ -279,6 +280,84 @@ fn remove_unfinished(folder: &Path) {
 fn number_of(path: &Path) -> Option<u32> {
     path.extension().filter(|ending| *ending == ENDING)?;
     path.file_stem()?.to_str()?.parse().ok()
+}
+
+/// The search index, shared between the indexer, which opens it, and the store, which searches in it.
+#[derive(Debug, Clone, Default)]
+pub struct SharedIndex(Arc<watch::Sender<Option<SearchIndex>>>);
+
+impl SharedIndex {
+    /// Returns the index if it is open.
+    pub fn get(&self) -> Option<SearchIndex> {
+        self.0.borrow().clone()
+    }
+
+    /// Sets the index. It replaces one that was damaged.
+    pub fn set(&self, index: SearchIndex) {
+        self.0.send_replace(Some(index));
+    }
+}
+
+/// Memory of the words of a segment that is being built, in bytes. Then it is written.
+const BUILDER_BYTES: usize = 4 * 1024 * 1024;
+/// Stamp of an entry that was removed. Other stamps are odd.
+pub(super) const REMOVED: u32 = 2;
+
+/// Collects the words of entries for the next segment.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    builder: SegmentBuilder,
+    word: String,
+}
+
+impl Writer {
+    /// Notes that an entry is no longer to be found.
+    pub(super) fn remove(&mut self, key: EntryKey) {
+        self.builder.start_entry(pack_key(key), u64::from(REMOVED));
+    }
+
+    /// Adds the words of an entry. It replaces the entry in older segments.
+    pub(super) fn add(&mut self, key: EntryKey, stamp: u32, texts: &EntryTexts<'_>) {
+        self.builder.start_entry(pack_key(key), u64::from(stamp));
+        self.add_words(Field::Title, texts.title);
+        self.add_words(Field::Author, texts.author);
+        self.add_words(Field::Text, texts.text());
+        for category in texts.categories {
+            self.add_words(Field::Category, category);
+        }
+    }
+
+    fn add_words(&mut self, field: Field, text: &str) {
+        let mut scanner = WordScanner::new(text);
+        while scanner.next_into(&mut self.word).is_some() {
+            self.builder.add(field, &self.word);
+        }
+    }
+
+    /// Returns the bytes of the segment's file.
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.builder.finish()
+    }
+
+    /// Returns whether the words fill a segment.
+    pub(super) fn is_full(&self) -> bool {
+        self.builder.bytes() >= BUILDER_BYTES
+    }
+
+    /// Returns whether there is no entry in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.builder.entries() == 0
+    }
+}
+
+fn pack_key(key: EntryKey) -> u64 {
+    (u64::from(key.feed.0) << 32) | u64::from(key.seq)
+}
+
+/// Unpacks the number of [`pack_key`].
+pub(super) fn unpack_key(packed: u64) -> EntryKey {
+    let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
+    EntryKey { feed: FeedKey(half(packed >> 32)), seq: half(packed) }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 
 use super::segments::SegmentError;
-use crate::io::system::words::{is_out_of_files, is_out_of_room, system_words};
+use crate::io::system::{is_out_of_files, is_out_of_room, system_words};
 
 /// Why the index cannot be used, as a part of a sentence.
 #[derive(Debug, thiserror::Error)]

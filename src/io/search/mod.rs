@@ -3,18 +3,13 @@
 //! It holds nothing that the store does not have: the key of an entry, a stamp of its indexed content, and its words.
 //! Marks, tags and subscriptions are checked in the store when a search is answered.
 
-mod catch_up;
 mod find_entries;
 mod index;
 mod index_error;
 mod indexer;
 mod segments;
-mod shared_index;
-mod writer;
 
-pub use catch_up::CatchUp;
 pub use find_entries::Candidate;
-pub use index::{IndexState, SearchIndex};
+pub use index::{IndexState, SearchIndex, SharedIndex};
 pub use index_error::IndexError;
-pub use indexer::Indexer;
-pub use shared_index::SharedIndex;
+pub use indexer::{CatchUp, Indexer};

@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::codec;
 use super::error::StoreError;
-use super::handle::Store;
-use super::reading::listed_entries::{EntryRecord, ListedEntry};
-use super::record_keys::{TextRecord, feed_bytes, feed_of, number_of, numbered_key};
+use super::handle::{Store, TextRecord, feed_bytes, feed_of, number_of, numbered_key};
+use super::reading::caches::{EntryRecord, ListedEntry};
 use backissue_core::history::{
     Counters, EntryBody, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry,
 };

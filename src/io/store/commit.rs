@@ -5,10 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::io::store::pack::{Batch, TableName};
 
 use super::super::codec;
-use super::applied_filters::NewHits;
 use super::error::StoreError;
-use super::handle::Store;
-use super::record_keys::feed_bytes;
+use super::handle::{NewHits, Store, feed_bytes};
 use crate::engine::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use crate::engine::poll::poll_log::PollLogEntry;
 use backissue_core::feed::FeedDocument;

@@ -3,11 +3,11 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use super::super::answers::LoopEnded;
 use super::super::codec::CodecError;
-use super::super::loop_ended::LoopEnded;
 use super::super::panics::catch_panic;
 use super::super::search::IndexError;
-use super::super::system::words::{is_out_of_files, is_out_of_room, one_line, system_words};
+use super::super::system::{is_out_of_files, is_out_of_room, one_line, system_words};
 use crate::engine::store_work::StoreFailure;
 
 /// Why the store cannot be used. Each prints as one sentence that says what to do.

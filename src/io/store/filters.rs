@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::io::store::pack::{Batch, TableName};
 use chrono::{DateTime, Utc};
 
-use super::applied_filters::{AppliedFilters, FILTERS_KEY, NewHits, saved_in};
 use super::error::StoreError;
-use super::handle::Store;
-use super::record_keys::{feed_bytes, numbered_key};
-use crate::engine::change::change_id::LaterStep;
-use crate::engine::change::step::Step;
+use super::handle::{
+    AppliedFilters, FILTERS_KEY, NewHits, Store, feed_bytes, numbered_key, saved_in,
+};
+use crate::engine::change::undo_stack::Step;
+use crate::engine::change::value::LaterStep;
 use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork, Filtered};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::io::{clock, codec};

@@ -1,4 +1,5 @@
-//! The lock file of a data folder: one process at a time owns the store.
+//! What is checked first when the store is opened: the lock file of its folder, because one process at a time owns it, and the
+//! version of its schema.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -6,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::StoreError;
+use super::handle::Store;
 use crate::io::owner::address::socket_path;
 use crate::io::regular_files::open_with;
-use crate::io::system::words::system_words;
+use crate::io::store::pack::TableName;
+use crate::io::system::system_words;
 
 /// How often the lock is tried again while this process itself seems to hold it: a child process that is being started
 /// shares our locks for a moment.
@@ -79,4 +82,43 @@ fn read_owner(text: &str) -> (Option<u32>, Option<PathBuf>) {
     let process = lines.next().and_then(|line| line.trim().parse().ok());
     let socket = lines.next().map(PathBuf::from).filter(|path| path.is_absolute());
     (process, socket)
+}
+
+/// The schema this program reads and writes.
+pub(super) const SCHEMA: u8 = 3;
+/// The key of the schema version in the table of facts.
+pub(super) const SCHEMA_KEY: &[u8] = b"schema";
+
+impl Store {
+    /// Notes the schema of a new store, and refuses a store with a newer one.
+    pub(super) fn check_schema(&mut self, folder: &Path) -> Result<(), StoreError> {
+        match self.facts.get(SCHEMA_KEY)?.and_then(|bytes| bytes.first().copied()) {
+            Some(found) if found > SCHEMA => {
+                Err(StoreError::Newer { folder: folder.into(), found, newest: SCHEMA })
+            }
+            Some(_) => Ok(()),
+            None => {
+                self.put(TableName::Facts, SCHEMA_KEY, [SCHEMA])?;
+                self.sync()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_schema_is_refused_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        store.put(TableName::Facts, SCHEMA_KEY, [SCHEMA + 1]).unwrap();
+        drop(store);
+        for _ in 0..2 {
+            let error = Store::open(folder.path()).unwrap_err();
+            assert!(matches!(error, StoreError::Newer { found, .. } if found == SCHEMA + 1));
+            assert!(error.to_string().contains("newer backissue"));
+        }
+    }
 }

@@ -1,22 +1,25 @@
-//! The open store: its database, the tables of that, and what is kept of them in memory.
+//! The open store: its database, the tables of that with the keys of their records, and what is kept of them in memory, such as the
+//! filters, and what polls changed and is not written yet.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::PathBuf;
 
+use backissue_core::filters::{Action, EntryFilter, PreparedFilters};
+use backissue_core::history::{EntryKey, FeedKey, IndexRow};
+use backissue_core::search::NameTest;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
 use super::super::search::SharedIndex;
-use super::applied_filters::AppliedFilters;
+use super::super::system::MeasureRoom;
+use super::error::StoreError;
 use super::pack::{Database, Table};
-use super::reading::listed_entries::ListedEntryCache;
-use super::reading::search_hits::KnownVerdicts;
+use super::reading::caches::{KnownVerdicts, ListedEntryCache};
 use super::sleepy_threads::SessionLength;
-use super::upkeep::free_room::MeasureRoom;
-use super::writing::group::WriteGroup;
 use crate::engine::entries::rows::{GapMark, RowKey};
-use backissue_core::history::{EntryKey, FeedKey, IndexRow};
+use crate::io::store::pack::{Batch, TableName};
+use crate::io::{clock, codec};
 
 /// The tables of rows and texts; `None` while the store is closed.
 pub(super) type SharedTables = watch::Sender<Option<TextTables>>;
@@ -93,4 +96,136 @@ pub struct Store {
     pub(super) stay: SessionLength,
     /// The lock on the data folder.
     pub(super) lock: File,
+}
+
+/// The key of the filters in the table of facts; they were once called rules.
+pub(super) const FILTERS_KEY: &[u8] = b"rules";
+
+/// The reader's filters and the entries that each of them hit.
+#[derive(Debug, Default)]
+pub(super) struct AppliedFilters {
+    pub(super) list: Vec<EntryFilter>,
+    pub(super) judge: PreparedFilters,
+    pub(super) hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>>,
+}
+
+/// Entries of a document that filters hit, by the number of the filter.
+pub(super) type NewHits = BTreeMap<u32, Vec<u32>>;
+
+/// Returns the filters in their order; none if their record is damaged.
+pub(super) fn saved_in(facts: &Table) -> Result<Vec<EntryFilter>, StoreError> {
+    let bytes = facts.get(FILTERS_KEY)?;
+    Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+}
+
+impl AppliedFilters {
+    /// Reads the filters and their hits; a damaged record of hits counts as none.
+    pub(super) fn load(facts: &Table, filter_hits: &Table) -> Result<Self, StoreError> {
+        let list = saved_in(facts)?;
+        let mut hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>> = BTreeMap::new();
+        for pair in filter_hits.iter() {
+            let (key, bytes) = pair?;
+            let (Some(feed), Some(filter)) = (feed_of(&key), number_of(&key)) else { continue };
+            let seqs = codec::decode_compressed::<BTreeSet<u32>>(&bytes).unwrap_or_default();
+            hits.insert((filter, feed), seqs);
+        }
+        Ok(Self { judge: PreparedFilters::new(&list, clock::zone()), list, hits })
+    }
+
+    pub(super) fn hits_of(&self, filter: u32) -> impl Iterator<Item = EntryKey> + '_ {
+        let of_filter = self.hits.range((filter, FeedKey(0))..=(filter, FeedKey(u32::MAX)));
+        of_filter
+            .flat_map(|((_, feed), seqs)| seqs.iter().map(|&seq| EntryKey { feed: *feed, seq }))
+    }
+
+    pub(super) fn has_hit(&self, filter: u32, key: EntryKey) -> bool {
+        self.hits.get(&(filter, key.feed)).is_some_and(|seqs| seqs.contains(&key.seq))
+    }
+
+    /// Whether an entry has a label with this name.
+    pub(super) fn has_label(&self, key: EntryKey, name: &NameTest) -> bool {
+        let mut rules = self.list.iter();
+        rules.any(|filter| {
+            filter.action.label().is_some_and(|label| name.is_label(label))
+                && self.has_hit(filter.id, key)
+        })
+    }
+
+    /// Whether a filter other than this one hides an entry.
+    pub(super) fn is_hidden_otherwise(&self, filter: u32, key: EntryKey) -> bool {
+        let mut others = self.list.iter().filter(|other| other.id != filter);
+        others.any(|other| other.action == Action::Hide && self.has_hit(other.id, key))
+    }
+}
+
+/// Returns the key of a feed's records.
+pub(super) const fn feed_bytes(feed: FeedKey) -> [u8; 4] {
+    feed.0.to_be_bytes()
+}
+
+/// Returns the key of a numbered record of a feed; keys sort by feed, then by number.
+pub(super) const fn numbered_key(feed: FeedKey, number: u32) -> [u8; 8] {
+    ((feed.0 as u64) << 32 | number as u64).to_be_bytes()
+}
+
+/// Reads the number of a [`numbered_key`].
+pub(super) fn number_of(key: &[u8]) -> Option<u32> {
+    key.get(4..)?.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
+}
+
+/// Reads the feed of a [`feed_bytes`] or [`numbered_key`].
+pub(super) fn feed_of(key: &[u8]) -> Option<FeedKey> {
+    key.first_chunk().map(|bytes| FeedKey(u32::from_be_bytes(*bytes)))
+}
+
+/// A record that holds texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum TextRecord {
+    /// Texts of consecutive entries; the key of the first.
+    Packed(EntryKey),
+    /// The text of one entry.
+    Alone(EntryKey),
+    /// The page that an entry links to.
+    Page(EntryKey),
+}
+
+impl TextRecord {
+    pub(super) const fn feed(self) -> FeedKey {
+        match self {
+            Self::Packed(key) | Self::Alone(key) | Self::Page(key) => key.feed,
+        }
+    }
+}
+
+/// Documents that are written in one transaction at most: their texts are in memory until then.
+const DOCUMENTS_MAX: usize = 16;
+
+/// What was prepared and is not written yet. What many feeds change is written as one frame.
+#[derive(Debug, Default)]
+pub(super) struct WriteGroup {
+    /// Whether what is being done may wait for the others.
+    pub(super) is_open: bool,
+    /// What it writes, in order.
+    pub(super) batches: Vec<(TableName, Batch)>,
+    /// The feeds that it writes of.
+    pub(super) feeds: BTreeSet<FeedKey>,
+    /// How many documents are in it.
+    pub(super) documents: usize,
+}
+
+impl WriteGroup {
+    /// What is being done is written at once.
+    pub(super) const fn close(&mut self) {
+        self.is_open = false;
+    }
+
+    /// How many batches are in it.
+    pub(super) const fn changes(&self) -> usize {
+        self.batches.len()
+    }
+
+    /// Whether it is as large as it may be.
+    pub(super) const fn is_full(&self) -> bool {
+        self.documents >= DOCUMENTS_MAX
+    }
 }

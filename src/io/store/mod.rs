@@ -5,7 +5,6 @@
 //!
 //! Nothing is decided here: `history` and `engine` say what to write.
 
-mod applied_filters;
 mod chunks;
 mod commit;
 mod error;
@@ -16,39 +15,32 @@ mod forget;
 pub mod fuzzed;
 mod handle;
 mod history;
-mod merge_feeds;
 mod open;
 mod pack;
 mod perform;
-mod poll_logs;
 pub mod reading;
-mod record_keys;
-mod schema;
 mod sleepy_threads;
 mod store_thread;
-mod times;
-mod undo_steps;
 pub mod upkeep;
 mod writing;
 
-pub use super::store::reading::filter_hits::RuleHits;
-pub use super::store::reading::search_hits::SearchHit;
 pub use super::store::reading::subscriptions::LoadedSubscriptions;
 pub use super::store::reading::texts::Texts;
-pub use super::store::reading::to_mark::MarkPlan;
 pub use super::store::store_thread::{StoreHandle, StoreThread};
 pub use super::store::upkeep::backup::{Backup, is_backup};
-pub use super::store::upkeep::check::{Health, StoreProblem};
-pub use super::store::upkeep::compact::Compacted;
 pub use super::store::upkeep::daily_backup::backup_is_due;
-pub use super::store::upkeep::free_room::{MeasureRoom, measure_room};
 pub use super::store::upkeep::recovery::discard_damaged;
-pub use super::store::upkeep::recovery_report::{DamagedFolder, damaged_folders, mended_unseen};
-pub use super::store::upkeep::text_bounds::DroppedTexts;
 pub use super::store::writing::syncs::{AccountState, FeedLabels, SyncLine};
+pub use super::system::{MeasureRoom, measure_room};
 pub use error::StoreError;
 pub(super) use error::catch_sled_panic;
 pub use folder_lock::{find_lock, is_data_folder, own_socket, owner_socket};
 pub use handle::Store;
 pub(super) use pack::database::PACK;
+pub use reading::caches::SearchHit;
+pub use reading::lists::MarkPlan;
+pub use reading::texts::RuleHits;
 pub use sleepy_threads::SessionLength;
+pub use upkeep::disk_room::{Compacted, DroppedTexts};
+pub use upkeep::recovery::{DamagedFolder, damaged_folders, mended_unseen};
+pub use upkeep::repair::{Health, StoreProblem};

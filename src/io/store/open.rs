@@ -6,23 +6,19 @@ use std::path::Path;
 
 use super::super::codec;
 use super::super::search::SharedIndex;
-use super::applied_filters::AppliedFilters;
+use super::super::system::measure_room;
 use super::error::{StoreError, catch_sled_panic};
 use super::folder_lock::lock_folder;
-use super::handle::{SharedTables, Store};
+use super::handle::{AppliedFilters, SharedTables, Store, WriteGroup, feed_of};
 use super::pack::database::{INDEX, PACK, is_of_pack};
 use super::pack::{Database, TableName};
-use super::reading::listed_entries::ListedEntryCache;
-use super::reading::search_hits::KnownVerdicts;
-use super::record_keys::feed_of;
+use super::reading::caches::{KnownVerdicts, ListedEntryCache};
 use super::sleepy_threads::SessionLength;
-use super::upkeep::compact::finish_replacement;
 use super::upkeep::daily_backup;
-use super::upkeep::free_room::measure_room;
-use super::writing::group::WriteGroup;
+use super::upkeep::disk_room::finish_replacement;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::io::private_files::{create_private_folder, find_bad_link, make_data_private};
-use crate::io::system::words::system_words;
+use crate::io::system::system_words;
 
 /// The key of the salt that spreads the polls of this installation (SPEC A.7).
 const SALT_KEY: &[u8] = b"salt";

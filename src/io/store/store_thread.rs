@@ -15,10 +15,9 @@ use tokio::sync::mpsc::{
 
 use super::error::StoreError;
 use super::handle::Store;
-use super::pack::sync_thread::SyncThread;
-use super::upkeep::backing_up::BackingUp;
-use crate::engine::input::Input;
-use crate::engine::request::Request;
+use super::pack::pack_file::SyncThread;
+use super::upkeep::daily_backup::BackingUp;
+use crate::engine::request::{Input, Request};
 use crate::engine::store_work::{Answer, Job, JobId, JobSubject, StoreWork, Stored};
 use crate::io::answers::Answers;
 use crate::io::search::Indexer;

@@ -1,10 +1,7 @@
 //! The terminal: puts it into raw mode, draws on it, and always restores its original state.
 
-mod bounded_backend;
 mod decoder;
 mod events;
-mod ground_report;
-mod sequences;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write, stdout};
@@ -16,13 +13,11 @@ use crossterm::execute;
 use crossterm::style::Print;
 use crossterm::terminal::{Clear, ClearType, SetTitle};
 
-use self::bounded_backend::BoundedBackend;
-use self::events::TerminalEvents;
+use self::events::{BoundedBackend, TerminalEvents};
 use super::log::report_panic;
 use super::panics::{Caught, how_caught};
 use super::processes::job_control::{self, JobSignal, Jobs};
-use crate::engine::input::Input;
-use crate::engine::request::Request;
+use crate::engine::request::{Input, Request};
 use crate::ui::app::App;
 use crate::ui::input::ScreenInput;
 use crate::ui::settings::{ImageProtocol, ScreenSettings};

@@ -1,17 +1,18 @@
-//! Downloads the attached files of entries, and the list of downloads.
+//! Downloads the attached files of entries, with the list of downloads, and saves entries as a Markdown file.
 
+use backissue_core::history::EntryKey;
 use chrono::{DateTime, Utc};
 
-use crate::engine::downloads::record::DownloadRequest;
-use crate::engine::downloads::record::{Download, DownloadState};
+use super::jump::chosen_entries;
+use crate::engine::downloads::record::{Download, DownloadRequest, DownloadState};
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::overlays::list_panel::{ListKind, action};
+use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::OpenList;
-use backissue_core::history::EntryKey;
 
 /// Downloads the first attached file of the open, the selected or the marked entries. A complete file is played instead.
 pub fn download_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -125,4 +126,25 @@ fn ask(
 ) -> Option<Vec<ScreenEffect>> {
     let request = wanted(app.engine.downloads.list.values().rev().nth(open.list.selected)?)?;
     Some(app.ask(now, Request::Download(request)))
+}
+
+/// Opens the input line for the path of the file.
+pub fn ask_path(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if chosen_entries(app).is_empty() {
+        app.ui.say(now, "select an entry first, then save it");
+    } else {
+        app.ui.open_prompt(Prompt::new(PromptPurpose::Save));
+    }
+    Vec::new()
+}
+
+/// Requests to write the marked entries or, if none is marked, the selected one to the file at `path`. The marks stay, because the file may be refused.
+pub fn save(app: &mut App, now: DateTime<Utc>, path: &str) -> Vec<ScreenEffect> {
+    let keys = chosen_entries(app);
+    if keys.is_empty() || path.trim().is_empty() {
+        return app.ui.say_only(now, "select an entry first, then save it");
+    }
+    let entries = keys.into_iter().map(|key| (key, app.engine.feed_of_entry(key.feed)));
+    let entries = entries.collect();
+    vec![ScreenEffect::SaveEntries { path: path.trim().to_owned(), entries }]
 }

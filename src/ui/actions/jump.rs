@@ -1,20 +1,24 @@
-//! A list from which the user picks an item by typing some of its letters: the feeds, tags and lists to jump to, labels, or commands.
+//! A list from which the user picks an item by typing some of its letters: the feeds, tags and lists to jump to, commands, or the
+//! labels that the user sets on entries by hand.
 
+use backissue_core::feed::text::one_line;
+use backissue_core::filters::FilterScope;
+use backissue_core::history::EntryKey;
+use backissue_core::search::folded;
 use chrono::{DateTime, Utc};
 
-use super::labels;
+use crate::engine::entries::entry_filters;
+use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::key::{Code, Key};
-use crate::ui::overlays::outcome::{ClickOutcome, KeyOutcome};
-use crate::ui::overlays::palette;
+use crate::ui::overlays::help_pane;
+use crate::ui::overlays::list_panel::{ClickOutcome, KeyOutcome};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose, TypedText};
-use crate::ui::panes::{list_query, load_rows, tag_folds};
+use crate::ui::panes::{feeds_pane, load_rows};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::Overlay;
-use crate::ui::state::pick_list::{PickItem, PickList, PickTarget, rank};
-use backissue_core::search::folded;
+use crate::ui::state::overlay::{Overlay, PickItem, PickList, PickTarget, rank};
 
 /// Opens the list of all feeds, tags and lists, from which the user jumps to one.
 pub fn open_jump(app: &mut App) -> Vec<ScreenEffect> {
@@ -49,7 +53,7 @@ fn jump_items(app: &App) -> Vec<PickItem> {
             FeedsRow::Starred => ("Starred", "list"),
             FeedsRow::Gaps => ("Gaps", "list"),
             FeedsRow::Attention => ("Attention", "list"),
-            FeedsRow::Search(id) => (list_query::find_search(app, *id)?.name.as_str(), "search"),
+            FeedsRow::Search(id) => (load_rows::find_search(app, *id)?.name.as_str(), "search"),
             FeedsRow::Tag(tag, _) => (tag.as_str(), "tag"),
             FeedsRow::Feed(..) => return None,
         };
@@ -106,7 +110,7 @@ fn take_picked(app: &mut App, now: DateTime<Utc>) -> KeyOutcome {
     let Some(Overlay::Pick(picks)) = app.ui.overlay.take() else { return KeyOutcome::Passed };
     app.ui.uncover();
     if picks.line.purpose == PromptPurpose::Command {
-        return palette::run_picked(app, now, &picks);
+        return help_pane::run_picked(app, now, &picks);
     }
     KeyOutcome::Done(open_item(app, now, picks.selected_item(), &picks.line.text))
 }
@@ -125,11 +129,72 @@ fn open_item(
     };
     let row = match &item.target {
         PickTarget::Row(row) => row,
-        PickTarget::Label(name) => return labels::toggle_label(app, now, name),
+        PickTarget::Label(name) => return toggle_label(app, now, name),
         PickTarget::Command(_) => return Vec::new(),
     };
-    let mut effects = tag_folds::select_row(app, row);
+    let mut effects = feeds_pane::select_row(app, row);
     effects.extend(load_rows::open_list(app, now));
     app.ui.focus = Pane::Entries;
     effects
+}
+
+/// Name of the label for entries to read later, which has a key of its own.
+const LATER: &str = "later";
+/// Maximum length of a label in characters.
+const LABEL_CHARS_MAX: usize = 60;
+
+/// Opens the list of labels for the marked entries or the selected entry.
+pub fn open_labels(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if chosen_entries(app).is_empty() {
+        return app.ui.say_only(now, "select an entry first: {label} sets a label on it");
+    }
+    let labels = app.engine.filters.list.iter();
+    let labels = labels.filter(|filter| filter.scope == FilterScope::ByHand);
+    let mut items: Vec<PickItem> = labels
+        .filter_map(|filter| filter.action.label())
+        .map(|name| PickItem {
+            name: name.to_owned(),
+            detail: if all_have(app, name) { "remove" } else { "label" }.to_owned(),
+            target: PickTarget::Label(name.to_owned()),
+        })
+        .collect();
+    items.sort_by_cached_key(|item| item.name.to_lowercase());
+    app.ui.lay_over(Overlay::Pick(PickList::new(Prompt::new(PromptPurpose::Label), items)));
+    Vec::new()
+}
+
+/// Sets the label for reading later on the marked entries or the selected entry, or removes it.
+pub fn toggle_later(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    toggle_label(app, now, LATER)
+}
+
+/// Sets a label on the marked entries or the selected entry. If all of them have it, removes it.
+pub fn toggle_label(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
+    let name = one_line(typed.trim().trim_start_matches('#'), LABEL_CHARS_MAX);
+    let keys = chosen_entries(app);
+    if name.is_empty() || keys.is_empty() {
+        return app.ui.say_only(now, "select an entry first: {label} sets a label on it");
+    }
+    let set = !all_have(app, &name);
+    app.ui.marked.entries.clear();
+    app.ask(now, Request::Label { name, keys, set })
+}
+
+/// Returns the marked entries or, if none is marked, the selected one.
+pub(super) fn chosen_entries(app: &App) -> Vec<EntryKey> {
+    let marked = &app.ui.marked.entries;
+    if app.ui.focus == Pane::Entries && !marked.is_empty() {
+        return marked.iter().copied().collect();
+    }
+    app.ui.list.selected_row().and_then(|row| row.key.entry()).into_iter().collect()
+}
+
+/// Checks whether all chosen entries that are in memory have a label that was set by hand.
+fn all_have(app: &App, name: &str) -> bool {
+    let keys = chosen_entries(app);
+    let rows = app.ui.list.rows.iter();
+    let mut chosen = rows.filter(|row| row.key.entry().is_some_and(|key| keys.contains(&key)));
+    chosen.all(|row| {
+        entry_filters::labels_by_hand(&app.engine, &row.ruled).any(|label| label == name)
+    })
 }

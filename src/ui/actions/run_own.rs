@@ -1,23 +1,25 @@
 //! Runs own commands step by step. A step that runs a program waits until the program ends; if it fails, the steps after it are left out.
+//!
+//! The programs in `[share]`, which receive the selected entry, have a menu.
 
 use std::collections::VecDeque;
 
+use backissue_core::feed::text::one_line;
+use backissue_core::history::EntryKey;
 use chrono::{DateTime, Utc};
 
-use crate::engine::entries::loaded_entry::LoadedEntry;
+use crate::engine::entries::entry_view::LoadedEntry;
 use crate::engine::external::external_command::ExternalCommand;
-use crate::engine::external::external_run::RunPurpose;
+use crate::engine::external::external_run::{RunFailure, RunPurpose};
 use crate::engine::external::run_external::is_web_address;
-use crate::engine::external::run_failure::RunFailure;
 use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
-use crate::ui::keys::commands::Command;
-use crate::ui::keys::own_commands::{KeyStep, OwnCommand};
-use crate::ui::reader::pipe::{start_command, take_waiting};
-use crate::ui::state::running::{RunningSequence, WaitingRun};
-use backissue_core::feed::text::one_line;
-use backissue_core::history::EntryKey;
+use crate::ui::keys::commands::{Command, KeyStep, OwnCommand};
+use crate::ui::overlays::list_panel::{self, ListKind, action};
+use crate::ui::reader::open_pages::{start_command, take_waiting};
+use crate::ui::state::overlay::ListOf;
+use crate::ui::state::pending::{RunningSequence, WaitingRun};
 
 /// Maximum number of characters of a program's output in a message.
 const TOLD_CHARS_MAX: usize = 300;
@@ -155,4 +157,37 @@ pub fn program_ended(
         );
     }
     go_on(app, now, &name, rest, run)
+}
+
+/// The menu.
+pub static LIST: ListKind = ListKind {
+    title: "Share",
+    empty: "nothing to share with: name programs in [share] of the configuration",
+    toggles: &[Command::Share],
+    count: |app, _, _| app.engine.settings.commands.share.len(),
+    actions: &[action(&[Command::Enter], "shares", |app, now, open| {
+        let (name, _) = app.engine.settings.commands.share.get(open.list.selected)?.clone();
+        app.ui.uncover();
+        Some(share_with(app, now, &name))
+    })],
+    ..ListKind::PLAIN
+};
+
+/// Opens or closes the menu.
+pub fn toggle_menu(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let is_entry = app.ui.list.selected_row().is_some_and(|row| row.key.entry().is_some());
+    if !is_entry && !app.engine.settings.commands.share.is_empty() {
+        return app.ui.say_only(now, "select an entry first, then share it");
+    }
+    list_panel::toggle(app, now, ListOf::Share, &LIST)
+}
+
+/// Shares the selected entry with a program by its name.
+pub fn share_with(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
+    let share = &app.engine.settings.commands.share;
+    let Some((name, command)) = share.iter().find(|(known, _)| known == name).cloned() else {
+        return app.ui.complain_only(now, format!("[share] has no '{name}'"));
+    };
+    app.ui.say(now, format!("sharing with {name} …"));
+    run_program(app, now, &name, command, VecDeque::new())
 }

@@ -6,7 +6,7 @@
 /// command out and, if text may follow the name in the palette, the function that takes it.
 ///
 /// It is a macro because the functions belong to rooms that use the commands: [`super::commands`] makes its enum and list of the rows
-/// and leaves the functions out, [`super::run_command`] calls them.
+/// and leaves the functions out, [`super::key_input`] calls them.
 macro_rules! command_table {
     ($rows:ident) => {
         $rows! {
@@ -55,7 +55,7 @@ macro_rules! command_table {
                     => |app, now| open_entry::type_digit(app, now, '1');
                 LinkHints "link-hints" "f" READER
                     "show a letter on each link; the letter opens it, y before it copies it"
-                    => link_hints::open_hints;
+                    => open_pages::open_hints;
                 Open "open-in-browser" "o" ENTRIES
                     "open the entry in the browser; on a gap: the missing page"
                     => open_pages::open_page;
@@ -76,7 +76,7 @@ macro_rules! command_table {
                     => full_text::toggle_always;
                 Pictures "pictures" "I" ENTRIES
                     "show or hide pictures in the text; missing ones are fetched while shown"
-                    => pictures::toggle_pictures;
+                    => lay_out::toggle_pictures;
                 Download "download" "E" ENTRIES
                     "download the entry's first attached file; play it if it is there; 'download 2': the second file"
                     => downloads::download_entries, downloads::download_file;
@@ -87,20 +87,20 @@ macro_rules! command_table {
                     => open_entry::open_enclosure;
                 Pipe "pipe" "|" ENTRIES
                     "pipe the entry to a command, as text or JSON; a leading ! gives it the terminal"
-                    => pipe::ask_command;
+                    => open_pages::ask_command;
                 SaveEntries "save" "" ENTRIES
                     "save the entry, or the marked entries, as Markdown: 'save notes.md'"
-                    => save_entries::ask_path, save_entries::save;
+                    => downloads::ask_path, downloads::save;
                 Share "share" "Ctrl-b" ENTRIES
                     "share the entry with a program of yours: a menu of those in [share]"
-                    => share_menu::toggle_menu, share_menu::share_with;
+                    => run_own::toggle_menu, run_own::share_with;
                 CopyLink "copy-link" "y" ALL
                     "copy the link of the entry, or the address of the selected feed"
-                    => copying::copy_link;
+                    => open_pages::copy_link;
                 ScrollRight "scroll-right" ">" READER "scroll wide tables and code to the right"
-                    => |app, now| sideways::move_blocks(app, now, true);
+                    => |app, now| find_in_text::move_blocks(app, now, true);
                 ScrollLeft "scroll-left" "<" READER "scroll wide tables and code to the left"
-                    => |app, now| sideways::move_blocks(app, now, false);
+                    => |app, now| find_in_text::move_blocks(app, now, false);
                 ReadFromBeginning "from-beginning" "B" ALL
                     "read the feed from the beginning, oldest first, where you left off; again: newest first"
                     => browsing::turn_round;
@@ -114,27 +114,27 @@ macro_rules! command_table {
                     => marking::mark_range;
                 ToggleRead "toggle-read" "N" ENTRIES "mark read or unread" => toggle_read;
                 MarkAllRead "mark-all-read" "A" ALL "mark this list read ({undo} undoes it)"
-                    => |app, now| mark_entries::mark_list_read(app, now, MarkPart::All);
+                    => |app, now| navigation::mark_list_read(app, now, MarkPart::All);
                 MarkAboveRead "mark-above-read" "(" ENTRIES
                     "mark the entries above this one read ({undo} undoes it)"
-                    => |app, now| mark_entries::mark_list_read(app, now, MarkPart::Above);
+                    => |app, now| navigation::mark_list_read(app, now, MarkPart::Above);
                 MarkBelowRead "mark-below-read" ")" ENTRIES
                     "mark the entries below this one read ({undo} undoes it)"
-                    => |app, now| mark_entries::mark_list_read(app, now, MarkPart::Below);
+                    => |app, now| navigation::mark_list_read(app, now, MarkPart::Below);
                 MarkDayRead "mark-day-read" "{" ALL
                     "mark the entries of this list that are older than a day read ({undo} undoes it)"
-                    => |app, now| mark_entries::mark_list_read(app, now, MarkPart::OlderThan(1));
+                    => |app, now| navigation::mark_list_read(app, now, MarkPart::OlderThan(1));
                 MarkWeekRead "mark-week-read" "}" ALL
                     "mark the entries of this list that are older than a week read ({undo} undoes it)"
-                    => |app, now| mark_entries::mark_list_read(app, now, MarkPart::OlderThan(7));
+                    => |app, now| navigation::mark_list_read(app, now, MarkPart::OlderThan(7));
                 Star "star" "s" ENTRIES "star, or remove the star"
                     => |app, now| toggle_flag(app, now, Flag::Starred);
                 Label "label" "#" ENTRIES
                     "label the entry, or the marked entries; again: remove the label"
-                    => labels::open_labels, labels::toggle_label;
+                    => jump::open_labels, jump::toggle_label;
                 ReadLater "read-later" "d" ENTRIES
                     "label the entry #later, or remove this label; 'label:later' finds them"
-                    => labels::toggle_later;
+                    => jump::toggle_later;
                 Undo "undo" "u" ALL "undo the last mark or change"
                     => |app, now| app.ask(now, Request::Undo);
                 Redo "redo" "Ctrl-y" ALL "redo what was undone"
@@ -151,22 +151,22 @@ macro_rules! command_table {
                     => |app, _| search_pane::open_search(app);
                 SaveSearch "save-search" "Ctrl-s" ALL
                     "save the open search as a list; {edit} renames the list, {unsubscribe} removes it"
-                    => saved_searches::save_search;
+                    => search_pane::save_search;
                 Show "show" "f" LISTS "show all, unread, starred or hidden entries" => show_next;
                 Mute "mute" "m" ALL
                     "mute: hide entries like this one, with a preview; in the feed list: all filters"
-                    => filter_list::mute_entry;
+                    => filter_dialog::mute_entry;
                 Filters "filters" "F" ALL
                     "filters: hide, mark read, star or label entries automatically"
-                    => filter_list::toggle_list;
+                    => filter_dialog::toggle_list;
             }
             "Feeds" {
                 Add "add" "a" ALL "add a subscription"
-                    => |app, _| open_prompt(app, PromptPurpose::Add), |app, now, address| feed_choice::subscribe_to(app, now, address.into());
+                    => |app, _| open_prompt(app, PromptPurpose::Add), |app, now, address| list_panel::subscribe_to(app, now, address.into());
                 Edit "edit" "e" ALL "edit the feed: address, title, tags, polling, history"
                     => edit_selected;
                 Tags "tags" "t" ALL "edit the feed's tags; on a tag: rename it"
-                    => tag_dialog::open_line;
+                    => edit_dialog::open_line;
                 Unsubscribe "unsubscribe" "D" LISTS
                     "unsubscribe from the selected feed, or hide a gap ({undo} undoes it)"
                     => give_up_selected;
@@ -178,7 +178,7 @@ macro_rules! command_table {
                     => navigation::open_attention;
                 Removed "removed" "" ALL
                     "feeds you removed in the last week; {open} restores one as it was"
-                    => |app, now| list_panel::toggle(app, now, ListOf::Removed, &removed_feeds::LIST);
+                    => |app, now| list_panel::toggle(app, now, ListOf::Removed, &unsubscribe::LIST);
                 RestoreWithdrawn "restore-withdrawn" "" ALL
                     "show the entries again that the selected feed took out of its document"
                     => restore_withdrawn;
@@ -190,21 +190,21 @@ macro_rules! command_table {
                     => feeds_pane::toggle_read_feeds;
                 AccountAdd "account-add" "" ALL
                     "add an account on a server, such as Miniflux or FreshRSS"
-                    => add_dialog::open_form;
+                    => accounts::open_form;
                 Accounts "accounts" "" ALL
                     "list the accounts on servers: their last sync, sync now, remove"
-                    => |app, now| list_panel::toggle(app, now, ListOf::Accounts, &account_list::LIST);
+                    => |app, now| list_panel::toggle(app, now, ListOf::Accounts, &accounts::LIST);
                 Import "import" "" ALL
                     "import subscriptions from a file: OPML, newsboat or newsraft urls, or one address per line"
-                    => |app, _| open_prompt(app, PromptPurpose::Import), lists::import_file;
+                    => |app, _| open_prompt(app, PromptPurpose::Import), feeds::import_file;
                 Export "export" "" ALL "export all subscriptions to an OPML file"
-                    => |app, _| open_prompt(app, PromptPurpose::Export), |app, _, path| lists::export_list(app, path);
+                    => |app, _| open_prompt(app, PromptPurpose::Export), |app, _, path| feeds::export_list(app, path);
             }
             "Polling for new entries" {
                 Poll "poll" "r" ALL "poll the selected feed or list for new entries"
                     => poll_selected;
                 PollAll "poll-all" "R" ALL "poll all feeds for new entries"
-                    => |app, now| polls_by_hand::poll_feeds(app, now, None);
+                    => |app, now| feeds::poll_feeds(app, now, None);
                 PollHere "poll-here" "&" ALL
                     "poll feeds of an account here, too, or leave them to its server ({undo} undoes it)"
                     => poll_here;
@@ -237,13 +237,13 @@ macro_rules! command_table {
                     => open_entry::toggle_zoom;
                 Layout "layout" "L" ALL
                     "next layout: automatic, three panes, entries above the text, or one pane"
-                    => choose_layout::choose_next, choose_layout::choose_layout;
+                    => choose_theme::choose_next_layout, choose_theme::choose_layout;
                 LargerList "larger-list" "Ctrl-↓" ALL
                     "more room for the list, less for the text"
-                    => |app, now| choose_layout::resize_list(app, now, true);
+                    => |app, now| choose_theme::resize_list(app, now, true);
                 SmallerList "smaller-list" "Ctrl-↑" ALL
                     "less room for the list, more for the text"
-                    => |app, now| choose_layout::resize_list(app, now, false);
+                    => |app, now| choose_theme::resize_list(app, now, false);
                 Theme "theme" "T" ALL "next theme; ':theme light' selects one"
                     => choose_theme::choose_next, choose_theme::choose_theme;
                 Redraw "redraw" "Ctrl-l" ALL "redraw the screen" => |app, _| redraw(app);
@@ -251,7 +251,7 @@ macro_rules! command_table {
             "backissue" {
                 Palette "command" ": Ctrl-p" ALL
                     "find and run a command; arguments follow its name: 'goto 2014-03'"
-                    => |app, _| palette::open_palette(app);
+                    => |app, _| help_pane::open_palette(app);
                 Help "help" "?" ALL "show the keys that work here"
                     => |app, _| help_pane::toggle_help(app);
                 Log "log" "" ALL "show recent activity and errors in a pager; '--verbose' logs more"

@@ -1,8 +1,10 @@
 //! The commands: their enum and the list of their rows, made from the [`command_table`].
+//!
+//! Commands of the user's own are sequences of commands and programs, bound to keys or names in `[keys]`.
 
 use super::command_table::command_table;
-use super::key::Key;
-use super::key_names;
+use super::key::{self, Key};
+use crate::engine::external::external_command::ExternalCommand;
 use crate::ui::state::layout::Pane;
 
 const ALL: &[Pane] = &[];
@@ -61,7 +63,7 @@ impl CommandRow {
 
     /// Parses the default keys of the command. A key range such as `1-9` is skipped.
     pub fn default_keys(&self) -> impl Iterator<Item = Key> {
-        self.keys.split(' ').filter_map(|key| key_names::parse_key(key).ok())
+        self.keys.split(' ').filter_map(|key| key::parse_key(key).ok())
     }
 }
 
@@ -125,6 +127,35 @@ impl Command {
                     | Self::Redo
                     | Self::Enter
             )
+    }
+}
+
+/// A sequence of commands and programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnCommand {
+    /// Name in the palette and in messages: the user's name for it, or its keys.
+    pub name: String,
+    /// What it does, one step after the other.
+    pub steps: Vec<KeyStep>,
+}
+
+/// A step of an own command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyStep {
+    /// Runs a command of the command table, given with its name.
+    Command(Command, &'static str),
+    /// Passes the selected entry to a program, and waits until the program ends.
+    Run(ExternalCommand),
+}
+
+impl OwnCommand {
+    /// Describes the steps, such as `wallabag-add, then toggle-read`.
+    pub fn about(&self) -> String {
+        let steps = self.steps.iter().map(|step| match step {
+            KeyStep::Command(_, name) => (*name).to_owned(),
+            KeyStep::Run(command) => command.program().to_owned(),
+        });
+        steps.collect::<Vec<_>>().join(", then ")
     }
 }
 

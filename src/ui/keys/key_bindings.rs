@@ -1,12 +1,14 @@
 //! The active key bindings: the default keys of the command table, changed by the keys in the user's configuration.
+//!
+//! Sentences for the screen. A text of the program names commands in braces, such as `{undo}`, and is shown with their keys. Text from
+//! feeds, servers or the user is never such a text: it has been made while the program runs, and is shown as it is.
 
+use backissue_core::InputFlaw;
 use serde::Deserialize;
 
-use super::commands::{COMMANDS, Command};
-use super::key::{Code, Key};
-use super::key_names::{parse_key, shown};
+use super::commands::{COMMANDS, Command, OwnCommand};
+use super::key::{Code, Key, parse_key, shown};
 use super::newsboat_keys::{Here, MOVED_KEYS, NEWSBOAT_KEYS, NewsboatKey};
-use super::own_commands::OwnCommand;
 use crate::ui::state::layout::Pane;
 
 /// The active key bindings of all commands.
@@ -293,11 +295,35 @@ pub fn place_of(command: &str) -> Option<usize> {
     COMMANDS.iter().position(|row| row.name == command)
 }
 
+/// A text that is shown on the screen.
+pub trait Sentence {
+    /// Returns the text as it is shown.
+    fn shown(self, keys: &Keymap) -> String;
+}
+
+impl Sentence for &'static str {
+    fn shown(self, keys: &Keymap) -> String {
+        keys.words(self)
+    }
+}
+
+impl Sentence for String {
+    fn shown(self, _keys: &Keymap) -> String {
+        self
+    }
+}
+
+impl Sentence for InputFlaw {
+    fn shown(self, _keys: &Keymap) -> String {
+        self.into()
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use crate::ui::keys::commands::KeyStep;
+    use crate::ui::keys::key::sequence;
     use crate::ui::keys::key_bindings::*;
-    use crate::ui::keys::key_names::sequence;
-    use crate::ui::keys::own_commands::KeyStep;
 
     fn own(lines: &[(&str, &[&str])]) -> (Keymap, Vec<String>) {
         let own: Vec<OwnKeys> = (1..)
@@ -452,5 +478,43 @@ mod tests {
         let (map, clashes) = own(&[("quit", &[])]);
         assert_eq!(map.command(Key::ctrl('c'), Pane::Feeds), Some(Command::Quit));
         assert_eq!(clashes.len(), 1);
+    }
+}
+
+#[cfg(test)]
+mod sentence_tests {
+    use crate::ui::keys::commands::COMMANDS;
+    use crate::ui::keys::key::sequence;
+    use crate::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
+    use crate::ui::sample_app::{app_with, noon};
+
+    #[test]
+    fn commands_in_a_sentence_are_shown_with_their_bound_keys() {
+        let own = |command: &str, keys: &[&str]| OwnKeys {
+            place: place_of(command).unwrap(),
+            sequences: keys.iter().map(|keys| sequence(keys).unwrap()).collect(),
+            line: 1,
+        };
+        let keys = Keymap::new(&[own("undo", &["F9"]), own("star", &[])]).0;
+        assert_eq!(
+            keys.words("{undo} undoes it, {star} stars, {plan} tells {none} {"),
+            "F9 undoes it, :star stars, i tells {none} {"
+        );
+    }
+
+    #[test]
+    fn every_command_that_a_help_text_names_exists() {
+        for row in COMMANDS {
+            assert!(!Keymap::default().words(row.help).contains('{'), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn titles_and_typed_text_are_never_templates() {
+        let mut app = app_with(&[("{undo}", &[])]);
+        let feed = *app.engine.feeds.keys().next().unwrap();
+        let title = app.engine.feeds[&feed].record.shown_title().to_owned();
+        app.ui.say_undoable(noon(), format!("'{title}' was changed"));
+        assert_eq!(app.ui.notice.unwrap().text, "'{undo}' was changed · u undo");
     }
 }

@@ -5,21 +5,19 @@ use chrono::{DateTime, Utc};
 
 use super::commands::Command;
 use super::key::{Code, Key};
-use super::key_input;
-use super::run_command::{self, run_command};
+use super::key_input::{self, run_command};
 use crate::engine::feeds::trouble;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::overlays::outcome::ClickOutcome;
-use crate::ui::overlays::prompt_input;
+use crate::ui::overlays::list_panel::ClickOutcome;
 use crate::ui::overlays::table::{self, ClickOutside, WHEEL_LINES, Wheel};
-use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
-use crate::ui::panes::{attention, load_rows, tag_folds};
-use crate::ui::reader::{open_entry, sideways};
+use crate::ui::panes::feeds_pane::{self, INDENT_CELLS};
+use crate::ui::panes::{attention, load_rows};
+use crate::ui::reader::{find_in_text, open_entry};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Area, Pane};
-use crate::ui::theme::choose_layout;
+use crate::ui::theme::choose_theme;
 use backissue_core::feed::dates::calendar::day_of;
 
 /// Number of cells by which one wheel step scrolls wide content sideways.
@@ -65,7 +63,7 @@ pub fn use_mouse(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenE
     if mouse.gesture == Gesture::Click {
         // A click cancels an unfinished key sequence.
         app.ui.begun.clear();
-        let at_border = choose_layout::is_border(app, mouse.column, mouse.row);
+        let at_border = choose_theme::is_border(app, mouse.column, mouse.row);
         app.ui.is_border_held = at_border && app.ui.overlay.is_none();
     }
     match (mouse.gesture, app.ui.overlay.is_some()) {
@@ -76,7 +74,7 @@ pub fn use_mouse(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenE
         (Gesture::WheelLeft, false) => roll_sideways(app, mouse, false),
         (Gesture::WheelRight, false) => roll_sideways(app, mouse, true),
         (Gesture::Drag, false) if app.ui.is_border_held => {
-            choose_layout::move_border(app, mouse.column, mouse.row);
+            choose_theme::move_border(app, mouse.column, mouse.row);
             Vec::new()
         }
         (Gesture::Drag, _) | (Gesture::WheelLeft | Gesture::WheelRight, true) => Vec::new(),
@@ -96,7 +94,7 @@ fn roll_overlay(app: &mut App, now: DateTime<Utc>, mouse: Mouse, down: bool) -> 
             key_input::press_key(app, now, key)
         }
         Wheel::Lines(lines) => {
-            (0..lines).flat_map(|_| run_command::move_by(app, now, down, Distance::One)).collect()
+            (0..lines).flat_map(|_| key_input::move_by(app, now, down, Distance::One)).collect()
         }
     }
 }
@@ -130,7 +128,7 @@ fn roll_panes(app: &mut App, mouse: Mouse, down: bool) -> Vec<ScreenEffect> {
 /// Scrolls wide content sideways if the pointer is over the reader.
 fn roll_sideways(app: &mut App, mouse: Mouse, right: bool) -> Vec<ScreenEffect> {
     if pane_at(app, mouse) == Some(Pane::Reader) {
-        sideways::move_by_cells(app, right, WHEEL_CELLS);
+        find_in_text::move_by_cells(app, right, WHEEL_CELLS);
     }
     Vec::new()
 }
@@ -216,10 +214,10 @@ fn click_feeds(app: &mut App, now: DateTime<Utc>, line: usize, column: usize) ->
     let place = pane.top.saturating_add(line);
     let Some(row) = pane.rows.get(place) else { return Vec::new() };
     if let FeedsRow::Tag(tag, _) = row
-        && column <= SIGN_CELLS.saturating_add(tag_tree::depth(tag).saturating_mul(INDENT_CELLS))
+        && column <= SIGN_CELLS.saturating_add(feeds_pane::depth(tag).saturating_mul(INDENT_CELLS))
     {
         let (tag, folded) = (tag.clone(), pane.folded.contains(tag));
-        return tag_folds::set_folded(app, &tag, !folded);
+        return feeds_pane::set_folded(app, &tag, !folded);
     }
     if pane.selected == place {
         return if had_keys { run_command(app, now, Command::Enter) } else { Vec::new() };
@@ -286,7 +284,7 @@ fn click_overlay(app: &mut App, now: DateTime<Utc>, mouse: Mouse) -> Vec<ScreenE
     let line = app.ui.viewport.overlay.line_at(mouse.column, mouse.row);
     match (row.beside, line) {
         (ClickOutside::EndsSearch, _) => {
-            if !prompt_input::is_search_typed(app) {
+            if !table::is_search_typed(app) {
                 return Vec::new();
             }
             let mut effects = key_input::press_key(app, now, Key::code(Code::Enter));

@@ -1,22 +1,21 @@
 //! The overlay table: how each overlay handles keys, pasted text, commands, scrolling and the mouse.
 //!
 //! A new overlay needs a variant of [`Overlay`], a row in this table, its own file, and code in the view that draws it.
+//!
+//! The input line handles its keys and pasted text here, and the text of a finished line is processed.
 
 use chrono::{DateTime, Utc};
 
-use super::accounts::{account_list, add_dialog};
-use super::list_panel::{self, ListKind};
-use super::outcome::{ClickOutcome, KeyOutcome};
-use super::{
-    edit_dialog, feed_choice, filter_dialog, filter_list, help_pane, hour_selection, plan_pane,
-    prompt_input, timetable_pane,
-};
-use crate::ui::actions::{downloads, jump, removed_feeds, share_menu, unsubscribe};
+use super::list_panel::{self, ClickOutcome, KeyOutcome, ListKind};
+use super::prompt::{Prompt, PromptPurpose, TypedText};
+use super::{accounts, edit_dialog, filter_dialog, help_pane, hour_selection, plan_pane};
+use crate::ui::actions::{downloads, feeds, jump, marking, run_own, unsubscribe};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
-use crate::ui::keys::key::Key;
-use crate::ui::reader::link_hints;
+use crate::ui::keys::key::{Code, Key};
+use crate::ui::panes::{browsing, search_pane};
+use crate::ui::reader::{find_in_text, open_pages};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::overlay::{ListOf, Overlay};
 
@@ -32,7 +31,7 @@ pub struct OverlayRow {
     pub key: fn(&mut App, DateTime<Utc>, Key) -> KeyOutcome,
     /// Handles pasted text.
     pub paste: fn(&mut App, DateTime<Utc>, &str) -> Option<Vec<ScreenEffect>>,
-    /// Handles a command before [`run_command`](crate::ui::keys::run_command) carries it out.
+    /// Handles a command before [`run_command`](crate::ui::keys::key_input) carries it out.
     pub command: fn(&mut App, DateTime<Utc>, Command) -> Option<Vec<ScreenEffect>>,
     /// Scrolls the overlay or moves its selection, down (`true`) or up. Returns `false` if the pane below should scroll instead.
     pub scroll: fn(&mut App, bool, Distance) -> bool,
@@ -98,19 +97,19 @@ static HELP: OverlayRow = OverlayRow {
 };
 
 static PROMPT: OverlayRow = OverlayRow {
-    key: |app, now, key| KeyOutcome::Done(prompt_input::press_key(app, now, key)),
-    paste: |app, now, text| Some(prompt_input::paste_text(app, now, text)),
+    key: |app, now, key| KeyOutcome::Done(press_key(app, now, key)),
+    paste: |app, now, text| Some(paste_text(app, now, text)),
     wheel: Wheel::Panes,
     beside: ClickOutside::EndsSearch,
     ..PLAIN
 };
 
-static LOOKING: OverlayRow = OverlayRow { key: feed_choice::press_waiting_key, ..PLAIN };
+static LOOKING: OverlayRow = OverlayRow { key: list_panel::press_waiting_key, ..PLAIN };
 
 static QUESTION: OverlayRow = OverlayRow { key: unsubscribe::press_key, ..PLAIN };
 
 static HINTS: OverlayRow =
-    OverlayRow { key: link_hints::press_key, beside: ClickOutside::ClosesAndClicks, ..PLAIN };
+    OverlayRow { key: open_pages::press_key, beside: ClickOutside::ClosesAndClicks, ..PLAIN };
 
 static PICK: OverlayRow = OverlayRow {
     key: jump::press_key,
@@ -132,8 +131,8 @@ static PLAN: OverlayRow = OverlayRow {
 
 static TIMETABLE: OverlayRow = OverlayRow {
     command: plan_pane::refuse_command,
-    scroll: timetable_pane::scroll_timetable,
-    click: |app, now, line| ClickOutcome::Done(timetable_pane::click_line(app, now, line)),
+    scroll: hour_selection::scroll_timetable,
+    click: |app, now, line| ClickOutcome::Done(hour_selection::click_line(app, now, line)),
     beside: ClickOutside::ClosesAndClicks,
     ..PLAIN
 };
@@ -147,10 +146,10 @@ static EDIT: OverlayRow = OverlayRow {
 };
 
 static ACCOUNT: OverlayRow = OverlayRow {
-    key: |app, _, key| KeyOutcome::Done(add_dialog::press_key(app, key)),
-    paste: |app, _, text| Some(add_dialog::paste_text(app, text)),
+    key: |app, _, key| KeyOutcome::Done(accounts::press_key(app, key)),
+    paste: |app, _, text| Some(accounts::paste_text(app, text)),
     wheel: Wheel::Arrows,
-    click: |app, _, line| ClickOutcome::Done(add_dialog::click_line(app, line)),
+    click: |app, _, line| ClickOutcome::Done(accounts::click_line(app, line)),
     ..PLAIN
 };
 
@@ -163,13 +162,13 @@ static FILTER_DIALOG: OverlayRow = OverlayRow {
 };
 
 static CHOICE: OverlayRow =
-    OverlayRow { list: Some(&feed_choice::LIST), beside: ClickOutside::Nothing, ..LIST };
-static ACCOUNTS: OverlayRow = OverlayRow { list: Some(&account_list::LIST), ..LIST };
+    OverlayRow { list: Some(&list_panel::LIST), beside: ClickOutside::Nothing, ..LIST };
+static ACCOUNTS: OverlayRow = OverlayRow { list: Some(&accounts::LIST), ..LIST };
 static FILTERS: OverlayRow =
-    OverlayRow { list: Some(&filter_list::LIST), beside: ClickOutside::ClosesAndClicks, ..LIST };
-static REMOVED: OverlayRow = OverlayRow { list: Some(&removed_feeds::LIST), ..LIST };
+    OverlayRow { list: Some(&filter_dialog::LIST), beside: ClickOutside::ClosesAndClicks, ..LIST };
+static REMOVED: OverlayRow = OverlayRow { list: Some(&unsubscribe::LIST), ..LIST };
 static DOWNLOADS: OverlayRow = OverlayRow { list: Some(&downloads::LIST), ..LIST };
-static SHARE: OverlayRow = OverlayRow { list: Some(&share_menu::LIST), ..LIST };
+static SHARE: OverlayRow = OverlayRow { list: Some(&run_own::LIST), ..LIST };
 
 impl Overlay {
     /// Returns the row of the overlay table for this overlay.
@@ -241,4 +240,140 @@ pub fn scroll_open(
         return Some(list_panel::scroll(app, now, kind, (down, distance)));
     }
     (row.scroll)(app, down, distance).then(Vec::new)
+}
+
+/// Inserts pasted text into the input line.
+pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
+    if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay {
+        if prompt.purpose == PromptPurpose::Search {
+            prompt.insert(&text.trim_matches(['\r', '\n']).replace(['\r', '\n', '\t'], " "));
+        } else {
+            prompt.insert(text);
+        }
+    }
+    find_in_text::follow_line(app);
+    search_pane::follow_line(app, now)
+}
+
+/// Checks whether pasted text is the address of a subscription.
+pub fn takes_address(app: &App) -> bool {
+    match &app.ui.overlay {
+        Some(Overlay::Prompt(prompt)) => prompt.purpose == PromptPurpose::Add,
+        Some(_) => false,
+        None => true,
+    }
+}
+
+/// Checks whether the user is typing a search query.
+pub fn is_search_typed(app: &App) -> bool {
+    let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return false };
+    prompt.purpose == PromptPurpose::Search
+}
+
+/// Handles a key in the input line.
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
+    let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return Vec::new() };
+    let purpose = prompt.purpose;
+    if let Some(effects) = press_own_key(app, now, purpose, key) {
+        return effects;
+    }
+    let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay else { return Vec::new() };
+    match prompt.key(key) {
+        TypedText::More => {
+            find_in_text::follow_line(app);
+            search_pane::follow_line(app, now)
+        }
+        TypedText::Cancelled => {
+            app.ui.uncover();
+            if purpose == PromptPurpose::Find {
+                find_in_text::end(app, true);
+            }
+            Vec::new()
+        }
+        TypedText::Done => finish_line(app, now),
+    }
+}
+
+/// Handles a key that has a special meaning for the purpose of the input line. Returns `None` for other keys.
+fn press_own_key(
+    app: &mut App,
+    now: DateTime<Utc>,
+    purpose: PromptPurpose,
+    key: Key,
+) -> Option<Vec<ScreenEffect>> {
+    if purpose == PromptPurpose::Search {
+        return search_pane::press_key(app, now, key);
+    }
+    if purpose == PromptPurpose::Pipe && key == Key::code(Code::Up) {
+        open_pages::take_last(app);
+        return Some(Vec::new());
+    }
+    let is_path = is_path(purpose);
+    if is_path && key == Key::code(Code::Tab) {
+        let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return None };
+        return Some(vec![ScreenEffect::CompletePath(prompt.text.clone())]);
+    }
+    let is_tags = matches!(purpose, PromptPurpose::Tags(_) | PromptPurpose::MarkedTags);
+    let completes = is_tags && key == Key::code(Code::Tab);
+    completes.then(|| {
+        edit_dialog::complete_tag(app);
+        Vec::new()
+    })
+}
+
+/// Checks whether the line is the path of a file.
+const fn is_path(purpose: PromptPurpose) -> bool {
+    matches!(purpose, PromptPurpose::Import | PromptPurpose::Export | PromptPurpose::Save)
+}
+
+/// Replaces the path in the input line by its completion, if the path is still as it was when the completion was requested.
+pub fn complete_path(app: &mut App, typed: &str, completed: &str) {
+    if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay
+        && is_path(prompt.purpose)
+        && prompt.text == typed
+    {
+        *prompt = Prompt::filled(prompt.purpose, completed.to_owned());
+    }
+}
+
+/// Closes the input line and processes its text.
+fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let Some(Overlay::Prompt(prompt)) = app.ui.overlay.take() else { return Vec::new() };
+    app.ui.uncover();
+    if let PromptPurpose::Rule { feed, replaces } = prompt.purpose {
+        return hour_selection::set_rule(app, now, (feed, replaces), &prompt.text);
+    }
+    if let PromptPurpose::Tags(feed) = prompt.purpose {
+        return edit_dialog::set_tags(app, now, feed, &prompt.text);
+    }
+    if prompt.purpose == PromptPurpose::Find {
+        return find_in_text::finish(app, now);
+    }
+    if prompt.text.trim().is_empty() {
+        return Vec::new();
+    }
+    match prompt.purpose {
+        PromptPurpose::Add => list_panel::subscribe_to(app, now, prompt.text),
+        PromptPurpose::Import => feeds::import_file(app, now, &prompt.text),
+        PromptPurpose::Export => feeds::export_list(app, &prompt.text),
+        PromptPurpose::Save => downloads::save(app, now, &prompt.text),
+        PromptPurpose::Rename(id) => search_pane::rename_search(app, now, id, &prompt.text),
+        PromptPurpose::MarkedTags => marking::change_tags(app, now, &prompt.text),
+        PromptPurpose::RenameTag => edit_dialog::rename_tag(app, now, &prompt.text),
+        PromptPurpose::GoTo => browsing::go_to(app, now, &prompt.text),
+        PromptPurpose::Pipe => open_pages::take_command(app, now, &prompt.text),
+        // The edit dialog, the palette, the help and the search handle their own lines. Lines for rules and tags were handled
+        // above.
+        PromptPurpose::Field(_)
+        | PromptPurpose::Password
+        | PromptPurpose::Tags(_)
+        | PromptPurpose::Condition
+        | PromptPurpose::Command
+        | PromptPurpose::Find
+        | PromptPurpose::Jump
+        | PromptPurpose::Label
+        | PromptPurpose::Search
+        | PromptPurpose::Help
+        | PromptPurpose::Rule { .. } => Vec::new(),
+    }
 }

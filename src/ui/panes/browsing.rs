@@ -4,15 +4,14 @@ use chrono::{DateTime, Months, NaiveDate, Utc};
 use chrono_tz::Tz;
 
 use super::entry_list::rows_around;
-use super::{list_query, load_rows};
+use super::load_rows;
 use crate::engine::change::MarkChange;
 use crate::engine::entries::rows::{RowOrder, RowsWanted, Seek, SeekTarget};
 use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
-use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::feeds_pane::{FeedsRow, PlaceList};
 use crate::ui::state::layout::Pane;
-use crate::ui::state::screen_place::PlaceList;
 use backissue_core::feed::dates::calendar::day_start;
 use backissue_core::history::{EntryKey, Flag};
 
@@ -84,7 +83,7 @@ pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         return effects;
     }
     app.ui.list.order = RowOrder::FromBeginning;
-    let query = list_query::build_query(app, now);
+    let query = load_rows::build_query(app, now);
     app.ui.list.gaps.clone_from(&query.gaps);
     effects.clear();
     let rows = rows_around(app.ui.viewport.entries_rows.into());

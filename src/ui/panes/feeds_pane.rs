@@ -1,15 +1,19 @@
-//! The subscriptions pane: smart lists first, then tags with their feeds, then untagged feeds.
+//! The subscriptions pane: smart lists first, then tags with their feeds, then untagged feeds. Tags are a tree: `a/b` is a child of
+//! `a`; a folded tag hides its feeds and its descendants.
 
-use chrono::{DateTime, Utc};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::tag_tree;
-use crate::engine::feeds::subscription::Subscription;
-use crate::ui::app::App;
-use crate::ui::effect::ScreenEffect;
-use crate::ui::reader::lines::cells;
-use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
 use backissue_core::history::FeedKey;
 use backissue_core::search::folded;
+use chrono::{DateTime, Utc};
+
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::request::ScreenRequest;
+use crate::ui::app::App;
+use crate::ui::effect::{ScreenEffect, ask_store};
+use crate::ui::reader::lines::cells;
+use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
+use crate::ui::state::layout::Pane;
 
 /// Number of cells before the name of a top-level row: a space, a symbol, and a space.
 const SIGN_CELLS: usize = 3;
@@ -72,7 +76,7 @@ fn row_cells(app: &App, row: &FeedsRow) -> usize {
 /// feed is below the name of its tag, because the pane is narrow.
 pub const fn name_column(steps: usize) -> usize {
     let below = steps.saturating_sub(1);
-    SIGN_CELLS.saturating_add(below.saturating_mul(tag_tree::INDENT_CELLS))
+    SIGN_CELLS.saturating_add(below.saturating_mul(INDENT_CELLS))
 }
 
 fn list_by_title(app: &App) -> Vec<FeedKey> {
@@ -93,7 +97,7 @@ fn list_without_tags<K: Ord>(mut feeds: Vec<FeedKey>, by: impl Fn(&FeedKey) -> K
 /// Returns the rows of the tag tree with its feeds, followed by the rows of the untagged feeds.
 fn list_under_tags(app: &App) -> Vec<FeedsRow> {
     let titled = list_by_title(app);
-    let mut rows = tag_tree::build_rows(app, &titled, &app.ui.feeds.folded);
+    let mut rows = build_rows(app, &titled, &app.ui.feeds.folded);
     let tagless =
         |key: &&FeedKey| app.engine.feeds.get(key).is_some_and(|feed| feed.record.tags.is_empty());
     rows.extend(titled.iter().filter(tagless).map(|key| FeedsRow::Feed(*key, 0)));
@@ -198,6 +202,173 @@ pub fn count_unread(app: &App, row: &FeedsRow) -> u32 {
     }
 }
 
+/// Indentation per level of the tree, in cells.
+pub const INDENT_CELLS: usize = 2;
+
+/// Splits a tag into the names of its levels. Tags that are sorted by these names are in tree order: the descendants of a tag
+/// directly follow it.
+fn parts(tag: &str) -> Vec<&str> {
+    tag.split('/').collect()
+}
+
+/// Returns the ancestors of a tag, topmost first.
+pub(super) fn above(tag: &str) -> impl Iterator<Item = &str> {
+    tag.match_indices('/').filter_map(|(at, _)| tag.get(..at))
+}
+
+/// Returns the number of ancestors of a tag, which is its level in the tree.
+pub fn depth(tag: &str) -> usize {
+    above(tag).count()
+}
+
+/// A tag with its feeds.
+struct Tagged<'m> {
+    tag: &'m str,
+    /// Feeds with this tag.
+    own: Vec<FeedKey>,
+    /// Feeds with this tag or one of its descendants.
+    all: Vec<FeedKey>,
+}
+
+/// Builds the rows of all tags, each followed by its feeds. `titled` contains all feeds in the order in which they are listed under
+/// each tag.
+fn build_rows(app: &App, titled: &[FeedKey], folded: &BTreeSet<String>) -> Vec<FeedsRow> {
+    let mut tags: BTreeMap<Vec<&str>, Tagged<'_>> = BTreeMap::new();
+    for &key in titled {
+        let Some(feed) = app.engine.feeds.get(&key) else { continue };
+        for tag in &feed.record.tags {
+            for upper in above(tag).chain([tag.as_str()]) {
+                let none = Tagged { tag: upper, own: Vec::new(), all: Vec::new() };
+                let tagged = tags.entry(parts(upper)).or_insert(none);
+                if tagged.all.last() != Some(&key) {
+                    tagged.all.push(key);
+                }
+                if upper == tag {
+                    tagged.own.push(key);
+                }
+            }
+        }
+    }
+    let mut rows = Vec::new();
+    for Tagged { tag, own, all } in tags.into_values() {
+        if above(tag).any(|upper| folded.contains(upper)) {
+            continue;
+        }
+        rows.push(FeedsRow::Tag(tag.to_owned(), all));
+        if !folded.contains(tag) {
+            let below = depth(tag).saturating_add(1);
+            rows.extend(own.into_iter().map(|key| FeedsRow::Feed(key, below)));
+        }
+    }
+    rows
+}
+
+/// Handles a move to the left in the subscriptions pane: folds the selected tag, or selects the tag above the selected row in the
+/// tree. Returns `None` if neither is possible.
+pub(crate) fn fold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
+    let pane = &app.ui.feeds;
+    let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
+    match selected {
+        FeedsRow::Tag(tag, _) if !pane.folded.contains(tag) => {
+            let tag = tag.clone();
+            Some(set_folded(app, &tag, true))
+        }
+        FeedsRow::Tag(..) | FeedsRow::Feed(_, 1..) => {
+            let place = find_tag_above(app)?;
+            app.ui.feeds.selected = place;
+            Some(Vec::new())
+        }
+        FeedsRow::AllUnread
+        | FeedsRow::Today
+        | FeedsRow::Starred
+        | FeedsRow::Gaps
+        | FeedsRow::Attention
+        | FeedsRow::Search(_)
+        | FeedsRow::Feed(_, 0) => None,
+    }
+}
+
+/// Returns the index of the nearest row above the selected row that has its parent tag.
+fn find_tag_above(app: &App) -> Option<usize> {
+    let pane = &app.ui.feeds;
+    let level = |row: &FeedsRow| match row {
+        FeedsRow::Tag(tag, _) => Some(depth(tag)),
+        FeedsRow::Feed(_, below) => Some(*below),
+        FeedsRow::AllUnread
+        | FeedsRow::Today
+        | FeedsRow::Starred
+        | FeedsRow::Gaps
+        | FeedsRow::Attention
+        | FeedsRow::Search(_) => None,
+    };
+    let own = level(pane.selected_row()?)?;
+    let before = pane.rows.iter().enumerate().take(pane.selected);
+    let is_above =
+        |row: &FeedsRow| matches!(row, FeedsRow::Tag(..)) && level(row).is_some_and(|at| at < own);
+    before.rev().find(|(_, row)| is_above(row)).map(|(place, _)| place)
+}
+
+/// Handles a move to the right in the subscriptions pane: unfolds the selected tag. Returns `None` if no folded tag is selected.
+pub(crate) fn unfold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
+    let pane = &app.ui.feeds;
+    let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
+    let FeedsRow::Tag(tag, _) = selected else { return None };
+    let tag = Some(tag.clone()).filter(|tag| pane.folded.contains(tag))?;
+    Some(set_folded(app, &tag, false))
+}
+
+/// Folds or unfolds a tag. Folded tags are saved and stay folded after a restart.
+pub fn set_folded(app: &mut App, tag: &str, folded: bool) -> Vec<ScreenEffect> {
+    let known = &mut app.ui.feeds.folded;
+    let changed = if folded { known.insert(tag.to_owned()) } else { known.remove(tag) };
+    if !changed {
+        return Vec::new();
+    }
+    rebuild_rows(app);
+    let height = usize::from(app.ui.viewport.feeds_rows);
+    app.ui.feeds.keep_in_sight(height);
+    vec![ask_store(ScreenRequest::SaveFolded(app.ui.feeds.folded.clone()))]
+}
+
+/// Checks whether a row is a tag that hides its feeds.
+pub fn is_folded(app: &App, row: &FeedsRow) -> bool {
+    matches!(row, FeedsRow::Tag(tag, _) if app.ui.feeds.folded.contains(tag))
+}
+
+/// Selects a row of the subscriptions pane. A feed that is hidden, because a tag is folded or it has no unread entries, is shown.
+pub(crate) fn select_row(app: &mut App, row: &FeedsRow) -> Vec<ScreenEffect> {
+    if let Some(feed) = row.feed() {
+        let effects = select_feed(app, feed);
+        if app.ui.feeds.selected_row().and_then(FeedsRow::feed) != Some(feed) {
+            // The selected feed is shown even if it has no unread entries.
+            app.ui.feeds.rows.push(row.clone());
+            app.ui.feeds.selected = app.ui.feeds.rows.len().saturating_sub(1);
+            rebuild_rows(app);
+        }
+        return effects;
+    }
+    let pane = &mut app.ui.feeds;
+    pane.selected = pane.rows.iter().position(|other| other == row).unwrap_or(pane.selected);
+    Vec::new()
+}
+
+/// Selects a feed in the subscriptions pane, and unfolds the tags that hide it.
+pub(crate) fn select_feed(app: &mut App, feed: FeedKey) -> Vec<ScreenEffect> {
+    let is_it = |row: &FeedsRow| matches!(row, FeedsRow::Feed(key, _) if *key == feed);
+    let mut effects = Vec::new();
+    if !app.ui.feeds.rows.iter().any(is_it) {
+        let tags =
+            app.engine.feeds.get(&feed).map(|feed| feed.record.tags.clone()).unwrap_or_default();
+        let first = tags.first().cloned().unwrap_or_default();
+        let hiding: Vec<String> =
+            above(&first).chain([first.as_str()]).map(str::to_owned).collect();
+        effects.extend(hiding.iter().flat_map(|tag| set_folded(app, tag, false)));
+    }
+    let pane = &mut app.ui.feeds;
+    pane.selected = pane.rows.iter().position(is_it).unwrap_or(pane.selected);
+    effects
+}
+
 #[cfg(test)]
 mod tests {
     use crate::ui::panes::feeds_pane::*;
@@ -207,5 +378,87 @@ mod tests {
         let mut titles = ["Feed 10", "feed 9", "Zebra", "alpha", "3 birds", "Feed", "20 birds"];
         titles.sort_by_cached_key(|title| title_order(title));
         assert_eq!(titles, ["3 birds", "20 birds", "alpha", "Feed", "feed 9", "Feed 10", "Zebra"]);
+    }
+}
+
+#[cfg(test)]
+mod tag_tree_tests {
+    use crate::ui::panes::feeds_pane::*;
+
+    #[test]
+    fn tags_are_ordered_as_a_tree() {
+        let mut tags = ["a b", "a/b", "a", "a/b/c", "b", "a-b"];
+        tags.sort_by_key(|tag| parts(tag));
+        assert_eq!(tags, ["a", "a/b", "a/b/c", "a b", "a-b", "b"]);
+        assert_eq!(above("a/b/c").collect::<Vec<_>>(), ["a", "a/b"]);
+        assert_eq!(depth("a"), 0);
+    }
+}
+
+#[cfg(test)]
+mod tag_folds_tests {
+    use crate::engine::store_work::Job;
+    use crate::ui::panes::feeds_pane::*;
+    use crate::ui::sample_app::{app_with, jobs, select};
+
+    /// Returns the rows of the subscriptions pane below the smart lists, with one `>` per level of the tag tree.
+    fn tree(app: &App) -> Vec<String> {
+        let row = |row: &FeedsRow| match row {
+            FeedsRow::Tag(tag, feeds) => Some(format!("{tag} ({})", feeds.len())),
+            FeedsRow::Feed(feed, below) => Some(format!("{}{}", ">".repeat(*below), feed.0)),
+            FeedsRow::AllUnread
+            | FeedsRow::Today
+            | FeedsRow::Starred
+            | FeedsRow::Gaps
+            | FeedsRow::Attention
+            | FeedsRow::Search(_) => None,
+        };
+        app.ui.feeds.rows.iter().filter_map(row).collect()
+    }
+
+    fn nested() -> App {
+        app_with(&[("Orchard", &["garden/fruit"]), ("Hives", &["garden"]), ("Tower", &[])])
+    }
+
+    #[test]
+    fn folded_tag_hides_its_children_persistently() {
+        let mut app = nested();
+        assert_eq!(tree(&app), ["garden (2)", ">2", "garden/fruit (1)", ">>1", "3"]);
+        select(&mut app, &FeedsRow::Tag("garden".into(), vec![FeedKey(2), FeedKey(1)]));
+        let effects = fold_selected(&mut app).unwrap();
+        assert_eq!(tree(&app), ["garden (2)", "3"]);
+        assert_eq!(jobs(&effects), [&Job::SaveFolded(["garden".to_owned()].into())]);
+        assert!(unfold_selected(&mut app).is_some());
+        assert_eq!(tree(&app).len(), 5);
+        assert!(unfold_selected(&mut app).is_none(), "there is nothing left to unfold");
+    }
+
+    #[test]
+    fn left_moves_from_feed_to_tag_to_parent_tag() {
+        let mut app = nested();
+        select(&mut app, &FeedsRow::Feed(FeedKey(1), 2));
+        assert_eq!(fold_selected(&mut app), Some(Vec::new()));
+        assert!(
+            matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Tag(tag, _)) if tag == "garden/fruit")
+        );
+        assert!(fold_selected(&mut app).is_some());
+        assert_eq!(fold_selected(&mut app), Some(Vec::new()));
+        assert!(
+            matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Tag(tag, _)) if tag == "garden")
+        );
+        select(&mut app, &FeedsRow::Feed(FeedKey(3), 0));
+        assert_eq!(fold_selected(&mut app), None, "a feed without a tag has nothing above it");
+    }
+
+    #[test]
+    fn selecting_a_feed_in_folded_tags_unfolds_them() {
+        let mut app = nested();
+        for tag in ["garden/fruit", "garden"] {
+            set_folded(&mut app, tag, true);
+        }
+        assert_eq!(tree(&app), ["garden (2)", "3"]);
+        assert_eq!(jobs(&select_feed(&mut app, FeedKey(1))).len(), 2);
+        assert_eq!(app.ui.feeds.selected_row(), Some(&FeedsRow::Feed(FeedKey(1), 2)));
+        assert!(select_feed(&mut app, FeedKey(3)).is_empty());
     }
 }

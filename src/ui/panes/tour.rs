@@ -1,14 +1,12 @@
 //! A tour of the program in the bottom line: a sequence of tasks, each shown until it is done.
 
 use crate::engine::entries::rows::RowKey;
-use crate::ui::app::App;
+use crate::ui::app::{App, Tour};
 use crate::ui::keys::key_bindings::Keymap;
 use crate::ui::overlays::prompt::PromptPurpose;
-use crate::ui::screen::Tour;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::Overlay;
-use crate::ui::state::pick_list::PickList;
+use crate::ui::state::overlay::{Overlay, PickList};
 
 /// One task of the tour.
 #[derive(Debug)]

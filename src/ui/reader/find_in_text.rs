@@ -1,14 +1,21 @@
-//! Finds words within the open text.
+//! Finds words within the open text, and scrolls blocks of it that are wider than the pane sideways.
+//!
+//! All wide blocks scroll together, but none scrolls beyond its right end. Running text does not scroll sideways. A mark at the
+//! edge of a line shows that the line continues beyond it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use chrono::{DateTime, Utc};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
+use super::lines::{self, Role, StyledLine, StyledSpan};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::overlay::Overlay;
-use crate::ui::state::reading::Find;
+use crate::ui::state::reader::Find;
 
 /// Opens the input line for the wanted text.
 pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -140,6 +147,127 @@ pub fn hits_in(line: &str, wanted: &str) -> Vec<Range<usize>> {
     hits
 }
 
+/// Marks at the left and the right edge of lines that continue beyond this edge.
+const MARKS: (&str, &str) = ("‹", "›");
+
+/// Scrolls wide blocks sideways by half the width of the pane.
+pub fn move_blocks(app: &mut App, now: DateTime<Utc>, right: bool) -> Vec<ScreenEffect> {
+    let step = usize::from(app.ui.viewport.reader_columns / 2).max(1);
+    if !move_by_cells(app, right, step) {
+        app.ui.say(now, "nothing visible is wider than the pane");
+    }
+    Vec::new()
+}
+
+/// Scrolls wide blocks sideways by a number of cells. Returns `false` if no visible line is wider than the pane.
+pub fn move_by_cells(app: &mut App, right: bool, cells: usize) -> bool {
+    let most = slack_in_sight(app);
+    let Some(reader) = app.ui.shown_reader_mut().filter(|_| most > 0) else { return false };
+    // A wider block, scrolled further, may no longer be visible. Scrolling starts at the right end of the visible blocks at most.
+    let from = reader.sideways.min(most);
+    let to = if right { from.saturating_add(cells).min(most) } else { from.saturating_sub(cells) };
+    reader.sideways = to;
+    true
+}
+
+/// Returns the maximum number of cells by which any visible line can scroll sideways. Returns 0 if no line is wider than the pane.
+pub fn slack_in_sight(app: &App) -> usize {
+    let viewport = app.ui.viewport;
+    let Some(reader) = app.ui.shown_reader() else { return 0 };
+    let lines = reader.rendered.iter().flat_map(|text| &text.lines);
+    let in_sight = lines.skip(reader.scroll).take(usize::from(viewport.reader_rows));
+    let columns = usize::from(viewport.reader_columns);
+    in_sight.map(|line| line.slack(columns)).max().unwrap_or_default()
+}
+
+impl StyledLine {
+    /// Returns the maximum number of cells by which the line can scroll in a pane of `columns` columns.
+    fn slack(&self, columns: usize) -> usize {
+        self.slide.map_or(0, |slide| slide.cells.saturating_sub(self.room(slide.stays, columns)))
+    }
+
+    /// Returns the number of cells for the scrolling part of the line. `stays` is the number of spans that do not scroll.
+    fn room(&self, stays: usize, columns: usize) -> usize {
+        let fixed = self.spans.iter().take(stays).map(|span| lines::cells(&span.text));
+        columns.saturating_sub(fixed.sum())
+    }
+
+    /// Returns the part of the line that is visible in a pane of `columns` columns if it is scrolled sideways by `moved` cells.
+    pub fn window(&self, moved: usize, columns: usize) -> Cow<'_, Self> {
+        let Some(slide) = self.slide.filter(|_| self.slack(columns) > 0) else {
+            return Cow::Borrowed(self);
+        };
+        let from = moved.min(self.slack(columns));
+        let to = from.saturating_add(self.room(slide.stays, columns));
+        let moving = self.spans.get(slide.stays..).unwrap_or_default();
+        let (before, behind) = hidden(moving, from, to);
+        let mut spans: Vec<StyledSpan> = self.spans.iter().take(slide.stays).cloned().collect();
+        let within =
+            (from.saturating_add(usize::from(before)), to.saturating_sub(usize::from(behind)));
+        spans.extend(before.then(|| mark(MARKS.0)));
+        spans.extend(cut(moving, within));
+        spans.extend(behind.then(|| mark(MARKS.1)));
+        Cow::Owned(spans.into())
+    }
+}
+
+fn mark(sign: &str) -> StyledSpan {
+    StyledSpan { text: sign.to_owned(), role: Role::WrapMark, ..StyledSpan::default() }
+}
+
+/// Returns the graphemes of spans. Each has the index of its span, its first cell, and the first cell after it.
+fn placed(spans: &[StyledSpan]) -> impl Iterator<Item = (usize, &str, usize, usize)> {
+    let all = spans
+        .iter()
+        .enumerate()
+        .flat_map(|(place, span)| span.text.graphemes(true).map(move |grapheme| (place, grapheme)));
+    all.scan(0_usize, |at, (place, grapheme)| {
+        let start = *at;
+        *at = start.saturating_add(grapheme.width());
+        Some((place, grapheme, start, *at))
+    })
+}
+
+/// Checks whether any text is hidden to the left of the cell `from`, and whether any text is hidden from the cell `to` on.
+fn hidden(spans: &[StyledSpan], from: usize, to: usize) -> (bool, bool) {
+    let signs = placed(spans).filter(|(_, grapheme, ..)| *grapheme != " ");
+    signs.fold((false, false), |(before, behind), (_, _, start, end)| {
+        (before || start < from, behind || end > to)
+    })
+}
+
+/// Returns the text between two cells. A character that is only partly between them is replaced by spaces.
+fn cut(spans: &[StyledSpan], (from, to): (usize, usize)) -> Vec<StyledSpan> {
+    let mut seen: Vec<StyledSpan> = Vec::new();
+    let mut last = None;
+    for (place, grapheme, start, end) in placed(spans) {
+        let cells = end.min(to).saturating_sub(start.max(from));
+        let whole = start >= from && end <= to;
+        if !whole && cells == 0 {
+            continue;
+        }
+        if last != Some(place) {
+            let bare = spans.get(place).map(StyledSpan::bare).unwrap_or_default();
+            seen.push(bare);
+            last = Some(place);
+        }
+        let Some(span) = seen.last_mut() else { continue };
+        if whole {
+            span.text.push_str(grapheme);
+        } else {
+            span.text.push_str(&" ".repeat(cells));
+        }
+    }
+    seen
+}
+
+impl StyledSpan {
+    /// Returns a copy of the span with an empty text.
+    fn bare(&self) -> Self {
+        Self { text: String::new(), ..*self }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,6 +285,79 @@ mod tests {
             let found: Vec<(usize, usize)> =
                 hits_in(line, wanted).into_iter().map(|hit| (hit.start, hit.end)).collect();
             assert_eq!(found, hits, "{line} {wanted}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod sideways_tests {
+    use proptest::prelude::*;
+
+    use crate::ui::reader::find_in_text::*;
+    use crate::ui::reader::lines::Slide;
+
+    fn line(stays: &str, moves: &[&str]) -> StyledLine {
+        let span = |text: &str| StyledSpan { text: text.to_owned(), ..StyledSpan::default() };
+        let cells = moves.concat().width();
+        let spans =
+            [stays].into_iter().filter(|text| !text.is_empty()).chain(moves.iter().copied());
+        let slide = Some(Slide { stays: usize::from(!stays.is_empty()), cells });
+        StyledLine { spans: spans.map(span).collect(), slide }
+    }
+
+    #[test]
+    fn only_blocks_wider_than_the_pane_are_moved() {
+        for (stays, moves, moved, columns, expected) in [
+            ("", &["0123456789"][..], 0, 10, "0123456789"),
+            ("", &["0123456789"], 5, 10, "0123456789"),
+            ("", &["0123456789"], 0, 6, "01234›"),
+            ("", &["0123456789"], 2, 6, "‹3456›"),
+            ("", &["0123456789"], 4, 6, "‹56789"),
+            ("", &["0123456789"], 99, 6, "‹56789"),
+            ("│ ", &["01234", "56789"], 2, 8, "│ ‹3456›"),
+            ("│ ", &["01234", "56789"], 0, 12, "│ 0123456789"),
+            ("", &["漢字漢字"], 0, 6, "漢字 ›"),
+            ("", &["漢字漢字"], 1, 6, "‹字漢›"),
+            ("", &["漢字漢字"], 2, 6, "‹ 漢字"),
+            ("", &["e\u{301}e\u{301}e\u{301}e\u{301}"], 1, 3, "‹e\u{301}e\u{301}"),
+            ("", &["    0123"], 2, 6, "  0123"),
+            ("", &["0123    "], 0, 6, "0123  "),
+        ] {
+            let line = line(stays, moves);
+            assert_eq!(line.window(moved, columns).text(), expected, "{moves:?} {moved} {columns}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_shorter_than_its_block_moves_with_it() {
+        let mut short = line("", &["ab"]);
+        short.slide = Some(Slide { stays: 0, cells: 20 });
+        for (moved, expected) in [(0, "ab"), (1, "‹"), (2, "‹"), (9, "‹")] {
+            assert_eq!(short.window(moved, 10).text(), expected, "{moved}");
+        }
+        let text = line("", &["running text"]);
+        let text = StyledLine { slide: None, ..text };
+        assert_eq!(text.window(5, 4).text(), "running text");
+    }
+
+    proptest! {
+        #[test]
+        fn visible_window_fits_and_every_character_is_reachable(
+            text in "[a漢é👩‍🚀 \u{301}א]{0,40}",
+            columns in 6_usize..30,
+        ) {
+            let line = line("> ", &[&text]);
+            let seen: Vec<String> =
+                (0..60).map(|moved| line.window(moved, columns).text()).collect();
+            for window in &seen {
+                prop_assert!(window.width() <= columns);
+            }
+            // A grapheme that is wider than the space between the two marks can never be visible completely.
+            let room = columns - "> ‹›".width();
+            let fitting = placed(&line.spans).map(|(_, grapheme, ..)| grapheme);
+            for grapheme in fitting.filter(|grapheme| grapheme.width() <= room) {
+                prop_assert!(seen.iter().any(|window| window.contains(grapheme)), "{grapheme:?}");
+            }
         }
     }
 }

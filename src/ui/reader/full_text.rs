@@ -3,17 +3,17 @@
 //! A page is fetched on request, or when an entry of a feed with the full-text setting is opened. A page is fetched only once,
 //! unless the entry was edited after that.
 
+use backissue_core::history::EntryKey;
+use backissue_core::history::edits::changes_markup;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::lay_out;
-use super::page_text::ASKING;
-use crate::engine::entries::loaded_entry::LoadedEntry;
+use crate::engine::entries::entry_view::{FullText, LoadedEntry};
 use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::panes::selected_feed;
+use crate::ui::panes::attention;
 use crate::ui::state::reader::TextSource;
-use backissue_core::history::edits::changes_markup;
 
 /// Minimum time between a failed request for a page and the next automatic request for the same page.
 const PAUSE: TimeDelta = TimeDelta::hours(24);
@@ -71,7 +71,7 @@ pub fn toggle_changes(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 pub fn toggle_always(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let feed = match &app.ui.reader {
         Some(reader) => Some(reader.entry.key.feed),
-        None => selected_feed::selected_feed(app, now),
+        None => attention::selected_feed(app, now),
     };
     let Some((feed, subscription)) =
         feed.and_then(|feed| Some((feed, app.engine.feeds.get(&feed)?)))
@@ -165,4 +165,49 @@ fn ask_page(app: &mut App, now: DateTime<Utc>, by_hand: bool) -> Vec<ScreenEffec
             effects
         }
     }
+}
+
+/// Message in the reader pane while the page of an entry is being fetched.
+pub(in crate::ui) const ASKING: &str = "fetching the page of this entry …";
+
+/// Stops waiting for the page of an entry, because it will not be fetched, and shows the reason.
+pub fn drop_page(app: &mut App, now: DateTime<Utc>, key: EntryKey, why: &str) {
+    if let Some(reader) = app.ui.reader.as_mut().filter(|reader| reader.waits_for(key)) {
+        reader.source = TextSource::Feed;
+        app.ui.complain(now, format!("no full text: {why}"));
+    }
+}
+
+/// Shows the fetched page of an entry, if the reader pane waits for it.
+pub fn show_page(
+    app: &mut App,
+    now: DateTime<Utc>,
+    key: EntryKey,
+    full: FullText,
+    failed: Option<String>,
+) -> Vec<ScreenEffect> {
+    let open = app.ui.reader.as_mut().filter(|reader| reader.entry.key == key);
+    let trouble = open.and_then(|reader| {
+        let before = reader.entry.page().map(|page| page.html.clone());
+        let is_new = failed.is_none() && before.as_ref() != Some(&full.html);
+        reader.entry.full = Some(full);
+        if is_new && reader.source == TextSource::Page {
+            (reader.rendered, reader.width) = (None, 0);
+        }
+        match reader.source {
+            TextSource::Waiting if failed.is_none() => reader.show(TextSource::Page),
+            TextSource::Waiting => reader.source = TextSource::Feed,
+            // The user switched back to the feed's text before the page arrived, so the feed's text stays visible.
+            TextSource::Feed | TextSource::Page | TextSource::Changes => {}
+        }
+        failed.map(|why| format!("no full text: {why}"))
+    });
+    let asking = app.ui.notice.as_ref().is_some_and(|notice| notice.text == ASKING);
+    if asking && trouble.is_none() {
+        app.ui.notice = None;
+    }
+    if let Some(trouble) = trouble {
+        app.ui.complain(now, trouble);
+    }
+    lay_out::ask_lines(app)
 }

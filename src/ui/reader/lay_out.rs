@@ -1,8 +1,29 @@
-//! Requests the layout of the open entry's text at the width of the pane, and shows the laid-out lines when they arrive.
+//! Requests the layout of the open entry's text at the width of the pane, and shows the laid-out lines when they arrive. Each
+//! picture takes additional lines above its placeholder text. It is looked up in the cache, or fetched if the user wants pictures,
+//! within the limits for all other requests.
+//!
+//! These lines are added to the text itself, so that scrolling, links and reading positions treat them like any other line. When
+//! the size of a picture changes, the visible text stays in place.
+//!
+//! The app never contains image files. It contains only the state of each picture and the few drawings near the visible part of the
+//! text. Pictures near the visible part are handled first, and failed pictures are not retried automatically.
 
-use super::{picture_places, reading_position};
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use unicode_width::UnicodeWidthStr;
+
+use super::lines::{ImageTarget, Rendered, Role, StyledLine, StyledSpan};
+use super::reading_position;
+use crate::engine::entries::page_fetches::why_unsupported;
+use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
+use crate::ui::state::reader::{
+    OF_AN_ENTRY_MAX, PictureAnswer, PicturePlace, PictureState, PictureWork, Pictures, Reader,
+};
+use crate::ui::theme::colours::Colours;
+use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics, Protocol};
 
 /// Requests the layout of the open entry's text, unless it has already been laid out for the width of the pane.
 pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
@@ -37,15 +58,408 @@ pub fn show_lines(app: &mut App, mut made: RenderedEntry) {
         return;
     }
     let place = if reader.rendered.is_some() { reader.place() } else { reader.entry.place };
-    let at_top = reader.rendered.as_ref().and_then(|_| picture_places::at_top(reader));
+    let at_top = reader.rendered.as_ref().and_then(|_| at_top(reader));
     reader.starts = reading_position::count_starts(&made.rendered);
     let line = place.map_or(0, |place| reading_position::find_line(&reader.starts, place));
     reader.scroll = line.min(made.rendered.lines.len().saturating_sub(rows));
-    reader.pictures = picture_places::find_places(&made.rendered);
-    reader.rendered = Some(made.rendered);
-    let shown = picture_places::are_shown(app);
-    picture_places::arrange_pictures(app, shown);
+    reader.pictures = find_places(&made.rendered);
+    (reader.rendered, reader.lines_width) = (Some(made.rendered), made.width);
+    let shown = are_shown(app);
+    arrange_pictures(app, shown);
     if let (Some(reader), Some(picture)) = (&mut app.ui.reader, at_top) {
-        picture_places::put_at_top(reader, picture);
+        put_at_top(reader, picture);
     }
 }
+
+/// Maximum width and height, in pixels, of pictures that are shown only as text, such as letters, symbols and tracking pixels.
+const ICON_MAX: u32 = 24;
+/// Minimum useful height of a picture, in lines. Lower pictures show too little.
+const SMALL_ROWS: u16 = 6;
+/// Maximum declared width or height of a picture in pixels. Larger values are not trusted.
+const DECLARED_MAX: u32 = 20_000;
+
+/// What was at the top of the screen before the pictures changed, so that it can be scrolled there again.
+#[derive(Debug, Clone, Copy)]
+enum Held {
+    /// The beginning of the text, which stays visible even if a picture is added above the first line.
+    Top,
+    /// A picture, given by its number, and the visible line within it.
+    Picture(u16, usize),
+    /// A line of the text, counted without the lines of pictures.
+    Line(usize),
+}
+
+/// Returns the places of the pictures in a text to which no picture lines have been added yet.
+pub fn find_places(text: &Rendered) -> Vec<PicturePlace> {
+    let count = text.images.len().min(OF_AN_ENTRY_MAX);
+    let mut places: Vec<PicturePlace> = Vec::with_capacity(count);
+    for (line, styled) in text.lines.iter().enumerate() {
+        for image in styled.spans.iter().filter_map(|span| span.image) {
+            let known = places.iter().any(|place| place.image == image);
+            if !known && usize::from(image) <= count {
+                let line = above_table(&text.lines, line);
+                let indent = text.lines.get(line).map_or(0, indent);
+                places.push(PicturePlace { image, line, indent, columns: 0, rows: 0 });
+            }
+        }
+    }
+    places.sort_by_key(|place| (place.line, place.image));
+    places
+}
+
+/// Returns the line for a picture. A picture inside a table is placed above the table.
+fn above_table(lines: &[StyledLine], line: usize) -> usize {
+    let in_table = |line: &StyledLine| line.spans.iter().any(|span| span.role == Role::TableBorder);
+    let before = lines.get(..=line).unwrap_or_default().iter().rev();
+    line.saturating_add(1).saturating_sub(before.take_while(|line| in_table(line)).count().max(1))
+}
+
+/// Returns the number of columns before the text of a line, such as bars and indents.
+fn indent(line: &StyledLine) -> u16 {
+    let is_before = |span: &&StyledSpan| {
+        let blank = span.role == Role::Text && span.text.chars().all(|char| char == ' ');
+        blank || matches!(span.role, Role::QuoteBar | Role::ListMarker)
+    };
+    let before = line.spans.iter().take_while(is_before);
+    let cells = before.fold(0_usize, |sum, span| sum.saturating_add(span.text.width()));
+    u16::try_from(cells).unwrap_or(0)
+}
+
+/// Adds lines for the pictures at their current sizes or, if `shown` is `false`, removes these lines.
+pub fn arrange_pictures(app: &mut App, shown: bool) {
+    let rows = app.ui.viewport.reader_rows;
+    let pictures = &app.ui.pictures;
+    let Some(reader) = &mut app.ui.reader else { return };
+    let Some(text) = &mut reader.rendered else { return };
+    let most = (reader.width, rows_max(rows));
+    let wanted = |place: &PicturePlace| {
+        let number = usize::from(place.image).checked_sub(1);
+        let image = number.and_then(|number| text.images.get(number)).filter(|_| shown);
+        let most = (most.0.saturating_sub(place.indent), most.1);
+        image.map_or((0, 0), |image| size_in_cells(image, pictures, most))
+    };
+    let sizes: Vec<(u16, u16)> = reader.pictures.iter().map(wanted).collect();
+    let as_before =
+        |(place, size): (&PicturePlace, &(u16, u16))| (place.columns, place.rows) == *size;
+    if !reader.pictures.iter().zip(&sizes).all(as_before) {
+        let held = find_held(&reader.pictures, reader.scroll);
+        keep_lines(text, &mut reader.pictures, &sizes);
+        reader.starts = reading_position::count_starts(text);
+        let last = text.lines.len().saturating_sub(usize::from(rows));
+        reader.scroll = line_of(&reader.pictures, held).min(last);
+    }
+}
+
+/// Returns the maximum height of a picture in a pane of `rows` lines: half the pane or, in a small pane, all lines except one for
+/// the placeholder text.
+fn rows_max(rows: u16) -> u16 {
+    (rows / 2).max(rows.saturating_sub(1).min(SMALL_ROWS)).max(1)
+}
+
+/// Returns the size of a picture in columns and lines.
+fn size_in_cells(
+    image: &ImageTarget,
+    pictures: &Pictures,
+    (columns, rows): (u16, u16),
+) -> (u16, u16) {
+    let cells = |(width, height): (u32, u32), graphics: Graphics| {
+        if width <= ICON_MAX && height <= ICON_MAX {
+            return (0, 0);
+        }
+        graphics.cells((width, height), columns, rows)
+    };
+    match (pictures.standing(&image.url), declared_size(image)) {
+        (Some(PictureState::Kept(width, height)), _) => cells((*width, *height), pictures.graphics),
+        (Some(PictureState::Sought | PictureState::Asked) | None, Some(size)) => {
+            cells(size, pictures.graphics)
+        }
+        (Some(PictureState::Failed(_)), _)
+        | (Some(PictureState::Sought | PictureState::Asked) | None, None) => (columns, 1),
+    }
+}
+
+fn declared_size(image: &ImageTarget) -> Option<(u32, u32)> {
+    let plausible = |side: &u32| (1..=DECLARED_MAX).contains(side);
+    image.declared.filter(|(width, height)| plausible(width) && plausible(height))
+}
+
+/// Returns what is at the top of the screen if `top` is the first visible line.
+fn find_held(places: &[PicturePlace], top: usize) -> Held {
+    if top == 0 {
+        return Held::Top;
+    }
+    let mut kept = 0_usize;
+    for place in places.iter().take_while(|place| place.line <= top) {
+        let rows = usize::from(place.rows);
+        let within = top.saturating_sub(place.line);
+        if within < rows {
+            return Held::Picture(place.image, within);
+        }
+        kept = kept.saturating_add(rows);
+    }
+    Held::Line(top.saturating_sub(kept))
+}
+
+/// Returns the first visible line for which the given item is at the top of the screen.
+fn line_of(places: &[PicturePlace], held: Held) -> usize {
+    match held {
+        Held::Top => 0,
+        Held::Picture(image, within) => {
+            let place = places.iter().find(|place| place.image == image);
+            place.map_or(0, |place| place.line.saturating_add(within.min(usize::from(place.rows))))
+        }
+        Held::Line(bare) => places.iter().fold(bare, |line, place| {
+            let rows = if place.line <= line { usize::from(place.rows) } else { 0 };
+            line.saturating_add(rows)
+        }),
+    }
+}
+
+/// Removes the old picture lines from a text and adds new ones for the given sizes.
+fn keep_lines(text: &mut Rendered, places: &mut [PicturePlace], sizes: &[(u16, u16)]) {
+    let old = std::mem::take(&mut text.lines);
+    let mut lines = Vec::with_capacity(old.len());
+    let mut free_places = places.iter_mut().zip(sizes).peekable();
+    let mut rest = old.into_iter().peekable();
+    let mut at = 0_usize;
+    loop {
+        while let Some((place, size)) = free_places.next_if(|(place, _)| place.line <= at) {
+            let before = usize::from(place.rows);
+            if let Some(last) = before.checked_sub(1) {
+                rest.nth(last);
+                at = at.saturating_add(before);
+            }
+            place.line = lines.len();
+            (place.columns, place.rows) = *size;
+            let free = rest.peek().map(free_line).unwrap_or_default();
+            lines.extend(std::iter::repeat_n(free, usize::from(place.rows)));
+        }
+        let Some(line) = rest.next() else { break };
+        lines.push(line);
+        at = at.saturating_add(1);
+    }
+    text.lines = lines;
+}
+
+/// Creates an empty picture line above another line. The bars of quotations continue through it, but other markers do not.
+fn free_line(below: &StyledLine) -> StyledLine {
+    let bars = below.spans.iter().take_while(|span| span.role == Role::QuoteBar);
+    bars.cloned().collect::<Vec<_>>().into()
+}
+
+/// Returns the picture at the top of the screen and the visible line within it. Returns `None` if there is text at the top.
+pub fn at_top(reader: &Reader) -> Option<(u16, usize)> {
+    match find_held(&reader.pictures, reader.scroll) {
+        Held::Picture(image, within) => Some((image, within)),
+        Held::Top | Held::Line(_) => None,
+    }
+}
+
+/// Scrolls so that a line of a picture is at the top of the screen.
+pub fn put_at_top(reader: &mut Reader, (image, within): (u16, usize)) {
+    reader.scroll = line_of(&reader.pictures, Held::Picture(image, within));
+}
+
+/// Explains why this screen cannot show pictures even if they are enabled. Returns `None` if it can. The explanation is a sentence.
+pub(in crate::ui) fn cannot_be_shown(app: &App) -> Option<&'static str> {
+    if app.ui.appearance.plain {
+        return Some("the plain screen shows captions instead of pictures");
+    }
+    let bare = app.ui.appearance.colours == Colours::None;
+    let blocks = app.ui.pictures.graphics.protocol == Protocol::HalfBlocks;
+    (bare && blocks).then_some("this terminal shows no colours, so it cannot show pictures")
+}
+
+/// Checks whether pictures are enabled and the screen can show them.
+pub fn are_shown(app: &App) -> bool {
+    app.ui.pictures.on && cannot_be_shown(app).is_none()
+}
+
+/// Maximum number of drawings in memory. All pictures of an entry fit, so that drawing one visible picture never removes another.
+const DRAWINGS_MAX: usize = OF_AN_ENTRY_MAX;
+/// Maximum number of pictures whose state is kept in memory.
+const STANDINGS_MAX: usize = 1000;
+
+/// Switches pictures on or off until the program ends.
+pub fn toggle_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let effects = switch_pictures(app, now, !app.ui.pictures.on);
+    let how = app.ui.pictures.graphics.protocol.word();
+    match cannot_be_shown(app).filter(|_| app.ui.pictures.on) {
+        Some(why) => app.ui.say(now, why),
+        None if app.ui.pictures.on => app.ui.say(
+            now,
+            format!("pictures on ({how}), fetched from their publishers as you read · I off"),
+        ),
+        None => app.ui.say(now, "pictures off: none are fetched or shown"),
+    }
+    effects
+}
+
+/// Switches pictures on or off. When they are switched on, failed pictures are requested again.
+pub fn switch_pictures(app: &mut App, now: DateTime<Utc>, on: bool) -> Vec<ScreenEffect> {
+    let mut effects = Vec::new();
+    app.ui.pictures.on = on;
+    if on {
+        app.ui
+            .pictures
+            .standings
+            .retain(|_, standing| !matches!(standing, PictureState::Failed(_)));
+    } else {
+        effects.extend(app.ask(now, Request::DropPictures));
+        app.ui.pictures.drawings = Vec::new();
+    }
+    effects
+}
+
+/// Sets the protocol and cell size that the terminal uses for pictures.
+pub fn set_graphics(app: &mut App, graphics: Graphics) {
+    if app.ui.pictures.graphics != graphics {
+        app.ui.pictures.graphics = graphics;
+        app.ui.pictures.drawings = Vec::new();
+    }
+}
+
+/// Adds lines for the pictures of the open text, and requests the pictures near the visible part. This function runs after every
+/// input.
+pub fn follow_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let mut effects = Vec::new();
+    let shown = are_shown(app);
+    let open = app.ui.reader.as_ref().map(|reader| reader.entry.key).filter(|_| shown);
+    if app.ui.pictures.entry != open {
+        effects.extend(app.ask(now, Request::DropPictures));
+        let standings = &mut app.ui.pictures.standings;
+        if standings.len() > STANDINGS_MAX {
+            standings.retain(|_, standing| *standing == PictureState::Asked);
+        }
+        app.ui.pictures.entry = open;
+        app.ui.pictures.drawings.clear();
+    }
+    arrange_pictures(app, shown);
+    if open.is_none() {
+        return effects;
+    }
+    let near = find_near(app);
+    for (url, place) in &near {
+        match app.ui.pictures.standings.get(url) {
+            None => {
+                app.ui.pictures.standings.insert(url.clone(), PictureState::Sought);
+                effects.push(ScreenEffect::Picture(Box::new(PictureWork::Find(url.clone()))));
+            }
+            Some(PictureState::Kept(..)) if place.rows > 0 && !app.ui.pictures.drawing => {
+                effects.extend(draw_picture(app, url, place));
+            }
+            Some(
+                PictureState::Kept(..)
+                | PictureState::Sought
+                | PictureState::Asked
+                | PictureState::Failed(_),
+            ) => {}
+        }
+    }
+    effects
+}
+
+/// Returns the pictures that are visible or at most one page away, nearest first.
+fn find_near(app: &App) -> Vec<(String, PicturePlace)> {
+    let Some(reader) = &app.ui.reader else { return Vec::new() };
+    let Some(text) = &reader.rendered else { return Vec::new() };
+    let rows = usize::from(app.ui.viewport.reader_rows);
+    let (top, bottom) = (reader.scroll, reader.scroll.saturating_add(rows));
+    let distance = |place: &PicturePlace| {
+        let end = place.line.saturating_add(usize::from(place.rows.max(1)));
+        let (above, below) = (top.saturating_sub(end), place.line.saturating_sub(bottom));
+        above.max(below)
+    };
+    let mut near: Vec<&PicturePlace> =
+        reader.pictures.iter().filter(|place| distance(place) <= rows).collect();
+    near.sort_by_key(|place| (distance(place), place.line));
+    let target = |place: &&PicturePlace| {
+        let target = text.images.get(usize::from(place.image).checked_sub(1)?)?;
+        Some((target.url.clone(), **place))
+    };
+    near.iter().filter_map(target).collect()
+}
+
+/// Requests a drawing of a cached picture at the size of its place. Returns `None` if this drawing already exists.
+fn draw_picture(app: &mut App, url: &str, place: &PicturePlace) -> Option<ScreenEffect> {
+    let pictures = &mut app.ui.pictures;
+    let cells = (place.columns, place.rows);
+    let made =
+        pictures.drawings.iter().position(|(made, _)| made.url == url && made.cells == cells);
+    if let Some(made) = made {
+        let wanted_again = pictures.drawings.remove(made);
+        pictures.drawings.push(wanted_again);
+        return None;
+    }
+    let wanted = DrawingWanted {
+        url: url.to_owned(),
+        cells,
+        graphics: pictures.graphics,
+        colours: app.ui.appearance.colours,
+    };
+    pictures.drawing = true;
+    Some(ScreenEffect::Picture(Box::new(PictureWork::Draw(wanted))))
+}
+
+/// Handles the result of a job of the picture worker.
+pub fn take_answer(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Vec<ScreenEffect> {
+    match news {
+        PictureAnswer::Found(url, Some(Ok((width, height)))) => {
+            app.ui.pictures.standings.insert(url, PictureState::Kept(width, height));
+            Vec::new()
+        }
+        PictureAnswer::Found(url, Some(Err(why))) => {
+            app.ui.pictures.standings.insert(url, PictureState::Failed(why));
+            Vec::new()
+        }
+        PictureAnswer::Found(url, None) => ask_picture(app, now, url),
+        PictureAnswer::Drawn(wanted, drawn) => {
+            keep_drawing(app, &wanted, drawn);
+            Vec::new()
+        }
+    }
+}
+
+fn keep_drawing(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, String>) {
+    // Only one drawing is made at a time. The next one can be requested now, even if this one is no longer needed.
+    app.ui.pictures.drawing = false;
+    let pictures = &app.ui.pictures;
+    if pictures.entry.is_none() || wanted.graphics != pictures.graphics {
+        return;
+    }
+    match drawn {
+        Ok(drawing) => {
+            app.ui.pictures.drawings.push((wanted.clone(), Arc::new(drawing)));
+            let excess = app.ui.pictures.drawings.len().saturating_sub(DRAWINGS_MAX);
+            app.ui.pictures.drawings.drain(..excess);
+        }
+        Err(why) => {
+            app.ui.pictures.standings.insert(wanted.url.clone(), PictureState::Failed(why));
+        }
+    }
+}
+
+/// Requests a picture from its site because it is not cached, if such a request is allowed.
+fn ask_picture(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffect> {
+    let text = app.ui.reader.as_ref().and_then(|reader| reader.rendered.as_ref());
+    let still = text.is_some_and(|text| text.images.iter().any(|image| image.url == url));
+    let Some(key) = app.ui.pictures.entry.filter(|_| still) else {
+        // The user has opened another entry, so the picture is not needed any more.
+        app.ui.pictures.standings.remove(&url);
+        return Vec::new();
+    };
+    let asked = match why_unsupported(&url) {
+        Some(why) => Err(why.into()),
+        None => app.try_ask(now, Request::FetchPicture { key, url: url.clone() }),
+    };
+    let (standing, effects) = match asked {
+        Ok(effects) => (PictureState::Asked, effects),
+        Err(why) => (PictureState::Failed(why.into()), Vec::new()),
+    };
+    app.ui.pictures.standings.insert(url, standing);
+    effects
+}
+
+#[cfg(test)]
+#[path = "picture_places_tests.rs"]
+mod tests;

@@ -55,7 +55,7 @@ pub struct StyledLine {
     pub slide: Option<Slide>,
 }
 
-/// Describes which part of a line scrolls sideways (see [`super::sideways`]).
+/// Describes which part of a line scrolls sideways (see [`super::find_in_text`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slide {
     /// Number of leading spans that do not scroll: bars, bullets, indents.

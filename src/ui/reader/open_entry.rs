@@ -1,27 +1,27 @@
 //! Opens entries in the reader, moves to the next or previous unread entry, and opens links of the text.
+//!
+//! Entries that the user is likely to open next are read from the store before, so that they appear as soon as a key is pressed.
 
+use backissue_core::history::EntryKey;
 use chrono::{DateTime, Utc};
 
 use super::lay_out::ask_lines;
 use super::lines::INSIDE_FIRST;
-use super::{full_text, marking_read, read_ahead};
-use crate::engine::entries::loaded_entry::LoadedEntry;
+use super::{full_text, reading_position};
+use crate::engine::entries::entry_view::LoadedEntry;
 use crate::engine::entries::rows::{
     RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, SeekTarget, Show,
 };
 use crate::engine::request::{Request, ScreenRequest};
-use crate::ui::app::App;
+use crate::ui::app::{App, OnRowsLoaded};
 use crate::ui::come_back;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::panes::entry_list::rows_around;
-use crate::ui::panes::{browsing, feeds_pane, load_rows, navigation, tag_folds};
-use crate::ui::screen::OnRowsLoaded;
+use crate::ui::panes::{browsing, feeds_pane, load_rows, navigation};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Arrangement, Pane};
-use crate::ui::state::read_ahead::AheadEntry;
-use crate::ui::state::reader::{Reader, TextSource};
-use backissue_core::history::EntryKey;
+use crate::ui::state::reader::{AheadEntry, Reader, TextSource};
 
 /// Opens the selected entry and marks it as read. At a gap, requests the missing entries instead.
 pub fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
@@ -49,7 +49,7 @@ fn open_entry(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEff
     if unopened && app.ui.list.order == RowOrder::FromBeginning {
         effects.extend(browsing::mark_opened(app, now, key));
     } else if unread {
-        effects.extend(marking_read::mark_opened(app, now, key));
+        effects.extend(reading_position::mark_opened(app, now, key));
     }
     effects
 }
@@ -72,6 +72,7 @@ pub fn show_entry(app: &mut App, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<
         changes: String::new(),
         rendered: None,
         width: 0,
+        lines_width: 0,
         scroll: 0,
         sideways: 0,
         starts: Vec::new(),
@@ -81,7 +82,7 @@ pub fn show_entry(app: &mut App, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<
     });
     let mut effects = full_text::show_if_wanted(app, now);
     effects.extend(ask_lines(app));
-    effects.extend(read_ahead::ask_ahead(app, sought_kind(app)));
+    effects.extend(ask_ahead(app, sought_kind(app)));
     effects
 }
 
@@ -221,7 +222,7 @@ fn open_next_feed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let has_unread = |place: &usize| {
         let row = pane.rows.get(*place);
         row.is_some_and(|row| {
-            let holds = matches!(row, FeedsRow::Feed(..)) || tag_folds::is_folded(app, row);
+            let holds = matches!(row, FeedsRow::Feed(..)) || feeds_pane::is_folded(app, row);
             holds && feeds_pane::count_unread(app, row) > 0
         })
     };
@@ -382,4 +383,22 @@ pub fn open_enclosure(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     app.ui.say(now, format!("opening {link}{others}"));
     let attached = Some(media_type(app, &link));
     app.ask(now, Request::Open { link, attached })
+}
+
+/// Requests the entries that the user is likely to open after the open one, and drops all other entries read in advance.
+pub fn ask_ahead(app: &mut App, sought: SeekTarget) -> Vec<ScreenEffect> {
+    let list = &app.ui.list;
+    let rows = || {
+        let behind = list.selected.saturating_add(1)..;
+        behind.map_while(|place| list.row(place)).filter_map(|row| Some((row.key.entry()?, row)))
+    };
+    let unread = rows().find(|(_, row)| sought.takes(row.flags));
+    let mut wanted: Vec<EntryKey> =
+        rows().next().into_iter().chain(unread).map(|(key, _)| key).collect();
+    wanted.dedup();
+    let ahead = &mut app.ui.ahead.entries;
+    ahead.retain(|(key, _)| wanted.contains(key));
+    wanted.retain(|wanted| ahead.iter().all(|(key, _)| key != wanted));
+    ahead.extend(wanted.iter().map(|key| (*key, None)));
+    wanted.into_iter().map(|key| ask_store(ScreenRequest::Entry(key))).collect()
 }

@@ -1,18 +1,30 @@
-//! Opens the pages of entries, and of what is missing at gaps, in the browser.
+//! Opens the pages of entries, and of what is missing at gaps, in the browser, and links by the letters that each visible one gets;
+//! copies links and addresses to the clipboard; and pipes the selected entry to an external command.
 
+use backissue_core::feed::text::{counted_words, one_line};
+use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flag, GapKey};
 use chrono::{DateTime, Utc};
 
-use crate::engine::backfill::gap_rows;
+use super::open_entry;
+use crate::engine::backfill::history_requests;
 use crate::engine::change::MarkChange;
+use crate::engine::entries::entry_view::LoadedEntry;
 use crate::engine::entries::rows::RowKey;
-use crate::engine::request::Request;
+use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external::external_run::RunPurpose;
+use crate::engine::external::run_external;
+use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::App;
-use crate::ui::effect::ScreenEffect;
+use crate::ui::effect::{ScreenEffect, ask_store};
+use crate::ui::keys::key::{Code, Key};
+use crate::ui::overlays::list_panel::KeyOutcome;
+use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
+use crate::ui::panes::attention;
 use crate::ui::settings::MarkRead;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{AskedQuestion, Asks, Overlay};
-use backissue_core::feed::text::counted_words;
-use backissue_core::history::{EntryKey, FeedKey, Flag, GapKey};
+use crate::ui::state::pending::WaitingRun;
+use crate::ui::state::reader::{HintAction, LinkHints, TextSource};
 
 /// Number of pages above which the user is asked before they are opened.
 const PAGES_UNASKED: usize = 10;
@@ -123,11 +135,242 @@ pub fn open_copies(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 
 /// Returns the address of the document that is missing at a gap. Returns `None` if the address is not known.
 fn missing_address(app: &App, now: DateTime<Utc>, feed: FeedKey, gap: GapKey) -> Option<String> {
-    let gap = gap_rows::shown(&app.engine, feed, gap, now)?;
+    let gap = history_requests::shown(&app.engine, feed, gap, now)?;
     Some(gap.edge.url).filter(|url| !url.is_empty())
 }
 
 fn show_in_browser(app: &mut App, now: DateTime<Utc>, link: String) -> Vec<ScreenEffect> {
     app.ui.say(now, format!("opening {link}"));
     app.ask(now, Request::Open { link, attached: None })
+}
+
+/// Letters of the hints, those under the fingers first. `y` copies a link, so it is none of them.
+const LETTERS: [char; 25] = [
+    'a', 's', 'd', 'f', 'j', 'k', 'l', 'g', 'h', 'q', 'w', 'e', 'r', 't', 'u', 'i', 'o', 'p', 'z',
+    'x', 'c', 'v', 'b', 'n', 'm',
+];
+
+/// Shows hints on the visible links.
+pub fn open_hints(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if labels(app).is_empty() {
+        return app.ui.say_only(now, "no link is visible here");
+    }
+    app.ui.lay_over(Overlay::Hints(LinkHints::default()));
+    app.ui
+        .say_only(now, "a letter opens its link · y first: copy it · | first: pass it to a command")
+}
+
+/// Handles a key while hints are shown.
+pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
+    let Some(Overlay::Hints(hints)) = &mut app.ui.overlay else { return KeyOutcome::Passed };
+    let char = match key {
+        Key { code: Code::Char('c'), ctrl: true } => return KeyOutcome::Passed,
+        Key { code: Code::Char(char), ctrl: false } => char,
+        Key { .. } => {
+            app.ui.uncover();
+            return KeyOutcome::Done(Vec::new());
+        }
+    };
+    match char {
+        'y' => hints.does = HintAction::Copy,
+        '|' => hints.does = HintAction::Pipe,
+        letter => hints.typed.push(letter),
+    }
+    let LinkHints { typed, does } = hints.clone();
+    let labels = labels(app);
+    let chosen = labels.iter().find(|(_, label)| *label == typed).map(|(number, _)| *number);
+    let could_be = labels.iter().any(|(_, label)| label.starts_with(&typed));
+    if let Some(number) = chosen {
+        app.ui.uncover();
+        return KeyOutcome::Done(use_link(app, now, number, does));
+    }
+    if !could_be {
+        app.ui.uncover();
+        app.ui.say(now, format!("no link has the hint '{typed}'"));
+    } else if does != HintAction::Open {
+        let what = if does == HintAction::Copy { "copies" } else { "passes on" };
+        app.ui.say(now, format!("a letter {what} its link"));
+    }
+    KeyOutcome::Done(Vec::new())
+}
+
+/// Opens, copies or passes on the link with a number.
+fn use_link(app: &mut App, now: DateTime<Utc>, number: u16, does: HintAction) -> Vec<ScreenEffect> {
+    if does == HintAction::Open {
+        return open_entry::follow_link(app, now, number);
+    }
+    let Some(reader) = app.ui.shown_reader() else { return Vec::new() };
+    let link = reader.rendered.as_ref().and_then(|text| text.target(number));
+    let Some(link) = link.map(|link| link.url.clone()) else { return Vec::new() };
+    match does {
+        HintAction::Open | HintAction::Copy => copy(app, now, "copied", &link),
+        HintAction::Pipe => ask_command_for(app, now, Some(link)),
+    }
+}
+
+/// Returns the numbers of the visible links in the order of the text, each with its hint.
+pub fn labels(app: &App) -> Vec<(u16, String)> {
+    let rows = usize::from(app.ui.viewport.reader_rows);
+    let Some(reader) = app.ui.shown_reader() else { return Vec::new() };
+    let lines = reader.rendered.as_ref().map(|text| text.lines.as_slice()).unwrap_or_default();
+    let visible = lines.iter().skip(reader.scroll).take(rows);
+    let mut numbers: Vec<u16> = Vec::new();
+    for number in visible.flat_map(|line| line.spans.iter().filter_map(|span| span.link)) {
+        if !numbers.contains(&number) {
+            numbers.push(number);
+        }
+    }
+    let count = numbers.len();
+    numbers.into_iter().zip(hints(count)).collect()
+}
+
+/// Returns hints for a number of links: single letters if they suffice, or else pairs of letters.
+fn hints(count: usize) -> Vec<String> {
+    if count <= LETTERS.len() {
+        return LETTERS.iter().take(count).map(char::to_string).collect();
+    }
+    let pairs = LETTERS.iter().flat_map(|first| LETTERS.map(|second| format!("{first}{second}")));
+    pairs.take(count).collect()
+}
+
+/// Maximum number of bytes to copy to the clipboard. Terminals reject longer texts.
+const COPIED_MAX: usize = 8 * 1024;
+/// Maximum width of the copied link in the status line, in cells.
+const TOLD_CELLS: usize = 200;
+
+/// Copies the address of the selected feed if the subscriptions pane has the focus or the Attention list is open. Otherwise, copies
+/// the link of the selected entry.
+pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    let of_feed = app.ui.focus == Pane::Feeds || attention::is_open(app);
+    let link = if of_feed {
+        let selected = attention::selected_subscription(app, now);
+        selected.map(|(_, subscription)| subscription.record.url.clone())
+    } else {
+        let link = app.ui.list.selected_row().and_then(|row| row.link.as_deref());
+        link.map(|link| app.ui.settings.link(link).into_owned())
+    };
+    let what = if of_feed { "copied the feed's address" } else { "copied" };
+    copy(app, now, what, &link.unwrap_or_default())
+}
+
+/// Copies a link, and then says so with the given words.
+pub fn copy(app: &mut App, now: DateTime<Utc>, what: &str, link: &str) -> Vec<ScreenEffect> {
+    let link = clean_link(link);
+    if link.is_empty() || link.len() > COPIED_MAX {
+        return app.ui.say_only(now, "there is no link to copy here");
+    }
+    let told = format!("{what}: {}", one_line(&link, TOLD_CELLS));
+    vec![ScreenEffect::Copy { text: link, told }]
+}
+
+/// Removes white space and control characters from a link. A terminal, or a program that the link is pasted into, could interpret
+/// them as commands.
+fn clean_link(link: &str) -> String {
+    link.chars().filter(|char| !char.is_control() && !char.is_whitespace()).collect()
+}
+
+/// Opens the input line for an external command that receives the selected entry. The line is empty;
+/// Up puts the last command into it, or else the configured one.
+pub fn ask_command(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    ask_command_for(app, now, None)
+}
+
+/// Opens the input line as [`ask_command`] does. If a link of the text is given, the command receives it in place of the entry's own.
+pub fn ask_command_for(
+    app: &mut App,
+    now: DateTime<Utc>,
+    link: Option<String>,
+) -> Vec<ScreenEffect> {
+    app.ui.piped_link = link;
+    if selected_entry(app).is_none() {
+        return app.ui.say_only(now, "select an entry first: {pipe} passes it to a command");
+    }
+    app.ui.open_prompt(Prompt::new(PromptPurpose::Pipe));
+    Vec::new()
+}
+
+/// Puts the last command into the input line, or else the configured one.
+pub fn take_last(app: &mut App) {
+    let last = app.ui.piped.clone().or_else(|| app.engine.settings.commands.pipe.clone());
+    if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay {
+        *prompt = Prompt::filled(PromptPurpose::Pipe, last.unwrap_or_default());
+    }
+}
+
+/// Returns the entry that the `|` key pipes to a command. Returns `None` if no entry is selected.
+fn selected_entry(app: &App) -> Option<EntryKey> {
+    app.ui.list.selected_row()?.key.entry()
+}
+
+/// Parses the typed command, and requests the selected entry for it from the store.
+pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
+    let Some(key) = selected_entry(app) else { return Vec::new() };
+    match ExternalCommand::typed_at_prompt(text) {
+        Ok(command) => {
+            app.ui.piped = Some(text.trim().to_owned());
+            app.ui.say(now, format!("passing the entry to {}", command.program()));
+            let link = app.ui.piped_link.take();
+            app.ui.pipes.push(WaitingRun { key, command, link, purpose: RunPurpose::Pipe });
+            vec![ask_store(ScreenRequest::Entry(key))]
+        }
+        Err(why) => app.ui.complain_only(now, why.to_string()),
+    }
+}
+
+/// Removes the external command that waits for an entry. Returns `None` if no command waits for it.
+pub fn take_waiting(app: &mut App, entry: EntryKey) -> Option<WaitingRun> {
+    let place = app.ui.pipes.iter().position(|waiting| waiting.key == entry)?;
+    Some(app.ui.pipes.remove(place))
+}
+
+/// Drops the commands that wait for an entry that could not be read. If they were kept, opening the entry later would start them.
+pub fn give_up_entry(app: &mut App, key: EntryKey) {
+    app.ui.pipes.retain(|waiting| waiting.key != key);
+    app.ui.sequences.retain(|running| running.entry != key);
+}
+
+/// Starts an external command with an entry as its input.
+pub fn start_command(
+    app: &App,
+    mut entry: LoadedEntry,
+    command: ExternalCommand,
+    purpose: RunPurpose,
+) -> ScreenEffect {
+    // If the entry is open, the command receives the text that the user sees: the feed's text or the page.
+    if let Some(open) = &app.ui.reader
+        && open.entry.key == entry.key
+        && open.source == TextSource::Page
+    {
+        entry.body =
+            Some(EntryBody { content: Some(open.markup().0.to_owned()), ..EntryBody::default() });
+    }
+    run_external::pipe(&app.engine, entry, command, purpose).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_are_letters_or_pairs_and_never_the_same() {
+        assert_eq!(hints(3), ["a", "s", "d"]);
+        let mut many = hints(80);
+        assert!(many.len() == 80 && many.iter().all(|hint| hint.len() == 2), "{many:?}");
+        many.sort_unstable();
+        many.dedup();
+        assert_eq!(many.len(), 80);
+    }
+}
+
+#[cfg(test)]
+mod copying_tests {
+    use crate::ui::reader::open_pages::*;
+
+    #[test]
+    fn a_link_is_copied_without_controls_and_line_ends() {
+        assert_eq!(
+            clean_link("https://a.example/\u{1b}]52;\u{7}x\n rm"),
+            "https://a.example/]52;xrm"
+        );
+    }
 }

@@ -1,8 +1,20 @@
-//! The open entry in the reader pane: which of its texts is shown, the laid-out lines, and the reading position.
+//! The open entry in the reader pane: which of its texts is shown, the laid-out lines, its pictures, the reading position, and what
+//! the user does with it; entries that are read from the store before they are opened; and the open search, with what was open
+//! before it.
 
-use crate::engine::entries::loaded_entry::{LoadedEntry, ReadingPosition};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use backissue_core::InputFlaw;
+use backissue_core::history::{EntryKey, FeedKey};
+use backissue_core::search::{Marks, Matching};
+use chrono::{DateTime, Utc};
+
+use super::layout::Pane;
+use crate::engine::entries::entry_view::{LoadedEntry, ReadingPosition};
+use crate::ui::panes::entry_list::Listing;
 use crate::ui::reader::lines::Rendered;
-use backissue_core::history::EntryKey;
+use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics};
 
 /// The state of the reader pane.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +29,8 @@ pub struct Reader {
     pub rendered: Option<Rendered>,
     /// Width in columns for which the text was laid out.
     pub width: u16,
+    /// Width in columns for which the shown lines were laid out; another one while they are being laid out again.
+    pub lines_width: u16,
     /// Index of the first visible line.
     pub scroll: usize,
     /// Number of cells by which wide blocks are scrolled sideways.
@@ -132,4 +146,229 @@ impl Reader {
         let at_end = self.scroll.saturating_add(usize::from(rows)) >= lines;
         if self.scroll == 0 || at_end { None } else { self.place() }
     }
+}
+
+/// The text that is being found, and where the user is in the open text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Find {
+    /// The wanted text, as typed.
+    pub wanted: String,
+    /// Line of the selected hit, and the byte in this line at which it begins. `None` before there is one.
+    pub hit: Option<(usize, usize)>,
+    /// First visible line when the search began, which is shown again if the search is cancelled.
+    pub(in crate::ui) from: usize,
+}
+
+/// An open entry that is marked as read later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadLater {
+    /// The entry.
+    pub key: EntryKey,
+    /// Time when it was opened.
+    pub since: DateTime<Utc>,
+}
+
+/// The state of the hints.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LinkHints {
+    /// The letters typed so far.
+    pub typed: String,
+    /// What happens to the chosen link.
+    pub does: HintAction,
+}
+
+/// What happens to the link that the user chooses by its hint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HintAction {
+    /// It is opened.
+    #[default]
+    Open,
+    /// It is copied.
+    Copy,
+    /// It is passed to a command.
+    Pipe,
+}
+
+/// Entries requested in advance: the next entry in the list, and the next unread entry.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ReadAhead {
+    /// Requested entries. `None` means that the entry has not arrived yet.
+    pub(in crate::ui) entries: Vec<(EntryKey, Option<Box<LoadedEntry>>)>,
+}
+
+/// Whether an entry that the user opens has been read in advance.
+#[derive(Debug)]
+pub enum AheadEntry {
+    /// The entry has been read from the store.
+    Here(Box<LoadedEntry>),
+    /// The entry was requested from the store and has not arrived yet.
+    OnItsWay,
+    /// The entry was not requested in advance.
+    Unknown,
+}
+
+impl ReadAhead {
+    /// Removes an entry because the user opens it, and returns it if it has arrived.
+    pub fn take(&mut self, key: EntryKey) -> AheadEntry {
+        let Some(place) = self.entries.iter().position(|(asked, _)| *asked == key) else {
+            return AheadEntry::Unknown;
+        };
+        match self.entries.remove(place).1 {
+            Some(entry) => AheadEntry::Here(entry),
+            None => AheadEntry::OnItsWay,
+        }
+    }
+
+    /// Stores an entry that has arrived, if it was requested and is still needed.
+    pub fn keep(&mut self, entry: LoadedEntry) {
+        if let Some((_, kept)) = self.entries.iter_mut().find(|(asked, _)| *asked == entry.key) {
+            *kept = Some(Box::new(entry));
+        }
+    }
+
+    /// Drops the entries of a feed because they may be outdated. Changed flags do not require this, because flags are taken from
+    /// the list rows.
+    pub fn forget_feed(&mut self, feed: FeedKey) {
+        self.entries.retain(|(key, _)| key.feed != feed);
+    }
+
+    /// Drops all entries because they may be outdated.
+    pub fn forget(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Drops an entry that could not be read. If the user opens it, it is requested again.
+    pub fn give_up(&mut self, key: EntryKey) {
+        self.entries.retain(|(asked, _)| *asked != key);
+    }
+}
+
+/// The pictures of the open entry.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Pictures {
+    /// `true` if the user wants to see pictures.
+    pub on: bool,
+    /// Protocol and cell size that the terminal uses for pictures.
+    pub graphics: Graphics,
+    pub(in crate::ui) standings: BTreeMap<String, PictureState>,
+    /// The entry whose pictures these are.
+    pub(in crate::ui) entry: Option<EntryKey>,
+    /// Drawings in memory. The drawing that was needed most recently is last.
+    pub(in crate::ui) drawings: Vec<(DrawingWanted, Arc<Drawing>)>,
+    /// `true` while the picture worker is making a drawing.
+    pub(in crate::ui) drawing: bool,
+}
+
+/// The state of a picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PictureState {
+    /// The picture is being looked up in the cache.
+    Sought,
+    /// The picture was requested: it waits for its site, or is being fetched.
+    Asked,
+    /// The picture is cached. The numbers are its width and height in pixels.
+    Kept(u32, u32),
+    /// The picture cannot be shown. The text is the reason, as the end of a sentence.
+    Failed(String),
+}
+
+/// A job for the picture worker.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PictureWork {
+    /// Check whether the picture with this URL is cached.
+    Find(String),
+    /// Cache the fetched picture with this URL, if it can be shown.
+    Keep(String, Arc<Vec<u8>>),
+    /// Draw a cached picture for the terminal.
+    Draw(DrawingWanted),
+}
+
+/// The result of a job of the picture worker.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PictureAnswer {
+    /// The picture with this URL is cached, with this width and height in pixels; or it cannot be shown, with the reason; or it is
+    /// not cached (`None`).
+    Found(String, Option<Result<(u32, u32), String>>),
+    /// A finished drawing, or the reason why the picture could not be drawn, as the end of a sentence.
+    Drawn(DrawingWanted, Result<Drawing, String>),
+}
+
+impl Pictures {
+    /// Returns the state of the picture with this URL. Returns `None` if it has not been looked up yet.
+    pub fn standing(&self, url: &str) -> Option<&PictureState> {
+        self.standings.get(url)
+    }
+
+    /// Returns the drawing of a picture at a size in columns and rows. Returns `None` if it is not finished.
+    pub fn drawing(&self, url: &str, cells: (u16, u16)) -> Option<&Drawing> {
+        let found = self.drawings.iter().find(|(made, _)| made.url == url && made.cells == cells);
+        found.map(|(_, drawing)| &**drawing)
+    }
+
+    /// Returns the drawings in memory.
+    pub fn drawings(&self) -> impl Iterator<Item = &Drawing> {
+        self.drawings.iter().map(|(_, drawing)| &**drawing)
+    }
+
+    /// Handles the result of a request for a picture: returns the job that caches a fetched picture, or records why the request
+    /// failed.
+    pub(in crate::ui) fn take_fetched(
+        &mut self,
+        url: String,
+        bytes: Result<Arc<Vec<u8>>, InputFlaw>,
+    ) -> Option<PictureWork> {
+        match bytes {
+            Ok(bytes) => Some(PictureWork::Keep(url, bytes)),
+            Err(why) => {
+                self.standings.insert(url, PictureState::Failed(why.into()));
+                None
+            }
+        }
+    }
+
+    /// Stops waiting for a picture that will not be fetched. If a reason is given, the picture counts as failed; otherwise, it can
+    /// be requested again.
+    pub(in crate::ui) fn drop_wanted(&mut self, url: String, why: Option<String>) {
+        match why {
+            Some(why) => {
+                self.standings.insert(url, PictureState::Failed(why));
+            }
+            None => {
+                self.standings.remove(&url);
+            }
+        }
+    }
+}
+
+/// Maximum number of pictures that are shown per entry.
+pub const OF_AN_ENTRY_MAX: usize = 30;
+
+/// The open search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    /// The query as typed by the user.
+    pub text: String,
+    /// The parsed query. `None` until the user has typed a query.
+    pub matching: Option<Matching>,
+    /// Sentence that explains why the typed text is not a valid query. Until the text is valid, the list shows the results of the
+    /// previous query.
+    pub flaw: Option<String>,
+    /// List and text to restore when the search is closed.
+    pub(in crate::ui) before: ViewBeforeSearch,
+}
+
+impl Search {
+    /// Returns whether only the texts of the newest entries were read, because the query is still being typed.
+    pub fn is_answered_in_part(&self) -> bool {
+        self.matching.as_ref().is_some_and(|matching| matching.texts_max.is_some())
+    }
+}
+
+/// The list and text that were open before a search.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::ui) struct ViewBeforeSearch {
+    pub(in crate::ui) focus: Pane,
+    pub(in crate::ui) list: Listing,
+    pub(in crate::ui) reader: Option<Reader>,
+    pub(in crate::ui) marks: Marks,
 }

@@ -1,6 +1,9 @@
-//! Detects which colours and hyperlinks a terminal supports, and finds the nearest colour that a terminal can show.
+//! Detects which colours and hyperlinks a terminal supports, and finds the nearest colour that a terminal can show, with enough
+//! contrast. The appearance of the screen is the selected theme, the available ones, and the capabilities of the terminal.
 
-use super::theme_roles::Ink;
+use backissue_core::InputFlaw;
+
+use super::theme_roles::{Ink, Theme, ThemeRole, built_in, unknown};
 
 /// The number of colours that a terminal supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -225,6 +228,90 @@ pub fn knows_hyperlinks(variable: impl Fn(&str) -> Option<String>) -> bool {
         || number("VTE_VERSION") >= 5000
         || number("KONSOLE_VERSION") >= 201_200
         || !said("WT_SESSION").is_empty()
+}
+
+/// Minimum contrast ratio between text and background (WCAG 2.2, 1.4.3).
+pub const TEXT_CONTRAST: f64 = 4.5;
+/// Minimum contrast ratio between a separator line and its background (WCAG 2.2, 1.4.11).
+pub const LINE_CONTRAST: f64 = 3.0;
+
+/// Returns the minimum contrast ratio between an element with this role and its background.
+pub const fn least_contrast(role: ThemeRole) -> f64 {
+    if matches!(role, ThemeRole::Border) { LINE_CONTRAST } else { TEXT_CONTRAST }
+}
+
+/// Returns the foreground and background of a role as the terminal shows them. `None` means that the colour underneath, or else the
+/// terminal's default colour, stays visible. If the terminal does not support a foreground colour of the theme, its replacement is
+/// chosen for enough contrast with its background and with the selected row of an unfocused pane.
+pub fn shown_paint(theme: &Theme, role: ThemeRole, colours: Colours) -> (Option<Ink>, Option<Ink>) {
+    let shown = |ink: Option<Ink>| ink.and_then(|ink| colours.shown(ink));
+    let ground_of = |role| shown(theme.paint(role).ground);
+    let paint = theme.paint(role);
+    let ground = ground_of(role);
+    let Some(Ink::Rgb(..)) = paint.ink else { return (shown(paint.ink), ground) };
+    let beneath = [ground.or(ground_of(ThemeRole::Text)), ground_of(ThemeRole::SelectedElsewhere)];
+    let count = if ground.is_some() { 1 } else { beneath.len() };
+    let grounds: Vec<Ink> = beneath.into_iter().take(count).flatten().collect();
+    let ink = paint.ink.and_then(|ink| colours.shown_on(ink, &grounds, least_contrast(role)));
+    (ink, ground)
+}
+
+/// The appearance of the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "properties of a terminal, independent of each other"
+)]
+pub struct Appearance {
+    /// All available themes: first the built-in ones, then those from files.
+    pub themes: Vec<Theme>,
+    /// Index of the selected theme.
+    pub chosen: usize,
+    /// Number of colours that the terminal supports.
+    pub colours: Colours,
+    /// `true` if links are written as terminal hyperlinks.
+    pub hyperlinks: bool,
+    /// `true` if the terminal calculates a wrong width for symbols of several characters. Such symbols are then replaced by simpler
+    /// ones.
+    pub simple_clusters: bool,
+    /// `true` to use words instead of lines and symbols, and one pane at a time.
+    pub plain: bool,
+    /// `true` to draw lines and symbols with ASCII characters, because the locale has no others.
+    pub ascii: bool,
+}
+
+impl Default for Appearance {
+    fn default() -> Self {
+        let colours = Colours::default();
+        let (hyperlinks, simple_clusters, plain, ascii) = (false, false, false, false);
+        Self { themes: built_in(), chosen: 0, colours, hyperlinks, simple_clusters, plain, ascii }
+    }
+}
+
+impl Appearance {
+    /// Returns the selected theme.
+    pub fn theme(&self) -> Option<&Theme> {
+        self.themes.get(self.chosen)
+    }
+
+    /// Replaces the appearance after the configuration has changed. The selected theme stays selected, unless the configuration
+    /// names a different theme than before (`themed`).
+    pub fn take(&mut self, next: Self, themed: bool) {
+        let before = std::mem::replace(self, next);
+        // A plain screen that was requested at the start stays plain until the program ends.
+        self.plain |= before.plain;
+        if let Some(theme) = before.theme().filter(|_| !themed) {
+            self.choose(&theme.name).ok();
+        }
+    }
+
+    /// Selects a theme by name. The error is a sentence.
+    pub fn choose(&mut self, name: &str) -> Result<(), InputFlaw> {
+        let place = self.themes.iter().position(|theme| theme.name == name);
+        let names = || self.themes.iter().map(|theme| theme.name.as_str());
+        self.chosen = place.ok_or_else(|| unknown("theme", name, names()))?;
+        Ok(())
+    }
 }
 
 #[cfg(test)]

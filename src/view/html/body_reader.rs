@@ -2,11 +2,12 @@
 
 use super::elements::{Format, HtmlElement, HtmlList, TablePart, element};
 use super::flow::{Flow, Spaces};
-use super::language::Language;
 use super::links::NumberedLinks;
-use super::model::{Align, Block, HtmlTable, ImageTarget, Role, TextDirection};
-use super::open_containers::{Container, ContainerContents, Numbering, OpenContainers};
-use super::tags::{self, Nested, cell, has_inside, is_hidden, is_line_number, number};
+use super::model::{Align, Block, HtmlTable, ImageTarget, Language, Role, TextDirection};
+use super::open_containers::{
+    self, Container, ContainerContents, Nested, Numbering, OpenContainers, cell, has_inside,
+    is_hidden, is_line_number, number,
+};
 use backissue_core::feed::content::markup::{Piece, Tag, walk_markup};
 use backissue_core::feed::content::math::{Formula, is_formula};
 
@@ -378,11 +379,11 @@ impl BodyReader {
         let is_code = element == Some(HtmlElement::Preformatted) && state.language.is_some();
         let is_pre = element == Some(HtmlElement::Preformatted);
         // Text processors write `pre` on the items of a list, which are no code.
-        let spaces = tags::spaces(tag).filter(|_| !is_code).map(|spaces| match spaces {
+        let spaces = open_containers::spaces(tag).filter(|_| !is_code).map(|spaces| match spaces {
             Spaces::Kept if !is_pre => Spaces::Wrapped,
             Spaces::Collapsed | Spaces::Lines | Spaces::Wrapped | Spaces::Kept => spaces,
         });
-        let direction = tags::direction(tag).filter(|_| is_block);
+        let direction = open_containers::direction(tag).filter(|_| is_block);
         self.styled.iter_mut().for_each(|(until, ..)| until.open(tag));
         if !has_inside(tag) || (spaces.is_none() && direction.is_none()) {
             return;

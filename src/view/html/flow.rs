@@ -1,9 +1,8 @@
 //! Collects the running text of a block: collapses white space, applies formats, and numbers links.
 
 use super::elements::Format;
-use super::language::Language;
 use super::links::{NumberedLinks, bare_urls};
-use super::model::{INSIDE_FIRST, Look, Role, Style, TextDirection, TextRun};
+use super::model::{INSIDE_FIRST, Language, Look, Role, Style, TextDirection, TextRun};
 use backissue_core::feed::characters::{FlagTags, Shift, is_hidden};
 
 /// The format of the text that follows, as set by the open elements.

@@ -1,9 +1,9 @@
 //! Adds pictures, players and check boxes to the text.
 
 use super::body_reader::{BodyReader, Player};
-use super::images::{Picture, best_of_srcset, embed_label, lazy_addresses, picture};
+use super::links::{Picture, best_of_srcset, embed_label, lazy_addresses, picture};
 use super::model::{ImageTarget, Role};
-use super::tags::Nested;
+use super::open_containers::Nested;
 use backissue_core::feed::content::markup::Tag;
 
 impl BodyReader {

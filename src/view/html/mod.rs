@@ -12,11 +12,8 @@
 //! in a narrow pane is an error. This module therefore only uses the tokenizer underneath it, from html5ever.
 
 mod body_reader;
-mod colouring;
 mod elements;
 mod flow;
-mod images;
-mod language;
 mod lines;
 mod links;
 mod markdown;
@@ -26,16 +23,12 @@ mod open_containers;
 mod render;
 mod table;
 mod table_empty;
-mod table_grid;
-mod tags;
 mod wrap;
-mod xhtml;
 
 #[cfg(test)]
 mod tests;
 
-pub use markdown::markdown;
+pub use markdown::{markdown, xhtml};
 pub use model::Column;
 pub use render::{picture_addresses, render};
 pub(super) use wrap::{is_leftward, is_leftward_language};
-pub use xhtml::xhtml;

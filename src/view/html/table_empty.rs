@@ -1,7 +1,7 @@
 //! Removes rows and columns of a table that only make room, and the numbers beside lines of code.
 
 use super::model::{Align, Block, Cell, HtmlTable};
-use super::table_grid::Grid;
+use super::table::Grid;
 
 /// A cell of the table that remains: its number among the cells of the whole table (`None` for a missing cell), and its span.
 type KeptCell = (Option<usize>, usize, usize);

@@ -302,7 +302,7 @@ fn right_to_left_text_starts_at_the_right_edge() {
     let rendered = render("<p><img src=https://a.example/x alt=a>שלום עולם ומלואו</p>", None, 30);
     assert!(rendered.lines[0].text().starts_with(' '), "{}", rendered.lines[0].text());
     // The spaces that align the text to the right do not indent the picture.
-    assert_eq!(crate::ui::reader::picture_places::find_places(&rendered)[0].indent, 0);
+    assert_eq!(crate::ui::reader::lay_out::find_places(&rendered)[0].indent, 0);
 }
 
 #[test]

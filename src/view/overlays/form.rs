@@ -1,11 +1,18 @@
-//! Draws the dialogs with a form: labels on the left, values on the right, and a sentence below.
+//! Draws the dialogs with a form, which add an account, edit a feed or a filter: labels on the left, values on the right, and a
+//! sentence below; and the list of all filters.
 
+use backissue_core::feed::text::counted_words;
+use backissue_core::filters::{EntryFilter, until_text};
+use chrono::{DateTime, Utc};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use crate::ui::overlays::form::{Form, FormValue};
+use crate::engine::entries::entry_filters;
+use crate::engine::entries::filter_work::{FilterPreview, PREVIEW_TITLES};
+use crate::ui::app::App;
+use crate::ui::overlays::form::{AccountForm, EditForm, FilterForm, Form, FormValue};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::view::{cells, pane, theme};
 
@@ -83,7 +90,7 @@ pub(super) fn dialog<F>(
 }
 
 /// Draws the reason that a form cannot be saved or, if there is none, a hint.
-pub(super) fn draw_below(frame: &mut Frame<'_>, area: Rect, problem: Option<&str>, hint: &str) {
+fn draw_below(frame: &mut Frame<'_>, area: Rect, problem: Option<&str>, hint: &str) {
     let (text, style) = problem.map_or((hint, theme::DIM), |problem| (problem, theme::TROUBLE));
     let width = usize::from(area.width).saturating_sub(2);
     let lines = cells::wrap(text, width, usize::from(area.height));
@@ -144,4 +151,138 @@ fn seen_part(prompt: &Prompt, room: usize) -> (String, usize) {
     let from = starts.into_iter().find(fits).unwrap_or(before.len());
     let shown = cells::cut(prompt.text.get(from..).unwrap_or_default(), room);
     (shown, cells::width(before.get(from..).unwrap_or_default()))
+}
+
+/// Width of a label in cells.
+const ACCOUNT_LABEL_CELLS: usize = 10;
+/// Number of lines below the form, for a sentence of the server.
+const ACCOUNT_BOTTOM_LINES: u16 = 5;
+
+/// Draws the dialog over the panes. Returns the area of its input lines and the index of the first visible line.
+pub(in crate::view) fn draw_account(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    typed: &AccountForm,
+) -> (Rect, u16) {
+    let look = Dialog {
+        title: "Add an account ─ Enter logs in, Esc closes",
+        label_cells: ACCOUNT_LABEL_CELLS,
+        below: (ACCOUNT_BOTTOM_LINES, ACCOUNT_BOTTOM_LINES),
+    };
+    let (fields, bottom, top) = dialog(frame, area, &typed.form, |label| label, look);
+    let hint = if typed.is_waiting {
+        "logging in … · Esc closes this; the login goes on"
+    } else {
+        "Its feeds, entries and marks are shared with this reader. The login is kept in a file that only you can read."
+    };
+    draw_below(frame, bottom, typed.form.problem.as_deref(), hint);
+    (fields, top)
+}
+
+/// Width of a label in cells: first on a wide screen, then on a narrow screen.
+const EDIT_LABEL_CELLS: (usize, usize) = (27, 17);
+/// Minimum width of a wide screen, in columns.
+const WIDE_COLUMNS: u16 = 62;
+/// Number of lines below the form.
+const EDIT_BOTTOM_LINES: u16 = 2;
+
+/// Draws the dialog over the panes. Returns the area of its input lines and the index of the first visible line.
+pub(in crate::view) fn draw_edit(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    edited: &EditForm,
+) -> (Rect, u16) {
+    let (long, short) = EDIT_LABEL_CELLS;
+    let look = Dialog {
+        title: "Edit ─ Enter saves, Esc cancels",
+        label_cells: if area.width >= WIDE_COLUMNS { long } else { short },
+        below: (EDIT_BOTTOM_LINES, EDIT_BOTTOM_LINES),
+    };
+    let (fields, bottom, top) = dialog(frame, area, &edited.form, |label| label, look);
+    let hint = "↓ ↑ select · ← → change · durations like 30m, 2h, 1d";
+    draw_below(frame, bottom, edited.form.problem.as_deref(), hint);
+    (fields, top)
+}
+
+/// Minimum number of lines for the preview; the form scrolls before it gets less.
+const PREVIEW_LINES_MIN: u16 = 2;
+/// Width of the label of an input line, in cells.
+const FILTER_LABEL_CELLS: usize = 11;
+
+/// Draws the filter dialog over the panes. Returns the area of its input lines and the index of the first visible line.
+pub(in crate::view) fn draw_filter(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    app: &App,
+    edited: &FilterForm,
+) -> (Rect, u16) {
+    let titles = u16::try_from(PREVIEW_TITLES).unwrap_or(u16::MAX);
+    let look = Dialog {
+        title: "Filter ─ Enter saves and applies, Esc cancels",
+        label_cells: FILTER_LABEL_CELLS,
+        below: (titles.saturating_add(2), PREVIEW_LINES_MIN),
+    };
+    let (above, below, top) = dialog(frame, area, &edited.form, |field| field.label(), look);
+    match (&edited.form.problem, &edited.preview) {
+        (None, Some(preview)) => {
+            let lines = preview_lines(app, preview, usize::from(below.width));
+            frame.render_widget(Paragraph::new(lines), below);
+        }
+        (problem, _) => {
+            draw_below(frame, below, problem.as_deref(), "looking for matching entries …");
+        }
+    }
+    (above, top)
+}
+
+/// Returns the number of entries that a filter matches, and the titles of the newest of these entries.
+fn preview_lines(app: &App, preview: &FilterPreview, width: usize) -> Vec<Line<'static>> {
+    let unread = match preview.unread {
+        0 => String::new(),
+        unread => format!(", {unread} unread"),
+    };
+    let of = counted_words(preview.of, "entry", "entries");
+    let head = match preview.hits {
+        0 => format!(" matches none of {of}"),
+        hits => format!(" matches {hits} of {of}{unread}"),
+    };
+    let mut lines = vec![Line::styled(cells::cut(&head, width), theme::HEADING)];
+    lines.extend(preview.newest.iter().map(|hit| {
+        let date = hit.listed.with_timezone(&app.engine.zone).format("%b %d");
+        let feed = app.engine.feeds.get(&hit.feed).map_or("", |feed| feed.record.shown_title());
+        let feed = cells::cut(feed, width / 4);
+        let title = if hit.title.is_empty() { "(no title)" } else { &hit.title };
+        let text = cells::ends(&format!(" {date}  {title}"), &format!("{feed} "), width);
+        Line::styled(text, theme::TEXT)
+    }));
+    lines
+}
+
+/// Returns the lines of a filter in the list of filters.
+pub(super) fn row(
+    app: &App,
+    place: usize,
+    width: usize,
+    now: DateTime<Utc>,
+) -> Option<Vec<Line<'static>>> {
+    let rule = app.engine.filters.list.get(place)?;
+    let head = format!(" {}: {}", rule.action.words(), entry_filters::about(&app.engine, rule));
+    let state = cells::cut(&format!("   {}", state(app, rule, now)), width);
+    let head = Line::styled(cells::fit(&head, width), theme::TEXT);
+    Some(vec![head, Line::styled(state, theme::DIM)])
+}
+
+/// Formats the number of entries that a filter has matched and the date when the filter expires.
+fn state(app: &App, rule: &EntryFilter, now: DateTime<Utc>) -> String {
+    let count = app.engine.filters.counts.get(&rule.id).copied().unwrap_or_default();
+    let hits = match count.hits {
+        0 => "no matches yet".to_owned(),
+        hits => format!("matched {hits}"),
+    };
+    let hidden = (count.hidden > 0).then(|| format!("{} hidden now", count.hidden));
+    let until = rule.until.map(|until| {
+        let last = until_text(until, app.engine.zone);
+        if rule.is_over(now) { format!("expired {last}") } else { format!("until {last}") }
+    });
+    [Some(hits), hidden, until].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -1,20 +1,29 @@
-//! The lists over the panes: their border with the keys, and their rows.
+//! The lists over the panes: their border with the keys, and their rows; and lists from which the user picks an item or a command,
+//! above the input line.
 
+use backissue_core::feed::text::counted_words;
+use backissue_core::words;
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::Line;
-use ratatui::widgets::Paragraph;
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph};
 
-use super::{account_list, choice, filters};
+use super::form;
 use crate::engine::downloads::progress::state_words;
+use crate::engine::entries::account_state::AccountStatus;
+use crate::engine::entries::account_sync::feeds_of;
+use crate::engine::feeds::addition::FeedPreview;
+use crate::engine::feeds::feed_preview::TITLES;
 use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::ui::app::App;
-use crate::ui::overlays::list_panel::ListKind;
+use crate::ui::keys::key_bindings::Keymap;
+use crate::ui::overlays::accounts::STATE_LINES;
+use crate::ui::overlays::list_panel::{ListKind, found};
+use crate::ui::overlays::prompt::PromptPurpose;
 use crate::ui::scroll_list::ScrollList;
-use crate::ui::state::overlay::{ListOf, OpenList};
-use crate::view::{bytes, cells, pane, theme};
-use backissue_core::feed::text::counted_words;
+use crate::ui::state::overlay::{ListOf, OpenList, PickItem, PickList, PickTarget};
+use crate::view::{cells, pane, theme};
 
 /// Maximum width of a list, of the menu of programs, and of the choice between feeds, in columns.
 const COLUMNS_MAX: (u16, u16, u16) = (84, 60, 100);
@@ -29,7 +38,7 @@ pub(in crate::view) fn draw(
 ) -> (Rect, u16) {
     let (usual, narrow, wide) = COLUMNS_MAX;
     let (columns, below) = match open.of {
-        ListOf::Choice(_) => (wide, choice::BELOW_LINES),
+        ListOf::Choice(_) => (wide, BELOW_LINES),
         ListOf::Share => (narrow, 0),
         ListOf::Accounts | ListOf::Filters | ListOf::Removed | ListOf::Downloads => (usual, 0),
     };
@@ -67,7 +76,7 @@ pub(in crate::view) fn draw(
     }
     frame.render_widget(Paragraph::new(rows), inside);
     if below > 0 {
-        choice::draw_offer(frame, offer, app, open);
+        draw_offer(frame, offer, app, open);
     }
     (inside, u16::try_from(top).unwrap_or(u16::MAX))
 }
@@ -81,9 +90,9 @@ fn row(
     now: DateTime<Utc>,
 ) -> Option<Vec<Line<'static>>> {
     match of {
-        ListOf::Choice(_) => choice::row(app, of, place, width),
-        ListOf::Accounts => account_list::row(app, place, width, now),
-        ListOf::Filters => filters::row(app, place, width, now),
+        ListOf::Choice(_) => choice_row(app, of, place, width),
+        ListOf::Accounts => account_row(app, place, width, now),
+        ListOf::Filters => form::row(app, place, width, now),
         ListOf::Removed => removed(app, place, width, now),
         ListOf::Downloads => download(app, place, width, now),
         ListOf::Share => {
@@ -125,7 +134,166 @@ fn download(
     let title = if download.title.is_empty() { "(no title)" } else { &download.title };
     let feed = cells::cut(&download.feed_title, width / 3);
     let mut lines = ends(&format!(" {title}"), &format!("{feed} "), width);
-    let state = state_words(downloads, download, now, bytes::words);
+    let state = state_words(downloads, download, now, cells::words);
     lines.push(Line::styled(cells::cut(&format!("   {state}"), width), theme::DIM));
     Some(lines)
+}
+
+/// Returns the lines of an account.
+pub(super) fn account_row(
+    app: &App,
+    place: usize,
+    width: usize,
+    now: DateTime<Utc>,
+) -> Option<Vec<Line<'static>>> {
+    let account = app.engine.accounts.get(place)?;
+    let feeds = feeds_of(&app.engine, &account.name).count();
+    let feeds = format!("{} ", counted_words(feeds, "feed", "feeds"));
+    let head = cells::ends(&format!(" {}  {}", account.name, account.place), &feeds, width);
+    let told = if account.failure.is_some() { theme::TROUBLE } else { theme::DIM };
+    let state =
+        cells::wrap(&last_sync(app, account, now), width.saturating_sub(3), STATE_LINES.into());
+    let state = state.into_iter().map(|line| Line::styled(format!("   {line}"), told));
+    Some(std::iter::once(Line::styled(head, theme::TEXT)).chain(state).collect())
+}
+
+fn last_sync(app: &App, account: &AccountStatus, now: DateTime<Utc>) -> String {
+    let running = app.engine.sync_progress.as_ref().filter(|it| it.account == account.name);
+    if let Some(progress) = running {
+        return format!("{}: {} of {}", progress.what, progress.done, progress.all);
+    }
+    match &account.last {
+        Some((at, told)) => format!("{}: {told}", words::relative(*at, now)),
+        None => "never synced".to_owned(),
+    }
+}
+
+/// Maximum number of lines for the description of a feed, above the titles of its entries.
+const OFFER_LINES: usize = 2;
+/// Number of lines for the preview below the list.
+#[expect(clippy::cast_possible_truncation, reason = "a small constant")]
+const BELOW_LINES: u16 = (OFFER_LINES + TITLES + 1) as u16;
+
+/// Returns the line of a feed.
+pub(super) fn choice_row(
+    app: &App,
+    of: ListOf,
+    place: usize,
+    width: usize,
+) -> Option<Vec<Line<'static>>> {
+    let candidate = found(app, of)?.found.get(place)?;
+    let title = candidate.title.as_deref().unwrap_or("(no title)");
+    let line = cells::ends(&format!(" {title}"), &format!("{} ", candidate.url), width);
+    Some(vec![Line::styled(line, theme::TEXT)])
+}
+
+/// Draws the preview of the selected feed.
+fn draw_offer(frame: &mut Frame<'_>, area: Rect, app: &App, open: OpenList) {
+    let width = usize::from(area.width);
+    let known = found(app, open.of)
+        .and_then(|addition| addition.previews.of(&addition.found.get(open.list.selected)?.url));
+    let lines = match known {
+        None => vec![Line::default(), Line::styled(" reading the feed …", theme::DIM)],
+        Some(Err(why)) => {
+            let text = cells::cut(&format!(" it cannot be read: {why}"), width);
+            vec![Line::default(), Line::styled(text, theme::TROUBLE)]
+        }
+        Some(Ok(preview)) => offer_lines(app, preview, width),
+    };
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// Returns the description of a feed and the titles of its newest entries.
+fn offer_lines(app: &App, preview: &FeedPreview, width: usize) -> Vec<Line<'static>> {
+    let title = preview.title.as_deref().unwrap_or("(no title)");
+    let said = format!("{title}: {}", preview.words());
+    let said = cells::wrap(&said, width.saturating_sub(2), OFFER_LINES);
+    let said = said.into_iter().map(|line| Line::styled(format!(" {line}"), theme::HEADING));
+    let titles = preview.newest.iter().map(|(at, title)| {
+        let date = at.map_or_else(
+            || "no date   ".to_owned(),
+            |at| at.with_timezone(&app.engine.zone).format("%Y-%m-%d").to_string(),
+        );
+        Line::styled(cells::cut(&format!(" {date}  {title}"), width), theme::TEXT)
+    });
+    std::iter::once(Line::default()).chain(said).chain(titles).collect()
+}
+
+/// Maximum width of the list in cells, and the number of its rows with the border.
+const SIZE_MAX: (u16, u16) = (64, 16);
+/// The same for the palette.
+const PALETTE_SIZE_MAX: (u16, u16) = (90, u16::MAX);
+/// Width of the column with the command names, in cells.
+const NAME_CELLS: usize = 17;
+/// Minimum width of a command's description, in cells. If there is less room, only the name of the command is shown.
+const HELP_CELLS_MIN: usize = 12;
+
+/// Draws the list at the bottom of the panes. Returns the area of its rows and the index of the first visible row.
+pub(in crate::view) fn draw_pick_list(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    picks: &PickList,
+    keys: &Keymap,
+) -> (Rect, u16) {
+    let is_palette = picks.line.purpose == PromptPurpose::Command;
+    let (columns, most) = if is_palette { PALETTE_SIZE_MAX } else { SIZE_MAX };
+    let (title, none) = if is_palette {
+        ("Commands ─ type to find one, Enter runs it", " no command matches this")
+    } else {
+        ("Type to find one, Enter opens it", " nothing matches this")
+    };
+    let rows = u16::try_from(picks.found.len().max(1)).unwrap_or(u16::MAX).saturating_add(2);
+    let [place] = Layout::vertical([Constraint::Max(rows.min(most))]).flex(Flex::End).areas(area);
+    let [place] = Layout::horizontal([Constraint::Max(columns)]).flex(Flex::Start).areas(place);
+    frame.render_widget(Clear, place);
+    let inside = pane::bordered(frame, place, title, true);
+    let (width, height) = (usize::from(inside.width), usize::from(inside.height));
+    let first = picks.list.top_in(picks.found.len(), height);
+    let shown = (0_usize..).zip(&picks.found).skip(first).take(height);
+    let mut lines: Vec<Line<'_>> = shown
+        .filter_map(|(place, at)| {
+            let (item, selected) = (picks.items.get(*at)?, place == picks.list.selected);
+            Some(match item.target {
+                PickTarget::Command(at) => command_row(item, &keys.keys_of(at), selected, width),
+                PickTarget::Row(_) | PickTarget::Label(_) => pick_row(item, selected, width),
+            })
+        })
+        .collect();
+    if lines.is_empty() {
+        lines.push(Line::styled(none, theme::DIM));
+    }
+    frame.render_widget(Paragraph::new(lines), inside);
+    (inside, u16::try_from(first).unwrap_or(u16::MAX))
+}
+
+fn command_row(item: &PickItem, keys: &str, selected: bool, width: usize) -> Line<'static> {
+    let keys = format!("{keys} ");
+    let named = format!(" {} ", cells::fit(&item.name, NAME_CELLS));
+    let room = width.saturating_sub(cells::width(&named)).saturating_sub(cells::width(&keys) + 1);
+    let help = if room < HELP_CELLS_MIN { String::new() } else { cells::cut(&item.detail, room) };
+    if selected {
+        return Line::styled(cells::ends(&format!("{named}{help}"), &keys, width), theme::SELECTED);
+    }
+    let gap = room.saturating_sub(cells::width(&help)).saturating_add(1);
+    Line::from(vec![
+        Span::styled(named, theme::TEXT),
+        Span::styled(help, theme::DIM),
+        Span::raw(" ".repeat(gap)),
+        Span::styled(keys, theme::KEY),
+    ])
+}
+
+fn pick_row(item: &PickItem, selected: bool, width: usize) -> Line<'static> {
+    let name = format!(" {} ", cells::cut(&item.name, width.saturating_sub(2)));
+    let room = width.saturating_sub(cells::width(&name)).saturating_sub(1);
+    let detail = cells::cut(&item.detail, room);
+    if selected {
+        return Line::styled(cells::ends(&name, &format!("{detail} "), width), theme::SELECTED);
+    }
+    let gap = room.saturating_sub(cells::width(&detail));
+    Line::from(vec![
+        Span::styled(name, theme::TEXT),
+        Span::raw(" ".repeat(gap)),
+        Span::styled(detail, theme::DIM),
+    ])
 }

@@ -1,26 +1,30 @@
-//! The entries pane: its title, its rows under day headings, gaps, and what an empty list says.
+//! The entries pane: its title, its rows under day headings, gaps, and what an empty list says. In its place are the Attention
+//! list, with some lines for each feed with problems, and the welcome pane for users without subscriptions.
 
-use chrono::{DateTime, Utc};
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::Line;
-use ratatui::widgets::Paragraph;
-
-use super::entry_row::{self, RowColumns};
-use crate::engine::backfill::gap_rows;
-use crate::engine::entries::rows::{RowKey, Show};
-use crate::engine::feeds::subscription::Subscription;
-use crate::engine::state::Engine;
-use crate::ui::app::App;
-use crate::ui::panes::{browsing, list_query};
-use crate::ui::state::feeds_pane::FeedsRow;
-use crate::ui::state::layout::Pane;
-use crate::ui::state::search::Search;
-use crate::view::{cells, pane, theme};
 use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{FeedKey, GapKey, GapLines, HistoryStatus};
 use backissue_core::words;
+use chrono::{DateTime, Utc};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Wrap};
+
+use super::entry_row::{self, MARKED_SIGN, RowColumns};
+use crate::engine::backfill::history_requests;
+use crate::engine::entries::rows::{RowKey, Show};
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::feeds::trouble::{self, Concern, Remedy};
+use crate::engine::feeds::unsubscribe::recently_removed;
+use crate::engine::state::Engine;
+use crate::ui::app::App;
+use crate::ui::panes::attention::{REASON_LINES, ROW_LINES};
+use crate::ui::panes::{browsing, load_rows};
+use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::layout::Pane;
+use crate::ui::state::reader::Search;
+use crate::view::{cells, pane, theme};
 
 /// Number of cells around a title in the border.
 const MARGINS: usize = 2;
@@ -40,7 +44,7 @@ pub(in crate::view) fn draw(
     if list.total == 0 {
         let text = if list.fresh { String::new() } else { nothing(app, now) };
         frame.render_widget(
-            Paragraph::new(text).style(theme::DIM).wrap(ratatui::widgets::Wrap { trim: true }),
+            Paragraph::new(text).style(theme::DIM).wrap(Wrap { trim: true }),
             inside,
         );
         return inside;
@@ -127,7 +131,7 @@ fn title(app: &App, room: usize) -> String {
         Some(FeedsRow::Starred) => return "Starred".to_owned(),
         Some(FeedsRow::Gaps) => return "Gaps".to_owned(),
         Some(FeedsRow::Attention) => return "Attention".to_owned(),
-        Some(FeedsRow::Search(id)) => list_query::find_search(app, *id)
+        Some(FeedsRow::Search(id)) => load_rows::find_search(app, *id)
             .map(|search| format!("{} ─ {}", search.name, search.text))
             .unwrap_or_default(),
         Some(FeedsRow::Tag(tag, _)) => tag.clone(),
@@ -149,7 +153,8 @@ fn feed_title(app: &App, feed: &Subscription, shown: &str, room: usize) -> Strin
     let history = |text: fn(&Engine, &Subscription) -> Option<String>| {
         said(text(&app.engine, feed).filter(|_| offered))
     };
-    let (whole, brief) = (history(gap_rows::standing), history(gap_rows::brief_standing));
+    let (whole, brief) =
+        (history(history_requests::standing), history(history_requests::brief_standing));
     let trouble = said(feed.state.trouble.clone());
     let fits = |title: &str, part: &str| {
         cells::width(title).saturating_add(cells::width(part)).saturating_add(MARGINS) <= room
@@ -246,7 +251,7 @@ fn gap_lines(
     now: DateTime<Utc>,
     width: usize,
 ) -> Vec<Line<'static>> {
-    let said = gap_rows::shown(&app.engine, feed, gap, now)
+    let said = history_requests::shown(&app.engine, feed, gap, now)
         .map_or_else(GapLines::being_fetched, |gap| GapLines::new(&gap, now, app.engine.zone));
     let one_feed = app.ui.is_list_of_one_feed();
     let named = app.engine.feeds.get(&feed).filter(|_| !one_feed);
@@ -275,10 +280,168 @@ fn gap_lines(
 }
 
 /// Returns the key that opens: the symbol of the Enter key or, on the plain screen and for another key, its name.
-pub(in crate::view) fn enter_sign(app: &App) -> String {
+fn enter_sign(app: &App) -> String {
     match app.ui.words("{open}").as_str() {
         "Enter" if !app.ui.appearance.plain => "⏎".to_owned(),
         key if app.ui.appearance.plain => format!("{key}:"),
         key => key.to_owned(),
     }
+}
+
+/// Minimum width of the list in cells, so that it shows an additional key for each feed.
+const ROOMY_CELLS: usize = 52;
+
+/// Maximum number of lines for the reason of the selected problem.
+const REASON_LINES_MAX: usize = 12;
+
+/// What the pane shows of the list.
+pub(in crate::view) struct VisibleProblems {
+    /// Area of the rows.
+    pub(in crate::view) rows: Rect,
+    /// Index of the first visible problem.
+    pub(in crate::view) top: u16,
+    /// Number of additional lines for the reason of the selected problem.
+    pub(in crate::view) extra: u16,
+}
+
+/// Draws the Attention list in the entries pane. The reason of the selected problem is shown whole.
+pub(in crate::view) fn draw_attention(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    app: &App,
+    now: DateTime<Utc>,
+) -> VisibleProblems {
+    let focused = app.ui.focus == Pane::Entries;
+    let concerns = trouble::concerns(&app.engine, now);
+    let place = app.ui.attention.selected.min(concerns.len().saturating_sub(1));
+    let counted = if concerns.is_empty() {
+        String::new()
+    } else {
+        format!("{}/{}", place.saturating_add(1), concerns.len())
+    };
+    let inside = pane::counted(frame, area, "Attention", &counted, focused);
+    if concerns.is_empty() {
+        let text = "Nothing needs attention: every feed answers.";
+        frame.render_widget(Paragraph::new(text).style(theme::DIM), inside);
+        return VisibleProblems { rows: inside, top: 0, extra: 0 };
+    }
+    let (width, height) = (usize::from(inside.width), usize::from(inside.height));
+    let reason = concerns.get(place).map_or(0, |concern| reason_lines(concern, width, true).len());
+    let extra = reason.saturating_sub(REASON_LINES);
+    let fits = |top: usize| {
+        let rows = place.saturating_sub(top).saturating_add(1);
+        rows.saturating_mul(ROW_LINES).saturating_add(extra) <= height
+    };
+    // Rows above the selected one scroll away if its reason needs their room.
+    let top = (app.ui.attention.top.min(place)..place).find(|top| fits(*top)).unwrap_or(place);
+    let shown = height.div_ceil(ROW_LINES);
+    let rows = concerns.iter().enumerate().skip(top).take(shown);
+    let mut lines = Vec::new();
+    for (number, concern) in rows {
+        let selected = (number == place).then_some(focused);
+        lines.extend(row(app, concern, width, selected));
+    }
+    frame.render_widget(Paragraph::new(lines), inside);
+    let short = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+    VisibleProblems { rows: inside, top: short(top), extra: short(extra) }
+}
+
+/// Returns the lines of the reason of a problem: at least three, and more if it is selected and they do not suffice.
+fn reason_lines(concern: &Concern, width: usize, selected: bool) -> Vec<String> {
+    let most = if selected { REASON_LINES_MAX } else { REASON_LINES };
+    let mut lines = cells::wrap(&concern.sentence, width.saturating_sub(3), most);
+    lines.resize(lines.len().max(REASON_LINES), String::new());
+    lines
+}
+
+/// Returns the lines for one feed with a problem. `selected` is `None` if the feed is not selected; if it is selected, the value is
+/// `true` if the pane has the focus.
+fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Vec<Line<'static>> {
+    let of_store = concern.feed == trouble::STORE;
+    let feed = app.engine.feeds.get(&concern.feed);
+    let account = concern.account.as_ref().map(|name| format!("Account '{name}'"));
+    let title = match &account {
+        Some(account) => account,
+        None if of_store => "The store",
+        None => feed.map_or("", |feed| feed.record.shown_title()),
+    };
+    let sign = if app.ui.marked.feeds.contains(&concern.feed) { MARKED_SIGN } else { " " };
+    let head = cells::ends(&format!("{sign}{title}"), &format!("{} ", concern.state), width);
+    let head = match selected {
+        Some(true) => Line::styled(head, theme::HEADING).patch_style(theme::SELECTED),
+        Some(false) => Line::styled(head, theme::HEADING).patch_style(theme::SELECTED_ELSEWHERE),
+        None => Line::styled(head, theme::HEADING),
+    };
+    let reason = reason_lines(concern, width, selected.is_some());
+    let reason = reason.into_iter().map(|line| Line::styled(format!("   {line}"), theme::TEXT));
+    let remedy = if selected.is_some() {
+        let (does, notes) = (concern.remedy.words(), concern.remedy.noting());
+        let enter = enter_sign(app);
+        let ended = concern.remedy == Remedy::Resume && width >= ROOMY_CELLS;
+        let all = if ended { " · {unsubscribe-ended} all ended feeds" } else { "" };
+        let key = |name| app.ui.settings.keys.key_of(name);
+        if of_store {
+            format!("   {enter} {does}")
+        } else {
+            let (dismiss, unsubscribe) = (key("toggle-read"), key("unsubscribe"));
+            let all = app.ui.words(all);
+            format!("   {enter} {does} · {dismiss} {notes} · {unsubscribe} unsubscribe{all}")
+        }
+    } else {
+        format!("   {}", concern.remedy.words())
+    };
+    let remedy = Line::styled(cells::cut(&remedy, width), theme::DIM);
+    std::iter::once(head).chain(reason).chain([remedy]).collect()
+}
+
+/// Draws the welcome pane.
+pub(in crate::view) fn draw_welcome(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    app: &App,
+    now: DateTime<Utc>,
+) {
+    let inside = pane::bordered(frame, area, "backissue", true);
+    let mut lines = vec![
+        Line::default(),
+        Line::styled("  Welcome. Nothing to read yet:", theme::UNREAD),
+        Line::default(),
+        choice(&app.ui.words("{add}"), "paste the address of any site"),
+        choice("i", "import a list of feeds: OPML, or newsboat's urls"),
+        choice(&app.ui.words("{account-add}"), "sync with FreshRSS, Miniflux or a similar server"),
+        choice("d", "look around in a demo"),
+        Line::default(),
+    ];
+    lines.extend(removed_lines(app, now));
+    lines.push(Line::styled(app.ui.words("  {back} quits, {help} shows the keys"), theme::DIM));
+    lines.push(Line::styled(
+        "  Marks and tags of newsboat and others: 'backissue import' in a shell",
+        theme::DIM,
+    ));
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inside);
+}
+
+fn choice(key: &str, text: impl Into<Span<'static>>) -> Line<'static> {
+    Line::from(vec![
+        Span::raw("   "),
+        Span::styled(key.to_owned(), theme::KEY),
+        Span::raw("  "),
+        text.into(),
+    ])
+}
+
+/// Explains how to restore feeds that were removed within the last week. Returns no lines if there are no such feeds.
+fn removed_lines(app: &App, now: DateTime<Utc>) -> Vec<Line<'static>> {
+    let removed = recently_removed(&app.engine, now).len();
+    if removed == 0 {
+        return Vec::new();
+    }
+    let text =
+        format!("  You removed {} in the last week:", counted_words(removed, "feed", "feeds"));
+    let mut lines = vec![Line::styled(text, theme::UNREAD)];
+    let key = app.ui.settings.keys.key("undo").filter(|_| app.engine.undo.can_undo());
+    lines.extend(key.map(|key| choice(&key, "undo the last change")));
+    lines.push(choice(&app.ui.words("{removed}"), app.ui.words("lists them; {open} restores one")));
+    lines.push(Line::default());
+    lines
 }

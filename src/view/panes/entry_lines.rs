@@ -1,15 +1,229 @@
-//! Lays out the text of an entry for the reader pane, with the attached files and the links below it.
+//! Lays out the text of an entry for the reader pane, with the attached files and the links below it, each with a number; and
+//! formats it as plain text, for the command line and for external commands.
 
-use super::{enclosure_list, link_list};
+use std::fmt::Write;
+
+use backissue_core::feed::Enclosure;
+use backissue_core::feed::outgoing::{escaped_attribute, escaped_text};
+use backissue_core::feed::text::one_line;
+use backissue_core::words;
+
+use crate::engine::entries::entry_view::EntryView;
 use crate::ui::effect::RenderWork;
-use crate::ui::reader::lines::Rendered;
+use crate::ui::reader::lines::{LinkTarget, Rendered, Role, StyledLine, StyledSpan};
+use crate::view::cells;
 use crate::view::html::{self, Column};
 
 /// Lays out an entry: its text, the list of its attached files, and the list of its links.
 pub fn lay_out(wanted: &RenderWork) -> Rendered {
     let column = Column { width: usize::from(wanted.width), slides: wanted.slides };
     let mut rendered = html::render(&wanted.html, wanted.base.as_deref(), column);
-    enclosure_list::append(&mut rendered, &wanted.enclosures, wanted.width);
-    link_list::append(&mut rendered, wanted.width);
+    append_enclosures(&mut rendered, &wanted.enclosures, wanted.width);
+    append_links(&mut rendered, wanted.width);
     rendered
+}
+
+/// Maximum length of a media type or file name, in characters.
+const NAME_CHARS_MAX: usize = 60;
+
+/// Adds the list of attached files below the text. Each file is a numbered link.
+pub(in crate::view) fn append_enclosures(
+    rendered: &mut Rendered,
+    enclosures: &[Enclosure],
+    width: u16,
+) {
+    if enclosures.is_empty() {
+        return;
+    }
+    if !rendered.lines.is_empty() {
+        rendered.lines.push(StyledLine::default());
+    }
+    for enclosure in enclosures {
+        let link = number(rendered, &enclosure.url);
+        rendered.enclosures.extend(link);
+        let sign = link.map(|number| format!("[{number}]")).unwrap_or_default();
+        let room = usize::from(width).saturating_sub(cells::width(&sign).saturating_add(1));
+        let text = cells::cut(&format!("▶ {}", described(enclosure)), room);
+        let span = |text: String, role| StyledSpan { text, role, link, ..StyledSpan::default() };
+        let mut spans = vec![span(text, Role::Embed)];
+        if link.is_some() {
+            spans.push(span(format!(" {sign}"), Role::LinkNumber));
+        }
+        rendered.lines.push(spans.into());
+    }
+}
+
+/// Returns the link number of an attached file. If the text contains a link to the file, the file has the same number. Returns
+/// `None` if the address is not safe to open.
+fn number(rendered: &mut Rendered, address: &str) -> Option<u16> {
+    let url =
+        url::Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let url: String = url.into();
+    let known = rendered.links.iter().position(|link| link.url == url);
+    let place = known.unwrap_or_else(|| {
+        rendered.links.push(LinkTarget { url });
+        rendered.links.len().saturating_sub(1)
+    });
+    u16::try_from(place.saturating_add(1)).ok()
+}
+
+/// Describes the type, size, duration and name of an attached file, as far as they are known.
+fn described(enclosure: &Enclosure) -> String {
+    let kind = enclosure.media_type.as_deref();
+    let kind = kind
+        .map(|kind| purpose(kind).map_or_else(|| one_line(kind, NAME_CHARS_MAX), str::to_owned));
+    let name = url::Url::parse(&enclosure.url).ok().and_then(|url| {
+        let last = url.path_segments()?.rfind(|part| !part.is_empty())?.to_owned();
+        Some(one_line(&last, NAME_CHARS_MAX))
+    });
+    let name = name.unwrap_or_else(|| one_line(&enclosure.url, NAME_CHARS_MAX));
+    let parts = [
+        kind.filter(|kind| !kind.is_empty()),
+        enclosure.length.filter(|&bytes| bytes > 0).map(cells::words),
+        enclosure.duration_seconds.filter(|&seconds| seconds > 0).map(words::clock_words),
+        Some(name),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Returns a word for a file that accompanies an episode: its chapters or its transcript.
+fn purpose(media_type: &str) -> Option<&'static str> {
+    let kind = media_type.to_ascii_lowercase();
+    if kind.contains("chapters") {
+        return Some("chapters");
+    }
+    ["srt", "vtt"].iter().any(|end| kind.ends_with(end)).then_some("transcript")
+}
+
+/// Adds the list of links below the text.
+pub(in crate::view) fn append_links(rendered: &mut Rendered, width: u16) {
+    if rendered.links.is_empty() {
+        return;
+    }
+    rendered.lines.push(StyledLine::default());
+    for (number, link) in (1_usize..).zip(&rendered.links) {
+        let number_text = format!("[{number}]");
+        let room = usize::from(width).saturating_sub(cells::width(&number_text).saturating_add(1));
+        let address = cells::cut(&one_line(&link.url, room.saturating_mul(2)), room);
+        let link = u16::try_from(number).ok();
+        let span = |text: String, role| StyledSpan { text, role, link, ..StyledSpan::default() };
+        let spans =
+            vec![span(number_text, Role::LinkNumber), span(format!(" {address}"), Role::Note)];
+        rendered.lines.push(spans.into());
+    }
+}
+
+/// Width of the formatted text, in columns.
+const WIDTH: usize = 80;
+
+/// Returns the title, feed, author, date and link of an entry, one per line.
+pub fn head(view: &EntryView) -> String {
+    let kept = &view.entry.kept;
+    let dated = kept.listed().format("%Y-%m-%d %H:%M UTC").to_string();
+    let lines = [
+        kept.title.as_deref(),
+        Some(view.feed.title.as_str()).filter(|title| !title.is_empty()),
+        kept.author.as_deref(),
+        Some(dated.as_str()),
+        kept.link.as_deref(),
+    ];
+    lines.into_iter().flatten().fold(String::new(), |text, line| text + line + "\n")
+}
+
+/// Returns the text of an entry, followed by the list of the links in it.
+pub fn body(view: &EntryView) -> String {
+    let (_, markup, base) = view.text();
+    let rendered = html::render(markup, base, Column { width: WIDTH, slides: false });
+    let mut text = String::new();
+    for line in &rendered.lines {
+        text.push_str(StyledLine::text(line).trim_end());
+        text.push('\n');
+    }
+    for (number, link) in (1..).zip(&rendered.links) {
+        if number == 1 {
+            text.push('\n');
+        }
+        // Writing to a string cannot fail.
+        writeln!(text, "[{number}] {}", link.url).ok();
+    }
+    text
+}
+
+/// Returns an entry as Markdown: its title, feed, author, date and link, and its text.
+pub fn markdown(view: &EntryView) -> String {
+    let kept = &view.entry.kept;
+    let (_, markup, base) = view.text();
+    let plain = |text: &str| html::markdown(&escaped_text(text), None).trim().to_owned();
+    let about: Vec<String> = about(view).iter().map(|part| plain(part)).collect();
+    let link = kept.link.as_deref().map(|link| format!("<{link}>\n\n")).unwrap_or_default();
+    let body = html::markdown(markup, base);
+    format!("# {}\n\n{}\n\n{link}{body}", plain(kept.shown_title()), about.join(" · "))
+}
+
+/// Returns an entry as the inside of an XHTML `body`: its title, feed, author, date and link, and its text.
+pub fn xhtml(view: &EntryView) -> String {
+    let kept = &view.entry.kept;
+    let (_, markup, base) = view.text();
+    let about: Vec<String> = about(view).iter().map(|part| escaped_text(part)).collect();
+    let link = kept.link.as_deref().map(escaped_attribute);
+    let link = link.map(|link| format!("<p><a href=\"{link}\">{link}</a></p>\n"));
+    let title = escaped_text(kept.shown_title());
+    let (about, link) = (about.join(" · "), link.unwrap_or_default());
+    let body = html::xhtml(markup, base);
+    format!("<h1>{title}</h1>\n<p>{about}</p>\n{link}{body}")
+}
+
+/// Returns the feed, author and date of an entry.
+fn about(view: &EntryView) -> Vec<String> {
+    let kept = &view.entry.kept;
+    let dated = kept.listed().format("%Y-%m-%d %H:%M UTC").to_string();
+    let parts = [Some(view.feed.title.clone()), kept.author.clone(), Some(dated)];
+    parts.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::view::panes::entry_lines::*;
+
+    #[test]
+    fn attachment_is_described_by_its_stated_facts() {
+        for (media_type, length, duration_seconds, url, expected) in [
+            (
+                Some("audio/mpeg"),
+                Some(24_612_345),
+                Some(3723),
+                "https://a.example/ep%201.mp3",
+                "audio/mpeg · 24 MB · 1:02:03 · ep%201.mp3",
+            ),
+            (None, Some(0), Some(59), "https://a.example/", "0:59 · https://a.example/"),
+            (Some("application/srt"), None, None, "https://a.example/1.srt", "transcript · 1.srt"),
+            (Some("text/vtt"), None, None, "https://a.example/1.vtt", "transcript · 1.vtt"),
+            (
+                Some("application/json+chapters"),
+                None,
+                None,
+                "https://a.example/1.json",
+                "chapters · 1.json",
+            ),
+            (Some(""), Some(1234), None, "https://a.example/x/", "1.2 kB · x"),
+            (None, Some(3_000_000_000), None, "magnet:?xt=1", "3.0 GB · magnet:?xt=1"),
+        ] {
+            let media_type = media_type.map(str::to_owned);
+            let enclosure = Enclosure { url: url.into(), media_type, length, duration_seconds };
+            assert_eq!(described(&enclosure), expected);
+        }
+    }
+
+    #[test]
+    fn attachment_shares_the_number_of_its_link() {
+        let known = LinkTarget { url: "https://a.example/1.mp3".into() };
+        let mut rendered = Rendered { links: vec![known], ..Rendered::default() };
+        let file = |url: &str| Enclosure { url: url.into(), ..Enclosure::default() };
+        let files =
+            [file("https://a.example/1.mp3"), file("magnet:?x"), file("http://a.example/2")];
+        append_enclosures(&mut rendered, &files, 20);
+        assert_eq!((rendered.links.len(), &rendered.enclosures[..]), (2, &[1, 2][..]));
+        let lines: Vec<String> = rendered.lines.iter().map(StyledLine::text).collect();
+        assert_eq!(lines, ["▶ 1.mp3 [1]", "▶ magnet:?x", "▶ 2 [2]"]);
+    }
 }

@@ -1,5 +1,6 @@
-//! The subscriptions pane: smart lists, tags, and feeds with their marks and unread counts.
+//! The subscriptions pane: smart lists, tags, and feeds with their marks and unread counts; in words for the plain screen.
 
+use backissue_core::schedule::Pace;
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -7,13 +8,12 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::entry_row::MARKED_SIGN;
-use super::feeds_in_words;
-use crate::engine::backfill::gap_rows;
+use crate::engine::backfill::history_requests;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
 use crate::ui::app::App;
-use crate::ui::panes::tag_tree::{self, INDENT_CELLS};
-use crate::ui::panes::{feeds_pane, list_query, tag_folds};
+use crate::ui::panes::feeds_pane::{self, INDENT_CELLS};
+use crate::ui::panes::load_rows;
 use crate::ui::settings::CountStyle;
 use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
 use crate::ui::state::layout::Pane;
@@ -40,7 +40,7 @@ pub(in crate::view) fn draw(
     let lines: Vec<Line<'_>> = rows
         .map(|(place, row)| {
             let line = if app.ui.appearance.plain {
-                let words = feeds_in_words::row_words(app, row, width, now);
+                let words = row_words(app, row, width, now);
                 Line::styled(cells::fit(&words, width), theme::TEXT)
             } else {
                 row_line(app, row, width, now)
@@ -63,18 +63,18 @@ fn row_line(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> Line
         FeedsRow::AllUnread => ("●", "All unread", unread, weight),
         FeedsRow::Today => (" ", "Today", unread, weight),
         FeedsRow::Starred => ("★", "Starred", unread, weight),
-        FeedsRow::Gaps => ("┄", "Gaps", gap_rows::count(&app.engine, now), theme::TEXT),
+        FeedsRow::Gaps => ("┄", "Gaps", history_requests::count(&app.engine, now), theme::TEXT),
         FeedsRow::Attention => match trouble::count(&app.engine, now) {
             0 => ("!", "Attention", 0, theme::TEXT),
             count => ("!", "Attention", count, theme::UNREAD),
         },
         FeedsRow::Search(id) => {
-            let name = list_query::find_search(app, *id).map_or("", |search| search.name.as_str());
+            let name = load_rows::find_search(app, *id).map_or("", |search| search.name.as_str());
             ("⌕", name, unread, weight)
         }
         FeedsRow::Tag(tag, _) => {
-            let sign = if tag_folds::is_folded(app, row) { "▸" } else { "▾" };
-            let indent = " ".repeat(tag_tree::depth(tag).saturating_mul(INDENT_CELLS));
+            let sign = if feeds_pane::is_folded(app, row) { "▸" } else { "▾" };
+            let indent = " ".repeat(feeds_pane::depth(tag).saturating_mul(INDENT_CELLS));
             let name = tag.rsplit('/').next().unwrap_or_default();
             let left = format!(" {indent}{sign} {name}");
             return counted_line(&left, &count_text(app, unread), width, theme::HEADING);
@@ -148,4 +148,71 @@ fn margin_mark(app: &App, feed: &Subscription, now: DateTime<Utc>) -> (&'static 
         _ => theme::TROUBLE,
     };
     (mark, style)
+}
+
+/// Describes a row of the subscriptions pane in words: its name, its contents, and its problems. A long name is cut, so that the rest
+/// fits into a row of the given width in cells.
+pub(in crate::view) fn row_words(
+    app: &App,
+    row: &FeedsRow,
+    width: usize,
+    now: DateTime<Utc>,
+) -> String {
+    let name = width / 2;
+    let unread = match feeds_pane::count_unread(app, row) {
+        0 => None,
+        unread => Some(format!("{unread} unread")),
+    };
+    let counted = |name: &str, count: u32| match count {
+        0 => vec![Some(name.to_owned())],
+        count => vec![Some(name.to_owned()), Some(count.to_string())],
+    };
+    let parts = match row {
+        FeedsRow::AllUnread => counted("All unread", feeds_pane::count_unread(app, row)),
+        FeedsRow::Today => vec![Some("Today".to_owned()), unread],
+        FeedsRow::Starred => counted("Starred", feeds_pane::count_unread(app, row)),
+        FeedsRow::Gaps => counted("Gaps", history_requests::count(&app.engine, now)),
+        FeedsRow::Attention => counted("Attention", trouble::count(&app.engine, now)),
+        FeedsRow::Search(id) => {
+            let name = load_rows::find_search(app, *id).map_or("", |search| search.name.as_str());
+            vec![Some(format!("Search {name}")), unread]
+        }
+        FeedsRow::Tag(tag, _) => {
+            let folded = feeds_pane::is_folded(app, row).then(|| "folded".to_owned());
+            vec![Some(format!("Tag {tag}")), folded, unread]
+        }
+        FeedsRow::Feed(key, _) => {
+            let Some(feed) = app.engine.feeds.get(key) else { return String::new() };
+            let is_polled = app.engine.polls.contains_key(key);
+            vec![
+                app.ui.marked.feeds.contains(key).then(|| "marked".to_owned()),
+                Some(cells::cut(feed.record.shown_title(), name)),
+                unread,
+                trouble_words(app, feed, now).map(str::to_owned),
+                is_polled.then(|| "being polled".to_owned()),
+                pace_words(feed).map(str::to_owned),
+            ]
+        }
+    };
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn trouble_words(app: &App, feed: &Subscription, now: DateTime<Utc>) -> Option<&'static str> {
+    match trouble::mark(&app.engine, feed, now) {
+        "†" => Some("ended"),
+        "!" => Some("needs attention"),
+        "→" => Some("moved"),
+        "·" => Some("failed"),
+        "┄" => Some("entries missing"),
+        "…" => Some("paged"),
+        _ => None,
+    }
+}
+
+const fn pace_words(feed: &Subscription) -> Option<&'static str> {
+    match feed.record.feed_settings.pace {
+        Some(Pace::More) => Some("more often"),
+        Some(Pace::Less) => Some("less often"),
+        Some(Pace::Normal) | None => None,
+    }
 }

@@ -1,25 +1,39 @@
-//! The reader pane: an entry with its title, origin, text and links.
+//! The reader pane: an entry with its title, origin, text and links. The pictures and the terminal hyperlinks (OSC 8) of the text
+//! are put into the finished screen. Pictures keep their own colours, which do not depend on the theme.
+//!
+//! Consecutive cells that belong to one link and have the same style become a single cell. This cell contains the opening escape
+//! sequence, the text of all these cells, and the closing escape sequence, and it has the width of all these cells. The other cells
+//! become empty. Anything that is drawn there later differs from the empty cells and is therefore written to the terminal again, so
+//! that no cell keeps a link that has disappeared.
 
+use std::num::NonZeroU16;
+
+use backissue_core::feed::text::{one_line, short_authors};
+use backissue_core::history::address::host;
+use backissue_core::history::{FeedKey, Gap};
+use backissue_core::words;
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::buffer::{Buffer, Cell, CellDiffOption};
+use ratatui::layout::{Constraint, Flex, Layout, Position, Rect};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
 
 use super::entry_row;
-use crate::engine::backfill::gap_rows;
+use crate::engine::backfill::history_requests;
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::RowKey;
 use crate::ui::app::App;
-use crate::ui::reader::lines::{Role, StyledLine};
-use crate::ui::reader::{find_in_text, gap_explained, link_hints, media_hints};
-use crate::ui::state::layout::Pane;
+use crate::ui::reader::lines::{self, Role, StyledLine};
+use crate::ui::reader::{find_in_text, gap_explained, open_pages};
+use crate::ui::state::layout::{Area, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;
-use crate::ui::state::reader::{Reader, TextSource};
-use crate::view::{cells, html, pane, plain, theme};
-use backissue_core::feed::text::{one_line, short_authors};
-use backissue_core::history::{FeedKey, Gap};
-use backissue_core::words;
+use crate::ui::state::reader::{PicturePlace, PictureState, Reader, TextSource};
+use crate::ui::theme::graphics::{Drawing, DrawnCell};
+use crate::view::theme::{self, colour};
+use crate::view::{cells, html, pane, plain};
 
 /// Maximum number of title lines. A longer title is cut.
 const TITLE_LINES: usize = 4;
@@ -99,7 +113,9 @@ fn column(app: &App, inside: Rect) -> Rect {
 /// Returns the selected gap, which the pane explains instead of showing an entry. Returns `None` if no gap is selected.
 fn selected_gap(app: &App, now: DateTime<Utc>) -> Option<(FeedKey, Gap)> {
     match app.ui.list.selected_row()?.key {
-        RowKey::Gap(feed, gap) => Some((feed, gap_rows::shown(&app.engine, feed, gap, now)?)),
+        RowKey::Gap(feed, gap) => {
+            Some((feed, history_requests::shown(&app.engine, feed, gap, now)?))
+        }
         RowKey::Entry(_) => None,
     }
 }
@@ -147,7 +163,7 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
         let told = format!("comments: {address}");
         lines.push(Line::styled(cells::cut(&told, width), theme::DIM));
     }
-    let hints = [media_hints::of_edit(app, reader), media_hints::of_media(app, reader)];
+    let hints = [gap_explained::of_edit(app, reader), gap_explained::of_media(app, reader)];
     let hints = hints.into_iter().flatten();
     lines.extend(hints.map(|hint| Line::styled(cells::cut(&hint, width), theme::DIM)));
     lines.push(Line::default());
@@ -177,7 +193,7 @@ fn draw_text(frame: &mut Frame<'_>, area: Rect, app: &App, reader: &Reader) {
         return;
     }
     let hints = match &app.ui.overlay {
-        Some(Overlay::Hints(_)) => link_hints::labels(app),
+        Some(Overlay::Hints(_)) => open_pages::labels(app),
         Some(_) | None => Vec::new(),
     };
     let lines = text.lines.iter().skip(reader.scroll).take(usize::from(area.height));
@@ -222,4 +238,297 @@ fn line_spans(app: &App, line: &StyledLine, hints: &[(u16, String)]) -> Vec<Span
         }
     }
     spans
+}
+
+/// Maximum length of an address in bytes. Terminals reject longer addresses.
+const ADDRESS_MAX: usize = 2000;
+
+/// Turns the links of the open text into terminal hyperlinks.
+pub(in crate::view) fn link(buffer: &mut Buffer, app: &App, viewport: &Viewport) {
+    // An overlay covers the text, so there are no links to write.
+    if app.ui.covers_panes() {
+        return;
+    }
+    let Some(reader) = app.ui.shown_reader() else { return };
+    let Some(text) = &reader.rendered else { return };
+    let area = viewport.reader;
+    let lines = text.lines.iter().skip(reader.scroll).zip(0..area.rows);
+    for (line, row) in lines {
+        let row = area.row.saturating_add(row);
+        let line = line.window(reader.sideways, usize::from(area.columns));
+        for run in runs(&line, area.columns) {
+            let address = text.target(run.number).map(|link| &link.url);
+            if let Some(address) = address.filter(|address| is_harmless(address)) {
+                let from = area.column.saturating_add(run.from);
+                link_run(buffer, row, (from, area.column.saturating_add(run.to)), &run, address);
+            }
+        }
+    }
+}
+
+/// Consecutive cells of a line that belong to one link.
+struct Run {
+    number: u16,
+    from: u16,
+    to: u16,
+}
+
+/// Finds the consecutive cells that belong to a link, for each link in a line. The text column has the given width.
+fn runs(line: &StyledLine, columns: u16) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut at = 0_u16;
+    for span in &line.spans {
+        let cells = u16::try_from(lines::cells(&span.text)).unwrap_or(u16::MAX);
+        let (from, to) = (at.min(columns), at.saturating_add(cells).min(columns));
+        at = at.saturating_add(cells);
+        let Some(number) = span.link.filter(|_| to > from) else { continue };
+        match runs.last_mut() {
+            Some(last) if last.number == number && last.to == from => last.to = to,
+            Some(_) | None => runs.push(Run { number, from, to }),
+        }
+    }
+    runs
+}
+
+/// Checks whether an address is safe to write into an escape sequence: it has an allowed scheme, consists of printable ASCII
+/// characters, and is not too long.
+fn is_harmless(address: &str) -> bool {
+    let scheme = ["http://", "https://", "mailto:"];
+    address.len() <= ADDRESS_MAX
+        && scheme.iter().any(|scheme| address.starts_with(scheme))
+        && address.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// Turns the cells of a row from column `from` to column `to` (exclusive) into hyperlinks, one for each sequence of cells with the
+/// same style.
+fn link_run(buffer: &mut Buffer, row: u16, (from, to): (u16, u16), run: &Run, address: &str) {
+    let style =
+        |buffer: &Buffer, column: u16| buffer.cell(Position::new(column, row)).map(Cell::style);
+    let mut start = from;
+    while start < to {
+        let first = style(buffer, start);
+        let mut end = start.saturating_add(1);
+        while end < to && style(buffer, end) == first {
+            end = end.saturating_add(1);
+        }
+        link_stretch(buffer, row, (start, end), run.number, address);
+        start = end;
+    }
+}
+
+fn link_stretch(buffer: &mut Buffer, row: u16, (from, to): (u16, u16), number: u16, address: &str) {
+    let mut text = String::new();
+    let mut hidden = 0;
+    for column in from..to {
+        let Some(cell) = buffer.cell_mut(Position::new(column, row)) else { return };
+        if hidden == 0 {
+            text.push_str(cell.symbol());
+            hidden = cell.symbol().width().max(1);
+        }
+        hidden = hidden.saturating_sub(1);
+        cell.set_symbol("");
+    }
+    // The width must be given, because the text as a whole may be narrower than its cells: some letters join.
+    let cells = NonZeroU16::new(to.saturating_sub(from));
+    let (Some(cells), Some(cell)) = (cells, buffer.cell_mut(Position::new(from, row))) else {
+        return;
+    };
+    // The `id` shows the terminal that the pieces of a link on several lines belong together.
+    let symbol = format!("\u{1b}]8;id={number};{address}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\");
+    cell.set_symbol(&symbol).set_diff_option(CellDiffOption::ForcedWidth(cells));
+}
+
+/// A picture that is visible at least in part.
+struct Shown<'m> {
+    url: &'m str,
+    place: PicturePlace,
+    /// Index of the first visible line within the picture.
+    first: u16,
+    row: u16,
+    /// Number of visible lines of the picture.
+    rows: u16,
+}
+
+/// Returns the pictures that are visible at least in part. There are none while an overlay covers the panes.
+fn shown(app: &App, area: Area) -> Vec<Shown<'_>> {
+    let in_sight = !app.ui.covers_panes();
+    let Some(reader) = app.ui.shown_reader().filter(|_| in_sight) else { return Vec::new() };
+    let Some(text) = &reader.rendered else { return Vec::new() };
+    let in_sight = |place: &PicturePlace| {
+        let number = usize::from(place.image).checked_sub(1)?;
+        let url = text.images.get(number)?.url.as_str();
+        let first = u16::try_from(reader.scroll.saturating_sub(place.line)).ok()?;
+        let down = u16::try_from(place.line.saturating_sub(reader.scroll)).ok()?;
+        let rows = place.rows.checked_sub(first)?.min(area.rows.checked_sub(down)?);
+        let row = area.row.saturating_add(down);
+        (rows > 0).then_some(Shown { url, place: *place, first, row, rows })
+    };
+    reader.pictures.iter().filter_map(in_sight).collect()
+}
+
+/// Returns the drawing of a picture, if it is finished. Returns `None` if the picture can only be shown as a whole and is partly
+/// hidden.
+fn ready<'m>(app: &'m App, shown: &Shown<'_>) -> Option<&'m Drawing> {
+    let cells = (shown.place.columns, shown.place.rows);
+    let drawing = app.ui.pictures.drawing(shown.url, cells)?;
+    (!drawing.whole || shown.rows == shown.place.rows).then_some(drawing)
+}
+
+/// Writes an explanation in the place of each picture that cannot be shown yet.
+pub(in crate::view) fn tell(buffer: &mut Buffer, app: &App, viewport: &Viewport) {
+    let area = viewport.reader;
+    for shown in shown(app, area) {
+        if ready(app, &shown).is_some() {
+            continue;
+        }
+        let text = match app.ui.pictures.standing(shown.url) {
+            Some(PictureState::Failed(why)) => format!("no picture: {why}"),
+            Some(PictureState::Asked) => {
+                format!("fetching the picture from {} …", host(shown.url).unwrap_or_default())
+            }
+            Some(PictureState::Kept(..)) if shown.rows < shown.place.rows => {
+                "picture: scroll until all of it is visible".to_owned()
+            }
+            Some(PictureState::Kept(..) | PictureState::Sought) | None => "picture …".to_owned(),
+        };
+        let columns = usize::from(area.columns.saturating_sub(shown.place.indent));
+        let text = cells::cut(&text, columns);
+        let column = area.column.saturating_add(shown.place.indent);
+        buffer.set_stringn(column, shown.row, text, columns, theme::DIM);
+    }
+}
+
+/// Draws the finished pictures in their places.
+pub(in crate::view) fn draw_pictures(buffer: &mut Buffer, app: &App, viewport: &Viewport) {
+    let area = viewport.reader;
+    for shown in shown(app, area) {
+        let Some(drawing) = ready(app, &shown) else { continue };
+        let rows = drawing.rows.iter().skip(usize::from(shown.first));
+        for (cells, down) in rows.zip(0..shown.rows) {
+            let row = shown.row.saturating_add(down);
+            for (cell, across) in cells.iter().zip(shown.place.indent..area.columns) {
+                put(buffer, Position::new(area.column.saturating_add(across), row), cell);
+            }
+        }
+    }
+}
+
+/// Draws one cell of a picture. Cells that the picture covers become empty. Anything drawn there later differs from them and is
+/// therefore written to the terminal again.
+fn put(buffer: &mut Buffer, at: Position, drawn: &DrawnCell) {
+    let Some(cell) = buffer.cell_mut(at) else { return };
+    cell.set_style(Style::reset().fg(colour(drawn.ink)).bg(colour(drawn.ground)));
+    cell.set_symbol(&drawn.symbol);
+    if drawn.symbol.is_empty() {
+        cell.set_diff_option(CellDiffOption::Skip);
+    } else if drawn.paints {
+        // After an escape sequence that paints a picture, the position of the cursor is unknown. It is therefore moved to the next
+        // cell.
+        if drawn.symbol.starts_with('\u{1b}') {
+            let (row, column) = (at.y.saturating_add(1), at.x.saturating_add(2));
+            cell.set_symbol(&format!("{}\u{1b}[{row};{column}H", drawn.symbol));
+        }
+        cell.set_diff_option(CellDiffOption::ForcedWidth(NonZeroU16::MIN));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::layout::Rect;
+    use ratatui::style::{Modifier, Style};
+
+    use crate::ui::reader::lines::StyledSpan;
+    use crate::view::panes::reader::*;
+
+    fn line(parts: &[(&str, Option<u16>)]) -> StyledLine {
+        let span = |(text, link): &(&str, Option<u16>)| StyledSpan {
+            text: (*text).to_owned(),
+            link: *link,
+            ..StyledSpan::default()
+        };
+        parts.iter().map(span).collect::<Vec<_>>().into()
+    }
+
+    #[test]
+    fn neighbours_of_one_link_are_one_run() {
+        let line = line(&[("see ", None), ("漢字", Some(1)), ("[1]", Some(1)), ("x", Some(2))]);
+        let found: Vec<(u16, u16, u16)> =
+            runs(&line, 80).iter().map(|run| (run.number, run.from, run.to)).collect();
+        assert_eq!(found, [(1, 4, 11), (2, 11, 12)]);
+        let found: Vec<u16> = runs(&line, 6).iter().map(|run| run.to).collect();
+        assert_eq!(found, [6], "what does not fit is not linked");
+    }
+
+    #[test]
+    fn only_harmless_addresses_are_written() {
+        for (address, expected) in [
+            ("https://a.example/?x=1;y", true),
+            ("mailto:a@b.example", true),
+            ("javascript:alert(1)", false),
+            ("file:///etc/passwd", false),
+            ("https://a.example/\u{1b}]8;;", false),
+            ("https://a.example/a b", false),
+            ("https://é.example/", false),
+        ] {
+            assert_eq!(is_harmless(address), expected, "{address}");
+        }
+        assert!(!is_harmless(&format!("https://{}", "a".repeat(2000))));
+    }
+
+    #[test]
+    fn a_run_is_one_cell_of_its_width_and_what_follows_stays() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
+        buffer.set_string(0, 0, "a漢字b c", Style::new());
+        let run = Run { number: 7, from: 1, to: 6 };
+        link_run(&mut buffer, 0, (1, 6), &run, "https://a.example/");
+        let cell = &buffer.content[1];
+        assert_eq!(
+            cell.symbol(),
+            "\u{1b}]8;id=7;https://a.example/\u{1b}\\漢字b\u{1b}]8;;\u{1b}\\"
+        );
+        assert_eq!(cell.diff_option, CellDiffOption::ForcedWidth(NonZeroU16::new(5).unwrap()));
+        assert_eq!((buffer.content[0].symbol(), buffer.content[7].symbol()), ("a", "c"));
+        assert!(buffer.content[2..6].iter().all(|cell| cell.symbol().is_empty()));
+    }
+
+    #[test]
+    fn a_run_of_letters_that_join_has_the_width_of_its_cells() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 4, 1));
+        buffer.set_string(0, 0, "لاx", Style::new());
+        let to = u16::try_from(lines::cells("لا")).unwrap();
+        link_run(&mut buffer, 0, (0, to), &Run { number: 1, from: 0, to }, "https://a.example/");
+        let whole = CellDiffOption::ForcedWidth(NonZeroU16::new(to).unwrap());
+        assert_eq!((to, buffer.content[0].diff_option), (2, whole));
+    }
+
+    #[test]
+    fn a_stretch_has_one_style() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 4, 1));
+        buffer.set_string(0, 0, "ab", Style::new());
+        buffer.set_string(2, 0, "cd", Style::new().add_modifier(Modifier::BOLD));
+        link_run(&mut buffer, 0, (0, 4), &Run { number: 1, from: 0, to: 4 }, "https://a.example/");
+        assert!(buffer.content[0].symbol().contains("\\ab\u{1b}"));
+        assert!(buffer.content[2].symbol().contains("\\cd\u{1b}"));
+    }
+
+    /// Returns the text that is written to a terminal whose screen shows `before`, to change it to `after`.
+    fn written(before: &Buffer, after: &Buffer) -> Vec<(u16, String)> {
+        before
+            .diff(after)
+            .into_iter()
+            .map(|(column, _, cell)| (column, cell.symbol().to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn removed_link_leaves_no_cell_behind() {
+        let mut plain = Buffer::empty(Rect::new(0, 0, 6, 1));
+        plain.set_string(0, 0, "ladder", Style::new());
+        let mut linked = plain.clone();
+        link_run(&mut linked, 0, (1, 5), &Run { number: 1, from: 1, to: 5 }, "https://a.example/");
+        let columns = |cells: Vec<(u16, String)>| cells.into_iter().map(|(column, _)| column);
+        assert_eq!(columns(written(&plain, &linked)).collect::<Vec<_>>(), [1]);
+        assert_eq!(columns(written(&linked, &linked)).collect::<Vec<_>>(), [0; 0]);
+        assert_eq!(columns(written(&linked, &plain)).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    }
 }

@@ -1,5 +1,9 @@
-//! The bottom line of the screen: an input line, the last message, or the progress of polls.
+//! The bottom of the screen: an input line, the last message, or the progress of polls; and the line of hints with the most
+//! important keys of the current context.
 
+use backissue_core::feed::characters::is_hidden;
+use backissue_core::history::FeedKey;
+use backissue_core::words;
 use chrono::{DateTime, TimeDelta, Utc};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -14,21 +18,17 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
 use crate::engine::politeness::host_queue::{WaitsFor, is_loopback, site_of};
 use crate::engine::poll::poll_stage::PollStage;
-use crate::ui::app::App;
+use crate::ui::app::{ANSWER_STAYS, App, Tour};
+use crate::ui::keys::key::shown;
 use crate::ui::keys::key_bindings::place_of;
-use crate::ui::keys::key_names::shown;
+use crate::ui::overlays::edit_dialog;
 use crate::ui::overlays::prompt::Prompt;
-use crate::ui::overlays::tag_dialog;
-use crate::ui::reader::sideways;
-use crate::ui::screen::{ANSWER_STAYS, Tour};
+use crate::ui::panes::attention;
+use crate::ui::reader::find_in_text;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::{ListOf, Overlay};
-use crate::ui::state::pick_list::PickList;
-use crate::view::{bytes, cells, theme};
-use backissue_core::feed::characters::is_hidden;
-use backissue_core::history::FeedKey;
-use backissue_core::words;
+use crate::ui::state::overlay::{ListOf, Overlay, PickList};
+use crate::view::{cells, pane, theme};
 
 /// Time in seconds for which a message is shown. A key press hides the message earlier.
 const NOTICE_SECONDS: i64 = 12;
@@ -51,7 +51,7 @@ pub(in crate::view) fn draw(
         &app.ui.overlay
     {
         let search = app.ui.search.as_ref();
-        let offered = tag_dialog::offer_tags(app, prompt).join(" · ");
+        let offered = edit_dialog::offer_tags(app, prompt).join(" · ");
         let flaw = search.and_then(|search| search.flaw.as_deref());
         let flaw = flaw.map(|flaw| (flaw, theme::TROUBLE));
         let behind = flaw.or((!offered.is_empty()).then_some((offered.as_str(), theme::DIM)));
@@ -139,7 +139,7 @@ fn raise_border(frame: &mut Frame<'_>, panes: Rect, covered: u16) -> u16 {
 /// Returns a hint about the keys that scroll sideways. It is empty unless a visible line is wider than the pane.
 fn sideways_hint(app: &App) -> String {
     let reading = app.ui.focus == Pane::Reader && app.ui.overlay.is_none();
-    if !reading || sideways::slack_in_sight(app) == 0 {
+    if !reading || find_in_text::slack_in_sight(app) == 0 {
         return String::new();
     }
     let keys = ["scroll-left", "scroll-right"].map(|name| {
@@ -213,7 +213,7 @@ fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     parts.extend(sync_progress(app));
     parts.extend(selected_trouble(app, room));
     parts.extend(back_fills(app, room));
-    parts.extend(progress::summary(&app.engine.downloads, bytes::words));
+    parts.extend(progress::summary(&app.engine.downloads, cells::words));
     if app.engine.polls.is_empty() {
         parts.extend(next_poll(app, now));
     } else {
@@ -320,4 +320,103 @@ fn next_poll(app: &App, now: DateTime<Utc>) -> Option<String> {
     let feed = app.engine.feeds.get(key).filter(|_| planned(app) != Some(*key))?;
     let why = feed.plan.settled_by.in_words();
     Some(format!("next check: {} {} ({why})", feed.record.shown_title(), words::coming(at, now)))
+}
+
+/// The name of a command, and a description of its effect in one or two words.
+type Hint = (&'static str, &'static str);
+
+const FEEDS: [Hint; 5] = [
+    ("open", "entries"),
+    ("poll", "poll now"),
+    ("add", "add"),
+    ("plan", "next poll"),
+    ("search", "search"),
+];
+const ENTRIES: [Hint; 5] = [
+    ("open", "read"),
+    ("next-unread", "next unread"),
+    ("star", "star"),
+    ("mark-all-read", "all read"),
+    ("search", "search"),
+];
+const READER: [Hint; 5] = [
+    ("read-on", "read on"),
+    ("next-unread", "next unread"),
+    ("star", "star"),
+    ("open-in-browser", "browser"),
+    ("back", "back"),
+];
+const ATTENTION: [Hint; 5] = [
+    ("open", "fix"),
+    ("toggle-read", "dismiss"),
+    ("unsubscribe", "unsubscribe"),
+    ("undo", "undo"),
+    ("back", "back"),
+];
+const PLAN: [Hint; 5] = [
+    ("poll", "poll now"),
+    ("more-often", "more often"),
+    ("less-often", "less often"),
+    ("steps", "why"),
+    ("back", "close"),
+];
+const TIMETABLE: [Hint; 5] = [
+    ("poll", "poll now"),
+    ("more-often", "more often"),
+    ("less-often", "less often"),
+    ("plan", "why"),
+    ("back", "close"),
+];
+const HELP: [Hint; 3] = [("search", "find"), ("down", "down"), ("close", "close")];
+
+/// Draws the line of hints, if there is room for it.
+pub(in crate::view) fn draw_hints(frame: &mut Frame<'_>, area: Rect, app: &App) {
+    if area.height == 0 {
+        return;
+    }
+    let help = key_of(app, "help");
+    let end = if help.is_empty() { String::new() } else { format!("{help} ") };
+    let room = usize::from(area.width).saturating_sub(cells::width(&end) + HELP_WORD.len() + 2);
+    let mut spans = Vec::new();
+    let mut used = 0_usize;
+    for (name, words) in hints(app) {
+        let key = key_of(app, name);
+        let cells = cells::width(&key).saturating_add(words.len()).saturating_add(4);
+        if key.is_empty() || used.saturating_add(cells) > room {
+            continue;
+        }
+        used = used.saturating_add(cells);
+        spans.push(Span::styled(format!(" {key}"), theme::KEY));
+        spans.push(Span::styled(format!(" {words}  "), theme::DIM));
+    }
+    if !end.is_empty() {
+        spans.push(Span::raw(" ".repeat(room.saturating_sub(used).saturating_add(1))));
+        spans.push(Span::styled(end, theme::KEY));
+        spans.push(Span::styled(HELP_WORD, theme::DIM));
+    }
+    pane::put(frame, &[Line::from(spans)], area);
+}
+
+/// The word after the key that opens the help.
+const HELP_WORD: &str = "help";
+
+/// Returns the first key of the command with the given name. Returns an empty string if it has no key.
+fn key_of(app: &App, name: &str) -> String {
+    app.ui.settings.keys.key(name).unwrap_or_default()
+}
+
+/// Returns the hints for the current context. There are none while a dialog is open, because dialogs show their own keys.
+fn hints(app: &App) -> &'static [Hint] {
+    match (&app.ui.overlay, app.ui.focus) {
+        _ if app.engine.feeds.is_empty() => &[],
+        (None, Pane::Feeds) => &FEEDS,
+        (None, Pane::Entries) if attention::is_open(app) => &ATTENTION,
+        (None, Pane::Entries) => &ENTRIES,
+        (None, Pane::Reader) => &READER,
+        (Some(Overlay::Plan(_)), _) => &PLAN,
+        (Some(Overlay::Timetable(_)), _) => &TIMETABLE,
+        // While the user types a filter in the help, keys enter text instead of running commands.
+        (Some(Overlay::Help(help)), _) if !help.typing => &HELP,
+        (Some(_), _) => &[],
+    }
 }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use backissue::engine::saved_searches::SavedSearch;
+use backissue::engine::change::value::SavedSearch;
 use backissue::io::store::Store;
 
 use crate::support::binary::{Program, ask_to_end, ended, kill};

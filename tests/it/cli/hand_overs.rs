@@ -9,8 +9,9 @@ use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use backissue::io::owner::frames::{read_frame, write_frame};
-use backissue::io::owner::messages::{ClientMessage, OwnerMessage, PROTOCOL};
+use backissue::io::owner::messages::{
+    ClientMessage, OwnerMessage, PROTOCOL, read_frame, write_frame,
+};
 
 use crate::support::binary::{Ended, Program, ask_to_end, ended, kill, wait_until};
 use crate::support::documents::rss;

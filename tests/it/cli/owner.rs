@@ -5,8 +5,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
 use backissue::io::owner::address::make_folder;
-use backissue::io::owner::frames::{read_frame, write_frame};
-use backissue::io::owner::messages::{ClientMessage, OwnerKind, OwnerMessage, PROTOCOL};
+use backissue::io::owner::messages::{
+    ClientMessage, OwnerKind, OwnerMessage, PROTOCOL, read_frame, write_frame,
+};
 use backissue::io::store::Store;
 use rustix::process::Signal;
 

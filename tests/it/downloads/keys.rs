@@ -1,8 +1,9 @@
 //! What keys do with downloads, without a network.
 
-use backissue::engine::downloads::record::{DownloadState, FileVersion};
-use backissue::engine::downloads::transfer::{Cure, DownloadNews, PlayerNews, TransferFailure};
-use backissue::engine::input::Input;
+use backissue::engine::downloads::record::{
+    Cure, DownloadNews, DownloadState, FileVersion, PlayerNews, TransferFailure,
+};
+use backissue::engine::request::Input;
 use chrono::TimeDelta;
 
 use crate::support::rss::NOTES;

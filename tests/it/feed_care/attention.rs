@@ -1,7 +1,6 @@
 //! The Attention list and the bottom line agree, and reasons are shown whole.
 
-use backissue::engine::politeness::bot_walls::BotWall;
-use backissue::engine::poll::fetch::AnswerHeaders;
+use backissue::engine::poll::fetch::{AnswerHeaders, BotWall};
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::mouse::{Gesture, Mouse};
 use backissue_core::history::FeedKey;

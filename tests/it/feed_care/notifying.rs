@@ -1,7 +1,7 @@
 //! Desktop notifications of chosen entries, and quiet hours.
 
-use backissue::engine::entries::quiet_hours::QuietHours;
-use backissue::engine::saved_searches::SavedSearch;
+use backissue::engine::change::value::SavedSearch;
+use backissue::engine::entries::notification_queue::QuietHours;
 use backissue::engine::settings::DesktopNotes;
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;

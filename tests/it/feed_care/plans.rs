@@ -4,7 +4,7 @@
 use crate::support::answers::job;
 use crate::support::world::{Scripted, World, rss};
 use backissue::engine::entries::ahead_work::Ahead;
-use backissue::engine::input::Input;
+use backissue::engine::request::Input;
 use backissue::engine::settings::HistoryMode;
 use backissue::engine::store_work::Job;
 use backissue::ui::input::ScreenInput;

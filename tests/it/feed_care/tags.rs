@@ -159,3 +159,13 @@ fn a_tag_is_renamed_for_all_its_feeds_and_rules_in_one_step() {
     world.press("<c-y>");
     assert_eq!(tags(&world, 2), ["sound/park/trees"]);
 }
+
+#[test]
+fn unsubscribing_on_a_tag_asks_for_all_its_feeds() {
+    let mut world = world();
+    select(&mut world, "garden");
+    world.press("D");
+    assert!(world.draw().contains("Unsubscribe from 'Ash' and 'Birch'"), "{}", world.draw());
+    world.press("y");
+    assert_eq!(world.app.engine.feeds.len(), 1);
+}

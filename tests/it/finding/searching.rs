@@ -2,7 +2,7 @@
 
 use crate::support::world::{World, rss};
 use backissue::engine::entries::rows::RowOrder;
-use backissue::engine::input::Input;
+use backissue::engine::request::Input;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key};
 use backissue::ui::state::layout::Pane;
@@ -74,9 +74,8 @@ fn escape_goes_back_to_where_one_was() {
         assert_eq!(after.list.selected, before.list.selected, "{keys}");
         assert_eq!(after.list.selected_row().unwrap().key, before.list.selected_row().unwrap().key);
         assert_eq!(after.list.rows.len(), before.list.rows.len(), "{keys}");
-        let title = |screen: &backissue::ui::screen::Ui| {
-            screen.reader.as_ref().map(|reader| reader.entry.key)
-        };
+        let title =
+            |screen: &backissue::ui::app::Ui| screen.reader.as_ref().map(|reader| reader.entry.key);
         assert_eq!(title(after), title(&before), "{keys}");
     }
 }

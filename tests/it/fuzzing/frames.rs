@@ -1,8 +1,7 @@
 //! Fuzzing of the messages that processes send each other through the socket.
 
-use backissue::io::owner::frames::{read_frame, write_frame};
 use backissue::io::owner::messages::{
-    ClientMessage, OwnerKind, OwnerMessage, PROTOCOL, Progress, Taker,
+    ClientMessage, OwnerKind, OwnerMessage, PROTOCOL, Progress, Taker, read_frame, write_frame,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;

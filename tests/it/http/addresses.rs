@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use backissue::engine::poll::fetch::{AddressSource, FetchFailure, FetchId, FetchRequest, Fetched};
 use backissue::engine::settings::NetworkSettings;
-use backissue::io::http::address_class::AddressClass;
+use backissue::io::http::address_guard::AddressClass;
 use backissue::io::http::{ClientEnvironment, Http, NameLookup, NameResolver};
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
 

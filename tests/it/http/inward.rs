@@ -8,7 +8,7 @@ use std::sync::Arc;
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::poll::fetch::{AnswerHeaders, FetchFailure, FetchRequest};
 use backissue::engine::request::{Request, TroubleAnswer};
-use backissue::io::http::address_class::AddressClass;
+use backissue::io::http::address_guard::AddressClass;
 use backissue::io::http::{ClientEnvironment, Http, NameLookup, NameResolver};
 use backissue::io::publisher::server::Publisher;
 use backissue_core::history::FeedKey;

@@ -19,7 +19,7 @@ use backissue::engine::poll::fetch::{
     AnswerBody, FetchId, FetchRequest, Fetched, ServerAnswer, Validators,
 };
 use backissue::engine::settings::{NetworkSettings, Settings};
-use backissue::io::http::address_class::AddressClass;
+use backissue::io::http::address_guard::AddressClass;
 use backissue::io::http::body::BodyLimits;
 use backissue::io::http::{ClientEnvironment, Http, Limits};
 use backissue_core::feed::FeedDocument;

@@ -2,7 +2,7 @@
 
 use backissue::engine::request::Request;
 use backissue::ui::input::ScreenInput;
-use backissue::ui::state::imported_list::ImportedList;
+use backissue::ui::state::pending::ImportedList;
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 

@@ -2,11 +2,9 @@
 
 use backissue::engine::entries::entry_view;
 use backissue::engine::external::external_command::ExternalCommand;
-use backissue::engine::external::external_run::{RunInput, RunPurpose};
-use backissue::engine::external::run_failure::RunFailure;
-use backissue::engine::input::Input;
+use backissue::engine::external::external_run::{RunFailure, RunInput, RunPurpose};
 use backissue::engine::poll::poll_request::{PollKind, PollRequest};
-use backissue::engine::request::Request;
+use backissue::engine::request::{Input, Request};
 use backissue::engine::settings::DesktopNotes;
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;

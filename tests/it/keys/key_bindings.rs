@@ -1,12 +1,11 @@
 //! Custom key bindings, reloading of the configuration, and the help, which shows the custom keys.
 
-use backissue::engine::input::Input;
+use backissue::engine::request::Input;
 use backissue::engine::settings::Settings;
 use backissue::ui::input::{Reconfigured, ScreenInput};
 use backissue::ui::keys::commands::COMMANDS;
-use backissue::ui::keys::key::{Code, Key};
+use backissue::ui::keys::key::{Code, Key, sequence};
 use backissue::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
-use backissue::ui::keys::key_names::sequence;
 use backissue::ui::keys::mouse::{Gesture, Mouse};
 use backissue::ui::settings::ScreenSettings;
 

@@ -204,14 +204,20 @@ fn press_calmly(world: &mut World, keys: &[&str]) {
     }
 }
 
-/// Checks whether a sequence of keys ends equally, late and calm.
-fn is_equal(seed: u64, keys: &[&str], size: (u16, u16)) -> bool {
+/// Returns what differs at the end of a sequence of keys, late and calm.
+fn differences(seed: u64, keys: &[&str], size: (u16, u16)) -> Vec<String> {
     let (mut late, mut calm) = (world(size), world(size));
     late.draw();
     calm.draw();
     press_late(&mut late, keys, &mut Dice(seed));
     press_calmly(&mut calm, keys);
-    state(&mut late) == state(&mut calm)
+    let [late, calm] = [state(&mut late), state(&mut calm)];
+    let marks = late.0.iter().zip(&calm.0).filter(|(late, calm)| late != calm);
+    let mut found: Vec<String> = marks.map(|both| format!("{both:?}")).collect();
+    if (&late.1, late.2) != (&calm.1, calm.2) {
+        found.push(format!("selected and open: {:?} {:?}", (late.1, late.2), (calm.1, calm.2)));
+    }
+    found
 }
 
 /// Removes keys as long as the rest still ends differently.
@@ -222,7 +228,7 @@ fn shrunk(seed: u64, mut keys: Vec<&str>, size: (u16, u16)) -> Vec<&str> {
         while at + length <= keys.len() {
             let mut less = keys.clone();
             less.drain(at..at + length);
-            if (seed..seed + 6).any(|seed| !is_equal(seed, &less, size)) {
+            if (seed..seed + 6).any(|seed| !differences(seed, &less, size).is_empty()) {
                 keys = less;
             } else {
                 at += length;
@@ -247,8 +253,11 @@ fn late_answers_change_nothing() {
             keys.push(TYPED[dice.roll(TYPED.len())]);
         }
         let seed = dice.0;
-        if !is_equal(seed, &keys, size) {
-            unequal.push((number, size, shrunk(seed, keys, size).join(" ")));
+        if !differences(seed, &keys, size).is_empty() {
+            let keys = shrunk(seed, keys, size);
+            let found = (seed..seed + 6).map(|seed| differences(seed, &keys, size));
+            let found = found.max_by_key(Vec::len);
+            unequal.push((number, size, keys.join(" "), found));
             if unequal.len() >= 3 {
                 break;
             }

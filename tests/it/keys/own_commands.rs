@@ -179,11 +179,11 @@ fn a_sequence_does_not_go_on_with_another_entry() {
     world.holds_programs = true;
     world.press("<enter>,wj");
     let purpose = world.ran[0].purpose;
-    world.tell(backissue::engine::input::Input::Ran(purpose, Ok(None)));
+    world.tell(backissue::engine::request::Input::Ran(purpose, Ok(None)));
     assert_eq!(world.notice(), "', w' stopped before star: another entry is selected");
     world.press("k,w");
     let purpose = world.ran[1].purpose;
-    world.tell(backissue::engine::input::Input::Ran(purpose, Ok(None)));
+    world.tell(backissue::engine::request::Input::Ran(purpose, Ok(None)));
     let starred = EntryKey { feed: FeedKey(1), seq: 0 };
     assert!(world.store.entry(starred).unwrap().unwrap().1.is_starred());
 }

@@ -2,7 +2,7 @@
 
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::ui::input::ScreenInput;
-use backissue::ui::state::imported_list::ImportedList;
+use backissue::ui::state::pending::ImportedList;
 use backissue_core::history::{FeedKey, Flags};
 use backissue_core::schedule::Pace;
 

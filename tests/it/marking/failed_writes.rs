@@ -5,9 +5,8 @@ use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::{
     ArchiveAddress, FormerAddress, ProposedFor, ProposedMove, Subscription,
 };
-use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::engine::request::{Request, TroubleAnswer};
+use backissue::engine::request::{Input, Request, TroubleAnswer};
 use backissue::engine::store_work::{Job, MarkedEntries};
 use backissue::engine::update::update as engine_update;
 use backissue::io::store::{SessionLength, Store, damaged_folders};

@@ -2,9 +2,7 @@
 
 use crate::support::answers::{answered, job};
 use crate::support::world::{World, rss, start};
-use backissue::engine::effect::Effect;
-use backissue::engine::input::Input;
-use backissue::engine::request::Request;
+use backissue::engine::request::{Effect, Input, Request};
 use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::state::overlay::Overlay;

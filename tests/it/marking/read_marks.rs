@@ -55,7 +55,7 @@ fn seconds_mark_an_entry_that_was_open_long_enough() {
     let mut world = two_feeds();
     world.app.ui.settings.mark_read = MarkRead::try_from("2s".to_owned()).unwrap();
     world.press("<enter><enter>");
-    let due = backissue::ui::reader::marking_read::due(&world.app);
+    let due = backissue::ui::reader::reading_position::due(&world.app);
     assert_eq!(due, Some(world.now + TimeDelta::seconds(2)), "the program wakes up then");
     world.pass(TimeDelta::seconds(1));
     world.press("J");

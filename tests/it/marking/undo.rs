@@ -2,10 +2,9 @@
 
 use backissue::engine::change::MarkChange;
 use backissue::engine::feeds::addition::Subscribe;
-use backissue::engine::feeds::chosen_settings::Chosen;
+use backissue::engine::feeds::setting_row::Chosen;
 use backissue::engine::feeds::subscription::SubscriptionRecord;
-use backissue::engine::input::Input;
-use backissue::engine::request::Request;
+use backissue::engine::request::{Input, Request};
 use backissue::engine::update::update as engine_update;
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::keys::key_bindings::{KeyPreset, Keymap};

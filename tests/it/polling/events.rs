@@ -1,11 +1,10 @@
 //! Events for programs that follow polls, feed moves, gaps and subscriptions: each event is emitted once, after its change is
 //! durable.
 
-use backissue::engine::backfill::history_actions::HistoryAction;
+use backissue::engine::backfill::walk_stage::HistoryAction;
 use backissue::engine::feeds::addition::Subscribe;
-use backissue::engine::input::Input;
 use backissue::engine::poll::poll_request::{PollKind, PollRequest};
-use backissue::engine::request::{Request, TroubleAnswer};
+use backissue::engine::request::{Input, Request, TroubleAnswer};
 use backissue::engine::store_work::Job;
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;

@@ -1,9 +1,7 @@
 //! Feeds without publisher hints: their publication rhythm is learned and shown, and learning can be switched off.
 
-use backissue::engine::effect::Effect;
-use backissue::engine::input::Input;
-use backissue::engine::poll::plans;
-use backissue::engine::request::Request;
+use backissue::engine::poll::learn;
+use backissue::engine::request::{Effect, Input, Request};
 use backissue::engine::store_work::Job;
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::input::ScreenInput;
@@ -152,7 +150,7 @@ fn pace_moves_polls_and_a_restart_does_not() {
     let week = |world: &World| {
         let feed = &world.app.engine.feeds[&FEED];
         let end = world.now + TimeDelta::weeks(1);
-        plans::polls_until(feed, world.app.engine.salt, world.now, end).len()
+        learn::polls_until(feed, world.app.engine.salt, world.now, end).len()
     };
     let normal = week(&world);
     let planned = world.app.engine.feeds[&FEED].plan;

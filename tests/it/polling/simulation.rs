@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use backissue::engine::effect::Effect;
-use backissue::engine::feeds::chosen_settings::FeedSettings;
+use backissue::engine::feeds::setting_row::FeedSettings;
 use backissue::engine::feeds::subscription::{SavedSubscription, SubscriptionRecord};
-use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{
     AnswerBody, AnswerHeaders, FetchFailure, Fetched, ServerAnswer,
 };
+use backissue::engine::request::{Effect, Input};
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Answer as StoreAnswer, Job, JobSubject, Stored};

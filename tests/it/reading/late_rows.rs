@@ -3,13 +3,12 @@
 use crate::support::answers::{answered, job};
 use crate::support::rss::{numbered, rss};
 use crate::support::world::{World, start};
-use backissue::engine::entries::loaded_entry::LoadedEntry;
+use backissue::engine::entries::entry_view::LoadedEntry;
 use backissue::engine::entries::rows::RowsLoaded;
-use backissue::engine::input::Input;
+use backissue::engine::request::Input;
 use backissue::engine::store_work::{Answer, Job};
 use backissue::ui::input::ScreenInput;
-use backissue::ui::keys::key::{Code, Key};
-use backissue::ui::keys::key_names::parse_key;
+use backissue::ui::keys::key::{Code, Key, parse_key};
 use backissue::ui::panes::load_rows::{open_list, refresh_list};
 use backissue::ui::update::update;
 use backissue_core::feed::Entry;

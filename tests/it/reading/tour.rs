@@ -1,7 +1,7 @@
 //! The guided tour that `backissue demo` shows.
 
 use crate::support::world::{World, rss};
-use backissue::ui::screen::Tour;
+use backissue::ui::app::Tour;
 
 const FEED: &str = "https://garden.example/feed.atom";
 

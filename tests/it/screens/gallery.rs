@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::AnswerHeaders;
+use backissue::engine::request::Input;
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 use ratatui::Terminal;

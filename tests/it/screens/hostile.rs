@@ -98,7 +98,7 @@ fn pasted_and_reported_texts_have_no_control_characters() {
             assert!(!screen.chars().any(does_harm), "{text:?} typed behind '{keys}':\n{screen}");
             world.press("<esc><esc>");
         }
-        world.tell(backissue::engine::input::Input::Trouble(text.into()));
+        world.tell(backissue::engine::request::Input::Trouble(text.into()));
         let screen = world.draw();
         assert!(!screen.chars().any(does_harm), "{text:?} told:\n{screen}");
     }

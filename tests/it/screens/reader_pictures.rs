@@ -3,7 +3,7 @@
 
 use crate::support::scripted::{Scripted, png};
 use crate::support::world::{World, rss};
-use backissue::engine::entries::picture_fetches::PICTURE_BYTES_MAX;
+use backissue::engine::entries::page_fetches::PICTURE_BYTES_MAX;
 use backissue::engine::poll::fetch::{
     AddressSource, AnswerBody, AnswerHeaders, FetchFailure, FetchId, FetchRequest, RequestKind,
 };
@@ -13,7 +13,7 @@ use backissue::io::publisher::server::{Publisher, PublisherAnswer};
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::input::{Reconfigured, ScreenInput};
 use backissue::ui::settings::ScreenSettings;
-use backissue::ui::state::pictures::{PictureState, PictureWork};
+use backissue::ui::state::reader::{PictureState, PictureWork};
 use backissue::ui::theme::colours::Colours;
 use backissue::ui::theme::graphics::{Graphics, Protocol};
 use backissue::ui::update::update;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use backissue::engine::change::undo_stack::SavedStep;
-use backissue::engine::entries::loaded_entry::LoadedEntry;
+use backissue::engine::change::value::SavedSearch;
+use backissue::engine::entries::entry_view::LoadedEntry;
 use backissue::engine::feeds::subscription::SavedSubscription;
-use backissue::engine::saved_searches::SavedSearch;
 use backissue::io::store::Store;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{ArchiveNode, EntryKey, FeedKey};

@@ -4,9 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use backissue::engine::effect::Effect;
-use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
+use backissue::engine::request::{Effect, Input};
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::Stored;
 use backissue::engine::update::update as engine_update;

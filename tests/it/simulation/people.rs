@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use backissue::engine::backfill::history_actions::HistoryAction;
+use backissue::engine::backfill::walk_stage::HistoryAction;
 use backissue::engine::change::MarkChange;
+use backissue::engine::change::value::SavedSearch;
 use backissue::engine::feeds::addition::Subscribe;
-use backissue::engine::input::Input;
 use backissue::engine::poll::poll_request::{PollKind, PollRequest};
-use backissue::engine::request::{Request, TroubleAnswer};
-use backissue::engine::saved_searches::SavedSearch;
+use backissue::engine::request::{Input, Request, TroubleAnswer};
 use backissue::engine::settings::HistoryMode;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::Key;

@@ -5,11 +5,10 @@
 
 use std::path::Path;
 
-use backissue::engine::entries::full_text::FullText;
-use backissue::engine::entries::loaded_entry::ReadingPosition;
+use backissue::engine::change::value::SavedSearch;
+use backissue::engine::entries::entry_view::{FullText, ReadingPosition};
 use backissue::engine::entries::rows::{RowsWanted, Show};
 use backissue::engine::feeds::subscription::{FeedState, HistoryCommit};
-use backissue::engine::saved_searches::SavedSearch;
 use backissue::io::store::{Store, StoreError};
 use backissue_core::feed::Entry;
 use backissue_core::filters::EntryFilter;

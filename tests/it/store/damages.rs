@@ -11,12 +11,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use backissue::engine::change::MarkChange;
-use backissue::engine::change::change_id::ChangeId;
-use backissue::engine::change::step::Step;
-use backissue::engine::change::undo_stack::{SavedStep, StepChanges};
-use backissue::engine::entries::loaded_entry::ReadingPosition;
+use backissue::engine::change::undo_stack::{SavedStep, Step, StepChanges};
+use backissue::engine::change::value::{ChangeId, SavedSearch};
+use backissue::engine::entries::entry_view::ReadingPosition;
 use backissue::engine::feeds::subscription::HistoryCommit;
-use backissue::engine::saved_searches::SavedSearch;
 use backissue::io::store::{SessionLength, Store};
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::gap::Edge;

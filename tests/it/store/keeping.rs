@@ -1,7 +1,6 @@
 //! Committed entries, texts, states and poll logs are still there after reopening the store; removed data is not.
 
-use backissue::engine::entries::full_text::FullText;
-use backissue::engine::entries::loaded_entry::ReadingPosition;
+use backissue::engine::entries::entry_view::{FullText, ReadingPosition};
 use backissue::engine::entries::rows::{ListQuery, RowsWanted, Scope, Seek, Show};
 use backissue::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use backissue::engine::moving::elsewhere_marks::Elsewhere;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 use backissue::engine::change::ChangeId;
-use backissue::engine::change::change_id::LaterStep;
 use backissue::engine::change::undo_stack::StepChanges;
+use backissue::engine::change::value::LaterStep;
 use backissue::engine::entries::filter_work::FilterWork;
 use backissue::engine::entries::rows::Show;
 use backissue::engine::store_work::{Beside, Job, JobId, MarkedEntries};

@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use backissue::engine::entries::rows::{ListQuery, RowOrder, Scope, Show};
-use backissue::engine::input::Input;
+use backissue::engine::request::Input;
 use backissue::io::answers::Answers;
 use backissue::io::search::{CatchUp, Indexer, SearchIndex, SharedIndex};
 use backissue::io::store::Store;

@@ -1,6 +1,6 @@
 //! The limit on the size of stored texts (SPEC C.10).
 
-use backissue::engine::entries::full_text::FullText;
+use backissue::engine::entries::entry_view::FullText;
 use backissue::engine::entries::rows::Show;
 use backissue::io::store::DroppedTexts;
 use backissue_core::history::Flag;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use backissue::engine::input::Input;
+use backissue::engine::request::Input;
 use backissue::engine::store_work::{
     Answer, Beside, Job, JobId, MarkedEntries, StoreFailure, StoreWork,
 };

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use backissue::engine::effect::Effect;
-use backissue::engine::external::external_run::ExternalRun;
-use backissue::engine::external::run_failure::RunFailure;
-use backissue::engine::input::Input;
-use backissue::engine::poll::learn_queue::LearnWanted;
+use backissue::engine::external::external_run::{ExternalRun, RunFailure};
+use backissue::engine::poll::poll_stage::LearnWanted;
+use backissue::engine::request::{Effect, Input};
 use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
 use backissue::io::pictures::PictureCache;
 use backissue::io::processes::run_command;

@@ -2,17 +2,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use backissue::engine::downloads::transfer::FileTransfer;
-use backissue::engine::effect::Effect;
+use backissue::engine::downloads::record::FileTransfer;
 use backissue::engine::entries::rows::{RowsWanted, Scope};
 use backissue::engine::event_json::event_line;
 use backissue::engine::external::external_run::ExternalRun;
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::Subscription;
-use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{AnswerHeaders, FetchRequest};
 use backissue::engine::poll::poll_request::{PollKind, PollRequest};
-use backissue::engine::request::Request;
+use backissue::engine::request::{Effect, Input, Request};
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Job, StoreFailure, StoreWork, Stored};

@@ -1,31 +1,33 @@
-//! `backissue mark` marks entries read, unread, starred or unstarred; `backissue label` labels them.
+//! `backissue mark` marks entries read, unread, starred or unstarred; `backissue label` labels them; `backissue open` opens an
+//! entry's page in the user's browser. `backissue undo` undoes the last change, including one made in the reader.
 
 use std::collections::BTreeSet;
 
+use backissue_core::InputFlaw;
+use backissue_core::feed::text::counted_words;
+use backissue_core::history::{EntryKey, FeedKey, Flag};
+use backissue_core::search::{Matching, RowTest, When};
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
 use super::UNDO_HINT;
-use crate::cli::args_changes::{LabelArgs, MarkArgs, MarkWord};
-use crate::cli::commands::search;
-use crate::cli::context::CommandContext;
+use crate::cli::args_changes::{LabelArgs, MarkArgs, MarkWord, OpenArgs, YesArgs};
+use crate::cli::commands::entries;
+use crate::cli::context::{CommandContext, confirmed, sentences};
 use crate::cli::session::Failure;
-use crate::cli::{Done, json as pieces, lookup, time_args};
+use crate::cli::{Done, json as pieces, lookup};
 use crate::engine::change::MarkChange;
 use crate::engine::request::Request;
 use crate::engine::search_query::{self, is_tagged};
 use crate::engine::settings::Join;
 use crate::engine::state::Engine;
 use crate::io::clock;
+use crate::io::loop_handle::Waited;
 use crate::io::store::MarkPlan;
-use backissue_core::InputFlaw;
-use backissue_core::feed::text::counted_words;
-use backissue_core::history::{EntryKey, FeedKey, Flag};
-use backissue_core::search::{Matching, RowTest, When};
 
 /// Runs `backissue mark`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &MarkArgs) -> Result<Done, Failure> {
-    let before = args.before.as_deref().map(time_args::parse_instant).transpose()?;
+    let before = args.before.as_deref().map(lookup::parse_instant).transpose()?;
     let (flag, value) = match args.mark {
         MarkWord::Read => (Flag::Read, true),
         MarkWord::Unread => (Flag::Read, false),
@@ -143,7 +145,7 @@ fn resolve_query(
         Ok::<_, Failure>(matching)
     })??;
     if matching.has_words() {
-        search::catch_up(desk)?;
+        entries::catch_up(desk)?;
     }
     Ok(matching)
 }
@@ -183,4 +185,72 @@ fn find_tagged(engine: &Engine, tags: &[String]) -> Result<BTreeSet<FeedKey>, Fa
         found.extend(tagged);
     }
     Ok(found)
+}
+
+/// Runs `backissue open`.
+pub(in crate::cli) fn run_open(desk: &CommandContext, args: &OpenArgs) -> Result<Done, Failure> {
+    let key: EntryKey = args.entry.parse().map_err(Failure::new)?;
+    let found = desk.look(move |store| match store.date_of(key)? {
+        Some(_) => store.entry(key),
+        None => Ok(None),
+    })?;
+    let Some((kept, _)) = found else {
+        return Err(Failure::new(format!(
+            "there is no entry {key}; 'backissue entries' lists them"
+        )));
+    };
+    let Some(link) = kept.link else {
+        return Err(Failure::new(format!(
+            "entry {key} has no link; 'backissue show {key}' shows its text"
+        )));
+    };
+    desk.open_link(&link)?;
+    if !args.keep_unread {
+        let keys =
+            desk.look(move |store| store.plan_mark(&[key], (Flag::Opened, true, false)))?.changing;
+        if !keys.is_empty() {
+            desk.change(Request::Mark(MarkChange { keys, flag: Flag::Opened, value: true }))?;
+        }
+    }
+    desk.put(&format!("opened {link}"));
+    Ok(Done::All)
+}
+
+/// Runs `backissue undo`.
+pub(in crate::cli) fn run_undo(desk: &CommandContext, args: &YesArgs) -> Result<Done, Failure> {
+    if !desk.inspect(|engine| engine.undo.can_undo())? {
+        desk.tell("nothing to undo");
+        return Ok(Done::All);
+    }
+    let yes = args.yes;
+    let ask = move |engine: &Engine| match confirmed(engine, Request::Undo, yes, |question| {
+        question.removes_feeds
+    }) {
+        Ok(request) => (request, None),
+        Err(question) => (Request::Together(Vec::new()), Some(question)),
+    };
+    let (mut told, waits, question) = desk.ask_about(ask, |engine, told, question| {
+        (sentences(told), engine.undo.is_undo_wanted(), question)
+    })?;
+    if let Some(question) = question {
+        return Err(Failure::new(question));
+    }
+    if waits {
+        // The last change is still being applied; it is undone as soon as it is complete.
+        let waited = desk.follow(
+            |engine, events, notes| {
+                notes.extend(sentences(events));
+                !engine.undo.is_undo_wanted()
+            },
+            |sentence| told.push(sentence),
+        )?;
+        if waited == Waited::Cancelled {
+            return Err(Failure::new("interrupted; the last change is undone once it is complete"));
+        }
+    }
+    desk.wait_until_kept()?;
+    for sentence in told {
+        desk.put(&sentence);
+    }
+    Ok(Done::All)
 }

@@ -1,16 +1,35 @@
-//! `backissue export`: writes all subscriptions as OPML 2.0, the state of all entries, or chosen entries.
+//! `backissue export`: writes all subscriptions as OPML 2.0, the state of all entries as lines of JSON, which `backissue import`
+//! reads, or chosen entries with their texts, for browsers, reading devices and other programs.
 
-use std::io;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
 
-use super::{export_entries, export_state};
-use crate::cli::Done;
-use crate::cli::args::ExportArgs;
+use backissue_core::feed::address::without_logins;
+use backissue_core::feed::outgoing::escaped_text;
+use backissue_core::feed::text::counted_words;
+use backissue_core::history::EntryKey;
+use backissue_core::other_readers::state_file::{STATE_VERSION, StateEntry, StateFeed, StateLine};
+use chrono::SubsecRound;
+use epub_builder::{EpubBuilder, EpubContent, EpubVersion, ZipLibrary};
+
+use crate::cli::args::{EntryFormat, ExportArgs};
+use crate::cli::commands::entries::{catch_up, no_entry};
 use crate::cli::commands::feeds::tell_lost;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
-use crate::engine::feeds::export::subscriptions_text;
+use crate::cli::{Done, json};
+use crate::engine::entries::entry_view::{EntryView, LoadedEntry};
+use crate::engine::entries::rows::{ListQuery, RowOrder, Scope, Show};
+use crate::engine::feeds::import::subscriptions_text;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::moving::entry_formats::{
+    BOOKMARKS_END, BOOKMARKS_HEAD, JSON_FEED_END, JSON_FEED_HEAD, bookmark, json_feed_item,
+};
+use crate::engine::search_query;
+use crate::engine::state::Engine;
+use crate::io::clock;
 use crate::io::named_files::{FileKind, NamedFile};
-use backissue_core::feed::text::counted_words;
+use crate::view::panes::entry_lines;
 
 /// Writes a piece of an export: one or several lines without the last line end.
 pub(super) type WritePiece<'a> = dyn FnMut(&str) -> io::Result<()> + 'a;
@@ -18,10 +37,10 @@ pub(super) type WritePiece<'a> = dyn FnMut(&str) -> io::Result<()> + 'a;
 /// Runs `backissue export`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &ExportArgs) -> Result<Done, Failure> {
     if args.state {
-        return export_state::run(desk, args);
+        return export_state(desk, args);
     }
     if args.starred || args.entries.is_some() || !args.numbers.is_empty() {
-        return export_entries::run(desk, args);
+        return export_entries(desk, args);
     }
     let saved = desk.look(|store| store.subscriptions())?;
     let text = subscriptions_text(saved.iter().map(|saved| &saved.record));
@@ -59,7 +78,311 @@ pub(super) fn write(
     Ok(Some(file.path))
 }
 
-/// Turns a failure within [`write`] into an error of the file.
-pub(super) fn in_file(failure: Failure) -> io::Error {
+/// Turns a failure within [`write()`] into an error of the file.
+fn in_file(failure: Failure) -> io::Error {
     io::Error::other(failure.sentence)
+}
+
+/// Numbers of what was written, of entries without a link, and of those that cannot be read.
+#[derive(Debug, Default)]
+struct Written {
+    entries: usize,
+    without_link: usize,
+    left_out: usize,
+}
+
+/// Runs `backissue export` with chosen entries.
+pub(super) fn export_entries(desk: &CommandContext, args: &ExportArgs) -> Result<Done, Failure> {
+    let engine = desk.engine()?;
+    let keys = find(desk, &engine, args)?;
+    let format = format_of(args);
+    let kind = match format {
+        EntryFormat::Bookmarks => FileKind::Bookmarks,
+        EntryFormat::JsonFeed => FileKind::JsonFeed,
+        EntryFormat::Markdown => FileKind::Markdown,
+        EntryFormat::Epub => FileKind::Epub,
+    };
+    let mut written = Written::default();
+    let path = if format == EntryFormat::Epub {
+        Some(write_book(desk, &engine, args, &keys, &mut written)?)
+    } else {
+        write(desk, args, kind, &mut |put| {
+            written = write_entries(desk, &engine, &keys, format, put)?;
+            Ok(())
+        })?
+    };
+    if written.without_link > 0 {
+        let entries = counted_words(written.without_link, "entry", "entries");
+        desk.tell(&format!("{entries} without a web page left out"));
+    }
+    if let Some(path) = path {
+        let entries = counted_words(written.entries, "entry", "entries");
+        desk.tell(&format!("{entries} written to {path}"));
+    }
+    Ok(desk.tell_left_out(written.left_out, "entry", "entries"))
+}
+
+/// Returns the format that the user names, or that fits the name of the file.
+fn format_of(args: &ExportArgs) -> EntryFormat {
+    let extension = args.file.as_deref().and_then(|path| path.extension());
+    let by_name = match extension.and_then(|extension| extension.to_str()) {
+        Some("html" | "htm") => Some(EntryFormat::Bookmarks),
+        Some("json") => Some(EntryFormat::JsonFeed),
+        Some("md" | "markdown") => Some(EntryFormat::Markdown),
+        Some("epub") => Some(EntryFormat::Epub),
+        _ if args.starred => Some(EntryFormat::Bookmarks),
+        _ => None,
+    };
+    args.format.or(by_name).unwrap_or(EntryFormat::Markdown)
+}
+
+/// Returns the chosen entries, newest first, or in the order in which they are named.
+fn find(
+    desk: &CommandContext,
+    engine: &Engine,
+    args: &ExportArgs,
+) -> Result<Vec<EntryKey>, Failure> {
+    if !args.numbers.is_empty() {
+        let keys = args.numbers.iter().map(|typed| typed.parse().map_err(Failure::new));
+        let keys: Vec<EntryKey> = keys.collect::<Result<_, Failure>>()?;
+        for &key in &keys {
+            if desk.look(move |store| store.entry(key))?.is_none() {
+                return Err(no_entry(key));
+            }
+        }
+        return Ok(keys);
+    }
+    let (mut scope, mut show) = (Scope::Everything, Show::Starred);
+    if let Some(text) = &args.entries {
+        let matching = search_query::resolve(engine, clock::now(), text, false)
+            .map_err(|flaw| Failure::new(without_logins(&flaw.to_string())))?;
+        if matching.has_words() {
+            catch_up(desk)?;
+        }
+        (scope, show) = (Scope::Found(Box::new(matching)), Show::All);
+    }
+    let query = ListQuery {
+        scope,
+        show,
+        since: None,
+        keep: BTreeSet::new(),
+        gaps: Vec::new(),
+        order: RowOrder::NewestFirst,
+        join: None,
+    };
+    let rows = desk.look(move |store| store.ordered(&query))?;
+    Ok(rows.iter().filter_map(|row| row.entry()).collect())
+}
+
+/// Reads an entry to write. Returns `None` for an entry that cannot be read, and counts it as left out. A stop signal
+/// is an error, so that no incomplete file replaces an earlier one.
+fn read_one(
+    desk: &CommandContext,
+    engine: &Engine,
+    key: EntryKey,
+    written: &mut Written,
+) -> io::Result<Option<EntryView>> {
+    if desk.is_closed() {
+        return Err(io::ErrorKind::Interrupted.into());
+    }
+    let read = desk.look(move |store| store.read_entry(key)).map_err(in_file)?;
+    let found = read.ok().filter(|entry| engine.feeds.contains_key(&entry.key.feed));
+    let found = found.map(|entry| engine.view_of(entry).outgoing());
+    if found.is_none() {
+        written.left_out = written.left_out.saturating_add(1);
+    }
+    Ok(found)
+}
+
+/// Writes a book. Returns the path of the file.
+fn write_book(
+    desk: &CommandContext,
+    engine: &Engine,
+    args: &ExportArgs,
+    keys: &[EntryKey],
+    written: &mut Written,
+) -> Result<String, Failure> {
+    let path = args.file.as_deref().filter(|path| path.as_os_str() != "-");
+    let Some(path) = path.map(|path| path.to_string_lossy().into_owned()) else {
+        return Err(Failure::new("a book is a file: name one, such as 'entries.epub'"));
+    };
+    let file = NamedFile { path, kind: FileKind::Epub, force: args.force };
+    desk.write_file(&file, &mut |file| {
+        let mut book = Book::new()?;
+        for &key in keys {
+            let Some(view) = read_one(desk, engine, key, written)? else { continue };
+            book.add(&view)?;
+            written.entries = written.entries.saturating_add(1);
+        }
+        book.write(file)
+    })?;
+    Ok(file.path)
+}
+
+fn write_entries(
+    desk: &CommandContext,
+    engine: &Engine,
+    keys: &[EntryKey],
+    format: EntryFormat,
+    put: &mut WritePiece<'_>,
+) -> io::Result<Written> {
+    let (head, end) = match format {
+        EntryFormat::Bookmarks => (BOOKMARKS_HEAD, BOOKMARKS_END),
+        EntryFormat::JsonFeed => (JSON_FEED_HEAD, JSON_FEED_END),
+        EntryFormat::Markdown | EntryFormat::Epub => ("", ""),
+    };
+    if !head.is_empty() {
+        put(head)?;
+    }
+    let (mut written, mut ids) = (Written::default(), BTreeSet::new());
+    for &key in keys {
+        let Some(view) = read_one(desk, engine, key, &mut written)? else { continue };
+        // A mark between two entries.
+        let between = if written.entries == 0 { "" } else { "---\n\n" };
+        let text = match format {
+            EntryFormat::Bookmarks => bookmark(&view),
+            EntryFormat::JsonFeed => {
+                let comma = if written.entries == 0 { "" } else { "," };
+                let item = json_feed_item(&view, &mut ids);
+                Some(format!("{comma}{}", json::line(&item)))
+            }
+            EntryFormat::Markdown => Some(format!("{between}{}", entry_lines::markdown(&view))),
+            // It is written by `write_book`.
+            EntryFormat::Epub => None,
+        };
+        if let Some(text) = text {
+            put(&text)?;
+            written.entries = written.entries.saturating_add(1);
+        } else {
+            written.without_link = written.without_link.saturating_add(1);
+        }
+    }
+    if !end.is_empty() {
+        put(end)?;
+    }
+    Ok(written)
+}
+
+/// Number of entries to read from the store at once.
+const SLICE: u32 = 256;
+
+/// Numbers of what was written, and of entries that cannot be read.
+#[derive(Debug, Default)]
+struct WrittenState {
+    entries: usize,
+    left_out: usize,
+}
+
+/// Runs `backissue export --state`.
+pub(super) fn export_state(desk: &CommandContext, args: &ExportArgs) -> Result<Done, Failure> {
+    let engine = desk.engine()?;
+    let mut written = WrittenState::default();
+    let path = write(desk, args, FileKind::State, &mut |put| {
+        written = write_all(desk, &engine, put)?;
+        Ok(())
+    })?;
+    if let Some(path) = path {
+        let feeds = counted_words(engine.feeds.len(), "subscription", "subscriptions");
+        let entries = counted_words(written.entries, "entry", "entries");
+        desk.tell(&format!("{feeds} and {entries} written to {path}"));
+    }
+    Ok(desk.tell_left_out(written.left_out, "entry", "entries"))
+}
+
+fn write_all(
+    desk: &CommandContext,
+    engine: &Engine,
+    put: &mut WritePiece<'_>,
+) -> io::Result<WrittenState> {
+    let exported = Some(clock::now().trunc_subsecs(0));
+    put(&text(&StateLine::State { version: STATE_VERSION, exported }))?;
+    for feed in engine.feeds.values() {
+        put(&text(&StateLine::Feed(feed_line(feed))))?;
+    }
+    let mut written = WrittenState::default();
+    for feed in engine.feeds.values() {
+        let key = feed.key;
+        let end = feed.counters.next_seq;
+        for start in (0..end).step_by(SLICE as usize) {
+            if desk.is_closed() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let range = start..start.saturating_add(SLICE).min(end);
+            let wanted = range.len();
+            let read = desk.look(move |store| store.news(&[(key, range)])).map_err(in_file)?;
+            written.left_out = written.left_out.saturating_add(wanted.saturating_sub(read.len()));
+            for entry in read.iter().filter(|entry| entry.flags.is_findable()) {
+                written.entries = written.entries.saturating_add(1);
+                put(&text(&StateLine::Entry(Box::new(entry_line(engine, feed, entry)))))?;
+            }
+        }
+    }
+    put(&text(&StateLine::End))?;
+    Ok(written)
+}
+
+fn feed_line(feed: &Subscription) -> StateFeed {
+    let record = &feed.record;
+    StateFeed {
+        url: record.url.clone(),
+        title: record.own_title.clone(),
+        publisher_title: record.title.clone(),
+        site: record.site.clone(),
+        tags: record.tags.clone(),
+        settings: record.feed_settings.to_opml(),
+    }
+}
+
+fn entry_line(engine: &Engine, feed: &Subscription, entry: &LoadedEntry) -> StateEntry {
+    let labels = engine.filters.labels(&entry.ruled);
+    let line = StateEntry::new(&feed.record.url, &entry.kept, entry.flags, labels);
+    let content = entry.feed_text().filter(|_| line.is_kept()).map(str::to_owned);
+    StateEntry { content, ..line }
+}
+
+/// Formats a line. It contains no line end and no control characters.
+fn text(line: &StateLine) -> String {
+    serde_json::to_value(line).map(|value| json::line(&value)).unwrap_or_default()
+}
+
+/// A book that entries are added to.
+pub(super) struct Book {
+    builder: EpubBuilder<ZipLibrary>,
+    chapters: usize,
+}
+
+impl Book {
+    /// Creates a book without chapters.
+    pub(super) fn new() -> io::Result<Self> {
+        let mut builder = EpubBuilder::new(ZipLibrary::new().map_err(io::Error::other)?)
+            .map_err(io::Error::other)?;
+        builder.epub_version(EpubVersion::V30);
+        builder.set_title("Entries of backissue");
+        builder.set_generator("backissue");
+        // Entries may be in several languages; the form needs one: undetermined.
+        builder.set_languages(vec!["und".to_owned()]);
+        Ok(Self { builder, chapters: 0 })
+    }
+
+    /// Adds an entry.
+    pub(super) fn add(&mut self, view: &EntryView) -> io::Result<()> {
+        self.chapters = self.chapters.saturating_add(1);
+        let page = format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+             <html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title>{}</title></head>\n<body>\n{}</body></html>\n",
+            escaped_text(view.entry.kept.shown_title()),
+            entry_lines::xhtml(view)
+        );
+        let content = EpubContent::new(format!("entry-{}.xhtml", self.chapters), page.as_bytes());
+        let content = content.title(view.entry.kept.shown_title());
+        self.builder.add_content(content).map_err(io::Error::other)?;
+        Ok(())
+    }
+
+    /// Writes the book.
+    pub(super) fn write(self, file: &mut dyn Write) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        self.builder.generate(&mut bytes).map_err(io::Error::other)?;
+        file.write_all(&bytes)
+    }
 }

@@ -1,18 +1,33 @@
-//! `backissue import`: adds subscriptions from lists and from the files of other readers, without any request.
+//! `backissue import`: adds subscriptions from lists and from the files of other readers, without any request. A table at the end
+//! says what was found, what was taken, and why the rest was not.
+//!
+//! Of newsboat's configuration, filters and searches are saved; key bindings are printed as lines for the configuration file, which
+//! no command changes.
 
-use super::newsboat_config::ConfigTaken;
-use super::{report, sources};
+use std::path::{Path, PathBuf};
+
+use backissue_core::feed::address::without_logins;
+use backissue_core::feed::opml::read_list;
+use backissue_core::feed::text::counted_words;
+use backissue_core::other_readers::elsewhere::KnownEntries;
+use backissue_core::other_readers::library::{Library, MovedFilter};
+use backissue_core::other_readers::newsboat_config::{NewsboatConfig, read_config};
+use backissue_core::other_readers::sqlite::{Sqlite, is_interrupted, with_log};
+use backissue_core::other_readers::{databases, recognise};
+use etcetera::{BaseStrategy, choose_base_strategy};
+
 use crate::cli::Done;
-use crate::cli::args_changes::ImportArgs;
+use crate::cli::args_changes::{ImportArgs, OtherReader};
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::engine::feeds::addition::{Imported, MoveIn};
 use crate::engine::feeds::import::{searches_in, subscriptions_in};
-use crate::engine::moving::forecast::{Forecast, forecast, refused as refused_feeds};
+use crate::engine::moving::elsewhere_marks::{ElsewhereNoted, MarksTaken};
+use crate::engine::moving::move_in::{Count, Forecast, forecast, refused as refused_feeds};
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
-use backissue_core::feed::text::counted_words;
-use backissue_core::other_readers::library::Library;
+use crate::io::system::system_words;
+use crate::ui::keys::newsboat_keys::{quoted, translate, with_link};
 
 /// Hint at the next steps after an import.
 const NEXT: &str =
@@ -28,7 +43,7 @@ pub(super) struct Source {
 
 /// Runs `backissue import`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Done, Failure> {
-    let Source { library, is_reader } = sources::find(desk, args)?;
+    let Source { library, is_reader } = find(desk, args)?;
     let Library { list: read, entries: known, config, is_outgoing } = library;
     for left_out in read.left_out() {
         desk.tell(&left_out);
@@ -44,7 +59,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Do
     searches.extend(config.searches.iter().cloned());
     let is_cut = read.broken.is_some();
     let bad = read.bad.len();
-    let left_out = report::LeftOut { feeds: bad, searches: refused.len(), config: &config };
+    let left_out = LeftOut { feeds: bad, searches: refused.len(), config: &config };
     let subscriptions = subscriptions_in(&read);
     let filters = config.filters.clone();
     let moved = MoveIn { subscriptions, searches, filters, known };
@@ -63,7 +78,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Do
             bad.saturating_add(refused.len())
         ));
         if is_reader {
-            report::print(desk, &all, None, &left_out);
+            print(desk, &all, None, &left_out);
         }
         return Ok(Done::All);
     }
@@ -81,7 +96,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Do
     ));
     if is_reader {
         let noted = desk.inspect(|engine| engine.elsewhere.clone())?;
-        report::print(desk, &all, Some(&noted), &left_out);
+        print(desk, &all, Some(&noted), &left_out);
     }
     let nothing = imported.added.is_empty() && imported.known.is_empty() && saved.is_empty();
     let whole = bad == 0 && !is_cut && !is_login_lost;
@@ -126,4 +141,300 @@ fn move_in(desk: &CommandContext, moved: MoveIn) -> Result<(Imported, bool), Fai
     }
     tell_not_taken(desk, &imported.bad);
     Ok((imported, is_login_lost))
+}
+
+/// Names of the files of other readers in their folders.
+const FILES: [&str; 6] = [
+    "newsraft.sqlite3",
+    "database.sqlite",
+    "liferea.db",
+    "feedr_data.json",
+    "database.db",
+    "database/database.db",
+];
+
+/// Reads what is to be imported.
+pub(super) fn find(desk: &CommandContext, args: &ImportArgs) -> Result<Source, Failure> {
+    let named = args.file.as_deref().map(PathBuf::from);
+    let folders = match (args.from, named) {
+        (_, Some(path)) if path.is_dir() => vec![path],
+        (Some(reader), None) => usual_folders(reader),
+        (_, path) => return read_file(desk, &path.unwrap_or_else(|| "-".into())),
+    };
+    let is_newsboat = match args.from {
+        Some(reader) => reader == OtherReader::Newsboat,
+        None => folders.iter().any(|folder| folder.join("urls").is_file()),
+    };
+    if is_newsboat {
+        return Ok(Source { library: read_newsboat(desk, &folders)?, is_reader: true });
+    }
+    let places = || folders.iter().flat_map(|folder| FILES.iter().map(|name| folder.join(name)));
+    let Some(path) = places().find(|path| path.is_file()) else {
+        return Err(Failure::new(format!(
+            "no file of another reader was found in {}: name the file",
+            listed(&folders)
+        )));
+    };
+    let mut source = read_file(desk, &path)?;
+    // The titles and sections of newsraft are in a list.
+    let list = folders.iter().map(|folder| folder.join("feeds")).find(|list| list.is_file());
+    if let Some(list) = list.filter(|_| path.ends_with("newsraft.sqlite3")) {
+        source.library.list = read_list(&read(desk, &list)?)
+            .map_err(|why| cannot(&list.display().to_string(), &why))?;
+    }
+    Ok(source)
+}
+
+/// Reads a file: of another reader, or a list.
+fn read_file(desk: &CommandContext, path: &Path) -> Result<Source, Failure> {
+    let shown = path.display().to_string();
+    let bytes = read_database(desk, path)?;
+    if let Some(library) = recognise::read(&bytes).map_err(|why| cannot(&shown, &why))? {
+        return Ok(Source { library, is_reader: true });
+    }
+    let list = read_list(&bytes).map_err(|why| cannot(&shown, &why))?;
+    Ok(Source { library: Library { list, ..Library::default() }, is_reader: false })
+}
+
+fn listed(folders: &[PathBuf]) -> String {
+    let folders: Vec<String> = folders.iter().map(|it| it.display().to_string()).collect();
+    if folders.is_empty() { "the usual folders".to_owned() } else { folders.join(" or ") }
+}
+
+fn cannot(path: &str, why: &str) -> Failure {
+    Failure::new(format!("'{}' cannot be imported: {why}", without_logins(path)))
+}
+
+/// Reads the bytes of a file.
+fn read(desk: &CommandContext, path: &Path) -> Result<Vec<u8>, Failure> {
+    let shown = path.display().to_string();
+    let named = path.to_str().ok_or_else(|| cannot(&shown, "its name is not UTF-8"))?;
+    desk.read_file(named).map_err(|error| cannot(&shown, &system_words(&error)))
+}
+
+/// Reads the bytes of a file. Those of a database include what its program left in files beside it.
+fn read_database(desk: &CommandContext, path: &Path) -> Result<Vec<u8>, Failure> {
+    let bytes = read(desk, path)?;
+    if !Sqlite::is_database(&bytes) {
+        return Ok(bytes);
+    }
+    let beside = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        let found = Path::new(&name).metadata().is_ok_and(|found| found.len() > 0);
+        if found { read(desk, Path::new(&name)) } else { Ok(Vec::new()) }
+    };
+    if is_interrupted(&beside("-journal")?) {
+        let why =
+            "a change of it is not finished: start the other reader, end it, and import again";
+        return Err(cannot(&path.display().to_string(), why));
+    }
+    Ok(with_log(bytes, &beside("-wal")?))
+}
+
+fn read_newsboat(desk: &CommandContext, folders: &[PathBuf]) -> Result<Library, Failure> {
+    let find = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|it| it.is_file());
+    let Some(urls) = find("urls") else {
+        return Err(Failure::new(format!(
+            "no file 'urls' of newsboat was found in {}: name its folder",
+            listed(folders)
+        )));
+    };
+    let list =
+        read_list(&read(desk, &urls)?).map_err(|why| cannot(&urls.display().to_string(), &why))?;
+    let entries = if let Some(cache) = find("cache.db") {
+        databases::read_cache(&read_database(desk, &cache)?)
+            .map_err(|why| cannot(&cache.display().to_string(), &why))?
+    } else {
+        desk.tell("no cache.db was found beside the urls file: every entry will be unread");
+        KnownEntries::new()
+    };
+    let config = match find("config") {
+        Some(path) => read_config(&String::from_utf8_lossy(&read(desk, &path)?)),
+        None => NewsboatConfig::default(),
+    };
+    Ok(Library { list, entries, config, is_outgoing: false })
+}
+
+/// Returns the folders in which a reader keeps its files.
+fn usual_folders(reader: OtherReader) -> Vec<PathBuf> {
+    let Ok(base) = choose_base_strategy() else { return Vec::new() };
+    let (config, data) = (base.config_dir(), base.data_dir());
+    match reader {
+        OtherReader::Newsboat => {
+            vec![base.home_dir().join(".newsboat"), config.join("newsboat"), data.join("newsboat")]
+        }
+        OtherReader::Newsraft => vec![data.join("newsraft"), config.join("newsraft")],
+        OtherReader::Eilmeldung => vec![data.join("eilmeldung"), data.join("news-flash")],
+        OtherReader::Feedr => vec![data.join("feedr")],
+        OtherReader::Liferea => vec![data.join("liferea")],
+        OtherReader::Rssguard => vec![config.join("RSS Guard 4"), data.join("RSS Guard 4")],
+        OtherReader::Freshrss | OtherReader::Miniflux | OtherReader::Netnewswire => Vec::new(),
+    }
+}
+
+/// What became of a configuration of newsboat.
+#[derive(Debug, Default)]
+pub(super) struct ConfigTaken {
+    /// Filters to save.
+    pub filters: Vec<MovedFilter>,
+    /// Number of lines of the killfile and highlights that have no counterpart.
+    pub filters_refused: usize,
+    /// Searches to save, each as its name and query.
+    pub searches: Vec<(String, String)>,
+    /// Number of named filters that have no counterpart.
+    pub searches_refused: usize,
+    /// Key bindings.
+    pub keys: Count,
+    /// Lines for the configuration file.
+    lines: Vec<String>,
+    /// Number of other settings.
+    others: usize,
+}
+
+impl ConfigTaken {
+    /// Translates a configuration, and prints a sentence for each line that has no counterpart.
+    pub(super) fn of(desk: &CommandContext, config: NewsboatConfig) -> Self {
+        let mut taken = Self::default();
+        let keys = translate(&config);
+        let mut told = Vec::new();
+        for refused in &config.refused {
+            let count = match refused.setting.as_str() {
+                "define-filter" => &mut taken.searches_refused,
+                "bind-key" | "bind" | "unbind-key" | "macro" => &mut taken.keys.found,
+                _ => &mut taken.filters_refused,
+            };
+            *count = count.saturating_add(1);
+            told.push((refused.line, format!("{}: {}", refused.setting, refused.why)));
+        }
+        told.extend(keys.refused);
+        told.sort();
+        for (line, why) in &told {
+            desk.tell(&format!("config, line {line}: {why}"));
+        }
+        taken.keys.found = taken.keys.found.saturating_add(config.bindings.len());
+        taken.keys.taken = keys.lines.len().saturating_add(keys.preset);
+        let browser = config.browser.as_deref().filter(|it| !it.is_empty());
+        if let Some(browser) = browser {
+            taken.lines.push("[commands]".to_owned());
+            taken.lines.push(format!("open = {}", quoted(&with_link(browser))));
+        }
+        if !config.bindings.is_empty() {
+            taken.lines.extend(["[ui]".to_owned(), "keys = \"newsboat\"".to_owned()]);
+        }
+        if !keys.lines.is_empty() {
+            taken.lines.push("[keys]".to_owned());
+            taken.lines.extend(keys.lines);
+        }
+        taken.filters = config.rules;
+        taken.searches = config.searches;
+        taken.others = config.others;
+        taken
+    }
+
+    /// Prints the lines for the configuration file.
+    pub(super) fn print_lines(&self, desk: &CommandContext) {
+        if !self.lines.is_empty() {
+            desk.put("\nfor your configuration file ('backissue config' shows where it is):");
+        }
+        for line in &self.lines {
+            desk.put(line);
+        }
+        if self.others > 0 {
+            let settings = counted_words(self.others, "other setting", "other settings");
+            desk.put(&format!(
+                "\n{settings} of newsboat: docs/newsboat.md says what the most used are here"
+            ));
+        }
+    }
+}
+
+/// What is said about parts that were listed before the table.
+const NAMED: &str = "the others are named above";
+
+/// A row of the table.
+struct ReportRow {
+    what: &'static str,
+    count: Count,
+    note: String,
+}
+
+/// What was left out before anything was counted.
+pub(super) struct LeftOut<'c> {
+    /// Number of lines of the list that are no feeds here.
+    pub feeds: usize,
+    /// Number of searches in the list that have no counterpart.
+    pub searches: usize,
+    /// What became of newsboat's configuration.
+    pub config: &'c ConfigTaken,
+}
+
+/// Prints the table, and the lines for the configuration. `noted` is `None` if nothing was imported, only counted.
+pub(super) fn print(
+    desk: &CommandContext,
+    all: &Forecast,
+    noted: Option<&ElsewhereNoted>,
+    left_out: &LeftOut<'_>,
+) {
+    let config = left_out.config;
+    let named = |count: Count, otherwise: &str| {
+        if count.taken < count.found { NAMED.to_owned() } else { otherwise.to_owned() }
+    };
+    let more =
+        |count: Count, more: usize| Count { found: count.found.saturating_add(more), ..count };
+    let subscribed = match all.subscribed {
+        0 => String::new(),
+        count => format!("{count} already subscribed"),
+    };
+    let feeds = more(all.feeds, left_out.feeds);
+    let searches = more(all.searches, left_out.searches.saturating_add(config.searches_refused));
+    let filters = more(all.filters, config.filters_refused);
+    let later = "feeds that you have keep their titles";
+    let titles = if all.titles.taken < all.titles.found { later } else { "" };
+    let marks = |count: Count, taken: Option<MarksTaken>, added: usize| {
+        let mut parts = Vec::new();
+        if let Some(taken) = taken {
+            let marked = taken.here.saturating_sub(added);
+            parts.extend((marked > 0).then(|| format!("{marked} marked")));
+            parts.extend((added > 0).then(|| format!("{added} added with their texts")));
+            let waiting = taken.later;
+            parts.extend(
+                (waiting > 0).then(|| format!("{waiting} wait for later polls, 90 days at most")),
+            );
+        }
+        let others = count.found.saturating_sub(count.taken);
+        parts.extend((others > 0).then(|| format!("{others} in feeds you are not subscribed to")));
+        parts.join("; ")
+    };
+    let read = marks(all.read, noted.map(|noted| noted.read), 0);
+    let added = noted.map_or(0, |noted| noted.added);
+    let starred = marks(all.starred, noted.map(|noted| noted.starred), added);
+    let rows = [
+        ReportRow { what: "feeds", count: feeds, note: named(feeds, &subscribed) },
+        ReportRow { what: "titles", count: all.titles, note: titles.to_owned() },
+        ReportRow { what: "tags", count: all.tags, note: String::new() },
+        ReportRow { what: "hidden feeds", count: all.hidden, note: "quiet here".to_owned() },
+        ReportRow { what: "read entries", count: all.read, note: read },
+        ReportRow { what: "starred entries", count: all.starred, note: starred },
+        ReportRow { what: "labels", count: all.labels, note: String::new() },
+        ReportRow { what: "saved searches", count: searches, note: named(searches, "") },
+        ReportRow { what: "filters", count: filters, note: filters_note(all.filters, filters) },
+        ReportRow { what: "keys", count: config.keys, note: named(config.keys, "printed below") },
+    ];
+    desk.put(&format!("{:<15} {:>7} {:>7}", "", "found", "taken"));
+    for ReportRow { what, count, note } in rows.iter().filter(|row| row.count.found > 0) {
+        let Count { found, taken } = count;
+        desk.put(format!("{what:<15} {found:>7} {taken:>7}  {note}").trim_end());
+    }
+    config.print_lines(desk);
+}
+
+/// Says why filters were not taken. `valid` counts those that have a counterpart here.
+fn filters_note(valid: Count, all: Count) -> String {
+    let unsubscribed = valid.found.saturating_sub(valid.taken);
+    let parts = [
+        (all.found > valid.found).then(|| NAMED.to_owned()),
+        (unsubscribed > 0).then(|| format!("{unsubscribed} of feeds you are not subscribed to")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

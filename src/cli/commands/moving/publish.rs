@@ -19,7 +19,7 @@ use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::moving::publication::{folder_names, published_feed};
+use crate::engine::moving::entry_formats::{folder_names, published_feed};
 use crate::io::clock;
 use crate::io::named_files::{FileKind, NamedFile};
 

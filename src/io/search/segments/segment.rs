@@ -1,4 +1,10 @@
-//! A segment of the search index: an immutable file with the words of some entries.
+//! A segment of the search index: an immutable file with the words of some entries, its layout, and the blocks of its body, which
+//! are verified when they are read.
+//!
+//! A segment is a header, a body, and a tail. The body is the posting lists of all terms in the order of the terms, followed by
+//! the terms. A term is the byte of a field and a word. The tail contains what is needed to find a term in the body: a
+//! checksum for each block of the body, the first term of each group of terms, and the table of entries. The header has a
+//! checksum of itself and one of the tail.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -6,9 +12,7 @@ use std::os::unix::fs::FileExt;
 
 use roaring::RoaringBitmap;
 
-use super::posting_list::take_varint;
-use super::segment_terms::{READ_AHEAD_BYTES, Terms};
-use super::segment_writer::{BLOCK_BYTES, HEADER_BYTES, HEADER_CRC_AT, MAGIC, unzigzag};
+use super::posting_list::{PostingList, push_list, push_varint, set_bit, take_varint};
 
 /// Maximum size of a word in bytes. A longer word is indexed, and looked up, by its beginning.
 pub(in crate::io::search) const WORD_BYTES_MAX: usize = 60;
@@ -295,4 +299,331 @@ fn read_entries(bytes: &[u8], count: usize) -> Option<Vec<IndexedEntry>> {
         entries.push(IndexedEntry { key, stamp: u64::from_le_bytes(number) });
     }
     bytes.is_empty().then_some(entries)
+}
+
+/// Number of bytes that are read at once where words are read one after the other.
+const READ_AHEAD_BYTES: usize = 65_536;
+
+/// Walks through the terms of a segment in ascending order.
+pub(super) struct Terms<'s> {
+    segment: &'s Segment,
+    names: Window<'s>,
+    lists: Window<'s>,
+    /// Index of the next group.
+    next_group: usize,
+    /// What is left of the current group in the body.
+    at: u64,
+    left: usize,
+    term: Vec<u8>,
+    postings: Postings,
+    lists_at: u64,
+}
+
+/// The posting list of a term.
+#[derive(Clone, Copy)]
+enum Postings {
+    One(u32),
+    List { at: u64, bytes: usize },
+}
+
+impl<'s> Terms<'s> {
+    /// Creates a walk over all terms.
+    pub(super) fn all(segment: &'s Segment) -> Self {
+        Self::from(segment, &[], READ_AHEAD_BYTES)
+    }
+
+    /// Creates a walk that begins with the group in which a term is, or would be. At least `ahead` bytes are read at once.
+    pub(super) fn from(segment: &'s Segment, term: &[u8], ahead: usize) -> Self {
+        let behind = segment.groups.partition_point(|group| segment.first_of(group) <= term);
+        Self {
+            segment,
+            names: Window::new(segment, ahead),
+            lists: Window::new(segment, ahead),
+            next_group: behind.saturating_sub(1),
+            at: 0,
+            left: 0,
+            term: Vec::new(),
+            postings: Postings::One(0),
+            lists_at: 0,
+        }
+    }
+
+    /// Returns the current term.
+    pub(super) fn term(&self) -> &[u8] {
+        &self.term
+    }
+
+    /// Goes on to the next term. Returns `false` if there is none.
+    pub(super) fn advance(&mut self) -> Result<bool, SegmentError> {
+        if self.left == 0 {
+            let Some(group) = self.segment.groups.get(self.next_group) else { return Ok(false) };
+            if self.segment.first_of(group) <= self.term.as_slice() {
+                return Err(SegmentError::Damaged);
+            }
+            self.next_group = self.next_group.saturating_add(1);
+            (self.at, self.left, self.lists_at) =
+                (group.terms_at, group.terms_bytes, group.lists_at);
+            self.term.clear();
+        }
+        self.read_term().ok_or(SegmentError::Damaged)?
+    }
+
+    /// Goes on to the next term that begins with these bytes. Returns `false` if there is none.
+    pub(super) fn advance_within(&mut self, beginning: &[u8]) -> Result<bool, SegmentError> {
+        while self.advance()? {
+            if self.term.starts_with(beginning) {
+                return Ok(true);
+            }
+            if self.term.as_slice() > beginning {
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    fn read_term(&mut self) -> Option<Result<bool, SegmentError>> {
+        let group = match self.names.read(self.at, self.left) {
+            Ok(group) => group,
+            Err(error) => return Some(Err(error)),
+        };
+        let (&[same, length], rest) = group.split_first_chunk::<2>()?;
+        let (rest, mut after) = rest.split_at_checked(length.into())?;
+        // Terms ascend.
+        if self.term.get(same.into()..)? >= rest {
+            return None;
+        }
+        self.term.truncate(same.into());
+        self.term.extend_from_slice(rest);
+        let place = take_varint(&mut after)?;
+        let read = group.len().checked_sub(after.len())?;
+        self.at = self.at.checked_add(read as u64)?;
+        self.left = after.len();
+        self.postings = if place & 1 == 1 {
+            let ordinal = u32::try_from(place >> 1).ok()?;
+            (ordinal < self.segment.entries_limit()).then_some(Postings::One(ordinal))?
+        } else {
+            let at = self.lists_at;
+            self.lists_at = at.checked_add(place >> 1)?;
+            (self.lists_at <= self.segment.lists_bytes)
+                .then_some(Postings::List { at, bytes: usize::try_from(place >> 1).ok()? })?
+        };
+        Some(Ok(true))
+    }
+
+    /// Appends the ordinals of the entries that contain the current term.
+    pub(super) fn read_ordinals(&mut self, ordinals: &mut Vec<u32>) -> Result<(), SegmentError> {
+        match self.postings {
+            Postings::One(ordinal) => {
+                ordinals.push(ordinal);
+                Ok(())
+            }
+            Postings::List { at, bytes } => {
+                let list = PostingList::parse(self.lists.read(at, bytes)?);
+                list.and_then(|list| list.push_to(ordinals, self.segment.entries_limit()))
+                    .ok_or(SegmentError::Damaged)
+            }
+        }
+    }
+
+    pub(super) fn set_ordinals(&mut self, set: &mut [u8]) -> Result<(), SegmentError> {
+        match self.postings {
+            Postings::One(ordinal) => {
+                set_bit(set, ordinal);
+                Ok(())
+            }
+            Postings::List { at, bytes } => {
+                let list = PostingList::parse(self.lists.read(at, bytes)?);
+                list.and_then(|list| list.set_in(set, self.segment.entries_limit()))
+                    .ok_or(SegmentError::Damaged)
+            }
+        }
+    }
+}
+
+/// A part of a segment's body that is in memory: whole blocks, each of them verified.
+struct Window<'s> {
+    segment: &'s Segment,
+    /// Offset in the body.
+    from: u64,
+    bytes: Vec<u8>,
+    ahead: usize,
+}
+
+impl<'s> Window<'s> {
+    const fn new(segment: &'s Segment, ahead: usize) -> Self {
+        Self { segment, from: 0, bytes: Vec::new(), ahead }
+    }
+
+    /// Returns a part of the body.
+    fn read(&mut self, at: u64, length: usize) -> Result<&[u8], SegmentError> {
+        let to = at.checked_add(length as u64).filter(|to| *to <= self.segment.body_bytes);
+        let to = to.ok_or(SegmentError::Damaged)?;
+        let is_there = self.from <= at && to <= self.from.saturating_add(self.bytes.len() as u64);
+        if !is_there {
+            self.load(at, to)?;
+        }
+        let from = usize::try_from(at.saturating_sub(self.from)).unwrap_or(usize::MAX);
+        self.bytes.get(from..from.saturating_add(length)).ok_or(SegmentError::Damaged)
+    }
+
+    fn load(&mut self, at: u64, to: u64) -> Result<(), SegmentError> {
+        let block = BLOCK_BYTES as u64;
+        let index = at.checked_div(block).unwrap_or(0);
+        let from = index.saturating_mul(block);
+        let to = to.max(from.saturating_add(self.ahead as u64));
+        let to = to.div_ceil(block).saturating_mul(block).min(self.segment.body_bytes);
+        let size = usize::try_from(to.saturating_sub(from)).map_err(|_| SegmentError::Damaged)?;
+        self.from = from;
+        self.bytes.resize(size, 0);
+        let place = from.saturating_add(HEADER_BYTES as u64);
+        let read = self.segment.file.read_exact_at(&mut self.bytes, place);
+        let first = usize::try_from(index).unwrap_or(usize::MAX);
+        let sums = self.segment.checksums.get(first..).unwrap_or_default();
+        let blocks = self.bytes.chunks(BLOCK_BYTES);
+        let is_sound = sums.len() >= blocks.len()
+            && blocks.zip(sums).all(|(block, sum)| crc32fast::hash(block) == *sum);
+        if read.is_err() || !is_sound {
+            // What was read is not verified: nothing of it may be found there later.
+            self.bytes.clear();
+        }
+        read?;
+        if is_sound { Ok(()) } else { Err(SegmentError::Damaged) }
+    }
+}
+
+/// First bytes of a segment. The last byte is the version of the format.
+pub(super) const MAGIC: [u8; 8] = *b"bi-seg\0\x02";
+/// Size of the header in bytes.
+const HEADER_BYTES: usize = 56;
+/// Offset of the header's checksum of itself.
+const HEADER_CRC_AT: usize = 52;
+/// Size in bytes of a block of the body, which is read and verified as a whole. The last block may be shorter.
+const BLOCK_BYTES: usize = 8192;
+/// Number of terms in a group. The last group may be smaller.
+const GROUP_TERMS: usize = 64;
+
+/// Receives the terms of a segment in ascending order, and puts together its file.
+pub(super) struct SegmentWriter {
+    /// The header, not filled in, and the posting lists.
+    file: Vec<u8>,
+    terms: Vec<u8>,
+    groups: Vec<u8>,
+    terms_in_group: usize,
+    /// Where the current group begins in `terms` and in `file`.
+    group_terms_at: usize,
+    group_lists_at: usize,
+    term_before: Vec<u8>,
+}
+
+impl SegmentWriter {
+    pub(super) fn new() -> Self {
+        Self {
+            file: vec![0; HEADER_BYTES],
+            terms: Vec::new(),
+            groups: Vec::new(),
+            terms_in_group: 0,
+            group_terms_at: 0,
+            group_lists_at: HEADER_BYTES,
+            term_before: Vec::new(),
+        }
+    }
+
+    /// Appends a term that occurs in these entries. Terms and ordinals must be ascending; a term has at most 255 bytes.
+    pub(super) fn push(&mut self, term: &[u8], ordinals: &[u32]) {
+        let Some(first) = ordinals.first() else { return };
+        if self.terms_in_group == GROUP_TERMS {
+            self.end_group();
+        }
+        if self.terms_in_group == 0 {
+            push_term_rest(&mut self.groups, term);
+            self.term_before.clear();
+        }
+        self.terms_in_group = self.terms_in_group.saturating_add(1);
+        let same = term.iter().zip(&self.term_before).take_while(|(a, b)| a == b).count();
+        let same = u8::try_from(same).unwrap_or(u8::MAX);
+        self.terms.push(same);
+        push_term_rest(&mut self.terms, term.get(same.into()..).unwrap_or_default());
+        self.term_before.clear();
+        self.term_before.extend_from_slice(term);
+        let place = if ordinals.len() == 1 {
+            u64::from(*first) << 1 | 1
+        } else {
+            let before = self.file.len();
+            push_list(&mut self.file, ordinals);
+            (self.file.len().saturating_sub(before) as u64) << 1
+        };
+        push_varint(&mut self.terms, place);
+    }
+
+    fn end_group(&mut self) {
+        let terms = self.terms.len().saturating_sub(self.group_terms_at);
+        let lists = self.file.len().saturating_sub(self.group_lists_at);
+        push_varint(&mut self.groups, terms as u64);
+        push_varint(&mut self.groups, lists as u64);
+        self.terms_in_group = 0;
+        self.group_terms_at = self.terms.len();
+        self.group_lists_at = self.file.len();
+    }
+
+    /// Returns the bytes of the file.
+    pub(super) fn finish(mut self, entries: &[IndexedEntry]) -> Vec<u8> {
+        if self.terms_in_group > 0 {
+            self.end_group();
+        }
+        let Self { mut file, terms, groups, .. } = self;
+        let lists_len = file.len().saturating_sub(HEADER_BYTES);
+        file.extend_from_slice(&terms);
+        let tail_at = file.len();
+        let mut checksums = Vec::new();
+        for block in file.get(HEADER_BYTES..).unwrap_or_default().chunks(BLOCK_BYTES) {
+            checksums.extend_from_slice(&crc32fast::hash(block).to_le_bytes());
+        }
+        file.extend_from_slice(&checksums);
+        file.extend_from_slice(&groups);
+        let entries_at = file.len();
+        push_entries(&mut file, entries);
+        let entries_len = file.len().saturating_sub(entries_at);
+
+        let mut header = Vec::with_capacity(HEADER_BYTES);
+        header.extend_from_slice(&MAGIC);
+        for number in [lists_len, terms.len(), groups.len(), entries_len, entries.len()] {
+            header.extend_from_slice(&(number as u64).to_le_bytes());
+        }
+        let tail = file.get(tail_at..).unwrap_or_default();
+        header.extend_from_slice(&crc32fast::hash(tail).to_le_bytes());
+        header.extend_from_slice(&crc32fast::hash(&header).to_le_bytes());
+        file.iter_mut().zip(&header).for_each(|(to, from)| *to = *from);
+        file
+    }
+}
+
+fn push_term_rest(out: &mut Vec<u8>, rest: &[u8]) {
+    out.push(u8::try_from(rest.len()).unwrap_or(u8::MAX));
+    out.extend(rest.iter().take(u8::MAX.into()));
+}
+
+/// Appends the table of entries: the width of a stamp in bytes, then the distance of each key from the one before and each
+/// stamp.
+fn push_entries(out: &mut Vec<u8>, entries: &[IndexedEntry]) {
+    let highest = entries.iter().map(|entry| entry.stamp).max().unwrap_or(0);
+    let width = highest.checked_ilog2().map_or(0, |top| (top / 8).saturating_add(1));
+    out.push((width & 0xff) as u8);
+    let mut before = 0_u64;
+    for entry in entries {
+        push_varint(out, zigzag(entry.key.wrapping_sub(before)));
+        before = entry.key;
+        out.extend(entry.stamp.to_le_bytes().iter().take(width as usize));
+    }
+}
+
+/// Maps a distance to a number that is small if the distance is small in either direction.
+const fn zigzag(distance: u64) -> u64 {
+    let sign = (distance >> 63).wrapping_neg();
+    (distance << 1) ^ sign
+}
+
+/// Returns the distance that was mapped to this number.
+const fn unzigzag(number: u64) -> u64 {
+    let sign = (number & 1).wrapping_neg();
+    (number >> 1) ^ sign
 }

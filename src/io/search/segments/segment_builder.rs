@@ -1,12 +1,11 @@
-//! Building of a segment in memory.
+//! Building of a segment in memory from a log of the words of each entry, and merging of segments.
 
 use std::hash::{BuildHasher, RandomState};
 
-use super::packed_word::PackedWord;
+use roaring::RoaringBitmap;
+
 use super::posting_list::take_varint;
-use super::segment::{Field, IndexedEntry, cut_word};
-use super::segment_writer::SegmentWriter;
-use super::word_log::{GapPlace, NEXT_ENTRY, WordLog, make_room, varint_bytes};
+use super::segment::{Field, IndexedEntry, Segment, SegmentError, SegmentWriter, Terms, cut_word};
 
 /// Number of places in the table of an empty builder: a power of two.
 const SLOTS_FIRST: usize = 1 << 12;
@@ -25,7 +24,7 @@ pub(in crate::io::search) struct SegmentBuilder {
     /// A hash table with open addressing: numbers of records, counted from 1; 0 is a free place.
     slots: Vec<u32>,
     seed: [u64; 2],
-    /// Words that are longer than [`SHORT_BYTES`](super::packed_word::SHORT_BYTES), one after the other.
+    /// Words that are longer than [`SHORT_BYTES`], one after the other.
     long_words: Vec<u8>,
     /// For each entry, the numbers of its records.
     log: WordLog,
@@ -266,4 +265,311 @@ fn long_word<'w>(long_words: &'w [u8], record: &Record) -> &'w [u8] {
     let from = record.long_at as usize;
     let length = if record.word().is_long() { usize::from(record.word().length) } else { 0 };
     long_words.get(from..from.saturating_add(length)).unwrap_or_default()
+}
+
+/// Words up to this size in bytes are kept as two numbers.
+const SHORT_BYTES: usize = 16;
+
+/// A word and its field: all of a short word, the ends of a long one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PackedWord {
+    pub(super) head: u64,
+    pub(super) tail: u64,
+    pub(super) field: u8,
+    pub(super) length: u8,
+}
+
+impl PackedWord {
+    /// Packs a word of at most 255 bytes.
+    #[inline]
+    pub(super) fn new(field: Field, word: &[u8]) -> Self {
+        let (head, tail) = match (word.first_chunk::<8>(), word.last_chunk::<8>()) {
+            (Some(head), Some(tail)) => (u64::from_le_bytes(*head), u64::from_le_bytes(*tail)),
+            _ => match (word.first_chunk::<4>(), word.last_chunk::<4>()) {
+                (Some(head), Some(tail)) => {
+                    (u32::from_le_bytes(*head).into(), u32::from_le_bytes(*tail).into())
+                }
+                _ => (word.iter().fold(0, |head, byte| head << 8 | u64::from(*byte)), 0),
+            },
+        };
+        Self {
+            head,
+            tail,
+            field: field.byte(),
+            length: u8::try_from(word.len()).unwrap_or(u8::MAX),
+        }
+    }
+
+    /// Checks whether the numbers are not all of the word.
+    pub(super) const fn is_long(self) -> bool {
+        self.length as usize > SHORT_BYTES
+    }
+
+    /// Appends the term of a short word: the field and the word.
+    pub(super) fn push_short(self, term: &mut Vec<u8>) {
+        let length = usize::from(self.length);
+        let (head, tail) = (self.head.to_le_bytes(), self.tail.to_le_bytes());
+        let width = if length < 8 { 4 } else { 8 };
+        term.push(self.field);
+        if length < 4 {
+            term.extend_from_slice(last_of(&self.head.to_be_bytes(), length));
+        } else {
+            // The ends overlap.
+            let tail = tail.get(..width).unwrap_or_default();
+            term.extend_from_slice(head.get(..width).unwrap_or_default());
+            term.extend_from_slice(last_of(tail, length.saturating_sub(width)));
+        }
+    }
+
+    /// Returns a hash of this word, whose bytes are `word`.
+    #[inline]
+    pub(super) fn hash(self, word: &[u8], seed: [u64; 2]) -> usize {
+        let [head_seed, tail_seed] = seed;
+        let kind = u64::from(self.field) << 8 | u64::from(self.length);
+        let mut head = self.head ^ head_seed;
+        if self.is_long() {
+            for eight in word.as_chunks::<8>().0 {
+                head = mixed(head ^ u64::from_le_bytes(*eight), tail_seed);
+            }
+        }
+        let hash = mixed(head, self.tail ^ tail_seed ^ kind << 48);
+        usize::try_from(hash & 0xffff_ffff).unwrap_or(0)
+    }
+}
+
+fn last_of(bytes: &[u8], count: usize) -> &[u8] {
+    bytes.get(bytes.len().saturating_sub(count)..).unwrap_or_default()
+}
+
+/// Multiplies two numbers, and folds the product.
+#[inline]
+fn mixed(a: u64, b: u64) -> u64 {
+    let product = u128::from(a).wrapping_mul(b.into());
+    let folded = (product >> 64) ^ (product & u128::from(u64::MAX));
+    u64::try_from(folded).unwrap_or(0)
+}
+
+/// In the log: an entry begins.
+const NEXT_ENTRY: u32 = 0;
+/// Maximum size of a number in the log, in bytes.
+const LOGGED_BYTES_MAX: usize = 4;
+/// By how many bytes memory grows at most.
+const GROWTH_BYTES: usize = 1 << 18;
+
+/// Numbers less than 2^30, each in one to four bytes: the lowest two bits are the number of bytes that follow the first.
+#[derive(Debug, Default)]
+pub(super) struct WordLog {
+    /// Longer than what is written.
+    bytes: Vec<u8>,
+    written: usize,
+}
+
+impl WordLog {
+    /// Writes a number to the end of the log, and keeps it there if it is wanted. No branch depends on that.
+    #[inline]
+    pub(super) fn push(&mut self, number: u32, is_wanted: bool) {
+        let (bytes, size) = logged(number);
+        let at = self.written;
+        let left = self.bytes.get_mut(at..);
+        let Some(place) = left.and_then(|left| left.first_chunk_mut::<LOGGED_BYTES_MAX>()) else {
+            return self.push_further(number, is_wanted);
+        };
+        *place = bytes;
+        self.written = at.wrapping_add(if is_wanted { size } else { 0 });
+    }
+
+    #[cold]
+    fn push_further(&mut self, number: u32, is_wanted: bool) {
+        make_room(&mut self.bytes, LOGGED_BYTES_MAX);
+        self.bytes.resize(self.bytes.capacity(), 0);
+        let (bytes, size) = logged(number);
+        let place = self.bytes.iter_mut().skip(self.written);
+        place.zip(bytes).for_each(|(to, from)| *to = from);
+        self.written = self.written.saturating_add(if is_wanted { size } else { 0 });
+    }
+
+    pub(super) const fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Sorts the log by words: returns for each word the gaps between the ordinals of its entries as varints, `size` bytes in
+    /// total. The place of the word with number 1 is the first one.
+    pub(super) fn into_gaps(self, places: &mut [GapPlace], size: usize) -> Vec<u8> {
+        let mut gaps = vec![0_u8; size];
+        // The ordinal of the current entry and 1.
+        let mut behind = 0_u32;
+        let mut at = 0;
+        while at < self.written
+            && let Some((number, size)) = read_logged(&self.bytes, at)
+        {
+            at = at.wrapping_add(size);
+            let Some(index) = number.checked_sub(1) else {
+                behind = behind.saturating_add(1);
+                continue;
+            };
+            if let Some(place) = places.get_mut(index as usize).filter(|one| one.at < u32::MAX) {
+                let gap = behind.wrapping_sub(1).wrapping_sub(place.least);
+                place.least = behind;
+                place.at = write_varint(&mut gaps, place.at, gap);
+            }
+        }
+        gaps
+    }
+}
+
+/// Where the next gap of a word is written, and the least ordinal that may come next.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GapPlace {
+    at: u32,
+    least: u32,
+}
+
+impl GapPlace {
+    /// The place of a word whose gaps are not written.
+    pub(super) const NONE: Self = Self::new(u32::MAX);
+
+    pub(super) const fn new(at: u32) -> Self {
+        Self { at, least: 0 }
+    }
+}
+
+/// Writes a number to an offset. Returns the offset behind it.
+#[inline]
+fn write_varint(bytes: &mut [u8], mut at: u32, mut value: u32) -> u32 {
+    loop {
+        let more = value >= 0x80;
+        if let Some(byte) = bytes.get_mut(at as usize) {
+            *byte = (value & 0x7f) as u8 | u8::from(more) << 7;
+        }
+        at = at.wrapping_add(1);
+        value >>= 7;
+        if !more {
+            return at;
+        }
+    }
+}
+
+/// Returns a number as it is in the log, and its size there.
+#[inline]
+fn logged(number: u32) -> ([u8; LOGGED_BYTES_MAX], usize) {
+    let more = (number | 1).ilog2().wrapping_add(2) / 8;
+    ((number << 2 | more.min(3)).to_le_bytes(), more.wrapping_add(1) as usize)
+}
+
+/// Returns the number at an offset of a log, and its size there.
+#[inline]
+fn read_logged(log: &[u8], at: usize) -> Option<(u32, usize)> {
+    let word = u32::from_le_bytes(*log.get(at..)?.first_chunk::<LOGGED_BYTES_MAX>()?);
+    let more = word & 3;
+    let mask = u32::MAX >> 24_u32.wrapping_sub(more.wrapping_mul(8));
+    Some(((word & mask) >> 2, more.wrapping_add(1) as usize))
+}
+
+/// Returns the size of a number as a varint, in bytes.
+#[inline]
+const fn varint_bytes(value: u32) -> u32 {
+    match value {
+        0..0x80 => 1,
+        0x80..0x4000 => 2,
+        0x4000..0x20_0000 => 3,
+        0x20_0000..0x1000_0000 => 4,
+        0x1000_0000.. => 5,
+    }
+}
+
+/// Makes room for more items. Doubles what is small, so that growing costs little; what is large grows by steps, so that
+/// little is left over.
+#[inline]
+pub(super) fn make_room<T>(items: &mut Vec<T>, more: usize) {
+    if items.capacity().saturating_sub(items.len()) < more {
+        let step = GROWTH_BYTES.checked_div(size_of::<T>()).unwrap_or(1);
+        items.reserve_exact(items.len().clamp(64, step.max(64)));
+    }
+}
+
+/// Returns the file of one segment with the entries of several that are still wanted, in the order of the segments.
+///
+/// Each segment is given with the ordinals of its wanted entries. The result is the same as if only these had been indexed. Beside
+/// it, memory is needed for one list, for 64 kB or one list of each segment twice, and for four bytes an entry.
+///
+/// # Errors
+///
+/// Returns [`SegmentError::Damaged`] if a segment is damaged, and [`SegmentError::Io`] if one cannot be read.
+pub(in crate::io::search) fn merge(
+    segments: &[(&Segment, RoaringBitmap)],
+) -> Result<Vec<u8>, SegmentError> {
+    let mut entries = Vec::new();
+    let mut parts = Vec::with_capacity(segments.len());
+    for (segment, live) in segments {
+        let renumbering = Renumbering::new(segment, live, &mut entries);
+        let mut part = Part { terms: Terms::all(segment), renumbering, is_over: false };
+        part.advance()?;
+        parts.push(part);
+    }
+    let mut writer = SegmentWriter::new();
+    let (mut term, mut ordinals) = (Vec::new(), Vec::new());
+    loop {
+        let left = parts.iter().filter(|part| !part.is_over);
+        let Some(least) = left.map(|part| part.terms.term()).min() else { break };
+        term.clear();
+        term.extend_from_slice(least);
+        ordinals.clear();
+        for part in &mut parts {
+            if !part.is_over && part.terms.term() == term {
+                let before = ordinals.len();
+                part.terms.read_ordinals(&mut ordinals)?;
+                part.renumbering.apply(&mut ordinals, before);
+                part.advance()?;
+            }
+        }
+        writer.push(&term, &ordinals);
+    }
+    Ok(writer.finish(&entries))
+}
+
+struct Part<'s> {
+    terms: Terms<'s>,
+    renumbering: Renumbering,
+    is_over: bool,
+}
+
+impl Part<'_> {
+    fn advance(&mut self) -> Result<(), SegmentError> {
+        self.is_over = !self.terms.advance()?;
+        Ok(())
+    }
+}
+
+/// The new ordinal of each entry of a segment, or [`GONE`].
+struct Renumbering(Vec<u32>);
+
+/// In a [`Renumbering`]: the entry is not wanted.
+const GONE: u32 = u32::MAX;
+
+impl Renumbering {
+    /// Appends the wanted entries of a segment to those of the segments before it.
+    fn new(segment: &Segment, live: &RoaringBitmap, entries: &mut Vec<IndexedEntry>) -> Self {
+        let renumbered = (0_u32..).zip(segment.entries()).map(|(ordinal, entry)| {
+            if !live.contains(ordinal) {
+                return GONE;
+            }
+            entries.push(*entry);
+            u32::try_from(entries.len()).map_or(GONE, |count| count.saturating_sub(1))
+        });
+        Self(renumbered.collect())
+    }
+
+    /// Replaces the ordinals from an index on by the new ones.
+    fn apply(&self, ordinals: &mut Vec<u32>, from: usize) {
+        let mut kept = from;
+        for index in from..ordinals.len() {
+            let old = ordinals.get(index).copied().unwrap_or(GONE);
+            let new = self.0.get(old as usize).copied().unwrap_or(GONE);
+            if let Some(place) = ordinals.get_mut(kept) {
+                *place = new;
+            }
+            kept = kept.saturating_add(usize::from(new != GONE));
+        }
+        ordinals.truncate(kept);
+    }
 }

@@ -11,8 +11,7 @@ use roaring::RoaringBitmap;
 
 use super::posting_list::{PostingList, push_list};
 use super::segment::{Field, IndexedEntry, Segment, SegmentError, WORD_BYTES_MAX, cut_word};
-use super::segment_builder::SegmentBuilder;
-use super::segment_merge::merge;
+use super::segment_builder::{SegmentBuilder, merge};
 
 const FIELDS: [Field; 3] = [Field::Title, Field::Author, Field::Text];
 

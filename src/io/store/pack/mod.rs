@@ -7,12 +7,8 @@
 pub(super) mod database;
 pub(super) mod frame;
 pub(super) mod pack_file;
-pub(super) mod pack_place;
-pub(super) mod rewrite;
-pub(super) mod sound_records;
-pub(super) mod sync_thread;
 pub(super) mod table;
 
 pub(super) use database::Database;
-pub(super) use pack_place::PackPlace;
+pub(super) use pack_file::PackPlace;
 pub(super) use table::{Batch, Table, TableName};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::listed_entries::ListedEntry;
+use super::caches::ListedEntry;
 use crate::engine::entries::rows::{Scope, Show};
 use crate::io::store::chunks::{ENTRIES, slot};
 use crate::io::store::error::StoreError;

@@ -10,12 +10,11 @@ use crate::io::store::pack::Table;
 use serde::de::DeserializeOwned;
 
 use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
-use crate::engine::poll::poll_times::PollTimes;
+use crate::engine::poll::poll_stage::PollTimes;
 use crate::io::codec::{self, CodecError};
 use crate::io::store::catch_sled_panic;
 use crate::io::store::error::StoreError;
-use crate::io::store::handle::Store;
-use crate::io::store::record_keys::feed_of;
+use crate::io::store::handle::{Store, feed_of};
 use backissue_core::history::{Counters, FeedKey, HistoryRecord};
 
 /// The records of a tree that has one for each feed.

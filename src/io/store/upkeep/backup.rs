@@ -5,16 +5,14 @@
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
-use super::compact::{NewPack, finish_replacement, replace_pack};
+use super::disk_room::{NewPack, finish_replacement, replace_pack};
 use crate::io::private_files::{create_private_folder, find_bad_link};
 use crate::io::store::error::StoreError;
-use crate::io::store::folder_lock::lock_folder;
+use crate::io::store::folder_lock::{SCHEMA, SCHEMA_KEY, lock_folder};
 use crate::io::store::handle::Store;
-use crate::io::store::pack::frame::MAGIC;
-use crate::io::store::pack::rewrite::{FrameWriter, Record, StreamFault, read_frames};
+use crate::io::store::pack::frame::{FrameWriter, MAGIC, Record, StreamFault, read_frames};
 use crate::io::store::pack::{Table, TableName};
-use crate::io::store::schema::{SCHEMA, SCHEMA_KEY};
-use crate::io::system::words::system_words;
+use crate::io::system::system_words;
 
 /// Key of the note, in a backup without texts, that they are missing. The store that is made from it removes the note.
 pub(in crate::io::store) const TEXTS_LOST: &[u8] = b"texts_lost";

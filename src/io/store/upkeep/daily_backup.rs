@@ -1,17 +1,23 @@
-//! Automatic daily backups of everything but the texts, in the folder `backups` of the data folder. If the store can
-//! no longer be opened, a new one is made from the newest backup.
+//! Automatic daily backups of everything but the texts, in the folder `backups` of the data folder, written on a thread of their
+//! own. If the store can no longer be opened, a new one is made from the newest backup; its records also take the place of damaged
+//! ones.
 
-use std::fs;
-use std::io;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::{fs, io};
 
 use chrono::{Datelike, NaiveDate};
 
-use super::backup::{BackupSource, Extent};
+use super::backup::{BackupSource, Extent, read_backup};
 use crate::io::private_files::create_private_subfolder;
-use crate::io::regular_files::put_in_place;
-use crate::io::store::error::StoreError;
-use crate::io::system::words::system_words;
+use crate::io::regular_files::{self, put_in_place};
+use crate::io::store::error::{StoreError, catch_sled_panic};
+use crate::io::store::handle::Store;
+use crate::io::store::pack::TableName;
+use crate::io::system::system_words;
 
 const FOLDER: &str = "backups";
 /// The ending of their file names, behind the day.
@@ -121,6 +127,98 @@ fn outdated(all: &[Daily]) -> Vec<&Daily> {
     outdated
 }
 
+/// A backup being written.
+pub(in crate::io::store) struct BackingUp {
+    left: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl BackingUp {
+    /// Begins the backup of a day, if there is none. The reason is reported if it cannot be written. `None`: nothing was begun.
+    pub(in crate::io::store) fn start(
+        store: &Store,
+        today: NaiveDate,
+        tell: impl Fn(String) + Clone + Send + 'static,
+    ) -> Option<Self> {
+        let (data, source) = (store.data.clone(), store.backup_source());
+        if !backup_is_due(&data, today) {
+            return None;
+        }
+        let left = Arc::new(AtomicBool::new(false));
+        let (leaves, told) = (left.clone(), tell.clone());
+        let writing = move || {
+            let goes_on = || !leaves.load(Ordering::Relaxed);
+            let written = catch_sled_panic(|| write(&source, &data, today, &goes_on));
+            if let (Err(error), true) = (written, goes_on()) {
+                told(error.reason_of_backup());
+            }
+        };
+        let thread = std::thread::Builder::new().name("backup".into()).spawn(writing);
+        match thread {
+            Ok(thread) => Some(Self { left, thread }),
+            Err(error) => {
+                tell(system_words(&error));
+                None
+            }
+        }
+    }
+
+    pub(in crate::io::store) fn is_under_way(&self) -> bool {
+        !self.thread.is_finished()
+    }
+
+    /// Leaves it, so that nobody else has the files open.
+    pub(in crate::io::store) fn leave(self) {
+        self.left.store(true, Ordering::Relaxed);
+        self.thread.join().ok();
+    }
+}
+
+/// A table and a key.
+pub(in crate::io::store) type RecordName = (TableName, Vec<u8>);
+
+/// Records of a backup.
+#[derive(Debug, Default)]
+pub(in crate::io::store) struct BackedUp {
+    /// The day of the backup; `None`: there is none that can be read.
+    pub(in crate::io::store) day: Option<NaiveDate>,
+    records: BTreeMap<RecordName, Vec<u8>>,
+}
+
+impl BackedUp {
+    /// Reads some records.
+    pub(in crate::io::store) fn read(data: &Path, wanted: &BTreeSet<RecordName>) -> Self {
+        if wanted.is_empty() {
+            return Self::default();
+        }
+        for daily in newest_first(data, NaiveDate::MAX) {
+            let Ok(file) = regular_files::open(&daily.path) else { continue };
+            let mut records = BTreeMap::new();
+            let read = read_backup(file, &mut |(table, key, value)| {
+                let name = (table, key.to_vec());
+                if wanted.contains(&name) {
+                    records.insert(name, value.to_vec());
+                }
+                Ok(())
+            });
+            if read.is_ok() {
+                return Self { day: Some(daily.day), records };
+            }
+        }
+        Self::default()
+    }
+
+    /// A record, with the day of the backup that has it.
+    pub(in crate::io::store) fn get(
+        &self,
+        table: TableName,
+        key: &[u8],
+    ) -> Option<(NaiveDate, &[u8])> {
+        let record = self.records.get(&(table, key.to_vec()))?;
+        Some((self.day?, record))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use chrono::Days;
@@ -151,5 +249,25 @@ mod tests {
     fn large_backups_are_fewer_but_at_least_two() {
         assert_eq!(kept(&dailies(60, BYTES_MAX / 4)).len(), 4);
         assert_eq!(kept(&dailies(60, BYTES_MAX * 2)).len(), 2);
+    }
+}
+
+#[cfg(test)]
+mod backing_up_tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn backup_write_failure_is_one_sentence() {
+        let data = tempfile::tempdir().unwrap();
+        let store = Store::open(data.path()).unwrap();
+        fs::write(data.path().join("backups"), "a file in its place").unwrap();
+        let (sender, told) = channel();
+        let day = NaiveDate::from_ymd_opt(2026, 3, 2).unwrap();
+        let backing_up = BackingUp::start(&store, day, move |why| sender.send(why).unwrap());
+        let why = told.recv().unwrap();
+        assert!(why.starts_with("it cannot be written to "), "{why}");
+        backing_up.unwrap().leave();
     }
 }

@@ -1,17 +1,29 @@
-//! Writes marks of entries, with the undo step of the change.
+//! Writes marks of entries, with the undo step of the change. What another reader knew of entries is applied to those that are
+//! here, and kept for those that are met later.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use backissue_core::feed::FeedDocument;
+use backissue_core::filters::{Action, FilterScope};
+use backissue_core::history::kept::Position;
+use backissue_core::history::{
+    Counters, DocumentPlace, EntryKey, FeedKey, Flag, Flags, Merged, MergedEntry, Merging,
+    Tombstones,
+};
+use backissue_core::other_readers::elsewhere::{Seen, SeenElsewhere};
+use chrono::{DateTime, Utc};
 
 use crate::engine::change::MarkChange;
-use crate::engine::change::change_id::LaterStep;
-use crate::engine::change::step::Step;
+use crate::engine::change::undo_stack::Step;
+use crate::engine::change::value::LaterStep;
+use crate::engine::entries::filter_work::FilterChanges;
+use crate::engine::moving::elsewhere_marks::{Elsewhere, ElsewhereNoted};
 use crate::engine::store_work::Marked;
 use crate::io::codec;
+use crate::io::store::commit::CommitParts;
 use crate::io::store::error::StoreError;
-use crate::io::store::handle::Store;
+use crate::io::store::handle::{NewHits, Store, feed_bytes};
 use crate::io::store::pack::{Batch, TableName};
-use crate::io::store::record_keys::feed_bytes;
-use backissue_core::history::{Counters, EntryKey, FeedKey, Flag};
 
 impl Store {
     /// Sets a mark on entries. Returns the changed ones, and the counters of their feeds afterwards.
@@ -97,4 +109,190 @@ impl Store {
         sums.insert(feed_bytes(feed), codec::encode(&counters)?);
         self.db.commit(&[(TableName::Index, &index), (TableName::Counters, &sums)])
     }
+}
+
+impl Store {
+    /// Notes what another reader knew of the entries of a feed, with the `step` that undoes it. Those that are here get their marks now; starred ones that are not, and
+    /// whose texts are given, are added.
+    pub fn note_elsewhere(
+        &mut self,
+        feed: FeedKey,
+        noted: &Elsewhere,
+        now: DateTime<Utc>,
+        step: Option<&LaterStep>,
+    ) -> Result<ElsewhereNoted, StoreError> {
+        let mut seen = noted.seen.clone();
+        let known = self.find_known(feed, |row| row.flags.is_live())?;
+        let here = known.values().flatten().map(|known| (known.seq, &known.kept));
+        let found = seen.take(here);
+        let mut result = ElsewhereNoted::default();
+        let place = DocumentPlace { position: Position::Page, fetched_at: now };
+        let entries = noted.entries.iter().filter(|entry| seen.waits_for(entry)).cloned().collect();
+        let document = FeedDocument { entries, ..FeedDocument::default() };
+        let tombstones = Tombstones::default();
+        let (mut merged, mut hits) =
+            self.merge(feed, &document, &Merging::at(place), &tombstones)?;
+        result.added = merged.new as usize;
+        let mut labels = NewHits::new();
+        for entry in known.into_values().flatten() {
+            let Some(seen) = found.get(&entry.seq) else { continue };
+            let kept = MergedEntry::new(entry.row, entry.kept, None);
+            let merged_entry = merged.entries.entry(entry.seq).or_insert(kept);
+            let before = merged_entry.row.flags;
+            let after = seen.added_to(before);
+            merged_entry.row.flags = after;
+            merged.counters.shift(Some(before), Some(after));
+            count(&mut result, seen);
+            self.add_labels(&mut labels, EntryKey { feed, seq: entry.seq }, seen);
+            let is_new = |is: fn(Flags) -> bool| is(after) && !is(before);
+            let read = is_new(Flags::is_read).then_some(Flag::Read);
+            let starred = is_new(Flags::is_starred).then_some(Flag::Starred);
+            result.marked.insert(entry.seq, read.into_iter().chain(starred).collect());
+        }
+        let added = merged.entries.iter().map(|(seq, entry)| (*seq, &entry.kept));
+        for (seq, seen) in seen.take(added) {
+            let Some(entry) = merged.entries.get_mut(&seq) else { continue };
+            let before = entry.row.flags;
+            entry.row.flags = seen.set_on_new(before);
+            merged.counters.shift(Some(before), Some(entry.row.flags));
+            count(&mut result, &seen);
+            if seen.is_starred {
+                result.marked.insert(seq, vec![Flag::Starred]);
+            }
+            self.add_labels(&mut labels, EntryKey { feed, seq }, &seen);
+        }
+        (result.read.later, result.starred.later) = seen.counts();
+        result.waits_since = (!seen.is_empty()).then_some(now);
+        result.labelled =
+            labels.iter().map(|(&id, seqs)| self.hits_change(feed, id, seqs)).collect();
+        for (id, seqs) in labels {
+            hits.entry(id).or_default().extend(seqs);
+        }
+        if let Some(mut earlier) = self.elsewhere(feed)? {
+            earlier.extend(seen);
+            seen = earlier;
+        }
+        if let Some(step) = step {
+            self.write_beside(step, result.steps(feed, &self.filters.list))?;
+        }
+        let parts = CommitParts::of_import(hits, elsewhere_batch(feed, &seen)?);
+        let written = self.write(feed, merged, parts)?;
+        result.counters = written.counters;
+        Ok(result)
+    }
+
+    /// Sets the flags of new entries of a document that another reader knew. Returns what is to be written of the others.
+    pub(in crate::io::store) fn apply_elsewhere(
+        &mut self,
+        feed: FeedKey,
+        merged: &mut Merged,
+        hits: &mut NewHits,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Batch>, StoreError> {
+        // A damaged record must not keep a feed from being polled; the doctor finds it.
+        let Ok(Some(mut seen)) = self.elsewhere(feed) else { return Ok(None) };
+        let first_new = self.counters_of(feed)?.next_seq;
+        let new = merged.entries.range(first_new..).map(|(seq, entry)| (*seq, &entry.kept));
+        let found = seen.take(new);
+        for (&seq, seen) in &found {
+            let Some(entry) = merged.entries.get_mut(&seq) else { continue };
+            let before = entry.row.flags;
+            // A filter of the user decides, also against the other reader.
+            entry.row.flags = if self.is_read_by_filter(hits, seq) {
+                seen.added_to(before)
+            } else {
+                seen.set_on_new(before)
+            };
+            merged.counters.shift(Some(before), Some(entry.row.flags));
+            self.add_labels(hits, EntryKey { feed, seq }, seen);
+        }
+        if seen.is_outdated(now) {
+            seen = SeenElsewhere::default();
+        } else if found.is_empty() {
+            return Ok(None);
+        }
+        elsewhere_batch(feed, &seen).map(Some)
+    }
+
+    /// Checks whether a filter marked a new entry read.
+    fn is_read_by_filter(&self, hits: &NewHits, seq: u32) -> bool {
+        self.filters.list.iter().any(|filter| {
+            filter.action == Action::Read
+                && hits.get(&filter.id).is_some_and(|seqs| seqs.contains(&seq))
+        })
+    }
+
+    /// Adds the labels of an entry that exist here and that it does not have yet.
+    fn add_labels(&self, hits: &mut NewHits, key: EntryKey, seen: &Seen) {
+        for name in &seen.labels {
+            let labels =
+                || self.filters.list.iter().filter(|it| it.action.label() == Some(name.as_str()));
+            if labels().any(|filter| self.filters.has_hit(filter.id, key)) {
+                continue;
+            }
+            if let Some(filter) = labels().find(|filter| filter.scope == FilterScope::ByHand) {
+                hits.entry(filter.id).or_default().push(key.seq);
+            }
+        }
+    }
+
+    /// Describes new hits of a label, for the undo.
+    fn hits_change(&self, feed: FeedKey, filter: u32, seqs: &[u32]) -> FilterChanges {
+        let before: BTreeSet<EntryKey> = self.filters.hits_of(filter).collect();
+        let new = seqs.iter().map(|&seq| EntryKey { feed, seq });
+        let after: BTreeSet<EntryKey> = before.iter().copied().chain(new).collect();
+        let (before, after) = (before.into_iter().collect(), after.into_iter().collect());
+        FilterChanges { filter, before, after, flags: Vec::new() }
+    }
+
+    /// Waits for the entries that an import noted, or stops waiting for them because the import was undone.
+    pub fn await_elsewhere(
+        &mut self,
+        feed: FeedKey,
+        import: DateTime<Utc>,
+        waits: bool,
+    ) -> Result<(), StoreError> {
+        let Some(mut seen) = self.elsewhere(feed)? else { return Ok(()) };
+        seen.set_undone(import, !waits);
+        let batch = elsewhere_batch(feed, &seen)?;
+        self.db.commit(&[(TableName::Elsewhere, &batch)])
+    }
+
+    /// Hands what is still waited for in a feed to the feed that it is merged into.
+    pub(in crate::io::store) fn hand_elsewhere(
+        &mut self,
+        from: FeedKey,
+        into: FeedKey,
+    ) -> Result<(), StoreError> {
+        // A damaged record must not keep feeds from being merged; the doctor finds it.
+        let Ok(Some(waiting)) = self.elsewhere(from) else { return Ok(()) };
+        let mut all = self.elsewhere(into).ok().flatten().unwrap_or_default();
+        all.extend(waiting);
+        let batch = elsewhere_batch(into, &all)?;
+        self.db.commit(&[(TableName::Elsewhere, &batch)])
+    }
+
+    fn elsewhere(&self, feed: FeedKey) -> Result<Option<SeenElsewhere>, StoreError> {
+        let bytes = self.db.table(TableName::Elsewhere).get(feed_bytes(feed))?;
+        Ok(bytes.map(|bytes| codec::decode(&bytes)).transpose()?)
+    }
+}
+
+/// Counts an entry that is here.
+fn count(result: &mut ElsewhereNoted, seen: &Seen) {
+    for (taken, is_marked) in
+        [(&mut result.read, seen.is_read), (&mut result.starred, seen.is_starred)]
+    {
+        taken.here = taken.here.saturating_add(usize::from(is_marked));
+    }
+}
+
+fn elsewhere_batch(feed: FeedKey, seen: &SeenElsewhere) -> Result<Batch, StoreError> {
+    let mut batch = Batch::default();
+    if seen.is_empty() {
+        batch.remove(feed_bytes(feed));
+    } else {
+        batch.insert(feed_bytes(feed), codec::encode(seen)?);
+    }
+    Ok(batch)
 }

@@ -2,17 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-
-use crate::engine::entries::account_state::{FeedSync, FeedSynced};
-use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::io::codec;
-use crate::io::store::commit::CommitParts;
-use crate::io::store::error::StoreError;
-use crate::io::store::handle::Store;
-use crate::io::store::pack::{Batch, TableName};
-use crate::io::store::record_keys::feed_bytes;
 use backissue_core::accounts::marks::{AgreedLabel, KnownLabel, KnownMarks};
 use backissue_core::accounts::miniflux::ChangeState;
 use backissue_core::accounts::subscriptions::{AgreedFeed, Leaving};
@@ -23,8 +12,18 @@ use backissue_core::filters::FilterScope;
 use backissue_core::history::kept::Position;
 use backissue_core::history::merge::known_copies;
 use backissue_core::history::{
-    DocumentPlace, EntryKey, FeedKey, Flag, Flags, Known, Merging, Tombstones, merge_as,
+    DocumentPlace, EntryKey, FeedKey, Flag, Flags, Known, KnownEntry, Merging, Tombstones, merge_as,
 };
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::entries::account_state::{FeedSync, FeedSynced};
+use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::io::codec;
+use crate::io::store::commit::CommitParts;
+use crate::io::store::error::StoreError;
+use crate::io::store::handle::{Store, feed_bytes};
+use crate::io::store::pack::{Batch, TableName};
 
 /// Key of the states of accounts among the facts.
 const STATES_KEY: &[u8] = b"accounts";
@@ -428,6 +427,40 @@ impl Store {
 /// Returns the ids on the server of the entries that arrived, by their ids here.
 fn ids_of(sync: &FeedSync) -> BTreeMap<&str, &ItemId> {
     sync.arrived.iter().map(|(id, entry)| (entry.id.as_str(), id)).collect()
+}
+
+impl Store {
+    /// Returns the entries that the server had under another number already, because it dropped and fetched them again, with their ids
+    /// in the document: their link, title and date are the same, and the link is unique.
+    pub(super) fn known_there(
+        &mut self,
+        feed: FeedKey,
+        document: &FeedDocument,
+        taken: &BTreeSet<u32>,
+    ) -> Result<Vec<(KnownEntry, String)>, StoreError> {
+        let dates = document.entries.iter().filter_map(|entry| entry.published);
+        let dates: BTreeSet<i64> = dates.map(|date| date.timestamp()).collect();
+        let known = self.find_known(feed, |row| dates.contains(&row.listed))?;
+        let known = known.into_values().flatten().filter(|known| taken.contains(&known.seq));
+        let mut by_link: BTreeMap<String, Vec<KnownEntry>> = BTreeMap::new();
+        for known in known {
+            let link = known.kept.link.clone().unwrap_or_default();
+            by_link.entry(link).or_default().push(known);
+        }
+        let mut again = Vec::new();
+        for entry in &document.entries {
+            let link = entry.link.as_deref().unwrap_or_default();
+            let alike = document.entries.iter().filter(|other| other.link == entry.link).count();
+            let Some([known]) = by_link.get(link).map(Vec::as_slice).filter(|_| alike == 1) else {
+                continue;
+            };
+            let kept = &known.kept;
+            if !link.is_empty() && kept.title == entry.title && kept.published == entry.published {
+                again.push((known.clone(), entry.id.clone()));
+            }
+        }
+        Ok(again)
+    }
 }
 
 #[cfg(test)]

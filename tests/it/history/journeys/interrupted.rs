@@ -1,6 +1,6 @@
 //! Interrupted archive walks: what is in the store equals what was in memory.
 
-use backissue::engine::backfill::history_actions::HistoryAction;
+use backissue::engine::backfill::walk_stage::HistoryAction;
 use backissue::engine::feeds::subscription::{ProposedFor, ProposedMove};
 use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::request::{Request, TroubleAnswer};

@@ -9,8 +9,7 @@ mod interrupted;
 mod lost_texts;
 mod walking;
 
-use backissue::engine::input::Input;
-use backissue::engine::request::Request;
+use backissue::engine::request::{Input, Request};
 use backissue_core::history::FeedKey;
 
 use crate::support::world::World;

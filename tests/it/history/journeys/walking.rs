@@ -1,6 +1,6 @@
 //! Archives are walked after polls, their entries are merged as soon as each archive is read, and failed archives are retried.
 
-use backissue::engine::backfill::history_actions::HistoryAction;
+use backissue::engine::backfill::walk_stage::HistoryAction;
 use backissue::engine::feeds::trouble;
 use backissue::engine::poll::fetch::{AddressSource, FetchFailure};
 use backissue::engine::request::Request;

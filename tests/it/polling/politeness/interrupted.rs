@@ -1,7 +1,7 @@
 //! Cancelling some polls, or polling without archives, does not affect polls that other requests started.
 
+use backissue::engine::poll::poll_log::PollOutcome;
 use backissue::engine::poll::poll_request::{PollKind, PollRequest};
-use backissue::engine::poll::poll_results::PollOutcome;
 use backissue::engine::request::Request;
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;

@@ -3,10 +3,9 @@
 
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::trouble;
-use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{CONNECTING, FetchFailure};
 use backissue::engine::poll::poll_request::{PollKind, PollRequest};
-use backissue::engine::request::Request;
+use backissue::engine::request::{Input, Request};
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 

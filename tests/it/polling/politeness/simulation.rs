@@ -3,15 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use backissue::engine::effect::Effect;
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
-use backissue::engine::input::Input;
 use backissue::engine::poll::fetch::{
     AnswerBody, AnswerHeaders, CONNECTING, FetchFailure, FetchId, FetchRequest, Fetched, Hop,
     RequestKind, ServerAnswer,
 };
-use backissue::engine::request::Request;
+use backissue::engine::request::{Effect, Input, Request};
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::engine::store_work::{Answer as StoreAnswer, Job, Stored};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use backissue::engine::entries::loaded_entry::LoadedEntry;
+use backissue::engine::entries::entry_view::LoadedEntry;
 use backissue::engine::feeds::subscription::{FeedState, Subscription};
 use backissue::engine::store_work::{JobSubject, Stored};
 use backissue_core::history::{Counters, EntryKey, HistoryRecord, WalkRun};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use backissue::engine::feeds::chosen_settings::Chosen;
+use backissue::engine::change::value::SavedSearch;
+use backissue::engine::feeds::setting_row::Chosen;
 use backissue::engine::request::Request;
-use backissue::engine::saved_searches::SavedSearch;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, FeedKey, Flags, GapKey, GapState};
 

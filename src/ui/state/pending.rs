@@ -1,0 +1,234 @@
+//! What the screen waits for: polls that the user requested together, numbers that the store computes, external commands, keys that
+//! wait for what an earlier key opens, and a list of subscriptions that is read from a file.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use backissue_core::history::{EntryKey, FeedKey};
+use chrono::{DateTime, Utc};
+
+use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external::external_run::RunPurpose;
+use crate::engine::feeds::addition::Subscribe;
+use crate::engine::poll::poll_log::{PollOutcome, PollResult};
+use crate::ui::keys::commands::KeyStep;
+use crate::ui::keys::key::Key;
+use crate::ui::keys::key_bindings::Keymap;
+
+/// Polls that the user requested together.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AskedPolls {
+    /// Feeds whose results are pending.
+    pub(in crate::ui) open: BTreeSet<FeedKey>,
+    /// Number of feeds that are polled.
+    pub(in crate::ui) polled: usize,
+    /// Number of requested feeds that were not polled.
+    pub(in crate::ui) left_out: usize,
+    /// Number of new entries in all results so far.
+    pub(in crate::ui) new: u32,
+    /// Number of feeds that had new entries.
+    pub(in crate::ui) with_new: usize,
+    /// Number of polls that failed.
+    pub(in crate::ui) failed: usize,
+    /// Title of the feed that the message names: the only feed, or the last feed that had new entries.
+    pub(in crate::ui) title: String,
+    /// Message of the import that started these polls. `None` if they were not started by an import.
+    pub(in crate::ui) import: Option<String>,
+    /// Reason for the failure of the last failed poll.
+    pub(in crate::ui) why: Option<String>,
+}
+
+impl AskedPolls {
+    /// Creates the record for polls of the feeds in `open`. `left_out` is the number of requested feeds that are not polled.
+    pub(in crate::ui) fn of(open: BTreeSet<FeedKey>, left_out: usize) -> Self {
+        Self { polled: open.len(), open, left_out, ..Self::default() }
+    }
+
+    /// Adds the result of a poll, if it is one of these polls.
+    pub(in crate::ui) fn take(&mut self, result: &PollResult, title: &str) {
+        if !self.open.remove(&result.feed) {
+            return;
+        }
+        let failed = result.outcome == PollOutcome::Failed;
+        self.failed = self.failed.saturating_add(usize::from(failed));
+        self.new = self.new.saturating_add(result.new);
+        self.with_new = self.with_new.saturating_add(usize::from(result.new > 0));
+        if result.new > 0 || self.polled == 1 {
+            title.clone_into(&mut self.title);
+        }
+        if failed {
+            self.why.clone_from(&result.reason);
+        }
+    }
+
+    /// Summarizes the results of these polls in one line.
+    pub(in crate::ui) fn words(&self, keys: &Keymap) -> String {
+        let title = &self.title;
+        if self.polled == 1 && self.failed == 1 && self.import.is_none() {
+            let why = self.why.as_deref().unwrap_or("it could not be read");
+            return format!("{title}: {why}");
+        }
+        let news = match (self.new, self.polled, self.with_new) {
+            (0, polled, _) if polled == self.failed => "none could be read".to_owned(),
+            (0, 1, _) => format!("nothing new in {title} (checked just now)"),
+            (0, polled, _) => format!("nothing new in {polled} feeds"),
+            (new, _, 1) => format!("{new} new in {title}"),
+            (new, _, feeds) => format!("{new} new in {feeds} feeds"),
+        };
+        let failed = (self.failed > 0)
+            .then(|| format!("{} failed: {}", self.failed, keys.words("{attention} shows which")));
+        let left_out = match self.left_out {
+            0 => None,
+            1 => Some(keys.words("1 not polled now: {plan} on it shows why")),
+            more => {
+                let why = keys.words("select one and press {plan} to see why");
+                Some(format!("{more} not polled now: {why}"))
+            }
+        };
+        [self.import.clone(), Some(news), failed, left_out]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" · ")
+    }
+}
+
+/// A number that the store computes, and whether a new value is pending.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counted<T> {
+    /// Last value that the store returned.
+    pub value: T,
+    /// `true` while a requested value is pending.
+    pub(in crate::ui) waiting: bool,
+    /// `true` if the value may have changed after the pending request, so that it must be requested again.
+    again: bool,
+}
+
+impl<T> Counted<T> {
+    /// Checks whether the value may be requested now. While an earlier request is pending, returns `false`; in this case,
+    /// [`Self::end`] indicates that the value must be requested again.
+    pub(in crate::ui) const fn begin(&mut self) -> bool {
+        self.again = self.waiting;
+        !std::mem::replace(&mut self.waiting, true)
+    }
+
+    /// Stores a value that the store returned. Returns `true` if the value must be requested again.
+    pub(in crate::ui) fn end(&mut self, value: T) -> bool {
+        (self.value, self.waiting) = (value, false);
+        std::mem::take(&mut self.again)
+    }
+}
+
+/// An own command whose program is running, or waits for its entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningSequence {
+    /// Number by which the end of the program finds the sequence.
+    pub(in crate::ui) id: u32,
+    /// Name of the own command.
+    pub(in crate::ui) name: String,
+    /// The entry for which the program runs.
+    pub(in crate::ui) entry: EntryKey,
+    /// The steps after it.
+    pub(in crate::ui) rest: VecDeque<KeyStep>,
+}
+
+/// An external command that starts when an entry has been read from the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingRun {
+    /// Entry to read.
+    pub(in crate::ui) key: EntryKey,
+    /// Command that receives the entry.
+    pub(in crate::ui) command: ExternalCommand,
+    /// Link of its text that the command receives instead of the entry's own.
+    pub(in crate::ui) link: Option<String>,
+    /// Purpose of the run.
+    pub(in crate::ui) purpose: RunPurpose,
+}
+
+/// What was typed and waits, oldest first, and the time since which it has waited for the same answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TypedAhead {
+    pub(in crate::ui) inputs: VecDeque<Typed>,
+    pub(in crate::ui) since: Option<DateTime<Utc>>,
+    /// `true` if a key changed the arrangement of the panes, whose sizes are known after the next drawing.
+    pub(in crate::ui) is_unmeasured: bool,
+}
+
+impl TypedAhead {
+    /// Checks whether anything waits.
+    pub fn is_waiting(&self) -> bool {
+        !self.inputs.is_empty()
+    }
+}
+
+/// A key or a pasted text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Typed {
+    Key(Key),
+    Pasted(String),
+}
+
+/// A list of subscriptions that was read from a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ImportedList {
+    /// Feeds to subscribe to.
+    pub wanted: Vec<Subscribe>,
+    /// Names and queries of searches to save.
+    pub searches: Vec<(String, String)>,
+    /// Lines of the file that were rejected, each with the reason.
+    pub refused: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(feed: u32, new: u32, failed: Option<&str>) -> PollResult {
+        let outcome = if failed.is_some() { PollOutcome::Failed } else { PollOutcome::Read };
+        let empty = PollResult::empty(FeedKey(feed), outcome, failed.map(str::to_owned));
+        PollResult { new, ..empty }
+    }
+
+    #[test]
+    fn poll_results_are_summed_up_in_one_line() {
+        for (results, left_out, said) in [
+            (vec![result(1, 3, None)], 0, "3 new in Feed 1"),
+            (vec![result(1, 0, None)], 0, "nothing new in Feed 1 (checked just now)"),
+            (vec![result(1, 0, Some("no answer"))], 0, "Feed 1: no answer"),
+            (vec![result(1, 0, None), result(2, 2, None)], 0, "2 new in Feed 2"),
+            (
+                vec![result(1, 1, None), result(2, 2, None), result(3, 0, Some("gone"))],
+                4,
+                "3 new in 2 feeds · 1 failed: ! shows which · 4 not polled now: select one and press i to see why",
+            ),
+            (
+                vec![result(1, 0, None), result(2, 0, Some("gone"))],
+                1,
+                "nothing new in 2 feeds · 1 failed: ! shows which · 1 not polled now: i on it shows why",
+            ),
+        ] {
+            let open = results.iter().map(|result| result.feed).collect();
+            let mut asked = AskedPolls::of(open, left_out);
+            for result in &results {
+                asked.take(result, &format!("Feed {}", result.feed.0));
+                asked.take(result, "told twice");
+            }
+            assert_eq!(asked.words(&Keymap::default()), said);
+        }
+    }
+}
+
+#[cfg(test)]
+mod counted_tests {
+    use crate::ui::state::pending::*;
+
+    #[test]
+    fn change_during_a_count_starts_one_more_count() {
+        let mut count: Counted<u32> = Counted::default();
+        assert!(count.begin());
+        assert!(!count.begin() && !count.begin(), "an answer is on its way");
+        assert!(count.end(3), "it is asked for again");
+        assert!(count.begin());
+        assert!(!count.end(4));
+        assert_eq!(count.value, 4);
+    }
+}
