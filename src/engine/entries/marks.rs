@@ -60,8 +60,9 @@ pub fn marked(
     for (feed, counters) in marked.counters {
         engine.set_counters(feed, counters);
     }
-    show(engine, MarkChange { flag, value, keys: marked.changed.clone() }, false);
+    // Marks of single entries were shown when they were set, and may have been changed again since.
     if whole_list {
+        show(engine, MarkChange { flag, value, keys: marked.changed.clone() }, false);
         let text = words(flag, value, marked.changed.len());
         if marked.changed.is_empty() {
             engine.say(text);
