@@ -1,7 +1,7 @@
 //! Keys that arrive before the answers to what earlier keys asked for, as over a slow connection: each acts as it does if its user
 //! waits for the screen before every key.
 //!
-//! `BACKISSUE_KEYS=5000` presses 5000 keys, `BACKISSUE_FIRST_SEED=7` begins with another sequence.
+//! `BACKISSUE_LATE_KEYS=5000` presses 5000 keys, `BACKISSUE_FIRST_SEED=7` begins with another sequence.
 
 use std::collections::VecDeque;
 use std::env;
@@ -17,7 +17,7 @@ use crate::support::rss::rss;
 use crate::support::world::World;
 use backissue::ui::keys::key::Key;
 
-/// Number of keys unless `BACKISSUE_KEYS` is set.
+/// Number of keys unless `BACKISSUE_LATE_KEYS` is set.
 const KEYS: u64 = 600;
 /// Number of keys in a sequence.
 const SEQUENCE: usize = 40;
@@ -243,7 +243,8 @@ fn shrunk(seed: u64, mut keys: Vec<&str>, size: (u16, u16)) -> Vec<&str> {
 fn late_answers_change_nothing() {
     let stated = |name: &str| env::var(name).ok().and_then(|number| number.parse().ok());
     let first: u64 = stated("BACKISSUE_FIRST_SEED").unwrap_or(1);
-    let sequences = stated("BACKISSUE_KEYS").unwrap_or(KEYS) / u64::try_from(SEQUENCE).unwrap();
+    let sequences =
+        stated("BACKISSUE_LATE_KEYS").unwrap_or(KEYS) / u64::try_from(SEQUENCE).unwrap();
     let mut unequal = Vec::new();
     for number in first..first + sequences {
         let mut dice = Dice(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
