@@ -8,9 +8,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
 use super::backfill::walk_stage::Backfill;
-use super::change::PendingChange;
 use super::change::undo_stack::{SavedStep, UndoStack};
 use super::change::value::{Origin, SavedSearch};
+use super::change::{Change, PendingChange};
 use super::downloads::record::{Download, Downloads};
 use super::entries::account_state::{AccountStatus, FeedSynced, SyncProgress};
 use super::entries::ahead_work::PicturesAhead;
@@ -137,6 +137,12 @@ pub struct Engine {
 }
 
 impl Engine {
+    /// Checks whether marks that are shown are not written yet.
+    pub fn has_unwritten_marks(&self) -> bool {
+        let mut changes = self.pending.values().flat_map(|pending| &pending.changes);
+        changes.any(|change| matches!(change, Change::Mark(_)))
+    }
+
     /// Creates the state of an engine without subscriptions.
     pub(super) fn empty(settings: Settings, zone: Tz, salt: u64) -> Self {
         Self { settings, zone, salt, polls_by_itself: true, ..Self::default() }

@@ -288,6 +288,9 @@ fn is_lacking(app: &App, command: Option<Command>) -> bool {
     // Which step is the last one, and what a list holds, is known when the change before is written.
     let undoes = matches!(command, Some(Command::Undo | Command::Redo));
     let lacks_step = engine.undo.under_way > 0;
+    // Which feeds have unread entries is counted when the marks are written.
+    let seeks =
+        matches!(command, Some(Command::NextUnread | Command::PreviousUnread | Command::Space));
     let list = &ui.list;
     let lacks_row = list.fresh || (list.total > 0 && list.selected_row().is_none());
     let is_loading = list.waiting && (lacks_row || list.is_due);
@@ -301,6 +304,7 @@ fn is_lacking(app: &App, command: Option<Command>) -> bool {
         || ui.then.is_some()
         || ui.typed.is_unmeasured
         || (undoes && lacks_step)
+        || (seeks && engine.has_unwritten_marks())
         || (needs_rows && lacks_rows)
         || (ui.focus == Pane::Reader && lacks_text)
 }
