@@ -23,7 +23,7 @@ const KEYS: u64 = 600;
 const SEQUENCE: usize = 40;
 const SIZES: [(u16, u16); 5] = [(120, 40), (60, 20), (100, 30), (200, 50), (40, 12)];
 const TITLES: [&str; 6] = ["Swarm", "Wax", "Vespers", "Ladders", "Matins", "Honey"];
-/// What is typed, as often as it stands here. Spaces separate the keys of one.
+/// Sequences of keys to choose from. A sequence that is listed several times is chosen more often. Spaces separate its keys.
 const TYPED: &[&str] = &[
     "j",
     "j",

@@ -392,21 +392,27 @@ impl Store {
             Some(JoinBy::Title(tags)) => Some(tags),
             None => return Ok(joined),
         });
-        if self.order.len() > JOINED_MAX {
+        let mut entries = self.order.iter().filter_map(|row| row.entry());
+        let first = entries.next();
+        let is_of_one_feed = entries.all(|key| Some(key.feed) == first.map(|first| first.feed));
+        if is_of_one_feed || self.order.len() > JOINED_MAX {
             return Ok(joined);
         }
-        let repeated = self.repeated_links()?;
+        let shared = self.shared_links()?;
         let mut order = Vec::with_capacity(self.order.len());
         for row in std::mem::take(&mut self.order) {
             let Some(key) = row.entry() else {
                 order.push(row);
                 continue;
             };
-            let names_article =
-                self.hash_of_link(key)?.is_some_and(|hash| !repeated.contains(&hash));
+            let is_shared = self.hash_of_link(key)?.is_some_and(|hash| shared.contains(&hash));
+            if !is_shared && by == Some(&JoinBy::Link) {
+                order.push(row);
+                continue;
+            }
             let entry = self.listed_entry(key)?;
             let shown = entry.and_then(|entry| {
-                let link = entry.link.as_deref().filter(|_| names_article);
+                let link = entry.link.as_deref().filter(|_| is_shared);
                 same.take(key, link, &entry.title, entry.listed.timestamp())
             });
             match shown {
@@ -418,18 +424,21 @@ impl Store {
         Ok(joined)
     }
 
-    /// Returns the hashes of the links that a feed gives to several entries of the open list: such a link names no article.
-    fn repeated_links(&mut self) -> Result<BTreeSet<u32>, StoreError> {
-        let (mut seen, mut repeated) = (BTreeSet::new(), BTreeSet::new());
+    /// Returns the hashes of the links that several feeds have, each of them in one entry of the open list. A link that a feed gives to
+    /// several entries names no article.
+    fn shared_links(&mut self) -> Result<BTreeSet<u32>, StoreError> {
+        let mut feeds: BTreeMap<u32, Vec<FeedKey>> = BTreeMap::new();
         let entries: Vec<EntryKey> = self.order.iter().filter_map(|row| row.entry()).collect();
         for key in entries {
-            if let Some(hash) = self.hash_of_link(key)?
-                && !seen.insert((key.feed, hash))
-            {
-                repeated.insert(hash);
+            if let Some(hash) = self.hash_of_link(key)? {
+                feeds.entry(hash).or_default().push(key.feed);
             }
         }
-        Ok(repeated)
+        feeds.retain(|_, feeds| {
+            let different: BTreeSet<&FeedKey> = feeds.iter().collect();
+            feeds.len() > 1 && different.len() == feeds.len()
+        });
+        Ok(feeds.into_keys().collect())
     }
 
     /// Returns the row that shows an entry of the open list: its own, or the row of the same article.
@@ -441,8 +450,9 @@ impl Store {
     }
 }
 
-/// The place of an entry in a list, newest first. Of one date the entry seen first stands first: feeds list their newest first. One
-/// number is compared faster than three, and there may be hundreds of thousands of them.
+/// Returns a number by which entries are sorted, newest first. Entries with the same date are in the order in which they were seen,
+/// because feeds list their newest entry first. One number is compared faster than three, and a list may have hundreds of thousands
+/// of entries.
 fn place_of_entry(listed: i64, key: EntryKey) -> u128 {
     let age = i64::MAX.abs_diff(listed);
     u128::from(age) << 64 | u128::from(key.feed.0) << 32 | u128::from(key.seq)
