@@ -350,10 +350,17 @@ pub fn follow_link(app: &mut App, now: DateTime<Utc>, number: u16) -> Vec<Screen
         let to = line.min(text.lines.len().saturating_sub(rows));
         reader.came_from = Some((reader.scroll, to));
         reader.scroll = to;
-        return app.ui.say_only(now, "{back} returns to the place of before");
+        return app.ui.say_only(now, "{back} returns to the previous place");
     }
-    let Some(url) = text.and_then(|text| text.target(number)).map(|link| link.url.clone()) else {
-        return app.ui.say_only(now, format!("this entry has no link {number}"));
+    // A link to a place that has no text, in an entry without an address, leads nowhere.
+    let url = text.and_then(|text| text.target(number)).map(|link| link.url.clone());
+    let Some(url) = url.filter(|url| !url.starts_with("about:")) else {
+        let why = if number < INSIDE_FIRST {
+            format!("this entry has no link {number}")
+        } else {
+            "the text does not show the place that this link leads to".to_owned()
+        };
+        return app.ui.say_only(now, why);
     };
     let attached = text.is_some_and(|text| text.enclosures.contains(&number));
     app.ui.say(now, format!("opening {url}"));
