@@ -404,3 +404,17 @@ proptest! {
         live(Publisher::new(form, window, published), &acts)?;
     }
 }
+
+#[test]
+fn newest_archive_that_grows_once_a_newer_one_follows_is_read_again() {
+    let publisher = Publisher::new(Form::Archived { overlap: 4, grows: false }, 3, 3);
+    let acts = [
+        Act::Publish(12),
+        Act::LeadAway(301),
+        Act::Publish(2),
+        Act::PublishLate(7),
+        Act::Move(301),
+        Act::Resize(3),
+    ];
+    live(publisher, &acts).unwrap();
+}

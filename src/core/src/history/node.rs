@@ -47,6 +47,10 @@ pub struct ArchiveNode {
     /// Why the archive does not prove that its part of the history is whole.
     #[serde(skip_serializing_if = "is_default")]
     pub flaw: Option<Doubt>,
+    /// Whether the archive was the newest one and shared no entry with the subscription document, so that the entries between
+    /// the two may be added to it later.
+    #[serde(skip_serializing_if = "is_default")]
+    pub is_apart: bool,
 }
 
 /// The state of an archive.

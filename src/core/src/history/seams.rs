@@ -10,10 +10,11 @@ use super::node::{End, Nodes};
 use super::polled::Polled;
 use super::proof::{Attempts, Doubt, HistoryEnd, Parted, Proof};
 use super::record::{Frontier, HistoryRecord};
+use super::walk::adaptor::FoundBy;
 use super::walk::archive_walk::Arrival;
 use super::windows::{bottom, order, ordinary_dates, pinned, times, times_of};
-use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
+use crate::feed::{Entry, FeedDocument};
 
 /// Archives kept to be read again, at most. With more, only reading the whole history again closes the seam.
 const STALE_MAX: usize = 8;
@@ -190,6 +191,50 @@ impl HistoryRecord {
             // The entries that left the window are in the archive, so nothing suggests a loss any more.
             let since = parted.since;
             self.close_overruns_since(since);
+        }
+    }
+
+    /// Checks whether an archive is the newest one and shares no entry with the last window: then it does not show what lies
+    /// between the two.
+    pub(super) fn is_apart(&self, edge: &Edge, document: &FeedDocument) -> bool {
+        let times = self.proof.as_ref().map_or(&[][..], |proof| &proof.times);
+        let window = self.windows.ordinary(times);
+        let is_newest = self.head.as_ref().is_some_and(|head| head.key == edge.key);
+        // An old entry that was edited is in the window with other times.
+        let is_shared =
+            |it: &Entry| window.get(&identity_hash(&it.id)).is_some_and(|at| *at == times_of(it));
+        let is_linked = edge.via == FoundBy::Link;
+        is_newest && is_linked && !window.is_empty() && !document.entries.iter().any(is_shared)
+    }
+
+    /// Opens a seam above an archive to which the chain from a newer one leads, if nothing shows that the archive was whole when
+    /// it was read. A walk in progress reads it again.
+    pub(super) fn read_apart_again(&mut self, edge: &Edge, nodes: &Nodes, now: DateTime<Utc>) {
+        let Some((key, node)) = nodes.find(&edge.key).filter(|(_, node)| node.is_apart) else {
+            return;
+        };
+        if self.head.as_ref().is_some_and(|head| head.key == key) {
+            return;
+        }
+        let edge = Edge { key: key.to_owned(), url: node.url.clone(), ..edge.clone() };
+        let below = node.span.map(|(newest, _)| newest);
+        let parted = self.prove().parted.get_or_insert_with(|| Parted {
+            since: now,
+            below,
+            left: true,
+            ..Parted::default()
+        });
+        parted.again = true;
+        if !parted.is_below(key) {
+            if parted.stale.len() >= STALE_MAX {
+                parted.is_lost = true;
+            } else {
+                parted.stale.push(edge.clone());
+            }
+        }
+        let waits = self.frontiers.iter().any(|next| next.edge.key == key);
+        if !waits && self.has_room() {
+            self.frontiers.push(Frontier { edge, again: true, ..Frontier::default() });
         }
     }
 

@@ -280,6 +280,7 @@ impl ArchiveWalk<'_> {
             fingerprint: fingerprint(document),
             ids: document.entries.iter().map(|entry| identity_hash(&entry.id)).collect(),
             flaw: self.flaw(edge, arrival),
+            is_apart: self.record.is_apart(edge, document),
         };
         self.keep_node(frontier, node);
         self.record.run.add_archive(entries);

@@ -34,6 +34,9 @@ impl ArchiveWalk<'_> {
         }
         self.close_gap(frontier);
         self.drop_unlinked(edge);
+        if !edge.side {
+            self.record.read_apart_again(edge, self.nodes, now);
+        }
     }
 
     /// Checks whether the chain below a link leads back to the archive that contains the link. If the chain has a loop
