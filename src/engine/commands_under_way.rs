@@ -48,6 +48,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
             MarkedEntries::ListNumber(..) => None,
         },
         Job::ReadNodes(_)
+        | Job::EndUnread(..)
         | Job::SaveState(..)
         | Job::SaveTry(..)
         | Job::ReadRows(_)

@@ -1,5 +1,6 @@
 //! Settings of the engine that a configuration file may change, with their defaults.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::de::Error;
@@ -9,6 +10,7 @@ use super::downloads::file_names::DownloadSettings;
 use super::entries::notification_queue::QuietHours;
 use super::external::external_command::{ExternalCommand, OpenRule};
 use super::politeness::address_net::AddressNet;
+use super::wording::Lasting;
 use backissue_core::history::walk::adaptor::INTERNET_ARCHIVE;
 use backissue_core::schedule::Pace;
 
@@ -215,6 +217,10 @@ pub struct HistorySettings {
     pub internet_archive: String,
     /// Maximum size of stored texts in megabytes (SPEC C.10); at least [`TEXTS_MB_MIN`].
     pub texts_mb: u32,
+    /// How long entries stay unread.
+    pub unread_for: Lasting,
+    /// How long entries of feeds with a tag stay unread, by tag.
+    pub unread_for_tags: BTreeMap<String, Lasting>,
 }
 
 /// When to fetch archives of older entries (SPEC C.10).
@@ -280,11 +286,13 @@ pub struct NotifySettings {
 pub struct SyncSettings {
     /// Interval between syncs of an account, in minutes.
     pub every_minutes: u32,
+    /// Whether servers mark entries read that were unread for too long here.
+    pub send_ended: bool,
 }
 
 impl Default for SyncSettings {
     fn default() -> Self {
-        Self { every_minutes: 10 }
+        Self { every_minutes: 10, send_ended: false }
     }
 }
 
@@ -356,6 +364,8 @@ impl Default for HistorySettings {
             archives_a_day: 200,
             internet_archive: INTERNET_ARCHIVE.to_owned(),
             texts_mb: 1024,
+            unread_for: Lasting(None),
+            unread_for_tags: BTreeMap::new(),
         }
     }
 }

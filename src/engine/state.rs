@@ -114,6 +114,10 @@ pub struct Engine {
     pub filters: Filters,
     /// Downloads of attached files.
     pub downloads: Downloads,
+    /// Time at which unread entries were last compared with their limits; `None` to compare them at once.
+    pub unread_checked: Option<DateTime<Utc>>,
+    /// Number of entries that were unread for too long and ended in the last seven days.
+    pub ended_this_week: u32,
     /// Changes that can be undone.
     pub undo: UndoStack,
     /// From when removed feeds and undo steps are deleted because of their age; at once if `None`.

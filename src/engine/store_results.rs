@@ -8,7 +8,9 @@ use super::backfill::{history_requests, walks};
 use super::change::{Change, PendingChange, undo};
 use super::commands_under_way::written_feeds;
 use super::downloads::actions;
-use super::entries::{account_sync, entry_filters, marks, notifications, page_fetches};
+use super::entries::{
+    account_sync, entry_filters, marks, notifications, page_fetches, unread_limits,
+};
 use super::moving::move_in;
 use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, manual_poll, polling};
@@ -225,6 +227,10 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         Answer::Marked { flag, value, whole_list, step, marked } => {
             let undo_waits = marks::marked(engine, flag, value, (whole_list, step), marked);
             if undo_waits { undo::undo_wanted(engine, now) } else { Vec::new() }
+        }
+        Answer::UnreadEnded { marked, this_week } => {
+            unread_limits::ended(engine, marked, this_week);
+            Vec::new()
         }
         Answer::ElsewhereNoted(feed, counts) => {
             let undo_waits = move_in::noted(engine, feed, &counts);

@@ -18,6 +18,7 @@ use super::entries::ahead_work::{PicturedText, TextsWanted};
 use super::entries::entry_view::{FullText, LoadedEntry, ReadingPosition};
 use super::entries::filter_work::{FilterCount, FilterWork, Filtered};
 use super::entries::rows::{ListPart, RowsLoaded, RowsWanted};
+use super::entries::unread_limits::UnreadLimit;
 use super::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use super::moving::elsewhere_marks::{Elsewhere, ElsewhereNoted};
 use super::poll::poll_log::PollLogEntry;
@@ -88,6 +89,8 @@ pub enum Job {
         /// `true` to set the mark, `false` to clear it.
         value: bool,
     },
+    /// Ends the entries that have been unread for longer than these limits, at this time. Answered with [`Answer::UnreadEnded`].
+    EndUnread(Vec<UnreadLimit>, DateTime<Utc>),
     /// Reads rows of a list. Answered with [`Answer::Rows`].
     ReadRows(RowsWanted),
     /// Reads one entry with its text. Answered with [`Answer::Entry`].
@@ -228,6 +231,13 @@ pub enum Answer {
     },
     /// The records of a feed's fetched archives.
     Nodes(FeedKey, Box<Nodes>),
+    /// Entries that were unread for too long count as read.
+    UnreadEnded {
+        /// The entries.
+        marked: Marked,
+        /// Number of entries that ended in the last seven days.
+        this_week: u32,
+    },
     /// Withdrawn entries of a feed are restored.
     Restored(FeedKey, Marked),
     /// Two feeds were merged: the entries of one were moved to the other.
@@ -417,7 +427,8 @@ impl Job {
             }
             | Self::NoteElsewhere(..) => JobSubject::ListMark,
             Self::Filter { work, .. } => JobSubject::Filter(work.filter()),
-            Self::SaveState(..)
+            Self::EndUnread(..)
+            | Self::SaveState(..)
             | Self::SaveTry(..)
             | Self::AwaitElsewhere { .. }
             | Self::SaveLearned(..)

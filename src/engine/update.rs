@@ -15,7 +15,9 @@ use super::change::undo_stack::{StepChanges, TakenStep};
 use super::change::value::Origin;
 use super::change::{self, questions, undo};
 use super::downloads::{actions, progress};
-use super::entries::{account_sync, entry_filters, marks, notifications, page_fetches};
+use super::entries::{
+    account_sync, entry_filters, marks, notifications, page_fetches, unread_limits,
+};
 use super::external::external_run::RunPurpose;
 use super::external::run_external;
 use super::feeds::subscription::{SavedSubscription, Subscription};
@@ -271,6 +273,7 @@ fn ticked(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     if engine.may_forget(now) {
         engine.undo.forget_old(now);
         effects.extend(unsubscribe::forget_ended(engine, now));
+        effects.extend(unread_limits::check(engine, now));
     }
     effects.extend(notifications::notify(engine, now));
     if engine.may_forget(now) && (engine.attended || engine.polls_by_itself) {
@@ -350,6 +353,7 @@ impl Engine {
 /// Applies a reloaded configuration, and updates the plans of all feeds if the poll or network settings changed.
 pub fn reconfigured(engine: &mut Engine, now: DateTime<Utc>, settings: Settings) -> Vec<Effect> {
     let before = std::mem::replace(&mut engine.settings, settings);
+    engine.unread_checked = None;
     let network = before.network != engine.settings.network;
     if before.poll != engine.settings.poll || network {
         replan_all(engine, now);

@@ -2,6 +2,7 @@
 //! and reasons as sentences.
 
 use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
+use backissue_core::words::interval_text;
 use backissue_core::{InputFlaw, flaw};
 use serde::Deserialize;
 
@@ -101,6 +102,33 @@ impl Span {
     /// Returns the length in whole minutes, rounded up, at least one.
     pub fn minutes(self) -> u32 {
         u32::try_from(self.ms.div_ceil(60_000)).unwrap_or(INTERVAL_MINUTES_MAX).max(1)
+    }
+}
+
+/// How long something lasts, in minutes: a duration, or `always`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Lasting(pub Option<u32>);
+
+impl Lasting {
+    /// The word for a time that does not end.
+    pub const ALWAYS: &str = "always";
+
+    /// Returns the time as users write it.
+    pub fn text(self) -> String {
+        self.0.map_or_else(|| Self::ALWAYS.into(), interval_text)
+    }
+}
+
+impl TryFrom<String> for Lasting {
+    type Error = InputFlaw;
+
+    fn try_from(text: String) -> Result<Self, InputFlaw> {
+        if text.trim() == Self::ALWAYS {
+            return Ok(Self(None));
+        }
+        let span = text.parse::<Span>().map_err(|why| format!("{why}, or \"always\""))?;
+        Ok(Self(Some(span.minutes())))
     }
 }
 

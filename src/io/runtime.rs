@@ -108,6 +108,8 @@ fn load_guarded(
     let LoadedSubscriptions { saved, unreadable } = store.load_subscriptions()?;
     let mut engine = Engine::new(settings, clock::zone(), salt, saved, now);
     engine.last_feed = store.last_feed()?;
+    let ended = store.ended_lately()?.len();
+    engine.ended_this_week = u32::try_from(ended).unwrap_or(u32::MAX);
     engine.take_saved(store.saved_searches()?, store.saved_filters()?);
     engine.take_downloads(store.downloads()?);
     engine.take_undo(store.saved_steps()?, store.ended_subscriptions()?, now);

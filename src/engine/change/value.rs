@@ -337,6 +337,7 @@ feed_change! {
         text_ahead: bool,
         ahead: Option<Ahead>,
         quiet: bool,
+        unread_minutes: Option<u32>,
         ignore_cache_lifetime: bool,
         ignore_skips: bool,
         account: Option<String>,

@@ -86,7 +86,8 @@ pub fn marked(
 pub(in crate::engine) fn words(flag: Flag, value: bool, count: usize) -> String {
     let what = match (flag, value) {
         (Flag::Read, true) => "marked read",
-        (Flag::Read | Flag::FromHistory, false) => "marked unread",
+        (Flag::Read | Flag::FromHistory | Flag::Ended, false) => "marked unread",
+        (Flag::Ended, true) => "ended",
         (Flag::Opened, true) => "read",
         (Flag::Opened, false) => "not read yet",
         (Flag::Starred, true) => "starred",

@@ -11,3 +11,4 @@ pub mod notification_queue;
 pub mod notifications;
 pub mod page_fetches;
 pub mod rows;
+pub mod unread_limits;

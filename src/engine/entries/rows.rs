@@ -136,6 +136,8 @@ pub enum Show {
     Starred,
     /// Entries that the user's filters hide.
     Hidden,
+    /// Entries that were unread for too long and ended in the last seven days.
+    Ended,
 }
 
 impl Show {
@@ -146,6 +148,7 @@ impl Show {
             Self::Unread => flags.is_unread(),
             Self::Starred => flags.is_starred(),
             Self::Hidden => flags.is_hidden() && flags.is_live(),
+            Self::Ended => flags.has_ended() && flags.is_shown(),
         }
     }
 }

@@ -117,6 +117,7 @@ pub fn replace(
     let before = FeedParts::of(subscription);
     let former_archives = before.record.feed_settings.archives;
     subscription.record.choose(chosen);
+    engine.unread_checked = None;
     let moved_elsewhere = former_archives != subscription.record.feed_settings.archives;
     let changed = FeedChange::since(&before, subscription);
     let renamed = changed.renames();

@@ -15,7 +15,7 @@ use crate::engine::settings::{HistoryMode, Settings};
 use crate::engine::wording::interval_minutes;
 
 /// Text that removes the interval chosen for a feed, so that the configured interval applies.
-const AUTO: &str = "auto";
+pub(super) const AUTO: &str = "auto";
 
 /// Allowed values of the command-line flag for a switch.
 const ON_OFF: &[&str] = &["on", "off"];
@@ -277,6 +277,9 @@ pub struct FeedSettings {
     /// `true` to keep the entries of the feed out of the list of all unread entries.
     #[serde(skip_serializing_if = "is_default")]
     pub quiet: bool,
+    /// Minutes after which unread entries end: they count as read. 0: never; `None`: as configured.
+    #[serde(skip_serializing_if = "is_default")]
+    pub unread_minutes: Option<u32>,
     /// `true` to ignore the server's cache lifetimes (SPEC B.4.2).
     pub ignore_cache_lifetime: bool,
     /// `true` to ignore the publisher's skip windows (SPEC B.5).

@@ -17,10 +17,10 @@ use backissue_core::schedule::Pace;
 use backissue_core::words::interval_text;
 use backissue_core::{InputFlaw, flaw};
 
-use super::setting_row::{Chosen, FeedSettingRow, FeedSettings, FormLine, SettingKind, row};
+use super::setting_row::{AUTO, Chosen, FeedSettingRow, FeedSettings, FormLine, SettingKind, row};
 use crate::engine::entries::ahead_work::Ahead;
 use crate::engine::settings::{HistoryMode, Settings};
-use crate::engine::wording::{Span, interval_minutes};
+use crate::engine::wording::{Lasting, Span, interval_minutes};
 
 /// All settings of a feed, in the order in which `backissue set` prints them.
 pub static FEED_SETTINGS: &[FeedSettingRow] = &[
@@ -120,6 +120,13 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
     row("quiet", SettingKind::Switch(|feed_settings| &mut feed_settings.quiet))
         .line(15, "keep out of All unread", no_hint)
         .flag("quiet", "QUIET", "Keep its entries out of the list of all unread entries"),
+    row("unread-for", UNREAD_FOR)
+        .line(16, "unread for", |settings, _| format!("{}, as configured", settings.history.unread_for.text()))
+        .flag(
+            "unread-for",
+            "D",
+            "Count entries as read that stay unread for longer than D, like 7d; always: never; auto: as configured",
+        ),
     row("poll-here", SettingKind::Switch(|feed_settings| &mut feed_settings.polled_here)).flag(
         "poll-here",
         "POLL_HERE",
@@ -142,6 +149,20 @@ const RULES: SettingKind = SettingKind::Text {
     get: |chosen| rules_text(&chosen.feed_settings.rules),
     set: |chosen, text, zone| {
         chosen.feed_settings.rules = read_rules(text, zone)?;
+        Ok(())
+    },
+};
+
+const UNREAD_FOR: SettingKind = SettingKind::Text {
+    unset: AUTO,
+    get: |chosen| {
+        let minutes = chosen.feed_settings.unread_minutes;
+        minutes.map_or_else(String::new, |minutes| Lasting((minutes > 0).then_some(minutes)).text())
+    },
+    set: |chosen, text, _| {
+        let given = (!text.is_empty() && text != AUTO).then(|| text.to_owned());
+        let limit = given.map(Lasting::try_from).transpose()?;
+        chosen.feed_settings.unread_minutes = limit.map(|limit| limit.0.unwrap_or_default());
         Ok(())
     },
 };
@@ -364,6 +385,7 @@ mod tests {
     fn sample(row: &FeedSettingRow) -> &'static str {
         match row.kind {
             SettingKind::Text { .. } if row.name == "rules" => "Sat 2h UTC",
+            SettingKind::Text { .. } if row.name == "unread-for" => "7d",
             SettingKind::Text { .. } => "a name",
             SettingKind::Tags => "fruit, garden/herbs",
             SettingKind::Interval(_) => "90m",
@@ -392,7 +414,7 @@ mod tests {
             }
         }
         let labels: Vec<_> = form_lines().iter().map(|(_, line)| line.label).collect();
-        assert_eq!((labels[0], labels[labels.len() - 1]), ("title", "keep out of All unread"));
+        assert_eq!((labels[0], labels[labels.len() - 1]), ("title", "unread for"));
     }
 
     #[test]
@@ -463,6 +485,9 @@ mod tests {
         assert_eq!(set("full-text", &["ahead"]), Ok("ahead".into()));
         assert_eq!(set("ahead", &["all"]), Ok("all".into()));
         assert_eq!(set("ahead", &["off"]), Ok("off".into()));
+        assert_eq!(set("unread-for", &["always"]), Ok("always".into()));
+        assert_eq!(set("unread-for", &["auto"]), Ok("auto".into()));
+        assert!(set("unread-for", &["soon"]).unwrap_err().contains("or \"always\""));
     }
 
     #[test]

@@ -118,6 +118,7 @@ struct ConfigDocument {
 #[serde(deny_unknown_fields, default)]
 struct SyncTable {
     every: Option<Span>,
+    send_ended: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -206,6 +207,7 @@ impl ConfigDocument {
         settings.commands.rules = open_rules(self.open)?;
         settings.commands.share = share_targets(self.share)?;
         set(&mut settings.sync.every_minutes, self.sync.every.map(Span::minutes));
+        set(&mut settings.sync.send_ended, self.sync.send_ended);
         settings.downloads = self.downloads.into_settings()?;
         settings.notify = self.notify;
         parse_query(&settings.notify.only, false, chrono_tz::Tz::UTC)

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::engine::downloads::file_names::{DownloadSettings, NameTemplate};
 use crate::engine::external::external_command::{ExternalCommand, OpenRule};
 use crate::engine::settings::CommandSettings;
-use crate::engine::wording::Span;
+use crate::engine::wording::Lasting;
 
 /// The fields of `[commands]`.
 #[derive(Debug, Default, Deserialize)]
@@ -108,7 +108,7 @@ pub(super) struct DownloadsTable {
     rate: Option<ByteRate>,
     max_mb: Option<u64>,
     player: Option<WrittenCommand>,
-    keep_played: Option<Kept>,
+    keep_played: Option<Lasting>,
 }
 
 /// A number of bytes per second, as users write it: `500k`, `2M`; 0 for no limit.
@@ -133,23 +133,6 @@ impl TryFrom<String> for ByteRate {
         };
         let rate = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
         rate.map(Self).ok_or_else(wrong)
-    }
-}
-
-/// How long played files are kept: a duration, or `always`.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(try_from = "String")]
-struct Kept(Option<u32>);
-
-impl TryFrom<String> for Kept {
-    type Error = InputFlaw;
-
-    fn try_from(text: String) -> Result<Self, InputFlaw> {
-        if text.trim() == "always" {
-            return Ok(Self(None));
-        }
-        let span = text.parse::<Span>().map_err(|why| format!("{why}, or \"always\""))?;
-        Ok(Self(Some(span.minutes())))
     }
 }
 

@@ -76,6 +76,10 @@ fn do_job(
                 withdrawn: merged.withdrawn,
             })
         }
+        Job::EndUnread(limits, now) => {
+            let (marked, this_week) = store.end_unread(&limits, now)?;
+            Some(Answer::UnreadEnded { marked, this_week })
+        }
         Job::SaveTry(feed, at) => {
             store.save_try(feed, at)?;
             None

@@ -51,6 +51,7 @@ fn jump_items(app: &App) -> Vec<PickItem> {
             FeedsRow::AllUnread => ("All unread", "list"),
             FeedsRow::Today => ("Today", "list"),
             FeedsRow::Starred => ("Starred", "list"),
+            FeedsRow::Ended => ("Ended this week", "list"),
             FeedsRow::Gaps => ("Gaps", "list"),
             FeedsRow::Attention => ("Attention", "list"),
             FeedsRow::Search(id) => (load_rows::find_search(app, *id)?.name.as_str(), "search"),

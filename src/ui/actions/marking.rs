@@ -96,6 +96,7 @@ fn markable_at(app: &App, now: DateTime<Utc>, place: usize) -> Option<Markable> 
             FeedsRow::AllUnread
             | FeedsRow::Today
             | FeedsRow::Starred
+            | FeedsRow::Ended
             | FeedsRow::Gaps
             | FeedsRow::Attention
             | FeedsRow::Search(_) => None,

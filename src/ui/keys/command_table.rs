@@ -123,10 +123,14 @@ macro_rules! command_table {
                     => |app, now| navigation::mark_list_read(app, now, MarkPart::Below);
                 MarkDayRead "mark-day-read" "{" ALL
                     "mark the entries of this list that are older than a day read ({undo} undoes it)"
-                    => |app, now| navigation::mark_list_read(app, now, MarkPart::OlderThan(1));
+                    => |app, now| navigation::mark_older_read(app, now, "1d");
                 MarkWeekRead "mark-week-read" "}" ALL
                     "mark the entries of this list that are older than a week read ({undo} undoes it)"
-                    => |app, now| navigation::mark_list_read(app, now, MarkPart::OlderThan(7));
+                    => |app, now| navigation::mark_older_read(app, now, "7d");
+                MarkOlderRead "mark-older" "" ALL
+                    "mark the entries of this list read that are older than a time: 'mark-older 3d'"
+                    => |app, now| app.ui.say_only(now, "say how old, like 'mark-older 3d'"),
+                    navigation::mark_older_read;
                 Star "star" "s" ENTRIES "star, or remove the star"
                     => |app, now| toggle_flag(app, now, Flag::Starred);
                 Label "label" "#" ENTRIES

@@ -439,7 +439,7 @@ fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             Show::Hidden,
             "entries hidden by filters · {mute} on one shows the filter, {star} unhides it",
         ),
-        Show::Starred | Show::Hidden => (Show::All, "all entries"),
+        Show::Starred | Show::Hidden | Show::Ended => (Show::All, "all entries"),
     };
     app.ui.show = next;
     let text = app.ui.words(text);
@@ -453,6 +453,7 @@ fn fixed_list(app: &App) -> Option<&'static str> {
     match app.ui.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread) => Some("unread entries"),
         Some(FeedsRow::Starred) => Some("starred entries"),
+        Some(FeedsRow::Ended) => Some("entries that ended this week"),
         Some(FeedsRow::Gaps) => Some("gaps"),
         Some(FeedsRow::Attention) => Some("feeds that need attention"),
         Some(FeedsRow::Today | FeedsRow::Search(_) | FeedsRow::Tag(..) | FeedsRow::Feed(..)) => {

@@ -24,9 +24,11 @@ const RESORT_SECONDS: i64 = 2;
 
 /// Rebuilds the rows of the subscriptions pane. The same item stays selected.
 pub fn rebuild_rows(app: &mut App) {
-    use FeedsRow::{AllUnread, Attention, Gaps, Starred, Today};
+    use FeedsRow::{AllUnread, Attention, Ended, Gaps, Starred, Today};
     let selected = app.ui.feeds.selected_row().cloned();
-    let mut rows = vec![AllUnread, Today, Starred, Gaps, Attention];
+    let mut rows = vec![AllUnread, Today, Starred];
+    rows.extend((app.engine.ended_this_week > 0).then_some(Ended));
+    rows.extend([Gaps, Attention]);
     rows.extend(app.engine.saved_searches.iter().map(|search| FeedsRow::Search(search.id)));
     match app.ui.feeds.order {
         SortOrder::Title => rows.extend(list_under_tags(app)),
@@ -195,7 +197,7 @@ pub fn count_unread(app: &App, row: &FeedsRow) -> u32 {
         FeedsRow::AllUnread => u32::try_from(app.engine.unread()).unwrap_or(u32::MAX),
         FeedsRow::Today => app.ui.today.value,
         FeedsRow::Starred => app.engine.starred(),
-        FeedsRow::Gaps | FeedsRow::Attention => 0,
+        FeedsRow::Ended | FeedsRow::Gaps | FeedsRow::Attention => 0,
         FeedsRow::Search(id) => app.ui.found.value.get(id).copied().unwrap_or(0),
         FeedsRow::Tag(_, keys) => keys.iter().map(of).fold(0, u32::saturating_add),
         FeedsRow::Feed(key, _) => of(key),
@@ -281,6 +283,7 @@ pub(crate) fn fold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
         FeedsRow::AllUnread
         | FeedsRow::Today
         | FeedsRow::Starred
+        | FeedsRow::Ended
         | FeedsRow::Gaps
         | FeedsRow::Attention
         | FeedsRow::Search(_)
@@ -297,6 +300,7 @@ fn find_tag_above(app: &App) -> Option<usize> {
         FeedsRow::AllUnread
         | FeedsRow::Today
         | FeedsRow::Starred
+        | FeedsRow::Ended
         | FeedsRow::Gaps
         | FeedsRow::Attention
         | FeedsRow::Search(_) => None,
@@ -409,6 +413,7 @@ mod tag_folds_tests {
             FeedsRow::AllUnread
             | FeedsRow::Today
             | FeedsRow::Starred
+            | FeedsRow::Ended
             | FeedsRow::Gaps
             | FeedsRow::Attention
             | FeedsRow::Search(_) => None,

@@ -109,6 +109,7 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
             everything(screen.show, Some(day_start(day_of(now, app.engine.zone), app.engine.zone)))
         }
         Some(FeedsRow::Starred) => everything(Show::Starred, None),
+        Some(FeedsRow::Ended) => everything(Show::Ended, None),
         Some(FeedsRow::Gaps) => {
             let keep = BTreeSet::new();
             let gaps = history_requests::everywhere(&app.engine, now);
@@ -158,7 +159,10 @@ pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) ->
 /// Checks whether the list of the selected row can show gaps: it does not if it shows unread or starred entries only.
 pub fn can_show_gaps(app: &App) -> bool {
     match app.ui.feeds.selected_row() {
-        None | Some(FeedsRow::AllUnread | FeedsRow::Starred | FeedsRow::Attention) => false,
+        None
+        | Some(FeedsRow::AllUnread | FeedsRow::Starred | FeedsRow::Ended | FeedsRow::Attention) => {
+            false
+        }
         Some(FeedsRow::Gaps) => true,
         Some(FeedsRow::Today | FeedsRow::Search(_) | FeedsRow::Tag(..) | FeedsRow::Feed(..)) => {
             app.ui.show == Show::All
@@ -173,7 +177,8 @@ pub fn may_hold(app: &App, feed: FeedKey) -> bool {
         return false;
     }
     match app.ui.feeds.selected_row() {
-        None | Some(FeedsRow::AllUnread | FeedsRow::Today | FeedsRow::Starred) => true,
+        None
+        | Some(FeedsRow::AllUnread | FeedsRow::Today | FeedsRow::Starred | FeedsRow::Ended) => true,
         Some(FeedsRow::Gaps | FeedsRow::Attention | FeedsRow::Search(_)) => false,
         Some(FeedsRow::Tag(_, keys)) => keys.contains(&feed),
         Some(FeedsRow::Feed(key, _)) => *key == feed,

@@ -9,6 +9,7 @@ use crate::engine::change::MarkChange;
 use crate::engine::entries::rows::ListPart;
 use crate::engine::feeds::trouble::concerns;
 use crate::engine::request::Request;
+use crate::engine::wording::Span;
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::reader::reading_position;
@@ -150,32 +151,48 @@ pub enum MarkPart {
     All,
     Above,
     Below,
-    /// The entries that are older than this number of days.
-    OlderThan(i64),
+    /// The entries that are older than this.
+    OlderThan(TimeDelta),
 }
 
 /// Toggles a flag of the selected entry, such as read or starred.
 pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenEffect> {
     let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
     let Some(key) = row.key.entry() else { return Vec::new() };
-    // An entry from the feed's history counts as read even if the user never opened it. Toggling this state instead of the read
+    // An entry from the feed's history, or one that was unread for too long, counts as read even if the user never opened it. Toggling this state instead of the read
     // flag restores it when the key is pressed twice.
-    let old = flag == Flag::Read && row.flags.is_from_history() && !row.flags.was_opened();
-    let flag = if old { Flag::FromHistory } else { flag };
+    let counts = flag == Flag::Read && !row.flags.was_opened();
+    let flag = if counts && row.flags.has_ended() {
+        Flag::Ended
+    } else if counts && row.flags.is_from_history() {
+        Flag::FromHistory
+    } else {
+        flag
+    };
     let value = !row.flags.get(flag);
     app.ask(now, Request::Mark(MarkChange { keys: vec![key], flag, value }))
+}
+
+/// Marks the entries of the open list as read that are older than a duration, such as `3d`.
+pub fn mark_older_read(app: &mut App, now: DateTime<Utc>, age: &str) -> Vec<ScreenEffect> {
+    match age.parse::<Span>() {
+        Ok(age) => {
+            let age = TimeDelta::minutes(i64::from(age.minutes()));
+            mark_list_read(app, now, MarkPart::OlderThan(age))
+        }
+        Err(why) => app.ui.say_only(now, why),
+    }
 }
 
 /// Marks entries of the open list as read: all of them, those above or below the selected one, or old ones.
 pub fn mark_list_read(app: &mut App, now: DateTime<Utc>, marked: MarkPart) -> Vec<ScreenEffect> {
     let list = &mut app.ui.list;
     let selected = list.selected_row().map(|row| row.key);
-    let before = |days| now.checked_sub_signed(TimeDelta::days(days)).map(ListPart::Before);
     let part = match marked {
         MarkPart::All => Some(ListPart::All),
         MarkPart::Above => selected.map(ListPart::Above),
         MarkPart::Below => selected.map(ListPart::Below),
-        MarkPart::OlderThan(days) => before(days),
+        MarkPart::OlderThan(age) => now.checked_sub_signed(age).map(ListPart::Before),
     };
     let Some(part) = part else { return Vec::new() };
     list.keep.extend(list.rows.iter().filter_map(|row| row.key.entry()));

@@ -58,6 +58,8 @@ pub enum FeedsRow {
     Starred,
     /// Gaps in the history of all feeds.
     Gaps,
+    /// Entries that were unread for too long and ended this week.
+    Ended,
     /// Feeds with problems.
     Attention,
     /// A saved search, by its ID.
@@ -192,6 +194,8 @@ pub enum PlaceList {
     Tag(String),
     /// A feed.
     Feed(FeedKey),
+    /// Entries that ended this week.
+    Ended,
 }
 
 impl PlaceList {
@@ -203,6 +207,7 @@ impl PlaceList {
             FeedsRow::Starred => Self::Starred,
             FeedsRow::Gaps => Self::Gaps,
             FeedsRow::Attention => Self::Attention,
+            FeedsRow::Ended => Self::Ended,
             FeedsRow::Search(id) => Self::Search(*id),
             FeedsRow::Tag(tag, _) => Self::Tag(tag.clone()),
             FeedsRow::Feed(key, _) => Self::Feed(*key),

@@ -129,6 +129,7 @@ fn title(app: &App, room: usize) -> String {
         None | Some(FeedsRow::AllUnread) => return "All unread".to_owned(),
         Some(FeedsRow::Today) => "Today".to_owned(),
         Some(FeedsRow::Starred) => return "Starred".to_owned(),
+        Some(FeedsRow::Ended) => return "Ended this week".to_owned(),
         Some(FeedsRow::Gaps) => return "Gaps".to_owned(),
         Some(FeedsRow::Attention) => return "Attention".to_owned(),
         Some(FeedsRow::Search(id)) => load_rows::find_search(app, *id)
@@ -170,7 +171,7 @@ fn feed_title(app: &App, feed: &Subscription, shown: &str, room: usize) -> Strin
 /// Describes which entries a list shows: all, unread or starred ones.
 const fn shown_words(show: Show) -> &'static str {
     match show {
-        Show::All => "",
+        Show::All | Show::Ended => "",
         Show::Unread => " ─ unread only",
         Show::Starred => " ─ starred only",
         Show::Hidden => " ─ hidden by filters",
@@ -198,10 +199,13 @@ fn nothing(app: &App, now: DateTime<Utc>) -> String {
         (None | Some(FeedsRow::AllUnread), _) => "Everything is read.",
         (Some(FeedsRow::Starred), _) => "Nothing is starred: {star} stars an entry.",
         (Some(FeedsRow::Today), _) => "Nothing new today.",
+        (Some(FeedsRow::Ended), _) => "No entry was unread for too long.",
         (Some(FeedsRow::Gaps), _) => "Nothing is missing: all requested archives are here.",
         (Some(FeedsRow::Attention), _) => "Nothing needs attention.",
         (Some(FeedsRow::Search(_)), _) => "No entries match this search.",
-        (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::All) => "No entries yet.",
+        (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::All | Show::Ended) => {
+            "No entries yet."
+        }
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Unread) => {
             "Everything here is read: press {show} until the list shows all entries."
         }

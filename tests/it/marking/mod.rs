@@ -6,3 +6,4 @@ mod filters;
 mod labelling;
 mod read_marks;
 mod undo;
+mod unread_limits;

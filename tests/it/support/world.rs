@@ -394,6 +394,7 @@ impl World {
         let (steps, ended) = (self.store.saved_steps(), self.store.ended_subscriptions());
         engine.take_undo(steps.unwrap(), ended.unwrap(), self.now);
         engine.take_downloads(self.store.downloads().unwrap());
+        engine.ended_this_week = self.store.ended_lately().unwrap().len().try_into().unwrap();
         let mut app = App::new(engine, self.app.ui.settings.clone());
         app.ui.feeds.folded = self.store.folded().unwrap();
         app.engine.mended = mended_unseen(self.store.folder());

@@ -43,6 +43,8 @@ pub enum Flag {
     Hidden,
     /// The entry counts as read because it came from history.
     FromHistory,
+    /// The entry counts as read because it stayed unread for longer than the user wants.
+    Ended,
 }
 
 impl Flags {
@@ -53,6 +55,9 @@ impl Flags {
     const FROM_HISTORY: u8 = 1 << 4;
     const HIDDEN: u8 = 1 << 5;
     const EDITED: u8 = 1 << 6;
+    const ENDED: u8 = 1 << 7;
+    /// Any of these makes an entry count as read.
+    const COUNTS_AS_READ: u8 = Self::READ | Self::FROM_HISTORY | Self::ENDED;
 
     /// Flags of a new entry: unread and not starred.
     pub const NEW: Self = Self(0);
@@ -64,9 +69,10 @@ impl Flags {
         self.0 & bit != 0
     }
 
-    /// Checks whether the entry counts as read: the user read it, or it came from history as an old entry.
+    /// Checks whether the entry counts as read: the user read it, it came from history as an old entry, or it was unread for too
+    /// long.
     pub const fn is_read(self) -> bool {
-        self.has(Self::READ) || self.has(Self::FROM_HISTORY)
+        self.has(Self::COUNTS_AS_READ)
     }
 
     /// Checks whether the user read the entry. In contrast to [`Self::is_read`], entries from history do not count, so that
@@ -84,6 +90,11 @@ impl Flags {
     /// Checks whether the entry came from history and has not been marked unread since then.
     pub const fn is_from_history(self) -> bool {
         self.has(Self::FROM_HISTORY)
+    }
+
+    /// Checks whether the entry was unread for too long and has not been marked unread since then.
+    pub const fn has_ended(self) -> bool {
+        self.has(Self::ENDED)
     }
 
     /// Checks whether a complete feed withdrew the entry (SPEC C.6).
@@ -162,11 +173,12 @@ impl Flags {
         }
         match (flag, value) {
             (Flag::Read, true) => self.set(Self::READ, true),
-            (Flag::Read, false) => self.set(Self::READ | Self::FROM_HISTORY, false),
+            (Flag::Read, false) => self.set(Self::COUNTS_AS_READ, false),
             (Flag::Opened, _) => self.set(Self::READ, value),
             (Flag::Starred, _) => self.set(Self::STARRED, value),
             (Flag::Hidden, _) => self.set(Self::HIDDEN, value),
             (Flag::FromHistory, _) => self.set(Self::FROM_HISTORY, value),
+            (Flag::Ended, _) => self.set(Self::ENDED, value),
         }
     }
 
@@ -178,6 +190,7 @@ impl Flags {
             Flag::Starred => self.is_starred(),
             Flag::Hidden => self.has(Self::HIDDEN),
             Flag::FromHistory => self.is_from_history(),
+            Flag::Ended => self.has_ended(),
         }
     }
 }
@@ -312,6 +325,14 @@ mod tests {
         let unread = old.with(Flag::FromHistory, false);
         assert!(unread.is_unread());
         assert_eq!(unread.with(Flag::FromHistory, true), old, "exactly as it was");
+    }
+
+    #[test]
+    fn an_ended_entry_counts_as_read_until_it_is_marked_unread() {
+        let ended = Flags::NEW.with(Flag::Ended, true);
+        assert!(ended.is_read() && !ended.was_opened() && !ended.is_unread());
+        assert_eq!(ended.with(Flag::Read, true), ended);
+        assert_eq!(ended.opened().with(Flag::Read, false), Flags::NEW);
     }
 
     #[test]

@@ -168,12 +168,14 @@ impl Store {
             let mut count = |feed| self.rows_of(feed).map_or(0, |rows| rows.len());
             entries.reserve_exact(feeds.iter().map(|&feed| count(feed)).sum());
         }
+        let lately = if query.show == Show::Ended { self.ended_lately()? } else { BTreeSet::new() };
         for feed in feeds {
             // A feed whose index is damaged must not take the other feeds' entries out of the list.
             let Ok(rows) = self.rows_of(feed) else { continue };
             for (seq, row) in (0_u32..).zip(rows.iter()) {
                 let key = EntryKey { feed, seq };
                 let young = since.is_none_or(|since| row.listed >= since);
+                let young = young && (query.show != Show::Ended || lately.contains(&key));
                 if (query.show.takes(row.flags) && young) || query.keep.contains(&key) {
                     entries.push((row.listed, key));
                 }
@@ -204,7 +206,7 @@ impl Store {
         for feed in feeds {
             let counters = self.counters_of(feed)?;
             let rows = match show {
-                Show::All | Show::Hidden => counters.next_seq,
+                Show::All | Show::Hidden | Show::Ended => counters.next_seq,
                 Show::Unread => counters.unread,
                 Show::Starred => counters.starred,
             };

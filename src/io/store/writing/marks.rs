@@ -50,6 +50,10 @@ impl Store {
         }
         let touched: Vec<FeedKey> = by_feed.keys().copied().collect();
         let marked = self.mark_feeds(by_feed, flag, value, step);
+        if marked.is_ok() && !value && flag != Flag::Starred && flag != Flag::Hidden {
+            // After the mark, because the undo step is written in the first frame.
+            self.begin_unread_again(keys)?;
+        }
         if marked.is_err() {
             // Nothing was written, so nothing may be remembered.
             for feed in touched {

@@ -137,7 +137,7 @@ impl SyncedItem {
         let has = |bit: u8| self.1 & bit != 0;
         KnownMarks {
             agreed: Marks { is_read: has(READ), is_starred: has(STARRED) },
-            local: marks_of(flags),
+            local: local_marks(flags, has(READ)),
             sent: Marks { is_read: has(READ_SENT), is_starred: has(STAR_SENT) },
             held: Marks { is_read: has(READ_HELD), is_starred: has(STAR_HELD) },
         }
@@ -148,8 +148,19 @@ const fn marks_of(flags: Flags) -> Marks {
     Marks { is_read: flags.is_read(), is_starred: flags.is_starred() }
 }
 
-const fn with_marks(flags: Flags, marks: Marks) -> Flags {
-    flags.with(Flag::Read, marks.is_read).with(Flag::Starred, marks.is_starred)
+/// Returns the marks of an entry here. That it was unread for too long is no mark of the user, so the account keeps its own.
+const fn local_marks(flags: Flags, agreed_read: bool) -> Marks {
+    let marks = marks_of(flags);
+    if flags.has_ended() && !flags.was_opened() {
+        return Marks { is_read: agreed_read, ..marks };
+    }
+    marks
+}
+
+/// Returns the flags after the marks here changed.
+const fn with_marks(flags: Flags, before: Marks, after: Marks) -> Flags {
+    let starred = flags.with(Flag::Starred, after.is_starred);
+    if after.is_read == before.is_read { starred } else { starred.with(Flag::Read, after.is_read) }
 }
 
 impl Store {
@@ -263,7 +274,7 @@ impl Store {
         for (seq, entry) in &mut merged.entries {
             let Some(&id) = ids.get(entry.kept.id.as_str()) else { continue };
             let remote = sync.marks.get(id).copied().unwrap_or_default();
-            let flags = with_marks(Flags::NEW, remote);
+            let flags = with_marks(Flags::NEW, Marks::default(), remote);
             merged.counters.shift(Some(entry.row.flags), Some(flags));
             entry.row.flags = flags;
             let item = SyncedItem::new(*seq, KnownMarks::first(remote, remote));
@@ -282,7 +293,8 @@ impl Store {
         let rows = self.rows_of(feed)?;
         for (id, item) in &mut synced.items {
             let Some(row) = rows.get(item.0 as usize) else { continue };
-            let mut known = item.marks(row.flags);
+            let before = item.marks(row.flags);
+            let mut known = before;
             if let Some(remote) = sync.marks.get(id) {
                 known = known.merged(*remote);
             }
@@ -290,7 +302,7 @@ impl Store {
                 known.sent = *sending;
             }
             known = sync.answer.map_or(known, |is_sent| known.answered(is_sent));
-            let after = with_marks(row.flags, known.local);
+            let after = with_marks(row.flags, before.local, known.local);
             if after != row.flags {
                 merged.counters.shift(Some(row.flags), Some(after));
                 flags.insert(item.0, after);

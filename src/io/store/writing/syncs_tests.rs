@@ -67,6 +67,24 @@ fn entries_and_marks_of_a_server_are_written_once() {
 }
 
 #[test]
+fn an_entry_that_was_unread_for_too_long_stays_unread_on_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    store.sync_feed(&sync(&[1, 2, 3], &[(1, UNREAD), (2, UNREAD), (3, UNREAD)])).unwrap();
+    let key = |seq| EntryKey { feed: FEED, seq };
+    store.mark(&[key(0), key(1), key(2)], Flag::Ended, true).unwrap();
+    assert_eq!(changed(&mut store), [], "nothing is sent");
+    store.mark(&[key(1)], Flag::Opened, true).unwrap();
+    assert_eq!(changed(&mut store), [id(2)], "it was read after all");
+    // The server still has the first as unread, has starred it, and the third was read there.
+    let starred = Marks { is_starred: true, ..UNREAD };
+    store.sync_feed(&sync(&[], &[(1, starred), (3, READ_THERE)])).unwrap();
+    assert_eq!(flags(&mut store), [(true, true), (true, false), (true, false)]);
+    store.sync_feed(&sync(&[], &[(3, UNREAD)])).unwrap();
+    assert_eq!(flags(&mut store)[2], (false, false), "marked unread there");
+}
+
+#[test]
 fn entries_of_a_poll_are_the_same_as_those_of_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(folder.path()).unwrap();

@@ -1,0 +1,109 @@
+//! Unread entries that end by themselves: after the time that the user sets for a feed, a tag or all feeds, they count as read.
+
+use backissue_core::feed::text::counted_words;
+use backissue_core::history::{FeedKey, Flag};
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::engine::change::MarkChange;
+use crate::engine::entries::marks;
+use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::engine::request::{Effect, Event};
+use crate::engine::settings::Settings;
+use crate::engine::state::Engine;
+use crate::engine::store_work::{Job, Marked};
+
+/// How often entries are compared with their limits.
+const CHECK_EVERY: TimeDelta = TimeDelta::hours(1);
+
+/// How long the entries of a feed stay unread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnreadLimit {
+    pub feed: FeedKey,
+    /// Longest time that an entry stays unread here, in minutes.
+    pub minutes: u32,
+    /// Whether the entries count as read by the user, so that the account of the feed sends it.
+    pub is_sent: bool,
+}
+
+/// Ends the unread entries whose time is over, if they were not compared lately.
+pub fn check(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
+    let next = engine.unread_checked.and_then(|at| at.checked_add_signed(CHECK_EVERY));
+    if next.is_some_and(|next| now < next) {
+        return None;
+    }
+    engine.unread_checked = Some(now);
+    let settings = &engine.settings;
+    let limits = engine.feeds.iter().filter_map(|(&feed, subscription)| {
+        let minutes = minutes_of(settings, &subscription.record)?;
+        let is_account = subscription.record.feed_settings.account.is_some();
+        Some(UnreadLimit { feed, minutes, is_sent: is_account && settings.sync.send_ended })
+    });
+    let limits: Vec<UnreadLimit> = limits.collect();
+    let has_work = !limits.is_empty() || engine.ended_this_week > 0;
+    has_work.then(|| Effect::store(Job::EndUnread(limits, now)))
+}
+
+/// Returns the limit of a feed: its own, else the shortest of its tags, else the one for all feeds.
+fn minutes_of(settings: &Settings, record: &SubscriptionRecord) -> Option<u32> {
+    if let Some(own) = record.feed_settings.unread_minutes {
+        return (own > 0).then_some(own);
+    }
+    let history = &settings.history;
+    let tagged = record.tags.iter().filter_map(|tag| history.unread_for_tags.get(tag));
+    // A tag whose entries never end has no limit, so the limit for all feeds does not count.
+    let shortest = tagged.map(|limit| limit.0).min_by_key(|limit| limit.unwrap_or(u32::MAX));
+    shortest.unwrap_or(history.unread_for.0)
+}
+
+/// Shows the entries that ended, and how many did in the last seven days.
+pub fn ended(engine: &mut Engine, marked: Marked, this_week: u32) {
+    let was_shown = engine.ended_this_week > 0;
+    engine.ended_this_week = this_week;
+    if was_shown != (this_week > 0) {
+        engine.tell(Event::FeedListChanged);
+    }
+    if marked.changed.is_empty() {
+        return;
+    }
+    let count = counted_words(marked.changed.len(), "unread entry", "unread entries");
+    let keys = marked.changed.clone();
+    marks::show(engine, MarkChange { flag: Flag::Ended, value: true, keys }, false);
+    marks::marked(engine, Flag::Ended, true, (false, None), marked);
+    engine.say(format!("{count} ended, older than you want: see 'Ended this week'"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::wording::Lasting;
+
+    #[test]
+    fn own_limit_comes_before_those_of_tags_and_of_all_feeds() {
+        let days = |days: u32| Lasting(Some(days * 1440));
+        let mut settings = Settings::default();
+        let history = &mut settings.history;
+        history.unread_for = days(14);
+        history.unread_for_tags =
+            [("news", days(3)), ("daily", days(1)), ("papers", Lasting(None))]
+                .map(|(tag, limit)| (tag.to_owned(), limit))
+                .into();
+        for (own, tags, expected) in [
+            (None, &[][..], Some(14)),
+            (None, &["other"], Some(14)),
+            (None, &["news"], Some(3)),
+            (None, &["news", "daily"], Some(1)),
+            (None, &["papers"], None),
+            (None, &["papers", "news"], Some(3)),
+            (Some(2), &["daily"], Some(2)),
+            (Some(0), &["daily"], None),
+        ] {
+            let mut record = SubscriptionRecord {
+                tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+                ..SubscriptionRecord::default()
+            };
+            record.feed_settings.unread_minutes = own.map(|days| days * 1440);
+            let minutes = minutes_of(&settings, &record);
+            assert_eq!(minutes.map(|minutes| minutes / 1440), expected, "{own:?} {tags:?}");
+        }
+    }
+}

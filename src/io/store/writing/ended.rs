@@ -1,0 +1,141 @@
+//! Unread entries that end by themselves. A record notes since when an entry has been unread here, and which entries ended in the
+//! last seven days.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use backissue_core::history::{EntryKey, FeedKey, Flag};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::entries::unread_limits::UnreadLimit;
+use crate::engine::store_work::Marked;
+use crate::io::codec;
+use crate::io::store::error::StoreError;
+use crate::io::store::handle::Store;
+use crate::io::store::pack::TableName;
+
+const ENDED_KEY: &[u8] = b"ended";
+/// How long ended entries are listed.
+const LISTED_FOR: TimeDelta = TimeDelta::days(7);
+
+/// What is noted of the entries of a feed. Times are in Unix seconds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct EndedEntries {
+    /// Number of the first entry that was not here at the last check.
+    next_seq: u32,
+    /// Since when the entries that were unread at the last check have been unread.
+    since: BTreeMap<u32, i64>,
+    /// When entries ended.
+    ended: BTreeMap<u32, i64>,
+}
+
+impl Store {
+    /// Ends the unread entries that have been unread for longer than their feeds' limits, except starred and labelled ones. Returns
+    /// them, and how many ended in the last seven days.
+    pub(in crate::io::store) fn end_unread(
+        &mut self,
+        limits: &[UnreadLimit],
+        now: DateTime<Utc>,
+    ) -> Result<(Marked, u32), StoreError> {
+        let before = self.ended_entries()?;
+        let mut noted = before.clone();
+        let labels = self.filters.list.iter().filter(|filter| filter.action.label().is_some());
+        let labels: Vec<u32> = labels.map(|filter| filter.id).collect();
+        let (mut over, mut sent) = (Vec::new(), Vec::new());
+        for limit in limits {
+            let feed = noted.entry(limit.feed).or_default();
+            let keys = self.over(limit, feed, &labels, now)?;
+            if limit.is_sent {
+                sent.extend_from_slice(&keys);
+            }
+            over.extend(keys);
+        }
+        for (feed, entries) in &mut noted {
+            let rows = self.rows_of(*feed)?;
+            let is_new = |at: i64| at > (now - LISTED_FOR).timestamp();
+            entries.ended.retain(|seq, at| {
+                let row = rows.get(*seq as usize);
+                is_new(*at)
+                    && row.is_some_and(|row| row.flags.has_ended() || *at == now.timestamp())
+            });
+        }
+        let limited: BTreeSet<FeedKey> = limits.iter().map(|limit| limit.feed).collect();
+        noted.retain(|feed, entries| limited.contains(feed) || !entries.ended.is_empty());
+        let count: usize = noted.values().map(|entries| entries.ended.len()).sum();
+        if noted != before {
+            // It is written first: an entry is only taken as ended if its flag says so, too.
+            self.put(TableName::Facts, ENDED_KEY, codec::encode(&noted)?)?;
+        }
+        let mut marked = self.mark(&over, Flag::Ended, true)?;
+        if !sent.is_empty() {
+            marked.counters.extend(self.mark(&sent, Flag::Opened, true)?.counters);
+        }
+        Ok((marked, u32::try_from(count).unwrap_or(u32::MAX)))
+    }
+
+    /// Returns the unread entries of a feed whose time is over, and notes the others.
+    fn over(
+        &mut self,
+        limit: &UnreadLimit,
+        noted: &mut EndedEntries,
+        labels: &[u32],
+        now: DateTime<Utc>,
+    ) -> Result<Vec<EntryKey>, StoreError> {
+        let feed = limit.feed;
+        let latest = (now - TimeDelta::minutes(i64::from(limit.minutes))).timestamp();
+        let rows = self.rows_of(feed)?;
+        let next_seq = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        let unread = (0_u32..).zip(rows.iter()).filter(|(_, row)| row.flags.is_unread());
+        let unread: Vec<(u32, bool)> =
+            unread.map(|(seq, row)| (seq, row.flags.is_starred())).collect();
+        let mut over = Vec::new();
+        let mut since = BTreeMap::new();
+        for (seq, is_starred) in unread {
+            let key = EntryKey { feed, seq };
+            let at = match noted.since.get(&seq) {
+                Some(at) => *at,
+                // It was here and counted as read, so it became unread since then.
+                None if seq < noted.next_seq => now.timestamp(),
+                None => self.listed_entry(key)?.map_or(now, |it| it.first_seen).timestamp(),
+            };
+            let is_labelled = labels.iter().any(|&label| self.filters.has_hit(label, key));
+            if at < latest && !is_starred && !is_labelled {
+                over.push(key);
+                noted.ended.insert(seq, now.timestamp());
+            } else {
+                since.insert(seq, at);
+            }
+        }
+        (noted.next_seq, noted.since) = (next_seq, since);
+        Ok(over)
+    }
+
+    /// Lets the time of entries begin again, because they were marked unread.
+    pub(super) fn begin_unread_again(&mut self, keys: &[EntryKey]) -> Result<(), StoreError> {
+        let mut noted = self.ended_entries()?;
+        let mut is_changed = false;
+        for key in keys {
+            let since = noted.get_mut(&key.feed).map(|entries| &mut entries.since);
+            is_changed |= since.is_some_and(|since| since.remove(&key.seq).is_some());
+        }
+        if is_changed {
+            self.put(TableName::Facts, ENDED_KEY, codec::encode(&noted)?)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the entries that ended in the last seven days, as of the last check.
+    pub fn ended_lately(&self) -> Result<BTreeSet<EntryKey>, StoreError> {
+        let noted = self.ended_entries()?.into_iter();
+        let ended = noted.flat_map(|(feed, entries)| {
+            entries.ended.into_keys().map(move |seq| EntryKey { feed, seq })
+        });
+        Ok(ended.collect())
+    }
+
+    fn ended_entries(&self) -> Result<BTreeMap<FeedKey, EndedEntries>, StoreError> {
+        let bytes = self.facts.get(ENDED_KEY)?;
+        // Without the record, entries count as unread since they were first seen.
+        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+}
