@@ -216,7 +216,7 @@ fn requested(
         Request::Learn(feed) => learn::ask(engine, feed),
         Request::Open { link, attached: None } => vec![run_external::show(engine, link)],
         Request::Open { link, attached: Some(media_type) } => {
-            vec![run_external::play(engine, link, &media_type)]
+            actions::play_attached(engine, now, link, &media_type)?
         }
         Request::Download(request) => actions::requested(engine, now, request)?,
         Request::Together(requests) => together(engine, now, requests),

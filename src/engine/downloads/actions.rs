@@ -19,7 +19,7 @@ use crate::engine::entries::ahead_work::AheadPart;
 use crate::engine::entries::entry_view::LoadedEntry;
 use crate::engine::entries::{marks, page_fetches};
 use crate::engine::external::external_run::{ExternalRun, RunInput, RunPurpose};
-use crate::engine::external::run_external::is_web_address;
+use crate::engine::external::run_external::{self, is_web_address, split_media_time};
 use crate::engine::poll::poll_stage::News;
 use crate::engine::request::Effect;
 use crate::engine::state::Engine;
@@ -70,7 +70,7 @@ pub fn requested(
             let download = known(engine, id)?;
             Ok(remove(engine, &download, delete))
         }
-        DownloadRequest::Play(id) => play(engine, now, &known(engine, id)?),
+        DownloadRequest::Play(id) => play(engine, now, &known(engine, id)?, None),
         DownloadRequest::SetPlayed(id, played) => {
             known(engine, id)?;
             change(engine, id, |download| {
@@ -265,16 +265,32 @@ fn new_download(
 
 /// Interval at which the position in a file is written while it is played.
 const SAVE_EVERY: TimeDelta = TimeDelta::seconds(30);
-/// Name of the player whose position can be read and set.
-const MPV: &str = "mpv";
 /// Maximum length of a title in a message, in characters.
 const TOLD_CHARS_MAX: usize = 100;
 
-/// Starts the player for a file, at the position where it was stopped.
+/// Plays an attached file at its address, or from the disk if the address names a time and the file is downloaded.
+pub fn play_attached(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    link: String,
+    media_type: &str,
+) -> Result<Vec<Effect>, InputFlaw> {
+    if let (address, Some(from)) = split_media_time(&link) {
+        let mut list = engine.downloads.list.values();
+        let file = list.find(|it| it.url == address && it.state == DownloadState::Done).cloned();
+        if let Some(file) = file {
+            return play(engine, now, &file, Some(from));
+        }
+    }
+    Ok(vec![run_external::play(engine, link, media_type)])
+}
+
+/// Starts the player for a file, at a time in seconds or else at the position where it was stopped.
 pub fn play(
     engine: &mut Engine,
     now: DateTime<Utc>,
     download: &Download,
+    from: Option<u32>,
 ) -> Result<Vec<Effect>, InputFlaw> {
     let path = download.path.clone().filter(|_| download.state == DownloadState::Done);
     let Some(path) = path else {
@@ -287,18 +303,11 @@ pub fn play(
         return Err("[downloads] player names no program".into());
     };
     let mut command = player.with_link(&path);
-    if is_mpv(command.program()) && download.position > 0 {
-        command = command.with_options(vec![format!("--start={}", download.position)]);
-    }
+    command = command.starting_at(from.unwrap_or(download.position));
     engine.downloads.playing.insert(download.id, Playback { saved_at: now });
     engine.say(format!("playing {}", one_line(&download.title, TOLD_CHARS_MAX)));
     let (purpose, input) = (RunPurpose::Play(download.id), RunInput::Nothing);
     Ok(vec![Effect::Run(Box::new(ExternalRun::new(purpose, command, input)))])
-}
-
-/// Checks whether a program is mpv, whose position can be read and set.
-pub fn is_mpv(program: &str) -> bool {
-    program.rsplit('/').next() == Some(MPV)
 }
 
 /// Notes the position of a player. A file that was played to its end starts at its beginning next time, and its entry is marked
@@ -396,11 +405,5 @@ mod tests {
         download.state = DownloadState::Done;
         settings.keep_played_minutes = None;
         assert!(!is_over(&download, &settings, now), "kept for ever");
-    }
-
-    #[test]
-    fn only_mpv_tells_its_position() {
-        let programs = ["mpv", "/usr/bin/mpv", "umpv", "vlc", ""];
-        assert_eq!(programs.map(is_mpv), [true, true, false, false, false]);
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use backissue_core::feed::text::one_line;
 use backissue_core::history::EntryKey;
 use backissue_core::schedule::Wait;
+use backissue_core::words::clock_words;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::file_names::file_path;
@@ -300,22 +301,31 @@ pub fn state_words(
 }
 
 fn done_words(downloads: &Downloads, download: &Download, size: String) -> String {
-    let clock = |seconds: u32| match seconds / 3600 {
-        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
-        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
-    };
-    let played = if downloads.playing.contains_key(&download.id) {
+    let note = download.is_unencrypted.then(|| "not encrypted on its way".to_owned());
+    let of = download.duration.map(|all| format!(" of {}", clock_words(all)));
+    let played = played_words(downloads, download, &of.unwrap_or_default());
+    [Some(size), note, played].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Describes how far a file was played, with `of` after the position. Returns `None` if it was not.
+fn played_words(downloads: &Downloads, download: &Download, of: &str) -> Option<String> {
+    if downloads.playing.contains_key(&download.id) {
         Some("playing".to_owned())
     } else if download.played.is_some() {
         Some("played".to_owned())
     } else if download.position > 0 {
-        let of = download.duration.map(|all| format!(" of {}", clock(all))).unwrap_or_default();
-        Some(format!("played up to {}{of}", clock(download.position)))
+        Some(format!("played to {}{of}", clock_words(download.position)))
     } else {
         None
-    };
-    let note = download.is_unencrypted.then(|| "not encrypted on its way".to_owned());
-    [Some(size), note, played].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+}
+
+/// Describes the attached file of an entry for a list of entries: downloaded, or how far it was played. Returns `None` if it is not
+/// here.
+pub fn episode_words(downloads: &Downloads, entry: EntryKey) -> Option<String> {
+    let mut files = downloads.list.values().rev();
+    let file = files.find(|it| it.entry == entry && it.state == DownloadState::Done)?;
+    Some(played_words(downloads, file, "").unwrap_or_else(|| "downloaded".to_owned()))
 }
 
 /// Returns what the bottom line shows of the downloads that are being received: their number, and how much of them is there.

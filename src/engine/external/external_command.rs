@@ -177,6 +177,20 @@ impl ExternalCommand {
         Self { words: words.collect(), ..*self }
     }
 
+    /// Checks whether the program is mpv, whose position can be read and set.
+    pub fn is_mpv(&self) -> bool {
+        self.program().rsplit('/').next() == Some("mpv")
+    }
+
+    /// Returns the command of a player so that it begins at a time in seconds, if that can be said to the player.
+    #[must_use]
+    pub fn starting_at(self, seconds: u32) -> Self {
+        if self.is_mpv() && seconds > 0 {
+            return self.with_options(vec![format!("--start={seconds}")]);
+        }
+        self
+    }
+
     /// Returns the command with these options before its other arguments.
     #[must_use]
     pub fn with_options(&self, options: Vec<String>) -> Self {

@@ -57,7 +57,27 @@ pub fn play(engine: &Engine, link: String, media_type: &str) -> Effect {
         .or_else(|| command_for_link(&commands.rules, &link))
         .or(commands.enclosure.as_ref())
         .or(commands.open.as_ref());
+    if let (address, Some(from)) = split_media_time(&link)
+        && let Some(player) = command.filter(|command| command.is_mpv())
+    {
+        return started(Some(&player.clone().starting_at(from)), address.to_owned());
+    }
     started(command, link)
+}
+
+/// What is before a time in the address of a file: a temporal fragment (W3C Media Fragments, section 4.2.1).
+const MEDIA_TIME: &str = "#t=";
+
+/// Returns the address of a file with a time in seconds at which a player begins.
+pub fn with_media_time(address: &str, seconds: u32) -> String {
+    format!("{address}{MEDIA_TIME}{seconds}")
+}
+
+/// Splits the address of a file into the address and the time in seconds at which a player begins.
+pub fn split_media_time(address: &str) -> (&str, Option<u32>) {
+    let parts = address.rsplit_once(MEDIA_TIME);
+    let parts = parts.and_then(|(file, seconds)| Some((file, Some(seconds.parse().ok()?))));
+    parts.unwrap_or((address, None))
 }
 
 fn started(command: Option<&ExternalCommand>, link: String) -> Effect {

@@ -10,7 +10,6 @@ use tokio::net::UnixStream;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{sleep, timeout};
 
-use crate::engine::downloads::actions::is_mpv;
 use crate::engine::downloads::record::PlayerNews;
 use crate::engine::external::external_run::{ExternalRun, RunFailure, RunPurpose};
 use crate::engine::request::Input;
@@ -40,7 +39,7 @@ pub(in crate::io) fn prepare(
     if let Some(gone) = paths.map(Path::new).find(|path| !path.exists()) {
         return Err(RunFailure::FileGone(gone.display().to_string()));
     }
-    if !is_mpv(run.command.program()) {
+    if !run.command.is_mpv() {
         return Ok(());
     }
     // Only this user can enter the folder. Without one, mpv plays, but its position is not remembered.

@@ -2,7 +2,9 @@
 //!
 //! Entries that the user is likely to open next are read from the store before, so that they appear as soon as a key is pressed.
 
+use backissue_core::feed::Enclosure;
 use backissue_core::history::EntryKey;
+use backissue_core::words::clock_words;
 use chrono::{DateTime, Utc};
 
 use super::lay_out::ask_lines;
@@ -12,6 +14,7 @@ use crate::engine::entries::entry_view::LoadedEntry;
 use crate::engine::entries::rows::{
     RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, SeekTarget, Show,
 };
+use crate::engine::external::run_external::split_media_time;
 use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::{App, OnRowsLoaded};
 use crate::ui::come_back;
@@ -363,16 +366,27 @@ pub fn follow_link(app: &mut App, now: DateTime<Utc>, number: u16) -> Vec<Screen
         return app.ui.say_only(now, why);
     };
     let attached = text.is_some_and(|text| text.enclosures.contains(&number));
+    let (file, from) = split_media_time(&url);
+    let timed = from.and_then(|from| Some((attached_file(app, file)?, from)));
+    if let Some((file, from)) = timed {
+        let attached = Some(file.media_type.clone().unwrap_or_default());
+        app.ui.say(now, format!("playing from {}", clock_words(from)));
+        return app.ask(now, Request::Open { link: url, attached });
+    }
     app.ui.say(now, format!("opening {url}"));
     let attached = attached.then(|| media_type(app, &url));
     app.ask(now, Request::Open { link: url, attached })
 }
 
+/// Returns the file at an address that is attached to the open entry.
+fn attached_file<'a>(app: &'a App, link: &str) -> Option<&'a Enclosure> {
+    let reader = app.ui.shown_reader()?;
+    reader.entry.kept.enclosures.iter().find(|file| file.url == link)
+}
+
 /// Returns the media type of a file that is attached to the open entry; an empty string if the publisher states none.
 fn media_type(app: &App, link: &str) -> String {
-    let files = app.ui.shown_reader().map(|reader| reader.entry.kept.enclosures.iter());
-    let file = files.into_iter().flatten().find(|file| file.url == link);
-    file.and_then(|file| file.media_type.clone()).unwrap_or_default()
+    attached_file(app, link).and_then(|file| file.media_type.clone()).unwrap_or_default()
 }
 
 /// Opens the first file attached to the open entry.

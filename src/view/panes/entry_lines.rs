@@ -9,8 +9,9 @@ use backissue_core::feed::text::one_line;
 use backissue_core::words;
 
 use crate::engine::entries::entry_view::EntryView;
+use crate::engine::external::run_external::with_media_time;
 use crate::ui::effect::RenderWork;
-use crate::ui::reader::lines::{LinkTarget, Rendered, Role, StyledLine, StyledSpan};
+use crate::ui::reader::lines::{INSIDE_FIRST, LinkTarget, Rendered, Role, StyledLine, StyledSpan};
 use crate::view::cells;
 use crate::view::html::{self, Column};
 
@@ -18,9 +19,79 @@ use crate::view::html::{self, Column};
 pub fn lay_out(wanted: &RenderWork) -> Rendered {
     let column = Column { width: usize::from(wanted.width), slides: wanted.slides };
     let mut rendered = html::render(&wanted.html, wanted.base.as_deref(), column);
+    link_times(&mut rendered, &wanted.enclosures);
     append_enclosures(&mut rendered, &wanted.enclosures, wanted.width);
     append_links(&mut rendered, wanted.width);
     rendered
+}
+
+/// Makes the times in the notes of an episode links that play its file from there: those at the beginning of a line or in brackets,
+/// within the length of the file.
+fn link_times(rendered: &mut Rendered, enclosures: &[Enclosure]) {
+    let is_media = |file: &&Enclosure| {
+        let kind = file.media_type.as_deref().unwrap_or_default();
+        let is_web = file.url.starts_with("https://") || file.url.starts_with("http://");
+        is_web && (kind.starts_with("audio/") || kind.starts_with("video/"))
+    };
+    let Some(file) = enclosures.iter().find(is_media) else { return };
+    let length = file.duration_seconds.filter(|&seconds| seconds > 0).unwrap_or(u32::MAX);
+    for line in rendered.lines.iter_mut().filter(|line| line.slide.is_none()) {
+        let mut is_start = true;
+        for mut span in std::mem::take(&mut line.spans) {
+            let time = find_time(&span.text, is_start, length).filter(|_| span.link.is_none());
+            let number = u16::try_from(rendered.inside.len()).ok();
+            let number = number.and_then(|number| INSIDE_FIRST.checked_add(number));
+            if let (Some((from, to, seconds)), Some(number)) = (time, number) {
+                let after = StyledSpan { text: span.text.split_off(to), ..span.clone() };
+                let text = span.text.split_off(from);
+                let link =
+                    StyledSpan { text, link: Some(number), role: Role::Link, ..span.clone() };
+                rendered.inside.push(LinkTarget { url: with_media_time(&file.url, seconds) });
+                is_start = false;
+                let parts = [span, link, after].into_iter();
+                line.spans.extend(parts.filter(|part| !part.text.is_empty()));
+                continue;
+            }
+            is_start &= !span.text.chars().any(char::is_alphanumeric);
+            line.spans.push(span);
+        }
+    }
+}
+
+/// Finds a time such as `12:34` or `1:02:03` in a text that is below `length` seconds. Returns where it begins and ends, and its
+/// seconds. `is_start` is whether the text begins a line.
+fn find_time(text: &str, is_start: bool, length: u32) -> Option<(usize, usize, u32)> {
+    let is_part = |char: char| char.is_ascii_digit() || char == ':';
+    let mut from = 0;
+    while let Some(place) = text.get(from..)?.find(is_part) {
+        let begin = from.saturating_add(place);
+        let rest = text.get(begin..)?;
+        let end = begin.saturating_add(rest.find(|char| !is_part(char)).unwrap_or(rest.len()));
+        let (before, after) = (text.get(..begin)?, text.get(end..)?);
+        let is_first = is_start && !before.chars().any(char::is_alphanumeric);
+        let is_bracketed = before.ends_with(['(', '[']) && after.starts_with([')', ']']);
+        let ends = !after.starts_with(|char: char| char.is_alphanumeric());
+        if (is_first && ends) || is_bracketed {
+            let seconds = text.get(begin..end).and_then(clock_seconds);
+            if let Some(seconds) = seconds.filter(|&seconds| seconds < length) {
+                return Some((begin, end, seconds));
+            }
+        }
+        from = end;
+    }
+    None
+}
+
+/// Parses a time such as `12:34` or `1:02:03` into seconds.
+fn clock_seconds(text: &str) -> Option<u32> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let (first, rest) = parts.split_first().filter(|(_, rest)| (1..=2).contains(&rest.len()))?;
+    let mut seconds: u32 = first.parse().ok().filter(|_| first.len() <= 3)?;
+    for part in rest {
+        let part: u32 = part.parse().ok().filter(|&sixtieths| sixtieths < 60 && part.len() == 2)?;
+        seconds = seconds.checked_mul(60)?.checked_add(part)?;
+    }
+    Some(seconds)
 }
 
 /// Maximum length of a media type or file name, in characters.
@@ -225,5 +296,36 @@ mod tests {
         assert_eq!((rendered.links.len(), &rendered.enclosures[..]), (2, &[1, 2][..]));
         let lines: Vec<String> = rendered.lines.iter().map(StyledLine::text).collect();
         assert_eq!(lines, ["▶ 1.mp3 [1]", "▶ magnet:?x", "▶ 2 [2]"]);
+    }
+
+    #[test]
+    fn times_in_the_notes_play_the_file_from_there() {
+        let file = Enclosure {
+            url: "https://a.example/1.mp3".into(),
+            media_type: Some("audio/mpeg".into()),
+            duration_seconds: Some(3600),
+            ..Enclosure::default()
+        };
+        for (text, expected) in [
+            ("0:00 Welcome", Some(("0:00", 0))),
+            ("• 12:34 – Bees", Some(("12:34", 754))),
+            ("Bees (00:12:34)", Some(("00:12:34", 754))),
+            ("We met at 10:30 in town", None),
+            ("12:60 no time", None),
+            ("1:00:00 beyond the end", None),
+            ("12:34pm", None),
+            ("2:1 is a score", None),
+        ] {
+            let span = StyledSpan { text: text.into(), ..StyledSpan::default() };
+            let row = StyledLine::from(vec![span]);
+            let mut rendered = Rendered { lines: vec![row], ..Rendered::default() };
+            link_times(&mut rendered, std::slice::from_ref(&file));
+            let spans = &rendered.lines[0].spans;
+            let found = spans.iter().find_map(|span| Some((span.text.as_str(), span.link?)));
+            let url = found.and_then(|(_, number)| Some(rendered.target(number)?.url.clone()));
+            let wanted = expected.map(|(_, seconds)| with_media_time(&file.url, seconds));
+            assert_eq!((found.map(|it| it.0), url), (expected.map(|it| it.0), wanted), "{text}");
+            assert_eq!(rendered.lines[0].text(), text, "nothing else changes");
+        }
     }
 }

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use crate::engine::downloads::progress;
 use crate::engine::entries::rows::Row;
 use crate::ui::app::App;
 use crate::ui::settings::EntryColumn;
@@ -136,6 +137,7 @@ fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static>
     let also = same_articles(app, row);
     let chosen = row.key.entry().is_some_and(|key| app.ui.marked.entries.contains(&key));
     let labels = app.engine.filters.labels(&row.ruled);
+    let episode = episode(app, row);
     let labels = (!labels.is_empty()).then(|| format!("labelled {}", labels.join(" ")));
     let parts = [
         chosen.then_some("marked"),
@@ -143,6 +145,7 @@ fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static>
         row.flags.is_starred().then_some("starred"),
         row.flags.is_edited().then_some("edited"),
         labels.as_deref(),
+        episode.as_deref(),
         Some(title),
         feed,
         also.as_deref(),
@@ -151,12 +154,19 @@ fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static>
     Line::from(theme::with_hits(&cells::fit(&words, width), theme::TEXT, &app.ui.marks))
 }
 
-/// Returns the sign of an edited entry and the labels of an entry, each with a space before it.
+/// Returns the sign of an edited entry, the state of its attached file, and its labels, each with a space before it.
 fn labels(app: &App, row: &Row) -> String {
     let edited = [EDITED_SIGN].into_iter().filter(|_| row.flags.is_edited());
     let labels = app.engine.filters.labels(&row.ruled);
     let labels = labels.iter().map(|label| [" #", label]);
-    edited.map(|sign| [" ", sign]).chain(labels).flatten().collect()
+    let episode = episode(app, row).map(|state| format!(" ▶ {state}")).unwrap_or_default();
+    let labels: String = edited.map(|sign| [" ", sign]).chain(labels).flatten().collect();
+    format!("{episode}{labels}")
+}
+
+/// Describes the downloaded file of an entry, and how far it was played.
+fn episode(app: &App, row: &Row) -> Option<String> {
+    progress::episode_words(&app.engine.downloads, row.key.entry()?)
 }
 
 /// Returns the title of an entry with its labels, followed by a star if the entry is starred.

@@ -127,6 +127,7 @@ fn the_position_survives_a_restart_and_a_played_file_its_week() {
     world.press("E");
     world.wait(1);
     tell(&mut world, 1, DownloadNews::Complete(1000));
+    assert!(world.draw().contains("▶ downloaded"), "{}", world.draw());
     world.holds_programs = true;
     world.press("E");
     let at =
@@ -136,6 +137,7 @@ fn the_position_survives_a_restart_and_a_played_file_its_week() {
     let purpose = world.ran.last().unwrap().purpose;
     world.restart();
     assert_eq!(world.app.engine.downloads.list[&1].position, 754);
+    assert!(world.draw().contains("▶ played to 12:34 "), "{}", world.draw());
     world.press("<enter>E");
     assert_eq!(world.ran.last().unwrap().command.arguments()[0], "--start=754");
     let unread = world.app.engine.unread();
