@@ -34,8 +34,8 @@ use crate::ui::input::ScreenInput;
 use crate::ui::reader::lines::{Rendered, StyledSpan};
 use crate::ui::state::pending::ImportedList;
 use crate::view::panes::entry_lines;
-use backissue_core::feed::opml::read_list;
 use backissue_core::feed::opml::subscription_list::Opml;
+use backissue_core::feed::opml::{read_list, titled_in};
 use backissue_core::filters::EntryFilter;
 use backissue_core::schedule::learning;
 use backissue_core::{InputFlaw, flaw};
@@ -425,7 +425,7 @@ fn read_import(path: &str) -> ScreenInput {
 fn read_opml(path: &str) -> Result<Opml, InputFlaw> {
     let read = OwnOutput::default().read_file(&paths::dropped_path(path));
     let read = read.map_err(|error| InputFlaw::from(system_words(&error)));
-    let read = read.and_then(|bytes| read_list(&bytes));
+    let read = read.and_then(|bytes| read_list(&bytes, titled_in(Path::new(path))));
     read.map_err(|why| flaw!("'{path}' cannot be imported: {why}"))
 }
 

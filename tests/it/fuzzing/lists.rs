@@ -18,10 +18,10 @@ const LISTS: [&str; 4] = [
 fn check(bytes: &[u8], _: usize) {
     let text = String::from_utf8_lossy(bytes);
     is_url_list(bytes);
-    let urls = read_urls(&text);
-    assert_eq!(urls, read_urls(&text), "two answers");
+    let urls = read_urls(&text, None);
+    assert_eq!(urls, read_urls(&text, None), "two answers");
     read_opml(bytes).ok();
-    let Ok(list) = read_list(bytes) else { return };
+    let Ok(list) = read_list(bytes, None) else { return };
     subscriptions_in(&list);
     // The messages about a list may contain no control characters, because they are printed to a terminal.
     let told = list.left_out();

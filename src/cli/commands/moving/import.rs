@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use backissue_core::feed::address::without_logins;
-use backissue_core::feed::opml::read_list;
+use backissue_core::feed::opml::{read_list, titled_in};
 use backissue_core::feed::text::counted_words;
 use backissue_core::other_readers::elsewhere::KnownEntries;
 use backissue_core::other_readers::library::{Library, MovedFilter};
@@ -159,7 +159,7 @@ pub(super) fn find(desk: &CommandContext, args: &ImportArgs) -> Result<Source, F
     let folders = match (args.from, named) {
         (_, Some(path)) if path.is_dir() => vec![path],
         (Some(reader), None) => usual_folders(reader),
-        (_, path) => return read_file(desk, &path.unwrap_or_else(|| "-".into())),
+        (reader, path) => return read_file(desk, &path.unwrap_or_else(|| "-".into()), reader),
     };
     let is_newsboat = match args.from {
         Some(reader) => reader == OtherReader::Newsboat,
@@ -175,24 +175,33 @@ pub(super) fn find(desk: &CommandContext, args: &ImportArgs) -> Result<Source, F
             listed(&folders)
         )));
     };
-    let mut source = read_file(desk, &path)?;
+    let mut source = read_file(desk, &path, args.from)?;
     // The titles and sections of newsraft are in a list.
     let list = folders.iter().map(|folder| folder.join("feeds")).find(|list| list.is_file());
     if let Some(list) = list.filter(|_| path.ends_with("newsraft.sqlite3")) {
-        source.library.list = read_list(&read(desk, &list)?)
+        source.library.list = read_list(&read(desk, &list)?, Some(true))
             .map_err(|why| cannot(&list.display().to_string(), &why))?;
     }
     Ok(source)
 }
 
 /// Reads a file: of another reader, or a list.
-fn read_file(desk: &CommandContext, path: &Path) -> Result<Source, Failure> {
+fn read_file(
+    desk: &CommandContext,
+    path: &Path,
+    reader: Option<OtherReader>,
+) -> Result<Source, Failure> {
     let shown = path.display().to_string();
     let bytes = read_database(desk, path)?;
     if let Some(library) = recognise::read(&bytes).map_err(|why| cannot(&shown, &why))? {
         return Ok(Source { library, is_reader: true });
     }
-    let list = read_list(&bytes).map_err(|why| cannot(&shown, &why))?;
+    let titled = match reader {
+        Some(OtherReader::Newsboat) => Some(false),
+        Some(OtherReader::Newsraft) => Some(true),
+        Some(_) | None => titled_in(path),
+    };
+    let list = read_list(&bytes, titled).map_err(|why| cannot(&shown, &why))?;
     Ok(Source { library: Library { list, ..Library::default() }, is_reader: false })
 }
 
@@ -240,8 +249,8 @@ fn read_newsboat(desk: &CommandContext, folders: &[PathBuf]) -> Result<Library, 
             listed(folders)
         )));
     };
-    let list =
-        read_list(&read(desk, &urls)?).map_err(|why| cannot(&urls.display().to_string(), &why))?;
+    let list = read_list(&read(desk, &urls)?, Some(false))
+        .map_err(|why| cannot(&urls.display().to_string(), &why))?;
     let entries = if let Some(cache) = find("cache.db") {
         databases::read_cache(&read_database(desk, &cache)?)
             .map_err(|why| cannot(&cache.display().to_string(), &why))?

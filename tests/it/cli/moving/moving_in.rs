@@ -243,3 +243,24 @@ fn folders_that_are_not_of_newsboat_are_named() {
     let done = import().with(0);
     assert!(done.err.contains("no cache.db was found"), "{done:?}");
 }
+
+#[test]
+fn tags_of_newsboat_are_never_titles() {
+    let program = Program::new();
+    let list = "http://127.0.0.1:1/a \"tag one\"\nhttp://127.0.0.1:1/b \"two\"\n";
+    for (name, args, titled) in [
+        ("list", &["import"][..], true),
+        ("list", &["import", "--from", "newsboat"], false),
+        ("urls", &["import"], false),
+    ] {
+        let path = program.path(name);
+        fs::write(&path, list).unwrap();
+        let dry = program.run(&[args, &["--dry-run", path.to_str().unwrap()]].concat()).with(0);
+        assert!(dry.out.contains("2 subscriptions"), "{dry:?}");
+        program.run(&[args, &[path.to_str().unwrap()]].concat()).with(0);
+        let feed = &program.run(&["feeds", "--json"]).with(0).json()[0];
+        assert_eq!(feed["title"] == "tag one", titled, "{name} {args:?} {feed}");
+        assert_eq!(feed["tags"][0] == "tag one", !titled, "{feed}");
+        program.run(&["undo", "--yes"]).with(0);
+    }
+}

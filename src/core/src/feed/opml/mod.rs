@@ -11,6 +11,7 @@ pub use read_urls::{is_url_list, read_urls};
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use subscription_list::{NAMESPACE, Opml, OpmlFeed, TAG_LIST, is_setting_name, normal_tag};
 
@@ -18,13 +19,13 @@ use crate::feed::outgoing::escaped_attribute;
 use crate::{InputFlaw, flaw};
 
 /// Reads a subscription list: OPML, or a list with one URL per line. Returns an error, as a sentence fragment, if the input is not
-/// a subscription list or if it is truncated before its first feed.
-pub fn read_list(bytes: &[u8]) -> Result<Opml, InputFlaw> {
+/// a subscription list or if it is truncated before its first feed. `titled` is for [`read_urls`].
+pub fn read_list(bytes: &[u8], titled: Option<bool>) -> Result<Opml, InputFlaw> {
     if is_url_list(bytes) {
         if bytes.contains(&0) {
             return Err("it is no text: use OPML or a list of addresses, one per line".into());
         }
-        let read = read_urls(&String::from_utf8_lossy(bytes));
+        let read = read_urls(&String::from_utf8_lossy(bytes), titled);
         let is_newsboat = |text: &str| {
             let text = text.trim_start_matches('"');
             ["query:", "$("].iter().any(|begin| text.starts_with(begin))
@@ -43,6 +44,12 @@ pub fn read_list(bytes: &[u8]) -> Result<Opml, InputFlaw> {
         }
         Some(_) | None => Ok(read),
     }
+}
+
+/// Returns what [`read_urls`] needs to know of the list in a file with this name: newsboat's list, where titles have a `~`, is called
+/// `urls`. `None` if the name says nothing.
+pub fn titled_in(path: &Path) -> Option<bool> {
+    path.ends_with("urls").then_some(false)
 }
 
 /// Writes a subscription list as an OPML document. Each folder is written at the position of its first feed. [`read_opml()`]

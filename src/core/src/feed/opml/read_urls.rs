@@ -36,10 +36,11 @@ pub fn is_url_list(bytes: &[u8]) -> bool {
     first.is_some_and(|byte| *byte != b'<' && byte.is_ascii_graphic())
 }
 
-/// Reads a URL list. Unsupported lines are listed in [`Opml::bad`].
-pub fn read_urls(text: &str) -> Opml {
+/// Reads a URL list. Words in quotation marks are titles if `titled`, as in newsraft, and otherwise tags, as in newsboat; `None` finds
+/// out by the lines. Unsupported lines are listed in [`Opml::bad`].
+pub fn read_urls(text: &str, titled: Option<bool>) -> Opml {
     let lines: Vec<Line<'_>> = (1..).zip(text.lines()).filter_map(read_line).collect();
-    let titled = is_newsraft(&lines);
+    let titled = titled.unwrap_or_else(|| is_newsraft(&lines));
     let mut read = Opml::default();
     let mut section = None;
     let mut seen = BTreeSet::new();
@@ -212,7 +213,7 @@ mod tests {
 
     /// Reads `text`, and returns the URL, title and tags of each feed.
     fn feeds(text: &str) -> Vec<(String, Option<String>, Vec<String>)> {
-        let read = read_urls(text);
+        let read = read_urls(text, None);
         read.outlines.into_iter().map(|feed| (feed.xml_url, feed.title, feed.tags)).collect()
     }
 
@@ -249,10 +250,10 @@ mod tests {
                 feed("file:///feeds/x.xml", None, &[]),
             ]
         );
-        assert_eq!(read_urls(NEWSBOAT).bad, []);
+        assert_eq!(read_urls(NEWSBOAT, None).bad, []);
         let expression = "unread = \"yes\"".to_owned();
         let query = NewsboatQuery { name: "Unread".into(), expression, line: 6 };
-        assert_eq!(read_urls(NEWSBOAT).queries, [query]);
+        assert_eq!(read_urls(NEWSBOAT, None).queries, [query]);
     }
 
     #[test]
@@ -281,7 +282,7 @@ mod tests {
             assert_eq!(feeds(line), [expected], "{line}");
         }
         for line in ["`feed.sh`", "query:unread", "/x.xml", "$(feed.sh)", "\"\""] {
-            let read = read_urls(line);
+            let read = read_urls(line, None);
             assert_eq!((read.outlines.len(), read.bad.len()), (0, 1), "{line}");
         }
     }
@@ -304,13 +305,17 @@ mod tests {
                 feed("https://c.example/feed", Some("C"), &["Science"]),
             ]
         );
-        assert_eq!(read_urls(text).bad.len(), 1);
+        assert_eq!(read_urls(text, None).bad.len(), 1);
         let titled = "https://a.example/ \"One\"\nhttps://b.example/ \"Two\"\n";
         assert_eq!(feeds(titled)[1], feed("https://b.example/", Some("Two"), &[]));
         let quoted = "\"https://a.example/\" \"one\"\nhttps://b.example/ \"two\"\n";
         assert_eq!(feeds(quoted)[1], feed("https://b.example/", None, &["two"]));
         let tagged = "https://a.example/ \"one\"\nhttps://b.example/ \"one\"\n";
         assert_eq!(feeds(tagged)[1], feed("https://b.example/", None, &["one"]));
+        let different = "https://a.example/ \"tag one\"\nhttps://b.example/ \"two\"\n";
+        let read = read_urls(different, Some(false));
+        let said = read.outlines.iter().map(|feed| (feed.title.as_deref(), feed.tags.join(",")));
+        assert_eq!(said.collect::<Vec<_>>(), [(None, "tag one".into()), (None, "two".into())]);
     }
 
     #[test]
@@ -320,7 +325,7 @@ mod tests {
             feeds(text),
             [feed("a.example/feed", None, &[]), feed("https://b.example/", None, &[])]
         );
-        let bad = read_urls(text).bad;
+        let bad = read_urls(text, None).bad;
         assert_eq!((bad[0].line, bad[0].reason.as_str()), (3, "it is not an address"));
     }
 
