@@ -136,7 +136,7 @@ const COLUMNS: [&str; 10] = [
 ];
 
 /// Reads the entries of each feed, by the address of the feed. An entry that was deleted there counts as read, and one with any flag
-/// as starred. The texts of other than starred entries are left out. The error is a fragment of a sentence.
+/// as starred, with a label for each letter. The texts of other than starred entries are left out. The error is a fragment of a sentence.
 pub fn read_cache(bytes: &[u8]) -> Result<KnownEntries, InputFlaw> {
     let rows = Sqlite::open(bytes)?.read("rss_item", &COLUMNS)?;
     let rows = rows.ok_or("it has no table of entries, so it is not a cache of newsboat")?;
@@ -148,7 +148,9 @@ pub fn read_cache(bytes: &[u8]) -> Result<KnownEntries, InputFlaw> {
             continue;
         };
         let Some(feed) = feed.text() else { continue };
-        let is_starred = flags.text().is_some();
+        let flags = flags.text().unwrap_or_default();
+        let letters = flags.chars().filter(char::is_ascii_alphabetic);
+        let labels: Vec<String> = letters.map(String::from).collect();
         let owned = |text: Option<&str>| text.map(str::to_owned);
         let entry = Entry {
             id: guid.text().unwrap_or_default().to_owned(),
@@ -160,8 +162,8 @@ pub fn read_cache(bytes: &[u8]) -> Result<KnownEntries, InputFlaw> {
             ..Entry::default()
         };
         let is_read = unread.integer() == Some(0) || deleted.integer() == Some(1);
-        let entry = ElsewhereEntry { entry, is_read, is_starred, ..ElsewhereEntry::default() };
-        library.add_entry(feed, entry);
+        let is_starred = !flags.is_empty();
+        library.add_entry(feed, ElsewhereEntry { entry, is_read, is_starred, labels });
     }
     Ok(library.entries)
 }

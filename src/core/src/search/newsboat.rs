@@ -140,11 +140,10 @@ fn translated(attribute: &str, comparison: &str, value: &str) -> Result<QueryPie
         "tags" => tags(comparison, value),
         "unread" => unread(comparison, value),
         "age" => age(comparison, value),
-        "date" | "guid" | "enclosure_url" | "enclosure_type" | "flags" | "articleindex"
-        | "description" | "feedlink" | "feeddate" | "unread_count" | "total_count"
-        | "feedindex" | "latest_article_age" => {
-            Err(flaw!("queries here cannot ask for '{attribute}'"))
-        }
+        "flags" => flags(comparison, value),
+        "date" | "guid" | "enclosure_url" | "enclosure_type" | "articleindex" | "description"
+        | "feedlink" | "feeddate" | "unread_count" | "total_count" | "feedindex"
+        | "latest_article_age" => Err(flaw!("queries here cannot ask for '{attribute}'")),
         _ => Err(flaw!("newsboat has no attribute '{attribute}'")),
     }
 }
@@ -183,6 +182,15 @@ fn tags(comparison: &str, value: &str) -> Result<QueryPiece, InputFlaw> {
             "queries here compare single tags, not the whole list: '#' instead of '{comparison}'"
         )),
     }
+}
+
+/// The import makes a label of each letter.
+fn flags(comparison: &str, value: &str) -> Result<QueryPiece, InputFlaw> {
+    let is_letter = value.len() == 1 && value.bytes().all(|byte| byte.is_ascii_alphabetic());
+    if !is_letter || !["=~", "!~", "#", "!#"].contains(&comparison) {
+        return Err("queries here ask for one letter of 'flags': flags =~ \"s\"".into());
+    }
+    Ok(piece(comparison.starts_with('!'), &format!("label:{value}")))
 }
 
 fn unread(comparison: &str, value: &str) -> Result<QueryPiece, InputFlaw> {
@@ -244,6 +252,7 @@ mod tests {
             (r#"content !~ "ad""#, "-text:/ad/"),
             (r#"link =~ "youtube\.com/""#, "link:/youtube\\.com\\//"),
             (r#"feedtitle =~ "x" or age >= 3"#, "(feed:/x/) OR -age:<3d"),
+            (r#"flags =~ "s" and flags !# "x""#, "label:s -label:x"),
             ("age > 3", "-age:<4d"),
             ("age <= 3", "age:<4d"),
             ("age = 3", "-age:<3d age:<4d"),
@@ -265,7 +274,7 @@ mod tests {
             (r#"guid = "a""#, "guid"),
             (r#"enclosure_url != """#, "enclosure_url"),
             (r#"enclosure_type =~ "audio""#, "enclosure_type"),
-            (r#"flags # "s""#, "flags"),
+            (r#"flags = "sx""#, "one letter of 'flags'"),
             ("articleindex < 10", "articleindex"),
             (r#"description =~ "a""#, "description"),
             (r#"feedlink =~ "a""#, "feedlink"),

@@ -73,6 +73,11 @@ fn newsboat_marks_count_before_and_after_the_first_poll() {
             read.sort();
             assert_eq!((all.len(), ids(&all, "read")), (21, read), "{owner:?} {is_polled}");
             assert_eq!(ids(&all, "starred"), ["e-4", "gone-900"]);
+            let labelled =
+                all.iter().map(|it| (it["id"].as_str().unwrap(), it["labels"].to_string()));
+            let mut labelled: Vec<_> = labelled.filter(|(_, labels)| labels != "[]").collect();
+            labelled.sort();
+            assert_eq!(labelled, [("e-4", "[\"s\"]".into()), ("gone-900", "[\"a\",\"b\"]".into())]);
             let feed = &program.run(&["feeds", "--json"]).with(0).json()[0];
             assert_eq!(
                 (&feed["unread"], &feed["total"], &feed["starred"]),
