@@ -6,9 +6,11 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use super::keys::key_bindings::{KeyPreset, Keymap};
+use super::theme::theme_roles::Paint;
 use crate::engine::entries::rows::RowOrder;
 use crate::engine::settings::Join;
 use backissue_core::feed::outgoing::without_trackers;
+use backissue_core::search::Condition;
 use backissue_core::{InputFlaw, flaw};
 
 /// The settings in `[ui]` and `[keys]`.
@@ -61,6 +63,9 @@ pub struct ScreenSettings {
     /// Keys that apply where `[keys]` assigns no others.
     #[serde(rename = "keys")]
     pub key_preset: KeyPreset,
+    /// Colours of entries in lists, from the separate tables `[[colours]]`. The first one that fits an entry counts.
+    #[serde(skip)]
+    pub colours: Vec<ColourRule>,
     /// Active key bindings, which are configured in the separate table `[keys]`.
     #[serde(skip)]
     pub keys: Keymap,
@@ -71,6 +76,15 @@ impl ScreenSettings {
     pub fn link<'l>(&self, link: &'l str) -> Cow<'l, str> {
         if self.clean_links { without_trackers(link) } else { Cow::Borrowed(link) }
     }
+}
+
+/// A colour for the entries that a query finds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColourRule {
+    /// Condition that the row of the entry must meet.
+    pub query: Condition,
+    /// Style of its title.
+    pub style: Paint,
 }
 
 /// The setting for the arrangement of the panes.
@@ -238,6 +252,7 @@ impl Default for ScreenSettings {
             hints: true,
             restore: true,
             key_preset: KeyPreset::Default,
+            colours: Vec::new(),
             keys: Keymap::default(),
         }
     }

@@ -63,6 +63,14 @@ pub(super) const HEAT: [Style; 4] = [
 /// Text that matches a search. This style is applied over the style of the text.
 pub(super) const HIT: Style = text(ThemeRole::Hit);
 
+/// Returns the style of the title of an entry for which the user chose the colour at a place in the list of colours. An unread one stays
+/// bold, so that it is still told apart.
+pub(super) fn own(place: usize, is_unread: bool) -> Style {
+    let number = u8::try_from(ThemeRole::ALL.len().saturating_add(place)).unwrap_or_default();
+    let weight = if is_unread { Modifier::BOLD } else { Modifier::empty() };
+    Style::new().fg(Color::Indexed(number)).add_modifier(weight)
+}
+
 /// Draws the selected row of an unfocused pane: with a bar in its margin, so that it is seen whatever the theme does.
 pub(super) fn selected_elsewhere(mut line: Line<'static>) -> Line<'static> {
     if let Some(first) = line.spans.first_mut()
@@ -145,31 +153,33 @@ pub(super) fn of_span(span: &StyledSpan) -> Style {
 /// The background colour that marks the cells of the selected row until the theme is applied.
 const SELECTED_GROUND: Color = Color::Indexed(ThemeRole::Selected as u8);
 
-/// The styles of all roles, in the order of [`ThemeRole::ALL`].
-type Styles = [Style; ThemeRole::ALL.len()];
-
 thread_local! {
-    /// The styles of the last frame, with the theme and the number of colours they were made for. Choosing colours with enough
-    /// contrast among 240 for each role takes as long as drawing the whole frame.
-    static LAST_STYLES: RefCell<Option<(Theme, Colours, Styles)>> = const { RefCell::new(None) };
+    /// The styles of the roles in the last frame, with the theme and the number of colours they were made for. Choosing colours with
+    /// enough contrast among 240 for each role takes as long as drawing the whole frame.
+    static LAST_STYLES: RefCell<Option<(Theme, Colours, Vec<Style>)>> = const { RefCell::new(None) };
 }
 
-/// Returns the styles of all roles on a terminal with the given number of colours.
-fn styles(theme: &Theme, colours: Colours) -> Styles {
-    LAST_STYLES.with_borrow_mut(|last| match last {
-        Some((of, with, styles)) if of == theme && *with == colours => *styles,
+/// Returns the styles of all roles, in the order of [`ThemeRole::ALL`], and then those that the user chose for entries.
+fn styles(theme: &Theme, appearance: &Appearance) -> Vec<Style> {
+    let colours = appearance.colours;
+    let mut styles = LAST_STYLES.with_borrow_mut(|last| match last {
+        Some((of, with, styles)) if of == theme && *with == colours => styles.clone(),
         _ => {
-            let styles = ThemeRole::ALL.map(|role| style(theme, role, colours));
-            *last = Some((theme.clone(), colours, styles));
+            let styles = ThemeRole::ALL.map(|role| style(theme, role, colours)).to_vec();
+            *last = Some((theme.clone(), colours, styles.clone()));
             styles
         }
-    })
+    });
+    let shown = |ink: Option<Ink>| ink.and_then(|ink| colours.shown(ink));
+    let own = appearance.own.iter();
+    styles.extend(own.map(|own| painted(shown(own.ink), shown(own.ground), &own.accents)));
+    styles
 }
 
 /// Applies the theme to all cells of the screen.
 pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {
     let Some(theme) = appearance.theme() else { return };
-    let styles = styles(theme, appearance.colours);
+    let styles = styles(theme, appearance);
     let bare = appearance.colours == Colours::None;
     // The last style is reused, because adjacent cells usually have the same roles.
     let mut last = CellStyle::of(Color::Reset, Color::Reset, &styles, bare);
@@ -248,6 +258,11 @@ fn style(theme: &Theme, role: ThemeRole, colours: Colours) -> Style {
         Colours::None => role.without_colour(),
         Colours::Sixteen | Colours::Many | Colours::True => paint.accents.as_slice(),
     };
+    painted(ink, ground, accents)
+}
+
+/// Returns the style with these colours and text attributes.
+fn painted(ink: Option<Ink>, ground: Option<Ink>, accents: &[Accent]) -> Style {
     let modifiers = accents.iter().copied().map(modifier).fold(Modifier::empty(), Modifier::union);
     Style { fg: ink.map(colour), bg: ground.map(colour), ..Style::new() }.add_modifier(modifiers)
 }

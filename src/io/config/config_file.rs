@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use backissue_core::schedule::Pace;
-use backissue_core::search::parse as parse_query;
+use backissue_core::search::{COLOURS_MAX, parse as parse_query, row_query};
 use backissue_core::{InputFlaw, flaw};
 use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
@@ -22,7 +22,8 @@ use crate::engine::wording::Span;
 use crate::io::paths::expand_home;
 use crate::io::regular_files;
 use crate::io::system::system_words;
-use crate::ui::settings::{EntryColumn, ScreenSettings};
+use crate::ui::settings::{ColourRule, EntryColumn, ScreenSettings};
+use crate::ui::theme::theme_roles::Paint;
 
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -90,7 +91,7 @@ fn with_credentials(mut configured: Configured, path: &Path) -> Result<Configure
 }
 
 /// Parses the text of a configuration file.
-pub(in crate::io) fn parse(text: &str) -> Result<Configured, InputFlaw> {
+pub fn parse(text: &str) -> Result<Configured, InputFlaw> {
     let mut file: ConfigDocument = toml::from_str(text).map_err(|error| located(text, &error))?;
     let keys = std::mem::take(&mut file.keys);
     let (keys, notes) = key_bindings::keymap(file.ui.key_preset, keys, text)?;
@@ -109,9 +110,18 @@ struct ConfigDocument {
     open: CommandTable,
     share: CommandTable,
     keys: KeysTable,
+    colours: Vec<ColourTable>,
     notify: NotifySettings,
     sync: SyncTable,
     downloads: DownloadsTable,
+}
+
+/// The fields of `[[colours]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ColourTable {
+    query: String,
+    style: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -202,6 +212,7 @@ impl ConfigDocument {
         if !screen.columns.contains(&EntryColumn::Title) {
             return Err("[ui] columns must include \"title\"".into());
         }
+        screen.colours = colour_rules(&self.colours)?;
         settings.join = screen.join;
         settings.commands = self.commands.into_settings()?;
         settings.commands.rules = open_rules(self.open)?;
@@ -214,6 +225,19 @@ impl ConfigDocument {
             .map_err(|flaw| format!("[notify] only: {flaw}"))?;
         Ok((settings, screen))
     }
+}
+
+/// Reads the colours of entries. Dates in their queries are those of UTC.
+fn colour_rules(tables: &[ColourTable]) -> Result<Vec<ColourRule>, InputFlaw> {
+    if tables.len() > COLOURS_MAX {
+        return Err(flaw!("there can be at most {COLOURS_MAX} [[colours]]"));
+    }
+    let rule = |ColourTable { query, style }: &ColourTable| {
+        let wrong = |why: InputFlaw| flaw!("[[colours]] '{query}': {why}");
+        let condition = row_query(query, chrono_tz::Tz::UTC).map_err(wrong)?;
+        Ok(ColourRule { query: condition, style: Paint::parse(style).map_err(wrong)? })
+    };
+    tables.iter().map(rule).collect()
 }
 
 /// Converts the credentials tables, or returns an error if two tables have the same origin.
@@ -365,6 +389,18 @@ mod tests {
                 "enclosure: {link} must be a separate word",
             ),
             ("[poll]\nmni = \"1h\"", "unknown key 'mni'; did you mean 'min'?"),
+            (
+                "[[colours]]\nquery = \"title:a frost\"\nstyle = \"red\"",
+                "'title:a frost': lists know neither texts",
+            ),
+            (
+                "[[colours]]\nquery = \"category:a\"\nstyle = \"red\"",
+                "lists know neither texts nor categories",
+            ),
+            (
+                "[[colours]]\nquery = \"is:unread\"\nstyle = \"rde\"",
+                "'is:unread': 'rde' is neither a colour",
+            ),
             ("[pol]", "line 1, column 2: unknown key 'pol'; did you mean 'poll'?"),
             (
                 "[keys]\n\nstra = \"x\"",

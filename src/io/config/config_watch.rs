@@ -202,6 +202,7 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 pub fn appearance(ui: &ScreenSettings, configuration: Option<&Path>) -> (Appearance, Vec<String>) {
     let variable = |name: &str| std::env::var(name).ok();
     let mut appearance = Appearance {
+        own: ui.colours.iter().map(|rule| rule.style.clone()).collect(),
         colours: Colours::of(variable),
         hyperlinks: ui.hyperlinks.unwrap_or_else(|| knows_hyperlinks(variable)),
         simple_clusters: mismeasures_clusters(variable),

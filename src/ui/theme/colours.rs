@@ -3,7 +3,7 @@
 
 use backissue_core::InputFlaw;
 
-use super::theme_roles::{Ink, Theme, ThemeRole, built_in, unknown};
+use super::theme_roles::{Ink, Paint, Theme, ThemeRole, built_in, unknown};
 
 /// The number of colours that a terminal supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -267,6 +267,8 @@ pub struct Appearance {
     pub themes: Vec<Theme>,
     /// Index of the selected theme.
     pub chosen: usize,
+    /// Styles of entries that the user chose, whatever the theme.
+    pub own: Vec<Paint>,
     /// Number of colours that the terminal supports.
     pub colours: Colours,
     /// `true` if links are written as terminal hyperlinks.
@@ -284,7 +286,9 @@ impl Default for Appearance {
     fn default() -> Self {
         let colours = Colours::default();
         let (hyperlinks, simple_clusters, plain, ascii) = (false, false, false, false);
-        Self { themes: built_in(), chosen: 0, colours, hyperlinks, simple_clusters, plain, ascii }
+        let own = Vec::new();
+        let (themes, chosen) = (built_in(), 0);
+        Self { themes, chosen, own, colours, hyperlinks, simple_clusters, plain, ascii }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::ui::settings::EntryColumn;
 use crate::view::{cells, theme};
 use backissue_core::feed::text::short_authors;
 use backissue_core::history::FeedKey;
+use backissue_core::search::{EntryTexts, Subject};
 use backissue_core::words;
 
 /// Symbol of feeds and entries that the user marked so that one action applies to all of them.
@@ -43,7 +44,11 @@ pub(super) fn row_lines(
     if app.ui.appearance.plain {
         return vec![row_words(app, row, feed, width)];
     }
-    let style = if row.flags.is_unread() { theme::UNREAD } else { theme::DIM };
+    let style = match (coloured(app, row, feed, now), row.flags.is_unread()) {
+        (Some(place), is_unread) => theme::own(place, is_unread),
+        (None, true) => theme::UNREAD,
+        (None, false) => theme::DIM,
+    };
     let chosen = row.key.entry().is_some_and(|key| app.ui.marked.entries.contains(&key));
     let margin = if chosen { MARKED_SIGN } else { "" };
     let margin = Span::styled(cells::fit(margin, MARGIN_CELLS), theme::KEY);
@@ -68,6 +73,21 @@ pub(super) fn row_lines(
         }
     }
     vec![Line::from(spans)]
+}
+
+/// Returns the place of the first colour in the configuration that is for this entry.
+fn coloured(app: &App, row: &Row, feed: FeedKey, now: DateTime<Utc>) -> Option<usize> {
+    let rules = &app.ui.settings.colours;
+    let feed = app.engine.feeds.get(&feed).filter(|_| !rules.is_empty())?;
+    let subject = Subject {
+        feed: feed.record.names(feed.key),
+        flags: row.flags,
+        listed: row.listed.timestamp(),
+        labels: &app.engine.filters.labels(&row.ruled),
+        texts: &EntryTexts::of_row(&row.title, row.author.as_deref(), row.link.as_deref()),
+        now,
+    };
+    rules.iter().position(|rule| rule.query.holds(&subject))
 }
 
 /// Returns an entry as two lines: the title, and below it the feed, the date and the labels.

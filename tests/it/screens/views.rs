@@ -1,7 +1,13 @@
 //! Snapshots of every view at six sizes: empty, full and broken.
 
 use backissue::engine::poll::fetch::AnswerHeaders;
+use backissue::io::config::config_file;
+use backissue::ui::theme::colours::Colours;
 use backissue_core::history::FeedKey;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Cell;
+use ratatui::style::{Color, Modifier};
 
 use crate::feed_care::plans::{RULES, hinting};
 use crate::support::world::{Scripted, World, rss};
@@ -65,6 +71,47 @@ fn after(keys: &'static str) -> impl Fn(u16, u16) -> World {
         world.press(keys);
         world
     }
+}
+
+/// Returns the first cell of a text on the screen.
+fn cell_of(world: &World, text: &str) -> Cell {
+    let (columns, rows) = world.app.ui.size;
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+    terminal
+        .draw(|frame| {
+            backissue::view::draw(frame, &world.app, world.now);
+        })
+        .unwrap();
+    let cells = terminal.backend().buffer().content().chunks(usize::from(columns));
+    let mut starts = cells.flat_map(|row| (0..row.len()).map(|place| &row[place..]));
+    let is_here = |row: &&[Cell]| {
+        row.len() >= text.len()
+            && row.iter().zip(text.chars()).all(|(cell, char)| cell.symbol() == char.to_string())
+    };
+    starts.find(is_here).unwrap_or_else(|| panic!("no '{text}'"))[0].clone()
+}
+
+#[test]
+fn titles_have_the_colour_of_the_first_query_that_finds_them() {
+    let rules = "[[colours]]\nquery = \"title:wax is:unread\"\nstyle = \"red - underlined\"\n\
+                 [[colours]]\nquery = \"tag:sound OR title:wax\"\nstyle = \"- green\"\n";
+    let rules = config_file::parse(rules).unwrap().screen.colours;
+    let mut world = full(140, 42);
+    world.app.ui.appearance.own = rules.iter().map(|rule| rule.style.clone()).collect();
+    world.app.ui.settings.colours = rules;
+    world.draw();
+    let plain = cell_of(&world, "Frost report");
+    assert_eq!((plain.fg, plain.bg), (Color::Reset, Color::Reset));
+    for (title, fg, bg, modifier) in [
+        ("Grafting wax", Color::Red, Color::Reset, Modifier::BOLD | Modifier::UNDERLINED),
+        ("Vespers", Color::Reset, Color::Green, Modifier::BOLD),
+    ] {
+        let cell = cell_of(&world, title);
+        assert_eq!((cell.fg, cell.bg, cell.modifier), (fg, bg, modifier), "{title}");
+    }
+    world.app.ui.appearance.colours = Colours::None;
+    let cell = cell_of(&world, "Grafting wax");
+    assert_eq!((cell.fg, cell.modifier), (Color::Reset, Modifier::BOLD | Modifier::UNDERLINED));
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub use fields::{FIELDS, Field, FlawKind, QueryFlaw};
 pub use marks::{Marks, Snippet};
 pub use matching::{KnownNames, Matching};
 pub use newsboat::translate_newsboat;
-pub use parse_query::{Query, field_query, parse};
+pub use parse_query::{COLOURS_MAX, Query, field_query, parse, row_query};
 pub use same_article::{NEAR_SECONDS, SameArticles, article_address};
 pub use text_test::{EntryTexts, Term, TextField, TextTest};
 pub use words::{ScannedWord, WordScanner, folded};

@@ -10,6 +10,7 @@ use super::condition::{
 use super::fields::{Field, FieldKind, FlawKind, QueryFlaw, find_field, find_state};
 use super::text_test::{EntryRegex, Term, TextField, TextTest};
 use super::words::{WordScanner, folded, is_dense};
+use crate::InputFlaw;
 
 /// A parsed query.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -66,6 +67,20 @@ pub fn parse(text: &str, typing: bool, zone: Tz) -> Result<Query, QueryFlaw> {
     let read = parser.options(TextField::Anywhere);
     let condition = read.map_err(|(range, why)| QueryFlaw { at: position(text, &range), why })?;
     Ok(Query { condition: condition.unwrap_or_default(), unfinished: parser.unfinished })
+}
+
+/// Maximum number of queries that colour the rows of lists.
+pub const COLOURS_MAX: usize = 50;
+
+/// Parses a query about what the row of a list shows of an entry: its title, author, link, feed, tags, labels, marks and date. The error
+/// is a sentence.
+pub fn row_query(query: &str, zone: Tz) -> Result<Condition, InputFlaw> {
+    let condition = parse(query, false, zone).map_err(|flaw| flaw.to_string())?.condition;
+    let is_unknown = |field: TextField| field.has_body() || field == TextField::Category;
+    if condition.has_leaf(|leaf, _| matches!(leaf, Leaf::Text(test) if is_unknown(test.field()))) {
+        return Err("lists know neither texts nor categories of entries: name a field for each word, such as title:frost".into());
+    }
+    Ok(condition)
 }
 
 fn position(text: &str, range: &Range<usize>) -> NamePosition {

@@ -201,6 +201,12 @@ impl<'e> EntryTexts<'e> {
         }
     }
 
+    /// Returns the texts that the row of a list has.
+    pub fn of_row(title: &'e str, author: Option<&'e str>, link: Option<&'e str>) -> Self {
+        let (author, link) = (author.unwrap_or_default(), link.unwrap_or_default());
+        Self { title, author, link, ..Self::default() }
+    }
+
     /// Returns the text without markup.
     pub fn text(&self) -> &str {
         let text = self.text.get_or_init(|| strip_markup(self.markup));
