@@ -299,6 +299,9 @@ pub(super) struct ImportArgs {
     /// Only print what would be imported
     #[arg(long)]
     pub(super) dry_run: bool,
+    /// Write newsboat's settings to the configuration file, if there is none yet
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(super) write_config: bool,
 }
 
 /// Another feed reader.

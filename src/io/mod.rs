@@ -17,7 +17,7 @@ pub mod named_files;
 pub mod output;
 pub mod owner;
 pub mod panics;
-mod paths;
+pub mod paths;
 pub mod performing;
 pub mod pictures;
 pub mod private_files;

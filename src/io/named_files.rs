@@ -57,6 +57,8 @@ pub enum FileKind {
     Figures,
     /// A page of the manual.
     ManualPage,
+    /// The configuration and its themes, written by `backissue import`. Their folders are created, and no file is replaced.
+    Config,
     /// A document of a feed, written by `backissue publish`. Its folder is created, and every user may read it.
     Published,
 }
@@ -70,8 +72,8 @@ impl FileKind {
             Self::State => text.starts_with("{\"kind\":\"state\""),
             Self::Bookmarks => text.starts_with("<!DOCTYPE NETSCAPE-Bookmark-file-1>"),
             Self::JsonFeed => text.contains("https://jsonfeed.org/version/"),
-            // Notes of the user look the same.
-            Self::Markdown => false,
+            // Notes and settings of the user look the same.
+            Self::Markdown | Self::Config => false,
             // The first file in the archive, which is not compressed.
             Self::Epub => text.contains("mimetypeapplication/epub+zip"),
             Self::Backup => is_backup(start),
@@ -95,6 +97,7 @@ impl FileKind {
             Self::Retrievals => ("list of retrievals", "backissue simulate"),
             Self::Figures => ("file of figures", "backissue simulate"),
             Self::ManualPage => ("manual page", "backissue man --all"),
+            Self::Config => ("configuration that backissue may replace", "backissue import"),
             Self::Published => ("published document", "backissue publish"),
         }
     }
@@ -111,7 +114,7 @@ pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> io::Result<()> {
     let target = link_target(Path::new(&file.path));
     refuse_loss(&target, file)?;
     let is_published = file.kind == FileKind::Published;
-    if is_published {
+    if is_published || file.kind == FileKind::Config {
         std::fs::create_dir_all(folder_of(&target))?;
     }
     let is_new = is_published && !target.exists();

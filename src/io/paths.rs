@@ -16,7 +16,7 @@ use backissue_core::history::EntryKey;
 const PATHS_MAX: usize = 20_000;
 
 /// Expands a leading `~` to the home folder.
-pub(super) fn expand_home(path: &str) -> String {
+pub fn expand_home(path: &str) -> String {
     let home = std::env::var("HOME").unwrap_or_default();
     match path.strip_prefix('~') {
         Some(rest) if !home.is_empty() && (rest.is_empty() || rest.starts_with('/')) => {

@@ -1,6 +1,8 @@
 //! The default keys of newsboat, and what they do here with `keys = "newsboat"`; key bindings and macros of newsboat as lines for
 //! `[keys]`.
 
+use std::collections::BTreeMap;
+
 use backissue_core::other_readers::newsboat_config::{KeyForm, NewsboatBinding, NewsboatConfig};
 use backissue_core::{InputFlaw, flaw};
 
@@ -180,19 +182,27 @@ pub fn translate(config: &NewsboatConfig) -> TranslatedKeys {
     if let Some(key) = config.bindings.iter().rfind(is_prefix) {
         prefix = single(&key.keys);
     }
-    let mut all = TranslatedKeys::default();
+    let (mut all, mut known) = (TranslatedKeys::default(), BTreeMap::new());
     for binding in config.bindings.iter().filter(|binding| !is_prefix(binding)) {
-        match line(binding, &prefix) {
-            Ok(Some(line)) if !all.lines.contains(&line) => all.lines.push(line),
-            Ok(_) => all.preset = all.preset.saturating_add(1),
+        let read = line(binding, &prefix).and_then(|(keys, steps)| {
+            let is_new = !known.contains_key(&keys);
+            if *known.entry(keys.clone()).or_insert_with(|| steps.clone()) == steps {
+                Ok((keys, steps.filter(|_| is_new)))
+            } else {
+                Err("a line above gives it another meaning, and here it means the same in all lists".into())
+            }
+        });
+        match read {
+            Ok((keys, Some(steps))) => all.lines.push(format!("{} = [{steps}]", quoted(&keys))),
+            Ok((_, None)) => all.preset = all.preset.saturating_add(1),
             Err(why) => all.refused.push((binding.line, format!("key '{}': {why}", binding.keys))),
         }
     }
     all
 }
 
-/// Translates one binding. Returns `None` if the preset contains it.
-fn line(binding: &NewsboatBinding, prefix: &str) -> Result<Option<String>, InputFlaw> {
+/// Translates one binding to its keys and their steps, or no steps if the preset contains it.
+fn line(binding: &NewsboatBinding, prefix: &str) -> Result<(String, Option<String>), InputFlaw> {
     let keys = match binding.form {
         KeyForm::Single => single(&binding.keys),
         KeyForm::Macro => format!("{prefix} {}", single(&binding.keys)),
@@ -204,15 +214,22 @@ fn line(binding: &NewsboatBinding, prefix: &str) -> Result<Option<String>, Input
     }
     if let ([step], KeyForm::Single) = (binding.operations.as_slice(), binding.form)
         && let [operation] = step.as_slice()
-        && NEWSBOAT_KEYS.iter().any(|known| {
-            let is_same = known.operation == operation && known.key == keys;
-            is_same && matches!(known.here, Here::Command(_))
-        })
+        && is_preset(operation, &keys)
     {
-        return Ok(None);
+        return Ok((keys, None));
     }
     let steps = steps(&binding.operations)?;
-    Ok(Some(format!("{} = [{}]", quoted(&keys), steps.join(", "))))
+    Ok((keys, Some(steps.join(", "))))
+}
+
+/// Checks whether a key runs an operation with `keys = "newsboat"` already: as in newsboat, or as here.
+fn is_preset(operation: &str, keys: &str) -> bool {
+    let mut of_key = NEWSBOAT_KEYS.iter().filter(|known| known.key == keys);
+    let is_taken = of_key.clone().any(|known| !matches!(known.here, Here::Unlike(_)));
+    let row = command(operation).ok().and_then(|name| COMMANDS.iter().find(|row| row.name == name));
+    let is_here = row.is_some_and(|row| row.default_keys().any(|key| shown(&[key]) == keys));
+    (is_here && !is_taken)
+        || of_key.any(|it| it.operation == operation && matches!(it.here, Here::Command(_)))
 }
 
 /// Translates the steps of a macro. A browser that is set only for the macro becomes a program to run.
@@ -250,7 +267,10 @@ fn command(operation: &str) -> Result<&'static str, InputFlaw> {
             }
             Ok(name)
         }
-        Some(Here::Unlike(reason) | Here::Nothing(reason)) => Err(flaw!("{operation}: {reason}")),
+        Some(Here::Unlike(reason) | Here::Nothing(reason)) => {
+            // The names of commands are in braces.
+            Err(flaw!("{operation}: {}", reason.replace(['{', '}'], "")))
+        }
         None => Err(flaw!("nothing here corresponds to '{operation}'")),
     }
 }
@@ -326,14 +346,23 @@ mod tests {
             keys.lines,
             [
                 r#""Ctrl-r" = ["poll-all"]"#,
-                r#""j" = ["down"]"#,
                 r#""Space m" = [{ run = "mpv --fs {link}" }]"#,
                 r#""Space b" = ["open-in-browser", "toggle-read"]"#,
                 r#""Space w" = [{ run = "wc -l" }]"#,
                 r#""g Ctrl-r" = ["up", "half-page-up"]"#,
             ]
         );
-        assert_eq!((keys.preset, keys.refused), (1, Vec::new()));
+        assert_eq!((keys.preset, keys.refused), (2, Vec::new()));
+    }
+
+    #[test]
+    fn key_has_one_line_even_with_a_meaning_for_each_list() {
+        let keys = translate(&read_config(
+            "bind-key j down feedlist\nbind-key j next articlelist\nbind-key x open feedlist\n\
+             bind-key x quit article\nbind-key x open articlelist\n",
+        ));
+        assert_eq!((keys.lines, keys.preset), (vec![r#""x" = ["open"]"#.to_owned()], 2));
+        assert_eq!(keys.refused.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 4]);
     }
 
     #[test]

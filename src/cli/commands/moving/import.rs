@@ -1,8 +1,8 @@
 //! `backissue import`: adds subscriptions from lists and from the files of other readers, without any request. A table at the end
 //! says what was found, what was taken, and why the rest was not.
 //!
-//! Of newsboat's configuration, filters and searches are saved; key bindings are printed as lines for the configuration file, which
-//! no command changes.
+//! Of newsboat's configuration, filters and searches are saved; key bindings, colours and other settings are printed as lines for the
+//! configuration file, or written if there is none.
 
 use std::path::{Path, PathBuf};
 
@@ -16,18 +16,20 @@ use backissue_core::other_readers::sqlite::{Sqlite, is_interrupted, with_log};
 use backissue_core::other_readers::{databases, recognise};
 use etcetera::{BaseStrategy, choose_base_strategy};
 
+use super::newsboat_lines::{SettingsTaken, THEME};
 use crate::cli::Done;
 use crate::cli::args_changes::{ImportArgs, OtherReader};
 use crate::cli::context::CommandContext;
-use crate::cli::session::Failure;
+use crate::cli::session::{Failure, config_file};
 use crate::engine::feeds::addition::{Imported, MoveIn};
 use crate::engine::feeds::import::{searches_in, subscriptions_in};
 use crate::engine::moving::elsewhere_marks::{ElsewhereNoted, MarksTaken};
 use crate::engine::moving::move_in::{Count, Forecast, forecast, refused as refused_feeds};
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
+use crate::io::named_files::{FileKind, NamedFile};
 use crate::io::system::system_words;
-use crate::ui::keys::newsboat_keys::{quoted, translate, with_link};
+use crate::ui::keys::newsboat_keys::translate;
 
 /// Hint at the next steps after an import.
 const NEXT: &str =
@@ -97,6 +99,9 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Do
     if is_reader {
         let noted = desk.inspect(|engine| engine.elsewhere.clone())?;
         print(desk, &all, Some(&noted), &left_out);
+    }
+    if args.write_config {
+        config.write(desk)?;
     }
     let nothing = imported.added.is_empty() && imported.known.is_empty() && saved.is_empty();
     let whole = bad == 0 && !is_cut && !is_login_lost;
@@ -287,7 +292,7 @@ fn usual_folders(reader: OtherReader) -> Vec<PathBuf> {
 pub(super) struct ConfigTaken {
     /// Filters to save.
     pub filters: Vec<MovedFilter>,
-    /// Number of lines of the killfile and highlights that have no counterpart.
+    /// Number of lines of the killfile that have no counterpart.
     pub filters_refused: usize,
     /// Searches to save, each as its name and query.
     pub searches: Vec<(String, String)>,
@@ -295,10 +300,8 @@ pub(super) struct ConfigTaken {
     pub searches_refused: usize,
     /// Key bindings.
     pub keys: Count,
-    /// Lines for the configuration file.
-    lines: Vec<String>,
-    /// Number of other settings.
-    others: usize,
+    /// Key bindings and other settings.
+    settings: SettingsTaken,
 }
 
 impl ConfigTaken {
@@ -309,52 +312,68 @@ impl ConfigTaken {
         let mut told = Vec::new();
         for refused in &config.refused {
             let count = match refused.setting.as_str() {
-                "define-filter" => &mut taken.searches_refused,
-                "bind-key" | "bind" | "unbind-key" | "macro" => &mut taken.keys.found,
-                _ => &mut taken.filters_refused,
+                "define-filter" => Some(&mut taken.searches_refused),
+                "bind-key" | "bind" | "unbind-key" | "macro" => Some(&mut taken.keys.found),
+                "ignore-article" => Some(&mut taken.filters_refused),
+                _ => None,
             };
-            *count = count.saturating_add(1);
+            if let Some(count) = count {
+                *count = count.saturating_add(1);
+            }
             told.push((refused.line, format!("{}: {}", refused.setting, refused.why)));
         }
         told.extend(keys.refused);
+        taken.keys.found = taken.keys.found.saturating_add(config.bindings.len());
+        taken.keys.taken = keys.lines.len().saturating_add(keys.preset);
+        taken.settings = SettingsTaken::of(&config, keys.lines);
+        told.append(&mut taken.settings.refused);
         told.sort();
         for (line, why) in &told {
             desk.tell(&format!("config, line {line}: {why}"));
         }
-        taken.keys.found = taken.keys.found.saturating_add(config.bindings.len());
-        taken.keys.taken = keys.lines.len().saturating_add(keys.preset);
-        let browser = config.browser.as_deref().filter(|it| !it.is_empty());
-        if let Some(browser) = browser {
-            taken.lines.push("[commands]".to_owned());
-            taken.lines.push(format!("open = {}", quoted(&with_link(browser))));
-        }
-        if !config.bindings.is_empty() {
-            taken.lines.extend(["[ui]".to_owned(), "keys = \"newsboat\"".to_owned()]);
-        }
-        if !keys.lines.is_empty() {
-            taken.lines.push("[keys]".to_owned());
-            taken.lines.extend(keys.lines);
-        }
         taken.filters = config.rules;
         taken.searches = config.searches;
-        taken.others = config.others;
         taken
     }
 
-    /// Prints the lines for the configuration file.
-    pub(super) fn print_lines(&self, desk: &CommandContext) {
-        if !self.lines.is_empty() {
+    /// Prints the lines for the configuration file and the theme, and what other settings are here.
+    fn print_lines(&self, desk: &CommandContext) {
+        let SettingsTaken { config, theme, others, .. } = &self.settings;
+        if !config.is_empty() {
             desk.put("\nfor your configuration file ('backissue config' shows where it is):");
+            desk.put(config.trim_end());
         }
-        for line in &self.lines {
-            desk.put(line);
+        if !theme.is_empty() {
+            desk.put(&format!("\nfor the file {THEME} beside it:\n{}", theme.trim_end()));
         }
-        if self.others > 0 {
-            let settings = counted_words(self.others, "other setting", "other settings");
-            desk.put(&format!(
-                "\n{settings} of newsboat: docs/newsboat.md says what the most used are here"
-            ));
+        if !others.is_empty() {
+            desk.put("\nother settings of newsboat, and what they are here:");
         }
+        for (name, here) in others {
+            desk.put(&format!("  {name}: {here}"));
+        }
+    }
+
+    /// Writes the configuration file and the theme, unless there is a file.
+    fn write(&self, desk: &CommandContext) -> Result<(), Failure> {
+        let path = config_file(&desk.options).filter(|_| !self.settings.config.is_empty());
+        let Some(path) = path else {
+            desk.tell("no configuration is written: there are no settings that differ from the defaults here");
+            return Ok(());
+        };
+        let theme = path.with_file_name(THEME);
+        let files = [(theme, &self.settings.theme), (path.clone(), &self.settings.config)];
+        for (file, text) in files.iter().filter(|(_, text)| !text.is_empty()) {
+            let shown = file.display();
+            if path.exists() || file.exists() {
+                desk.tell(&format!("{shown} is not written: you have a configuration already"));
+                continue;
+            }
+            let named = NamedFile { path: shown.to_string(), kind: FileKind::Config, force: false };
+            desk.write_file(&named, &mut |out| out.write_all(text.as_bytes()))?;
+            desk.put(&format!("written to {shown}"));
+        }
+        Ok(())
     }
 }
 

@@ -2,4 +2,5 @@
 
 pub(in crate::cli) mod export;
 pub(in crate::cli) mod import;
+mod newsboat_lines;
 pub(in crate::cli) mod publish;

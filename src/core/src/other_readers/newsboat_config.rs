@@ -1,10 +1,14 @@
-//! Reads newsboat's `config`: its killfile, its highlights and named filters become filters and searches here, and its key bindings
-//! are listed for `ui`, which knows the keys.
+//! Reads newsboat's `config`: its killfile, named filters and highlights become filters, searches and colours here. Its key bindings
+//! and other settings are listed, because the program knows their counterparts.
+
+use std::collections::BTreeMap;
+
+use chrono_tz::Tz;
 
 use super::library::MovedFilter;
 use crate::feed::text::one_line;
 use crate::filters::Action;
-use crate::search::translate_newsboat;
+use crate::search::{COLOURS_MAX, row_query, translate_newsboat};
 use crate::{InputFlaw, flaw};
 
 /// Maximum length of a name or a reason that is taken from the file, in characters.
@@ -12,22 +16,30 @@ const SHOWN_CHARS_MAX: usize = 120;
 /// Maximum number of lines that are read.
 const LINES_MAX: usize = 10_000;
 
+/// Names of colours in newsboat, and here.
+const COLOURS: [&str; 8] = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
+
 /// What a configuration of newsboat contains that has a counterpart here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewsboatConfig {
-    /// The killfile, as filters that hide, and the highlights, as labels.
+    /// The killfile, as filters that hide.
     pub rules: Vec<MovedFilter>,
+    /// The highlights, as queries with the styles of the entries that they find, as a theme writes styles.
+    pub colours: Vec<(String, String)>,
     /// Named filters, as the names and queries of saved searches.
     pub searches: Vec<(String, String)>,
     /// Key bindings and macros.
     pub bindings: Vec<NewsboatBinding>,
-    /// The command that opens links, with `%u` for the address.
-    pub browser: Option<String>,
+    /// Colours of elements of the screen, as a theme writes styles.
+    pub elements: BTreeMap<String, String>,
+    /// All other settings: the last line of each, by its name.
+    pub settings: BTreeMap<String, NewsboatSetting>,
     /// Filters, searches and others that have no counterpart, each as a sentence with the number of its line.
     pub refused: Vec<Refused>,
-    /// Number of other settings, which the documents explain.
-    pub others: usize,
 }
+
+/// A setting with the number of its line, from 1, and its values.
+pub type NewsboatSetting = (usize, Vec<String>);
 
 /// A line of the configuration that has no counterpart here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,15 +155,16 @@ fn read_setting(
         }
         ("highlight-article", [expression, colours @ ..]) => {
             let query = translate_newsboat(expression)?;
-            let action = Action::Label(label(colours));
-            read.rules.push(MovedFilter { action, feed: None, query });
+            add_colour(read, query, colours)?;
         }
         ("highlight", [target, expression, colours @ ..]) => {
             let query = highlighted(target, expression)?;
-            let action = Action::Label(label(colours));
-            read.rules.push(MovedFilter { action, feed: None, query });
+            add_colour(read, query, colours)?;
         }
-        ("highlight-feed", _) => return Err("feeds have no labels here".into()),
+        ("color", [element, colours @ ..]) => {
+            read.elements.insert(one_line(element, SHOWN_CHARS_MAX), style(colours)?);
+        }
+        ("highlight-feed", _) => return Err(FEEDS.into()),
         ("define-filter", [name, expression]) => {
             let query = translate_newsboat(expression)?;
             read.searches.push((one_line(name, SHOWN_CHARS_MAX), query));
@@ -180,13 +193,15 @@ fn read_setting(
             let (keys, operations) = ((*keys).to_owned(), operations(rest));
             read.bindings.push(NewsboatBinding { line, keys, operations, form: KeyForm::Sequence });
         }
-        ("browser", [command]) => read.browser = Some((*command).to_owned()),
         (
             "ignore-article" | "highlight" | "highlight-article" | "define-filter" | "bind-key"
-            | "unbind-key" | "macro" | "bind" | "browser",
+            | "unbind-key" | "macro" | "bind",
             _,
         ) => return Err("it has too few words".into()),
-        _ => read.others = read.others.saturating_add(1),
+        _ => {
+            let values = values.iter().map(|value| (*value).to_owned()).collect();
+            read.settings.insert(one_line(setting, SHOWN_CHARS_MAX), (line, values));
+        }
     }
     Ok(())
 }
@@ -212,25 +227,55 @@ fn killed(feed: &str, query: String) -> Result<(Option<String>, String), InputFl
     Ok((None, format!("({feeds}) ({query})")))
 }
 
+/// Why lines that colour feeds have no counterpart.
+const FEEDS: &str = "feeds have no colours of their own here; a saved search lists entries of them";
+
 /// Returns the query for a highlighted expression.
 fn highlighted(target: &str, expression: &str) -> Result<String, InputFlaw> {
     let quoted = expression.replace('"', "\\\"");
-    let field = |name: &str| translate_newsboat(&format!("{name} =~ \"{quoted}\""));
     match target {
-        "articlelist" => field("title"),
-        "article" => field("content"),
-        "all" => Ok(format!("{} OR {}", field("title")?, field("content")?)),
-        "feedlist" => Err("feeds have no labels here".into()),
+        "articlelist" | "all" => translate_newsboat(&format!("title =~ \"{quoted}\"")),
+        "article" => {
+            Err("texts have no colours of your own here; / in an open entry finds words".into())
+        }
+        "feedlist" => Err(FEEDS.into()),
         _ => Err(flaw!("newsboat has no list '{target}'")),
     }
 }
 
-/// Names a label by the first colour, so that entries of different colours stay apart.
-fn label(colours: &[&str]) -> String {
-    match colours.first().filter(|colour| **colour != "default") {
-        Some(colour) => format!("highlight-{}", one_line(colour, 20)),
-        None => "highlight".to_owned(),
+/// Adds the colours of a highlight.
+fn add_colour(read: &mut NewsboatConfig, query: String, colours: &[&str]) -> Result<(), InputFlaw> {
+    row_query(&query, Tz::UTC)?;
+    if read.colours.len() >= COLOURS_MAX {
+        return Err(flaw!("there can be at most {COLOURS_MAX} colours here"));
     }
+    read.colours.push((query, style(colours)?));
+    Ok(())
+}
+
+/// Writes the colours of newsboat as a theme does: the colours of text and background, and attributes.
+fn style(written: &[&str]) -> Result<String, InputFlaw> {
+    let (colours, attributes) = written.split_at(written.len().min(2));
+    let mut words = Vec::new();
+    for colour in colours {
+        let number = colour.strip_prefix("color").filter(|number| number.parse::<u8>().is_ok());
+        words.push(match (*colour, number) {
+            ("default", _) => "-",
+            (_, Some(number)) => number,
+            (name, None) if COLOURS.contains(&name) => name,
+            (name, None) => return Err(flaw!("newsboat has no colour '{name}'")),
+        });
+    }
+    if words.get(1) == Some(&"-") {
+        words.pop();
+    }
+    words.extend(attributes.iter().filter_map(|attribute| match *attribute {
+        "standout" | "reverse" => Some("reversed"),
+        "underline" => Some("underlined"),
+        "bold" | "dim" | "italic" => Some(*attribute),
+        _ => None,
+    }));
+    Ok(words.join(" "))
 }
 
 #[cfg(test)]
@@ -238,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn killfile_highlights_and_filters_are_translated() {
+    fn killfile_colours_and_filters_are_translated() {
         let read = read_config(
             r#"
             # a comment
@@ -246,22 +291,18 @@ mod tests {
             ignore-article https://a.example/feed "author = \"Bob\"" # behind
             ignore-article "regex:nitter\\." "title =~ \"^RT\""
             highlight articlelist "ros(e|es)" red default bold
-            highlight all frost default
+            highlight all frost default color17 standout blink
             highlight-article "unread = \"yes\" and age < 3" yellow \
                blue
             define-filter "Young" "age < 3"
             reload-time 30
             color background default default
+            color listfocus default color3 blink underline
             "#,
         );
         let hide = |feed: Option<&str>, query: &str| MovedFilter {
             action: Action::Hide,
             feed: feed.map(str::to_owned),
-            query: query.into(),
-        };
-        let label = |label: &str, query: &str| MovedFilter {
-            action: Action::Label(label.into()),
-            feed: None,
             query: query.into(),
         };
         assert_eq!(
@@ -270,13 +311,20 @@ mod tests {
                 hide(None, "title:/Sponsored/"),
                 hide(Some("https://a.example/feed"), "author:/(?-i)^Bob$/"),
                 hide(None, "(feed:/nitter\\./) (title:/^RT/)"),
-                label("highlight-red", "title:/ros(e|es)/"),
-                label("highlight", "title:/frost/ OR text:/frost/"),
-                label("highlight-yellow", "is:unread age:<3d"),
             ]
         );
+        let colours = [
+            ("title:/ros(e|es)/", "red bold"),
+            ("title:/frost/", "- 17 reversed"),
+            ("is:unread age:<3d", "yellow blue"),
+        ];
+        assert_eq!(read.colours, colours.map(|(query, style)| (query.into(), style.into())));
         assert_eq!(read.searches, [("Young".to_owned(), "age:<3d".to_owned())]);
-        assert_eq!((read.others, read.refused), (2, Vec::new()));
+        let elements = read.elements.iter().map(|(name, style)| (name.as_str(), style.as_str()));
+        let expected = [("background", "-"), ("listfocus", "- 3 underlined")];
+        assert_eq!(elements.collect::<Vec<_>>(), expected);
+        let others: Vec<&str> = read.settings.keys().map(String::as_str).collect();
+        assert_eq!((others, read.refused), (vec!["reload-time"], Vec::new()));
     }
 
     #[test]
@@ -284,10 +332,13 @@ mod tests {
         for (line, part) in [
             ("ignore-article * \"guid = \\\"a\\\"\"", "cannot ask for 'guid'"),
             ("ignore-article *", "too few words"),
-            ("highlight feedlist x red", "feeds have no labels"),
+            ("highlight feedlist x red", "feeds have no colours"),
+            ("highlight article x red", "texts have no colours"),
+            ("highlight articlelist x pink", "no colour 'pink'"),
+            ("highlight-article \"content =~ \\\"a\\\"\" red blue", "neither texts"),
             ("highlight everywhere x red", "no list 'everywhere'"),
-            ("highlight article \"(\" red", "not a valid regular expression"),
-            ("highlight-feed \"title =~ \\\"a\\\"\" red", "feeds have no labels"),
+            ("highlight articlelist \"(\" red", "not a valid regular expression"),
+            ("highlight-feed \"title =~ \\\"a\\\"\" red", "feeds have no colours"),
             ("reset-unread-on-update https://a.example/", "stays read here"),
             ("include other", "the file is not read"),
             ("macro", "too few words"),

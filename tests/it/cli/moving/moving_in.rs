@@ -167,15 +167,19 @@ fn killfile_and_keys_of_newsboat_are_taken_over() {
     program.run(&["add", &site.at("/feed.xml")]).with(0);
     let done = program.run(&["import", "--from", "newsboat", folder.to_str().unwrap()]).with(0);
     for (what, numbers) in
-        [("filters", ["5", "3"]), ("saved searches", ["2", "2"]), ("keys", ["2", "1"])]
+        [("filters", ["4", "2"]), ("saved searches", ["2", "2"]), ("keys", ["2", "1"])]
     {
         assert_eq!(row(&done.out, what), numbers, "{done:?}");
     }
-    for line in ["open = \"firefox {link}\"", "keys = \"newsboat\"", "\"Ctrl-r\" = [\"poll-all\"]"]
-    {
+    for line in [
+        "open = \"firefox {link}\"",
+        "keys = \"newsboat\"",
+        "\"Ctrl-r\" = [\"poll-all\"]",
+        "query = \"title:/9$/\"",
+        "text = \"white black\"",
+    ] {
         assert!(done.out.lines().any(|it| it == line), "{line} {done:?}");
     }
-    assert!(done.out.contains("1 other setting of newsboat"), "{done:?}");
     for part in ["config, line 6: ignore-article: queries here", "config, line 9: key 'X': delete"]
     {
         assert!(done.err.contains(part), "{part} {done:?}");
@@ -183,12 +187,48 @@ fn killfile_and_keys_of_newsboat_are_taken_over() {
     let hidden = entries(&program, &["--hidden"]);
     let titles: Vec<&str> = hidden.iter().map(|it| it["title"].as_str().unwrap()).collect();
     assert!(titles.len() == 4 && titles.iter().all(|it| it.ends_with(['7', '8'])), "{titles:?}");
-    let labelled = entries(&program, &["--search", "label:highlight-red"]);
-    assert_eq!(labelled.len(), 2);
+    assert!(
+        entries(&program, &[]).iter().all(|it| !it["labels"].to_string().contains("highlight"))
+    );
     program.run(&["undo", "--yes"]).with(0);
     assert_eq!(entries(&program, &["--hidden"]).len(), 0);
     let filters = program.run(&["filters", "--json"]).with(0).json();
     assert_eq!(filters.as_array().map(Vec::len), Some(0), "{filters}");
+}
+
+#[test]
+fn configuration_is_written_only_if_there_is_none() {
+    let program = Program::new();
+    let folder = program.path("newsboat");
+    newsboat(&folder, "http://127.0.0.1:12345/feed.xml");
+    let config = "player mpv\nshow-read-feeds no\ncolor listfocus black yellow\nreload-time 9\n\
+                  browser \"sh -c 'w3m %u'\"\n";
+    fs::write(folder.join("config"), config).unwrap();
+    // A file that is named with --config must exist.
+    let path = program.path(".config/backissue/config.toml");
+    let (folder, config) = (folder.to_str().unwrap(), path.to_str().unwrap());
+    let args = ["import", "--from", "newsboat", folder, "--write-config"];
+    let import = || program.run_bare(&args);
+    let done = import().with(0);
+    assert!(done.out.contains(&format!("written to {config}")), "{done:?}");
+    assert!(done.out.contains("  reload-time: '[poll] default'"), "{done:?}");
+    assert!(
+        done.err.contains(
+            "config, line 5: browser: its line would be invalid: [commands] open: {link}"
+        ),
+        "{done:?}"
+    );
+    let written = || fs::read_to_string(&path).unwrap();
+    assert_eq!(written(), "[ui]\nfeeds = \"unread\"\ntheme = \"newsboat\"\n");
+    let checked = program.run_bare(&["config"]).with(0);
+    assert_eq!(checked.out.lines().count(), 1, "the theme is read: {checked:?}");
+    fs::write(&path, "# mine\n").unwrap();
+    let again = import().with(0);
+    assert!(
+        again.err.contains("config.toml is not written: you have a configuration"),
+        "{again:?}"
+    );
+    assert_eq!(written(), "# mine\n");
 }
 
 #[test]

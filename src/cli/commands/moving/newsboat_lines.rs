@@ -1,0 +1,228 @@
+//! What newsboat's settings become: lines for the configuration file and for a theme. The others are named with their counterparts.
+
+use std::collections::BTreeMap;
+
+use backissue_core::other_readers::newsboat_config::NewsboatConfig;
+
+use crate::io::config::config_file::{self, Configured};
+use crate::io::paths::expand_home;
+use crate::ui::keys::newsboat_keys::{quoted, with_link};
+
+/// The page for users of newsboat, which has a row for each setting.
+const PAGE: &str = include_str!("../../../../docs/newsboat.md");
+/// Sections of the configuration file, in its order.
+const SECTIONS: [&str; 6] =
+    ["[ui]", "[[colours]]", "[commands]", "[downloads]", "[share]", "[keys]"];
+/// The theme file, beside the configuration file.
+pub(super) const THEME: &str = "themes/newsboat.toml";
+/// Elements of newsboat's screen, and their roles in a theme. Of two elements with the same role, the last one counts.
+const ROLES: [(&str, &str); 5] = [
+    ("background", "text"),
+    ("article", "text"),
+    ("listnormal", "dim"),
+    ("listnormal_unread", "unread"),
+    ("listfocus", "selected"),
+];
+
+/// What became of newsboat's settings.
+#[derive(Debug, Default)]
+pub(super) struct SettingsTaken {
+    /// The configuration file; empty if all settings are the defaults here.
+    pub config: String,
+    /// The theme file that it names; empty if it names none.
+    pub theme: String,
+    /// Sentences about lines that would be invalid here, with their numbers.
+    pub refused: Vec<(usize, String)>,
+    /// Other settings, and what they are here.
+    pub others: Vec<(String, String)>,
+}
+
+impl SettingsTaken {
+    /// Translates all settings. The key bindings are lines for `[keys]` already.
+    pub(super) fn of(config: &NewsboatConfig, keys: Vec<String>) -> Self {
+        let mut taken = Self::default();
+        let mut lines: Vec<(&str, String)> = Vec::new();
+        if !config.bindings.is_empty() {
+            lines.push(("[ui]", "keys = \"newsboat\"".to_owned()));
+        }
+        lines.extend(keys.into_iter().map(|line| ("[keys]", line)));
+        let colours = config.colours.iter();
+        lines.extend(colours.map(|(query, style)| {
+            let text = format!("query = {}\nstyle = {}", quoted(query), quoted(style));
+            ("[[colours]]", text)
+        }));
+        for (name, (line, values)) in &config.settings {
+            let Some((section, text)) = translated(name, values) else {
+                taken.others.push((name.clone(), counterpart(name)));
+                continue;
+            };
+            match config_file::parse(&format!("{section}\n{text}\n")) {
+                Ok(meant) if meant == Configured::default() => {}
+                Ok(_) => lines.push((section, text)),
+                Err(why) => {
+                    taken
+                        .refused
+                        .push((*line, format!("{name}: its line would be invalid: {why}")));
+                }
+            }
+        }
+        let styles = |(element, role): &(&str, &'static str)| {
+            config.elements.get(*element).map(|style| (*role, style))
+        };
+        let theme: BTreeMap<&str, &String> = ROLES.iter().filter_map(styles).collect();
+        for (role, style) in &theme {
+            taken.theme.extend([role, " = ", &quoted(style), "\n"]);
+        }
+        if !theme.is_empty() {
+            lines.push(("[ui]", "theme = \"newsboat\"".to_owned()));
+        }
+        let is_other = |name: &&String| !ROLES.iter().any(|(element, _)| element == name);
+        let others = config.elements.keys().filter(is_other);
+        taken.others.extend(others.map(|name| (format!("color {name}"), counterpart("color"))));
+        taken.config = document(&lines);
+        taken
+    }
+}
+
+/// Writes lines under the headings of their sections.
+fn document(lines: &[(&str, String)]) -> String {
+    let mut text = String::new();
+    for section in SECTIONS {
+        let of_section = lines.iter().filter(|(of, _)| *of == section);
+        for (place, (_, line)) in of_section.enumerate() {
+            if place == 0 || section.starts_with("[[") {
+                text.extend([section, "\n"]);
+            }
+            text.extend([line, "\n"]);
+        }
+    }
+    text
+}
+
+/// Returns the section and the line for a setting, or `None` if it has no line.
+fn translated(name: &str, values: &[String]) -> Option<(&'static str, String)> {
+    let value = values.first().map(String::as_str).filter(|value| !value.is_empty())?;
+    let text = |key: &str, value: &str| format!("{key} = {}", quoted(value));
+    // Newsboat has a shell, which knows the home folder.
+    let command = expand_home(value);
+    Some(match (name, value) {
+        ("browser", _) => ("[commands]", text("open", &with_link(&command))),
+        // Podboat starts the player on its terminal.
+        ("player", _) => ("[downloads]", text("player", &format!("!{command} {{link}}"))),
+        ("download-path", folder) if !folder.contains('%') => {
+            ("[downloads]", text("folder", folder))
+        }
+        ("bookmark-cmd", _) => {
+            ("[share]", text("Bookmark", &format!("{command} {{link}} {{title}}")))
+        }
+        ("show-read-feeds", "yes") => ("[ui]", text("feeds", "all")),
+        ("show-read-feeds", "no") => ("[ui]", text("feeds", "unread")),
+        // Newsboat means the opposite by the direction of dates.
+        ("article-sort-order", "date" | "date-asc") => ("[ui]", text("order", "newest")),
+        ("article-sort-order", "date-desc") => ("[ui]", text("order", "oldest")),
+        ("article-sort-order", "title" | "title-asc") => ("[ui]", text("order", "title")),
+        _ => return None,
+    })
+}
+
+/// Says what a setting is here.
+fn counterpart(setting: &str) -> String {
+    let here = PAGE.lines().find_map(|row| {
+        let (name, here) = row.strip_prefix("| `")?.split_once("` | ")?;
+        let is_it = match name.strip_suffix('…') {
+            Some(begin) => setting.starts_with(begin),
+            None => setting == name,
+        };
+        is_it.then(|| here.trim_end_matches([' ', '|']).replace('`', "'"))
+    });
+    here.unwrap_or_else(|| "newsboat's manual does not have it".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use backissue_core::other_readers::newsboat_config::read_config;
+
+    use super::*;
+    use crate::ui::keys::newsboat_keys::translate;
+    use crate::ui::theme::theme_roles;
+
+    fn taken(text: &str) -> SettingsTaken {
+        let config = read_config(text);
+        SettingsTaken::of(&config, translate(&config).lines)
+    }
+
+    #[test]
+    fn lines_are_valid_and_differ_from_the_defaults() {
+        let all = taken(
+            "browser \"firefox --new-tab '%u'\"\nplayer mpv\nplayer \"vlc -I curses\"\n\
+             download-path /srv/pods\nbookmark-cmd \"/opt/mark --tag 'to read'\"\n\
+             show-read-feeds no\narticle-sort-order date-desc\n\
+             highlight articlelist \"fro\\\\w+ \\\"late\\\"\" red default bold\n\
+             highlight-article \"unread = \\\"yes\\\" and age < 2\" color17 white\n\
+             bind-key ^R reload-all\nbind-key = open\nmacro m set browser \"mpv %u\" ; open-in-browser\n\
+             color background white black\ncolor article color250 black\n\
+             color listfocus black yellow bold\ncolor info red default\n\
+             reload-time 30\nfreshrss-url https://a.example\nnever-heard-of x\n",
+        );
+        assert_eq!(all.refused, Vec::new());
+        let expected = [
+            "[ui]",
+            "keys = \"newsboat\"",
+            "order = \"oldest\"",
+            "feeds = \"unread\"",
+            "theme = \"newsboat\"",
+            "[[colours]]",
+            r#"query = 'title:/fro\w+ \"late\"/'"#,
+            "style = \"red bold\"",
+            "[[colours]]",
+            "query = \"is:unread age:<2d\"",
+            "style = \"17 white\"",
+            "[commands]",
+            "open = \"firefox --new-tab {link}\"",
+            "[downloads]",
+            "folder = \"/srv/pods\"",
+            "player = \"!vlc -I curses {link}\"",
+            "[share]",
+            "Bookmark = \"/opt/mark --tag 'to read' {link} {title}\"",
+            "[keys]",
+            "\"Ctrl-r\" = [\"poll-all\"]",
+            "\"=\" = [\"open\"]",
+            "\", m\" = [{ run = \"mpv {link}\" }]",
+        ];
+        assert_eq!(all.config.lines().collect::<Vec<_>>(), expected);
+        config_file::parse(&all.config).unwrap();
+        let theme = ["selected = \"black yellow bold\"", "text = \"250 black\""];
+        assert_eq!(all.theme.lines().collect::<Vec<_>>(), theme);
+        theme_roles::read("newsboat", &all.theme, &[]).unwrap();
+        let others = all.others.iter().map(|(name, here)| format!("{name}: {here}"));
+        let expected = [
+            "freshrss-url: 'backissue account'",
+            "never-heard-of: newsboat's manual does not have it",
+            "reload-time: '[poll] default', for feeds without a schedule; 'backissue set' for one feed",
+        ];
+        let told: Vec<String> = others.collect();
+        assert!(told.len() == 4 && told[3].starts_with("color info: "), "{told:?}");
+        assert_eq!(told[..3], expected);
+    }
+
+    #[test]
+    fn usual_settings_need_no_line_and_invalid_ones_are_named() {
+        let usual = "player mpv\ndownload-path ~/Podcasts\nshow-read-feeds yes\n\
+                     article-sort-order date-asc\nbind-key j down\n";
+        for (text, config, refused) in [
+            (usual, "[ui]\nkeys = \"newsboat\"\n", ""),
+            (
+                "browser \"sh -c 'w3m %u'\"",
+                "",
+                "browser: its line would be invalid: [commands] open: {link} must be",
+            ),
+            ("bookmark-cmd \"echo 'a\"", "", "a quote in"),
+        ] {
+            let all = taken(text);
+            let why: Vec<&str> = all.refused.iter().map(|(_, why)| why.as_str()).collect();
+            assert_eq!(all.config, config, "{text}");
+            assert!(why.len() == usize::from(!refused.is_empty()), "{text}: {why:?}");
+            assert!(why.join("").contains(refused), "{text}: {why:?}");
+        }
+    }
+}
