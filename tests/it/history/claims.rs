@@ -406,7 +406,7 @@ proptest! {
 }
 
 #[test]
-fn newest_archive_that_grows_once_a_newer_one_follows_is_read_again() {
+fn newest_archive_that_grew_is_read_again() {
     let publisher = Publisher::new(Form::Archived { overlap: 4, grows: false }, 3, 3);
     let acts = [
         Act::Publish(12),
