@@ -1,7 +1,8 @@
 //! The command table: everything a user can do by key or by name. The help, the palette, `[keys]` and the documentation are generated
 //! from it.
 
-/// Passes the rows of the table to a macro, grouped under the headings of the help and in its order. A row has the command, its name
+/// Passes the rows of the table to a macro, grouped under the headings of the help and in its order: what
+/// most readers need comes first. A row has the command, its name
 /// in the palette and in `[keys]`, its default keys, the panes in which they work, a description, the function that carries the
 /// command out and, if text may follow the name in the palette, the function that takes it.
 ///
@@ -10,73 +11,43 @@
 macro_rules! command_table {
     ($rows:ident) => {
         $rows! {
-            "Moving" {
-                Down "down" "j ↓" ALL "next row, or a line down"
-                    => |app, now| move_by(app, now, true, Distance::One);
-                Up "up" "k ↑" ALL "previous row, or a line up"
-                    => |app, now| move_by(app, now, false, Distance::One);
-                Right "right" "l → Tab" ALL "pane to the right" => |app, _| go_right(app);
-                Left "left" "h ← Shift-Tab" ALL "pane to the left" => go_left;
-                First "first" "g Home" ALL "first row, or the beginning"
-                    => |app, now| move_by(app, now, false, Distance::All);
-                Last "last" "G End" ALL "last row, or the end"
-                    => |app, now| move_by(app, now, true, Distance::All);
-                HalfDown "half-page-down" "Ctrl-d" ALL "half a page down"
-                    => |app, now| move_by(app, now, true, Distance::Half);
-                HalfUp "half-page-up" "Ctrl-u" ALL "half a page up"
-                    => |app, now| move_by(app, now, false, Distance::Half);
-                PageDown "page-down" "PgDn" ALL "a page down"
-                    => |app, now| move_by(app, now, true, Distance::Page);
-                PageUp "page-up" "PgUp" ALL "a page up"
-                    => |app, now| move_by(app, now, false, Distance::Page);
+            "Reading" {
                 Enter "open" "Enter" ALL
                     "open; on a gap (missing older entries): request them again"
                     => open_selected;
-                Back "back" "q" ALL "back; in the feed list, quit" => navigation::go_back;
-                Close "close" "Esc" ALL "close what is open; never quits" => close;
-                GoTo "goto" "@" ALL "go to a date: 2014, 2014-03 or 2014-03-09"
-                    => |app, _| open_prompt(app, PromptPurpose::GoTo), browsing::go_to;
-                Jump "jump" "b" ALL "jump to a feed, tag or list by some of its letters"
-                    => |app, _| jump::open_jump(app), jump::jump_to;
-            }
-            "Reading" {
                 Space "read-on" "Space" ALL "a page down, then the next unread entry"
                     => open_entry::read_on;
                 NextUnread "next-unread" "n" ALL "next unread entry, in the next feed if necessary"
                     => next_unread;
                 PreviousUnread "previous-unread" "p" ALL "previous unread entry"
                     => open_entry::open_previous_unread;
+                Back "back" "q" ALL "back; in the feed list, quit" => navigation::go_back;
+                Close "close" "Esc" ALL "close what is open; never quits" => close;
                 NextEntry "next-entry" "J" ENTRIES "next entry while reading"
                     => |app, now| open_entry::open_neighbour(app, now, true);
                 PreviousEntry "previous-entry" "K" ENTRIES "previous entry while reading"
                     => |app, now| open_entry::open_neighbour(app, now, false);
-                Link "link" "1-9" READER
-                    "follow the link with this number; Enter completes the number"
-                    => |app, now| open_entry::type_digit(app, now, '1');
-                LinkHints "link-hints" "f" READER
-                    "show a letter on each link; the letter opens it, y before it copies it"
-                    => open_pages::open_hints;
                 Open "open-in-browser" "o" ENTRIES
                     "open the entry in the browser; on a gap: the missing page"
                     => open_pages::open_page;
-                OpenCopies "open-copies" "W" ENTRIES
-                    "look up the entry's page, or the page missing at a gap, in the Internet Archive"
-                    => open_pages::open_copies;
-                OpenComments "open-comments" "C" READER
-                    "open the page with the comments on the entry"
-                    => open_pages::open_comments;
                 FullText "full-text" "v" ENTRIES
                     "show the full text of the linked page; again: the feed's text"
                     => full_text::toggle_text;
-                Changes "changes" "~" READER
-                    "show what the publisher changed in an edited entry; again: the text"
-                    => full_text::toggle_changes;
-                FullTextAlways "full-text-always" "V" ALL
-                    "full text for all entries of this feed: on, then fetched ahead, then off ({undo} undoes it)"
-                    => full_text::toggle_always;
+                LinkHints "link-hints" "f" READER
+                    "show a letter on each link; the letter opens it, y before it copies it"
+                    => open_pages::open_hints;
+                Link "link" "1-9" READER
+                    "follow the link with this number; Enter completes the number"
+                    => |app, now| open_entry::type_digit(app, now, '1');
                 Pictures "pictures" "I" ENTRIES
                     "show or hide pictures in the text; missing ones are fetched while shown"
                     => lay_out::toggle_pictures;
+                OpenComments "open-comments" "C" READER
+                    "open the page with the comments on the entry"
+                    => open_pages::open_comments;
+                CopyLink "copy-link" "y" ALL
+                    "copy the link of the entry, or the address of the selected feed"
+                    => open_pages::copy_link;
                 Download "download" "E" ENTRIES
                     "download the entry's first attached file; play it if it is there; 'download 2': the second file"
                     => downloads::download_entries, downloads::download_file;
@@ -94,9 +65,6 @@ macro_rules! command_table {
                 Share "share" "Ctrl-b" ENTRIES
                     "share the entry with a program of yours: a menu of those in [share]"
                     => run_own::toggle_menu, run_own::share_with;
-                CopyLink "copy-link" "y" ALL
-                    "copy the link of the entry, or the address of the selected feed"
-                    => open_pages::copy_link;
                 ScrollRight "scroll-right" ">" READER "scroll wide tables and code to the right"
                     => |app, now| find_in_text::move_blocks(app, now, true);
                 ScrollLeft "scroll-left" "<" READER "scroll wide tables and code to the left"
@@ -104,17 +72,38 @@ macro_rules! command_table {
                 ReadFromBeginning "from-beginning" "B" ALL
                     "read the feed from the beginning, oldest first, where you left off; again: newest first"
                     => browsing::turn_round;
+                FullTextAlways "full-text-always" "V" ALL
+                    "full text for all entries of this feed: on, then fetched ahead, then off ({undo} undoes it)"
+                    => full_text::toggle_always;
+                Changes "changes" "~" READER
+                    "show what the publisher changed in an edited entry; again: the text"
+                    => full_text::toggle_changes;
+                OpenCopies "open-copies" "W" ENTRIES
+                    "look up the entry's page, or the page missing at a gap, in the Internet Archive"
+                    => open_pages::open_copies;
             }
             "Marking" {
+                ToggleRead "toggle-read" "N" ENTRIES "mark read or unread" => toggle_read;
+                MarkAllRead "mark-all-read" "A" ALL "mark this list read ({undo} undoes it)"
+                    => |app, now| navigation::mark_list_read(app, now, MarkPart::All);
+                Star "star" "s" ENTRIES "star, or remove the star"
+                    => |app, now| toggle_flag(app, now, Flag::Starred);
+                ReadLater "read-later" "d" ENTRIES
+                    "label the entry #later, or remove this label; 'label:later' finds them"
+                    => jump::toggle_later;
+                Label "label" "#" ENTRIES
+                    "label the entry, or the marked entries; again: remove the label"
+                    => jump::open_labels, jump::toggle_label;
+                Undo "undo" "u" ALL "undo the last mark or change"
+                    => |app, now| app.ask(now, Request::Undo);
+                Redo "redo" "Ctrl-y" ALL "redo what was undone"
+                    => |app, now| app.ask(now, Request::Redo);
                 MarkRow "mark" "x" LISTS
                     "mark the row; the next action applies to all marked rows; {close} removes all marks"
                     => marking::mark_selected;
                 MarkRange "mark-range" "X" LISTS
                     "mark all rows from the last marked one to this one"
                     => marking::mark_range;
-                ToggleRead "toggle-read" "N" ENTRIES "mark read or unread" => toggle_read;
-                MarkAllRead "mark-all-read" "A" ALL "mark this list read ({undo} undoes it)"
-                    => |app, now| navigation::mark_list_read(app, now, MarkPart::All);
                 MarkAboveRead "mark-above-read" "(" ENTRIES
                     "mark the entries above this one read ({undo} undoes it)"
                     => |app, now| navigation::mark_list_read(app, now, MarkPart::Above);
@@ -131,18 +120,6 @@ macro_rules! command_table {
                     "mark the entries of this list read that are older than a time: 'mark-older 3d'"
                     => |app, now| app.ui.say_only(now, "say how old, like 'mark-older 3d'"),
                     navigation::mark_older_read;
-                Star "star" "s" ENTRIES "star, or remove the star"
-                    => |app, now| toggle_flag(app, now, Flag::Starred);
-                Label "label" "#" ENTRIES
-                    "label the entry, or the marked entries; again: remove the label"
-                    => jump::open_labels, jump::toggle_label;
-                ReadLater "read-later" "d" ENTRIES
-                    "label the entry #later, or remove this label; 'label:later' finds them"
-                    => jump::toggle_later;
-                Undo "undo" "u" ALL "undo the last mark or change"
-                    => |app, now| app.ask(now, Request::Undo);
-                Redo "redo" "Ctrl-y" ALL "redo what was undone"
-                    => |app, now| app.ask(now, Request::Redo);
             }
             "Searching and filtering" {
                 Find "find" "/" READER
@@ -174,35 +151,35 @@ macro_rules! command_table {
                 Unsubscribe "unsubscribe" "D" LISTS
                     "unsubscribe from the selected feed, or hide a gap ({undo} undoes it)"
                     => give_up_selected;
-                UnsubscribeEnded "unsubscribe-ended" "Z" LISTS
-                    "unsubscribe from all feeds that ended ({undo} undoes it)"
-                    => unsubscribe::unsubscribe_ended;
                 Attention "attention" "!" ALL
                     "feeds that failed, moved or ended, and what you can do"
                     => navigation::open_attention;
-                Removed "removed" "" ALL
-                    "feeds you removed in the last week; {open} restores one as it was"
-                    => |app, now| list_panel::toggle(app, now, ListOf::Removed, &unsubscribe::LIST);
-                RestoreWithdrawn "restore-withdrawn" "" ALL
-                    "show the entries again that the selected feed took out of its document"
-                    => restore_withdrawn;
                 Sort "sort" "S" ALL
                     "sort the feeds by title, unread or next poll; the entries of a list by date, title, feed or arrival"
                     => sort_next;
                 ReadFeeds "read-feeds" "c" ALL
                     "hide feeds without unread entries, or show them again"
                     => feeds_pane::toggle_read_feeds;
-                AccountAdd "account-add" "" ALL
-                    "add an account on a server, such as Miniflux or FreshRSS"
-                    => accounts::open_form;
-                Accounts "accounts" "" ALL
-                    "list the accounts on servers: their last sync, sync now, remove"
-                    => |app, now| list_panel::toggle(app, now, ListOf::Accounts, &accounts::LIST);
                 Import "import" "" ALL
                     "import subscriptions from a file: OPML, newsboat or newsraft urls, or one address per line"
                     => |app, _| open_prompt(app, PromptPurpose::Import), feeds::import_file;
                 Export "export" "" ALL "export all subscriptions to an OPML file"
                     => |app, _| open_prompt(app, PromptPurpose::Export), |app, _, path| feeds::export_list(app, path);
+                Accounts "accounts" "" ALL
+                    "list the accounts on servers: their last sync, sync now, remove"
+                    => |app, now| list_panel::toggle(app, now, ListOf::Accounts, &accounts::LIST);
+                AccountAdd "account-add" "" ALL
+                    "add an account on a server, such as Miniflux or FreshRSS"
+                    => accounts::open_form;
+                Removed "removed" "" ALL
+                    "feeds you removed in the last week; {open} restores one as it was"
+                    => |app, now| list_panel::toggle(app, now, ListOf::Removed, &unsubscribe::LIST);
+                UnsubscribeEnded "unsubscribe-ended" "Z" LISTS
+                    "unsubscribe from all feeds that ended ({undo} undoes it)"
+                    => unsubscribe::unsubscribe_ended;
+                RestoreWithdrawn "restore-withdrawn" "" ALL
+                    "show the entries again that the selected feed took out of its document"
+                    => restore_withdrawn;
             }
             "Polling for new entries" {
                 Poll "poll" "r" ALL "poll the selected feed or list for new entries"
@@ -235,6 +212,30 @@ macro_rules! command_table {
                 History "history" "H" ALL
                     "fetch older entries: continue, retry or load an older page; stop if already fetching"
                     => load_history;
+            }
+            "Moving" {
+                Down "down" "j ↓" ALL "next row, or a line down"
+                    => |app, now| move_by(app, now, true, Distance::One);
+                Up "up" "k ↑" ALL "previous row, or a line up"
+                    => |app, now| move_by(app, now, false, Distance::One);
+                Right "right" "l → Tab" ALL "pane to the right" => |app, _| go_right(app);
+                Left "left" "h ← Shift-Tab" ALL "pane to the left" => go_left;
+                First "first" "g Home" ALL "first row, or the beginning"
+                    => |app, now| move_by(app, now, false, Distance::All);
+                Last "last" "G End" ALL "last row, or the end"
+                    => |app, now| move_by(app, now, true, Distance::All);
+                HalfDown "half-page-down" "Ctrl-d" ALL "half a page down"
+                    => |app, now| move_by(app, now, true, Distance::Half);
+                HalfUp "half-page-up" "Ctrl-u" ALL "half a page up"
+                    => |app, now| move_by(app, now, false, Distance::Half);
+                PageDown "page-down" "PgDn" ALL "a page down"
+                    => |app, now| move_by(app, now, true, Distance::Page);
+                PageUp "page-up" "PgUp" ALL "a page up"
+                    => |app, now| move_by(app, now, false, Distance::Page);
+                GoTo "goto" "@" ALL "go to a date: 2014, 2014-03 or 2014-03-09"
+                    => |app, _| open_prompt(app, PromptPurpose::GoTo), browsing::go_to;
+                Jump "jump" "b" ALL "jump to a feed, tag or list by some of its letters"
+                    => |app, _| jump::open_jump(app), jump::jump_to;
             }
             "Screen" {
                 Zoom "zoom" "z" ENTRIES "show only the text, or all panes"

@@ -41,6 +41,30 @@ macro_rules! commands {
 
 command_table!(commands);
 
+/// Words of other programs for commands, which the palette finds, too.
+const SYNONYMS: [(&str, &[&str]); 14] = [
+    ("accounts", &["sync"]),
+    ("downloads", &["podcasts"]),
+    ("edit", &["configure", "options", "preferences", "settings"]),
+    ("filters", &["block", "rules"]),
+    ("layout", &["settings", "view"]),
+    ("mark-all-read", &["catchup"]),
+    ("open-in-browser", &["browse"]),
+    ("poll", &["check", "fetch", "refresh", "reload", "update"]),
+    ("poll-all", &["check", "fetch", "refresh", "reload", "update"]),
+    ("quit", &["exit"]),
+    ("read-later", &["bookmark"]),
+    ("star", &["bookmark", "favourite", "favorite"]),
+    ("theme", &["colors", "colours", "dark", "light", "settings"]),
+    ("unsubscribe", &["delete", "remove"]),
+];
+
+/// Returns the words of other programs for the command with this name.
+pub fn synonyms(name: &str) -> impl Iterator<Item = &'static str> {
+    let row = SYNONYMS.iter().find(|(command, _)| *command == name);
+    row.into_iter().flat_map(|(_, words)| words.iter().copied())
+}
+
 /// One row of the command table.
 #[derive(Debug)]
 pub struct CommandRow {

@@ -7,7 +7,7 @@ use super::list_panel::KeyOutcome;
 use super::prompt::{Prompt, PromptPurpose, TypedText};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::keys::commands::{COMMANDS, Command, grouped};
+use crate::ui::keys::commands::{COMMANDS, Command, CommandRow, grouped, synonyms};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::key_bindings::command_at;
 use crate::ui::scroll_list::{Distance, moved};
@@ -89,6 +89,7 @@ pub fn scroll_help(app: &mut App, down: bool, distance: Distance) -> bool {
 
 /// Returns the groups of the help, each with those commands that work in the context where the help was opened and that match the
 /// typed filter. Every word of the filter must occur in the command's keys, name or description, or in the heading of its group.
+/// Over a plan, its own keys come first.
 pub fn find_groups(app: &App, help: &HelpPane) -> Vec<(&'static str, Vec<usize>)> {
     let over = app.ui.beneath.last().is_some_and(Overlay::is_about_feeds);
     let typed = help.filter.text.to_lowercase();
@@ -105,8 +106,28 @@ pub fn find_groups(app: &App, help: &HelpPane) -> Vec<(&'static str, Vec<usize>)
         places.retain(|place| is_shown(heading, *place));
         (heading, places)
     });
-    shown.filter(|(_, places)| !places.is_empty()).collect()
+    let mut groups: Vec<_> = shown.filter(|(_, places)| !places.is_empty()).collect();
+    if over {
+        groups.sort_by_key(|(heading, _)| *heading != "When and why");
+    }
+    groups
 }
+
+/// The commands that the palette lists first.
+const WANTED_MOST: [&str; 12] = [
+    "add",
+    "poll",
+    "poll-all",
+    "search",
+    "search-all",
+    "mark-all-read",
+    "edit",
+    "unsubscribe",
+    "filters",
+    "import",
+    "accounts",
+    "theme",
+];
 
 /// Opens the palette. Until the user types something, it lists every command that works in the current context.
 pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
@@ -120,7 +141,10 @@ pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
         let target = PickTarget::Command(place);
         PickItem { name, detail, target }
     });
-    let picks = PickList::new(Prompt::new(PromptPurpose::Command), items.collect());
+    let mut items: Vec<PickItem> = items.collect();
+    let rank = |item: &PickItem| WANTED_MOST.iter().position(|name| *name == item.name);
+    items.sort_by_key(|item| rank(item).unwrap_or(WANTED_MOST.len()));
+    let picks = PickList::new(Prompt::new(PromptPurpose::Command), items);
     app.ui.lay_over(Overlay::Pick(picks));
     Vec::new()
 }
@@ -129,8 +153,11 @@ pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
 pub fn run_picked(app: &mut App, now: DateTime<Utc>, picks: &PickList) -> KeyOutcome {
     let typed = picks.line.text.trim();
     let item = picks.selected_item();
-    let elsewhere =
-        if picks.list.selected == 0 { works_elsewhere(typed, app.ui.focus) } else { None };
+    let elsewhere = if picks.list.selected == 0 {
+        works_elsewhere(typed, app.ui.focus, item.is_none())
+    } else {
+        None
+    };
     let place = match item.map(|item| &item.target) {
         Some(PickTarget::Command(place)) if elsewhere.is_none() => *place,
         Some(_) | None => {
@@ -150,9 +177,11 @@ pub fn run_picked(app: &mut App, now: DateTime<Utc>, picks: &PickList) -> KeyOut
     }
 }
 
-/// Returns the sentence for a whole name of a command that does not work in the focused pane.
-fn works_elsewhere(word: &str, focus: Pane) -> Option<String> {
-    let named = || COMMANDS.iter().filter(|row| row.name == word);
+/// Returns the sentence for a command that does not work in the focused pane, given by its whole name or by a whole synonym.
+fn works_elsewhere(word: &str, focus: Pane, by_synonym: bool) -> Option<String> {
+    let is_called = |row: &CommandRow| by_synonym && synonyms(row.name).any(|other| other == word);
+    let is_named = |row: &&CommandRow| row.name == word || is_called(row);
+    let named = || COMMANDS.iter().filter(is_named);
     if named().any(|row| row.works_in(focus)) {
         return None;
     }
@@ -166,5 +195,6 @@ fn works_elsewhere(word: &str, focus: Pane) -> Option<String> {
         .filter(|(pane, _)| named().any(|row| row.works_in(*pane)))
         .map(|(_, place)| place)
         .collect();
-    (!places.is_empty()).then(|| format!("'{word}' works in {}", places.join(" and in ")))
+    let name = named().next()?.name;
+    (!places.is_empty()).then(|| format!("'{name}' works in {}", places.join(" and in ")))
 }

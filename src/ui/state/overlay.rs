@@ -15,7 +15,7 @@ use super::feeds_pane::FeedsRow;
 use super::reader::LinkHints;
 use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::request::Request;
-use crate::ui::keys::commands::COMMANDS;
+use crate::ui::keys::commands::{COMMANDS, synonyms};
 use crate::ui::overlays::form::{AccountForm, EditForm, FilterForm};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::scroll_list::ScrollList;
@@ -166,26 +166,6 @@ pub struct Sums {
 /// What the list says of a label that does not exist yet.
 const NEW_LABEL: &str = "new label";
 
-/// Words of other programs for commands, which the palette finds, too.
-const SYNONYMS: [(&str, &str); 16] = [
-    ("bookmark", "read-later"),
-    ("bookmark", "star"),
-    ("colours", "theme"),
-    ("dark", "theme"),
-    ("delete", "unsubscribe"),
-    ("exit", "quit"),
-    ("light", "theme"),
-    ("podcasts", "downloads"),
-    ("preferences", "edit"),
-    ("refresh", "poll"),
-    ("refresh", "poll-all"),
-    ("reload", "poll"),
-    ("rules", "filters"),
-    ("settings", "edit"),
-    ("sync", "accounts"),
-    ("update", "poll"),
-];
-
 /// The state of a list from which the user picks an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PickList {
@@ -268,28 +248,32 @@ impl PickList {
     }
 }
 
-/// Returns the indexes of the items that match the typed text, best match first. A command also matches by its description, below the
-/// matches in names.
+/// Returns the indexes of the items that match the typed text, best match first. A command also matches by its description and by words
+/// of other programs for it, below the matches of whole parts of names.
 pub(in crate::ui) fn rank(items: &[PickItem], typed: &str) -> Vec<usize> {
     let pattern = Pattern::parse(typed, CaseMatching::Ignore, Normalization::Smart);
     let mut matcher = Matcher::new(Config::DEFAULT);
     let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
     let mut letters = Vec::new();
-    let mut scored: Vec<(u32, usize)> = (0..)
+    let mut scored: Vec<((u32, u32), usize)> = (0..)
         .zip(items)
         .filter_map(|(place, item)| {
             let score = pattern.score(Utf32Str::new(&item.name, &mut letters), &mut matcher);
             let by_name = score.map(|score| score.saturating_add(1));
             // Fuzzy matches in a long description are meaningless, so every typed word must occur literally in the description.
-            let by_help = matches!(item.target, PickTarget::Command(_)) && {
-                let help = item.detail.to_lowercase();
-                let is_called = |word: &str| {
-                    let mut called = SYNONYMS.iter().filter(|(_, name)| *name == item.name);
-                    word.len() > 2 && called.any(|(synonym, _)| synonym.starts_with(word))
-                };
-                words.iter().all(|word| help.contains(word) || is_called(word))
+            let is_command = matches!(item.target, PickTarget::Command(_));
+            let help = item.detail.to_lowercase();
+            let is_called =
+                |word: &String| synonyms(&item.name).any(|other| other.starts_with(word));
+            let by_help =
+                is_command && words.iter().all(|word| help.contains(word) || is_called(word));
+            // Scattered letters of a name say less than the beginning of another word for the command.
+            let nearness = match typed.len() {
+                3.. if is_command && item.name.contains(typed) => 2,
+                3.. if by_help && words.iter().any(is_called) => 1,
+                _ => 0,
             };
-            Some((by_name.max(by_help.then_some(1))?, place))
+            Some(((nearness, by_name.max(by_help.then_some(1))?), place))
         })
         .collect();
     scored.sort_by_key(|&(score, place)| (std::cmp::Reverse(score), place));

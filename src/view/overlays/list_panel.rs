@@ -238,7 +238,7 @@ pub(in crate::view) fn draw_pick_list(
     let is_palette = picks.line.purpose == PromptPurpose::Command;
     let (columns, most) = if is_palette { PALETTE_SIZE_MAX } else { SIZE_MAX };
     let (title, none) = if is_palette {
-        ("Commands ─ type to find one, Enter runs it", " no command matches this")
+        ("Commands ─ type to find one, Enter runs it", " no command that works here matches")
     } else {
         ("Type to find one, Enter opens it", " nothing matches this")
     };

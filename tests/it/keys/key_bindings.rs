@@ -81,11 +81,11 @@ fn the_help_is_searched_by_keys_names_and_words() {
     let mut world = world();
     world.press("?/less often");
     assert!(world.draw().contains("poll the feed less often"));
-    assert!(!world.draw().contains("half a page down"));
+    assert!(!world.draw().contains("previous unread entry"));
     world.press("<enter>");
     assert!(world.draw().contains("Keys matching 'less often'"), "{}", world.draw());
     world.press("<esc>");
-    assert!(world.draw().contains("half a page down"), "all keys are shown again");
+    assert!(world.draw().contains("previous unread entry"), "all keys are shown again");
     world.press("/zzz");
     assert!(world.draw().contains("no key that works here matches"));
     world.press("<esc><esc>");

@@ -57,7 +57,7 @@ fn a_key_runs_commands_one_after_the_other() {
     let starred = EntryKey { feed: FeedKey(1), seq: 1 };
     assert!(world.store.entry(starred).unwrap().unwrap().1.is_starred());
     world.press(":ladder");
-    assert!(world.draw().contains("no command matches"), "{}", world.draw());
+    assert!(world.draw().contains("no command that works here matches"), "{}", world.draw());
 }
 
 #[test]

@@ -54,14 +54,29 @@ fn words_of_other_programs_find_commands() {
         ("refresh", "poll"),
         ("delete", "unsubscribe"),
         ("settings", "edit"),
-        ("bookmark", "read-later"),
+        ("set", "edit"),
+        ("bookmark", "star"),
         ("dark", "theme"),
     ] {
         let mut world = world();
         world.press(&format!("l:{typed}"));
-        let found = found(&world);
-        assert!(found.iter().any(|found| found == name), "{typed}: {found:?}");
+        assert_eq!(found(&world)[0], name, "{typed}: {:?}", found(&world));
     }
+    let mut world = world();
+    world.press("l<enter>:delete<enter>");
+    let told = "'unsubscribe' works in the list of feeds and in a list of entries";
+    assert_eq!(world.notice(), told);
+}
+
+#[test]
+fn what_most_need_comes_first() {
+    let mut world = world();
+    world.press("l:");
+    assert_eq!(found(&world)[..3], ["add", "poll", "poll-all"]);
+    world.press("<esc>?");
+    let screen = world.draw();
+    let line = screen.lines().nth(2).unwrap();
+    assert!(line.contains("Enter") && line.contains(" open;"), "{screen}");
 }
 
 /// A whole name means its command and no other: each of them leads the list where it works, and says where it works elsewhere.
