@@ -95,6 +95,8 @@ pub struct RenderWork {
     pub enclosures: Vec<Enclosure>,
     /// Width in columns to lay the text out for.
     pub width: u16,
+    /// Maximum width of running text in columns. Only code and tables may be wider.
+    pub text_width: u16,
     /// `true` if tables and code that are too wide scroll sideways. If `false`, they are wrapped.
     pub slides: bool,
 }

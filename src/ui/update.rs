@@ -342,8 +342,9 @@ pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> V
             (settings, *screen, *appearance, notes)
         }
     };
+    let laid_out = |app: &App| (app.ui.appearance.plain, app.ui.settings.text_width);
+    let was_laid_out = laid_out(app);
     let before = std::mem::replace(&mut app.ui.settings, screen);
-    let was_plain = app.ui.appearance.plain;
     let themed = before.theme != app.ui.settings.theme;
     app.ui.appearance.take(appearance, themed);
     if themed {
@@ -351,10 +352,10 @@ pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> V
         choose_theme::follow_ground(app);
     }
     let mut effects = Vec::new();
-    if was_plain != app.ui.appearance.plain
+    if was_laid_out != laid_out(app)
         && let Some(reader) = &mut app.ui.reader
     {
-        // The plain screen wraps wide content, so the open text must be laid out again.
+        // The plain screen wraps wide content.
         reader.width = 0;
         effects.extend(lay_out::ask_lines(app));
     }

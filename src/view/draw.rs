@@ -14,7 +14,7 @@
 
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
-use ratatui::layout::{Alignment, Constraint, Flex, Layout, Rect, Spacing};
+use ratatui::layout::{Alignment, Constraint, Layout, Rect, Spacing};
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
@@ -37,8 +37,6 @@ const FEEDS_COLUMNS_MIN: u16 = 20;
 const WIDE_TEXT_MIN: u16 = 58;
 /// Width of the entry list that it leaves elsewhere, in columns.
 const TITLES_MIN: u16 = 68;
-/// Number of columns around the text in a reader pane in the middle of the screen: borders and margins.
-const TEXT_EDGES: u16 = 8;
 
 /// Draws the app and returns the measured positions and sizes.
 pub fn draw(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport {
@@ -165,11 +163,8 @@ fn places(area: Rect, app: &App) -> Places {
             reader: only(Pane::Reader),
         },
         Arrangement::Medium if app.ui.focus == Pane::Reader => {
-            // The text takes the place of both panes. On a wide screen its pane is in the middle.
-            let columns = app.ui.settings.text_width.saturating_add(TEXT_EDGES);
-            let columns = [Constraint::Max(columns)];
-            let [reader] = Layout::horizontal(columns).flex(Flex::Center).areas(area);
-            Places { feeds: None, entries: None, reader: Some(reader) }
+            // The text takes the place of both panes.
+            Places { feeds: None, entries: None, reader: Some(area) }
         }
         Arrangement::Medium => Places { feeds: Some(feeds), entries: Some(rest), reader: None },
         Arrangement::Wide => {
@@ -244,9 +239,11 @@ fn draw_panes(frame: &mut Frame<'_>, area: Rect, app: &App, now: DateTime<Utc>) 
         (viewport.entries, viewport.entries_rows) = (pane::area(rows), rows.height);
     }
     if let Some(area) = places.reader {
-        let text = reader::draw(frame, area, app, now);
+        let (text, head) = reader::draw(frame, area, app, now);
         viewport.reader = pane::area(text);
-        (viewport.reader_columns, viewport.reader_rows) = (text.width, text.height);
+        (viewport.reader_columns, viewport.reader_head) = (text.width, head);
+        viewport.reader_rows =
+            if head > 0 { text.bottom().saturating_sub(area.top() + 1) } else { text.height };
     }
     if let Some(area) = places.entries.filter(|_| !attention::is_open(app)) {
         entries::draw_mark(frame, area, app);

@@ -279,7 +279,7 @@ fn tell_count(desk: &CommandContext, found: usize, args: &SearchArgs) {
 }
 
 /// Width of the printed text, in columns.
-const WIDTH: Column = Column { width: 80, slides: false };
+const WIDTH: Column = Column::fixed(80);
 
 /// Runs `backissue show`.
 pub(in crate::cli) fn run_show(desk: &CommandContext, args: &ShowArgs) -> Result<Done, Failure> {

@@ -27,8 +27,7 @@ use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics, Protocol};
 
 /// Requests the layout of the open entry's text, unless it has already been laid out for the width of the pane.
 pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
-    let columns = app.ui.viewport.reader_columns;
-    let width = columns.min(app.ui.settings.text_width);
+    let (width, text_width) = (app.ui.viewport.reader_columns, app.ui.settings.text_width);
     let Some(reader) = &mut app.ui.reader else { return Vec::new() };
     if reader.width == width || width == 0 {
         return Vec::new();
@@ -42,7 +41,21 @@ pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
     let enclosures = reader.entry.kept.enclosures.clone();
     // On the plain screen, which is made for screen readers, nothing scrolls sideways.
     let slides = !app.ui.appearance.plain;
-    vec![ScreenEffect::Render(RenderWork { key, source, html, base, enclosures, width, slides })]
+    vec![ScreenEffect::Render(RenderWork {
+        key,
+        source,
+        html,
+        base,
+        enclosures,
+        width,
+        text_width,
+        slides,
+    })]
+}
+
+/// Returns the number of columns to the left of running text in a pane that is wider than the text may be.
+pub const fn margin(width: u16, text_width: u16) -> u16 {
+    width.saturating_sub(text_width).div_ceil(2)
 }
 
 /// Shows laid-out lines that arrived. After a change of width, the same part of the text stays visible. A reopened entry starts at
@@ -62,7 +75,8 @@ pub fn show_lines(app: &mut App, mut made: RenderedEntry) {
     reader.starts = reading_position::count_starts(&made.rendered);
     let line = place.map_or(0, |place| reading_position::find_line(&reader.starts, place));
     reader.scroll = line.min(made.rendered.lines.len().saturating_sub(rows));
-    reader.pictures = find_places(&made.rendered);
+    reader.pictures = vec![HEADER];
+    reader.pictures.extend(find_places(&made.rendered));
     (reader.rendered, reader.lines_width) = (Some(made.rendered), made.width);
     let shown = are_shown(app);
     arrange_pictures(app, shown);
@@ -77,6 +91,9 @@ const ICON_MAX: u32 = 24;
 const SMALL_ROWS: u16 = 6;
 /// Maximum declared width or height of a picture in pixels. Larger values are not trusted.
 const DECLARED_MAX: u32 = 20_000;
+
+/// The place of the header, which is above the text like a picture, so that it scrolls away with the text.
+const HEADER: PicturePlace = PicturePlace { image: 0, line: 0, indent: 0, columns: 0, rows: 0 };
 
 /// What was at the top of the screen before the pictures changed, so that it can be scrolled there again.
 #[derive(Debug, Clone, Copy)]
@@ -116,26 +133,36 @@ fn above_table(lines: &[StyledLine], line: usize) -> usize {
 
 /// Returns the number of columns before the text of a line, such as bars and indents.
 fn indent(line: &StyledLine) -> u16 {
-    let is_before = |span: &&StyledSpan| {
-        let blank = span.role == Role::Text && span.text.chars().all(|char| char == ' ');
-        blank || matches!(span.role, Role::QuoteBar | Role::ListMarker)
-    };
+    let is_before = |span: &&StyledSpan| is_bar_or_blank(span) || span.role == Role::ListMarker;
     let before = line.spans.iter().take_while(is_before);
     let cells = before.fold(0_usize, |sum, span| sum.saturating_add(span.text.width()));
     u16::try_from(cells).unwrap_or(0)
 }
 
-/// Adds lines for the pictures at their current sizes or, if `shown` is `false`, removes these lines.
+fn is_bar_or_blank(span: &StyledSpan) -> bool {
+    let blank = span.role == Role::Text && span.text.chars().all(|char| char == ' ');
+    blank || span.role == Role::QuoteBar
+}
+
+/// Adds lines for the header, if it scrolls away, and for the pictures at their current sizes or, if `shown` is `false`, removes
+/// the lines of pictures.
 pub fn arrange_pictures(app: &mut App, shown: bool) {
-    let rows = app.ui.viewport.reader_rows;
+    let (rows, header) = (app.ui.viewport.reader_rows, app.ui.viewport.reader_head);
+    let text_width = app.ui.settings.text_width;
     let pictures = &app.ui.pictures;
     let Some(reader) = &mut app.ui.reader else { return };
+    let above = reader.head_rows();
     let Some(text) = &mut reader.rendered else { return };
+    // A picture may also use the margins of the text.
     let most = (reader.width, rows_max(rows));
+    let margin = margin(reader.width, text_width);
+    let is_empty = text.lines.len() == above;
     let wanted = |place: &PicturePlace| {
-        let number = usize::from(place.image).checked_sub(1);
-        let image = number.and_then(|number| text.images.get(number)).filter(|_| shown);
-        let most = (most.0.saturating_sub(place.indent), most.1);
+        let Some(number) = usize::from(place.image).checked_sub(1) else {
+            return (0, if is_empty { 0 } else { header });
+        };
+        let image = text.images.get(number).filter(|_| shown);
+        let most = (most.0.saturating_sub(place.indent.saturating_sub(margin)), most.1);
         image.map_or((0, 0), |image| size_in_cells(image, pictures, most))
     };
     let sizes: Vec<(u16, u16)> = reader.pictures.iter().map(wanted).collect();
@@ -174,7 +201,7 @@ fn size_in_cells(
             cells(size, pictures.graphics)
         }
         (Some(PictureState::Failed(_)), _)
-        | (Some(PictureState::Sought | PictureState::Asked) | None, None) => (columns, 1),
+        | (Some(PictureState::Sought | PictureState::Asked) | None, None) => (1, 1),
     }
 }
 
@@ -243,7 +270,7 @@ fn keep_lines(text: &mut Rendered, places: &mut [PicturePlace], sizes: &[(u16, u
 
 /// Creates an empty picture line above another line. The bars of quotations continue through it, but other markers do not.
 fn free_line(below: &StyledLine) -> StyledLine {
-    let bars = below.spans.iter().take_while(|span| span.role == Role::QuoteBar);
+    let bars = below.spans.iter().take_while(|span| is_bar_or_blank(span));
     bars.cloned().collect::<Vec<_>>().into()
 }
 

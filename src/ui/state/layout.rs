@@ -27,9 +27,11 @@ pub struct Viewport {
     pub attention_top: u16,
     /// Number of additional lines that the reason of the selected problem takes in the Attention list.
     pub attention_extra: u16,
-    /// Number of visible lines of the text in the reader pane.
+    /// Number of visible lines of the text in the reader pane, with those of a header that scrolls away.
     pub reader_rows: u16,
-    /// Width of the text in the reader pane, in columns.
+    /// Number of lines of a header that scrolls away. 0 if the header stays at the top of the reader pane.
+    pub reader_head: u16,
+    /// Width of the text in the reader pane, in columns, with its margins.
     pub reader_columns: u16,
     /// Number of lines of the whole help.
     pub help_lines: u16,

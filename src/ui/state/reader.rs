@@ -41,7 +41,7 @@ pub struct Reader {
     pub digits: String,
     /// The first visible line before a link led to a place in the text, and the one after that.
     pub came_from: Option<(usize, usize)>,
-    /// Places of the pictures, in text order.
+    /// Places of the header and the pictures, in text order.
     pub pictures: Vec<PicturePlace>,
 }
 
@@ -119,7 +119,7 @@ impl Reader {
 /// The place of a picture within the lines of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PicturePlace {
-    /// Number of the picture in the text, from 1.
+    /// Number of the picture in the text, from 1. The header has the number 0.
     pub image: u16,
     /// First of the lines that were added for the picture, or the line above which they would be added.
     pub line: usize,
@@ -132,6 +132,12 @@ pub struct PicturePlace {
 }
 
 impl Reader {
+    /// Returns the number of lines above the text that the header takes, if it scrolls away with the text.
+    pub fn head_rows(&self) -> usize {
+        let header = self.pictures.first().filter(|place| place.image == 0);
+        header.map_or(0, |place| place.rows.into())
+    }
+
     /// Returns the reading position at the first visible line.
     pub fn place(&self) -> Option<ReadingPosition> {
         let of = self.starts.last().copied()?;
@@ -144,7 +150,7 @@ impl Reader {
     pub(in crate::ui) fn kept(&self, rows: u16) -> Option<ReadingPosition> {
         let lines = self.rendered.as_ref()?.lines.len();
         let at_end = self.scroll.saturating_add(usize::from(rows)) >= lines;
-        if self.scroll == 0 || at_end { None } else { self.place() }
+        if at_end { None } else { self.place().filter(|place| place.offset > 0) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Lays out blocks as lines, with indents, list markers, bars and blank lines.
 
 use super::model::{Block, Column, Item, Look, Role, Slide, StyledLine, TextDirection, TextRun};
-use super::table::{line_cells, table};
+use super::table::{is_grid, line_cells, table};
 use super::wrap::{cells, extent, keep, reads_leftwards, wrap};
 
 /// Maximum number of lines of an entry's text. Further lines are replaced by a note.
@@ -18,7 +18,7 @@ pub(super) fn lay_out(blocks: &[Block], column: Column) -> Vec<StyledLine> {
     let mut lines = blocks_in(blocks, column, false);
     if lines.len() >= LINES_MAX {
         lines.truncate(LINES_MAX);
-        lines.push(remark("… too long to show here", column.width));
+        lines.push(remark("… too long to show here", column));
     }
     lines
 }
@@ -32,7 +32,7 @@ fn blocks_in(blocks: &[Block], column: Column, in_item: bool) -> Vec<StyledLine>
         if lines.len() >= LINES_MAX {
             break;
         }
-        let laid = one_block(block, column);
+        let laid = placed_block(block, column);
         if laid.is_empty() {
             continue;
         }
@@ -45,14 +45,42 @@ fn blocks_in(blocks: &[Block], column: Column, in_item: bool) -> Vec<StyledLine>
     lines
 }
 
+/// Lays out a block to the right of the margin. Code and tables that need more room than that use the margin, too.
+fn placed_block(block: &Block, column: Column) -> Vec<StyledLine> {
+    let (left, right) = column.margins;
+    if left == 0 {
+        return one_block(block, column);
+    }
+    let is_wide = match block {
+        Block::Preformatted { .. } => true,
+        Block::Table(written) => is_grid(written),
+        Block::Text { .. }
+        | Block::Rule
+        | Block::Quote(_)
+        | Block::Indented(_)
+        | Block::List(_) => false,
+    };
+    let (mut lines, indent) = if is_wide {
+        let lines = one_block(block, Column { margins: (0, left + right), ..column });
+        let widest = lines.iter().map(line_cells).max().unwrap_or_default();
+        (lines, left.min(column.width.saturating_sub(widest)))
+    } else {
+        (one_block(block, Column { margins: (0, right), ..column.narrower(left) }), left)
+    };
+    for line in &mut lines {
+        prefix(line, &" ".repeat(indent), Role::Text);
+    }
+    lines
+}
+
 fn one_block(block: &Block, column: Column) -> Vec<StyledLine> {
     match block {
-        Block::Text { runs, direction, .. } => text(runs, *direction, column.width),
+        Block::Text { runs, direction, .. } => text(runs, *direction, column.prose()),
         Block::Preformatted { runs, .. } => preformatted(runs, column),
-        Block::Rule => vec![horizontal_rule(column.width, Role::Rule)],
+        Block::Rule => vec![horizontal_rule(column.prose(), Role::Rule)],
         Block::Quote(blocks) => quote(blocks, column),
         Block::Indented(blocks) => {
-            let indent = indent(2, column.width);
+            let indent = indent(2, column.prose());
             let mut lines = blocks_in(blocks, column.narrower(indent), false);
             for line in &mut lines {
                 prefix(line, &" ".repeat(indent), Role::Text);
@@ -160,7 +188,7 @@ pub(super) fn sliding(mut lines: Vec<StyledLine>, column: Column) -> Vec<StyledL
 }
 
 fn quote(blocks: &[Block], column: Column) -> Vec<StyledLine> {
-    let indent = indent(2, column.width);
+    let indent = indent(2, column.prose());
     let mut lines = blocks_in(blocks, column.narrower(indent), false);
     let is_leftward = begin_leftwards(blocks);
     for line in &mut lines {
@@ -169,7 +197,7 @@ fn quote(blocks: &[Block], column: Column) -> Vec<StyledLine> {
         }
         // What scrolls sideways has no right edge.
         if indent > 0 && is_leftward && line.slide.is_none() {
-            suffix(line, " │", Role::QuoteBar, column.width);
+            suffix(line, " │", Role::QuoteBar, column.prose());
         } else if indent > 0 {
             let bar = if line.spans.is_empty() { "│" } else { "│ " };
             prefix(line, bar, Role::QuoteBar);
@@ -180,7 +208,7 @@ fn quote(blocks: &[Block], column: Column) -> Vec<StyledLine> {
 
 fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
     let widest = items.iter().map(|item| cells(&item.marker)).max().unwrap_or_default();
-    let indent = indent(widest + 1, column.width);
+    let indent = indent(widest + 1, column.prose());
     // If any item has several blocks (not counting nested lists), blank lines separate all items.
     let is_long = |item: &Item| {
         item.blocks.iter().filter(|block| !matches!(block, Block::List(_))).count() > 1
@@ -197,7 +225,7 @@ fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
         }
         if indent == 0 {
             // The column is too narrow for text beside the marker, so the marker gets its own line.
-            laid.insert(0, vec![marker(&item.marker, column.width)].into());
+            laid.insert(0, vec![marker(&item.marker, column.prose())].into());
         }
         if apart && !lines.is_empty() {
             lines.push(StyledLine::default());
@@ -207,7 +235,7 @@ fn list(items: &[Item], column: Column) -> Vec<StyledLine> {
             if is_leftward && indent > 0 && line.slide.is_none() {
                 if at == 0 {
                     let text = format!(" {}", item.marker);
-                    let edge = column.width.saturating_sub(indent) + cells(&text);
+                    let edge = column.prose().saturating_sub(indent) + cells(&text);
                     suffix(&mut line, &text, Role::ListMarker, edge);
                 }
             } else if at == 0 && indent > 0 {
@@ -234,7 +262,7 @@ const fn indent(wished: usize, width: usize) -> usize {
     if width >= wished + TEXT_CELLS_MIN { wished } else { 0 }
 }
 
-fn prefix(line: &mut StyledLine, text: &str, role: Role) {
+pub(in crate::view) fn prefix(line: &mut StyledLine, text: &str, role: Role) {
     if !text.is_empty() {
         line.spans.insert(0, Look::with_role(role).span(text.to_owned()));
         if let Some(slide) = &mut line.slide {
@@ -248,10 +276,12 @@ pub(super) fn horizontal_rule(width: usize, role: Role) -> StyledLine {
     vec![Look::with_role(role).span("─".repeat(width))].into()
 }
 
-/// Returns a note by the program as a line, cut to the given width.
-pub(super) fn remark(text: &str, width: usize) -> StyledLine {
-    let text = text.chars().take(width).collect();
-    vec![Look::with_role(Role::Note).span(text)].into()
+/// Returns a note by the program as a line, cut to the width of running text.
+pub(super) fn remark(text: &str, column: Column) -> StyledLine {
+    let text = text.chars().take(column.prose()).collect();
+    let mut line = vec![Look::with_role(Role::Note).span(text)].into();
+    prefix(&mut line, &" ".repeat(column.margins.0), Role::Text);
+    line
 }
 
 /// Returns the minimum and the preferred width of a sequence of blocks, in cells.

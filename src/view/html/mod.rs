@@ -28,6 +28,7 @@ mod wrap;
 #[cfg(test)]
 mod tests;
 
+pub(in crate::view) use lines::prefix;
 pub use markdown::{markdown, xhtml};
 pub use model::Column;
 pub use render::{picture_addresses, render};

@@ -14,15 +14,22 @@ use backissue_core::feed::content::markup::Tag;
 pub struct Column {
     /// Width in cells.
     pub width: usize,
+    /// Number of cells on the left and on the right that only code blocks and tables may use.
+    pub margins: (usize, usize),
     /// `true` if tables and preformatted lines that are too wide scroll sideways ([`StyledLine::slide`]). If `false`, they are
     /// wrapped.
     pub slides: bool,
 }
 
 impl Column {
-    /// Creates a column in which nothing scrolls sideways; all wide content is wrapped.
-    pub(super) const fn fixed(width: usize) -> Self {
-        Self { width, slides: false }
+    /// Creates a column without margins, in which nothing scrolls sideways; all wide content is wrapped.
+    pub const fn fixed(width: usize) -> Self {
+        Self { width, margins: (0, 0), slides: false }
+    }
+
+    /// Returns the width of running text, in cells.
+    pub(super) const fn prose(self) -> usize {
+        self.width.saturating_sub(self.margins.0.saturating_add(self.margins.1))
     }
 
     /// Returns the column that remains beside a bar or an indent with a width of `by` cells.
@@ -338,7 +345,7 @@ mod tests {
     #[test]
     fn each_block_has_a_language_of_its_own() {
         let html = "<pre class=language-rust>a</pre><pre>b</pre><ul><li><pre><code class=language-c>c</code></pre></ul>";
-        let column = Column { width: 40, slides: true };
+        let column = Column { slides: true, ..Column::fixed(40) };
         assert_eq!(super::super::render(html, None, column).lines.len(), 5);
         assert_eq!(language(html), Some("rs"));
         assert_eq!(language("<pre>b</pre><pre class=language-rust>a</pre>"), None);

@@ -37,7 +37,7 @@ pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
     colour(&mut body.blocks);
     let mut lines = lay_out(&body.blocks, column);
     if is_cut {
-        lines.push(remark("… the rest is not shown (more than 2 MB)", column.width));
+        lines.push(remark("… the rest is not shown (more than 2 MB)", column));
     }
     let (targets, inside) = body.links.into_targets();
     Rendered { lines, links: targets, inside, images: body.images, enclosures: Vec::new() }
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
     use crate::view::html::{Column, render};
 
-    const WIDE: Column = Column { width: 200, slides: true };
+    const WIDE: Column = Column { slides: true, ..Column::fixed(200) };
 
     /// Returns the code of a body with each piece written as `k<…>`, where the letter represents the role of the piece.
     fn told(html: &str) -> String {

@@ -22,14 +22,12 @@ const WORD_CELLS_MAX: usize = 16;
 /// Lays out a table.
 pub(super) fn table(written: &HtmlTable, column: Column) -> Vec<StyledLine> {
     let width = column.width;
-    let columns = written.rows.iter().map(Vec::len).max().unwrap_or_default();
-    let filled = written.rows.iter().flatten().filter(|cell| !cell.blocks.is_empty()).count();
-    if written.layout_only || columns <= 1 || filled <= 1 || holds_table(written) {
+    if !is_grid(written) {
         return as_text(written, column);
     }
     let headers = written.rows.iter().take_while(|row| row.iter().all(|cell| cell.header)).count();
     let Some(grid) = Grid::place(&written.rows) else {
-        return row_by_row(written, headers, width);
+        return row_by_row(written, headers, column.prose());
     };
     match column_widths(&grid, width) {
         Some((widths, padding)) => grid.draw(&widths, padding, headers),
@@ -37,8 +35,15 @@ pub(super) fn table(written: &HtmlTable, column: Column) -> Vec<StyledLine> {
             let lines = grid.draw(&natural_widths(&grid, width), 1, headers);
             sliding(lines, column)
         }
-        None => row_by_row(written, headers, width),
+        None => row_by_row(written, headers, column.prose()),
     }
+}
+
+/// Checks whether a table has contents to compare. If not, it only arranges text.
+pub(super) fn is_grid(written: &HtmlTable) -> bool {
+    let columns = written.rows.iter().map(Vec::len).max().unwrap_or_default();
+    let filled = written.rows.iter().flatten().filter(|cell| !cell.blocks.is_empty()).count();
+    !written.layout_only && columns > 1 && filled > 1 && !holds_table(written)
 }
 
 /// Checks whether any cell contains a table. If so, the outer table only arranges its contents.

@@ -142,7 +142,7 @@ fn a_table_without_room_is_shown_row_by_row() {
 
 /// Returns the lines of a text, with wide content scrolled sideways by `moved` cells.
 fn moved(html: &str, width: usize, moved: usize) -> Vec<String> {
-    let rendered = super::render(html, BASE, Column { width, slides: true });
+    let rendered = super::render(html, BASE, Column { slides: true, ..Column::fixed(width) });
     rendered.lines.iter().map(|line| line.window(moved, width).text()).collect()
 }
 
@@ -315,11 +315,12 @@ fn too_much_markup_is_cut_with_a_remark() {
 /// Checks that no line of the laid-out text is wider than `width` and that no line contains a hidden character.
 fn is_sound(html: &str, width: u16) {
     is_sound_in(html, Column::fixed(width.into()));
-    is_sound_in(html, Column { width: width.into(), slides: true });
+    is_sound_in(html, Column { slides: true, ..Column::fixed(width.into()) });
 }
 
-fn is_sound_in(html: &str, Column { width, slides }: Column) {
-    let rendered = super::render(html, BASE, Column { width, slides });
+fn is_sound_in(html: &str, column: Column) {
+    let Column { width, slides, .. } = column;
+    let rendered = super::render(html, BASE, column);
     for (place, line) in rendered.lines.iter().enumerate() {
         assert!(slides || line.slide.is_none());
         let line = line.window(place % 3 * place, width);

@@ -11,17 +11,26 @@ use backissue_core::words;
 use crate::engine::entries::entry_view::EntryView;
 use crate::engine::external::run_external::with_media_time;
 use crate::ui::effect::RenderWork;
+use crate::ui::reader::lay_out::margin;
 use crate::ui::reader::lines::{INSIDE_FIRST, LinkTarget, Rendered, Role, StyledLine, StyledSpan};
 use crate::view::cells;
 use crate::view::html::{self, Column};
 
 /// Lays out an entry: its text, the list of its attached files, and the list of its links.
 pub fn lay_out(wanted: &RenderWork) -> Rendered {
-    let column = Column { width: usize::from(wanted.width), slides: wanted.slides };
+    let (width, prose) = (wanted.width, wanted.width.min(wanted.text_width));
+    let left = margin(width, prose);
+    let right = width.saturating_sub(left.saturating_add(prose));
+    let column =
+        Column { width: width.into(), margins: (left.into(), right.into()), slides: wanted.slides };
     let mut rendered = html::render(&wanted.html, wanted.base.as_deref(), column);
     link_times(&mut rendered, &wanted.enclosures);
-    append_enclosures(&mut rendered, &wanted.enclosures, wanted.width);
-    append_links(&mut rendered, wanted.width);
+    let text = rendered.lines.len();
+    append_enclosures(&mut rendered, &wanted.enclosures, prose);
+    append_links(&mut rendered, prose);
+    for line in rendered.lines.iter_mut().skip(text) {
+        html::prefix(line, &" ".repeat(left.into()), Role::Text);
+    }
     rendered
 }
 
@@ -204,7 +213,7 @@ pub fn head(view: &EntryView) -> String {
 /// Returns the text of an entry, followed by the list of the links in it.
 pub fn body(view: &EntryView) -> String {
     let (_, markup, base) = view.text();
-    let rendered = html::render(markup, base, Column { width: WIDTH, slides: false });
+    let rendered = html::render(markup, base, Column::fixed(WIDTH));
     let mut text = String::new();
     for line in &rendered.lines {
         text.push_str(StyledLine::text(line).trim_end());

@@ -15,7 +15,7 @@ use backissue_core::words;
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
 use ratatui::buffer::{Buffer, Cell, CellDiffOption};
-use ratatui::layout::{Constraint, Flex, Layout, Position, Rect};
+use ratatui::layout::{Constraint, Layout, Margin, Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
@@ -27,7 +27,7 @@ use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::RowKey;
 use crate::ui::app::App;
 use crate::ui::reader::lines::{self, Role, StyledLine};
-use crate::ui::reader::{find_in_text, gap_explained, open_pages};
+use crate::ui::reader::{find_in_text, gap_explained, lay_out, open_pages};
 use crate::ui::state::layout::{Area, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::reader::{PicturePlace, PictureState, Reader, TextSource};
@@ -43,16 +43,19 @@ const ORIGIN_LINES: usize = 2;
 /// Number of cells that may be lost where the lines with feed, author and date are wrapped.
 const ORIGIN_SLACK: usize = 16;
 
-/// Draws the reader pane. Returns the area of its text.
+/// In a pane with fewer rows, the header scrolls away with the text.
+const STAYS_ROWS: u16 = 20;
+
+/// Draws the reader pane. Returns the area of its text, and the number of lines of a header that scrolls away.
 pub(in crate::view) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
     app: &App,
     now: DateTime<Utc>,
-) -> Rect {
+) -> (Rect, u16) {
     let place = app.ui.shown_reader().and_then(|reader| position(app, reader)).unwrap_or_default();
     let inside = pane::counted(frame, area, "Reader", &place, app.ui.focus == Pane::Reader);
-    let inside = column(app, inside);
+    let (inside, prose) = columns(app, inside);
     if let Some((feed, gap)) = selected_gap(app, now) {
         let feed = app.engine.feeds.get(&feed);
         let account = feed.and_then(|feed| feed.record.feed_settings.account.as_deref());
@@ -60,24 +63,29 @@ pub(in crate::view) fn draw(
             gap_explained::explain_gap(&gap, app.engine.zone, account, &app.ui.settings.keys)
                 .join("\n\n");
         let text = Paragraph::new(said).wrap(Wrap { trim: true });
-        frame.render_widget(text, inside);
-        return inside;
+        frame.render_widget(text, prose);
+        return (inside, 0);
     }
     let Some(reader) = app.ui.shown_reader() else {
         let hint = vec![
             Span::styled(app.ui.words("{open}"), theme::KEY),
             Span::styled(" opens an entry", theme::DIM),
         ];
-        frame.render_widget(Paragraph::new(Line::from(hint)), inside);
-        return inside;
+        frame.render_widget(Paragraph::new(Line::from(hint)), prose);
+        return (inside, 0);
     };
-    let lines = head_lines(app, reader, usize::from(inside.width));
+    let lines = head_lines(app, reader, usize::from(prose.width));
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(inside.height / 2);
-    let [head, text] =
+    let moving = if inside.height < STAYS_ROWS { rows } else { 0 };
+    // The header has lines of its own above the text only while the text is laid out.
+    let is_above = reader.rendered.is_some() && reader.head_rows() > 0;
+    let [_, below] =
         Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);
-    pane::put(frame, &lines, head);
+    let (text, gone) = if is_above { (inside, reader.scroll) } else { (below, 0) };
     draw_text(frame, text, app, reader);
-    text
+    let lines = lines.get(gone..usize::from(rows)).unwrap_or_default();
+    pane::put(frame, lines, Rect { height: rows, ..prose });
+    (text, moving)
 }
 
 /// Formats which part of the text has been shown, in percent. Returns `None` if the whole text is visible.
@@ -103,11 +111,13 @@ pub(in crate::view) fn draw_mark(frame: &mut Frame<'_>, area: Rect, app: &App) {
     }
 }
 
-/// Returns the area for the text: a column in the middle of the pane, with margins on both sides.
-fn column(app: &App, inside: Rect) -> Rect {
-    let margins = Constraint::Max(inside.width.saturating_sub(2).min(app.ui.settings.text_width));
-    let [column] = Layout::horizontal([margins]).flex(Flex::Center).areas(inside);
-    column
+/// Returns the area for wide contents, with a blank column on both sides, and the area for running text in the middle of it.
+fn columns(app: &App, inside: Rect) -> (Rect, Rect) {
+    let wide =
+        Rect { x: inside.x.saturating_add(1), width: inside.width.saturating_sub(2), ..inside };
+    let text_width = app.ui.settings.text_width;
+    let x = wide.x.saturating_add(lay_out::margin(wide.width, text_width));
+    (wide, Rect { x, width: wide.width.min(text_width), ..wide })
 }
 
 /// Returns the selected gap, which the pane explains instead of showing an entry. Returns `None` if no gap is selected.
@@ -184,6 +194,7 @@ fn text_shown(reader: &Reader) -> Option<&'static str> {
 fn draw_text(frame: &mut Frame<'_>, area: Rect, app: &App, reader: &Reader) {
     let Some(text) = &reader.rendered else { return };
     if text.lines.is_empty() {
+        let (_, area) = columns(app, area.outer(Margin::new(1, 0)));
         let why = app.ui.words(if reader.entry.text_gone {
             "The text of this entry is no longer stored: {open-in-browser} opens its page, {full-text} fetches it."
         } else {
@@ -361,7 +372,9 @@ fn shown(app: &App, area: Area) -> Vec<Shown<'_>> {
         let down = u16::try_from(place.line.saturating_sub(reader.scroll)).ok()?;
         let rows = place.rows.checked_sub(first)?.min(area.rows.checked_sub(down)?);
         let row = area.row.saturating_add(down);
-        (rows > 0).then_some(Shown { url, place: *place, first, row, rows })
+        let indent = place.indent.min(area.columns.saturating_sub(place.columns));
+        let place = PicturePlace { indent, ..*place };
+        (rows > 0).then_some(Shown { url, place, first, row, rows })
     };
     reader.pictures.iter().filter_map(in_sight).collect()
 }

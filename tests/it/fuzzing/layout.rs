@@ -32,6 +32,7 @@ fn check_at(bytes: &[u8], number: usize, width: u16) {
         base: Some("https://a.example/x/".to_owned()),
         enclosures: Vec::new(),
         width,
+        text_width: 80,
         slides: number.is_multiple_of(3),
     };
     let rendered = lay_out(&work);

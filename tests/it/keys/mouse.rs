@@ -215,8 +215,8 @@ fn full_screen_reader_toggles_on_and_off() {
     assert_eq!(world.app.ui.focus, Pane::Reader);
     let alone = world.draw();
     assert!(!alone.contains("All unread") && alone.contains("the ladders"), "{alone}");
-    assert_eq!(world.app.ui.viewport.reader.columns, 80);
-    assert_eq!(world.app.ui.viewport.reader.column, 40);
+    assert_eq!(world.app.ui.viewport.reader.columns, 156);
+    assert_eq!(world.app.ui.viewport.reader.column, 2);
     world.press("z");
     assert!(world.draw().contains("All unread"));
     world.press("zq");

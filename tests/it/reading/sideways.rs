@@ -23,6 +23,69 @@ fn world(columns: u16, rows: u16) -> World {
     world
 }
 
+#[test]
+fn code_and_tables_use_the_whole_width_and_prose_does_not() {
+    let row = |cell: &str| format!("<tr><td>{cell}</td><td>c</td></tr>");
+    let article = format!(
+        "<p>{}</p><pre>{}</pre><pre>{}</pre><pre>{}</pre><ul><li><pre>{}</pre></ul><table>{}{}</table>",
+        "P ".repeat(60),
+        "X".repeat(90),
+        "Y".repeat(110),
+        "Z".repeat(200),
+        "W".repeat(90),
+        row("a"),
+        row(&"V".repeat(90)),
+    );
+    let document = rss("Orchard Notes", &[("a", "Harvest", 1, &article)]);
+    let mut world = World::subscribed(140, 44, &[(FEED, &document, &[])]);
+    world.press("l<enter>z");
+    let screen = world.draw();
+    // The pane has 136 columns for text, from the column 2 on; prose has 80 of them in the middle.
+    for (letter, column, count) in
+        [('P', 30, 40), ('X', 30, 90), ('Y', 28, 110), ('Z', 2, 135), ('W', 32, 90), ('V', 32, 90)]
+    {
+        let line: Vec<char> =
+            screen.lines().find(|line| line.contains(letter)).unwrap().chars().collect();
+        let found = line.iter().position(|char| *char == letter).unwrap();
+        let number = line.iter().filter(|char| **char == letter).count();
+        assert_eq!((letter, found, number), (letter, column, count), "{screen}");
+    }
+}
+
+#[test]
+fn header_scrolls_away_in_a_short_pane() {
+    let rows: String = (1..=40).map(|row| format!("<p>Row {row}.</p>")).collect();
+    for (size, after) in [((60, 20), "Orchard Notes"), ((60, 30), "Harvest")] {
+        let document = rss("Orchard Notes", &[("a", "Harvest", 1, &rows)]);
+        let mut world = World::subscribed(size.0, size.1, &[(FEED, &document, &[])]);
+        world.press("l<enter>");
+        let lines = |world: &mut World| -> Vec<String> {
+            let screen = world.draw();
+            let lines =
+                screen.lines().skip(1).map(|line| line.trim_matches(['│', '┃', ' ']).to_owned());
+            lines.take_while(|line| !line.starts_with('└')).collect()
+        };
+        let top = |world: &mut World| lines(world)[0].clone();
+        let last_row = |world: &mut World| {
+            lines(world).into_iter().rfind(|line| line.starts_with("Row")).unwrap()
+        };
+        assert_eq!(top(&mut world), "Harvest");
+        world.press("j");
+        assert!(top(&mut world).starts_with(after), "{size:?}");
+        world.press("q<enter>");
+        assert_eq!(top(&mut world), "Harvest", "a place in the header is no reading position");
+        let before = last_row(&mut world);
+        world.press(" ");
+        let first = lines(&mut world).into_iter().find(|line| line.starts_with("Row")).unwrap();
+        let number = |line: &str| line[4..].trim_end_matches('.').parse::<u32>().unwrap();
+        assert!(number(&first) <= number(&before) + 1, "{size:?}: no line is left out");
+        world.press("G");
+        assert_eq!(last_row(&mut world), "Row 40.");
+        world.press("g");
+        assert_eq!(top(&mut world), "Harvest");
+    }
+}
+
 fn sideways(world: &World) -> usize {
     world.app.ui.reader.as_ref().unwrap().sideways
 }

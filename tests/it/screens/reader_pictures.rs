@@ -178,7 +178,7 @@ fn text_stays_when_a_picture_above_grows() {
     settle(&mut world);
     assert_eq!(line(&mut world), before);
     let places = &world.app.ui.reader.as_ref().unwrap().pictures;
-    assert!(places[0].rows > 5, "{places:?}");
+    assert!(places[1].rows > 5, "{places:?}");
 }
 
 #[test]
@@ -350,13 +350,29 @@ fn picture_request_accepts_images_and_is_size_limited() {
 }
 
 #[test]
+fn wide_picture_uses_the_margins_of_the_text() {
+    let mut world = world((200, 50), &format!("<p>Before.</p><img src='{WAX}' alt='wax'>"));
+    world.serve_picture(WAX, png(1200, 120));
+    world.press("<enter><enter>zI");
+    let screen = settle(&mut world);
+    let place = world.app.ui.reader.as_ref().unwrap().pictures[1];
+    assert_eq!(place.columns, world.app.ui.viewport.reader_columns);
+    let column = |part: &str| {
+        let line = screen.lines().find(|line| line.contains(part));
+        let line = line.unwrap_or_else(|| panic!("{part}: {place:?} {screen}"));
+        line[..line.find(part).unwrap()].chars().count()
+    };
+    assert_eq!((column("Before."), column("▀")), (60, 2), "{screen}");
+}
+
+#[test]
 fn terminal_resize_keeps_the_picture_visible() {
     let text = format!("{}<img src='{WAX}' alt='wax'>{}", paragraphs(20), paragraphs(20));
     let mut world = world((100, 30), &text);
     world.serve_picture(WAX, png(300, 300));
     world.press("<enter><enter>I");
     settle(&mut world);
-    let place = |world: &World| world.app.ui.reader.as_ref().unwrap().pictures[0];
+    let place = |world: &World| world.app.ui.reader.as_ref().unwrap().pictures[1];
     while world.app.ui.reader.as_ref().unwrap().scroll < place(&world).line + 2 {
         world.press("j");
     }
