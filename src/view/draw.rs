@@ -82,7 +82,7 @@ fn draw_roles(frame: &mut Frame<'_>, app: &App, now: DateTime<Utc>) -> Viewport 
     let rows = [Constraint::Fill(1), tour_rows, Constraint::Length(1), hint_rows];
     let [panes, tour, bottom, hints] = Layout::vertical(rows).areas(area);
     frame.render_widget(Paragraph::new(tour_lines), tour);
-    status::draw_hints(frame, hints, app);
+    status::draw_hints(frame, hints, app, now);
     let viewport = if app.engine.feeds.is_empty() {
         entries::draw_welcome(frame, panes, app, now);
         nowhere(app)

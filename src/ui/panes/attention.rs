@@ -13,18 +13,16 @@ use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{AskedQuestion, Asks, Overlay};
 
-/// Number of screen lines for the reason of a problem, unless it is selected and its reason is longer.
-pub const REASON_LINES: usize = 3;
-/// Number of screen lines for each problem: the title, the lines for the reason, and the remedy.
-pub const ROW_LINES: usize = REASON_LINES + 2;
+/// Number of screen lines for each problem: the title, and the beginning of the reason. The selected one has more.
+pub const ROW_LINES: usize = 2;
 
 /// Checks whether the Attention list is open.
 pub fn is_open(app: &App) -> bool {
     app.ui.search.is_none() && matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Attention))
 }
 
-/// Returns the index of the problem at a visible line of the list, and whether the line is the last one of the problem, which names
-/// the remedy.
+/// Returns the index of the problem at a visible line of the list, and whether the line names the remedy of the selected
+/// problem.
 pub fn problem_at(app: &App, line: usize) -> (usize, bool) {
     let viewport = app.ui.viewport;
     let [top, extra] = [viewport.attention_top, viewport.attention_extra].map(usize::from);
@@ -34,8 +32,7 @@ pub fn problem_at(app: &App, line: usize) -> (usize, bool) {
         return (app.ui.attention.selected, line.saturating_add(1) == end);
     }
     let line = if line < end { line } else { line.saturating_sub(extra) };
-    let is_remedy = line % ROW_LINES == ROW_LINES.saturating_sub(1);
-    (top.saturating_add(line / ROW_LINES), is_remedy)
+    (top.saturating_add(line / ROW_LINES), false)
 }
 
 /// Returns the selected problem. Returns `None` if the Attention list is not open or the subscriptions pane has the focus.

@@ -17,7 +17,7 @@ use crate::engine::search_query::resolve;
 use crate::engine::settings::Join;
 use crate::ui::app::App;
 use crate::ui::effect::{ScreenEffect, ask_store};
-use crate::ui::scroll_list::{Distance, moved};
+use crate::ui::scroll_list::{Distance, ScrollList, moved};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 
@@ -46,6 +46,7 @@ pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let order = app.ui.chosen_order();
     app.ui.list = Listing { number, order, waiting: true, fresh: true, ..Listing::default() };
     app.ui.then = None;
+    app.ui.attention = ScrollList::default();
     app.ui.marked.entries.clear();
     forget_search(app);
     // The entry in the reader pane belongs to the previous list.

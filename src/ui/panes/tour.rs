@@ -2,7 +2,6 @@
 
 use crate::engine::entries::rows::RowKey;
 use crate::ui::app::{App, Tour};
-use crate::ui::keys::key_bindings::Keymap;
 use crate::ui::overlays::prompt::PromptPurpose;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
@@ -29,7 +28,7 @@ const STEPS: [TourStep; 8] = [
     },
     TourStep { say: "{plan} shows when this feed is polled next, and why", done: plan_is_open },
     TourStep {
-        say: "the publisher recommends an interval; {more-often} polls more often: see what changes",
+        say: "{more-often} polls more often: see what changes",
         done: |app| app.engine.feeds.values().any(|feed| feed.record.feed_settings.pace.is_some()),
     },
     TourStep {
@@ -57,12 +56,19 @@ const STEPS: [TourStep; 8] = [
     },
 ];
 
+/// Index of the task about the pace, which begins with what decides the next poll of the feed.
+const PACE: usize = 3;
+
 impl Tour {
     /// Returns the instructions for the current task. Returns `None` at the end of the tour.
-    pub fn line(self, keys: &Keymap) -> Option<String> {
+    pub fn line(self, app: &App) -> Option<String> {
         let step = STEPS.get(self.step)?;
-        let say = keys.words(step.say);
-        Some(format!("tour {}/{} · {say}", self.step.saturating_add(1), STEPS.len()))
+        let say = app.ui.words(step.say);
+        let planned = app.ui.overlay.as_ref().and_then(Overlay::feed);
+        let feed = planned.filter(|_| self.step == PACE).and_then(|key| app.engine.feeds.get(&key));
+        let why = feed.map(|feed| format!("what decides: {} · ", feed.plan.settled_by.in_words()));
+        let why = why.unwrap_or_default();
+        Some(format!("tour {}/{} · {why}{say}", self.step.saturating_add(1), STEPS.len()))
     }
 }
 

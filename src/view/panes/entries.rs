@@ -19,7 +19,7 @@ use crate::engine::feeds::trouble::{self, Concern, Remedy};
 use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::state::Engine;
 use crate::ui::app::App;
-use crate::ui::panes::attention::{REASON_LINES, ROW_LINES};
+use crate::ui::panes::attention::ROW_LINES;
 use crate::ui::panes::{browsing, load_rows};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
@@ -330,14 +330,15 @@ pub(in crate::view) fn draw_attention(
         return VisibleProblems { rows: inside, top: 0, extra: 0 };
     }
     let (width, height) = (usize::from(inside.width), usize::from(inside.height));
-    let reason = concerns.get(place).map_or(0, |concern| reason_lines(concern, width, true).len());
-    let extra = reason.saturating_sub(REASON_LINES);
-    let fits = |top: usize| {
-        let rows = place.saturating_sub(top).saturating_add(1);
-        rows.saturating_mul(ROW_LINES).saturating_add(extra) <= height
+    // The lines of the selected problem beyond those of the others: the rest of its reason, and the remedy.
+    let extra = concerns.get(place).map_or(0, |concern| reason_lines(concern, width, true).len());
+    let fits = |top: usize, end: usize| {
+        end.saturating_sub(top).saturating_mul(ROW_LINES).saturating_add(extra) <= height
     };
-    // Rows above the selected one scroll away if its reason needs their room.
-    let top = (app.ui.attention.top.min(place)..place).find(|top| fits(*top)).unwrap_or(place);
+    // No line is blank while rows above are hidden. These scroll away if the selected reason needs their room.
+    let full = (0..place).find(|top| fits(*top, concerns.len())).unwrap_or(place);
+    let first = app.ui.attention.top.min(full);
+    let top = (first..place).find(|top| fits(*top, place.saturating_add(1))).unwrap_or(place);
     let shown = height.div_ceil(ROW_LINES);
     let rows = concerns.iter().enumerate().skip(top).take(shown);
     let mut lines = Vec::new();
@@ -350,12 +351,10 @@ pub(in crate::view) fn draw_attention(
     VisibleProblems { rows: inside, top: short(top), extra: short(extra) }
 }
 
-/// Returns the lines of the reason of a problem: at least three, and more if it is selected and they do not suffice.
+/// Returns the lines of the reason of a problem: one, and more if it is selected and they do not suffice.
 fn reason_lines(concern: &Concern, width: usize, selected: bool) -> Vec<String> {
-    let most = if selected { REASON_LINES_MAX } else { REASON_LINES };
-    let mut lines = cells::wrap(&concern.sentence, width.saturating_sub(3), most);
-    lines.resize(lines.len().max(REASON_LINES), String::new());
-    lines
+    let most = if selected { REASON_LINES_MAX } else { 1 };
+    cells::wrap(&concern.sentence, width.saturating_sub(3), most)
 }
 
 /// Returns the lines for one feed with a problem. `selected` is `None` if the feed is not selected; if it is selected, the value is
@@ -378,7 +377,7 @@ fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Ve
     };
     let reason = reason_lines(concern, width, selected.is_some());
     let reason = reason.into_iter().map(|line| Line::styled(format!("   {line}"), theme::TEXT));
-    let remedy = if selected.is_some() {
+    let remedy = selected.map(|_| {
         let (does, notes) = (concern.remedy.words(), concern.remedy.noting());
         let enter = enter_sign(app);
         let ended = concern.remedy == Remedy::Resume && width >= ROOMY_CELLS;
@@ -391,11 +390,9 @@ fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Ve
             let all = app.ui.words(all);
             format!("   {enter} {does} · {dismiss} {notes} · {unsubscribe} unsubscribe{all}")
         }
-    } else {
-        format!("   {}", concern.remedy.words())
-    };
-    let remedy = Line::styled(cells::cut(&remedy, width), theme::DIM);
-    std::iter::once(head).chain(reason).chain([remedy]).collect()
+    });
+    let remedy = remedy.map(|remedy| Line::styled(cells::cut(&remedy, width), theme::DIM));
+    std::iter::once(head).chain(reason).chain(remedy).collect()
 }
 
 /// Draws the welcome pane.

@@ -152,7 +152,7 @@ fn sideways_hint(app: &App) -> String {
 /// Returns the instructions of the tour as lines for a screen of the given width. Returns no lines if the tour is not running.
 pub(in crate::view) fn tour_lines(app: &App, columns: u16) -> Vec<Line<'static>> {
     let room = usize::from(columns).saturating_sub(2);
-    let tour = app.ui.tour.and_then(|tour: Tour| tour.line(&app.ui.settings.keys));
+    let tour = app.ui.tour.and_then(|tour: Tour| tour.line(app));
     let lines = tour.map(|tour| cells::wrap(&tour, room, TOUR_LINES)).unwrap_or_default();
     lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme::KEY)).collect()
 }
@@ -353,6 +353,8 @@ const ATTENTION: [Hint; 5] = [
     ("undo", "undo"),
     ("back", "back"),
 ];
+const STORE: [Hint; 2] = [("open", "fix"), ("back", "back")];
+const NO_TROUBLE: [Hint; 2] = [("undo", "undo"), ("back", "back")];
 const PLAN: [Hint; 5] = [
     ("poll", "poll now"),
     ("more-often", "more often"),
@@ -370,7 +372,12 @@ const TIMETABLE: [Hint; 5] = [
 const HELP: [Hint; 3] = [("search", "find"), ("down", "down"), ("close", "close")];
 
 /// Draws the line of hints, if there is room for it.
-pub(in crate::view) fn draw_hints(frame: &mut Frame<'_>, area: Rect, app: &App) {
+pub(in crate::view) fn draw_hints(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    app: &App,
+    now: DateTime<Utc>,
+) {
     if area.height == 0 {
         return;
     }
@@ -379,7 +386,7 @@ pub(in crate::view) fn draw_hints(frame: &mut Frame<'_>, area: Rect, app: &App) 
     let room = usize::from(area.width).saturating_sub(cells::width(&end) + HELP_WORD.len() + 2);
     let mut spans = Vec::new();
     let mut used = 0_usize;
-    for (name, words) in hints(app) {
+    for (name, words) in hints(app, now) {
         let key = key_of(app, name);
         let cells = cells::width(&key).saturating_add(words.len()).saturating_add(4);
         if key.is_empty() || used.saturating_add(cells) > room {
@@ -406,11 +413,17 @@ fn key_of(app: &App, name: &str) -> String {
 }
 
 /// Returns the hints for the current context. There are none while a dialog is open, because dialogs show their own keys.
-fn hints(app: &App) -> &'static [Hint] {
+fn hints(app: &App, now: DateTime<Utc>) -> &'static [Hint] {
     match (&app.ui.overlay, app.ui.focus) {
         _ if app.engine.feeds.is_empty() => &[],
         (None, Pane::Feeds) => &FEEDS,
-        (None, Pane::Entries) if attention::is_open(app) => &ATTENTION,
+        (None, Pane::Entries) if attention::is_open(app) => {
+            match attention::selected_concern(app, now) {
+                Some(concern) if concern.feed != trouble::STORE => &ATTENTION,
+                Some(_) => &STORE,
+                None => &NO_TROUBLE,
+            }
+        }
         (None, Pane::Entries) => &ENTRIES,
         (None, Pane::Reader) => &READER,
         (Some(Overlay::Plan(_)), _) => &PLAN,

@@ -47,6 +47,44 @@ fn long_reason_of_the_selected_problem_is_shown_whole() {
 }
 
 #[test]
+fn problems_are_two_lines_each_and_the_selected_one_says_all() {
+    let mut world = world();
+    for (keys, first) in [("!", 3..=5), ("j", 2..=2)] {
+        world.press(keys);
+        let screen = world.draw();
+        let line = |text: &str| screen.lines().position(|line| line.contains(text)).unwrap();
+        let title = |text: &str| line(&format!("│ {text}"));
+        assert!(first.contains(&(title("Tower") - title("Orchard"))), "{screen}");
+        assert!(screen.contains("Enter fix   N dismiss"), "{screen}");
+    }
+    world.press("qgj");
+    world.press("!");
+    assert_eq!(world.app.ui.attention.selected, 0, "it is opened anew");
+}
+
+#[test]
+fn list_that_gets_shorter_shows_all_that_fits() {
+    let urls: Vec<String> = (1..=8).map(|at| format!("https://f{at}.example/feed")).collect();
+    let document = rss("Tower", &[("n1", "Wax", 1, "")]);
+    let feeds: Vec<_> = urls.iter().map(|url| (url.as_str(), document.as_str(), &[][..])).collect();
+    let mut world = World::subscribed(60, 16, &feeds);
+    for (url, number) in urls.iter().zip(1..) {
+        world.refuse(url, 500, AnswerHeaders::default());
+        world.poll(FeedKey(number));
+    }
+    world.press("!G");
+    assert_eq!(world.app.ui.attention.selected, 7);
+    for (url, number) in urls.iter().zip(1..).take(4) {
+        world.serve(url, &document);
+        world.pass(chrono::TimeDelta::hours(8));
+        world.poll(FeedKey(number));
+    }
+    let screen = world.draw();
+    assert!(screen.contains("4/4"), "{screen}");
+    assert_eq!(screen.matches(" failing").count(), 4, "{screen}");
+}
+
+#[test]
 fn missing_network_is_told_apart_from_this_machine() {
     let mut world = world();
     world.app.engine.reachability.offline_since = Some(world.now);

@@ -41,6 +41,15 @@ fn tour_advances_when_its_step_is_done_and_ends() {
 }
 
 #[test]
+fn tour_and_plan_name_the_same_reason() {
+    let mut world = world();
+    world.press("nqi");
+    let reason = world.feed(1).plan.settled_by.in_words();
+    let screen = world.draw();
+    assert!(screen.contains(&format!("tour 4/8 · what decides: {reason} · + ")), "{screen}");
+}
+
+#[test]
 fn tour_stays_visible_beside_messages() {
     let mut world = world();
     world.press("nqi+");
