@@ -1,7 +1,9 @@
 //! Lays out blocks as lines, with indents, list markers, bars and blank lines.
 
-use super::model::{Block, Column, Item, Look, Role, Slide, StyledLine, TextDirection, TextRun};
-use super::table::{is_grid, line_cells, table};
+use super::model::{
+    Block, Column, Item, Look, Role, Slide, StyledLine, TextDirection, TextRun, is_grid,
+};
+use super::table::{line_cells, table};
 use super::wrap::{cells, extent, keep, reads_leftwards, wrap};
 
 /// Maximum number of lines of an entry's text. Further lines are replaced by a note.

@@ -128,6 +128,26 @@ pub(super) struct HtmlTable {
     pub layout_only: bool,
 }
 
+/// Checks whether a table has contents to compare. If not, it only arranges text.
+pub(super) fn is_grid(written: &HtmlTable) -> bool {
+    let columns = written.rows.iter().map(Vec::len).max().unwrap_or_default();
+    let filled = written.rows.iter().flatten().filter(|cell| !cell.blocks.is_empty()).count();
+    !written.layout_only && columns > 1 && filled > 1 && !holds_table(written)
+}
+
+/// Checks whether any cell contains a table. If so, the outer table only arranges its contents.
+fn holds_table(table: &HtmlTable) -> bool {
+    fn in_blocks(blocks: &[Block]) -> bool {
+        blocks.iter().any(|block| match block {
+            Block::Table(_) => true,
+            Block::Quote(blocks) | Block::Indented(blocks) => in_blocks(blocks),
+            Block::List(items) => items.iter().any(|item: &Item| in_blocks(&item.blocks)),
+            Block::Text { .. } | Block::Preformatted { .. } | Block::Rule => false,
+        })
+    }
+    table.rows.iter().flatten().any(|cell| in_blocks(&cell.blocks))
+}
+
 /// A cell of a table.
 #[derive(Debug)]
 pub(super) struct Cell {

@@ -4,7 +4,7 @@
 //! Cells that span several rows or columns are resolved on the grid.
 
 use super::lines::{blocks_extent, horizontal_rule, lay_out, sliding};
-use super::model::{Align, Block, Cell, Column, HtmlTable, Item, Look, Role, Style, StyledLine};
+use super::model::{Align, Cell, Column, HtmlTable, Look, Role, Style, StyledLine, is_grid};
 use super::wrap::cells;
 
 /// Minimum width of a table column that contains sentences, in cells.
@@ -37,26 +37,6 @@ pub(super) fn table(written: &HtmlTable, column: Column) -> Vec<StyledLine> {
         }
         None => row_by_row(written, headers, column.prose()),
     }
-}
-
-/// Checks whether a table has contents to compare. If not, it only arranges text.
-pub(super) fn is_grid(written: &HtmlTable) -> bool {
-    let columns = written.rows.iter().map(Vec::len).max().unwrap_or_default();
-    let filled = written.rows.iter().flatten().filter(|cell| !cell.blocks.is_empty()).count();
-    !written.layout_only && columns > 1 && filled > 1 && !holds_table(written)
-}
-
-/// Checks whether any cell contains a table. If so, the outer table only arranges its contents.
-fn holds_table(table: &HtmlTable) -> bool {
-    fn in_blocks(blocks: &[Block]) -> bool {
-        blocks.iter().any(|block| match block {
-            Block::Table(_) => true,
-            Block::Quote(blocks) | Block::Indented(blocks) => in_blocks(blocks),
-            Block::List(items) => items.iter().any(|item: &Item| in_blocks(&item.blocks)),
-            Block::Text { .. } | Block::Preformatted { .. } | Block::Rule => false,
-        })
-    }
-    table.rows.iter().flatten().any(|cell| in_blocks(&cell.blocks))
 }
 
 /// Lays out the contents of the cells one below another, without borders.
