@@ -152,3 +152,38 @@ fn damaged_states_lose_the_damaged_lines_alone() {
         }
     }
 }
+
+const CHANNEL: &str = "UC0123456789abcdefghijkl";
+
+/// Returns the addresses and titles of the feeds in a file.
+fn feeds(library: &Library) -> Vec<(&str, Option<&str>)> {
+    let feeds = library.list.outlines.iter();
+    feeds.map(|feed| (feed.xml_url.as_str(), feed.title.as_deref())).collect()
+}
+
+#[test]
+fn channels_of_video_players_become_feeds() {
+    let feed = format!("https://www.youtube.com/feeds/videos.xml?channel_id={CHANNEL}");
+    let second = CHANNEL.replace('0', "9");
+    let takeout = format!(
+        "\u{feff}Kanal-ID,Kanal-URL,Kanaltitel\r\n{CHANNEL},http://www.youtube.com/channel/{CHANNEL},Orchard\r\n\
+         {second},http://www.youtube.com/channel/{second},\"Wax, \"\"warm\"\"\"\r\n\r\nbroken\r\n"
+    );
+    let library = read(takeout.as_bytes()).unwrap().unwrap();
+    let other = feed.replace(CHANNEL, &second);
+    assert_eq!(
+        feeds(&library),
+        [(feed.as_str(), Some("Orchard")), (other.as_str(), Some("Wax, \"warm\""))]
+    );
+    assert_eq!(library.list.left_out(), ["line 5: has no known feed (broken)"]);
+    let newpipe = format!(
+        "{{\"app_version\":\"0.27\",\"subscriptions\":[{{\"service_id\":0,\"url\":\"https://www.youtube.com/channel/{CHANNEL}\",\
+         \"name\":\"Orchard\"}},{{\"service_id\":1,\"url\":\"https://soundcloud.com/orchard\",\"name\":\"Songs\"}}]}}"
+    );
+    let library = read(newpipe.as_bytes()).unwrap().unwrap();
+    assert_eq!(feeds(&library), [(feed.as_str(), Some("Orchard"))]);
+    let told = library.list.left_out();
+    assert_eq!(told, ["line 1: has no known feed (https://soundcloud.com/orchard)"]);
+    // A list of addresses is none.
+    assert_eq!(read(b"https://a.example/a,b,c\nhttps://b.example/\n").unwrap(), None);
+}

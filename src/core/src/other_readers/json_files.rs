@@ -1,5 +1,5 @@
-//! Reads JSON files: lists of entries in the form of Google Reader, which other services write too, the file of feedr, and the JSON
-//! Feed of `backissue export`.
+//! Reads JSON files: lists of entries in the form of Google Reader, which other services write too, the files of feedr and `NewPipe`,
+//! and the JSON Feed of `backissue export`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::build::some;
+use super::channels;
 use super::elsewhere::ElsewhereEntry;
 use super::library::Library;
 use crate::feed::opml::subscription_list::OpmlFlaw;
@@ -78,6 +79,9 @@ pub(super) fn read(bytes: &[u8]) -> Option<Library> {
     }
     if let Ok(stream) = serde_json::from_slice::<Stream>(bytes) {
         return Some(read_stream(&stream));
+    }
+    if let Ok(file) = serde_json::from_slice(bytes) {
+        return Some(channels::read_newpipe(&file));
     }
     serde_json::from_slice::<Feedr>(bytes).ok().map(|feedr| read_feedr(&feedr))
 }

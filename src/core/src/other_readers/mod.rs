@@ -1,6 +1,7 @@
-//! Reads the files of other feed readers: subscriptions, and which entries were read or starred there.
+//! Reads the files of other feed readers and of video players: subscriptions, and which entries were read or starred there.
 
 mod build;
+mod channels;
 pub mod databases;
 pub mod elsewhere;
 mod json_files;

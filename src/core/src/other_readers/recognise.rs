@@ -2,25 +2,25 @@
 
 use super::library::Library;
 use super::sqlite::Sqlite;
-use super::{databases, json_files, state_file};
+use super::{channels, databases, json_files, state_file};
 use crate::InputFlaw;
 
-/// Reads the file of another reader, or of `backissue export --state`: a database by its tables, JSON by its form. Returns `None` if it is neither. The error is a
-/// fragment of a sentence.
+/// Reads the file of another reader, or of `backissue export --state`: a database by its tables, JSON and lists of channels by their
+/// form. Returns `None` if it is none of these. The error is a fragment of a sentence.
 pub fn read(bytes: &[u8]) -> Result<Option<Library>, InputFlaw> {
     if Sqlite::is_database(bytes) {
         return read_database(bytes).map(Some);
     }
     let text = bytes.trim_ascii_start();
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    if !text.starts_with(b"{") {
-        return Ok(None);
-    }
     let lines = String::from_utf8_lossy(text);
+    if !text.starts_with(b"{") {
+        return Ok(channels::read_takeout(&lines));
+    }
     if state_file::is_state(&lines) {
         return state_file::read(&lines).map(Some);
     }
-    let why = "it is JSON, but neither a list of entries (FreshRSS, Google Takeout) nor the file of feedr; \
+    let why = "it is JSON, but neither a list of entries (FreshRSS, Google Takeout) nor the file of feedr or NewPipe; \
                subscriptions are read from OPML or a list of addresses";
     json_files::read(text).map(Some).ok_or_else(|| why.into())
 }

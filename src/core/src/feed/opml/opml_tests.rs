@@ -58,6 +58,19 @@ fn folders_and_categories_are_tags() {
 }
 
 #[test]
+fn the_frame_of_pocket_casts_is_no_tag() {
+    let feed = "<outline type='rss' text='A' xmlUrl='http://a.example/'/>";
+    for (frame, tags) in [
+        ("text='feeds'", &[][..]),
+        ("text='feeds' title='feeds'", &["feeds"]),
+        ("text='Feeds'", &["Feeds"]),
+    ] {
+        let opml = list(&format!("<outline {frame}>{feed}</outline>"));
+        assert_eq!(opml.outlines[0].tags, tags, "{frame}");
+    }
+}
+
+#[test]
 fn settings_are_read_by_namespace_or_by_our_prefix() {
     let opml = read_opml(
         format!(

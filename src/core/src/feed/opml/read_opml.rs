@@ -179,7 +179,10 @@ impl<'a> OpmlReader<'a> {
                 self.add_flaw(line, &reason);
             }
             OutlineMeaning::Folder | OutlineMeaning::FolderIfFilled(_) => {
-                self.folders.push(name);
+                // Pocket Casts writes all feeds in one outline of this name, which nobody chose.
+                let is_frame = self.folders.is_empty()
+                    && matches!(&*attributes, [(name, text)] if name == "text" && text == "feeds");
+                self.folders.push(if is_frame { String::new() } else { name });
                 self.read_inside(outline);
                 self.folders.pop();
                 return;
