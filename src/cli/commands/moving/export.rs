@@ -64,8 +64,11 @@ pub(super) fn write(
             desk.put(text);
             Ok(())
         };
-        export(&mut put).map_err(|error| Failure::new(error.to_string()))?;
-        return Ok(None);
+        return match export(&mut put) {
+            // Nobody reads the rest.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            done => done.map(|()| None).map_err(|error| Failure::new(error.to_string())),
+        };
     };
     let path = path.to_string_lossy().into_owned();
     let file = NamedFile { path, kind, force: args.force };

@@ -8,7 +8,7 @@ use backissue_core::feed::{Kind, Origin, parse};
 use serde_json::Value;
 
 use super::{entries, ids, row};
-use crate::support::binary::{Program, StoreOwner};
+use crate::support::binary::{Program, StoreOwner, ended};
 use crate::support::documents::rss;
 use crate::support::site::{Site, answer};
 
@@ -306,6 +306,28 @@ fn entries_become_a_book() {
     assert!(why.contains("the existing file is not a book"), "{why}");
     let why = program.run(&["export", "--starred", "--format", "epub"]).refused(2);
     assert!(why.contains("a book is a file"), "{why}");
+}
+
+#[test]
+fn an_export_into_a_closed_pipe_ends_quietly() {
+    for owner in [StoreOwner::Nobody, StoreOwner::Service] {
+        let site = site();
+        let program = Program::owned_by(owner);
+        program.run(&["add", &site.at("/a.xml")]).with(0);
+        let entries = ["--entries", "is:unread", "--format"];
+        for args in [
+            &["--state"][..],
+            &[],
+            &[&entries[..], &["markdown"]].concat(),
+            &[&entries[..], &["json-feed"]].concat(),
+            &[&entries[..], &["bookmarks"]].concat(),
+        ] {
+            let mut child = program.start(&[&["export"], args].concat());
+            drop(child.stdout.take());
+            let done = ended(child, b"").with(0);
+            assert_eq!(done.err, "", "{owner:?} {args:?}");
+        }
+    }
 }
 
 #[test]
