@@ -28,6 +28,7 @@ use super::request::{Event, NoticeOffer};
 use super::settings::Settings;
 use super::store_work::JobId;
 use backissue_core::history::{Counters, EntryKey, FeedKey};
+use backissue_core::publish::is_language;
 use backissue_core::schedule::Timetable;
 
 /// How far the clock may be ahead of a server's clock to be trusted.
@@ -197,10 +198,14 @@ impl Engine {
 
     /// Returns what is known about the feed of an entry; nothing if it was unsubscribed for good.
     pub fn feed_of_entry(&self, feed: FeedKey) -> FeedOfEntry {
-        let record = self.feeds.get(&feed).map(|feed| &feed.record);
-        record.map_or_else(FeedOfEntry::default, |it| {
-            FeedOfEntry::new(it.shown_title(), &it.url, it.feed_settings.full_text)
-        })
+        let Some(Subscription { record, state, .. }) = self.feeds.get(&feed) else {
+            return FeedOfEntry::default();
+        };
+        let language = state.stated.language.as_ref().map(|tag| tag.replace('_', "-"));
+        FeedOfEntry {
+            language: language.filter(|tag| is_language(tag)),
+            ..FeedOfEntry::new(record.shown_title(), &record.url, record.feed_settings.full_text)
+        }
     }
 
     /// Adds to an entry what is known about it elsewhere.

@@ -35,6 +35,8 @@ pub struct FeedOfEntry {
     /// The title to show.
     pub title: String,
     pub url: String,
+    /// Tag of the language that it states, if it has the form of a tag.
+    pub language: Option<String>,
     /// Whether its entries are shown with the text of the page that they link to, if it is stored.
     pub shows_page: bool,
 }
@@ -52,7 +54,7 @@ pub enum ShownText {
 impl FeedOfEntry {
     /// Creates the view of a feed.
     pub fn new(title: &str, url: &str, shows_page: bool) -> Self {
-        Self { title: title.to_owned(), url: url.to_owned(), shows_page }
+        Self { title: title.to_owned(), url: url.to_owned(), language: None, shows_page }
     }
 }
 

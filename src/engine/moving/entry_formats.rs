@@ -84,6 +84,7 @@ pub fn json_feed_item(view: &EntryView, ids: &mut BTreeSet<String>) -> Value {
         ("date_published", time_of(kept.published)),
         ("date_modified", time_of(kept.updated)),
         ("authors", author.unwrap_or_default()),
+        ("language", json!(feed.language)),
         ("tags", list(kept.categories.iter().map(|tag| json!(tag)))),
         ("attachments", list(kept.enclosures.iter().map(attachment))),
         (

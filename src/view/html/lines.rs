@@ -148,7 +148,8 @@ fn begin_leftwards(blocks: &[Block]) -> bool {
     blocks.iter().find_map(first_direction).unwrap_or_default()
 }
 
-fn first_direction(block: &Block) -> Option<bool> {
+/// Returns whether the first text of a block is right-to-left. Returns `None` if the block has no text.
+pub(super) fn first_direction(block: &Block) -> Option<bool> {
     match block {
         Block::Text { runs, direction, .. } => Some(is_leftward(runs, *direction)),
         Block::Preformatted { .. } => Some(false),

@@ -1,11 +1,13 @@
 //! Writes the blocks of an entry's body as Markdown (`CommonMark`, with the tables and struck text of GitHub), and as XHTML for
 //! books: only elements that a reading device needs, all of them closed.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use backissue_core::feed::outgoing::{escaped_attribute, escaped_text};
 
 use super::body_reader::TextUse;
+use super::lines::first_direction;
 use super::links::file_name_of;
 use super::model::{Block, Cell, HtmlTable, Item, Role, TextRun};
 use super::render::read_body;
@@ -267,18 +269,57 @@ fn line_start_escaped(line: &str) -> String {
     if line.starts_with(['#', '+', '-', '=']) { format!("\\{line}") } else { line.to_owned() }
 }
 
-/// Returns the body of an entry as the inside of an XHTML `body`. Pictures become links. Relative references are resolved against
-/// `base`, an absolute URL.
-pub fn xhtml(html: &str, base: Option<&str>) -> String {
-    let (body, _) = read_body(html, base, TextUse::File);
+/// Where an entry is in a book.
+#[derive(Debug, Clone, Copy)]
+pub struct InBook<'b> {
+    /// Whether its page is right-to-left. Blocks in the other direction state theirs.
+    pub is_leftward: bool,
+    /// Names of the pictures in the book, by address. Other pictures become links.
+    pub pictures: &'b BTreeMap<String, String>,
+}
+
+/// Returns the body of an entry as the inside of an XHTML `body`. Relative references are resolved against `base`, an absolute URL.
+pub fn xhtml(html: &str, base: Option<&str>, place: InBook<'_>) -> String {
+    let (body, is_cut) = read_body(html, base, TextUse::File);
     let targets = body.links.into_targets().0;
-    let mut writer = XhtmlWriter { links: &targets, out: String::new() };
+    let (links, images) = (&targets, &body.images);
+    let mut writer = XhtmlWriter { links, images, place, out: String::new() };
     writer.blocks(&body.blocks);
+    if is_cut {
+        writer.out.push_str("<p>… the rest is not shown (more than 2 MB)</p>\n");
+    }
     writer.out
+}
+
+/// Returns an address in which only characters occur that the standard allows, since readers of books are less tolerant than browsers.
+fn strict(url: &str) -> String {
+    let host = url.find("://").map_or(0, |at| at.saturating_add(3));
+    // An address of IPv6 has brackets.
+    let rest = url.get(host..).and_then(|rest| rest.find(['/', '?', '#']));
+    let (begin, rest) =
+        url.split_at_checked(host.saturating_add(rest.unwrap_or_default())).unwrap_or((url, ""));
+    let (mut out, mut has_fragment) = (begin.to_owned(), false);
+    for (at, char) in rest.char_indices() {
+        let is_escape = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let is_wrong = match char {
+            '#' => std::mem::replace(&mut has_fragment, true),
+            '%' => !rest.get(at.saturating_add(1)..at.saturating_add(3)).is_some_and(is_escape),
+            char => "\\^`{|}[]".contains(char),
+        };
+        if is_wrong {
+            // Writing to a string cannot fail.
+            write!(out, "%{:02X}", u32::from(char)).ok();
+        } else {
+            out.push(char);
+        }
+    }
+    out
 }
 
 struct XhtmlWriter<'b> {
     links: &'b [LinkTarget],
+    images: &'b [ImageTarget],
+    place: InBook<'b>,
     out: String,
 }
 
@@ -290,6 +331,8 @@ impl XhtmlWriter<'_> {
     }
 
     fn block(&mut self, block: &Block) {
+        let around = self.place.is_leftward;
+        let turn = self.turn(block);
         match block {
             Block::Text { runs, .. } => {
                 let level = runs.iter().find_map(|run| {
@@ -298,41 +341,61 @@ impl XhtmlWriter<'_> {
                 // The title of the entry is the only heading of the first level.
                 let name = level
                     .map_or("p".to_owned(), |level| format!("h{}", level.saturating_add(1).min(6)));
-                self.within(&name, |writer| writer.inline(runs, level.is_some()));
+                self.within(&name, turn, |writer| writer.inline(runs, level.is_some()));
             }
-            Block::Preformatted { runs, .. } => self.within("pre", |writer| {
+            Block::Preformatted { runs, .. } => self.within("pre", turn, |writer| {
                 let text: String = runs.iter().map(|run| run.text.as_str()).collect();
                 writer.out.push_str(&escaped_text(&text));
             }),
             Block::Rule => self.out.push_str("<hr/>\n"),
-            Block::Quote(blocks) => self.within("blockquote", |writer| writer.blocks(blocks)),
-            Block::Indented(blocks) => self.within("div", |writer| writer.blocks(blocks)),
-            Block::List(items) => self.list(items),
-            Block::Table(table) => self.table(table),
+            Block::Quote(blocks) => {
+                self.within("blockquote", turn, |writer| writer.blocks(blocks));
+            }
+            Block::Indented(blocks) => self.within("div", turn, |writer| writer.blocks(blocks)),
+            Block::List(items) => self.list(items, turn),
+            Block::Table(table) => self.table(table, turn),
+        }
+        self.place.is_leftward = around;
+    }
+
+    /// Takes the direction of a block. Returns the attribute that states it, if it differs from the text around it.
+    fn turn(&mut self, block: &Block) -> &'static str {
+        // A table that only arranges its contents has no element.
+        if matches!(block, Block::Table(table) if table.layout_only) {
+            return "";
+        }
+        let around = self.place.is_leftward;
+        self.place.is_leftward = first_direction(block).unwrap_or(around);
+        match (around, self.place.is_leftward) {
+            (false, true) => " dir=\"rtl\"",
+            (true, false) => " dir=\"ltr\"",
+            (true, true) | (false, false) => "",
         }
     }
 
-    /// Writes an element.
-    fn within(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
+    /// Writes an element. Each of its attributes begins with a blank.
+    fn within(&mut self, name: &str, attributes: &str, write: impl FnOnce(&mut Self)) {
         // Writing to a string cannot fail.
-        write!(self.out, "<{name}>").ok();
+        write!(self.out, "<{name}{attributes}>").ok();
         write(self);
-        let name = name.split(' ').next().unwrap_or_default();
         writeln!(self.out, "</{name}>").ok();
     }
 
-    fn list(&mut self, items: &[Item]) {
+    fn list(&mut self, items: &[Item], turn: &str) {
         let first = items.first().map_or("", |item| item.marker.as_str());
         let number: String = first.chars().take_while(char::is_ascii_digit).collect();
-        let name = if number.is_empty() { "ul".into() } else { format!("ol start=\"{number}\"") };
-        self.within(&name, |writer| {
+        let (name, start) = match number.as_str() {
+            "" => ("ul", String::new()),
+            number => ("ol", format!(" start=\"{number}\"")),
+        };
+        self.within(name, &(start + turn), |writer| {
             for item in items {
-                writer.within("li", |writer| writer.blocks(&item.blocks));
+                writer.within("li", "", |writer| writer.blocks(&item.blocks));
             }
         });
     }
 
-    fn table(&mut self, table: &HtmlTable) {
+    fn table(&mut self, table: &HtmlTable, turn: &str) {
         if table.layout_only {
             for cell in table.rows.iter().flatten() {
                 self.blocks(&cell.blocks);
@@ -343,22 +406,23 @@ impl XhtmlWriter<'_> {
         if rows.is_empty() {
             return;
         }
-        self.within("table", |writer| {
+        self.within("table", turn, |writer| {
             for row in rows {
-                writer.within("tr", |writer| row.iter().for_each(|cell| writer.cell(cell)));
+                writer.within("tr", "", |writer| row.iter().for_each(|cell| writer.cell(cell)));
             }
         });
     }
 
     fn cell(&mut self, cell: &Cell) {
-        let mut name = if cell.header { "th".to_owned() } else { "td".to_owned() };
+        let name = if cell.header { "th" } else { "td" };
+        let mut attributes = String::new();
         for (attribute, count) in [("colspan", cell.columns), ("rowspan", cell.rows)] {
             if count > 1 {
                 // Writing to a string cannot fail.
-                write!(name, " {attribute}=\"{count}\"").ok();
+                write!(attributes, " {attribute}=\"{count}\"").ok();
             }
         }
-        self.within(&name, |writer| writer.blocks(&cell.blocks));
+        self.within(name, &attributes, |writer| writer.blocks(&cell.blocks));
     }
 
     fn inline(&mut self, runs: &[TextRun], is_heading: bool) {
@@ -367,9 +431,15 @@ impl XhtmlWriter<'_> {
         for group in shown.chunk_by(|a, b| a.look.link == b.look.link) {
             let number = group.first().and_then(|run| run.look.link);
             let link = number.and_then(|number| self.links.get(place_of(number)?));
+            // A picture that is in the book does not link to itself.
+            let is_own = |run: &&TextRun| {
+                self.stored(run)
+                    .is_some_and(|(image, _)| link.is_some_and(|it| it.url == image.url))
+            };
+            let link = link.filter(|_| !group.iter().all(is_own));
             if let Some(link) = link {
                 // Writing to a string cannot fail.
-                write!(self.out, "<a href=\"{}\">", escaped_attribute(&link.url)).ok();
+                write!(self.out, "<a href=\"{}\">", escaped_attribute(&strict(&link.url))).ok();
             }
             let is_linked = link.is_some();
             for run in group {
@@ -379,7 +449,20 @@ impl XhtmlWriter<'_> {
         }
     }
 
+    /// Returns the picture that a run is the label of, and its name in the book.
+    fn stored(&self, run: &TextRun) -> Option<(&ImageTarget, &str)> {
+        let image = self.images.get(place_of(run.look.image?)?)?;
+        Some((image, self.place.pictures.get(&image.url)?))
+    }
+
     fn run(&mut self, run: &TextRun, is_heading: bool) {
+        let stored = self.stored(run).map(|(image, name)| {
+            format!("<img src=\"{name}\" alt=\"{}\"/>", escaped_attribute(&image.alt))
+        });
+        if let Some(stored) = stored {
+            self.out.push_str(&stored);
+            return;
+        }
         let style = run.look.style;
         let marks = [
             (style.bold && !is_heading, "b"),
@@ -402,7 +485,9 @@ impl XhtmlWriter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{markdown, xhtml};
+    use std::collections::BTreeMap;
+
+    use super::{InBook, markdown, xhtml};
 
     #[test]
     fn blocks_become_markdown() {
@@ -473,11 +558,16 @@ mod tests {
                  <tr><td><p>b</p>\n</td>\n<td><p>c</p>\n</td>\n</tr>\n</table>\n",
             ),
             (
+                "<a href='http://[::1]:1/[a]|%zz%20?{b}#c#d'>e</a>",
+                "<p><a href=\"http://[::1]:1/%5Ba%5D%7C%25zz%20?%7Bb%7D#c%23d\">e</a></p>\n",
+            ),
+            (
                 "<p><img src=/p.png alt='A \"cat\"'><script>x</script>\u{1b}",
                 "<p><a href=\"https://a.example/p.png\">[image: A \"cat\"]</a></p>\n",
             ),
         ] {
-            assert_eq!(xhtml(html, Some("https://a.example/")), expected, "{html}");
+            let place = InBook { is_leftward: false, pictures: &BTreeMap::new() };
+            assert_eq!(xhtml(html, Some("https://a.example/"), place), expected, "{html}");
         }
     }
 }

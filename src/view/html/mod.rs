@@ -29,7 +29,7 @@ mod wrap;
 mod tests;
 
 pub(in crate::view) use lines::prefix;
-pub use markdown::{markdown, xhtml};
+pub use markdown::{InBook, markdown, xhtml};
 pub use model::Column;
 pub use render::{picture_addresses, render};
 pub(super) use wrap::{is_leftward, is_leftward_language};

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use backissue_core::feed::Enclosure;
 use backissue_core::feed::outgoing::{escaped_attribute, escaped_text};
 use backissue_core::feed::text::one_line;
+use backissue_core::history::KeptEntry;
 use backissue_core::words;
 
 use crate::engine::entries::entry_view::EntryView;
@@ -14,7 +15,7 @@ use crate::ui::effect::RenderWork;
 use crate::ui::reader::lay_out::margin;
 use crate::ui::reader::lines::{INSIDE_FIRST, LinkTarget, Rendered, Role, StyledLine, StyledSpan};
 use crate::view::cells;
-use crate::view::html::{self, Column};
+use crate::view::html::{self, Column, InBook};
 
 /// Lays out an entry: its text, the list of its attached files, and the list of its links.
 pub fn lay_out(wanted: &RenderWork) -> Rendered {
@@ -229,28 +230,45 @@ pub fn body(view: &EntryView) -> String {
     text
 }
 
-/// Returns an entry as Markdown: its title, feed, author, date and link, and its text.
+/// Returns an entry as Markdown: its title, feed, author, date and link, its text, and links to its attached files.
 pub fn markdown(view: &EntryView) -> String {
     let kept = &view.entry.kept;
     let (_, markup, base) = view.text();
     let plain = |text: &str| html::markdown(&escaped_text(text), None).trim().to_owned();
     let about: Vec<String> = about(view).iter().map(|part| plain(part)).collect();
     let link = kept.link.as_deref().map(|link| format!("<{link}>\n\n")).unwrap_or_default();
-    let body = html::markdown(markup, base);
+    let parts = [html::markdown(markup, base), html::markdown(&attached(kept), None)];
+    let body = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
     format!("# {}\n\n{}\n\n{link}{body}", plain(kept.shown_title()), about.join(" · "))
 }
 
-/// Returns an entry as the inside of an XHTML `body`: its title, feed, author, date and link, and its text.
-pub fn xhtml(view: &EntryView) -> String {
+/// Returns an entry as the inside of an XHTML `body`: its title, feed, author, date and link, its text, and links to its attached
+/// files.
+pub fn xhtml(view: &EntryView, place: InBook<'_>) -> String {
     let kept = &view.entry.kept;
     let (_, markup, base) = view.text();
     let about: Vec<String> = about(view).iter().map(|part| escaped_text(part)).collect();
     let link = kept.link.as_deref().map(escaped_attribute);
-    let link = link.map(|link| format!("<p><a href=\"{link}\">{link}</a></p>\n"));
+    let link = link.map(|link| format!("<p><a href=\"{link}\">{link}</a></p>"));
     let title = escaped_text(kept.shown_title());
-    let (about, link) = (about.join(" · "), link.unwrap_or_default());
-    let body = html::xhtml(markup, base);
-    format!("<h1>{title}</h1>\n<p>{about}</p>\n{link}{body}")
+    let head = format!("<h1>{title}</h1>\n<p>{}</p>\n", about.join(" · "));
+    let parts = [(&*link.unwrap_or_default(), None), (markup, base), (&attached(kept), None)];
+    parts.iter().fold(head, |page, (markup, base)| page + &html::xhtml(markup, *base, place))
+}
+
+/// Returns the list of the files that are attached to an entry, as markup with links. It is empty if there are none.
+fn attached(kept: &KeptEntry) -> String {
+    let item = |file: &Enclosure| {
+        let (address, text) = (escaped_attribute(&file.url), escaped_text(&described(file)));
+        format!("<li><a href=\"{address}\">{text}</a></li>")
+    };
+    let items: String = kept.enclosures.iter().map(item).collect();
+    if items.is_empty() { items } else { format!("<ul>{items}</ul>") }
+}
+
+/// Checks whether an entry is right-to-left: by its title, or by the language of its feed.
+pub fn is_leftward(title: &str, language: Option<&str>) -> bool {
+    html::is_leftward(title.chars()) || language.is_some_and(html::is_leftward_language)
 }
 
 /// Returns the feed, author and date of an entry.

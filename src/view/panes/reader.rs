@@ -21,7 +21,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
-use super::entry_row;
+use super::{entry_lines, entry_row};
 use crate::engine::backfill::history_requests;
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::rows::RowKey;
@@ -33,7 +33,7 @@ use crate::ui::state::overlay::Overlay;
 use crate::ui::state::reader::{PicturePlace, PictureState, Reader, TextSource};
 use crate::ui::theme::graphics::{Drawing, DrawnCell};
 use crate::view::theme::{self, colour};
-use crate::view::{cells, html, pane, plain};
+use crate::view::{cells, pane, plain};
 
 /// Maximum number of title lines. A longer title is cut.
 const TITLE_LINES: usize = 4;
@@ -152,8 +152,7 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     );
     let feed = app.engine.feeds.get(&reader.entry.key.feed);
     let language = feed.and_then(|feed| feed.state.stated.language.as_deref());
-    let is_leftward =
-        html::is_leftward(title.chars()) || language.is_some_and(html::is_leftward_language);
+    let is_leftward = entry_lines::is_leftward(title, language);
     let title = cells::wrap(&format!("{star}{title}"), width, TITLE_LINES);
     // Like the text below it, a right-to-left title starts at the right edge.
     let placed = |line: String| if is_leftward { cells::ends("", &line, width) } else { line };

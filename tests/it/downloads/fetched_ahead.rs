@@ -79,6 +79,14 @@ fn everything_fetched_ahead_is_there_without_the_server() {
     for (url, requests) in pictures {
         assert_eq!((cache.find(&url), requests), (Some(png(60, 60)), 1), "{url}");
     }
+    // What is exported has the texts of the pages, and a book their pictures.
+    let text = program.run(&["export", "--entries", "is:unread"]).with(0).out;
+    assert_eq!(text.matches("![a pot]").count(), 3, "{text}");
+    assert!(text.contains("The wax is warmed slowly") && !text.contains("teaser"), "{text}");
+    let path = program.path("wax.epub");
+    program.run(&["export", "--entries", "is:unread", path.to_str().unwrap()]).with(0);
+    let book = fs::read(path).unwrap();
+    assert!(memchr::memmem::find(&book, b"OEBPS/picture-3.png").is_some());
     let file = program.path("shows/Show/2026-03-02 Wax 1.mp3");
     assert_eq!(fs::read(file).unwrap(), FILE);
     let [data, config] = ["data", "config.toml"].map(|name| program.path(name));

@@ -1,17 +1,16 @@
 //! `backissue export`: writes all subscriptions as OPML 2.0, the state of all entries as lines of JSON, which `backissue import`
 //! reads, or chosen entries with their texts, for browsers, reading devices and other programs.
 
-use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 use backissue_core::feed::address::without_logins;
-use backissue_core::feed::outgoing::escaped_text;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::EntryKey;
 use backissue_core::other_readers::state_file::{STATE_VERSION, StateEntry, StateFeed, StateLine};
 use chrono::SubsecRound;
-use epub_builder::{EpubBuilder, EpubContent, EpubVersion, ZipLibrary};
 
+use super::book::Book;
 use crate::cli::args::{EntryFormat, ExportArgs};
 use crate::cli::commands::entries::{catch_up, no_entry};
 use crate::cli::commands::feeds::tell_lost;
@@ -29,6 +28,7 @@ use crate::engine::search_query;
 use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::named_files::{FileKind, NamedFile};
+use crate::io::pictures::PictureCache;
 use crate::view::panes::entry_lines;
 
 /// Writes a piece of an export: one or several lines without the last line end.
@@ -190,14 +190,14 @@ fn read_one(
     }
     let read = desk.look(move |store| store.read_entry(key)).map_err(in_file)?;
     let found = read.ok().filter(|entry| engine.feeds.contains_key(&entry.key.feed));
-    let found = found.map(|entry| engine.view_of(entry).outgoing());
+    let found = found.map(|entry| engine.view_of(entry));
     if found.is_none() {
         written.left_out = written.left_out.saturating_add(1);
     }
     Ok(found)
 }
 
-/// Writes a book. Returns the path of the file.
+/// Writes a book, in which the entries of a feed follow one another. Returns the path of the file.
 fn write_book(
     desk: &CommandContext,
     engine: &Engine,
@@ -209,12 +209,24 @@ fn write_book(
     let Some(path) = path.map(|path| path.to_string_lossy().into_owned()) else {
         return Err(Failure::new("a book is a file: name one, such as 'entries.epub'"));
     };
+    if keys.is_empty() {
+        return Err(Failure::new("there is no entry to write: a book needs one"));
+    }
     let file = NamedFile { path, kind: FileKind::Epub, force: args.force };
+    let today = clock::now().with_timezone(&engine.zone).format("%-d %B %Y");
+    let title = format!("backissue, {today}");
+    let cache = desk.look(|store| Ok(PictureCache::beside(store.folder())))?;
+    let (mut by_feed, mut order) = (keys.to_vec(), BTreeMap::new());
+    for key in keys {
+        let next = order.len();
+        order.entry(key.feed).or_insert(next);
+    }
+    by_feed.sort_by_key(|key| order.get(&key.feed).copied());
     desk.write_file(&file, &mut |file| {
-        let mut book = Book::new()?;
-        for &key in keys {
+        let mut book = Book::new(&title, order.len() > 1, cache.clone())?;
+        for &key in &by_feed {
             let Some(view) = read_one(desk, engine, key, written)? else { continue };
-            book.add(&view)?;
+            book.add(view)?;
             written.entries = written.entries.saturating_add(1);
         }
         book.write(file)
@@ -240,6 +252,7 @@ fn write_entries(
     let (mut written, mut ids) = (Written::default(), BTreeSet::new());
     for &key in keys {
         let Some(view) = read_one(desk, engine, key, &mut written)? else { continue };
+        let view = view.outgoing();
         // A mark between two entries.
         let between = if written.entries == 0 { "" } else { "---\n\n" };
         let text = match format {
@@ -346,46 +359,4 @@ fn entry_line(engine: &Engine, feed: &Subscription, entry: &LoadedEntry) -> Stat
 /// Formats a line. It contains no line end and no control characters.
 fn text(line: &StateLine) -> String {
     serde_json::to_value(line).map(|value| json::line(&value)).unwrap_or_default()
-}
-
-/// A book that entries are added to.
-pub(super) struct Book {
-    builder: EpubBuilder<ZipLibrary>,
-    chapters: usize,
-}
-
-impl Book {
-    /// Creates a book without chapters.
-    pub(super) fn new() -> io::Result<Self> {
-        let mut builder = EpubBuilder::new(ZipLibrary::new().map_err(io::Error::other)?)
-            .map_err(io::Error::other)?;
-        builder.epub_version(EpubVersion::V30);
-        builder.set_title("Entries of backissue");
-        builder.set_generator("backissue");
-        // Entries may be in several languages; the form needs one: undetermined.
-        builder.set_languages(vec!["und".to_owned()]);
-        Ok(Self { builder, chapters: 0 })
-    }
-
-    /// Adds an entry.
-    pub(super) fn add(&mut self, view: &EntryView) -> io::Result<()> {
-        self.chapters = self.chapters.saturating_add(1);
-        let page = format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-             <html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title>{}</title></head>\n<body>\n{}</body></html>\n",
-            escaped_text(view.entry.kept.shown_title()),
-            entry_lines::xhtml(view)
-        );
-        let content = EpubContent::new(format!("entry-{}.xhtml", self.chapters), page.as_bytes());
-        let content = content.title(view.entry.kept.shown_title());
-        self.builder.add_content(content).map_err(io::Error::other)?;
-        Ok(())
-    }
-
-    /// Writes the book.
-    pub(super) fn write(self, file: &mut dyn Write) -> io::Result<()> {
-        let mut bytes = Vec::new();
-        self.builder.generate(&mut bytes).map_err(io::Error::other)?;
-        file.write_all(&bytes)
-    }
 }

@@ -1,5 +1,6 @@
 //! Moving in from other readers and moving out.
 
+mod book;
 pub(in crate::cli) mod export;
 pub(in crate::cli) mod import;
 mod newsboat_lines;

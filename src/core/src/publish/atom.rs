@@ -310,8 +310,8 @@ fn is_media_type(text: &str) -> bool {
     text.split_once('/').is_some_and(|(kind, rest)| !kind.is_empty() && !rest.is_empty())
 }
 
-/// Checks whether a language tag has the form that XML requires.
-fn is_language(tag: &str) -> bool {
+/// Checks whether a language tag has the form that XML requires of `xml:lang`.
+pub fn is_language(tag: &str) -> bool {
     let mut parts = tag.split('-');
     let is_part = |part: &str| (1..=8).contains(&part.len());
     let first = parts

@@ -9,7 +9,9 @@
 mod atom;
 mod plan;
 
-pub use atom::{GENERATOR_MARK, PublishedEntry, PublishedFeed, outgoing_entry, write_document};
+pub use atom::{
+    GENERATOR_MARK, PublishedEntry, PublishedFeed, is_language, outgoing_entry, write_document,
+};
 pub use plan::{
     ArchiveSize, DocumentPlan, DocumentRank, HistoryOutline, Outline, PlannedLink,
     SUBSCRIPTION_NAME,

@@ -1,5 +1,6 @@
 //! Moving in from other readers, and out again.
 
+mod books;
 mod databases;
 mod moving_in;
 mod moving_out;

@@ -247,7 +247,8 @@ fn entries_become_markdown() {
     assert_eq!(
         done.out,
         "# Tags \\<b\\> & \"quotes\" \\*stars\\*\n\nA & B · Ann · 2026-03-02 10:00 UTC\n\n\
-         <https://a.example/?a=1&b=\"2>\n\n### Head_line\n\nOne **bold** [link](https://a.example/x)›31m\n\n"
+         <https://a.example/?a=1&b=\"2>\n\n### Head_line\n\nOne **bold** [link](https://a.example/x)›31m\n\n\
+         - [audio/mpeg · 7 B · 1.mp3](https://a.example/1.mp3)\n\n"
     );
     let all = entries(&program, &[]);
     let numbers: Vec<&str> = all.iter().map(|it| it["number"].as_str().unwrap()).collect();
@@ -284,28 +285,6 @@ fn the_reader_saves_marked_entries_as_markdown() {
     session.press(&format!(":save {path}\r"));
     session.until_it_says("backissue may replace");
     session.press("q");
-}
-
-#[test]
-fn entries_become_a_book() {
-    let site = hostile_site();
-    let program = Program::new();
-    program.run(&["add", &site.at("/feed")]).with(0);
-    let file = program.path("book.epub");
-    let path = file.to_str().unwrap();
-    let done = program.run(&["export", "--entries", "is:unread", path]).with(0);
-    assert!(done.err.contains("2 entries written"), "{done:?}");
-    let bytes = fs::read(&file).unwrap();
-    // Its type comes first and is not compressed.
-    assert_eq!(&bytes[30..58], b"mimetypeapplication/epub+zip");
-    let chapters = memchr::memmem::find_iter(&bytes, b"entry-2.xhtml").count();
-    assert!(chapters >= 2, "a chapter of each entry, in the list of the archive too");
-    program.run(&["export", "--entries", "is:unread", path]).with(0);
-    fs::write(&file, "my notes").unwrap();
-    let why = program.run(&["export", "--entries", "is:unread", path]).refused(2);
-    assert!(why.contains("the existing file is not a book"), "{why}");
-    let why = program.run(&["export", "--starred", "--format", "epub"]).refused(2);
-    assert!(why.contains("a book is a file"), "{why}");
 }
 
 #[test]
