@@ -18,7 +18,6 @@ use super::entries::ahead_work::{PicturedText, TextsWanted};
 use super::entries::entry_view::{FullText, LoadedEntry, ReadingPosition};
 use super::entries::filter_work::{FilterCount, FilterWork, Filtered};
 use super::entries::rows::{ListPart, RowsLoaded, RowsWanted};
-use super::entries::unread_limits::UnreadLimit;
 use super::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use super::moving::elsewhere_marks::{Elsewhere, ElsewhereNoted};
 use super::poll::poll_log::PollLogEntry;
@@ -341,6 +340,16 @@ pub struct Stored {
     pub subject: JobSubject,
     /// The answer to the job, or the reason that the job failed.
     pub result: Result<Answer, StoreFailure>,
+}
+
+/// How long the entries of a feed stay unread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnreadLimit {
+    pub feed: FeedKey,
+    /// Longest time that an entry stays unread here, in minutes.
+    pub minutes: u32,
+    /// Whether the entries count as read by the user, so that the account of the feed sends it.
+    pub is_sent: bool,
 }
 
 /// The effect of setting or clearing a mark.

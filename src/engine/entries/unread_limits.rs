@@ -10,20 +10,10 @@ use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::request::{Effect, Event};
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
-use crate::engine::store_work::{Job, Marked};
+use crate::engine::store_work::{Job, Marked, UnreadLimit};
 
 /// How often entries are compared with their limits.
 const CHECK_EVERY: TimeDelta = TimeDelta::hours(1);
-
-/// How long the entries of a feed stay unread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnreadLimit {
-    pub feed: FeedKey,
-    /// Longest time that an entry stays unread here, in minutes.
-    pub minutes: u32,
-    /// Whether the entries count as read by the user, so that the account of the feed sends it.
-    pub is_sent: bool,
-}
 
 /// Ends the unread entries whose time is over, if they were not compared lately.
 pub fn check(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {

@@ -7,8 +7,7 @@ use backissue_core::history::{EntryKey, FeedKey, Flag};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::entries::unread_limits::UnreadLimit;
-use crate::engine::store_work::Marked;
+use crate::engine::store_work::{Marked, UnreadLimit};
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;

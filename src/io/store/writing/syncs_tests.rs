@@ -67,7 +67,7 @@ fn entries_and_marks_of_a_server_are_written_once() {
 }
 
 #[test]
-fn an_entry_that_was_unread_for_too_long_stays_unread_on_the_server() {
+fn an_entry_that_ended_here_stays_unread_there() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(folder.path()).unwrap();
     store.sync_feed(&sync(&[1, 2, 3], &[(1, UNREAD), (2, UNREAD), (3, UNREAD)])).unwrap();
