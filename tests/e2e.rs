@@ -46,9 +46,9 @@ fn the_demo_is_read_from_start_to_end() {
         screen.contents().contains("http://127.0.0.1:") && words(screen, 16, 30..110) > 3
     });
     session.press("?");
-    session.until_it_says("half a page down");
+    session.until_it_says("Keys that work here");
     session.press("?");
-    session.until("the text again", |screen| !screen.contents().contains("half a page"));
+    session.until("the text again", |screen| !screen.contents().contains("Keys that work"));
     session.press("\t");
     session.press("qqq");
     assert!(session.ended().success());
@@ -66,7 +66,7 @@ fn after_an_unfinished_sequence_or_paste_keys_work() {
     session.take_for(Duration::from_millis(400));
     assert!(!session.text().contains("marked read"), "{}", session.text());
     session.press("?");
-    session.until_it_says("half a page down");
+    session.until_it_says("Keys that work here");
     session.press("\x1b[200~");
     session.press("\x03");
     assert!(session.ended().success());

@@ -66,9 +66,9 @@ fn ctrl_z_suspends_to_the_shell_and_fg_resumes() {
         session.press("fg\n");
         until_it_goes_on(&mut session);
         session.press("?");
-        session.until_it_says("half a page down");
+        session.until_it_says("Keys that work here");
         session.press("?");
-        session.until("the panes", |screen| !screen.contents().contains("half a page"));
+        session.until("the panes", |screen| !screen.contents().contains("Keys that work"));
     }
     // After a stop that it could not notice (SIGSTOP), the program also redraws the whole screen.
     send("STOP", &id);

@@ -1,7 +1,7 @@
 //! Unread entries that end by themselves: after the time that the user sets for a feed, a tag or all feeds, they count as read.
 
 use backissue_core::feed::text::counted_words;
-use backissue_core::history::{FeedKey, Flag};
+use backissue_core::history::Flag;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::engine::change::MarkChange;

@@ -379,8 +379,8 @@ mod tests {
             clashes,
             [
                 "line 2: 'n n' for open-in-browser conflicts with 'n' for star in line 1; line 1 is used",
-                "line 3: 'g d' for goto takes 'g' from first",
                 "line 1: 'n' for star takes 'n' from next-unread",
+                "line 3: 'g d' for goto takes 'g' from first",
             ]
         );
         assert_eq!(meaning(&map, "n", Pane::Entries), Meaning::Command(Command::Star));

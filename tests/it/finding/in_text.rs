@@ -46,7 +46,7 @@ fn words_are_found_in_the_text_and_n_goes_on() {
 fn a_cancelled_search_returns_to_where_it_began() {
     let mut world = open();
     world.press("/40.<esc>");
-    assert!(shows(&mut world, "│   1. It rained"), "{}", world.draw());
+    assert!(shows(&mut world, "  1. It rained. more"), "{}", world.draw());
     world.press("/nowhere<enter>");
     assert_eq!(world.notice(), "'nowhere' is not in this text");
     world.press("<c-f>frost<enter>");
