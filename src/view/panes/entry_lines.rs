@@ -54,8 +54,9 @@ fn link_times(rendered: &mut Rendered, enclosures: &[Enclosure]) {
             if let (Some((from, to, seconds)), Some(number)) = (time, number) {
                 let after = StyledSpan { text: span.text.split_off(to), ..span.clone() };
                 let text = span.text.split_off(from);
+                // As a footnote's sign, it makes room for the letter of the link.
                 let link =
-                    StyledSpan { text, link: Some(number), role: Role::Link, ..span.clone() };
+                    StyledSpan { text, link: Some(number), role: Role::LinkNumber, ..span.clone() };
                 rendered.inside.push(LinkTarget { url: with_media_time(&file.url, seconds) });
                 is_start = false;
                 let parts = [span, link, after].into_iter();
