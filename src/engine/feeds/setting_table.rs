@@ -125,7 +125,7 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
         .flag(
             "unread-for",
             "D",
-            "Count entries as read that stay unread for longer than D, like 7d; always: never; auto: as configured",
+            "Count entries as read D after they became unread here, like 7d; always: never; auto: as configured",
         ),
     row("poll-here", SettingKind::Switch(|feed_settings| &mut feed_settings.polled_here)).flag(
         "poll-here",
