@@ -451,6 +451,20 @@ mod tests {
     }
 
     #[test]
+    fn only_mpv_begins_at_a_time() {
+        for (text, expected) in [
+            ("mpv --fs", "mpv --start=754 --fs"),
+            ("/usr/bin/mpv", "/usr/bin/mpv --start=754"),
+            ("umpv", "umpv"),
+            ("vlc x", "vlc x"),
+        ] {
+            let command = ExternalCommand::typed(text).unwrap();
+            assert_eq!(command.clone().starting_at(754).words.join(" "), expected);
+            assert_eq!(command.clone().starting_at(0), command);
+        }
+    }
+
+    #[test]
     fn words_of_a_shell_are_refused_at_the_prompt() {
         for (text, word) in [
             ("cat > file", ">"),

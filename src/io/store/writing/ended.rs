@@ -43,14 +43,15 @@ impl Store {
         let (mut over, mut sent) = (Vec::new(), Vec::new());
         for limit in limits {
             let feed = noted.entry(limit.feed).or_default();
-            let keys = self.over(limit, feed, &labels, now)?;
+            // The entries of a feed whose index is damaged stay as they are, those of others end.
+            let Ok(keys) = self.over(limit, feed, &labels, now) else { continue };
             if limit.is_sent {
                 sent.extend_from_slice(&keys);
             }
             over.extend(keys);
         }
         for (feed, entries) in &mut noted {
-            let rows = self.rows_of(*feed)?;
+            let Ok(rows) = self.rows_of(*feed) else { continue };
             let is_new = |at: i64| at > (now - LISTED_FOR).timestamp();
             entries.ended.retain(|seq, at| {
                 let row = rows.get(*seq as usize);
@@ -60,7 +61,9 @@ impl Store {
         }
         let limited: BTreeSet<FeedKey> = limits.iter().map(|limit| limit.feed).collect();
         noted.retain(|feed, entries| limited.contains(feed) || !entries.ended.is_empty());
-        let count: usize = noted.values().map(|entries| entries.ended.len()).sum();
+        // Those of removed feeds are not listed.
+        let listed = noted.iter().filter(|(feed, _)| !self.ended.contains(feed));
+        let count: usize = listed.map(|(_, entries)| entries.ended.len()).sum();
         if noted != before {
             // It is written first: an entry is only taken as ended if its flag says so, too.
             self.put(TableName::Facts, ENDED_KEY, codec::encode(&noted)?)?;
@@ -126,7 +129,8 @@ impl Store {
     /// Returns the entries that ended in the last seven days, as of the last check.
     pub fn ended_lately(&self) -> Result<BTreeSet<EntryKey>, StoreError> {
         let noted = self.ended_entries()?.into_iter();
-        let ended = noted.flat_map(|(feed, entries)| {
+        let listed = noted.filter(|(feed, _)| !self.ended.contains(feed));
+        let ended = listed.flat_map(|(feed, entries)| {
             entries.ended.into_keys().map(move |seq| EntryKey { feed, seq })
         });
         Ok(ended.collect())
