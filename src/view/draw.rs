@@ -120,9 +120,7 @@ fn draw_overlay(
         Overlay::Help(pane) => {
             Viewport { help_lines: help::draw(frame, panes, app, pane), ..viewport }
         }
-        Overlay::Pick(picks) => {
-            scrolled(list_panel::draw_pick_list(frame, panes, picks, &app.ui.settings.keys))
-        }
+        Overlay::Pick(picks) => scrolled(list_panel::draw_pick_list(frame, panes, picks, app)),
         Overlay::Plan(shown) => {
             let (plan_lines, rows) = plan::draw(frame, beside, app, shown, now);
             Viewport { plan_lines, overlay_rows: rows.height, ..scrolled((rows, 0)) }

@@ -123,6 +123,7 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
             let asks = question.asks.clone();
             app.ui.uncover();
             return KeyOutcome::Done(match asks {
+                Asks::Subscribe(addresses) => list_panel::subscribe_to_several(app, now, addresses),
                 Asks::Unsubscribe(feeds) => unsubscribe(app, now, feeds),
                 Asks::Request(request) => app.ask(now, *request),
                 Asks::Account(name, held) => answer_account(app, now, &name, held, true),

@@ -42,11 +42,12 @@ macro_rules! commands {
 command_table!(commands);
 
 /// Words of other programs for commands, which the palette finds, too.
-const SYNONYMS: [(&str, &[&str]); 14] = [
+const SYNONYMS: [(&str, &[&str]); 15] = [
     ("accounts", &["sync"]),
     ("downloads", &["podcasts"]),
     ("edit", &["configure", "options", "preferences", "settings"]),
     ("filters", &["block", "rules"]),
+    ("label", &["tag"]),
     ("layout", &["settings", "view"]),
     ("mark-all-read", &["catchup"]),
     ("open-in-browser", &["browse"]),

@@ -36,10 +36,15 @@ const COUNT_MAX: u32 = 999;
 /// Handles pasted text: passes it to the open overlay or, if the text is an address, starts a subscription.
 pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     app.ui.begun.clear();
-    let several = text.split_whitespace().filter(|word| word.contains("://")).count() > 1;
-    if several && table::takes_address(app) {
-        app.ui
-            .answer(now, "paste one address at a time, or import a file that lists them: :import");
+    let is_web = |word: &&str| word.starts_with("http://") || word.starts_with("https://");
+    let mut several: Vec<String> = Vec::new();
+    for word in text.split_whitespace().filter(is_web) {
+        if !several.iter().any(|known| known == word) {
+            several.push(word.to_owned());
+        }
+    }
+    if several.len() > 1 && table::takes_address(app) {
+        list_panel::offer_several(app, now, several);
         return Vec::new();
     }
     if let Some(row) = table::open_row(app)
@@ -565,10 +570,26 @@ mod tests {
         paste_text(&mut app, noon(), " https://a.example/feed\n");
         let typed = Prompt::filled(PromptPurpose::Add, "https://a.example/feed".into());
         assert_eq!(app.ui.overlay, Some(Overlay::Prompt(typed)));
-        let before = app.ui.overlay.clone();
-        paste_text(&mut app, noon(), "https://a.example/feed\nhttps://b.example/feed\n");
-        assert_eq!(app.ui.overlay, before);
-        assert!(told(&app).starts_with("paste one address at a time"), "{}", told(&app));
+    }
+
+    #[test]
+    fn several_pasted_addresses_are_offered_together() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        let pasted = "https://a.example/feed and\nhttps://b.example/feed\nhttps://a.example/feed";
+        let mut paste = |key: &str| {
+            paste_text(&mut app, noon(), pasted);
+            let Some(Overlay::Question(asked)) = &app.ui.overlay else { unreachable!() };
+            assert_eq!(asked.text, "Subscribe to 2 addresses? a.example, b.example · y/n");
+            press(&mut app, key);
+            assert_eq!(app.ui.overlay, None);
+            let asked = app.engine.additions.values().map(|one| one.wanted.address.clone());
+            asked.collect::<Vec<_>>()
+        };
+        assert!(paste("n").is_empty());
+        assert_eq!(paste("y"), ["https://a.example/feed", "https://b.example/feed"]);
+        let many: Vec<String> = (0..90).map(|at| format!("https://a{at}.example/")).collect();
+        paste_text(&mut app, noon(), &many.join(" "));
+        assert!(told(&app).contains("a file that lists them"), "{}", told(&app));
     }
 
     #[test]

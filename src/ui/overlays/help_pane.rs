@@ -153,11 +153,8 @@ pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
 pub fn run_picked(app: &mut App, now: DateTime<Utc>, picks: &PickList) -> KeyOutcome {
     let typed = picks.line.text.trim();
     let item = picks.selected_item();
-    let elsewhere = if picks.list.selected == 0 {
-        works_elsewhere(typed, app.ui.focus, item.is_none())
-    } else {
-        None
-    };
+    let elsewhere =
+        if picks.list.selected == 0 { works_elsewhere(picks, app.ui.focus) } else { None };
     let place = match item.map(|item| &item.target) {
         Some(PickTarget::Command(place)) if elsewhere.is_none() => *place,
         Some(_) | None => {
@@ -177,8 +174,10 @@ pub fn run_picked(app: &mut App, now: DateTime<Utc>, picks: &PickList) -> KeyOut
     }
 }
 
-/// Returns the sentence for a command that does not work in the focused pane, given by its whole name or by a whole synonym.
-fn works_elsewhere(word: &str, focus: Pane, by_synonym: bool) -> Option<String> {
+/// Returns the sentence for a command that does not work in the focused pane, if its whole name is typed, or a whole synonym that
+/// matches nothing else.
+pub fn works_elsewhere(picks: &PickList, focus: Pane) -> Option<String> {
+    let (word, by_synonym) = (picks.line.text.trim(), picks.found.is_empty());
     let is_called = |row: &CommandRow| by_synonym && synonyms(row.name).any(|other| other == word);
     let is_named = |row: &&CommandRow| row.name == word || is_called(row);
     let named = || COMMANDS.iter().filter(is_named);

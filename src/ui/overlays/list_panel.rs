@@ -4,7 +4,7 @@
 //! Work that an overlay cannot do itself is returned as a value. While an address is looked up, the panes are blocked; then one
 //! such list has the feeds found on the page.
 
-use backissue_core::history::FeedKey;
+use backissue_core::history::{FeedKey, address};
 use chrono::{DateTime, Utc};
 
 use crate::engine::feeds::addition::{Addition, Subscribe};
@@ -16,7 +16,7 @@ use crate::ui::keys::key::Key;
 use crate::ui::keys::key_bindings::Keymap;
 use crate::ui::scroll_list::{Distance, ScrollList};
 use crate::ui::state::layout::Pane;
-use crate::ui::state::overlay::{ListOf, OpenList, Overlay};
+use crate::ui::state::overlay::{AskedQuestion, Asks, ListOf, OpenList, Overlay};
 
 /// What a list shows, and what can be done with its rows.
 #[derive(Debug)]
@@ -200,6 +200,48 @@ pub enum ClickOutcome {
 /// Subscribes to a typed address. While the address is looked up, keys do not reach the panes.
 pub fn subscribe_to(app: &mut App, now: DateTime<Utc>, address: String) -> Vec<ScreenEffect> {
     look_up(app, now, Subscribe { address, ..Subscribe::default() })
+}
+
+/// Maximum number of addresses that can be pasted at once. The list of more than that belongs into a file.
+const PASTED_MAX: usize = 50;
+/// Number of pasted addresses that the question names.
+const PASTED_NAMED: usize = 3;
+
+/// Asks whether to subscribe to several pasted addresses.
+pub fn offer_several(app: &mut App, now: DateTime<Utc>, addresses: Vec<String>) {
+    let count = addresses.len();
+    if count > PASTED_MAX {
+        let text = format!("{count} addresses at once: import a file that lists them (:import)");
+        app.ui.answer(now, text);
+        return;
+    }
+    let mut named: Vec<String> = addresses
+        .iter()
+        .take(PASTED_NAMED)
+        .map(|one| address::host(one).unwrap_or_else(|| one.clone()))
+        .collect();
+    if count > PASTED_NAMED {
+        named.push(format!("{} more", count - PASTED_NAMED));
+    }
+    let text = format!("Subscribe to {count} addresses? {} · y/n", named.join(", "));
+    if app.ui.overlay.is_some() {
+        app.ui.uncover();
+    }
+    app.ui.lay_over(Overlay::Question(AskedQuestion { text, asks: Asks::Subscribe(addresses) }));
+}
+
+/// Subscribes to several addresses. The first feed of each page is taken.
+pub fn subscribe_to_several(
+    app: &mut App,
+    now: DateTime<Utc>,
+    addresses: Vec<String>,
+) -> Vec<ScreenEffect> {
+    let mut ask = |address: String| {
+        let id = app.engine.next_addition();
+        let wanted = Subscribe { id, address, ..Subscribe::default() };
+        app.ask(now, Request::Subscribe(Box::new(wanted)))
+    };
+    addresses.into_iter().flat_map(|address| ask(address)).collect()
 }
 
 /// Changes the address of a feed to a typed address, once a feed is found there.

@@ -153,7 +153,10 @@ const LETTERS: [char; 25] = [
 /// Shows hints on the visible links.
 pub fn open_hints(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     if labels(app).is_empty() {
-        return app.ui.say_only(now, "no link is visible here");
+        return app.ui.say_only(
+            now,
+            "no link in the visible text · {open-in-browser} opens the entry itself",
+        );
     }
     app.ui.lay_over(Overlay::Hints(LinkHints::default()));
     app.ui

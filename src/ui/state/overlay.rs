@@ -112,6 +112,8 @@ pub struct AskedQuestion {
 /// An action that needs a confirmation by the user.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Asks {
+    /// Subscribe to these addresses.
+    Subscribe(Vec<String>),
     /// Unsubscribe from these feeds.
     Unsubscribe(Vec<FeedKey>),
     /// Send this request.

@@ -17,8 +17,8 @@ use crate::engine::feeds::addition::FeedPreview;
 use crate::engine::feeds::feed_preview::TITLES;
 use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::ui::app::App;
-use crate::ui::keys::key_bindings::Keymap;
 use crate::ui::overlays::accounts::STATE_LINES;
+use crate::ui::overlays::help_pane::works_elsewhere;
 use crate::ui::overlays::list_panel::{ListKind, found};
 use crate::ui::overlays::prompt::PromptPurpose;
 use crate::ui::scroll_list::ScrollList;
@@ -233,8 +233,9 @@ pub(in crate::view) fn draw_pick_list(
     frame: &mut Frame<'_>,
     area: Rect,
     picks: &PickList,
-    keys: &Keymap,
+    app: &App,
 ) -> (Rect, u16) {
+    let keys = &app.ui.settings.keys;
     let is_palette = picks.line.purpose == PromptPurpose::Command;
     let (columns, most) = if is_palette { PALETTE_SIZE_MAX } else { SIZE_MAX };
     let (title, none) = if is_palette {
@@ -246,7 +247,8 @@ pub(in crate::view) fn draw_pick_list(
     let [place] = Layout::vertical([Constraint::Max(rows.min(most))]).flex(Flex::End).areas(area);
     let [place] = Layout::horizontal([Constraint::Max(columns)]).flex(Flex::Start).areas(place);
     frame.render_widget(Clear, place);
-    let inside = pane::bordered(frame, place, title, true);
+    let elsewhere = works_elsewhere(picks, app.ui.focus).filter(|_| is_palette);
+    let inside = pane::bordered(frame, place, elsewhere.as_deref().unwrap_or(title), true);
     let (width, height) = (usize::from(inside.width), usize::from(inside.height));
     let first = picks.list.top_in(picks.found.len(), height);
     let shown = (0_usize..).zip(&picks.found).skip(first).take(height);
