@@ -211,7 +211,7 @@ fn five_thousand_entries_are_added_muted_read_and_restored() {
     session.press("u");
     session.until_it_says("undone: 4500 marked read");
     session.press("u");
-    session.until_it_says("undone: filters");
+    session.until_it_says("undone: filter '");
     session.until_it_says("Sponsored: entry 10");
     session.press("\x03");
     assert!(session.ended().success());

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::Bound::{Excluded, Unbounded};
 
 use backissue_core::feed::text::counted_words;
+use backissue_core::filters::{EntryFilter, FilterScope};
 use backissue_core::history::{EntryKey, FeedKey, GapState};
 use chrono::{DateTime, Utc};
 
@@ -17,6 +18,7 @@ use super::write::{records_of, write};
 use super::{Change, MarkChange, PendingChange, questions};
 use crate::engine::backfill::history_requests;
 use crate::engine::entries::entry_filters;
+use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::entries::marks::{self, words};
 use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::subscription::{ProposedMove, Subscription, SubscriptionRecord};
@@ -143,10 +145,7 @@ fn take_back(
             (effects, Some(inverse))
         }
         Step::Filters { before, changes, forward } => {
-            engine.say(format!(
-                "{done}: filters · {}",
-                counted_words(changes.entries(), "entry", "entries")
-            ));
+            engine.say(format!("{done}: {}", filter_words(engine, &before, &changes)));
             let (effects, inverse) = entry_filters::take_back(engine, before, changes, forward);
             (effects, Some(inverse))
         }
@@ -166,6 +165,23 @@ fn take_back(
             (effects, Some(Step::Dismissed { feed, gap }))
         }
     }
+}
+
+/// Names the filter or the label whose change is undone, and counts the entries with other marks; without any, those that it matches
+/// no more, or now.
+fn filter_words(engine: &Engine, before: &[EntryFilter], changes: &FilterChanges) -> String {
+    let mut known = before.iter().chain(&engine.filters.list);
+    let filter = known.find(|filter| filter.id == changes.filter);
+    let what = filter.map_or_else(
+        || "filters".to_owned(),
+        |filter| match (&filter.scope, filter.action.label()) {
+            (FilterScope::ByHand, Some(label)) => format!("#{label}"),
+            _ => format!("filter '{}'", filter.query),
+        },
+    );
+    let marked: BTreeSet<EntryKey> = changes.flags.iter().map(|(key, _, _)| *key).collect();
+    let count = if marked.is_empty() { changes.entries() } else { marked.len() };
+    format!("{what} · {}", counted_words(count, "entry", "entries"))
 }
 
 /// Undoes the changes of a combined step in reverse order, with one notice.

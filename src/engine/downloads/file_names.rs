@@ -103,6 +103,11 @@ fn day(date: DateTime<Utc>, zone: Tz) -> String {
     date.with_timezone(&zone).format("%Y-%m-%d").to_string()
 }
 
+/// Returns a file name for something with this title.
+pub fn title_name(title: &str, extension: &str) -> String {
+    format!("{}.{extension}", safe_part(&without_slashes(title)))
+}
+
 fn without_slashes(text: &str) -> String {
     text.replace(['/', '\\'], "-")
 }

@@ -4,6 +4,7 @@ use backissue_core::history::EntryKey;
 use chrono::{DateTime, Utc};
 
 use super::jump::chosen_entries;
+use crate::engine::downloads::file_names::title_name;
 use crate::engine::downloads::record::{Download, DownloadRequest, DownloadState};
 use crate::engine::request::Request;
 use crate::ui::app::App;
@@ -130,11 +131,16 @@ fn ask(
 
 /// Opens the input line for the path of the file.
 pub fn ask_path(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if chosen_entries(app).is_empty() {
-        app.ui.say(now, "select an entry first, then save it");
-    } else {
-        app.ui.open_prompt(Prompt::new(PromptPurpose::Save));
-    }
+    let name = match chosen_entries(app).as_slice() {
+        [] => return app.ui.say_only(now, "select an entry first, then save it"),
+        [one] => {
+            let mut rows = app.ui.list.rows.iter();
+            let row = rows.find(|row| row.key.entry() == Some(*one));
+            row.map(|row| title_name(&row.title, "md"))
+        }
+        [_, ..] => None,
+    };
+    app.ui.open_prompt(Prompt::selected(PromptPurpose::Save, name.unwrap_or_default()));
     Vec::new()
 }
 

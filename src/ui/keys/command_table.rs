@@ -218,8 +218,8 @@ macro_rules! command_table {
                     => |app, now| move_by(app, now, true, Distance::One);
                 Up "up" "k ↑" ALL "previous row, or a line up"
                     => |app, now| move_by(app, now, false, Distance::One);
-                Right "right" "l → Tab" ALL "pane to the right" => |app, _| go_right(app);
-                Left "left" "h ← Shift-Tab" ALL "pane to the left" => go_left;
+                Right "right" "l → Tab" ALL "pane to the right; on a folded tag: unfold it" => |app, _| go_right(app);
+                Left "left" "h ← Shift-Tab" ALL "pane to the left; on a tag: fold it" => go_left;
                 First "first" "g Home" ALL "first row, or the beginning"
                     => |app, now| move_by(app, now, false, Distance::All);
                 Last "last" "G End" ALL "last row, or the end"

@@ -6,7 +6,7 @@
 use backissue_core::InputFlaw;
 use serde::Deserialize;
 
-use super::commands::{COMMANDS, Command, OwnCommand};
+use super::commands::{COMMANDS, Command, KeyStep, OwnCommand};
 use super::key::{Code, Key, parse_key, shown};
 use super::newsboat_keys::{Here, MOVED_KEYS, NEWSBOAT_KEYS, NewsboatKey};
 use crate::ui::state::layout::Pane;
@@ -104,7 +104,7 @@ impl Keymap {
                 taken.push((bound, PRESET_LINE));
             }
         }
-        let mut bound: Vec<Bound> = Vec::new();
+        let (mut bound, mut lost): (Vec<Bound>, Vec<(usize, Bound, usize)>) = Default::default();
         for (place, row) in COMMANDS.iter().enumerate() {
             if is_own(place) {
                 continue;
@@ -113,25 +113,49 @@ impl Keymap {
                 let default = Bound { keys: vec![key], place };
                 match taken.iter().find(|(other, _)| other.clashes(&default)) {
                     Some((_, PRESET_LINE)) => {}
-                    Some((other, line)) => clashes.push(format!(
-                        "line {line}: '{}' for {} takes '{key}' from {}",
-                        shown(&other.keys),
-                        name(other.place),
-                        name(place),
-                    )),
+                    Some((other, line)) => lost.push((*line, other.clone(), place)),
                     None => bound.push(default),
                 }
             }
         }
         bound.extend(taken.into_iter().map(|(own, _)| own));
-        if !bound.iter().any(|bound| bound.command() == Some(Command::Quit)) {
+        let mut map = Self { bound, own: own_commands };
+        lost.dedup_by_key(|(_, _, place)| *place);
+        for (line, taker, place) in lost.into_iter().filter(|(_, _, place)| !map.has_key(*place)) {
+            let (keys, taker) = (shown(&taker.keys), name_of(taker.place, &map.own));
+            let left = name_of(place, &map.own);
+            clashes.push(if taker == keys {
+                format!("line {line}: '{keys}' was the only key of {left}; give that one, or write '{left} = []'")
+            } else {
+                format!("line {line}: '{keys}' for {taker} was the only key of {left}; give that one, or write '{left} = []'")
+            });
+        }
+        if !map.bound.iter().any(|bound| bound.command() == Some(Command::Quit)) {
             let place = COMMANDS.iter().position(|row| row.command == Command::Quit);
             let key = Key::ctrl('c');
-            bound.retain(|other| other.keys.first() != Some(&key));
-            bound.extend(place.map(|place| Bound { keys: vec![key], place }));
+            map.bound.retain(|other| other.keys.first() != Some(&key));
+            map.bound.extend(place.map(|place| Bound { keys: vec![key], place }));
             clashes.push(format!("'{key}' still quits: quit must have a key"));
         }
-        (Self { bound, own: own_commands }, clashes)
+        (map, clashes)
+    }
+
+    /// Checks whether a key runs the command at this place, also as the only step of an own command.
+    fn has_key(&self, place: usize) -> bool {
+        let is_same = |own: &OwnCommand| match own.steps.as_slice() {
+            [KeyStep::Command(_, name)] => place_of(name) == Some(place),
+            _ => false,
+        };
+        self.bound.iter().any(|bound| {
+            let own = bound.place.checked_sub(COMMANDS.len()).and_then(|at| self.own.get(at));
+            bound.place == place || own.is_some_and(is_same)
+        })
+    }
+
+    /// Returns the names of the commands that no key runs.
+    pub fn without_key(&self) -> impl Iterator<Item = &'static str> {
+        let rows = COMMANDS.iter().enumerate();
+        rows.filter(|(place, _)| !self.has_key(*place)).map(|(_, row)| row.name)
     }
 
     /// Returns the meaning of the keys typed so far in a pane.
@@ -379,8 +403,7 @@ mod tests {
             clashes,
             [
                 "line 2: 'n n' for open-in-browser conflicts with 'n' for star in line 1; line 1 is used",
-                "line 1: 'n' for star takes 'n' from next-unread",
-                "line 3: 'g d' for goto takes 'g' from first",
+                "line 1: 'n' for star was the only key of next-unread; give that one, or write 'next-unread = []'",
             ]
         );
         assert_eq!(meaning(&map, "n", Pane::Entries), Meaning::Command(Command::Star));
@@ -464,7 +487,7 @@ mod tests {
             OwnKeys { place: COMMANDS.len(), sequences: vec![sequence(", w").unwrap()], line: 2 },
         ];
         let (map, clashes) = Keymap::with(KeyPreset::Newsboat, &own, macros);
-        assert_eq!(clashes, ["line 1: 'e' for star takes 'e' from edit"]);
+        assert_eq!(clashes, Vec::<String>::new(), "edit has another key");
         assert_eq!(meaning(&map, "e", Pane::Entries), Meaning::Command(Command::Star));
         assert_eq!(meaning(&map, "Ctrl-e", Pane::Entries), Meaning::Nothing);
         assert_eq!(meaning(&map, ",", Pane::Feeds), Meaning::Begun);

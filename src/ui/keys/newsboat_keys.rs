@@ -209,6 +209,10 @@ fn line(binding: &NewsboatBinding, prefix: &str) -> Result<(String, Option<Strin
         KeyForm::Sequence => several(&binding.keys),
     };
     let keys = shown(&sequence(&keys)?);
+    let is_dead = |known: &NewsboatKey| known.key == keys && matches!(known.here, Here::Nothing(_));
+    if binding.operations.is_empty() && NEWSBOAT_KEYS.iter().any(is_dead) {
+        return Ok((keys, None));
+    }
     if binding.operations.is_empty() && binding.form == KeyForm::Single {
         return Err("a key cannot lose its meaning here: give it another one in [keys]".into());
     }
@@ -228,8 +232,12 @@ fn is_preset(operation: &str, keys: &str) -> bool {
     let is_taken = of_key.clone().any(|known| !matches!(known.here, Here::Unlike(_)));
     let row = command(operation).ok().and_then(|name| COMMANDS.iter().find(|row| row.name == name));
     let is_here = row.is_some_and(|row| row.default_keys().any(|key| shown(&[key]) == keys));
+    let runs_same =
+        |here: Here| matches!(here, Here::Command(name) if row.is_some_and(|row| row.name == name));
     (is_here && !is_taken)
-        || of_key.any(|it| it.operation == operation && matches!(it.here, Here::Command(_)))
+        || of_key.any(|it| {
+            runs_same(it.here) || (it.operation == operation && matches!(it.here, Here::Command(_)))
+        })
 }
 
 /// Translates the steps of a macro. A browser that is set only for the macro becomes a program to run.

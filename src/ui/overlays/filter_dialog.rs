@@ -158,7 +158,7 @@ pub fn show_preview(app: &mut App, number: u64, preview: &FilterPreview) {
 
 /// The list of filters.
 pub static LIST: ListKind = ListKind {
-    title: "Filters",
+    title: "Filters and labels",
     empty: "no filters yet: {mute} on an entry adds one",
     lines: 2,
     toggles: &[Command::Filters, Command::Mute],

@@ -49,7 +49,9 @@ pub fn rebuild_rows(app: &mut App) {
     if app.ui.hides_read_feeds() {
         rows.retain(|row| is_worth_showing(app, row, selected.as_ref()));
     }
-    let widest = rows.iter().map(|row| row_cells(app, row)).max().unwrap_or(0);
+    // Folded feeds count, too: the pane keeps its width while tags are opened and closed.
+    let all = app.engine.feeds.keys().map(|key| row_cells(app, &FeedsRow::Feed(*key, 1)));
+    let widest = rows.iter().map(|row| row_cells(app, row)).chain(all).max().unwrap_or(0);
     let pane = &mut app.ui.feeds;
     pane.widest = widest;
     // A feed can have several rows, one under each of its tags. Select the row that is nearest to the previous selection.

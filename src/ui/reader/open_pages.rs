@@ -308,9 +308,10 @@ fn selected_entry(app: &App) -> Option<EntryKey> {
 /// Parses the typed command, and requests the selected entry for it from the store.
 pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
     let Some(key) = selected_entry(app) else { return Vec::new() };
+    // Kept even if it is refused, so that it can be mended.
+    app.ui.piped = Some(text.trim().to_owned()).filter(|typed| !typed.is_empty());
     match ExternalCommand::typed_at_prompt(text) {
         Ok(command) => {
-            app.ui.piped = Some(text.trim().to_owned());
             app.ui.say(now, format!("passing the entry to {}", command.program()));
             let link = app.ui.piped_link.take();
             app.ui.pipes.push(WaitingRun { key, command, link, purpose: RunPurpose::Pipe });

@@ -218,7 +218,7 @@ pub(in crate::view) fn draw_filter(
 ) -> (Rect, u16) {
     let titles = u16::try_from(PREVIEW_TITLES).unwrap_or(u16::MAX);
     let look = Dialog {
-        title: "Filter ─ Enter saves and applies, Esc cancels",
+        title: "Filter ─ ↑ ↓ select, ← → change, Enter saves and applies, Esc cancels",
         label_cells: FILTER_LABEL_CELLS,
         below: (titles.saturating_add(2), PREVIEW_LINES_MIN),
     };

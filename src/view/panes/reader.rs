@@ -228,10 +228,15 @@ fn line_spans(app: &App, line: &StyledLine, hints: &[(u16, String)]) -> Vec<Span
         at = to;
         let hint = span.link.and_then(|link| hints.iter().find(|(number, _)| *number == link));
         if let (Role::LinkNumber, Some((_, hint))) = (span.role, hint) {
-            let room = cells::width(&span.text);
-            let whole = format!("[{hint}]");
-            let shown = if cells::width(&whole) <= room { &whole } else { hint };
-            spans.push(Span::styled(cells::fit(shown, room), theme::HIT));
+            let shown = format!("[{hint}]");
+            let room = cells::width(&span.text).max(cells::width(&shown));
+            // A time stays readable while one chooses among times.
+            let is_time = span.text.contains(':');
+            let room = if is_time { cells::width(&shown) } else { room };
+            spans.push(Span::styled(cells::fit(&shown, room), theme::HIT));
+            if is_time {
+                spans.push(Span::styled(span.text.clone(), style));
+            }
             continue;
         }
         let text = if in_words { plain::told(span) } else { span.text.clone() };

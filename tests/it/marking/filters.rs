@@ -71,7 +71,7 @@ fn filter_from_an_entry_previews_and_hides_hits() {
     assert_eq!(world.app.engine.unread(), 4);
     world.press("u");
     assert_eq!((world.app.engine.unread(), world.titles().len()), (6, 6));
-    assert_eq!(world.notice(), "undone: filters · 2 entries");
+    assert_eq!(world.notice(), "undone: filter 'title:Sponsored' · 2 entries");
     world.press("<c-y>");
     assert_eq!((world.app.engine.unread(), world.titles().len()), (4, 4));
 }

@@ -6,6 +6,7 @@ use backissue_core::other_readers::newsboat_config::NewsboatConfig;
 
 use crate::io::config::config_file::{self, Configured};
 use crate::io::paths::expand_home;
+use crate::ui::keys::key_bindings::{KeyPreset, Keymap};
 use crate::ui::keys::newsboat_keys::{quoted, with_link};
 
 /// The page for users of newsboat, which has a row for each setting.
@@ -16,11 +17,12 @@ const SECTIONS: [&str; 6] =
 /// The theme file, beside the configuration file.
 pub(super) const THEME: &str = "themes/newsboat.toml";
 /// Elements of newsboat's screen, and their roles in a theme. Of two elements with the same role, the last one counts.
-const ROLES: [(&str, &str); 5] = [
+const ROLES: [(&str, &str); 6] = [
     ("background", "text"),
     ("article", "text"),
     ("listnormal", "dim"),
     ("listnormal_unread", "unread"),
+    ("listfocus_unread", "selected"),
     ("listfocus", "selected"),
 ];
 
@@ -76,10 +78,31 @@ impl SettingsTaken {
         if !theme.is_empty() {
             lines.push(("[ui]", "theme = \"newsboat\"".to_owned()));
         }
-        let is_other = |name: &&String| !ROLES.iter().any(|(element, _)| element == name);
-        let others = config.elements.keys().filter(is_other);
-        taken.others.extend(others.map(|name| (format!("color {name}"), counterpart("color"))));
+        let others = config.elements.keys().filter_map(|name| {
+            let here = match ROLES.iter().position(|(element, _)| element == name) {
+                None => "a theme has no role for it".to_owned(),
+                Some(at) => {
+                    let (_, role) = ROLES.get(at)?;
+                    let mut later = ROLES.iter().skip(at + 1).filter(|(_, other)| other == role);
+                    let (element, _) =
+                        later.find(|(other, _)| config.elements.contains_key(*other))?;
+                    format!("the role '{role}' of the theme has the colours of {element}")
+                }
+            };
+            Some((format!("color {name}"), here))
+        });
+        taken.others.extend(others);
         taken.config = document(&lines);
+        // Commands that lose their only key to a binding: a line without a key says that this is meant.
+        if let Ok(meant) = config_file::parse(&taken.config) {
+            let preset =
+                if config.bindings.is_empty() { KeyPreset::Default } else { KeyPreset::Newsboat };
+            let before = Keymap::with(preset, &[], Vec::new()).0;
+            let lost = |name: &&str| !before.without_key().any(|known| known == *name);
+            let lost = meant.screen.keys.without_key().filter(lost);
+            lines.extend(lost.map(|name| ("[keys]", format!("{name} = []"))));
+            taken.config = document(&lines);
+        }
         taken
     }
 }
@@ -159,7 +182,8 @@ mod tests {
              show-read-feeds no\narticle-sort-order date-desc\n\
              highlight articlelist \"fro\\\\w+ \\\"late\\\"\" red default bold\n\
              highlight-article \"unread = \\\"yes\\\" and age < 2\" color17 white\n\
-             bind-key ^R reload-all\nbind-key = open\nmacro m set browser \"mpv %u\" ; open-in-browser\n\
+             bind-key ^R reload-all\nbind-key = open\nbind-key ^F pagedown\nbind-key g home\n\
+             bind-key o open-in-browser-and-mark-read\nunbind-key C\nmacro m set browser \"mpv %u\" ; open-in-browser\n\
              color background white black\ncolor article color250 black\n\
              color listfocus black yellow bold\ncolor info red default\n\
              reload-time 30\nfreshrss-url https://a.example\nnever-heard-of x\n",
@@ -187,10 +211,14 @@ mod tests {
             "[keys]",
             "\"Ctrl-r\" = [\"poll-all\"]",
             "\"=\" = [\"open\"]",
+            "\"Ctrl-f\" = [\"page-down\"]",
+            "\"g\" = [\"first\"]",
             "\", m\" = [{ run = \"mpv {link}\" }]",
+            "search-all = []",
+            "normally-often = []",
         ];
         assert_eq!(all.config.lines().collect::<Vec<_>>(), expected);
-        config_file::parse(&all.config).unwrap();
+        assert_eq!(config_file::parse(&all.config).unwrap().notes, Vec::<String>::new());
         let theme = ["selected = \"black yellow bold\"", "text = \"250 black\""];
         assert_eq!(all.theme.lines().collect::<Vec<_>>(), theme);
         theme_roles::read("newsboat", &all.theme, &[]).unwrap();
@@ -199,10 +227,11 @@ mod tests {
             "freshrss-url: 'backissue account'",
             "never-heard-of: newsboat's manual does not have it",
             "reload-time: '[poll] default', for feeds without a schedule; 'backissue set' for one feed",
+            "color background: the role 'text' of the theme has the colours of article",
+            "color info: a theme has no role for it",
         ];
         let told: Vec<String> = others.collect();
-        assert!(told.len() == 4 && told[3].starts_with("color info: "), "{told:?}");
-        assert_eq!(told[..3], expected);
+        assert_eq!(told, expected);
     }
 
     #[test]

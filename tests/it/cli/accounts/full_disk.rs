@@ -68,7 +68,7 @@ fn what_a_full_disk_refuses_changes_nothing() {
     disk.empty();
     assert_eq!(state(&program), before);
     let told = program.run(&["undo"]).with(0);
-    assert!(told.out.contains("undone: filters"), "the last change that was saved: {told:?}");
+    assert!(told.out.contains("undone: filter '"), "the last change that was saved: {told:?}");
     assert!(program.run(&["undo"]).err.contains("nothing to undo"), "and only that");
     program.run(&["mark", "read", "--all"]).with(0);
     let told = program.run(&["undo"]).with(0);
