@@ -18,14 +18,15 @@ use backissue_core::history::{
 pub(super) const ROWS: u32 = 64;
 pub(super) const ENTRIES: u32 = 32;
 pub(super) const BODIES: u32 = 16;
-/// A longer text has a record of its own, so that its neighbours stay quick to read.
+/// Maximum size in bytes of a text in a shared record. A longer text has a record of its own, so that reading its neighbours stays
+/// fast.
 const BODY_ALONE_BYTES: usize = 512 * 1024;
 
-/// What error messages call damaged records.
+/// Names of damaged records in error messages.
 const ENTRIES_OF: &str = "a record of entries";
 const TEXTS_OF: &str = "a record of texts";
 
-/// Size in bytes from which packed texts are written before the batch.
+/// Number of bytes of texts, before compression, after which they are written ahead of the rest of the document.
 const AHEAD_BYTES: usize = 512 * 1024;
 
 /// One slot of a record of texts.
@@ -57,7 +58,7 @@ impl BodySlot {
     }
 }
 
-/// Whether a record holds texts; one of an entry `alone`, or several.
+/// Checks whether the bytes are a readable record of texts: of one entry if `alone` is set, otherwise of at least one entry.
 pub(super) fn are_texts(bytes: &[u8], alone: bool) -> bool {
     if alone {
         return codec::decode_compressed::<EntryBody>(bytes).is_ok();
@@ -139,7 +140,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Reads a record of entries, as much of each as lists show.
+    /// Reads from a record of entries the fields that lists show.
     pub(super) fn entry_record(
         &self,
         (feed, chunk): EntryRecord,
@@ -147,7 +148,7 @@ impl Store {
         record_in(&self.meta, ENTRIES_OF, feed, chunk)
     }
 
-    /// Returns what a list shows of an entry; `None`: its record is lost. It is read once and kept in memory.
+    /// Returns the fields of an entry that lists show, or `None` if its record is lost. The record is read once and kept in memory.
     pub(super) fn listed_entry(
         &mut self,
         key: EntryKey,
@@ -155,13 +156,13 @@ impl Store {
         let record = (key.feed, key.seq / ENTRIES);
         let read = || record_in(&self.meta, ENTRIES_OF, key.feed, record.1);
         match self.shown.get(record, slot(key.seq, ENTRIES), read) {
-            // A damaged record is as good as none: a list shows the others.
+            // Treat a damaged record like a missing one, so that the list shows the other entries.
             Err(StoreError::Damaged { .. }) => Ok(None),
             shown => shown,
         }
     }
 
-    /// Like [`Self::read_entries`], but leaves out records that cannot be read, so that a list shows the others.
+    /// Like [`Self::read_entries`], but leaves out entries whose records cannot be read, so that a list shows the others.
     pub fn readable_entries(
         &self,
         keys: &[EntryKey],
@@ -181,14 +182,15 @@ impl Store {
         }
     }
 
-    /// Returns the text of an entry; `None` if it has none.
+    /// Returns the text of an entry, or `None` if it has none or its text was dropped.
     pub fn body(&self, key: EntryKey) -> Result<Option<EntryBody>, StoreError> {
         let mut chunk = self.body_chunk(key.feed, key.seq / BODIES)?;
         let slot = chunk.get_mut(slot(key.seq, BODIES)).map(std::mem::take).unwrap_or_default();
         slot.text(&self.bodies, key)
     }
 
-    /// Whether the record is there that says which text an entry has, and the text where it stands alone.
+    /// Checks whether nothing of the text of an entry is lost: its slot can be read and, if the text has a record of its own, that
+    /// record too. An entry without a text and an entry whose text was dropped pass the check.
     pub(super) fn has_text_record(&self, key: EntryKey) -> bool {
         let chunk = self.body_chunk(key.feed, key.seq / BODIES).unwrap_or_default();
         match chunk.get(slot(key.seq, BODIES)) {
@@ -207,8 +209,9 @@ impl Store {
         Ok(matches!(chunk.get(slot(key.seq, BODIES)), Some(BodySlot::Dropped)))
     }
 
-    /// Returns the texts that share a record with the text of an entry: which record each is in, and how many share it.
-    /// Nothing if the record is damaged, which the check reports.
+    /// Returns the stored texts of the entries that share a record of texts with this entry, including its own text: for each text,
+    /// the record that contains it and the number of texts in that record. Returns nothing if the shared record is damaged; the
+    /// check of the store reports that.
     pub(super) fn held_beside(&self, key: EntryKey) -> Vec<(EntryKey, TextRecord, u32)> {
         let first = key.seq / BODIES * BODIES;
         let chunk = self.body_chunk(key.feed, key.seq / BODIES).unwrap_or_default();
@@ -237,7 +240,7 @@ impl Store {
             let open = |chunk| self.body_chunk(feed, chunk);
             let texts = match opened(&mut current, &mut batch, feed, seq / BODIES, open) {
                 Ok(texts) => texts,
-                // The check reports a damaged record; it is left alone.
+                // Skip a damaged record, which the check of the store reports.
                 Err(StoreError::Damaged { .. }) => continue,
                 Err(error) => return Err(error),
             };
@@ -253,7 +256,7 @@ impl Store {
         self.db.commit(&[(TableName::Bodies, &batch)])
     }
 
-    /// Returns the records of entries' own texts with their sizes in bytes.
+    /// Returns the records of texts, without fetched pages, with their sizes in bytes.
     pub(super) fn text_records(
         &self,
     ) -> impl Iterator<Item = Result<(TextRecord, u64), StoreError>> {
@@ -263,7 +266,7 @@ impl Store {
                 Err(error) => return Some(Err(error)),
             };
             let feed = feed_of(&key)?;
-            // A text without a shared record has its own number after the record's.
+            // The key of a text with a record of its own ends with the number of the entry.
             let alone = number_of(key.get(4..)?).map(|seq| EntryKey { feed, seq });
             let first = EntryKey { feed, seq: number_of(&key)?.saturating_mul(BODIES) };
             let record = alone.map_or(TextRecord::Packed(first), TextRecord::Alone);
@@ -271,7 +274,7 @@ impl Store {
         })
     }
 
-    /// Returns the batch that writes the rows in memory to the index tree, for the chunks of these numbers.
+    /// Returns the batch that writes rows from memory: the records of rows that contain these entries.
     pub(super) fn index_batch(
         &mut self,
         feed: FeedKey,
@@ -282,7 +285,7 @@ impl Store {
         Ok(batch)
     }
 
-    /// Adds the rows in memory to a batch, for the chunks of these numbers.
+    /// Adds rows from memory to a batch: the records of rows that contain these entries.
     pub(super) fn add_rows(
         &mut self,
         batch: &mut Batch,
@@ -300,9 +303,9 @@ impl Store {
 
     /// Returns the batches that write entries and texts.
     ///
-    /// The texts of a large document are not held in memory twice: a record is packed as soon as its last entry is in
-    /// it, and of many texts the first ones are written here, ahead of the batch. If the batch is never written, no
-    /// row refers to them, and the next document writes them again.
+    /// To save memory, a record is packed as soon as its last entry was added, and if there are many texts, the first ones are
+    /// written here, ahead of the returned batches. If the batches are never written, no row refers to these texts, and the next
+    /// document writes them again.
     pub(super) fn entry_batches(
         &mut self,
         feed: FeedKey,
@@ -355,7 +358,8 @@ pub(super) fn rows_in(index: &Table, feed: FeedKey) -> Result<Vec<IndexRow>, Sto
     Ok(rows)
 }
 
-/// Reads entries with their texts; what cannot be read is left out. Consecutive numbers share their records.
+/// Reads entries with their texts; leaves out entries that cannot be read. Consecutive entries in the same record are read with one
+/// access.
 pub(super) fn read_in(
     meta: &Table,
     bodies: &Table,
@@ -386,7 +390,8 @@ pub(super) fn read_in(
     read
 }
 
-/// Reads entries without their texts; what cannot be read is left out. Consecutive numbers share their records.
+/// Reads entries without their texts; leaves out entries that cannot be read. Consecutive entries in the same record are read with
+/// one access.
 pub(super) fn kept_in(
     meta: &Table,
     feed: FeedKey,
@@ -406,7 +411,7 @@ pub(super) fn kept_in(
     read
 }
 
-/// Reads a packed record, as much of each entry as `T` wants.
+/// Reads a packed record as items of type `T`, which may have fewer fields than the stored items.
 fn record_in<T: DeserializeOwned>(
     tree: &Table,
     what: &str,
@@ -418,7 +423,7 @@ fn record_in<T: DeserializeOwned>(
     bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_compressed(&bytes).map_err(damaged))
 }
 
-/// Returns the chunk with this number, ready to be changed, and packs the one before it.
+/// Returns the chunk with this number so that it can be changed. If another chunk was open, packs that chunk into the batch first.
 fn opened<'c, T: Serialize>(
     current: &'c mut Option<(u32, Vec<T>)>,
     batch: &mut Batch,

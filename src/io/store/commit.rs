@@ -18,10 +18,10 @@ use backissue_core::history::{
     KnownEntry, Merged, MergedEntry, Merging, Tombstones, merge_as,
 };
 
-/// How many of the newest entries of a feed are compared once its ids change.
+/// Number of the newest entries of a feed that are compared with a document if the feed seems to have changed its ids.
 const FORMER_MAX: usize = 2_000;
 
-/// What is written in the same transaction as the entries.
+/// Records that are written in the same transaction as the entries.
 #[derive(Default)]
 pub(super) struct CommitParts<'a> {
     record: Option<&'a SubscriptionRecord>,
@@ -30,33 +30,32 @@ pub(super) struct CommitParts<'a> {
     log: Option<(u32, PollLogEntry)>,
     history: Option<&'a HistoryRecord>,
     nodes: &'a [(String, Option<ArchiveNode>)],
-    /// New marks of entries that the document does not hold.
+    /// New marks of entries that are not in the document.
     flags: BTreeMap<u32, Flags>,
     /// New publication times of the feed.
     rhythm: Option<Batch>,
-    /// New entries that filters hit.
+    /// New entries that filters matched.
     hits: NewHits,
-    /// Entries that another reader knew, without those that were met.
+    /// The batch that writes which entries of another reader have not arrived yet.
     elsewhere: Option<Batch>,
-    /// The state of a sync.
+    /// The batch that writes the state of a sync.
     sync: Option<Batch>,
 }
 
 impl CommitParts<'_> {
-    /// What is written of an import from another reader.
+    /// Returns what an import from another reader writes.
     pub(super) fn of_import(hits: NewHits, elsewhere: Batch) -> Self {
         Self { hits, elsewhere: Some(elsewhere), ..Self::default() }
     }
 
-    /// What is written of a sync with a server.
+    /// Returns what a sync with a server writes.
     pub(super) fn of_sync(hits: NewHits, flags: BTreeMap<u32, Flags>, sync: Batch) -> Self {
         Self { hits, flags, sync: Some(sync), ..Self::default() }
     }
 }
 
 impl Store {
-    /// Writes what a poll changed, all or none of it: entries, counters, state, validators, history, a line of the
-    /// poll log.
+    /// Writes what a poll changed, all or none of it: entries, counters, state, validators, history, and a line of the poll log.
     pub fn commit(&mut self, commit: &Commit) -> Result<Merged, StoreError> {
         let feed = commit.feed;
         let tombstones = commit.history.as_ref().map(|record| record.tombstones.clone());
@@ -115,7 +114,7 @@ impl Store {
         self.write(feed, merged, beside)
     }
 
-    /// Writes what an archive or a page changed, all or none of it: entries, counters, the record, the archives.
+    /// Writes what an archive or a page changed, all or none of it: entries, counters, the history record, and the archives.
     pub fn keep_history(&mut self, commit: &HistoryCommit) -> Result<Merged, StoreError> {
         let (mut merged, mut hits) = match &commit.document {
             None => (self.nothing_merged(commit.feed)?, NewHits::new()),
@@ -158,8 +157,9 @@ impl Store {
         Ok((merged, hits))
     }
 
-    /// Returns the entries that those of a document may be (SPEC C.5): under their own ids; if some of these are not known,
-    /// also the entries of the last documents and those with the same date; and the newest others where ids do change.
+    /// Returns the stored entries that the entries of a document may be copies of (SPEC C.5): those with the same ids. If some ids
+    /// are unknown, also returns the entries of the last documents and entries with the same dates. If the feed seems to have
+    /// changed its ids, returns those with the same ids and the newest [`FORMER_MAX`] entries.
     pub(super) fn find_candidates(
         &mut self,
         feed: FeedKey,
@@ -192,7 +192,7 @@ impl Store {
         })
     }
 
-    /// Returns the entries of a feed whose rows are wanted.
+    /// Returns the entries of a feed whose rows satisfy `is_wanted`.
     pub(super) fn find_known(
         &mut self,
         feed: FeedKey,
@@ -212,7 +212,7 @@ impl Store {
         Ok(known)
     }
 
-    /// Returns the rows of a feed as they are with these entries, and then these marks.
+    /// Returns the rows of a feed with these entries and then these marks applied.
     fn rows_after(
         &mut self,
         feed: FeedKey,
@@ -220,7 +220,7 @@ impl Store {
         flags: &BTreeMap<u32, Flags>,
     ) -> Result<Vec<IndexRow>, StoreError> {
         let known = self.rows_of(feed)?;
-        // They stay in memory: they take no more room than they need.
+        // The rows stay in memory, so allocate no more than they need.
         let last = entries.keys().next_back();
         let count = last.map_or(0, |&seq| (seq as usize).saturating_add(1));
         let mut rows = Vec::with_capacity(count.max(known.len()));
@@ -248,7 +248,7 @@ impl Store {
         let entries = std::mem::take(&mut merged.entries);
         let mut seqs: Vec<u32> = entries.keys().copied().collect();
         seqs.extend(beside.flags.keys());
-        // A feed without news keeps its rows, and they need not be read.
+        // If no entry changed, the rows stay as they are and need not be read.
         let before = if seqs.is_empty() {
             None
         } else {
@@ -256,13 +256,13 @@ impl Store {
             Some(std::mem::replace(self.rows_of(feed)?, after))
         };
         let batches = self.batches(feed, &merged, entries, &seqs, &beside);
-        // What filters hit is remembered, so it is written at once.
+        // Matches of filters are also kept in memory, so write them now and not with the group.
         if !beside.hits.is_empty() {
             self.group.close();
         }
         let written = batches.and_then(|batches| self.apply(batches));
         if written.is_err() {
-            // Nothing was written, so nothing may be remembered.
+            // The write failed, so restore the rows in memory.
             before.map(|before| self.rows.insert(feed, before));
         } else {
             self.hits_written(feed, beside.hits);
@@ -288,7 +288,7 @@ impl Store {
             let (meta, bodies) = self.entry_batches(feed, entries)?;
             let mut counters = Batch::default();
             counters.insert(key, codec::encode(&merged.counters)?);
-            // Rows last: the indexer reads beside this thread, and must not find a row without its words.
+            // Write the rows last, because the indexer reads at the same time and must not find a row whose texts are missing.
             batches.extend([
                 (TableName::Meta, meta),
                 (TableName::Bodies, bodies),
@@ -327,8 +327,8 @@ impl Store {
         Ok(batches)
     }
 
-    /// Writes the state of a feed alone: when more than its last try changes before a request is sent, or when an
-    /// attempt is taken back.
+    /// Writes only the state of a feed: before a request, if more than the time of the last attempt changed, or when an attempt is
+    /// reverted.
     pub fn save_state(&mut self, feed: FeedKey, state: &FeedState) -> Result<(), StoreError> {
         let batches = self.state_batches(feed, state)?;
         self.apply(batches)
@@ -350,7 +350,7 @@ impl Store {
         Ok(())
     }
 
-    /// Notes whether a feed is unsubscribed: its entries are in no list then.
+    /// Updates the set of unsubscribed feeds, whose entries no list shows.
     fn note_ended(&mut self, feed: FeedKey, record: &SubscriptionRecord) {
         if record.ended.is_some() {
             self.ended.insert(feed);

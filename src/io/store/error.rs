@@ -16,7 +16,7 @@ pub enum StoreError {
     /// The process that had the store open ended before it could answer.
     #[error(transparent)]
     Ended(#[from] LoopEnded),
-    /// Nothing was written, and nothing is lost.
+    /// The disk has too little free space for a change. Nothing was written, and nothing is lost.
     #[error(
         "the disk is full: {} MB are free and {} MB are needed; nothing is saved until there is space, but you can keep reading",
         .free / 1_000_000,
@@ -28,10 +28,10 @@ pub enum StoreError {
         /// Bytes that are needed.
         needed: u64,
     },
-    /// The system refused to write more. What was being written is not kept.
+    /// The system refused a write because the disk is full. The change is not kept.
     #[error("the disk is full: nothing is saved until there is space, but you can keep reading")]
     NoRoom,
-    /// The system opens no further file for this process, or for anybody.
+    /// This process, or the whole system, has too many open files.
     #[error(
         "too many files and connections are open ('ulimit -n' allows more): nothing is saved until some are closed, but you can keep reading"
     )]
@@ -57,7 +57,7 @@ pub enum StoreError {
         "the disk is full or the folder is not writable: the store is read-only and nothing is saved"
     )]
     ReadOnly,
-    /// A record that should be there is not; a sentence.
+    /// A record is missing. The text is a sentence.
     #[error("{0}")]
     LostRecord(String),
     #[error(
@@ -68,7 +68,7 @@ pub enum StoreError {
         folder: PathBuf,
         /// The owner's process id, if it could be read.
         process: Option<u32>,
-        /// Where it listens for the commands of others, if it does.
+        /// Socket on which the owner listens for commands of other processes, if it does.
         socket: Option<PathBuf>,
     },
     #[error("the data folder {folder} cannot be used: {why}; choose another one with --data-dir")]
@@ -98,10 +98,10 @@ pub enum StoreError {
     Unreadable { folder: PathBuf, why: String },
     #[error("{what} in the store is damaged ({why}); run 'backissue doctor'")]
     Damaged { what: String, why: CodecError },
-    /// The search index cannot be read; a sentence.
+    /// The search index cannot be read. The text is a sentence.
     #[error("{0}")]
     Search(String),
-    /// A backup cannot be written or read; the rest of a sentence.
+    /// A backup cannot be written or read. The text is the rest of the sentence.
     #[error("the backup cannot be used: {0}")]
     Backup(String),
     /// The pack or the files of sled are damaged.
@@ -114,7 +114,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns the same error for another receiver.
+    /// Returns a copy of the error for a second receiver. Most kinds become [`StoreError::Failed`] with the sentence of the error.
     pub(super) fn again(&self) -> Self {
         if let Self::Gone(data) = self {
             Self::Gone(data.clone())
@@ -127,7 +127,7 @@ impl StoreError {
         }
     }
 
-    /// What it says in a sentence that is about a backup already.
+    /// Returns the reason for use in a sentence that already mentions the backup.
     pub fn reason_of_backup(&self) -> String {
         if let Self::Backup(why) = self { why.clone() } else { self.to_string() }
     }
@@ -188,7 +188,7 @@ impl From<CodecError> for StoreError {
     }
 }
 
-/// Does work with sled, which panics at some kinds of damage in its files; such a panic becomes an error.
+/// Runs work that uses sled and turns a panic into an error, because sled panics on some kinds of damage in its files.
 pub(in crate::io) fn catch_sled_panic<T>(
     work: impl FnOnce() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {

@@ -1,4 +1,4 @@
-//! The reader's filters: which entries each of them hit, and the marks it sets on them or takes back.
+//! The user's filters: which entries each of them matched, and the marks that it sets or reverts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,13 +25,13 @@ pub(super) const FOLDED_KEY: &[u8] = b"folded";
 const FILTER_FLAGS: [Flag; 3] = [Flag::Hidden, Flag::Read, Flag::Starred];
 
 impl Store {
-    /// Loads the filters and their hits.
+    /// Loads the filters and their matches into memory.
     pub(super) fn load_filters(&mut self) -> Result<(), StoreError> {
         self.filters = AppliedFilters::load(&self.facts, &self.filter_hits)?;
         Ok(())
     }
 
-    /// Returns the reader's filters in their order; none if their record is damaged.
+    /// Returns the user's filters in their order; none if their record is damaged.
     pub fn saved_filters(&self) -> Result<Vec<EntryFilter>, StoreError> {
         saved_in(&self.facts)
     }
@@ -59,13 +59,13 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the numbers of the filters that hit an entry, in the order of the filters.
+    /// Returns the numbers of the filters that matched an entry, in the order of the filters.
     pub fn filters_that_hit(&self, key: EntryKey) -> Vec<u32> {
         let filters = self.filters.list.iter().map(|filter| filter.id);
         filters.filter(|&filter| self.filters.has_hit(filter, key)).collect()
     }
 
-    /// Counts the entries that each filter hit, and the hidden ones among them.
+    /// Counts the entries that each filter matched, and how many of them are hidden.
     pub fn count_filter_hits(&mut self) -> Result<BTreeMap<u32, FilterCount>, StoreError> {
         let ids: Vec<u32> = self.filters.list.iter().map(|filter| filter.id).collect();
         let mut counts = BTreeMap::new();
@@ -90,7 +90,8 @@ impl Store {
         Ok(self.rows_of(key.feed)?.get(key.seq as usize).map(|row| row.flags))
     }
 
-    /// Applies the filters to the new entries of a document, before they are counted.
+    /// Applies the filters to the new entries of a document and corrects the counters. Returns the entries that each filter
+    /// matched.
     pub(super) fn apply_filters(
         &self,
         feed: FeedKey,
@@ -127,7 +128,7 @@ impl Store {
         hits
     }
 
-    /// Returns the batch that adds these hits to the known ones.
+    /// Returns the batch that writes the known matches of filters together with these new ones.
     pub(super) fn hits_batch(&self, feed: FeedKey, new: &NewHits) -> Result<Batch, StoreError> {
         let mut batch = Batch::default();
         for (&filter, seqs) in new {
@@ -138,14 +139,15 @@ impl Store {
         Ok(batch)
     }
 
-    /// Adds written hits to those in memory.
+    /// Adds matches that were written to those in memory.
     pub(super) fn hits_written(&mut self, feed: FeedKey, new: NewHits) {
         for (filter, seqs) in new {
             self.filters.hits.entry((filter, feed)).or_default().extend(seqs);
         }
     }
 
-    /// Hands over the hits of entries that moved to another feed; `now_as`: their numbers there.
+    /// Copies the matches of entries to the feed into which their feed is merged. `now_as` maps the old entry numbers to the new
+    /// ones.
     pub(super) fn hand_hits(
         &mut self,
         from: FeedKey,
@@ -166,13 +168,14 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets the hits of a feed that was removed.
+    /// Removes the matches of a removed feed from memory.
     pub(super) fn forget_hits(&mut self, feed: FeedKey) {
         self.filters.hits.retain(|(_, of), _| *of != feed);
     }
 
-    /// Applies a filter to existing entries, or takes that back, and replaces the list of filters if there is another one; all of it is
-    /// written, with its undo `step`, or nothing. Returns what changed, and the counters afterwards.
+    /// Applies a filter to stored entries, or undoes or redoes that, and replaces the list of filters if `list` is given.
+    /// Everything is written together with the undo `step`, or nothing is. Returns what changed, and the new counters of the
+    /// affected feeds.
     pub fn filter_entries(
         &mut self,
         work: &FilterWork,
@@ -187,7 +190,7 @@ impl Store {
         }
         let done = self.write_filtered(work, list, step, &mut touched);
         if done.is_err() {
-            // Nothing was written, so nothing may be remembered.
+            // The write failed, so restore what is kept in memory.
             self.use_filters(&former);
             for feed in touched {
                 self.rows.remove(&feed);
@@ -268,8 +271,8 @@ impl Store {
         Ok(Filtered { changes, counters })
     }
 
-    /// Returns the marks that all entries have once the hits of a filter are `after` and its action is applied to
-    /// them.
+    /// Returns the new marks of the entries whose marks change when the filter matches exactly the entries `after` and its action
+    /// is applied to them.
     fn wanted_by(
         &mut self,
         filter: u32,
@@ -290,8 +293,8 @@ impl Store {
         Ok(wanted)
     }
 
-    /// Returns the hits and marks after changes are undone or redone. Entries that the filter has hidden since are
-    /// shown again when it is undone.
+    /// Returns the matches and marks after changes of a filter were undone or redone. Entries that the filter has matched since the
+    /// change are shown again, unless another filter hides them.
     fn replayed(
         &mut self,
         changes: &FilterChanges,
@@ -304,7 +307,7 @@ impl Store {
         let mut of_list = self.filters.list.iter();
         let is_by_hand =
             of_list.any(|it| it.id == changes.filter && it.scope == FilterScope::ByHand);
-        // A server may have changed the label of other entries since then.
+        // A server may have changed the label of other entries since the change, so change only the entries of the change.
         let hits = if is_by_hand { &(now | &(&to - &from)) - &(&from - &to) } else { to };
         let mut wanted: BTreeMap<EntryKey, Flags> = BTreeMap::new();
         for &(key, flag, value) in &changes.flags {
@@ -328,7 +331,7 @@ impl Store {
         Ok((hits, wanted))
     }
 
-    /// Returns the marks that would change.
+    /// Returns the marks that differ from the stored ones, with their new values.
     fn differences(
         &mut self,
         wanted: &BTreeMap<EntryKey, Flags>,

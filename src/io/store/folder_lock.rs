@@ -1,5 +1,5 @@
-//! What is checked first when the store is opened: the lock file of its folder, because one process at a time owns it, and the
-//! version of its schema.
+//! The first checks when the store is opened: the lock file of the data folder, because only one process at a time may own it, and
+//! the version of the schema.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -13,8 +13,8 @@ use crate::io::regular_files::open_with;
 use crate::io::store::pack::TableName;
 use crate::io::system::system_words;
 
-/// How often the lock is tried again while this process itself seems to hold it: a child process that is being started
-/// shares our locks for a moment.
+/// Number of further attempts to take the lock while no other process is known to have it: a child process that is just starting
+/// shares the locks of this process for a moment.
 const LOCK_TRIES: u32 = 10;
 /// The pause between two attempts.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
@@ -37,8 +37,8 @@ pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
         let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
         read.ok();
         let (process, socket) = read_owner(&text);
-        // A program that is being started shares our locks for a moment, also one that was just released; and a process that
-        // has just taken the lock writes its number in a moment.
+        // Try again unless another process has the lock. A child process that is just starting briefly shares the locks of this
+        // process, even a lock that was just released. A process that has just taken the lock has not written its id yet.
         let is_another = process.is_some_and(|process| process != std::process::id());
         if is_another || tries >= LOCK_TRIES {
             return Err(StoreError::InUse { folder: folder.into(), process, socket });
@@ -49,34 +49,35 @@ pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
     file.rewind().map_err(cannot)?;
     let socket = own_socket(folder);
     let owner = format!("{}\n{}\n", std::process::id(), socket.display());
-    // A process that reads it meanwhile finds the former owner or this one, never nothing.
+    // Shorten the file only after writing, so that another process finds the former owner or the new one, never an empty file.
     let length = u64::try_from(owner.len()).unwrap_or_default();
     file.write_all(owner.as_bytes()).and_then(|()| file.set_len(length)).map_err(cannot)?;
     Ok(file)
 }
 
-/// Looks whether a process has the store of a folder open; that is an error of the kind [`StoreError::InUse`].
+/// Returns an error of the kind [`StoreError::InUse`] if a process has the store of a folder open.
 pub fn find_lock(folder: &Path) -> Result<(), StoreError> {
     if folder.join("lock").exists() { lock_folder(folder).map(drop) } else { Ok(()) }
 }
 
-/// Whether a folder is a backissue data folder, used by this process or not.
+/// Checks whether a folder is a data folder of backissue, even if this process does not use it.
 pub fn is_data_folder(folder: &Path) -> bool {
     folder.join("lock").is_file() && folder.join("store.pack").is_file()
 }
 
-/// Where this process would listen for the commands of others while it has the store of a folder open.
+/// Returns the path of the socket on which this process listens for commands of other processes while it has the store of a folder
+/// open.
 pub fn own_socket(folder: &Path) -> PathBuf {
     let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     socket_path(folder, session.as_deref())
 }
 
-/// Where the process listens that has the store of a folder open, or had it last.
+/// Returns the path of the socket of the process that has the store of a folder open, or had it open last.
 pub fn owner_socket(folder: &Path) -> Option<PathBuf> {
     read_owner(&std::fs::read_to_string(folder.join("lock")).ok()?).1
 }
 
-/// What the lock file says of its owner: the process, and where it listens.
+/// Reads the content of a lock file: the process id of the owner and the path of its socket.
 fn read_owner(text: &str) -> (Option<u32>, Option<PathBuf>) {
     let mut lines = text.lines();
     let process = lines.next().and_then(|line| line.trim().parse().ok());

@@ -1,7 +1,7 @@
-//! Removes what is kept of subscriptions: first its texts, which nobody misses who looks in between, and then all the rest of it
-//! or nothing.
+//! Removes everything that is stored for subscriptions. Texts are removed first, in transactions of their own. All other records of
+//! a feed are then removed in one transaction.
 //!
-//! A feed that is merged into another one hands over its entries and their marks (SPEC D.3, merge).
+//! It also merges a feed into another one, which gets its entries and their marks (SPEC D.3, merge).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ use super::handle::{Store, feed_bytes};
 use super::open::LAST_FEED_KEY;
 use crate::io::store::pack::{Batch, TableName};
 
-/// Number of records with which a transaction ends: what it removes is in memory until then.
+/// Number of removed records after which a transaction is written, because its changes are in memory until then.
 const REMOVED_TOGETHER: usize = 20_000;
 
-/// Tables in which something is stored by feed, but for texts.
+/// Tables with records of feeds, except those with texts.
 const TABLES_OF_FEEDS: [TableName; 14] = [
     TableName::Feeds,
     TableName::State,
@@ -89,14 +89,14 @@ impl Store {
     }
 }
 
-/// Entries in one transaction.
+/// Number of entries that are merged in one transaction.
 const BATCH: usize = 500;
 
 impl Store {
-    /// Hands the entries of `from` to `into`. An entry that both have keeps the text of `into` and is read, or
-    /// starred, if it was so in either; the others are added as they are. Fetched pages and reading positions go along
-    /// where `into` has none, and so does what another reader knew of entries that are still waited for. Doing it again changes
-    /// nothing.
+    /// Merges the entries of `from` into `into`. An entry that both feeds have keeps the text in `into`, and is read or starred if
+    /// it was so in either feed. Other entries are added unchanged. Fetched pages and reading positions are copied if `into` has
+    /// none for the entry. Entries of another reader that `from` still waits for are added to those of `into`. Repeating the merge
+    /// changes nothing.
     pub fn absorb(&mut self, from: FeedKey, into: FeedKey) -> Result<Counters, StoreError> {
         let rows = self.rows_of(from)?.clone();
         let numbered: Vec<(u32, IndexRow)> = (0_u32..).zip(rows).collect();
@@ -133,7 +133,7 @@ impl Store {
             } else {
                 let (mut row, body) = (row, self.body(key)?);
                 if body.is_none() && self.is_text_gone(key)? {
-                    // What was dropped is noted beside the texts, which do not go along.
+                    // The note that a text was dropped is stored with the texts, which are not copied, so note it in the row.
                     row.content = TEXT_LOST;
                 }
                 counters.shift(None, Some(row.flags));
@@ -167,7 +167,7 @@ impl Store {
         rows.extend(added.values().map(|entry| entry.row));
         let written = self.write_absorbed_batches(into, counters, added, &seqs);
         if written.is_err() {
-            // What is remembered is read again.
+            // The write failed, so the rows must be read again.
             self.rows.remove(&into);
         }
         written
@@ -193,7 +193,7 @@ impl Store {
     }
 }
 
-/// Joins the marks of an entry that two feeds had: it is read or starred if it was so in either.
+/// Joins the marks of an entry that two feeds have: it is read or starred if it was so in either of them.
 fn either(kept: Flags, handed: Flags) -> Flags {
     let read = !kept.is_unread() || !handed.is_unread();
     let starred = kept.is_starred() || handed.is_starred();

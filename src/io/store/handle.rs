@@ -1,5 +1,5 @@
-//! The open store: its database, the tables of that with the keys of their records, and what is kept of them in memory, such as the
-//! filters, and what polls changed and is not written yet.
+//! The open store: its database and tables, the keys of records, and what is kept in memory, such as the filters and changes of
+//! polls that are not written yet.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -57,42 +57,42 @@ pub struct Store {
     pub(super) places: Table,
     pub(super) history: Table,
     pub(super) nodes: Table,
-    /// The entries that each filter hit.
+    /// The entries that each filter matched.
     pub(super) filter_hits: Table,
-    /// Steps that take the reader's changes back.
+    /// Undo steps of the user's changes.
     pub(super) undo: Table,
-    /// The filters and their hits, in memory.
+    /// The filters and their matches, in memory.
     pub(super) filters: AppliedFilters,
     /// The index rows of the feeds that were used so far, in memory.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
-    /// What lists show of the entries that were listed last.
+    /// Cache of the fields of entries that lists show.
     pub(super) shown: ListedEntryCache,
     /// Removed subscriptions; their entries are in no list.
     pub(super) ended: BTreeSet<FeedKey>,
     /// The rows of the open list, in order.
     pub(super) order: Vec<RowKey>,
-    /// Entries without a row in the open list, because the entry that is the key is the same article.
+    /// Entries without a row of their own in the open list, by the entry that is the same article and has a row.
     pub(super) joined: BTreeMap<EntryKey, Vec<EntryKey>>,
-    /// Whether the same articles are joined in the open list.
+    /// Whether the open list shows entries that are the same article as one row.
     pub(super) joins: bool,
     /// The gaps in the open list.
     pub(super) gaps: Vec<GapMark>,
     /// The number of the open list.
     pub(super) list_number: u64,
-    /// What polls changed and is written together.
+    /// Changes of polls that are written together.
     pub(super) group: WriteGroup,
     pub(super) data: PathBuf,
-    /// Where sled's files are while nothing can be written to the data folder.
+    /// Temporary folder of sled's files while the data folder cannot be written.
     pub(super) elsewhere: Option<TempDir>,
-    /// How the room on the disk is measured.
+    /// Function that measures the free space on the disk.
     pub(super) measure_room: MeasureRoom,
     /// The search index, once it is open.
     pub(super) search_index: SharedIndex,
-    /// Tests that were made of texts.
+    /// Results of text tests in recent searches.
     pub(super) verified: KnownVerdicts,
-    /// What other threads read of it.
+    /// The tables that other threads read.
     pub(super) shared_tables: SharedTables,
-    /// How long it will be open.
+    /// How long the store will be open.
     pub(super) stay: SessionLength,
     /// The lock on the data folder.
     pub(super) lock: File,
@@ -101,7 +101,7 @@ pub struct Store {
 /// The key of the filters in the table of facts; they were once called rules.
 pub(super) const FILTERS_KEY: &[u8] = b"rules";
 
-/// The reader's filters and the entries that each of them hit.
+/// The user's filters and the entries that each of them matched.
 #[derive(Debug, Default)]
 pub(super) struct AppliedFilters {
     pub(super) list: Vec<EntryFilter>,
@@ -109,7 +109,7 @@ pub(super) struct AppliedFilters {
     pub(super) hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>>,
 }
 
-/// Entries of a document that filters hit, by the number of the filter.
+/// New entries that filters matched, by the number of the filter.
 pub(super) type NewHits = BTreeMap<u32, Vec<u32>>;
 
 /// Returns the filters in their order; none if their record is damaged.
@@ -119,7 +119,7 @@ pub(super) fn saved_in(facts: &Table) -> Result<Vec<EntryFilter>, StoreError> {
 }
 
 impl AppliedFilters {
-    /// Reads the filters and their hits; a damaged record of hits counts as none.
+    /// Reads the filters and their matches; a damaged record of matches counts as empty.
     pub(super) fn load(facts: &Table, filter_hits: &Table) -> Result<Self, StoreError> {
         let list = saved_in(facts)?;
         let mut hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>> = BTreeMap::new();
@@ -197,34 +197,34 @@ impl TextRecord {
     }
 }
 
-/// Documents that are written in one transaction at most: their texts are in memory until then.
+/// Maximum number of documents in a group, because their texts are in memory until the group is written.
 const DOCUMENTS_MAX: usize = 16;
 
-/// What was prepared and is not written yet. What many feeds change is written as one frame.
+/// Changes that are prepared but not written yet, so that the changes of many feeds are written as one frame.
 #[derive(Debug, Default)]
 pub(super) struct WriteGroup {
-    /// Whether what is being done may wait for the others.
+    /// Whether the change that is being made may be added to the group.
     pub(super) is_open: bool,
-    /// What it writes, in order.
+    /// The batches to write, in order.
     pub(super) batches: Vec<(TableName, Batch)>,
-    /// The feeds that it writes of.
+    /// Feeds whose records the group changes.
     pub(super) feeds: BTreeSet<FeedKey>,
-    /// How many documents are in it.
+    /// Number of documents in the group.
     pub(super) documents: usize,
 }
 
 impl WriteGroup {
-    /// What is being done is written at once.
+    /// Closes the group, so that the change that is being made is written at once.
     pub(super) const fn close(&mut self) {
         self.is_open = false;
     }
 
-    /// How many batches are in it.
+    /// Returns the number of batches in the group.
     pub(super) const fn changes(&self) -> usize {
         self.batches.len()
     }
 
-    /// Whether it is as large as it may be.
+    /// Checks whether the group has the maximum number of documents.
     pub(super) const fn is_full(&self) -> bool {
         self.documents >= DOCUMENTS_MAX
     }

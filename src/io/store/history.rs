@@ -1,6 +1,6 @@
-//! Records of each feed: its history, its archives, its last polls, which are written instead of its whole state if nothing else
-//! changed, and its poll log. That is a ring of records of several lines, because a record of its own for each line would take much
-//! more room in memory.
+//! Records of each feed: its history, its archives, the times of its last polls, and its poll log. If nothing but these times
+//! changed, they are written instead of the whole state of the feed. The poll log is a ring of records of several lines each,
+//! because a record for each line would take much more memory.
 
 use std::cmp::Reverse;
 
@@ -37,7 +37,7 @@ impl Store {
         Ok(nodes)
     }
 
-    /// Returns the archives whose records can be read, and how many cannot be.
+    /// Returns the archives whose records can be read, and the number of damaged records.
     pub fn readable_nodes(&self, feed: FeedKey) -> Result<(Nodes, usize), StoreError> {
         let prefix = feed_bytes(feed);
         let (mut kept, mut damaged) = (Vec::new(), 0_usize);
@@ -92,7 +92,7 @@ impl Store {
 }
 
 impl Store {
-    /// Returns the batches that write the state of a feed: the small record alone if nothing but times changed, else the
+    /// Returns the batches that write the state of a feed: only the small record of times if nothing else changed, otherwise the
     /// whole state.
     pub(super) fn state_batches(
         &self,
@@ -112,8 +112,8 @@ impl Store {
         Ok(vec![(TableName::State, whole), (TableName::Times, times)])
     }
 
-    /// Writes when a feed was tried last, before each request, so that a restart does not repeat it (SPEC G.20). The
-    /// record has about forty bytes, the whole state some hundred.
+    /// Writes the time of the last attempt to poll a feed. This is done before each request, so that a restart does not repeat the
+    /// request (SPEC G.20). The record has about 40 bytes, the whole state some hundred.
     pub fn save_try(&mut self, feed: FeedKey, at: DateTime<Utc>) -> Result<(), StoreError> {
         let known = self.times(feed)?;
         let mut times = match known {
@@ -141,24 +141,25 @@ impl Store {
     }
 
     fn times(&self, feed: FeedKey) -> Result<Option<PollTimes>, StoreError> {
-        // A damaged one is reported with the damages of the state; the state then is as it was last written in full.
+        // A damaged record is reported together with damage of the state. The times are then those of the whole state as it was
+        // last written.
         let bytes = self.times.get(feed_bytes(feed))?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()))
     }
 }
 
-/// Lines of a record at most.
+/// Maximum number of lines in a record.
 const LINES: u32 = 7;
-/// Records of a feed at most.
+/// Maximum number of records of a feed.
 const RECORDS: u32 = 8;
-// Also right after the oldest record was overwritten, as many lines are there as are kept.
+// Even right after the oldest record was overwritten, the records contain as many lines as must be kept.
 const _: () = assert!((RECORDS - 1) * LINES + 1 >= POLL_LOG_LINES);
 
 /// Lines of consecutive polls, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LogRecord {
-    /// Number of the record, counted from the feed's first poll. The ring has it at this number modulo [`RECORDS`]. `None`: its
-    /// lines are older than the first poll that is counted.
+    /// Number of the record, counted from the feed's first poll. Its place in the ring is this number modulo [`RECORDS`]. `None` if
+    /// its lines are older than the first counted poll.
     #[serde(rename = "r")]
     number: Option<u32>,
     #[serde(rename = "l")]
@@ -169,20 +170,21 @@ impl LogRecord {
     /// Reads a record.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, CodecError> {
         match codec::decode::<Self>(bytes) {
-            // A record always has a line: these bytes are something else.
+            // A record has at least one line, so these bytes are something else.
             Ok(record) if record.lines.is_empty() => Err(CodecError::Content),
             read => read,
         }
     }
 
-    /// What says which of two records of a feed is the later one. The times alone do not: the clock may have been set back.
+    /// Returns a value that is larger for the later of two records of a feed. The times alone are not enough, because the clock may
+    /// have been set back.
     pub(super) fn order(&self) -> (Option<u32>, Option<DateTime<Utc>>) {
         (self.number, self.lines.last().map(|line| line.at))
     }
 }
 
 impl Store {
-    /// Returns what writes the line of a feed's `count`-th poll. What the feed wrote before must be in the store.
+    /// Returns the batch that writes the line of a feed's `count`-th poll. Earlier changes of the feed must have been written.
     pub(super) fn poll_log_batch(
         &self,
         feed: FeedKey,
@@ -192,7 +194,7 @@ impl Store {
         let number = count / LINES;
         let mut batch = Batch::default();
         let place = numbered_key(feed, number % RECORDS);
-        // A damaged one is replaced by a new one: its content cannot be restored.
+        // Replace a damaged record, because its content cannot be restored.
         let there = self.polls.get(place)?.and_then(|bytes| LogRecord::read(&bytes).ok());
         let is_begun = |record: &LogRecord| {
             record.number == Some(number) && record.lines.len() <= (count % LINES) as usize
@@ -207,8 +209,8 @@ impl Store {
         Ok(batch)
     }
 
-    /// Repacks the lines of a feed before its `count`-th poll if they are out of order: after the state of a feed was lost, its
-    /// polls are counted from the beginning. Returns the lines that the record of this poll begins with.
+    /// If the lines of a feed before its `count`-th poll are out of order, repacks them. This happens after the state of a feed was
+    /// lost, because its polls are then counted from the beginning. Returns the lines with which the record of this poll begins.
     fn pack_lines_before(
         &self,
         feed: FeedKey,
@@ -232,7 +234,7 @@ impl Store {
             batch.remove(key);
         }
         lines.sort_by_key(|line| line.at);
-        // What a backup brought back may be there twice.
+        // Lines that were restored from a backup may exist twice.
         lines.dedup();
         let first = lines.len().saturating_sub((count % LINES) as usize);
         let begun = lines.split_off(first);
@@ -255,7 +257,7 @@ impl Store {
         Ok(newest_lines(records.collect::<Result<_, StoreError>>()?))
     }
 
-    /// Returns the last lines of a poll log that can be read, newest first, and how many records of it cannot be.
+    /// Returns the last lines of a poll log that can be read, newest first, and the number of its damaged records.
     pub fn readable_poll_log(
         &self,
         feed: FeedKey,

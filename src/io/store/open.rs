@@ -26,7 +26,7 @@ const SALT_KEY: &[u8] = b"salt";
 /// The key of the largest number that a subscription ever had.
 pub(super) const LAST_FEED_KEY: &[u8] = b"last_feed";
 impl Store {
-    /// Opens the store for a short work.
+    /// Opens the store for a short session, such as a command.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         Self::open_to(folder, SessionLength::Short)
     }
@@ -82,7 +82,7 @@ impl Store {
         if had_records && store.facts.is_empty() {
             return Err(damaged("its records are gone"));
         }
-        // sled reads much of its files only now. Damaged ones are filled again.
+        // sled reads many of its files only now. If they are damaged, they are filled again from the pack.
         match store.guarded(|store| store.make_ready(folder)) {
             Ok(()) => Ok(store),
             Err(StoreError::Corrupted(_)) => {
@@ -109,7 +109,7 @@ impl Store {
         self.load_filters()
     }
 
-    /// Makes the store of an open database.
+    /// Creates the store for an open database.
     pub(super) fn with(
         db: Database,
         lock: File,
@@ -158,8 +158,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Does work under a guard against panics of sled at some kinds of damage in its files. If it finds damage, what is remembered
-    /// is forgotten, and sled's files are filled again from the pack before the next write.
+    /// Runs work and turns a panic of sled into an error, because sled panics on some kinds of damage in its files. If damage is
+    /// found, everything kept in memory is dropped, and sled's files are filled again from the pack before the next write.
     pub(in crate::io) fn guarded<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
@@ -173,7 +173,7 @@ impl Store {
         done
     }
 
-    /// Returns an error if the data folder is no longer the one that was opened, so that changes would be lost.
+    /// Returns an error if the data folder is no longer the one that was opened, because changes would be lost.
     pub fn check_place(&self) -> Result<(), StoreError> {
         self.db.check_place()
     }
@@ -208,7 +208,7 @@ impl Store {
         Ok(fresh)
     }
 
-    /// Notes the unsubscribed feeds, whose entries are in no list.
+    /// Loads the set of unsubscribed feeds, whose entries no list shows.
     fn load_ended(&mut self) -> Result<(), StoreError> {
         let mut ended = BTreeSet::new();
         for pair in self.feeds.iter() {
@@ -235,7 +235,7 @@ mod tests {
         );
     }
 
-    /// All that the system can refuse, as sled and as files report it.
+    /// Tries all errors of the system, as reported by sled and by file operations.
     #[test]
     fn store_errors_contain_no_system_error_numbers() {
         for code in 1..134 {

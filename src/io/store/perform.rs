@@ -1,6 +1,6 @@
-//! Doing the work of [`crate::engine::store_work`]: one function for the program and for tests.
+//! Performs the jobs of [`crate::engine::store_work`]. The program and the tests use the same function.
 //!
-//! Steps that take the reader's changes back have a record each, by the number of its change.
+//! Each undo step has a record of its own, whose key is the id of its change.
 
 use backissue_core::history::Merged;
 
@@ -17,7 +17,7 @@ use crate::engine::store_work::{
 use crate::io::store::pack::{Batch, TableName};
 
 impl Store {
-    /// Does one piece of work; the answer names it.
+    /// Performs a job. The answer names the job; `None` if the job has no answer.
     pub fn perform(&mut self, work: StoreWork) -> Option<Stored> {
         let StoreWork { id, job, beside, .. } = work;
         let subject = job.subject();
@@ -28,19 +28,20 @@ impl Store {
         Some(Stored { id, subject, result })
     }
 
-    /// A mark on a list is one on the entries that the list holds now: another list may be open when it is written.
+    /// Replaces the list in a job that marks a list by the entries that the list has now, because another list may be open when the
+    /// job is performed.
     pub fn fix_list(&mut self, work: &mut StoreWork) {
         if let Job::Mark { entries, .. } = &mut work.job
             && let MarkedEntries::ListNumber(list, part) = entries
         {
-            // An index that cannot be read is reported when the mark is written.
+            // If the index cannot be read, no entry is marked.
             let listed = self.listed(*list, *part).unwrap_or_default();
             *entries = MarkedEntries::Listed(listed);
         }
     }
 }
 
-/// Does a job and writes undo steps in its first frame, so that a change without its step is never there.
+/// Performs a job and writes undo steps in its first frame, so that a change is never stored without its step.
 fn do_with_steps(
     store: &mut Store,
     job: Job,
@@ -53,12 +54,12 @@ fn do_with_steps(
         None => {}
     }
     let answer = do_job(store, job, later)?;
-    // A job that had nothing to write leaves its steps.
+    // Write the steps of a job that wrote nothing itself.
     store.db.commit(&[])?;
     Ok(answer)
 }
 
-/// Does a job; `None`: there is nothing to answer.
+/// Performs a job; `None` if it has no answer.
 #[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of work")]
 fn do_job(
     store: &mut Store,
@@ -101,7 +102,7 @@ fn do_job(
             Some(Answer::RecordsSaved)
         }
         Job::Absorb { from, into, records } => {
-            // What is handed over twice is there once: a record that cannot be written leaves both feeds as they are shown.
+            // Merging again changes nothing, so if the records cannot be written, both feeds stay as they are shown.
             let counters = store.absorb(from, into)?;
             store.save_records(&records)?;
             Some(Answer::Absorbed { into, counters })
@@ -191,12 +192,12 @@ fn do_job(
             None
         }
         Job::CountFilters => Some(Answer::FiltersCounted(store.count_filter_hits()?)),
-        // It is written beside everything else, by the thread of the store.
+        // The store thread starts backups itself, because they run on a thread of their own.
         Job::BackUp(_) => None,
     })
 }
 
-/// Returns the batch that keeps and forgets steps.
+/// Returns the batch that writes and removes undo steps.
 fn step_batch(changes: &StepChanges) -> Result<Batch, StoreError> {
     let mut batch = Batch::default();
     for id in &changes.gone {
@@ -209,13 +210,14 @@ fn step_batch(changes: &StepChanges) -> Result<Batch, StoreError> {
 }
 
 impl Store {
-    /// Keeps and forgets steps, all or none of them.
+    /// Writes and removes undo steps, all or none of them.
     pub fn save_steps(&mut self, changes: &StepChanges) -> Result<(), StoreError> {
         let batch = step_batch(changes)?;
         self.db.commit(&[(TableName::Undo, &batch)])
     }
 
-    /// Writes the step of a change in the same frame as the change, which is written next. The parts of an import join its step.
+    /// Adds the undo step of a change to the next frame, which writes the change. The changes of an import share one step, to which
+    /// `parts` are added.
     pub(super) fn write_beside(
         &mut self,
         &LaterStep { id, at, joins, .. }: &LaterStep,
@@ -223,7 +225,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let known = self.undo.get(id.0.to_be_bytes())?.filter(|_| joins);
         let known = known.map(|bytes| codec::decode_compressed::<SavedStep>(&bytes)).transpose()?;
-        // The step has become too large before.
+        // The stored step is empty because the step became too large earlier.
         let is_dropped = known.as_ref().is_some_and(|known| known.step.is_nothing());
         let new = SavedStep { id, at, step: Step::Imported(Vec::new()), undone: false };
         let mut saved = known.unwrap_or(new);
@@ -244,8 +246,8 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the steps that can be taken back, oldest first. Changes are taken back in their order: what is older than a
-    /// record that cannot be read is left out with it.
+    /// Returns the steps that can be undone or redone, oldest first. Because changes are undone in order, a step that cannot be
+    /// read is left out together with all older ones.
     pub fn saved_steps(&self) -> Result<Vec<SavedStep>, StoreError> {
         let mut saved = Vec::new();
         for record in self.undo.iter().rev() {
@@ -256,7 +258,7 @@ impl Store {
         Ok(saved)
     }
 
-    /// Checks the records; `repair` removes those that cannot be taken back: unreadable ones, and what is older.
+    /// Checks the records of undo steps. `repair` removes those that cannot be used: unreadable ones, and all that are older.
     pub(super) fn check_steps(&mut self, repair: bool) -> Result<Option<StoreProblem>, StoreError> {
         let lost = self.undo.len().saturating_sub(self.saved_steps()?.len());
         if lost == 0 {
@@ -363,7 +365,7 @@ mod tests {
         assert!(written(marked(1, 0..100_000)) < 200, "a whole list");
         let scattered = written(marked(1, (0..100_000).map(|seq| seq * 3)));
         assert!(scattered < 800_000, "{scattered} bytes");
-        // The worst of all: no two entries side by side, far from the beginning.
+        // The worst case: no two entries are adjacent, and all have large numbers.
         let flags = (0..250_000).map(|seq| EntryKey { feed: FeedKey(1), seq: seq * 5 + 70_000 });
         let flags = flags.map(|key| (key, Flag::Hidden, true)).collect();
         let changes = Box::new(FilterChanges { flags, ..FilterChanges::default() });

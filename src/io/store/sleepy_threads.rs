@@ -1,47 +1,47 @@
-//! Lets sled's threads sleep. It keeps seven of them, and each wakes up every second to see whether there is work, although
-//! it is woken when there is. sled has no setting for that, the system has one.
+//! Lets sled's threads sleep longer. sled has seven threads, and each wakes up every second to look for work, although it is also
+//! woken when there is work. sled has no setting for that, but Linux can delay the timers of a thread.
 
 use sled::{Config, Db};
 
-/// How late a timer of a thread may be, nanoseconds: two minutes.
+/// Maximum delay of a thread's timers, in nanoseconds: two minutes.
 #[cfg(target_os = "linux")]
 const LATE: std::num::NonZeroU64 = std::num::NonZeroU64::new(120_000_000_000).unwrap();
 
 /// How long a store will be open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionLength {
-    /// For one command: its threads may wake up as they like.
+    /// For one command. sled's threads wake up as usual.
     Short,
-    /// For a reader or a service: nobody is to wake up all day for nothing.
+    /// For a reader or a service, which may run all day. sled's threads should not wake up without work.
     Long,
 }
 
-/// Opens a database.
+/// Opens a database for a session of this length.
 pub(super) fn open_database(config: &Config, stay: SessionLength) -> sled::Result<Db> {
     match stay {
         SessionLength::Short => config.open(),
         SessionLength::Long => start_sleepy_threads(|| {
             let db = config.open()?;
-            // sled starts its threads with the first thing that they do: in a new database that is this.
+            // sled starts its threads with their first work. In a new database, this flush is the first work.
             db.flush()?;
             Ok(db)
         }),
     }
 }
 
-/// Does something whose threads may be woken late where they only wait for time to pass. This thread may be so meanwhile:
-/// nothing in it may sleep for a time.
+/// Runs code that starts threads, which may then be woken late when they only wait for time to pass. The same applies to the
+/// current thread until the code returns, so the code must not sleep.
 fn start_sleepy_threads<T>(work: impl FnOnce() -> T) -> T {
     let _until_done = Sleepy::begin();
     work()
 }
 
-/// The threads that are started as long as this lives inherit it.
+/// While this exists, timers of the current thread may be late. Threads that it starts inherit that.
 struct Sleepy;
 
 impl Sleepy {
     fn begin() -> Self {
-        // Without it everything works as well; the threads wake up more often.
+        // If this fails, the threads only wake up more often.
         #[cfg(target_os = "linux")]
         rustix::thread::set_current_timer_slack(Some(LATE)).ok();
         Self
@@ -60,7 +60,7 @@ impl Drop for Sleepy {
 mod tests {
     use crate::io::store::sleepy_threads::*;
 
-    /// How late a timer of this thread may be.
+    /// Returns how late a timer of this thread may be.
     fn late() -> u64 {
         let thread = rustix::thread::gettid();
         let told = std::fs::read_to_string(format!("/proc/{thread}/timerslack_ns")).unwrap();

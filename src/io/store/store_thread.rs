@@ -1,8 +1,8 @@
 //! The store thread: the one thread that owns the store.
 //!
-//! Work is handed to it and answered through the program's one channel, so that nothing waits for the disk.
-//! Reads go before writes. Writes that wait together share one sync (a group commit), and are
-//! reported only after it; meanwhile reads are answered.
+//! Jobs are sent to it, and its answers arrive through the program's one channel, so that no other thread waits for the disk. Reads
+//! come before writes. Writes that wait together share one sync (group commit) and are reported only after it. Reads are answered
+//! while a sync is in progress.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::Sender;
@@ -25,11 +25,11 @@ use crate::io::search::Indexer;
 /// Maximum number of writes that share one sync.
 const GROUP_WRITES_MAX: usize = 64;
 
-/// Said when the thread is gone.
+/// Message to the user if the thread has died.
 const DEAD: &str =
     "the store stopped working; changes since the last save may be lost: run 'backissue doctor'";
 
-/// The handle by which the loop hands work to the store thread.
+/// The main loop's handle to the store thread.
 #[derive(Debug)]
 pub struct StoreThread {
     work: UnboundedSender<StoreMessage>,
@@ -38,13 +38,13 @@ pub struct StoreThread {
 }
 
 impl StoreThread {
-    /// Gives the store to its thread; answers go to `answers`.
+    /// Starts the store thread, which owns the store from then on. Its answers are sent to `answers`.
     pub fn start(store: Store, answers: Answers) -> std::io::Result<Self> {
         let (hand, work) = unbounded_channel();
         let told = answers.clone();
         let (data, shelf) = (store.data.clone(), store.search_index.clone());
         let indexer = Indexer::start(data, shelf, store.texts(), answers.clone())?;
-        // Weak, so that the thread ends when nobody is left who hands in work.
+        // A weak sender, so that the thread ends when all other senders are gone.
         let handed = hand.downgrade();
         let syncing = start_syncing(handed.clone())?;
         let working = move || {
@@ -59,24 +59,24 @@ impl StoreThread {
         Ok(Self { work: hand, answers, thread: Some(thread) })
     }
 
-    /// Another handle, to look into the store beside the loop.
+    /// Returns a handle to the store for threads other than the main loop.
     pub fn handle(&self) -> StoreHandle {
         StoreHandle(self.work.downgrade())
     }
 
-    /// Hands in work.
+    /// Sends a job to the store thread.
     pub fn hand(&self, work: StoreWork) {
         self.send(StoreMessage::Work(Box::new(work)));
     }
 
     fn send(&self, handed: StoreMessage) {
         if self.work.send(handed).is_err() {
-            // The thread ends only when told to; if it is gone nothing can be kept any more.
+            // The thread ends only on request. If it is gone, nothing can be saved.
             tell_dead(&self.answers);
         }
     }
 
-    /// Finishes all work and gives the store back; an error if the thread died.
+    /// Finishes all jobs and returns the store, or an error if the thread died.
     pub fn stop(mut self) -> Result<Store, String> {
         self.send(StoreMessage::Stop);
         let ended = self.thread.take().and_then(|thread| thread.join().ok().flatten());
@@ -84,13 +84,13 @@ impl StoreThread {
     }
 }
 
-/// Says that nothing can be kept any more, and has the program stop.
+/// Reports that nothing can be saved, and stops the program.
 fn tell_dead(answers: &Answers) {
     answers.send(Input::Trouble(DEAD.into()));
     answers.send(Input::Request(Request::Stop));
 }
 
-/// Starts the thread that makes durable what the store wrote; it says so in the way in which work is handed in.
+/// Starts the thread that syncs the pack. It reports the result of each sync as a message to the store thread.
 fn start_syncing(hand: WeakUnboundedSender<StoreMessage>) -> std::io::Result<SyncThread> {
     SyncThread::start(move |synced| {
         if let Some(hand) = hand.upgrade() {
@@ -99,29 +99,29 @@ fn start_syncing(hand: WeakUnboundedSender<StoreMessage>) -> std::io::Result<Syn
     })
 }
 
-/// What somebody beside the loop does with the store, on its thread, between two pieces of work.
+/// A function of another thread that runs on the store thread, between two jobs.
 pub(in crate::io) type StoreVisit = Box<dyn FnOnce(&mut Store) + Send>;
 
-/// The message to a caller that waits until the work before is durable.
+/// The callback of a caller that waits until earlier changes are durable.
 type DurableAnswer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-/// A second way to the store, beside the loop. It does not keep the thread from ending; work that comes too late is
-/// dropped, which a caller that waits for its answer notices.
+/// A handle to the store for threads other than the main loop. It does not keep the store thread running. If that thread has ended,
+/// messages are dropped, and a caller that waits for an answer sees that its channel is closed.
 #[derive(Debug, Clone)]
 pub struct StoreHandle(WeakUnboundedSender<StoreMessage>);
 
 impl StoreHandle {
-    /// Looks into the store.
+    /// Runs a function on the store thread.
     pub(in crate::io) fn visit(&self, visit: StoreVisit) {
         self.send(StoreMessage::Visit(visit));
     }
 
-    /// Answers when everything that was handed in before is durable, or cannot be made so.
+    /// Calls `answer` when all earlier changes are durable, or cannot be made durable.
     pub fn when_durable(&self, answer: impl FnOnce(Result<(), StoreError>) + Send + 'static) {
         self.send(StoreMessage::WhenDurable(Box::new(answer)));
     }
 
-    /// Answers with how many entries the search index lacks, until there are none.
+    /// Sends the number of entries that the search index lacks, again and again until it is 0.
     pub fn when_indexed(&self, answer: Sender<usize>) {
         self.send(StoreMessage::WhenIndexed(answer));
     }
@@ -133,23 +133,23 @@ impl StoreHandle {
     }
 }
 
-/// What reaches the thread.
+/// A message to the store thread.
 enum StoreMessage {
-    /// Work to do.
+    /// A job.
     Work(Box<StoreWork>),
-    /// Somebody beside the loop looks into the store.
+    /// A function of another thread to run with the store.
     Visit(StoreVisit),
-    /// Somebody waits until what was handed in before is durable.
+    /// A caller waits until earlier changes are durable.
     WhenDurable(DurableAnswer),
-    /// Somebody waits until the search index holds what the store holds.
+    /// A caller waits until the search index is up to date.
     WhenIndexed(Sender<usize>),
-    /// What was written before is durable now, or not.
+    /// The sync in progress has ended, with this result.
     Synced(Result<(), StoreError>),
-    /// Finish what was handed in and stop.
+    /// Finish all jobs and stop.
     Stop,
 }
 
-/// The thread's work in progress.
+/// The state of the store thread.
 struct Working<'a> {
     store: Store,
     syncing: SyncThread,
@@ -157,33 +157,33 @@ struct Working<'a> {
     answers: &'a Answers,
     indexer: &'a Indexer,
     writes: VecDeque<Write>,
-    /// What was done since the last sync was ordered, and which of it is not written yet, by place.
+    /// Jobs done since the last sync was started, and the indexes of those whose changes still wait in the write group.
     done: Vec<Unsynced>,
     grouped: Vec<usize>,
-    /// What was written and is being synced, with its answers.
+    /// Jobs whose changes are being synced, with their answers.
     unsynced: Option<Vec<Unsynced>>,
     stopping: bool,
     backup: Option<BackingUp>,
 }
 
-/// What waits for its turn to be written.
+/// An item in the queue of writes.
 enum Write {
-    /// Work.
+    /// A job.
     Work(Box<StoreWork>),
-    /// Somebody who waits until the work before is durable.
+    /// A caller that waits until earlier changes are durable.
     WhenDurable(DurableAnswer),
 }
 
-/// What was written and is being synced.
+/// An item that waits for a sync.
 enum Unsynced {
-    /// Work with its answer.
+    /// A job with its answer.
     Work { id: JobId, subject: JobSubject, answer: Option<Stored> },
-    /// Somebody who waits for it.
+    /// A caller that waits for the sync.
     Waiting(DurableAnswer),
 }
 
-/// Works until told to stop. Reads are answered while a sync is under way; writes wait for it. `None`: the files could
-/// not be opened any more.
+/// Runs until it is asked to stop, or until all senders are gone. Reads are answered while a sync is in progress; writes wait for
+/// it. Returns `None` if the files could not be opened again.
 fn run(mut working: Working<'_>, mut work: UnboundedReceiver<StoreMessage>) -> Option<Store> {
     loop {
         let idle = working.unsynced.is_none();
@@ -229,9 +229,9 @@ impl<'a> Working<'a> {
         }
     }
 
-    /// Opens the store again, because there is room again. `None`: it cannot be opened.
+    /// Opens the store again. Returns `None` if that fails.
     fn reopened(self) -> Option<Self> {
-        // Other threads that have the files open close them.
+        // First end the other threads that have the files open.
         self.syncing.end();
         if let Some(backup) = self.backup {
             backup.leave();
@@ -244,7 +244,7 @@ impl<'a> Working<'a> {
         Some(Self { store, syncing, backup: None, ..self })
     }
 
-    /// Writes the backup of a day, if there is none. A failure is reported, and the backup is tried again on the next day.
+    /// Starts the backup of a day, if there is none yet. A failure is reported, and the next attempt is made on the next day.
     fn back_up(&mut self, today: NaiveDate) {
         let is_under_way = self.backup.as_ref().is_some_and(BackingUp::is_under_way);
         if is_under_way || self.store.check_place().is_err() {
@@ -258,7 +258,7 @@ impl<'a> Working<'a> {
         self.backup = BackingUp::start(&self.store, today, tell);
     }
 
-    /// Answers a read at once and queues a write.
+    /// Handles a message. Reads are answered at once; writes are queued.
     fn take(&mut self, handed: StoreMessage) {
         let mut work = match handed {
             StoreMessage::Work(work) => *work,
@@ -296,7 +296,7 @@ impl<'a> Working<'a> {
         }
     }
 
-    /// Writes what was left to the group. If that fails, nothing in it was done.
+    /// Writes the changes in the write group. If that fails, all of its jobs fail.
     fn write_group(&mut self) {
         let written = self.store.write_group();
         let grouped = std::mem::take(&mut self.grouped);
@@ -321,7 +321,7 @@ impl<'a> Working<'a> {
         }
     }
 
-    /// Does the writes that wait together and orders one sync for them.
+    /// Performs up to [`GROUP_WRITES_MAX`] queued writes and starts one sync for them.
     fn write(&mut self, work: &mut UnboundedReceiver<StoreMessage>) {
         for _ in 0..GROUP_WRITES_MAX {
             let Some(next) = self.writes.pop_front() else { break };
@@ -360,12 +360,12 @@ impl<'a> Working<'a> {
         Unsynced::Work { id, subject, answer }
     }
 
-    /// What was written is reported once it is durable, in a file that is still at its place.
+    /// Reports the results of jobs after their sync. Changes count as durable only if the file is still in its place.
     fn report(&mut self, synced: Result<(), StoreError>) {
         let synced = &synced.and_then(|()| self.store.check_place());
         match synced {
             Ok(()) => self.store.db.was_synced(),
-            // Whether it is durable is not known, so it must not be there after a restart.
+            // It is not known whether the changes are durable, so remove them: they must not reappear after a restart.
             Err(_) => self.store.db.give_up_unsynced(),
         }
         for unsynced in self.unsynced.take().unwrap_or_default() {
@@ -388,7 +388,7 @@ impl<'a> Working<'a> {
         }
     }
 
-    /// Nobody hands in work any more, nor waits for answers: what was handed in is done.
+    /// Performs the queued writes after all senders are gone. Nobody waits for the answers.
     fn left(mut self) -> Store {
         while let Some(write) = self.writes.pop_front() {
             if let Write::Work(work) = write {
@@ -400,7 +400,7 @@ impl<'a> Working<'a> {
     }
 
     fn ended(self) -> Store {
-        // The files are this thread's alone from here on.
+        // End the other threads that use the files.
         self.syncing.end();
         if let Some(backup) = self.backup {
             backup.leave();
@@ -409,7 +409,7 @@ impl<'a> Working<'a> {
     }
 }
 
-/// Rows of lists that were left while they waited are not read: who types a search leaves one with each key.
+/// Drops requests for rows of lists that a newer list has replaced, because typing a search opens a list with each key.
 fn drop_outdated_rows(waiting: &mut Vec<StoreMessage>) {
     let number = |handed: &StoreMessage| {
         let StoreMessage::Work(work) = handed else { return None };

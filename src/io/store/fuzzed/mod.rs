@@ -1,7 +1,7 @@
-//! What the store reads, made from bytes that were changed at random: records of every kind under a checksum that fits, backups,
-//! and packs. Only for `cargo test` and for cargo-fuzz (`tests/fuzz/`).
+//! Fuzzing of what the store reads, with bytes that were changed at random: records of every kind with a matching checksum,
+//! backups, and packs. Only for `cargo test` and for cargo-fuzz (`tests/fuzz/`).
 //!
-//! Real ones are examples: what a small store writes, record by record, its backup, and its pack.
+//! The bytes start from real examples: each kind of record of a small store, its backup, and its pack.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -41,7 +41,7 @@ use crate::io::codec::{self, CodecError};
 use crate::io::store::Store;
 use crate::io::store::pack::TableName;
 
-/// What means something in a record, in a backup or in a log.
+/// Byte sequences that have a meaning in a record, in a backup or in a pack.
 pub const PIECES: &[&[u8]] = &[
     b"\xdd\xff\xff\xff\xff",
     b"\xdb\x7f\xff\xff\xff",
@@ -65,8 +65,8 @@ pub const PIECES: &[&[u8]] = &[
     b"\0\0\0\0",
 ];
 
-/// Reads bytes as everything that the store reads; fails if something that was read cannot be written and read again, or if a
-/// file holds more than can be in it.
+/// Reads bytes as everything that the store reads. Panics if something that was read cannot be written and read again, or if more
+/// data was read than the bytes can contain.
 pub fn check(bytes: &[u8]) {
     for sealed in [codec::seal(bytes), codec::seal(&codec::pack(bytes).unwrap())] {
         check_records(&sealed);
@@ -113,7 +113,7 @@ fn packed<T: Serialize + DeserializeOwned>(sealed: &[u8]) {
     );
 }
 
-/// What was read is written, and read again as the same.
+/// Writes a record that was read, reads it again, and checks that writing it once more gives the same bytes.
 fn written_again<T>(
     read: Result<T, CodecError>,
     write: fn(&T) -> Result<Vec<u8>, CodecError>,
@@ -153,7 +153,7 @@ fn check_pack(bytes: &[u8]) {
         })
         .unwrap();
     assert!(told <= bytes.len(), "{told} bytes of {}", bytes.len());
-    // What opens as sound holds the same.
+    // If the pack opens as undamaged, the database has the same records.
     if let Ok(database) = Database::open(folder.path(), SessionLength::Short) {
         let records = database.tables().iter().flat_map(Table::iter);
         let held = records.map(Result::unwrap).map(|(key, value)| key.len() + value.len());
@@ -165,7 +165,7 @@ const FEED: FeedKey = FeedKey(1);
 /// Tables whose records are compressed.
 const PACKED: [TableName; 5] =
     [TableName::Meta, TableName::Bodies, TableName::Pages, TableName::FilterHits, TableName::Undo];
-/// Examples of records of one table.
+/// Number of example records from each table.
 const OF_ONE_TABLE: usize = 6;
 
 fn at(hours: i64) -> DateTime<Utc> {
@@ -225,7 +225,7 @@ fn poll(number: i64) -> Commit {
     }
 }
 
-/// Writes something of each kind.
+/// Writes a record of each kind.
 fn fill(store: &mut Store) {
     let filter = EntryFilter { id: 3, query: "frost".to_owned(), ..EntryFilter::default() };
     store.save_filters(&[filter]).unwrap();
@@ -291,7 +291,7 @@ fn fill(store: &mut Store) {
     store.save_steps(&StepChanges { kept: kept.collect(), gone: Vec::new() }).unwrap();
 }
 
-/// What a small store writes.
+/// Returns the records of a small store, its backup and its pack as examples.
 pub fn examples() -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(folder.path()).unwrap();
@@ -300,7 +300,7 @@ pub fn examples() -> Vec<Vec<u8>> {
     let mut examples = Vec::new();
     for table in store.db.tables() {
         for record in table.iter().take(OF_ONE_TABLE) {
-            // The schema and the salt are bare numbers.
+            // Skip the schema and the salt, which are plain numbers without a checksum.
             let (_, value) = record.unwrap();
             let Ok(payload) = codec::unseal(&value) else { continue };
             examples.push(if PACKED.contains(&table.name()) {

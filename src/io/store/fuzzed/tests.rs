@@ -1,4 +1,4 @@
-//! The short run of what the store reads, and what the examples must hold.
+//! A short run of the fuzzing, and a check that there is an example of every kind of record.
 
 #[path = "../../../../tests/it/support/dice.rs"]
 #[allow(

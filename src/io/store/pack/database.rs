@@ -1,10 +1,10 @@
 //! The database: a pack, and sled as the index of its records.
 //!
-//! A change is appended to the pack and then made in sled. At the end of a session sled notes how long the pack is. If it has no
-//! such note when it is opened, or another one, its files are removed and filled again from the pack: after a crash, after damage
-//! in either, and after the pack was replaced.
+//! A change is appended to the pack and then made in sled. At the end of a session, sled stores a note with the length of the pack.
+//! If the note is missing or differs when the database is opened, sled's files are removed and filled again from the pack. This
+//! happens after a crash, after damage to the pack or to sled's files, and after the pack was replaced.
 //!
-//! A repair starts from the sound records of a pack that may be damaged.
+//! A repair starts from the undamaged records of a pack.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -28,18 +28,18 @@ use crate::io::system::is_out_of_files;
 pub(in crate::io) const PACK: &str = "store.pack";
 /// Name of the folder of sled's files in a data folder.
 pub(in crate::io::store) const INDEX: &str = "store";
-/// Size of sled's page cache on disk, in bytes; in memory, its pages take twice that.
+/// Capacity of sled's page cache, in bytes of pages on disk. In memory, the pages take twice as much.
 const CACHE_BYTES: u64 = 4 * 1024 * 1024;
-/// Bytes that are reserved for sled beside the records that are written.
+/// Bytes that are reserved for sled in addition to the size of the records that are written.
 const RESERVED: u64 = 2 * 1024 * 1024;
-/// Key of sled's note on the pack, in a tree that has nothing else.
+/// Key of the note about the pack in sled, in a tree with no other records.
 const NOTE: &[u8] = b"pack";
-/// Name of an empty file beside sled's files: they are the index of a pack.
+/// Name of an empty file next to sled's files, which shows that they are the index of a pack.
 const OF_PACK: &str = "of-pack";
-/// Longest file without a sound frame that may be the rest of the very first write, in bytes.
+/// Maximum size in bytes of a file without a valid frame that may come from an interrupted first write.
 const TORN_MAX: u64 = 4_096;
-/// How often opening a file of sled is tried while it is locked, because sled releases it a moment after it is closed, or while the
-/// process has too many open files.
+/// Number of attempts to open a file of sled while it is locked or while the process has too many open files. sled releases its
+/// lock a moment after it is closed.
 const TRIES: u32 = 100;
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 
@@ -51,25 +51,25 @@ pub(in crate::io::store) struct Database {
     pack: Pack,
     /// Folder of sled's files.
     index: PathBuf,
-    /// What the pack is synced to when the sync under way ends.
+    /// Length to which the pack is synced when the sync in progress ends.
     ordered: Option<u64>,
-    /// Whether sled has the note that it holds all of the pack.
+    /// Whether sled contains the note that it has all records of the pack.
     is_noted: bool,
-    /// Whether sled may hold something else than the pack.
+    /// Whether sled may differ from the pack. If it may, nothing is written until the database is opened again.
     is_wrong: bool,
     /// Undo steps that are written in the next frame.
     pub(in crate::io::store) beside: Option<Batch>,
-    /// Nothing can be written.
+    /// Whether the database is open for reading only.
     only_reads: bool,
 }
 
-/// What sled notes: the number of the pack, and its length.
+/// Returns the content of the note in sled: the number of the pack and its length.
 fn note(pack: &Pack) -> [u8; 16] {
     (u128::from(pack.end) << 64 | u128::from(pack.number)).to_le_bytes()
 }
 
-/// Opens sled's files if they have a note on the pack with this number, or on any pack without a number. Returns them with the
-/// length of the pack that they know.
+/// Opens sled's files if they contain a note about the pack with this number, or about any pack if `pack` is `None`. Returns them
+/// with the length of the pack in the note.
 fn open_noted(pack: Option<u64>, index: &Path, stay: SessionLength) -> Option<(Db, u64)> {
     if !index.join("db").is_file() {
         return None;
@@ -87,8 +87,8 @@ fn open_noted(pack: Option<u64>, index: &Path, stay: SessionLength) -> Option<(D
 }
 
 impl Database {
-    /// Opens the database in a data folder, or creates it if there is none. Fails if the pack is damaged, as far as that is
-    /// noticed: a pack that sled knows to the end is not read.
+    /// Opens the database in a data folder, or creates it if there is none. Returns an error if the pack is found to be damaged. A
+    /// pack with the length in sled's note is not read, so damage in it is not noticed.
     pub(in crate::io::store) fn open(data: &Path, stay: SessionLength) -> Result<Self, StoreError> {
         let path = data.join(PACK);
         let index = data.join(INDEX);
@@ -101,7 +101,7 @@ impl Database {
             Pack::open(&path, true)?
         };
         if !is_new && !pack.is_known {
-            // Only the very first frame may have been cut off by a crash.
+            // A crash can only have cut off the very first frame. Anything else is damage.
             let is_foreign = pack.end > TORN_MAX || open_noted(None, &index, stay).is_some();
             if is_foreign {
                 return Err(StoreError::Corrupted("they are damaged".into()));
@@ -117,7 +117,7 @@ impl Database {
             Some((_, end)) if end > pack.end => {
                 return Err(StoreError::Corrupted("a part of them is missing".into()));
             }
-            // The last session did not end as it should.
+            // The last session did not end normally, so fill sled's files again.
             Some(_) | None => {}
         }
         create_empty_subfolder(&index)?;
@@ -132,7 +132,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens the database of a data folder that cannot be written. sled's files are in another folder meanwhile.
+    /// Opens the database of a data folder that cannot be written. sled's files are created in the folder `elsewhere`.
     pub(in crate::io::store) fn open_to_read(
         data: &Path,
         elsewhere: &Path,
@@ -144,7 +144,7 @@ impl Database {
         Ok((database, scanned))
     }
 
-    /// Makes a database, which is wrong until it is known that sled holds all of the pack.
+    /// Creates a database. It counts as wrong until the caller knows that sled has all records of the pack.
     fn with(pack: Pack, index: &Path, db: Db) -> Result<Self, StoreError> {
         let open = |&name: &TableName| {
             Ok(Table::new(name, db.open_tree(name.text())?, Arc::clone(&pack.file)))
@@ -189,17 +189,17 @@ impl Database {
         table.unwrap_or_else(|| unreachable!("a table for each name"))
     }
 
-    /// Returns all tables, in the order of their names.
+    /// Returns all tables, in the order of [`TableName::ALL`].
     pub(in crate::io::store) fn tables(&self) -> &[Table] {
         &self.tables
     }
 
-    /// Returns whether nothing can be written.
+    /// Checks whether the database is open for reading only.
     pub(in crate::io::store) const fn only_reads(&self) -> bool {
         self.only_reads
     }
 
-    /// Writes changes, all or none of them. They are seen at once, and durable after the next sync.
+    /// Writes changes, all or none of them. They are visible at once, and durable after the next sync.
     pub(in crate::io::store) fn commit(
         &mut self,
         batches: &[(TableName, &Batch)],
@@ -243,7 +243,7 @@ impl Database {
         if std::mem::take(&mut self.is_noted) {
             self.db.remove(NOTE)?;
         }
-        // One by one: sled writes each of its own batches to the disk at once.
+        // Write the records one by one, because sled writes each of its own batches to the disk at once.
         let mut places = places.into_iter();
         for (table, changes) in batches {
             let tree = &self.table(*table).tree;
@@ -260,15 +260,16 @@ impl Database {
         Ok(())
     }
 
-    /// Reserves disk space for what sled writes next, because it does not go on after a write that failed. Where the system cannot
-    /// do that, sled may try.
+    /// Reserves disk space for the next writes of sled, because sled does not continue after a write that failed. Does nothing on
+    /// systems that cannot reserve space.
     fn reserve(&mut self, bytes: usize) -> Result<(), StoreError> {
         let path = self.index.join("db");
         let open = || open_with(fs::OpenOptions::new().write(true), &path);
-        // Connections take all files, but close all the time: without patience the result of a poll would be lost.
+        // Network connections may use all file descriptors, but connections are closed all the time. Without new attempts, the
+        // result of a poll would be lost.
         let file = try_again(TRIES, TRY_PAUSE, is_out_of_files, open);
         let file = file.inspect_err(|error| {
-            // Without its files sled goes on writing into nothing.
+            // If sled's files were removed, sled would still write to the removed files.
             self.is_wrong |= error.kind() == io::ErrorKind::NotFound;
         })?;
         #[cfg(target_os = "linux")]
@@ -289,13 +290,13 @@ impl Database {
     /// Makes everything that was written durable.
     pub(in crate::io::store) fn sync(&mut self) -> Result<(), StoreError> {
         if self.pack.synced < self.pack.end && !self.only_reads() {
-            // An error is reported once: it must not be forgotten.
+            // The system reports a failed sync only once, so act on it now.
             let synced = self.pack.file.sync_data().map_err(StoreError::from);
             if let Err(error) = synced.and_then(|()| self.check_place()) {
                 self.give_up_unsynced();
                 return Err(error);
             }
-            // The error of a sync under way may be known to the other thread alone.
+            // While the other thread syncs, only that thread may learn of an error, so do not count the pack as synced yet.
             if self.ordered.is_none() {
                 self.pack.note_synced(self.pack.end);
             }
@@ -303,45 +304,45 @@ impl Database {
         Ok(())
     }
 
-    /// Returns the file to sync so that everything that was written is durable. [`Self::was_synced`] must follow.
+    /// Returns the file that must be synced to make everything that was written durable. Call [`Self::was_synced`] after the sync.
     pub(in crate::io::store) fn begin_sync(&mut self) -> Arc<File> {
         self.ordered = Some(self.pack.end);
         Arc::clone(&self.pack.file)
     }
 
-    /// Takes note that the sync that was begun is done.
+    /// Notes that the sync started with [`Self::begin_sync`] has succeeded.
     pub(in crate::io::store) fn was_synced(&mut self) {
         self.pack.note_synced(self.pack.synced.max(self.ordered.take().unwrap_or(0)));
     }
 
-    /// Removes everything that was not synced from the pack; sled's files are filled again when they are opened next.
+    /// Removes everything from the pack that was not synced. sled's files are filled again when the database is opened next.
     pub(in crate::io::store) fn give_up_unsynced(&mut self) {
         (self.is_wrong, self.ordered) = (true, None);
-        // What stays there is seen as written after the restart, but was reported as failed.
+        // Without this, changes that were reported as failed would reappear after a restart.
         self.pack.cut(self.pack.synced).ok();
     }
 
-    /// Makes the next opening fill sled's files again, because they are damaged or may hold something else than the pack.
+    /// Has sled's files filled again when the database is opened next, because they are damaged or may differ from the pack.
     pub(in crate::io::store) const fn distrust(&mut self) {
         self.is_wrong = true;
     }
 
-    /// Returns whether the database must be opened again before anything can be written.
+    /// Checks whether the database must be opened again before anything can be written.
     pub(in crate::io::store) const fn is_wrong(&self) -> bool {
         self.is_wrong
     }
 
-    /// Looks at the path of the pack.
+    /// Checks what is at the path of the pack.
     pub(in crate::io::store) fn place(&self) -> PackPlace {
         self.pack.place()
     }
 
-    /// Returns an error if the pack is no longer where it was opened, so that what is written to it would be lost.
+    /// Returns an error if the pack is no longer at its path, because changes to it would be lost.
     pub(in crate::io::store) fn check_place(&self) -> Result<(), StoreError> {
         if self.only_reads { Ok(()) } else { self.pack.check_place() }
     }
 
-    /// Looks at the whole pack.
+    /// Reads the whole pack to find damage.
     pub(in crate::io::store) fn scan(&self) -> Result<Scanned, StoreError> {
         Ok(self.pack.scan(self.pack.synced, &mut |_, _| {})?)
     }
@@ -351,12 +352,12 @@ impl Database {
         self.pack.end
     }
 
-    /// Returns the bytes on disk.
+    /// Returns the size of the pack and of sled's files on disk, in bytes.
     pub(in crate::io::store) fn disk_bytes(&self) -> u64 {
         self.pack.end.saturating_add(self.db.size_on_disk().unwrap_or(0))
     }
 
-    /// Returns the length of the pack, and how much of it is needed, in bytes.
+    /// Returns the length of the pack and the number of its bytes that are still needed.
     pub(in crate::io::store) fn pack_bytes(&self) -> Result<(u64, u64), StoreError> {
         let mut live = 0_u64;
         for table in &self.tables {
@@ -369,27 +370,27 @@ impl Database {
         Ok((self.pack.end, live))
     }
 
-    /// Notes in sled that it holds all of the pack, if it does.
+    /// Stores the note in sled that it has all records of the pack, unless it may differ from the pack.
     fn close(&mut self) -> Result<(), StoreError> {
-        // What is at the path now may be another store. The index of this one is filled again when it is opened next.
+        // Another store may be at the path now. sled's files of this store are filled again when it is opened next.
         if self.only_reads() || self.check_place().is_err() {
             return Ok(());
         }
         if self.is_wrong {
-            // Without its log sled's files are filled again when they are opened next.
+            // Without their log, sled's files are filled again when the database is opened next.
             return Ok(fs::remove_file(self.index.join("db"))?);
         }
         if self.is_noted {
             return Ok(());
         }
         self.sync()?;
-        // This frame says that those before it are synced.
+        // The head of this empty frame states that all earlier frames are synced.
         if self.pack.end > 0 {
             self.pack.append(FrameBuilder::default())?;
             self.pack.file.sync_data()?;
         }
         self.db.flush()?;
-        // sled syncs nothing by itself, and the note must not be there before what it is about.
+        // sled does not sync its files, and the note must not reach the disk before the records that it is about.
         File::open(self.index.join("db"))?.sync_data()?;
         self.db.insert(NOTE, &note(&self.pack))?;
         self.db.flush()?;
@@ -399,7 +400,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // Without the note sled's files are filled again.
+        // If this fails, there is no note, so sled's files are filled again.
         catch_sled_panic(|| self.close()).ok();
     }
 }
@@ -413,7 +414,7 @@ fn open_index(index: &Path, stay: SessionLength) -> Result<Db, sled::Error> {
     try_again(TRIES, TRY_PAUSE, is_locked, || open_database(&config, stay))
 }
 
-/// Returns whether sled's files are still locked. This process holds the lock of the data folder, so that is temporary.
+/// Returns whether sled's files are still locked. This is temporary, because this process has locked the data folder.
 fn is_locked(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock || error.to_string().contains("acquire lock")
 }
@@ -423,27 +424,27 @@ pub(in crate::io::store) fn is_of_pack(index: &Path) -> bool {
     index.join(OF_PACK).exists()
 }
 
-/// Where the value of a record that is saved from a damaged pack is.
+/// Where the value of a record is that is recovered from a damaged pack.
 #[derive(Debug, Clone)]
 enum Place {
-    /// In the pack: its start and its length.
+    /// In the pack: its position and its length in bytes.
     Pack((u64, u32)),
-    /// sled has it.
+    /// In sled: the value itself.
     Index(Vec<u8>),
 }
 
-/// The sound records of a pack that may be damaged.
+/// The undamaged records of a pack that may be damaged.
 #[derive(Debug)]
 pub(in crate::io::store) struct SoundRecords {
     file: Option<Arc<File>>,
     records: BTreeMap<(TableName, Vec<u8>), Place>,
-    /// What was found in the pack.
+    /// The result of scanning the pack.
     pub(in crate::io::store) scanned: Scanned,
 }
 
 impl SoundRecords {
-    /// Reads the pack of a data folder. None counts as empty. If sled's files know the whole pack, or a longer one of which the end
-    /// is missing, small records are taken from there.
+    /// Reads the pack of a data folder. If sled's note is about the whole pack, or about a longer pack whose end is now missing,
+    /// small records are taken from sled. If the pack itself is missing, only these are read.
     pub(in crate::io::store) fn read(data: &Path) -> Result<Self, StoreError> {
         let pack = match Pack::open(&data.join(PACK), false) {
             Ok(pack) => pack,
@@ -452,7 +453,7 @@ impl SoundRecords {
             }
             Err(error) => return Err(error.into()),
         };
-        // Without a sound frame the number of the pack is not known.
+        // Without a valid frame, the number of the pack is not known.
         let number = Some(pack.number).filter(|_| pack.is_known);
         let noted = open_noted(number, &data.join(INDEX), SessionLength::Short);
         let noted = noted.filter(|(_, end)| *end >= pack.end || !pack.is_known);
@@ -460,14 +461,14 @@ impl SoundRecords {
         let records = places.into_iter().map(|(name, place)| (name, Place::Pack(place))).collect();
         let mut sound = Self { file: Some(Arc::clone(&pack.file)), records, scanned };
         if let Some((db, _)) = noted {
-            // What sled cannot read is left as it was found in the pack.
+            // If sled cannot be read, keep the records found in the pack.
             catch_sled_panic(|| sound.take_index(if pack.is_known { pack.end } else { 0 }, &db))
                 .ok();
         }
         Ok(sound)
     }
 
-    /// Reads the small records that sled has, where the pack is missing.
+    /// Reads the small records in sled, for a data folder without a pack.
     fn without_pack(index: &Path) -> Result<Self, StoreError> {
         let scanned = Scanned { unsound: 1, ..Scanned::default() };
         let mut sound = Self { file: None, records: BTreeMap::new(), scanned };
@@ -477,8 +478,8 @@ impl SoundRecords {
         Ok(sound)
     }
 
-    /// Takes the records as sled has them. Of a large one whose newest value is beyond the end of the pack, the value that was
-    /// found in the pack stays.
+    /// Replaces the records found in the pack by the records in sled. If sled refers to a value beyond the end of the pack, the
+    /// value found in the pack is kept.
     fn take_index(&mut self, end: u64, db: &Db) -> Result<(), StoreError> {
         let mut records = BTreeMap::new();
         for &name in TableName::ALL {

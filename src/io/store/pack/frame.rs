@@ -1,19 +1,20 @@
-//! Frames: the parts of a pack. A frame holds changes of records that are written all or none.
+//! Frames: the parts of a pack. Either all changes in a frame are written, or none.
 //!
 //! | bytes | what |
 //! | --- | --- |
 //! | 4 | [`MAGIC`] |
 //! | 4 | CRC-32 of the rest of the head and of the directory |
 //! | 8 | number of the pack, random |
-//! | 8 | bytes of the pack that were synced before this frame was written |
+//! | 8 | number of bytes of the pack that were synced before this frame was written |
 //! | 4 | length of the directory, in bytes |
 //! | 8 | length of the values, in bytes |
-//! | … | directory: for each change the table (1), the length of the key (2), the length of the value (4, [`REMOVED`]: the record is removed), the CRC-32 of the value (4), and the key |
+//! | … | directory |
 //! | … | values |
 //!
-//! Numbers are little-endian.
+//! The directory contains for each change: the number of the table (1 byte), the length of the key (2), the length of the value or
+//! [`REMOVED`] (4), the CRC-32 of the value (4), and the key. Numbers are little-endian.
 //!
-//! A stream of frames is a pack that is written as a whole, or a backup.
+//! A stream of frames is a pack that was written at once, or a backup.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Write};
@@ -39,7 +40,7 @@ pub(super) fn random() -> u64 {
 pub(super) struct FrameBuilder {
     directory: Vec<u8>,
     values: Vec<u8>,
-    /// The changes, with the place of each value in `values`.
+    /// For each change, the position of its value in `values`.
     places: Vec<u64>,
 }
 
@@ -73,12 +74,12 @@ impl FrameBuilder {
         self.places.is_empty()
     }
 
-    /// Returns the length of the values so far, in bytes.
+    /// Returns the length of the directory and the values so far, in bytes.
     pub(super) fn length(&self) -> usize {
         self.values.len().saturating_add(self.directory.len())
     }
 
-    /// Returns the bytes of the frame, and the places of the values in it in the order of the changes.
+    /// Returns the bytes of the frame, and the positions of the values in it, in the order of the changes.
     pub(super) fn finish(self, pack: u64, synced: u64) -> (Vec<u8>, Vec<u64>) {
         let Self { directory, values, mut places } = self;
         let length = HEAD.saturating_add(directory.len());
@@ -108,7 +109,7 @@ pub(super) struct Head {
     sum: u32,
     /// Number of the pack.
     pub(super) pack: u64,
-    /// Bytes of the pack that were synced before.
+    /// Number of bytes of the pack that were synced before this frame was written.
     pub(super) synced: u64,
     /// Length of the directory, in bytes.
     pub(super) directory: usize,
@@ -117,7 +118,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Reads a head. Returns `None` if the bytes are none. Only with its directory is known whether it is sound
+    /// Reads a head. Returns `None` if the bytes are not a head. Only together with its directory can it be verified
     /// ([`Self::is_sound`]).
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let four = |at: usize| bytes.get(at..)?.first_chunk().map(|it| u32::from_le_bytes(*it));
@@ -137,7 +138,7 @@ impl Head {
         (HEAD as u64).saturating_add(self.directory as u64).saturating_add(self.values)
     }
 
-    /// Returns whether the head and the directory are as they were written. `bytes` are those of both.
+    /// Checks whether the head and the directory match the checksum. `bytes` contains both.
     pub(super) fn is_sound(&self, bytes: &[u8]) -> bool {
         crc32fast::hash(bytes.get(8..).unwrap_or_default()) == self.sum
     }
@@ -173,9 +174,9 @@ pub(super) fn changes(directory: &[u8]) -> impl Iterator<Item = FrameChange<'_>>
     })
 }
 
-/// Bytes of records in a frame.
+/// Size in bytes from which a frame of a stream is written.
 const FRAME_BYTES: usize = 256 * 1024;
-/// Longest directory and longest value that are read from a stream, in bytes: what is longer is damaged.
+/// Maximum length in bytes of a directory or a value in a stream. A longer one is damaged.
 const READ_MAX: u64 = 512 * 1024 * 1024;
 
 /// Writes records as frames.
@@ -208,14 +209,15 @@ impl<W: Write> FrameWriter<W> {
         if self.frame.length() >= FRAME_BYTES { self.write() } else { Ok(()) }
     }
 
-    /// Writes a frame. What is before it is synced before anybody reads the stream as a pack.
+    /// Writes a frame. Its head states that all earlier frames are synced, because the whole stream is synced before it is used as
+    /// a pack.
     fn write(&mut self) -> io::Result<()> {
         let (bytes, _) = std::mem::take(&mut self.frame).finish(self.number, self.written);
         self.written = self.written.saturating_add(bytes.len() as u64);
         self.out.write_all(&bytes)
     }
 
-    /// Ends the stream with an empty frame, which says that everything before it is complete. Returns the sink, and the number of
+    /// Ends the stream with an empty frame, which shows that everything before it is complete. Returns the output and the number of
     /// records.
     pub(in crate::io::store) fn end(mut self) -> io::Result<(W, u64)> {
         if !self.frame.is_empty() {
@@ -232,11 +234,11 @@ impl<W: Write> FrameWriter<W> {
 pub(in crate::io::store) enum StreamFault {
     /// It does not begin with a frame.
     NotFrames,
-    /// It is compressed, as backups of older development versions.
+    /// It is compressed, like backups of older development versions.
     Gzip,
     /// It is a pack in which records were removed.
     Removal,
-    /// The system does not read it.
+    /// The system cannot read it.
     Io(io::Error),
     /// A part is damaged or missing; a fragment of a sentence.
     Damaged(&'static str),
@@ -245,7 +247,8 @@ pub(in crate::io::store) enum StreamFault {
 /// A record of a stream: its table, key and value.
 pub(in crate::io::store) type Record<'r> = (TableName, &'r [u8], &'r [u8]);
 
-/// Reads a stream of frames to its end. Only with its end is known that it is complete. Returns the number of records.
+/// Reads a stream of frames to its end and passes each record to `each`. Only the end shows that the stream is complete. Returns
+/// the number of records.
 pub(in crate::io::store) fn read_frames<E: From<StreamFault>>(
     mut from: impl Read,
     each: &mut dyn FnMut(Record<'_>) -> Result<(), E>,
@@ -282,7 +285,7 @@ pub(in crate::io::store) fn read_frames<E: From<StreamFault>>(
             if crc32fast::hash(&value) != change.sum {
                 return Err(StreamFault::Damaged("a checksum does not match").into());
             }
-            // Tables of later versions are left alone.
+            // Ignore tables of later versions.
             if let Some(table) = TableName::numbered(change.table) {
                 each((table, change.key, &value))?;
             }
@@ -306,7 +309,7 @@ fn read_up_to(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(got)
 }
 
-/// Reads bytes and adds them to others. The length may be wrong, so memory grows with what is there.
+/// Reads `length` bytes and appends them to `to`. The length may be damaged, so memory grows only with the bytes that exist.
 fn take(from: &mut impl Read, length: u64, to: &mut Vec<u8>) -> Result<(), StreamFault> {
     if length > READ_MAX {
         return Err(StreamFault::Damaged("a part is too large"));

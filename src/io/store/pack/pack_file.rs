@@ -1,5 +1,5 @@
-//! The pack: one file to which frames are appended, and a thread that syncs it on request. Its folder may be moved, deleted,
-//! replaced or unmounted at any time; what is written to the open file afterwards is in another place or nowhere.
+//! The pack: one file to which frames are appended, and a thread that syncs it on request. The folder of the pack may be moved,
+//! deleted, replaced or unmounted at any time. Later writes to the open file then go to another place or are lost.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -16,39 +16,39 @@ use super::table::TableName;
 use crate::io::regular_files::{self, open_with};
 use crate::io::store::error::StoreError;
 
-/// Bytes that are read at once in the search for the next frame after a damaged part.
+/// Number of bytes that are read at once to find the next frame after a damaged part.
 const SEARCHED: usize = 1024 * 1024;
 
 /// An open pack.
 #[derive(Debug)]
 pub(super) struct Pack {
-    /// The file, which readers share.
+    /// The file, which is shared with readers.
     pub(super) file: Arc<File>,
     /// The path at which it was opened.
     pub(super) path: PathBuf,
-    /// Random number of the pack. Each frame has it.
+    /// Random number of the pack, which each of its frames contains.
     pub(super) number: u64,
-    /// Whether the number was read from a frame, so that frames with other numbers are not of this pack.
+    /// Whether the number was read from a frame. If it was, frames with other numbers do not belong to this pack.
     pub(super) is_known: bool,
-    /// Length of the sound part in bytes: the next frame begins there.
+    /// Length of the valid part in bytes. The next frame begins there.
     pub(super) end: u64,
     /// Bytes that are known to be synced.
     pub(super) synced: u64,
-    /// What is there, to recognise the pack.
+    /// The last synced bytes, to recognise the pack.
     pub(super) synced_end: SyncedEnd,
 }
 
-/// The place and length in the pack of each record's value, in bytes.
+/// For each record, the position and the length of its value in the pack, in bytes.
 pub(super) type Places = BTreeMap<(TableName, Vec<u8>), (u64, u32)>;
 
-/// What a scan found.
+/// The result of a scan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::io::store) struct Scanned {
-    /// End of the last frame in bytes, without a frame that was not written to its end.
+    /// Length in bytes of the part to keep. What follows it was never synced, and is damaged or incomplete.
     pub(super) end: u64,
-    /// Parts in which no frame can be read, although later frames can, or although they were synced.
+    /// Synced parts in which no frame can be read.
     pub(in crate::io::store) gaps: Vec<Range<u64>>,
-    /// Number of values that are not as they were written.
+    /// Number of values that do not match their checksums.
     pub(in crate::io::store) unsound: usize,
 }
 
@@ -67,7 +67,7 @@ impl Pack {
         Ok(Self::with(file, path, 0))
     }
 
-    /// Opens a pack. Nothing but its first frame is read. If it has none, its number is a new one.
+    /// Opens a pack. Reads only its first frame. A pack without a frame gets a new number.
     pub(super) fn open(path: &Path, writable: bool) -> io::Result<Self> {
         let file = open_with(OpenOptions::new().read(true).write(writable), path)?;
         let end = file.metadata()?.len();
@@ -83,11 +83,11 @@ impl Pack {
         Self { file, path, number: random(), is_known: false, end, synced: 0, synced_end }
     }
 
-    /// Appends a frame. Returns the places of its values in the pack. After an error nothing of the frame is left.
+    /// Appends a frame. Returns the positions of its values in the pack. After an error, the frame is removed.
     pub(super) fn append(&mut self, frame: FrameBuilder) -> io::Result<Vec<u64>> {
         let (bytes, mut places) = frame.finish(self.number, self.synced);
         if let Err(error) = self.file.write_all_at(&bytes, self.end) {
-            // If that fails, too, the rest is no frame, and the next one is written over it.
+            // If this fails too, the rest is not a valid frame, and the next frame is written over it.
             self.file.set_len(self.end).ok();
             return Err(error);
         }
@@ -98,18 +98,19 @@ impl Pack {
         Ok(places)
     }
 
-    /// Removes everything from a place on.
+    /// Removes everything after a position.
     pub(super) fn cut(&mut self, end: u64) -> io::Result<()> {
         self.file.set_len(end)?;
         self.end = end;
         Ok(())
     }
 
-    /// Reads all frames. Returns the place and length of the newest sound value of each record.
+    /// Reads all frames. At least `synced` bytes are known to be synced. Returns the position and length of the newest undamaged
+    /// value of each record.
     pub(super) fn records(&self, synced: u64) -> io::Result<(Places, Scanned)> {
         let mut places = Places::new();
         let scanned = self.scan(synced, &mut |change, frame| {
-            // Tables of later versions are left alone.
+            // Ignore tables of later versions.
             let Some(table) = TableName::numbered(change.table) else { return };
             let name = (table, change.key.to_vec());
             match change.value {
@@ -122,10 +123,11 @@ impl Pack {
         Ok((places, scanned))
     }
 
-    /// Reads all frames in order. `each` gets each change whose value is sound, with the place of the value in the pack.
+    /// Reads all frames in order. Calls `each` with each change whose value is undamaged, and with the position of its frame in the
+    /// pack.
     ///
-    /// After a part that cannot be read the search goes on. A part that was not synced, as far as later frames and `synced` say, is
-    /// the rest of a write that was never reported as done, and ends the pack.
+    /// After a part that cannot be read, the scan continues with the next frame. If later frames and `synced` do not show that this
+    /// part was synced, it is the rest of a write that was never reported as done, and the pack ends before it.
     pub(super) fn scan(
         &self,
         synced: u64,
@@ -168,7 +170,7 @@ impl Pack {
             }
             at = place.saturating_add(head.length());
         }
-        // Damage at the end of what was synced.
+        // The end of the synced part is damaged.
         if at < synced {
             scanned.gaps.push(at..synced);
         }
@@ -176,7 +178,7 @@ impl Pack {
         Ok(scanned)
     }
 
-    /// Returns how many bytes were synced according to the frames.
+    /// Returns how many bytes were synced according to the heads of the frames.
     fn synced_at_least(&self, length: u64) -> io::Result<u64> {
         let (mut at, mut synced) = (0, 0);
         while let Some((place, head, _)) = self.next_frame(at, length)? {
@@ -186,7 +188,7 @@ impl Pack {
         Ok(synced)
     }
 
-    /// Returns the first frame at a place or after it: its place, its head, and the bytes of head and directory.
+    /// Returns the first frame at or after a position: its position, its head, and the bytes of its head and directory.
     fn next_frame(&self, at: u64, length: u64) -> io::Result<Option<(u64, Head, Vec<u8>)>> {
         let mut place = at;
         loop {
@@ -200,8 +202,8 @@ impl Pack {
         }
     }
 
-    /// Reads head and directory of the frame at a place. Returns `None` if there is no sound one. The file may end before its
-    /// values.
+    /// Reads the head and the directory of the frame at a position. Returns `None` if there is no valid frame. The file may end
+    /// before the values of the frame.
     fn frame_at(&self, place: u64, length: u64) -> io::Result<Option<(Head, Vec<u8>)>> {
         let left = length.saturating_sub(place);
         if left < HEAD as u64 {
@@ -220,7 +222,7 @@ impl Pack {
         Ok(head.is_sound(&bytes).then_some((head, bytes)))
     }
 
-    /// Returns the first place, from a place on, at which a frame may begin.
+    /// Returns the first position, at or after `at`, where a frame may begin.
     fn find_magic(&self, at: u64, length: u64) -> io::Result<Option<u64>> {
         let (mut at, mut bytes) = (at, Vec::new());
         while at.saturating_add(HEAD as u64) <= length {
@@ -230,14 +232,15 @@ impl Pack {
             if let Some(found) = memchr::memmem::find(&bytes, &MAGIC) {
                 return Ok(Some(at.saturating_add(found as u64)));
             }
-            // A frame may begin with the last bytes that were read.
+            // A frame may begin in the last bytes that were read.
             at = at.saturating_add((bytes.len().saturating_sub(MAGIC.len() - 1)).max(1) as u64);
         }
         Ok(None)
     }
 }
 
-/// Bytes before the end of the synced part that are compared. They contain the last frames, with the checksums of their values.
+/// Number of bytes before the end of the synced part that are compared to recognise a pack. They contain the last frames, with the
+/// checksums of their values.
 const COMPARED: u64 = 4096;
 
 /// What is at the path of an open pack.
@@ -251,7 +254,7 @@ pub(in crate::io::store) enum PackPlace {
     Gone,
 }
 
-/// The end of what was synced: where it is, and the bytes before it.
+/// The end of the synced part of a pack: its position, and the bytes before it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SyncedEnd {
     end: u64,
@@ -269,16 +272,16 @@ impl SyncedEnd {
 }
 
 impl Pack {
-    /// Takes note that the pack is synced up to a place.
+    /// Notes that the pack is synced up to a position.
     pub(super) fn note_synced(&mut self, end: u64) {
         self.synced = end;
-        // If it cannot be read, only the former end is recognised.
+        // If the bytes cannot be read, the pack is still recognised by its former end.
         if let Some(read) = SyncedEnd::read(&self.file, end) {
             self.synced_end = read;
         }
     }
 
-    /// Looks at the path of the pack.
+    /// Checks what is at the path of the pack.
     pub(super) fn place(&self) -> PackPlace {
         let Ok(found) = fs::metadata(&self.path) else { return PackPlace::Gone };
         let is_open = is_at(&self.file, &self.path);
@@ -288,7 +291,7 @@ impl Pack {
         if is_open && found.len() >= self.end && is_same(&self.file) {
             return PackPlace::Here;
         }
-        // A longer one was continued by another process.
+        // Another process has appended to a longer file, so it is not used.
         let may_return = !is_open && found.is_file() && found.len() == self.synced_end.end;
         if may_return && regular_files::open(&self.path).is_ok_and(|file| is_same(&file)) {
             PackPlace::Returned
@@ -306,14 +309,14 @@ impl Pack {
     }
 }
 
-/// Returns whether a path leads to an open file.
+/// Checks whether a path leads to an open file.
 pub(in crate::io::store) fn is_at(file: &File, path: &Path) -> bool {
     let ids = |found: fs::Metadata| (found.dev(), found.ino());
     let found = fs::metadata(path).and_then(|found| Ok((ids(found), ids(file.metadata()?))));
     found.is_ok_and(|(found, open)| found == open)
 }
 
-/// The thread.
+/// The thread that syncs the pack.
 #[derive(Debug)]
 pub(in crate::io::store) struct SyncThread {
     orders: Sender<Arc<File>>,
@@ -335,7 +338,7 @@ impl SyncThread {
         Ok(Self { orders, thread })
     }
 
-    /// Orders a sync. Returns `false` if there is nobody to do it.
+    /// Requests a sync. Returns `false` if the thread has ended.
     pub(in crate::io::store) fn order(&self, file: Arc<File>) -> bool {
         self.orders.send(file).is_ok()
     }
@@ -351,7 +354,8 @@ impl SyncThread {
 mod tests {
     use super::*;
 
-    /// Frames of a feed record each, with what they set. Each is synced before the next one is written, but for the last two.
+    /// Creates a pack of frames with a subscription and a text each. Returns it with the ends of the frames. The head of the last
+    /// frame states that all frames but the last two are synced.
     fn pack(folder: &Path, count: u32) -> (Pack, Vec<u64>) {
         let mut pack = Pack::create(&folder.join("pack")).unwrap();
         let mut ends = Vec::new();
@@ -368,7 +372,7 @@ mod tests {
         (pack, ends)
     }
 
-    /// Scans a pack whose bytes were changed. Returns the numbers of the feeds and of the texts that were read.
+    /// Changes the bytes of a pack and scans it. Returns the numbers of the subscriptions and of the texts that were read.
     fn scan(pack: &Pack, change: impl FnOnce(&mut Vec<u8>)) -> (Vec<u32>, Vec<u32>, Scanned) {
         let mut bytes = vec![0; usize::try_from(pack.end).unwrap()];
         pack.file.read_exact_at(&mut bytes, 0).unwrap();
@@ -425,7 +429,7 @@ mod tests {
             let (feeds, _, scanned) = scan(&pack, |bytes| bytes[third + cut..].fill(0));
             assert_eq!((feeds, scanned.end), (vec![0, 1, 2], ends[2]), "{cut}");
         }
-        // The same is damage if it is known that everything was synced: what is left of the frame is read.
+        // If everything was synced, the same is damage, and the rest of the frame is read.
         let mut bytes = vec![0; third + 5_000];
         pack.file.read_exact_at(&mut bytes, 0).unwrap();
         let path = folder.path().join("cut");
@@ -434,7 +438,7 @@ mod tests {
         let scanned = cut.scan(pack.end, &mut |change, _| keys.push(change.table)).unwrap();
         assert_eq!((keys.len(), keys.last()), (7, Some(&TableName::Feeds.number())));
         assert_eq!((scanned.unsound, scanned.is_sound()), (1, false));
-        // Of two frames that were written together the first is not whole: the second one is dropped as well.
+        // If the first of two frames that were written together is incomplete, the second one is dropped as well.
         let second = usize::try_from(ends[1]).unwrap();
         let (feeds, _, scanned) = scan(&pack, |bytes| bytes[third - 9] ^= 1);
         assert_eq!((feeds, scanned.end), (vec![0, 1], u64::try_from(second).unwrap()));

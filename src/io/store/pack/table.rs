@@ -9,11 +9,12 @@ use sled::{IVec, Tree};
 
 use crate::io::store::error::StoreError;
 
-/// Longest value that sled holds itself, in bytes. A longer one is read from the pack when it is needed.
+/// Maximum length in bytes of a value that sled stores itself. A longer value is read from the pack when it is needed.
 const INLINE_MAX: usize = 512;
-/// The same for rows, because marks are the user's own, and all rows of a list are read.
+/// The maximum for rows. It is larger because marks are the user's own work, and because lists read all rows of their feeds.
 const INLINE_ROWS_MAX: usize = 2_048;
-/// First byte of a value in sled: the value follows, or its place in the pack (8 bytes) and its length (4).
+/// First bytes of a value in sled. After `INLINE` comes the value itself, after `PLACE` its position in the pack (8 bytes) and its
+/// length (4 bytes).
 const INLINE: u8 = 0;
 const PLACE: u8 = 1;
 
@@ -73,7 +74,7 @@ tables! {
     Polls = 9, "polls";
     /// Publication times and learned plans.
     Rhythms = 10, "rhythms";
-    /// Articles of pages.
+    /// Texts of pages that entries link to.
     Pages = 11, "pages";
     /// Reading positions.
     Places = 12, "places";
@@ -81,15 +82,15 @@ tables! {
     History = 13, "history";
     /// Archives.
     Nodes = 14, "nodes";
-    /// Hits of filters.
+    /// Entries that filters matched.
     FilterHits = 15, "rulings";
     /// Undo steps.
     Undo = 16, "undo";
     /// The configuration, in a backup.
     Configuration = 17, "configuration";
-    /// Entries that another reader knew as read or starred, until they are met.
+    /// Entries that another reader knew, with their marks, until they arrive.
     Elsewhere = 18, "elsewhere";
-    /// Feeds of accounts as they were synced last.
+    /// Last synced state of the feeds of accounts.
     Syncs = 19, "syncs";
 }
 
@@ -121,9 +122,9 @@ impl Batch {
 /// The value of a record.
 #[derive(Debug, Clone)]
 pub(in crate::io::store) enum Value {
-    /// sled holds it, behind one byte.
+    /// The value is in sled, after a tag of one byte.
     Inline(IVec),
-    /// The pack holds it.
+    /// The value was read from the pack.
     Read(Vec<u8>),
 }
 
@@ -146,7 +147,7 @@ pub(super) enum StoredRecord<'v> {
 }
 
 impl StoredRecord<'_> {
-    /// Chooses where a value is held, which is in the pack at a place.
+    /// Decides where a value is stored. `place` is its position in the pack.
     pub(super) fn choose(table: TableName, value: &[u8], place: u64) -> StoredRecord<'_> {
         match u32::try_from(value.len()) {
             Ok(length) if !Self::is_inline(table, length) => StoredRecord::At(place, length),
@@ -160,7 +161,7 @@ impl StoredRecord<'_> {
         length as usize <= max
     }
 
-    /// Reads the bytes of the value in sled.
+    /// Reads the bytes of a record in sled.
     pub(super) fn read(bytes: &[u8]) -> StoredRecord<'_> {
         let (tag, rest) = bytes.split_first().unwrap_or((&INLINE, &[]));
         let place = rest.split_first_chunk::<8>().filter(|_| *tag == PLACE);
@@ -170,7 +171,7 @@ impl StoredRecord<'_> {
         })
     }
 
-    /// Returns the bytes of the value in sled.
+    /// Returns the bytes of a record for sled.
     pub(super) fn bytes(self) -> Vec<u8> {
         match self {
             Self::Inline(value) => [&[INLINE], value].concat(),
@@ -288,15 +289,15 @@ impl Table {
         Ok((key, self.read(bytes)?))
     }
 
-    /// Returns the value. Records have checksums of their own, so the frame's is not compared here; a place beyond the end of
-    /// a damaged pack gives an empty value, which no record is.
+    /// Returns the value. The checksum in the frame is not compared, because records have checksums of their own. A position beyond
+    /// the end of a damaged pack gives an empty value, which is not a valid record.
     fn read(&self, bytes: IVec) -> Result<Value, StoreError> {
         let Some((place, length)) = place_of(&bytes) else { return Ok(Value::Inline(bytes)) };
         Ok(Value::Read(read_at(&self.pack, place, length)?))
     }
 }
 
-/// Reads bytes of a file. Returns none if the file ends before.
+/// Reads bytes of a file. Returns no bytes if the file is too short.
 pub(super) fn read_at(file: &File, place: u64, length: u32) -> std::io::Result<Vec<u8>> {
     // The length may come from a damaged file.
     let end = file.metadata()?.len();

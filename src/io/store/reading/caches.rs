@@ -1,5 +1,5 @@
-//! What the store remembers of entries that it has read: what lists show of them, because consecutive rows lie in as many packed
-//! records, and what a search finds of their texts.
+//! Caches of the store: the fields of entries that lists show, because consecutive rows of a list can come from as many different
+//! records, and the results of text tests in searches.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use serde::Deserialize;
 
 use crate::io::store::error::StoreError;
 
-/// Most records in the cache: with 32 entries each about 10 MB.
+/// Maximum number of records in the cache: about 10 MB with 32 entries each.
 const RECORDS_MAX: usize = 1536;
 
-/// What a list shows of an entry.
+/// The fields of an entry that lists show.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "StoredEntry")]
 pub(in crate::io::store) struct ListedEntry {
-    /// The title, else the beginning of the text; empty if it has neither.
+    /// The title, or the beginning of the text if there is no title. Empty if there is neither.
     pub(in crate::io::store) title: Box<str>,
     pub(in crate::io::store) link: Option<Box<str>>,
     pub(in crate::io::store) author: Option<Box<str>>,
@@ -59,13 +59,13 @@ pub(in crate::io::store) type EntryRecord = (FeedKey, u32);
 
 type Entries = Box<[Option<ListedEntry>]>;
 
-/// The cache; it holds the records that were read last.
+/// A cache of the records that were read last.
 #[derive(Debug, Default)]
 pub(in crate::io::store) struct ListedEntryCache {
     records: BTreeMap<EntryRecord, (u64, Entries)>,
-    /// Hashes of the links of the entries in a record, 0 for none: 128 bytes each.
+    /// Hashes of the links of the entries in each record, 0 for an entry without a link. A record takes 128 bytes.
     links: BTreeMap<EntryRecord, Box<[u32]>>,
-    /// Grows with each access.
+    /// Number of accesses so far. It shows which records were not used for the longest time.
     clock: u64,
 }
 
@@ -109,7 +109,7 @@ impl ListedEntryCache {
         self.links.clear();
     }
 
-    /// Removes the half that was not used for the longest time.
+    /// If the cache is full, removes the half of the records that was not used for the longest time.
     fn make_room(&mut self) {
         if self.records.len() < RECORDS_MAX {
             return;
@@ -120,19 +120,19 @@ impl ListedEntryCache {
     }
 }
 
-/// Maximum number of verdicts that are remembered, about 50 bytes each.
+/// Maximum number of verdicts in memory, about 50 bytes each.
 const VERDICTS_MAX: usize = 100_000;
 
-/// Whether a test holds for entries, each with the content that was read.
+/// Verdicts of a text test: for each entry, the hash of the content that was tested, and whether the test holds.
 pub(super) type Verdicts = BTreeMap<EntryKey, (u64, bool)>;
 
-/// Verdicts on the tests that were made last, the newest at the end: an open list and the counts of saved searches ask for the same
-/// ones again and again.
+/// Verdicts of the latest text tests, the newest test at the end. An open list and the counts of saved searches repeat the same
+/// tests.
 #[derive(Debug, Default)]
 pub(in crate::io::store) struct KnownVerdicts(Vec<(TextTest, Verdicts)>);
 
 impl KnownVerdicts {
-    /// Removes the verdicts on a test, which must be put back.
+    /// Removes and returns the verdicts of a test. The caller must put them back.
     pub(super) fn take(&mut self, test: &TextTest) -> Verdicts {
         let place = self.0.iter().position(|(known, _)| known == test);
         place.map(|place| self.0.remove(place).1).unwrap_or_default()
@@ -159,17 +159,17 @@ pub struct SearchHit {
     pub score: f32,
 }
 
-/// An entry for which the index does not decide whether it meets a condition.
+/// An entry for which the index alone does not decide whether it meets a condition.
 #[derive(Debug, Clone)]
 pub(super) struct UnsureHit {
     pub(super) hit: SearchHit,
     pub(super) row: IndexRow,
-    /// What the index knows of each text test of the condition, in their order; empty if it was not asked.
+    /// What the index knows about each text test of the condition, in the order of the tests. Empty if the index was not used.
     pub(super) known: Vec<Option<bool>>,
 }
 
 impl UnsureHit {
-    /// Returns what the index or the text said about a test, if one of them did.
+    /// Returns the result of a test according to the index or to an earlier reading of the text, if there is one.
     pub(super) fn known_of(
         &self,
         test: &TextTest,

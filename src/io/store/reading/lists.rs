@@ -19,7 +19,7 @@ use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 
 impl Store {
-    /// Returns the wanted rows of a list; builds its order first if asked to.
+    /// Returns the requested rows of a list. If the request contains a query, builds the list first.
     pub fn rows_wanted(&mut self, wanted: &RowsWanted) -> Result<RowsLoaded, StoreError> {
         if let Some(query) = &wanted.rebuild {
             self.order = self.ordered(query)?;
@@ -60,7 +60,9 @@ impl Store {
         })
     }
 
-    /// Returns the entries in a part of the open list, as it was built last; none if another list was opened meanwhile.
+    /// Returns the entries in a part of the open list, including entries that share a row with another entry and, if the list joins
+    /// entries of the same article, unread entries of other feeds with the same link. Returns nothing if another list was opened in
+    /// the meantime.
     pub fn listed(&mut self, list: u64, part: ListPart) -> Result<Vec<EntryKey>, StoreError> {
         if self.list_number != list {
             return Ok(Vec::new());
@@ -104,7 +106,8 @@ impl Store {
         Ok(opened)
     }
 
-    /// Returns the first place in the list that is at a date or beyond it, else the last place.
+    /// Returns the first position in the list that has this date or comes after it in the order of the list, otherwise the last
+    /// position.
     fn place_of(&mut self, date: DateTime<Utc>) -> Result<Option<usize>, StoreError> {
         let (mut from, mut to) = (0, self.order.len());
         let mut newest_first = true;
@@ -155,7 +158,7 @@ impl Store {
         Ok(None)
     }
 
-    /// Returns the entries and gaps of a query, newest first; a gap comes after all entries of its date.
+    /// Returns the entries and gaps that a query selects, in the order of the query.
     pub fn ordered(&mut self, query: &ListQuery) -> Result<Vec<RowKey>, StoreError> {
         if let Scope::Found(matching) = &query.scope {
             return self.ordered_search(matching, query);
@@ -164,13 +167,13 @@ impl Store {
         let feeds = self.feeds_in(&query.scope, query.show, query.keep.is_empty())?;
         let mut entries: Vec<(i64, EntryKey)> = Vec::new();
         if query.show == Show::All {
-            // Of the longest lists nothing is left behind by growing.
+            // Reserve the exact size for the longest lists, so that growing leaves no unused memory.
             let mut count = |feed| self.rows_of(feed).map_or(0, |rows| rows.len());
             entries.reserve_exact(feeds.iter().map(|&feed| count(feed)).sum());
         }
         let lately = if query.show == Show::Ended { self.ended_lately()? } else { BTreeSet::new() };
         for feed in feeds {
-            // A feed whose index is damaged must not take the other feeds' entries out of the list.
+            // Skip a feed whose index is damaged, so that the list shows the entries of other feeds.
             let Ok(rows) = self.rows_of(feed) else { continue };
             for (seq, row) in (0_u32..).zip(rows.iter()) {
                 let key = EntryKey { feed, seq };
@@ -184,8 +187,8 @@ impl Store {
         self.in_order(entries, query)
     }
 
-    /// Returns the feeds of a scope that can have a row in the list; the counters exclude the others without reading
-    /// them.
+    /// Returns the feeds of a scope. If `skip_empty` is set, feeds without a row in the list are left out; their counters show that
+    /// without reading their rows.
     pub(super) fn feeds_in(
         &self,
         scope: &Scope,
@@ -246,7 +249,7 @@ impl Store {
         let elsewhere: Vec<_> = elsewhere.into_iter().filter(is_new).collect();
         also.extend(elsewhere);
         let key = RowKey::Entry(key);
-        // An entry whose record is lost still has its row: nothing vanishes silently.
+        // An entry whose record is lost keeps its row, so that no entry disappears silently.
         let lost = Row {
             key,
             flags,
@@ -273,7 +276,7 @@ impl Store {
         }))
     }
 
-    /// Returns the row of a gap; the model supplies its text.
+    /// Returns the row of a gap. Its title is empty, because the screen shows the text of the gap.
     fn gap_row(&self, feed: FeedKey, gap: GapKey) -> Option<Row> {
         let mark = self.gaps.iter().find(|mark| (mark.feed, mark.gap) == (feed, gap))?;
         Some(Row {
@@ -292,7 +295,7 @@ impl Store {
         Ok(self.rows_of(key.feed)?.get(key.seq as usize).map(|row| row.flags).unwrap_or_default())
     }
 
-    /// Whether an entry had a text that is gone: it was dropped, or lost with a damaged store.
+    /// Checks whether the text of an entry is gone: it was dropped, or lost when the store was damaged.
     pub fn is_text_gone(&mut self, key: EntryKey) -> Result<bool, StoreError> {
         let row = self.rows_of(key.feed)?.get(key.seq as usize);
         let lost = row.is_some_and(|row| row.content == TEXT_LOST);
@@ -333,8 +336,8 @@ impl Store {
 }
 
 impl Store {
-    /// Returns entries, each with the date that it is listed under, in the order of a list, with its gaps among them. If the list is
-    /// not ordered by date, its gaps come last.
+    /// Sorts entries, given with their dates in Unix seconds, in the order of the list, and adds the gaps of the list. If the list
+    /// is not ordered by date, the gaps come last.
     pub(super) fn in_order(
         &mut self,
         mut entries: Vec<(i64, EntryKey)>,
@@ -353,7 +356,7 @@ impl Store {
             RowOrder::ByTitle => {
                 let mut titles = BTreeMap::new();
                 for &(_, key) in &entries {
-                    // An entry whose record is lost comes first, as one without a title.
+                    // An entry whose record is lost comes first, like an entry without a title.
                     let entry = self.listed_entry(key)?;
                     titles.insert(key, entry.map_or(String::new(), |it| folded(&it.title)));
                 }
@@ -382,8 +385,8 @@ impl Store {
 }
 
 impl Store {
-    /// Takes entries that are the same article as an earlier one of the open list out of its order, and returns them by the entry
-    /// that remains. Lists of more than [`JOINED_MAX`] rows stay as they are.
+    /// Removes entries from the open list that are the same article as an earlier entry. Returns them by the entry that remains.
+    /// Lists of a single feed and lists of more than [`JOINED_MAX`] rows are not changed.
     pub(super) fn join(
         &mut self,
         by: Option<&JoinBy>,
@@ -426,8 +429,8 @@ impl Store {
         Ok(joined)
     }
 
-    /// Returns the hashes of the links that several feeds have, each of them in one entry of the open list. A link that a feed gives to
-    /// several entries names no article.
+    /// Returns the hashes of the links that several feeds have, each in exactly one entry of the open list. A link that a feed
+    /// gives to several entries does not identify an article.
     fn shared_links(&mut self) -> Result<BTreeSet<u32>, StoreError> {
         let mut feeds: BTreeMap<u32, Vec<FeedKey>> = BTreeMap::new();
         let entries: Vec<EntryKey> = self.order.iter().filter_map(|row| row.entry()).collect();
@@ -452,19 +455,19 @@ impl Store {
     }
 }
 
-/// Returns a number by which entries are sorted, newest first. Entries with the same date are in the order in which they were seen,
-/// because feeds list their newest entry first. One number is compared faster than three, and a list may have hundreds of thousands
-/// of entries.
+/// Returns a number that sorts entries by date, newest first. Entries of a feed with the same date stay in the order in which they
+/// were first seen, because feeds list their newest entry first. Comparing one number is faster than comparing three, and a list
+/// may have hundreds of thousands of entries.
 fn place_of_entry(listed: i64, key: EntryKey) -> u128 {
     let age = i64::MAX.abs_diff(listed);
     u128::from(age) << 64 | u128::from(key.feed.0) << 32 | u128::from(key.seq)
 }
 
-/// A list of sorted entries with gaps among them; of one date a gap comes after all entries.
+/// Inserts gaps into a list of sorted entries. A gap comes after all entries with its date.
 fn with_gaps(entries: &[(i64, EntryKey)], gaps: &[GapMark]) -> Vec<RowKey> {
     let mut gaps: Vec<&GapMark> = gaps.iter().collect();
     gaps.sort_unstable_by_key(|mark| (Reverse(mark.listed.timestamp()), mark.feed, mark.gap));
-    // It stays as long as the list is shown: it takes no more room than it needs.
+    // The list stays in memory while it is shown, so allocate no more than it needs.
     let mut order = Vec::with_capacity(entries.len().saturating_add(gaps.len()));
     let mut rest = entries;
     for mark in gaps {
@@ -479,8 +482,7 @@ fn with_gaps(entries: &[(i64, EntryKey)], gaps: &[GapMark]) -> Vec<RowKey> {
 }
 
 impl Store {
-    /// Reads an entry with everything that the reader pane shows; the inner error is a sentence that its record is
-    /// lost.
+    /// Reads an entry with everything that the reader pane shows. The inner error is a sentence for an entry whose record is lost.
     pub fn read_entry(&mut self, key: EntryKey) -> Result<Result<LoadedEntry, String>, StoreError> {
         let (found, body) = (self.entry(key)?, self.body(key)?);
         let Some((kept, flags)) = found else {
@@ -492,7 +494,7 @@ impl Store {
         Ok(Ok(LoadedEntry { key, kept, flags, body, text_gone, place, full, ruled }))
     }
 
-    /// Reads entries by feed and range of numbers; missing ones are left out.
+    /// Reads entries with their texts, by feed and range of numbers; leaves out entries that cannot be read.
     pub fn news(
         &mut self,
         ranges: &[(FeedKey, Range<u32>)],
@@ -511,20 +513,20 @@ impl Store {
     }
 }
 
-/// What of the entries that fit a mark would change.
+/// The changes that a mark would make to selected entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MarkPlan {
-    /// The entries that fit.
+    /// Number of selected entries that exist.
     pub fitting: usize,
-    /// Those of them that it would change.
+    /// Entries that the mark would change.
     pub changing: Vec<EntryKey>,
-    /// None of those was opened by the reader: they count as read only because history brought them.
+    /// Whether all selected entries that would change count as read only because they came from history, and were never opened.
     pub all_from_history: bool,
 }
 
 impl Store {
-    /// Finds the entries of a query that a mark would change. With `joins` these are also the same articles of other feeds, if they
-    /// would be read.
+    /// Finds the entries that match a query and that a mark would change. If `joins` is set and the mark is read, the result
+    /// includes unread entries of other feeds that are the same article.
     pub fn find_to_mark(
         &mut self,
         matching: &Matching,
@@ -535,7 +537,7 @@ impl Store {
         self.plan_mark(&keys, (flag, value, joins))
     }
 
-    /// Finds those of these entries that a mark would change, as [`Self::find_to_mark`] does. Entries that are not there do not fit.
+    /// Like [`Self::find_to_mark`], but for the entries with these keys. Keys without an entry are ignored.
     pub fn plan_mark(
         &mut self,
         keys: &[EntryKey],
@@ -560,7 +562,8 @@ impl Store {
         Ok(plan)
     }
 
-    /// The date that an entry is listed under, in Unix seconds; `None`: there is no such entry, or its feed was unsubscribed.
+    /// Returns the date that an entry is listed under, in Unix seconds, or `None` if there is no such entry or its feed was
+    /// unsubscribed.
     pub fn date_of(&mut self, key: EntryKey) -> Result<Option<i64>, StoreError> {
         if self.ended.contains(&key.feed) {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Entries of other feeds that have the same link, and are read together with an entry.
+//! Entries of other feeds that have the same link as an entry and become read together with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,11 @@ use backissue_core::feed::identity::identity_hash;
 use backissue_core::history::{EntryKey, FeedKey, Flags};
 use backissue_core::search::{NEAR_SECONDS, article_address};
 
-/// Maximum number of entries whose links are looked for, and of rows of a list in which the same articles are joined: their records
-/// are read.
+/// Maximum number of entries for which entries with the same link are searched, and maximum number of rows in a list that joins
+/// entries of the same article, because the records of all these entries must be read.
 pub(super) const JOINED_MAX: usize = 20_000;
 
-/// An entry with a link that others may have.
+/// An entry with a link that entries of other feeds may have too.
 #[derive(Debug, Clone)]
 struct Linked {
     key: EntryKey,
@@ -23,13 +23,13 @@ struct Linked {
     address: String,
 }
 
-/// The entries of each feed that have one link, with the date that they are listed under, in Unix seconds.
+/// The entries with one link, by feed: each with its date in Unix seconds and its marks.
 type Holders = BTreeMap<FeedKey, Vec<(EntryKey, i64, Flags)>>;
 
 impl Store {
-    /// Returns the unread entries of other feeds that have the same link as these entries, by entry, and are listed within two days of
-    /// it. A link that a feed gives to several entries of that time names no article. Of more than [`JOINED_MAX`] entries none is
-    /// looked for.
+    /// Returns, for each of these entries, the unread entries of other feeds that have the same link and a date at most two days
+    /// apart. A link that a feed gives to several entries of that time does not identify an article and is ignored. Returns nothing
+    /// for more than [`JOINED_MAX`] entries.
     pub fn unread_with_same_links(
         &mut self,
         keys: &[EntryKey],
@@ -65,7 +65,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns the entries with one of the wanted addresses, by address and feed.
+    /// Returns the entries with one of the wanted addresses and a date near a wanted entry, by address and feed.
     fn find_holders(
         &mut self,
         feeds: &BTreeSet<FeedKey>,
@@ -81,7 +81,7 @@ impl Store {
         };
         let mut holders: BTreeMap<String, Holders> = BTreeMap::new();
         for &feed in feeds {
-            // A feed whose index is damaged must not keep the others from being read.
+            // Skip a feed whose index is damaged, so that the other entries can still be read.
             let Ok(rows) = self.rows_of(feed) else { continue };
             let rows = (0_u32..).zip(rows.iter()).filter(|(_, row)| is_near(row.listed));
             let rows: Vec<(u32, Flags)> = rows.map(|(seq, row)| (seq, row.flags)).collect();
@@ -107,12 +107,13 @@ impl Store {
         }))
     }
 
-    /// Returns a hash of the address of an entry, which is read once and kept; `None`: it has no link that names a page.
+    /// Returns a hash of the link of an entry, or `None` if the entry has no link to a page. The hashes are computed once and kept
+    /// in memory.
     pub(super) fn hash_of_link(&mut self, key: EntryKey) -> Result<Option<u32>, StoreError> {
         let record = (key.feed, key.seq / ENTRIES);
         if self.shown.link_hashes(record).is_none() {
             let entries: Vec<Option<ListedEntry>> = match self.entry_record(record) {
-                // A damaged record is as good as none: lists show the others.
+                // Treat a damaged record like an empty one, so that lists show the other entries.
                 Err(StoreError::Damaged { .. }) => Vec::new(),
                 entries => entries?,
             };

@@ -1,7 +1,7 @@
-//! Answers searches: the index finds the entries with the words, the rows decide which of them are wanted.
+//! Answers searches: the index finds the entries that contain the words, and the rows decide which of these are wanted.
 //!
-//! The texts of entries say what the index cannot: whether the words of a phrase follow each other, and whether a part of a word, a
-//! link or a regular expression matches.
+//! The texts of entries decide what the index cannot: whether the words of a phrase follow each other, and whether a part of a
+//! word, a link or a regular expression matches.
 
 use std::collections::BTreeMap;
 
@@ -22,13 +22,13 @@ use crate::io::store::pack::TableName;
 
 /// The key of the saved searches in the table of facts.
 pub(in crate::io::store) const SAVED_KEY: &[u8] = b"searches";
-/// Most entries of a ranked list: nobody reads a longer one to its end, and one more word narrows it.
+/// Maximum number of entries in a ranked list. Nobody reads a longer list to its end, and one more word in the query shortens it.
 const RANKED_MAX: usize = 1000;
-/// The weight that the newest hit has over a very old one.
+/// Bonus of the newest hit: its score is multiplied by one plus this number.
 const NEWEST_WEIGHT: f32 = 0.3;
-/// The age at which that weight has halved.
+/// Age, counted from the newest hit, at which the bonus is half as large, in seconds.
 const HALF_LIFE_SECONDS: f32 = 365.0 * 86_400.0;
-/// Characters of a text that a snippet is taken from.
+/// Maximum number of characters of a text from which a snippet is taken.
 const SNIPPET_TEXT_CHARS: usize = 100_000;
 
 impl Store {
@@ -77,7 +77,7 @@ impl Store {
         let shown = |flags| (all && matching.shows(flags)) || query.show.takes(flags);
         let mut found = self.unranked(matching, shown)?;
         for &key in &query.keep {
-            // What was read in the list stays in it until it is opened again.
+            // Entries that were read in the list stay in it until it is opened again.
             let kept = found.iter().any(|hit| hit.key == key);
             let row = self.rows_of(key.feed)?.get(key.seq as usize);
             if let Some(row) = row.filter(|_| !kept) {
@@ -102,7 +102,7 @@ impl Store {
         }
         for &feed in &matching.feeds {
             if self.rows_of(feed).is_err() {
-                // One damaged feed must not take the others out of every search.
+                // Treat a feed with a damaged index as empty, so that searches still find entries of other feeds.
                 self.rows.insert(feed, Vec::new());
             }
         }
@@ -160,7 +160,7 @@ impl Store {
         Ok(u32::try_from(found.len()).unwrap_or(u32::MAX))
     }
 
-    /// Returns a piece of an entry's text around the first word of the query.
+    /// Returns a piece of an entry's text around the first match of the query.
     pub fn snippet(&self, key: EntryKey, marks: &Marks, chars: usize) -> Snippet {
         let body = self.body(key).ok().flatten();
         let markup = body.as_ref().and_then(EntryBody::text).unwrap_or_default();
@@ -168,7 +168,7 @@ impl Store {
     }
 }
 
-/// Sorts the best first. A newer entry counts slightly more.
+/// Sorts hits, best first. Newer hits get a bonus.
 fn rank(found: &mut [SearchHit]) {
     let newest = found.iter().map(|hit| hit.listed).max().unwrap_or(0);
     for hit in found.iter_mut() {
@@ -181,10 +181,11 @@ fn rank(found: &mut [SearchHit]) {
     });
 }
 
-/// Entries whose texts are read together.
+/// Number of entries whose texts are read together.
 const SLICE: usize = 128;
 impl Store {
-    /// Returns whether an entry meets a condition, given what is known of its text tests.
+    /// Checks whether an entry meets a condition. `known` returns the result of a text test, if it is known. Returns `None` if the
+    /// known results do not decide.
     pub(super) fn judge_entry(
         &self,
         condition: &Condition,
@@ -195,14 +196,15 @@ impl Store {
         condition.judge(&mut |leaf| match leaf {
             Leaf::Text(test) => known(test),
             Leaf::Name(test) => Some(self.filters.has_label(key, test)),
-            // Ages were replaced by instants when the query was prepared.
+            // Any time will do, because ages were replaced by instants when the query was prepared.
             Leaf::Row(test) => {
                 Some(test.holds(key.feed, row.flags, row.listed, DateTime::UNIX_EPOCH))
             }
         })
     }
 
-    /// Reads the texts of entries that are unsure, and adds those that meet the condition to `found`.
+    /// Reads the texts of unsure entries, and adds those that meet the condition to `found`. If there are more than
+    /// `matching.texts_max`, reads only the newest.
     pub(super) fn verify(
         &mut self,
         matching: &Matching,
@@ -216,7 +218,7 @@ impl Store {
             unsure.select_nth_unstable_by_key(max, |entry| std::cmp::Reverse(entry.hit.listed));
             unsure.truncate(max);
         }
-        // Neighbours share records.
+        // Sort by key, because neighbouring entries share records.
         unsure.sort_unstable_by_key(|entry| entry.hit.key);
         let mut to_read = Vec::new();
         for entry in unsure {
@@ -238,7 +240,7 @@ impl Store {
         Ok(())
     }
 
-    /// Judges entries of one feed by their texts. One that cannot be read is not found.
+    /// Tests entries of one feed by their texts. An entry that cannot be read is not found.
     fn read_verdicts(
         &self,
         matching: &Matching,

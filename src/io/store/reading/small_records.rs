@@ -1,5 +1,5 @@
-//! Records beside the entries: the articles of the pages that entries link to, the times at which a feed published, the entry of
-//! each feed that was left last, and the list of downloads.
+//! Small records of entries and feeds: the texts of pages that entries link to, the times at which a feed published, reading
+//! positions, and the list of downloads.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::io::store::handle::{Store, TextRecord, feed_bytes, feed_of, number_of
 use crate::io::store::pack::{Batch, TableName};
 use crate::io::store::reading::caches::KnownVerdicts;
 
-/// Maximum size of the texts in which pictures are sought at once, bytes.
+/// Maximum total size in bytes of the texts that are searched for pictures at once.
 const TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 const fn page_key(key: EntryKey) -> [u8; 8] {
@@ -33,13 +33,13 @@ impl Store {
     /// Writes the article of the page that an entry links to.
     pub fn save_full_text(&mut self, key: EntryKey, full: &FullText) -> Result<(), StoreError> {
         self.put(TableName::Pages, page_key(key), codec::encode_compressed(full)?)?;
-        // They were made without the words of the page.
+        // Forget the results of text tests, which did not include this page.
         self.verified = KnownVerdicts::default();
         Ok(())
     }
 
-    /// Returns the unread ones among the `among` newest entries of a feed that have the address of a page, and no stored page. A
-    /// page that could not be fetched counts as stored.
+    /// Returns those of the `among` newest entries of a feed that are unread and link to a page that is not stored, with the
+    /// addresses of the pages. A page that could not be fetched counts as stored.
     pub fn without_page(
         &mut self,
         feed: FeedKey,
@@ -57,7 +57,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns the texts of the unread ones among the newest entries of a feed, newest first, up to [`TEXT_BYTES_MAX`].
+    /// Returns the texts of those of the newest entries of a feed that are unread, newest first, up to [`TEXT_BYTES_MAX`] in total.
     pub fn unread_texts(&mut self, wanted: TextsWanted) -> Result<Vec<PicturedText>, StoreError> {
         let TextsWanted { feed, among, pages } = wanted;
         let (mut texts, mut bytes) = (Vec::new(), 0_usize);
@@ -78,7 +78,7 @@ impl Store {
         Ok(texts)
     }
 
-    /// Returns the unread ones among the `among` newest entries of a feed, newest first, with the addresses of their pages.
+    /// Returns those of the `among` newest entries of a feed that are unread, newest first, with the addresses of their pages.
     fn newest_unread(
         &mut self,
         feed: FeedKey,
@@ -94,7 +94,7 @@ impl Store {
         Ok(unread.map(|entry| (entry.key, entry.kept.link)).collect())
     }
 
-    /// Returns the records with their sizes in bytes.
+    /// Returns the records of fetched pages with their sizes in bytes.
     pub(in crate::io::store) fn page_records(
         &self,
     ) -> impl Iterator<Item = Result<(TextRecord, u64), StoreError>> {
@@ -108,7 +108,7 @@ impl Store {
         })
     }
 
-    /// Drops the articles of entries of a feed in one batch.
+    /// Drops the fetched pages of entries of a feed in one batch.
     pub(in crate::io::store) fn drop_pages(
         &mut self,
         feed: FeedKey,
@@ -119,8 +119,8 @@ impl Store {
         self.db.commit(&[(TableName::Pages, &batch)])
     }
 
-    /// Hands over the articles of entries that moved to another feed, where it has none; `now_as`: their numbers
-    /// there.
+    /// Copies the fetched pages of entries to the feed into which their feed is merged, unless that feed has them. `now_as` maps
+    /// the old entry numbers to the new ones.
     pub(in crate::io::store) fn hand_pages(
         &mut self,
         from: FeedKey,
@@ -140,7 +140,7 @@ impl Store {
     }
 }
 
-/// The status of a delta, which holds new entries only (RFC 3229).
+/// The status 226 (IM Used) of a delta, which contains only new entries (RFC 3229).
 const DELTA: u16 = 226;
 
 impl Store {
@@ -150,14 +150,13 @@ impl Store {
         Ok(bytes.map(|bytes| codec::decode(&bytes)).transpose()?.unwrap_or_default())
     }
 
-    /// Returns the plan that was learned of a feed last. A record that cannot be read is as good as none: the feed is
-    /// learned again.
+    /// Returns the plan that was last learned for a feed. A damaged record counts as missing: the plan is learned again.
     pub fn learned_plan(&self, feed: FeedKey) -> Result<Option<LearnedRecord>, StoreError> {
         let bytes = self.rhythms.get(plan_key(feed))?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()))
     }
 
-    /// Stores the plan that was learned of a feed.
+    /// Stores the plan that was learned for a feed.
     pub fn save_learned_plan(
         &mut self,
         feed: FeedKey,
@@ -167,16 +166,16 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the batch that adds the publication times of a commit; `None` if it adds none.
+    /// Returns the batch that adds the publication times of a commit, or `None` if it adds none.
     ///
-    /// Of the first document all dates count, also if the feed itself has been known for longer.
+    /// If no times of the feed are stored yet, all dates in the document count, even if the feed itself has been known for longer.
     pub(in crate::io::store) fn rhythm_batch(
         &self,
         commit: &Commit,
         merged: &Merged,
     ) -> Result<Option<Batch>, StoreError> {
         let Some(document) = &commit.document else { return Ok(None) };
-        // A damaged record is replaced by a new one: its content is learned again.
+        // Replace a damaged record: its content is learned again.
         let mut publications = self.publications(commit.feed).unwrap_or_default();
         let first = publications.since().is_none();
         let stamps: Vec<Option<Stamp>> = if first {
@@ -189,7 +188,7 @@ impl Store {
                 self.read_entries(&written.map(|&seq| EntryKey { feed, seq }).collect::<Vec<_>>())?;
             let updated: BTreeMap<u32, _> =
                 known.iter().map(|(key, kept)| (key.seq, kept.updated)).collect();
-            // What is kept of an entry has no offset; the document has it.
+            // Stored entries have no time zone offset, so take it from the document.
             let offsets: BTreeMap<_, _> = document
                 .entries
                 .iter()
@@ -225,23 +224,23 @@ impl Store {
     }
 }
 
-/// The key of a feed's plan, beside its publication times.
+/// Returns the key of a feed's learned plan, which is in the same table as its publication times.
 fn plan_key(feed: FeedKey) -> [u8; 5] {
     let [a, b, c, d] = feed_bytes(feed);
     [a, b, c, d, b'p']
 }
 
-/// Most positions for a feed; the oldest are dropped first.
+/// Maximum number of reading positions of a feed; the oldest are dropped first.
 const PLACES_MAX: usize = 500;
 
 impl Store {
-    /// Returns where the reader left an entry.
+    /// Returns the reading position in an entry.
     pub fn place(&self, key: EntryKey) -> Result<Option<ReadingPosition>, StoreError> {
         let places = self.places_of(key.feed)?;
         Ok(places.iter().rev().find(|(seq, _)| *seq == key.seq).map(|(_, place)| *place))
     }
 
-    /// Writes where the reader left an entry; `None`: the next time it starts at the top.
+    /// Writes the reading position in an entry. `None` removes it, so that the entry opens at its start.
     pub fn save_place(
         &mut self,
         key: EntryKey,
@@ -260,8 +259,8 @@ impl Store {
         Ok(())
     }
 
-    /// Hands over the positions in entries that moved to another feed, where it has none; `now_as`: their numbers
-    /// there.
+    /// Copies the reading positions of entries to the feed into which their feed is merged, unless that feed has them. `now_as`
+    /// maps the old entry numbers to the new ones.
     pub(in crate::io::store) fn hand_places(
         &mut self,
         from: FeedKey,
@@ -278,8 +277,8 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the positions of a feed. A damaged record counts as empty: it holds nothing that a page key does not
-    /// bring back.
+    /// Returns the reading positions in entries of a feed. A damaged record counts as empty, because the user can easily find a
+    /// position again.
     fn places_of(&self, feed: FeedKey) -> Result<Vec<(u32, ReadingPosition)>, StoreError> {
         let bytes = self.places.get(feed_bytes(feed))?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
@@ -302,7 +301,7 @@ impl Store {
         Ok(())
     }
 
-    /// Reads the entries whose attached files are downloaded, without their texts; missing ones are left out.
+    /// Reads the entries whose attached files are wanted, without their texts; leaves out entries that cannot be read.
     pub fn with_attached(
         &mut self,
         wanted: &AttachedWanted,

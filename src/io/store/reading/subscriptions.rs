@@ -1,5 +1,5 @@
-//! The subscriptions with all that a start needs of them. Each tree is read in one go: to look every feed up in each of
-//! them takes several times as long.
+//! The subscriptions, with everything that the program needs when it starts. Each table is read as a whole, because looking up each
+//! feed in each table takes several times as long.
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ use crate::io::store::error::StoreError;
 use crate::io::store::handle::{Store, feed_of};
 use backissue_core::history::{Counters, FeedKey, HistoryRecord};
 
-/// The records of a tree that has one for each feed.
+/// The records of a table that has one record for each feed.
 type FeedRecords<T> = BTreeMap<FeedKey, Result<T, CodecError>>;
 
 /// Subscriptions as they were read.
 #[derive(Debug, Default)]
 pub struct LoadedSubscriptions {
-    /// In order of their numbers.
+    /// The selected subscriptions, in order of their numbers.
     pub saved: Vec<SavedSubscription>,
-    /// A sentence for each that cannot be read completely, wanted or not.
+    /// A sentence for each subscription that cannot be read completely, including those that were not selected.
     pub unreadable: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl Store {
         Ok(self.load_subscriptions()?.saved)
     }
 
-    /// Returns all subscriptions, and what cannot be read of any.
+    /// Returns all subscriptions, with a sentence for each that cannot be read completely.
     pub fn load_subscriptions(&self) -> Result<LoadedSubscriptions, StoreError> {
         self.load_where(|record| record.ended.is_none())
     }
@@ -49,14 +49,14 @@ impl Store {
         }
     }
 
-    /// Returns the subscriptions with the sums of their entries, in order of their numbers, and nothing else of them.
+    /// Returns the subscriptions with their counters, in order of their numbers, without their state and history.
     pub fn sums(&self) -> Result<Vec<(FeedKey, SubscriptionRecord, Counters)>, StoreError> {
         let mut counters = records::<Counters>(&self.counters)?;
         let active = self.records()?.into_iter();
         Ok(active.map(|(feed, record)| (feed, record, take(&mut counters, feed))).collect())
     }
 
-    /// Returns the subscriptions alone, in order of their numbers.
+    /// Returns the records of the subscriptions, in order of their numbers.
     pub fn records(&self) -> Result<Vec<(FeedKey, SubscriptionRecord)>, StoreError> {
         let active = records::<SubscriptionRecord>(&self.feeds)?.into_iter();
         let active = active.filter_map(|(feed, record)| {
@@ -65,7 +65,7 @@ impl Store {
         Ok(active.collect())
     }
 
-    /// Counts the subscriptions whose records cannot be read: nothing shows them.
+    /// Counts the subscriptions whose records cannot be read, which are not shown anywhere.
     pub fn count_lost(&self) -> Result<usize, StoreError> {
         let records = records::<SubscriptionRecord>(&self.feeds)?;
         Ok(records.values().filter(|record| record.is_err()).count())
@@ -76,7 +76,7 @@ impl Store {
         wanted: impl Fn(&SubscriptionRecord) -> bool,
     ) -> Result<LoadedSubscriptions, StoreError> {
         thread::scope(|scope| {
-            // These are the largest records.
+            // Read the histories at the same time as the rest, because they are the largest records.
             let histories = scope.spawn(|| catch_sled_panic(|| records(&self.history)));
             let feeds = records::<SubscriptionRecord>(&self.feeds)?;
             let mut states = records::<Box<FeedState>>(&self.state)?;
@@ -141,7 +141,7 @@ fn records<T: DeserializeOwned>(tree: &Table) -> Result<FeedRecords<T>, StoreErr
     Ok(records)
 }
 
-/// Takes the record of a feed; the default if there is none, or none that can be read.
+/// Removes and returns the record of a feed. Returns the default value if there is none or it is damaged.
 fn take<T: Default>(records: &mut FeedRecords<T>, feed: FeedKey) -> T {
     records.remove(&feed).and_then(Result::ok).unwrap_or_default()
 }

@@ -1,9 +1,9 @@
-//! A second, read-only view of rows and texts, which other threads use beside the store's own.
+//! A read-only view of rows and texts for threads other than the store thread.
 //!
-//! It may lag behind a batch that is being written; the store's thread says when a feed has changed, and it is read
-//! again. While the store is opened again it waits.
+//! The view may lag behind a batch that is being written. The store thread reports feeds that have changed, so that their entries
+//! can be read again. While the store is being opened again, reading waits.
 //!
-//! The entries that a filter hits are found with it.
+//! The view is also used to find the entries that a filter matches.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -49,12 +49,12 @@ impl Store {
 }
 
 impl Texts {
-    /// The tables, for one reading.
+    /// Returns the tables for one read, or `None` while the store is closed.
     pub(in crate::io::store) fn tables(&self) -> Option<TextTables> {
         self.0.borrow().clone()
     }
 
-    /// Returns whether the store's file is still in this data folder. While the store is opened again, it is.
+    /// Checks whether the store's file is still in this data folder. Returns `true` while the store is closed.
     pub fn is_in_place(&self, data: &Path) -> bool {
         self.tables().is_none_or(|tables| is_at(&tables.index.pack, &data.join(PACK)))
     }
@@ -86,7 +86,7 @@ impl Texts {
         chunks::read_in(&tables.meta, &tables.bodies, feed, seqs)
     }
 
-    /// Returns the entries of a feed with an article of the page that they link to, by number, with the lengths of the records.
+    /// Returns the numbers of the entries of a feed whose page was fetched, with the sizes of the records in bytes.
     pub fn pages(&self, feed: FeedKey) -> BTreeMap<u32, u64> {
         let Some(tables) = self.tables() else { return BTreeMap::new() };
         let lengths = tables.pages.lengths(feed_bytes(feed));
@@ -95,7 +95,7 @@ impl Texts {
             .collect()
     }
 
-    /// Returns the article of the page that an entry links to.
+    /// Returns the fetched page of an entry.
     pub fn page(&self, key: EntryKey) -> Option<FullText> {
         let bytes = self.tables()?.pages.get(numbered_key(key.feed, key.seq)).ok()??;
         codec::decode_compressed(&bytes).ok()
@@ -109,20 +109,20 @@ impl Texts {
     }
 }
 
-/// Entries that are read together.
+/// Number of entries that are read together.
 const SLICE: usize = 256;
 
-/// The entries that a filter hits.
+/// The entries that a filter matches.
 #[derive(Debug, Default)]
 pub struct RuleHits {
-    /// In order of their numbers.
+    /// The entries, by feed and number.
     pub keys: Vec<EntryKey>,
-    /// Their number, and the newest of them.
+    /// The number of entries, and the newest ones.
     pub preview: FilterPreview,
 }
 
 impl Texts {
-    /// Finds all entries that a filter hits. `goes_on` is asked from time to time; `None`: it returned false.
+    /// Finds all entries that a filter matches. Calls `goes_on` from time to time, and returns `None` if it returned false.
     pub fn hits(
         &self,
         rule: &EntryFilter,
@@ -218,7 +218,7 @@ impl Texts {
 /// The labels of entries.
 type Labels = BTreeMap<EntryKey, Vec<String>>;
 
-/// A feed whose entries a filter looks at.
+/// A feed whose entries are tested against a filter.
 struct LookedAt<'l> {
     names: FeedNames<'l>,
     rows: &'l [IndexRow],

@@ -1,6 +1,7 @@
-//! Backups: everything in one file, and back.
+//! Backups: writes the whole store to one file, and restores it.
 //!
-//! A backup is a stream of frames ([`crate::io::store::pack::frame`]), as a pack is, with the configuration as one more record.
+//! Like a pack, a backup is a stream of frames ([`crate::io::store::pack::frame`]). It has one additional record for the
+//! configuration.
 
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
@@ -14,12 +15,14 @@ use crate::io::store::pack::frame::{FrameWriter, MAGIC, Record, StreamFault, rea
 use crate::io::store::pack::{Table, TableName};
 use crate::io::system::system_words;
 
-/// Key of the note, in a backup without texts, that they are missing. The store that is made from it removes the note.
+/// Key of the note in a backup without texts that the texts are missing. The store that is restored from the backup removes the
+/// note.
 pub(in crate::io::store) const TEXTS_LOST: &[u8] = b"texts_lost";
 /// Key of the configuration in its table.
 const CONFIGURATION_KEY: &[u8] = b"config";
-/// The order in which tables are read. The store may be written meanwhile: tables that refer to records are read before those
-/// records, so that no reference leads nowhere, and subscriptions last, so that no number is reused under which there are records.
+/// The order in which tables are read, because the store may be written in the meantime. Tables that refer to records are read
+/// before those records, so that each reference has its record. Subscriptions are read last, so that the number of a feed whose
+/// records were read is not used again.
 const READ_ORDER: [TableName; 19] = [
     TableName::Facts,
     TableName::Configuration,
@@ -53,7 +56,7 @@ pub struct Backup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::io::store) enum Extent {
     Whole,
-    /// All but the texts, which can be fetched again.
+    /// Everything except the texts, which can be fetched again.
     WithoutTexts,
 }
 
@@ -62,17 +65,17 @@ pub fn is_backup(start: &[u8]) -> bool {
     start.starts_with(&MAGIC)
 }
 
-/// A view of the whole store for another thread. It may or may not include what is written meanwhile.
+/// A view of the whole store for another thread. Changes that are made in the meantime may or may not be included.
 #[derive(Debug)]
 pub struct BackupSource {
     tables: Vec<Table>,
-    /// The last write failed, so the tables may hold what the pack does not.
+    /// Whether the last write failed. If so, the tables may contain changes that the pack does not.
     is_wrong: bool,
 }
 
 impl BackupSource {
-    /// Writes the whole store and the configuration, as [`Store::back_up`] does. `goes_on` is asked at each record; it
-    /// is an error if it returns false.
+    /// Writes the whole store and the configuration, like [`Store::back_up`]. Calls `goes_on` before each record, and returns an
+    /// error if it returned false.
     pub fn write_whole(
         &self,
         to: impl Write,
@@ -82,7 +85,7 @@ impl BackupSource {
         self.write(to, configuration, Extent::Whole, goes_on)
     }
 
-    /// Writes a backup. `goes_on` is asked at each record; it is an error if it returns false.
+    /// Writes a backup. Calls `goes_on` before each record, and returns an error if it returned false.
     pub(in crate::io::store) fn write(
         &self,
         to: impl Write,
@@ -127,7 +130,7 @@ impl Store {
         BackupSource { tables: self.db.tables().to_vec(), is_wrong: self.db.is_wrong() }
     }
 
-    /// Writes the whole store and the configuration to a file. An error leaves no file behind that looks complete.
+    /// Writes the whole store and the configuration. After an error, the output lacks its end, so it is not accepted as a backup.
     pub fn back_up(
         &self,
         to: impl Write,
@@ -136,8 +139,8 @@ impl Store {
         self.backup_source().write(to, configuration, Extent::Whole, &|| true)
     }
 
-    /// Creates the store of a data folder from a backup. An existing store is moved to the folder `aside`, and only once the
-    /// backup has been read to its end.
+    /// Creates the store of a data folder from a backup. After the whole backup was read, an existing store is moved to the folder
+    /// `aside`.
     pub fn restore_backup(data: &Path, from: impl Read, aside: &str) -> Result<Backup, StoreError> {
         let folder =
             |why: io::Error| StoreError::Folder { folder: data.into(), why: system_words(&why) };
@@ -149,7 +152,7 @@ impl Store {
         finish_replacement(data)?;
         let mut fresh = NewPack::begin(data)?;
         let read = read_backup(from, &mut |(table, key, value)| {
-            // The configuration is no record of the store.
+            // The configuration is not part of the store.
             if table != TableName::Configuration {
                 fresh.put(table, key, value)?;
             }
@@ -161,7 +164,7 @@ impl Store {
     }
 }
 
-/// Reads a backup to its end and tells each record. Only with its end is known that it is sound.
+/// Reads a backup to its end, and passes each record to `tell`. Only the end shows that the backup is complete.
 pub(in crate::io::store) fn read_backup(
     from: impl Read,
     tell: &mut dyn FnMut(Record<'_>) -> Result<(), StoreError>,
@@ -226,7 +229,7 @@ mod tests {
         assert!(TableName::ALL.iter().all(|name| READ_ORDER.contains(name)));
     }
 
-    /// Gives what it has, and then a disk that does not answer.
+    /// A reader that returns its bytes and then an error of the disk.
     struct BadDisk<'a>(&'a [u8]);
 
     impl Read for BadDisk<'_> {
@@ -250,7 +253,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path()).unwrap();
         assert_eq!(store.salt(7).unwrap(), 7);
-        // Not compressible, so that a changed byte of the file is one of the record.
+        // Use bytes that cannot be compressed, so that a changed byte of the file belongs to a record.
         let mut seed = 1_u32;
         let mut next = || {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

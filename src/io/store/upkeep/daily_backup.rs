@@ -1,6 +1,6 @@
-//! Automatic daily backups of everything but the texts, in the folder `backups` of the data folder, written on a thread of their
-//! own. If the store can no longer be opened, a new one is made from the newest backup; its records also take the place of damaged
-//! ones.
+//! Automatic daily backups of everything except the texts. They are in the folder `backups` of the data folder and are written on a
+//! thread of their own. If the store cannot be opened, missing records are restored from the newest backup. A repair restores
+//! damaged records from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,15 +20,15 @@ use crate::io::store::pack::TableName;
 use crate::io::system::system_words;
 
 const FOLDER: &str = "backups";
-/// The ending of their file names, behind the day.
+/// End of the file names, after the day.
 const ENDING: &str = ".backup";
 /// Number of recent days whose backups are kept.
 const DAYS: usize = 7;
-/// Number of weeks before these of each of which one backup is kept.
+/// Number of earlier weeks from each of which one backup is kept.
 const WEEKS: usize = 4;
-/// Most bytes of all backups together.
+/// Maximum size of all backups together, in bytes.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// The number of backups that are kept whatever their size.
+/// Number of backups that are kept regardless of their size.
 const KEPT_MIN: usize = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +49,8 @@ fn list_backups(data: &Path) -> Vec<Daily> {
     files.filter_map(daily).collect()
 }
 
-/// Returns the backups in a data folder, newest first. Those with a day in the future were made under a wrong clock;
-/// their age is unknown, so they come last.
+/// Returns the backups in a data folder, newest first. Backups with a day in the future were written while the clock was wrong.
+/// Their age is not known, so they come last.
 pub(in crate::io::store) fn newest_first(data: &Path, today: NaiveDate) -> Vec<Daily> {
     let mut found = list_backups(data);
     let tomorrow = today.succ_opt().unwrap_or(today);
@@ -58,18 +58,18 @@ pub(in crate::io::store) fn newest_first(data: &Path, today: NaiveDate) -> Vec<D
     found
 }
 
-/// Whether there is any backup.
+/// Checks whether there is any backup.
 pub(in crate::io::store) fn is_any(data: &Path) -> bool {
     !list_backups(data).is_empty()
 }
 
-/// Whether there is no backup of this day.
+/// Checks whether there is no backup of this day.
 pub fn backup_is_due(data: &Path, today: NaiveDate) -> bool {
     list_backups(data).iter().all(|daily| daily.day != today)
 }
 
-/// Writes the backup of a day and removes outdated ones. The file is complete or absent; `goes_on` may interrupt the
-/// writing.
+/// Writes the backup of a day and removes outdated ones. The file is either complete or absent. If `goes_on` returns false, the
+/// backup is cancelled.
 pub(in crate::io::store) fn write(
     source: &BackupSource,
     data: &Path,
@@ -87,7 +87,7 @@ pub(in crate::io::store) fn write(
     remove_unfinished(data);
     let mut file = tempfile::NamedTempFile::new_in(folder(data)).map_err(cannot)?;
     source.write(&mut file, None, Extent::WithoutTexts, goes_on)?;
-    // An older one goes only when the new one has its name for good.
+    // Remove older backups only after the new one has its final name on the disk.
     put_in_place(file, &folder(data).join(format!("{today}{ENDING}"))).map_err(cannot)?;
     for outdated in outdated(&newest_first(data, today)) {
         fs::remove_file(&outdated.path).map_err(cannot)?;
@@ -99,7 +99,7 @@ fn folder(data: &Path) -> PathBuf {
     data.join(FOLDER)
 }
 
-/// Removes what an interrupted program left behind.
+/// Removes unfinished files that an interrupted program left.
 fn remove_unfinished(data: &Path) {
     for file in fs::read_dir(folder(data)).into_iter().flatten().flatten() {
         if file.file_name().to_string_lossy().starts_with(".tmp") {
@@ -108,7 +108,7 @@ fn remove_unfinished(data: &Path) {
     }
 }
 
-/// Returns the backups that are not kept, of all in order, newest first.
+/// Returns the backups that are not kept. `all` must be sorted, newest first.
 fn outdated(all: &[Daily]) -> Vec<&Daily> {
     let (mut weeks, mut bytes) = (Vec::new(), 0_u64);
     let mut outdated = Vec::new();
@@ -134,7 +134,8 @@ pub(in crate::io::store) struct BackingUp {
 }
 
 impl BackingUp {
-    /// Begins the backup of a day, if there is none. The reason is reported if it cannot be written. `None`: nothing was begun.
+    /// Starts the backup of a day, if there is none yet. If it cannot be written, passes the reason to `tell`. Returns `None` if no
+    /// backup was started.
     pub(in crate::io::store) fn start(
         store: &Store,
         today: NaiveDate,
@@ -167,7 +168,7 @@ impl BackingUp {
         !self.thread.is_finished()
     }
 
-    /// Leaves it, so that nobody else has the files open.
+    /// Cancels the backup, and waits until it no longer uses the files.
     pub(in crate::io::store) fn leave(self) {
         self.left.store(true, Ordering::Relaxed);
         self.thread.join().ok();
@@ -177,16 +178,16 @@ impl BackingUp {
 /// A table and a key.
 pub(in crate::io::store) type RecordName = (TableName, Vec<u8>);
 
-/// Records of a backup.
+/// Records that were read from a backup.
 #[derive(Debug, Default)]
 pub(in crate::io::store) struct BackedUp {
-    /// The day of the backup; `None`: there is none that can be read.
+    /// The day of the backup, or `None` if no backup can be read.
     pub(in crate::io::store) day: Option<NaiveDate>,
     records: BTreeMap<RecordName, Vec<u8>>,
 }
 
 impl BackedUp {
-    /// Reads some records.
+    /// Reads the wanted records from the newest backup that can be read to its end.
     pub(in crate::io::store) fn read(data: &Path, wanted: &BTreeSet<RecordName>) -> Self {
         if wanted.is_empty() {
             return Self::default();
@@ -208,7 +209,7 @@ impl BackedUp {
         Self::default()
     }
 
-    /// A record, with the day of the backup that has it.
+    /// Returns a record and the day of the backup.
     pub(in crate::io::store) fn get(
         &self,
         table: TableName,

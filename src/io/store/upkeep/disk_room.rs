@@ -1,8 +1,8 @@
-//! Room on the disk: sled does not go on after a write that failed, so it is asked to write only where there is room. Compaction
-//! copies what is needed of the pack into a new one.
+//! Disk space. sled does not continue after a write that failed, so nothing is written unless there is enough space for it.
+//! Compaction copies the records that are still needed from the pack into a new one.
 //!
-//! Beyond the limit on stored texts and articles (SPEC C.10) those of the oldest entries that are read and not starred are dropped.
-//! Their ids and ranks stay, so that nothing is fetched again or shown as new.
+//! If stored texts and fetched pages take more than their limit (SPEC C.10), those of the oldest entries that are read and not
+//! starred are dropped. The ids and positions of these entries stay, so that they are not fetched again or shown as new.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -22,14 +22,15 @@ use crate::io::store::pack::database::{INDEX, PACK};
 use crate::io::store::pack::frame::{FrameWriter, read_frames};
 use crate::io::system::MeasureRoom;
 
-/// Bytes that must be free whatever is written: what sled writes, and what other programs take meanwhile.
+/// Bytes that must stay free after any write: for sled, and for what other programs write in the meantime.
 pub(super) const FREE_MIN: u64 = 8 * 1024 * 1024;
-/// What is written of a document, for each of its bytes: texts, their records, and the pages that hold them.
+/// Estimated number of bytes that are written for each byte of a document: for texts, their records, and the pages of sled that
+/// contain these.
 const GROWTH: u64 = 3;
 
-/// About how many bytes a job writes.
+/// Estimates the number of bytes that a job writes.
 fn size_of(job: &Job) -> u64 {
-    // Marks and records are small.
+    // Other jobs write little.
     let document = if let Job::Commit(commit) = job {
         commit.document.as_deref()
     } else if let Job::KeepHistory(commit) = job {
@@ -48,12 +49,12 @@ fn size_of(job: &Job) -> u64 {
 }
 
 impl Store {
-    /// Measures the room on the disk by other means than the system's, as tests do.
+    /// Sets the function that measures the free disk space. Used by tests.
     pub const fn measure_room_by(&mut self, measure: MeasureRoom) {
         self.measure_room = measure;
     }
 
-    /// An error if there is no room for what a job writes.
+    /// Returns an error if there is not enough disk space for a job.
     pub(in crate::io::store) fn check_room(&mut self, job: &Job) -> Result<(), StoreError> {
         if job.only_reads() {
             return Ok(());
@@ -65,13 +66,13 @@ impl Store {
         self.check_room_for(size.saturating_add(FREE_MIN))
     }
 
-    /// An error if there is no room for texts of this size.
+    /// Returns an error if there is not enough disk space for texts of this size in bytes.
     pub(in crate::io) fn check_room_for_texts(&self, bytes: usize) -> Result<(), StoreError> {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX).saturating_mul(GROWTH);
         self.check_room_for(bytes.saturating_add(FREE_MIN))
     }
 
-    /// An error if fewer bytes are free than are needed. Where that is not known, sled may try.
+    /// Returns an error if fewer than `needed` bytes are free. If the free space is not known, returns no error.
     pub(in crate::io::store) fn check_room_for(&self, needed: u64) -> Result<(), StoreError> {
         match (self.measure_room)(&self.data) {
             Some(free) if free < needed => Err(StoreError::Full { free, needed }),
@@ -80,9 +81,9 @@ impl Store {
     }
 }
 
-/// Name of a new pack in the data folder, until it takes the place of the old one.
+/// Name of a new pack in the data folder, until it replaces the old one.
 const NEW_PACK: &str = "store.pack.new";
-/// A pack is not compacted before this number of its bytes is no longer needed.
+/// A pack is compacted only if more than this number of its bytes is no longer needed.
 const DEAD_MAX: u64 = 8 * 1024 * 1024;
 
 /// The result of a compaction.
@@ -90,12 +91,12 @@ const DEAD_MAX: u64 = 8 * 1024 * 1024;
 pub struct Compacted {
     /// Bytes on disk before the compaction.
     pub before: u64,
-    /// Bytes of the records that were copied.
+    /// Size of the new pack in bytes.
     pub live: u64,
 }
 
 impl Store {
-    /// Returns whether a quarter of the pack, and more than a few megabytes, are no longer needed.
+    /// Checks whether more than a quarter of the pack, and more than [`DEAD_MAX`] bytes, are no longer needed.
     pub fn is_worth_compacting(&self) -> Result<bool, StoreError> {
         if self.only_reads() || self.db.is_wrong() || self.db.pack_length() <= DEAD_MAX {
             return Ok(false);
@@ -104,7 +105,7 @@ impl Store {
         Ok(is_worth(bytes, live))
     }
 
-    /// Returns an error if there is no room for a second copy of what is needed.
+    /// Returns an error if there is not enough disk space for a second copy of the records.
     pub fn check_room_to_compact(&self) -> Result<(), StoreError> {
         if self.only_reads() {
             return Err(StoreError::ReadOnly);
@@ -114,8 +115,8 @@ impl Store {
         if free < needed { Err(StoreError::NoRoomToCompact { free, needed }) } else { Ok(()) }
     }
 
-    /// Copies every record into a new pack that replaces this one. `progress` receives the number of finished tables and of all
-    /// tables. An interruption leaves the old pack untouched.
+    /// Copies every record into a new pack that replaces this one. Calls `progress` with the number of finished tables and the
+    /// number of all tables. If this is interrupted, the old pack is unchanged.
     pub fn compact(
         mut self,
         mut progress: impl FnMut(usize, usize),
@@ -137,7 +138,7 @@ impl Store {
             }
         }
         progress(tables.len(), tables.len());
-        // Closed now, so that sled's files are not used after they are removed; the folder stays locked until the end.
+        // Close the store now, so that sled's files are not used after they are removed. The folder stays locked until the end.
         self.db.distrust();
         let lock = self.close();
         let live = replace_pack(out, None)?;
@@ -146,13 +147,13 @@ impl Store {
     }
 }
 
-/// Returns whether a pack is worth compacting.
+/// Checks whether a pack of `bytes` bytes, of which `live` are needed, is worth compacting.
 const fn is_worth(bytes: u64, live: u64) -> bool {
     let dead = bytes.saturating_sub(live);
     dead > DEAD_MAX && dead > bytes / 4
 }
 
-/// A new pack that is being written. It is removed unless it takes the place of the old one.
+/// A new pack that is being written. It is removed unless it replaces the old one.
 #[derive(Debug)]
 pub(super) struct NewPack {
     out: Option<FrameWriter<BufWriter<File>>>,
@@ -187,9 +188,9 @@ impl Drop for NewPack {
     }
 }
 
-/// Ends a new pack and replaces the old one by it, which is moved to the folder `aside` in the data folder, or removed. Returns the
-/// length of the new one in bytes. Wherever this is interrupted, [`finish_replacement`] finds one complete pack. Nobody may have
-/// the old one open.
+/// Finishes a new pack and replaces the old one with it. The old one, which must not be open, is moved to the folder `aside` in the
+/// data folder, or removed if `aside` is `None`. Returns the length of the new pack in bytes. If this is interrupted at any point,
+/// [`finish_replacement`] finds one complete pack.
 pub(super) fn replace_pack(mut new_pack: NewPack, aside: Option<&str>) -> Result<u64, StoreError> {
     let data = new_pack.data.clone();
     let Some(out) = new_pack.out.take() else { return Ok(0) };
@@ -198,7 +199,7 @@ pub(super) fn replace_pack(mut new_pack: NewPack, aside: Option<&str>) -> Result
     file.sync_all().inspect_err(|_| drop(fs::remove_file(data.join(NEW_PACK))))?;
     let (pack, new) = (data.join(PACK), data.join(NEW_PACK));
     let index = data.join(INDEX);
-    // Without a pack, the folder is the store of an older development version.
+    // Without a pack, move sled's files, which may be the store of an older development version.
     let moved = if pack.exists() { Some((&pack, PACK)) } else { Some((&index, INDEX)) };
     let moved = moved.filter(|(from, _)| from.exists());
     if let (Some(aside), Some((from, name))) = (aside.map(|name| data.join(name)), moved) {
@@ -218,7 +219,7 @@ pub(in crate::io::store) fn finish_replacement(data: &Path) -> Result<(), StoreE
     if !new.exists() {
         return Ok(());
     }
-    // The old one is moved aside only once the new one is complete; but there may have been no old one.
+    // The old pack is moved aside only after the new one is complete. If there was no old pack, the new one may be incomplete.
     let is_whole = || {
         let file = regular_files::open(&new).map_err(StoreError::from)?;
         read_frames::<StoreError>(BufReader::new(file), &mut |_| Ok(()))
@@ -237,36 +238,36 @@ fn remove_file(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// The key of the size on disk when texts were measured last.
+/// Key of the size of the store on disk when the size of the texts was last measured.
 const MEASURED_KEY: &[u8] = b"texts_measured";
 
-/// Growth of the files, in bytes, after which texts are measured again.
+/// Minimum growth of the files, in bytes, after which the size of the texts is measured again.
 const GROWTH_MIN: u64 = 1024 * 1024;
 
-/// The texts that were dropped.
+/// The result of dropping texts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DroppedTexts {
     /// Number of entries whose text was dropped.
     pub entries: usize,
-    /// Bytes of texts and articles before.
+    /// Size of all texts and fetched pages before, in bytes.
     pub before: u64,
 }
 
 impl Store {
-    /// Whether the texts may exceed `max` bytes, because the files have grown by an eighth of that since they were
-    /// measured last. Reads no record.
+    /// Checks whether the texts may exceed `max` bytes: the files are larger than `max`, and have grown by an eighth of `max` since
+    /// the last measurement. Does not read the texts.
     pub fn may_hold_too_much(&self, max: u64) -> Result<bool, StoreError> {
         let bytes = self.db.disk_bytes();
         let measured = self.facts.get(MEASURED_KEY)?;
         let measured =
             measured.and_then(|bytes| (*bytes).try_into().ok()).map_or(0, u64::from_be_bytes);
-        // A compacted store is smaller than what was measured.
+        // Measure again after a compaction, which makes the files smaller than at the last measurement.
         let grown = bytes < measured || bytes.saturating_sub(measured) > (max / 8).max(GROWTH_MIN);
         Ok(bytes > max && grown)
     }
 
-    /// If the texts exceed `max` bytes, drops texts until at most nine tenths of that are left. Texts of unread and
-    /// starred entries always stay.
+    /// If the texts exceed `max` bytes, drops texts until at most nine tenths of `max` are left. Texts of unread and starred
+    /// entries are never dropped.
     pub fn shed_texts(&mut self, max: u64) -> Result<DroppedTexts, StoreError> {
         let records = self.text_records().chain(self.page_records());
         let sizes: BTreeMap<TextRecord, u64> = records.collect::<Result<_, _>>()?;
@@ -285,8 +286,8 @@ impl Store {
         Ok(shed)
     }
 
-    /// Returns the oldest entries whose texts may be dropped, as many as free `wanted` bytes. `sizes`: the bytes of
-    /// the records.
+    /// Returns the oldest entries whose texts may be dropped, enough of them to free `wanted` bytes. `sizes` are the sizes of the
+    /// records in bytes.
     fn oldest_texts(
         &mut self,
         sizes: &BTreeMap<TextRecord, u64>,
@@ -301,13 +302,13 @@ impl Store {
             }
             if !held.contains_key(&key) {
                 for (key, record, sharing) in self.held_beside(key) {
-                    // Texts that are packed together are taken to be of one size.
+                    // Assume that texts in the same record have the same size.
                     let bytes = sizes.get(&record).copied().unwrap_or_default();
                     held.insert(key, bytes / u64::from(sharing.max(1)));
                 }
             }
             let page = sizes.get(&TextRecord::Page(key)).copied();
-            // Where nothing is held any more nothing is freed either.
+            // If the text was already dropped, dropping it again frees nothing.
             for bytes in held.remove(&key).into_iter().chain(page) {
                 freed = freed.saturating_add(bytes);
                 dropped.entry(key.feed).or_default().insert(key.seq);
@@ -316,12 +317,12 @@ impl Store {
         Ok(dropped)
     }
 
-    /// Returns the entries that are read and not starred, of all feeds with texts, the oldest first.
+    /// Returns the entries that are read and not starred in all feeds with texts, oldest first.
     fn oldest_read(&mut self, sizes: &BTreeMap<TextRecord, u64>) -> Vec<EntryKey> {
         let feeds: BTreeSet<FeedKey> = sizes.keys().map(|record| record.feed()).collect();
         let mut oldest: Vec<(i64, EntryKey)> = Vec::new();
         for feed in feeds {
-            // Of a feed whose index is damaged nobody knows what was read.
+            // If the index of a feed is damaged, it is not known which entries were read, so keep their texts.
             let Ok(rows) = self.rows_of(feed) else { continue };
             let rows = (0_u32..).zip(rows.iter());
             let may_go = rows.filter(|(_, row)| row.flags.is_read() && !row.flags.is_starred());
@@ -349,7 +350,7 @@ mod tests {
         }
     }
 
-    /// Bytes that cannot be compressed to nothing, the same for each number.
+    /// Returns bytes that do not compress to almost nothing, always the same for each number.
     fn value(number: u32, length: u32) -> Vec<u8> {
         (0..length).map(|at| at.wrapping_mul(number).to_be_bytes()[2]).collect()
     }
@@ -400,14 +401,14 @@ mod tests {
         fs::write(&new, b"not complete").unwrap();
         assert_eq!(Store::open(folder.path()).unwrap().salt(1).unwrap(), 7);
         assert!(!new.exists());
-        // There never was an old one, and the restore that began the new one did not end.
+        // There was no old pack, and the restore that began the new one was interrupted.
         let bytes = fs::read(&pack).unwrap();
         fs::remove_file(&pack).unwrap();
         fs::remove_dir_all(folder.path().join(INDEX)).unwrap();
         fs::write(&new, &bytes[..bytes.len() - 20]).unwrap();
         assert_eq!(Store::open(folder.path()).unwrap().salt(3).unwrap(), 3);
         fs::write(&pack, bytes).unwrap();
-        // The old one was moved aside, and the new one has not taken its place yet.
+        // The old pack was moved aside, and the new one has not replaced it yet.
         fs::rename(&pack, &new).unwrap();
         assert_eq!(Store::open(folder.path()).unwrap().salt(1).unwrap(), 7);
     }

@@ -1,7 +1,7 @@
-//! Recovers a store whose pack is damaged: everything in it that is sound is copied into a new one, and what is missing then comes
-//! from the newest daily backup. The damaged pack is kept beside it.
+//! Recovers a store whose pack is damaged. All undamaged records are copied into a new pack, and missing records are added from the
+//! newest daily backup. The damaged pack is kept in a folder of its own.
 //!
-//! Rows, entries, texts and sums are put in line again, and a sentence beside the files says what came back.
+//! Rows, entries, texts and counters are made consistent again. A report in that folder says what was recovered.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -30,8 +30,8 @@ use crate::io::system::system_words;
 use crate::io::{codec, regular_files};
 
 impl Store {
-    /// Opens the store. If its files are damaged, what is sound in them is copied into a new one; the returned sentence
-    /// says what is kept and what is lost.
+    /// Opens the store. If its files are damaged, copies the undamaged records into a new store; the returned sentence reports what
+    /// was recovered and what is lost. If the store cannot be written, opens it for reading only.
     pub fn open_or_recover(
         data: &Path,
         now: DateTime<Utc>,
@@ -57,7 +57,8 @@ impl Store {
         }
     }
 
-    /// Opens a store that was made of sound records. Only a check of all of it finds what is missing: that is reported, too.
+    /// Opens a store that was created from undamaged records. Opening it checks all records, so the report now includes what is
+    /// missing.
     fn open_mended(
         data: &Path,
         stay: SessionLength,
@@ -68,8 +69,8 @@ impl Store {
         Ok((store, noted.filter(|noted| noted.starts_with(&told)).or(Some(told))))
     }
 
-    /// Copies what is sound of a store that no process has open into a new one; returns a report. `None`: nothing can
-    /// be restored, and nothing was changed.
+    /// Copies the undamaged records of a store that no process has open into a new store. Returns a report, or `None` if no
+    /// subscription can be recovered; then nothing was changed.
     pub fn mend(data: &Path, now: DateTime<Utc>, why: &str) -> Result<Option<String>, StoreError> {
         match mend_files(data, now, why)? {
             Some(told) => Ok(Self::open_mended(data, SessionLength::Short, told)?.1),
@@ -86,7 +87,7 @@ impl Store {
     }
 }
 
-/// Throws the folders with damaged files away.
+/// Deletes the folders with damaged files, and returns them.
 pub fn discard_damaged(data: &Path) -> Result<Vec<DamagedFolder>, StoreError> {
     let found = damaged_folders(data);
     for folder in &found {
@@ -131,7 +132,7 @@ fn mend_files(data: &Path, now: DateTime<Utc>, why: &str) -> Result<Option<Strin
         fresh.put(TableName::Facts, TEXTS_LOST, SOME_LOST)?;
     }
     replace_pack(fresh, Some(&aside))?;
-    // What was indexed before says nothing about these entries; it can be built again at any time.
+    // The search index does not match the recovered entries. It can be rebuilt at any time, so empty it.
     crate::io::search::SearchIndex::make_empty(data).ok();
     drop(held);
     let told = report.words(why, &data.join(&aside));
@@ -139,10 +140,11 @@ fn mend_files(data: &Path, now: DateTime<Utc>, why: &str) -> Result<Option<Strin
     Ok(Some(told))
 }
 
-/// Records that are not in a damaged pack, by table and key.
+/// Records of a backup that are not in the damaged pack, by table and key.
 type MissingRecords = BTreeMap<(TableName, Vec<u8>), Vec<u8>>;
 
-/// Finds the records of the newest sound backup that are not in the pack. Returns its day and their number.
+/// Finds the records of the newest readable backup that are not in the pack. Returns the day of the backup and the number of
+/// records.
 fn find_missing(
     data: &Path,
     now: DateTime<Utc>,
@@ -153,14 +155,14 @@ fn find_missing(
         let Ok(file) = regular_files::open(&daily.path) else { continue };
         missing.clear();
         let read = read_backup(file, &mut |(table, key, value)| {
-            // An undo step of a change that was undone meanwhile would be there again.
+            // Leave out undo steps, because their changes may have been undone since the backup.
             let is_left = table == TableName::Undo || key == TEXTS_LOST;
             if !is_left && !sound.contains(table, key) {
                 missing.insert((table, key.to_vec()), value.to_vec());
             }
             Ok(())
         });
-        // All of it is read before anything of it is used.
+        // Use a backup only if it can be read to its end.
         if read.is_ok() {
             return Some((daily.day, missing.len() as u64));
         }
@@ -169,18 +171,18 @@ fn find_missing(
     None
 }
 
-/// How the names of folders with damaged files begin.
+/// Beginning of the names of folders with damaged files.
 const DAMAGED: &str = "store-damaged-";
-/// A file beside damaged files: what became of them.
+/// Name of the file with the report, in a folder with damaged files.
 const TOLD: &str = "what-came-back.txt";
-/// A file beside damaged files: the reader has seen what became of them.
+/// Name of the file that shows that the user has seen the report, in a folder with damaged files.
 const SEEN: &str = "seen";
 
-/// A folder with files that were damaged, kept until the reader throws it away.
+/// A folder with damaged files, which is kept until the user deletes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedFolder {
     pub path: PathBuf,
-    /// What came back, as a sentence.
+    /// The report on what was recovered, as a sentence.
     pub told: String,
 }
 
@@ -200,27 +202,27 @@ pub fn damaged_folders(data: &Path) -> Vec<DamagedFolder> {
     found
 }
 
-/// What came back the last time, unless the reader has seen it.
+/// Returns the newest report, unless the user has seen it.
 pub fn mended_unseen(data: &Path) -> Option<String> {
     let newest = damaged_folders(data).pop()?;
     let is_seen = newest.told.is_empty() || newest.path.join(SEEN).exists();
     (!is_seen).then_some(newest.told)
 }
 
-/// Notes that the reader has seen what came back.
+/// Notes that the user has seen the reports.
 pub(in crate::io::store) fn note_seen(data: &Path) {
     for folder in damaged_folders(data) {
-        // Where that cannot be written it is reported again.
+        // If this file cannot be written, the report is shown again.
         File::create(folder.path.join(SEEN)).ok();
     }
 }
 
-/// Notes beside damaged files what came back. It only helps; the reader hears the sentence in any case.
+/// Writes the report into the folder with the damaged files. A failure is ignored, because the user sees the report in any case.
 pub(super) fn note_told(aside: &Path, told: &str) {
     fs::write(aside.join(TOLD), told).ok();
 }
 
-/// Adds what is known to be missing, a fragment for each kind, to the last report; once.
+/// Adds what is known to be missing to the newest report, one fragment for each kind, unless this was done before.
 fn complete_note(data: &Path, missing: &[String]) {
     let Some(newest) = damaged_folders(data).pop() else { return };
     if !newest.told.ends_with(&newest.path.display().to_string()) {
@@ -233,25 +235,25 @@ fn complete_note(data: &Path, missing: &[String]) {
     note_told(&newest.path, &format!("{}; {missing}", newest.told));
 }
 
-/// What came back.
+/// What was recovered.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecoveryReport {
-    /// Records that could be read.
+    /// Number of records that could be read.
     pub(super) records: u64,
-    /// Parts of the pack that could not be read.
+    /// Number of parts of the pack that could not be read.
     pub(super) gaps: u64,
-    /// Records that could not be read.
+    /// Number of records that could not be read.
     pub(super) unsound: u64,
     /// Whether something is missing.
     pub(super) is_partial: bool,
-    /// Subscriptions among the records.
+    /// Number of subscriptions, including those from the backup.
     pub(super) feeds: u64,
-    /// The day of the backup that filled gaps, and how many records it filled.
+    /// The day of the backup that supplied missing records, and the number of these records.
     pub(super) backup: Option<(NaiveDate, u64)>,
 }
 
 impl RecoveryReport {
-    /// The sentence, which ends with the folder of the damaged files.
+    /// Returns the report as a sentence that ends with the path of the folder with the damaged files.
     pub(super) fn words(&self, why: &str, aside: &Path) -> String {
         let feeds = counted_words(self.feeds, "subscription", "subscriptions");
         let records = counted_words(self.records, "record", "records");
@@ -279,7 +281,7 @@ impl RecoveryReport {
         )
     }
 
-    /// What could not be read; `None`: all could.
+    /// Describes what could not be read, or returns `None` if everything could be read.
     fn unread_words(&self) -> Option<String> {
         let Self { gaps, unsound, .. } = *self;
         let (parts, records) = (
@@ -296,23 +298,23 @@ impl RecoveryReport {
     }
 }
 
-/// The value of [`TEXTS_LOST`] where only some texts are missing: what is there stays as it is.
+/// Value of [`TEXTS_LOST`] if only some texts are missing. The existing texts are kept.
 const SOME_LOST: &[u8] = b"some";
 
-/// The row of an entry of which nothing is known any more.
+/// Row of an entry about which nothing is known.
 const NOTHING: IndexRow =
     IndexRow { identity: 0, content: TEXT_LOST, listed: 0, flags: Flags::OLD.withdrawn(true) };
 
-/// What is known to be missing.
+/// Numbers of entries from which something is known to be missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::io::store) struct Missing {
-    /// Entries of which nothing but a row is left, or that are counted and have not even that.
+    /// Entries of which only a row is left, or that are counted but have no row.
     entries: u32,
     /// Entries that were found without their marks.
     marks: u32,
     /// Entries without their text, in feeds without archives.
     texts: u32,
-    /// The same in feeds whose archives are asked for again.
+    /// Entries without their text, in feeds whose archives are fetched again.
     archived_texts: u32,
 }
 
@@ -324,7 +326,7 @@ impl Missing {
         self.archived_texts = self.archived_texts.saturating_add(other.archived_texts);
     }
 
-    /// What is missing in words, a fragment for each kind.
+    /// Describes what is missing, one fragment for each kind.
     pub(in crate::io::store) fn words(self) -> impl Iterator<Item = String> {
         let entries = |count| counted_words(count, "entry", "entries");
         let told = [
@@ -359,13 +361,13 @@ impl Missing {
 }
 
 impl Store {
-    /// Takes note, in a store that was made from a backup or from damaged files, that texts are missing: the next
-    /// document of each feed is requested unconditionally and brings what it has of them.
+    /// If the store was created from a backup or from damaged files, notes which texts are missing. The next document of each
+    /// affected feed is then requested unconditionally, and restores the texts that it contains.
     pub(in crate::io::store) fn note_lost_texts(&mut self) -> Result<(), StoreError> {
         let Some(mark) = self.facts.get(TEXTS_LOST)? else { return Ok(()) };
         let revived = self.revive_feeds()?;
         let missing = self.mend_feeds(*mark != *SOME_LOST)?;
-        // The backup was made while feeds were polled: sums may be a moment older than rows.
+        // The backup was written while feeds were polled, so counters may be older than the rows.
         self.check(true)?;
         if *mark == *SOME_LOST {
             let told = revived_words(&revived).into_iter().chain(missing.words());
@@ -375,7 +377,7 @@ impl Store {
         self.sync()
     }
 
-    /// Puts the records of each feed in line. `all`: every text is missing.
+    /// Makes the records of each feed consistent. `all` means that every text is missing.
     pub(in crate::io::store) fn mend_feeds(&mut self, all: bool) -> Result<Missing, StoreError> {
         let keys: Vec<_> = self.feeds.keys().collect::<Result<_, _>>()?;
         let mut missing = Missing::default();
@@ -385,13 +387,14 @@ impl Store {
         Ok(missing)
     }
 
-    /// Puts the records of a feed in line; what is sound stays as it is.
+    /// Makes the rows of a feed agree with its entries and texts. If something is missing, has the feed requested unconditionally
+    /// and its archives fetched again. `all` means that every text is missing.
     pub(super) fn mend_feed(&mut self, feed: FeedKey, all: bool) -> Result<Missing, StoreError> {
         let mut missing = Missing { marks: self.add_missing_rows(feed)?, ..Missing::default() };
-        // What is damaged is found and told by the check; the other feeds are here.
+        // The check reports a damaged index. Continue with the other feeds.
         let Ok(rows) = self.rows_of(feed) else { return Ok(missing) };
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-        // Sums know of entries of which no row is left. What cannot be read is as good as none.
+        // Counters may include entries whose rows are lost. Treat damaged counters as missing.
         let counted = self.counters_of(feed).unwrap_or_default().next_seq;
         missing.entries = counted.saturating_sub(count);
         let keys: Vec<EntryKey> = (0..count).map(|seq| EntryKey { feed, seq }).collect();
@@ -419,7 +422,7 @@ impl Store {
         }
         if all || missing != Missing::default() {
             self.ask_whole(feed)?;
-            // What cannot be read is as good as none.
+            // Treat a damaged record as missing.
             if self.history_of(feed).unwrap_or_default().archives > 0 {
                 self.reread_archives(feed)?;
                 missing.archived_texts = std::mem::take(&mut missing.texts);
@@ -428,15 +431,16 @@ impl Store {
         Ok(missing)
     }
 
-    /// Has the next document of a feed asked for unconditionally.
+    /// Removes the validators of a feed, so that its next document is requested unconditionally.
     pub(super) fn ask_whole(&mut self, feed: FeedKey) -> Result<(), StoreError> {
-        // What cannot be read is as good as none.
+        // Treat a damaged record as missing.
         let mut state = self.state_of(feed).unwrap_or_default();
         state.validators = Validators::default();
         self.save_state(feed, &state)
     }
 
-    /// Writes what the archives of a feed say of its history, where its record is lost: the next document says the rest.
+    /// If the history record of a feed is lost, writes one from what is known about its archives. The next document of the feed
+    /// completes it.
     pub(super) fn keep_history_of_archives(
         &mut self,
         feed: FeedKey,
@@ -453,10 +457,10 @@ impl Store {
         self.ask_whole(feed)
     }
 
-    /// Has the archives of a feed asked for again, by themselves and within the usual bounds: some texts came from them, or
-    /// what is known of them does not hang together.
+    /// Has the archives of a feed fetched again, automatically and within the usual limits, because texts from them are lost or
+    /// because their records are inconsistent.
     pub(super) fn reread_archives(&mut self, feed: FeedKey) -> Result<(), StoreError> {
-        // What cannot be read is as good as none.
+        // Treat a damaged record as missing.
         let (mut record, mut known) =
             (self.history_of(feed).unwrap_or_default(), self.nodes(feed)?);
         record.reread(&mut known);
@@ -469,7 +473,7 @@ impl Store {
         self.db.commit(&[(TableName::History, &history), (TableName::Nodes, &nodes)])
     }
 
-    /// Makes rows of entries whose record of rows is missing; returns how many. Their marks are lost.
+    /// Creates rows for entries without a row, and returns the number of these entries. Their marks are lost.
     fn add_missing_rows(&mut self, feed: FeedKey) -> Result<u32, StoreError> {
         let chunks_of = |table: &Table| -> Result<BTreeSet<u32>, StoreError> {
             let keys = table.keys_of(feed_bytes(feed));
@@ -483,7 +487,7 @@ impl Store {
         for chunk in 0..=last {
             let there = self.index.get(numbered_key(feed, chunk))?;
             let there = there.map_or(Ok(Vec::new()), |bytes| codec::decode_rows(&bytes));
-            // What is damaged is found and told by the check.
+            // The check reports damaged rows.
             let Ok(mut rows) = there else { continue };
             let had = rows.len();
             let keys: Vec<EntryKey> = (chunk.saturating_mul(ROWS)..)

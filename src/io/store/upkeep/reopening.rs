@@ -1,8 +1,8 @@
-//! Opens the store again while the program runs: after a write or a sync that failed, when a data folder that could not be written
-//! can be written again, and when one that was gone is back.
+//! Opens the store again while the program runs: after a write or a sync failed, when a data folder that could not be written can
+//! be written again, and when a data folder that was gone is back.
 //!
-//! Where nothing can be written, the store is for reading alone: the pack is read where it is, and sled's files are in another
-//! folder, which is removed when the program ends.
+//! If nothing can be written, the store is opened for reading only: the pack is read in its place, and sled's files are in a
+//! temporary folder, which is removed when the program ends.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -22,13 +22,13 @@ use crate::io::store::pack::{Database, PackPlace};
 use crate::io::store::sleepy_threads::SessionLength;
 use crate::io::system::{is_out_of_files_now, measure_room};
 
-/// How often opening is tried while another process has the files for a moment, or the system refuses what is temporary.
+/// Number of attempts to open the store while another process briefly has it open, or while the system reports a temporary error.
 const TRIES: u32 = 300;
 /// The pause between two attempts.
 const TRY_PAUSE: Duration = Duration::from_millis(100);
 
 impl Store {
-    /// Returns whether the store should be opened again before the next write.
+    /// Checks whether the store should be opened again before the next write.
     pub(in crate::io::store) fn is_worth_reopening(&self) -> bool {
         let has_room = || self.check_room_for(FREE_MIN).is_ok() && !is_out_of_files_now();
         if self.only_reads() {
@@ -41,13 +41,13 @@ impl Store {
         }
     }
 
-    /// Closes the files and opens them again. The open list stays; records are read again. Other threads that read wait meanwhile.
-    /// Returns a sentence for the user, if something was lost.
+    /// Closes the files and opens them again. The open list is kept, and records are read again. Other threads that read the store
+    /// wait until it is open. Returns a sentence for the user if something was lost.
     pub(in crate::io::store) fn reopen(mut self) -> Result<(Self, Option<String>), StoreError> {
         let (order, gaps) = (std::mem::take(&mut self.order), std::mem::take(&mut self.gaps));
         let (list_number, measure_room) = (self.list_number, self.measure_room);
         let (search_index, shared) = (self.search_index.clone(), self.shared_tables.clone());
-        // The search index may be there.
+        // Keep the temporary folder of sled's files, which would be removed with the closed store.
         let elsewhere = self.elsewhere.take();
         let mut opened = Err(StoreError::NoRoom);
         shared.send_modify(|tables| {
@@ -65,22 +65,22 @@ impl Store {
 
     fn open_again(self) -> Result<(Self, Option<String>), StoreError> {
         let (stay, data) = (self.stay, self.data.clone());
-        // A folder that is back has another lock file.
+        // A data folder that is back has another lock file.
         if self.only_reads() || self.check_place().is_err() {
             drop(self);
             return open_patiently(&data, stay);
         }
-        // The folder stays locked: in a gap another process would take the store.
+        // Keep the folder locked, so that no other process can open the store in between.
         let lock = self.close();
         match Self::open_locked(&data, lock, stay) {
             Ok(store) => Ok((store, None)),
-            // What is damaged is repaired, and what cannot be written is read: then another process may be faster.
+            // Repair damaged files, or open the store for reading only. During this, another process can open the store first.
             Err(_) => open_patiently(&data, stay),
         }
     }
 }
 
-/// Opens a store, and waits for it while another process has it or the system refuses what is temporary.
+/// Opens a store. Tries again while another process has it open, or while the system reports a temporary error.
 fn open_patiently(data: &Path, stay: SessionLength) -> Result<(Store, Option<String>), StoreError> {
     let is_temporary = |error: &StoreError| {
         matches!(
@@ -102,24 +102,24 @@ fn open_patiently(data: &Path, stay: SessionLength) -> Result<(Store, Option<Str
     })
 }
 
-/// Bytes that are written to see whether anything can be.
+/// Bytes that are written to test whether a folder can be written.
 static PROBE: [u8; 64 * 1024] = [0; 64 * 1024];
 
-/// Returns whether the store in a data folder can be written, as far as permissions and a few bytes go.
+/// Checks whether the store in a data folder can be written, judging by permissions and a test with a few bytes.
 fn is_writable(data: &Path) -> bool {
     let probe = tempfile::tempfile_in(data);
     let probed = probe.and_then(|mut file| file.write_all(&PROBE).and_then(|()| file.sync_all()));
     probed.is_ok() && open_with(OpenOptions::new().append(true), &data.join(PACK)).is_ok()
 }
 
-/// Returns whether a store could not be opened because it cannot be written.
+/// Checks whether a store could not be opened because it cannot be written.
 fn is_unwritable(data: &Path, error: &StoreError) -> bool {
     matches!(error, StoreError::NoRoom)
         || measure_room(data).is_some_and(|free| free < FREE_MIN)
         || !is_writable(data)
 }
 
-/// Makes a folder in which this number of bytes is free.
+/// Creates a temporary folder where more than this number of bytes is free.
 fn make_folder(bytes: u64) -> Option<TempDir> {
     let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let places = session.into_iter().chain(["/dev/shm".into(), std::env::temp_dir()]);
@@ -129,7 +129,8 @@ fn make_folder(bytes: u64) -> Option<TempDir> {
 }
 
 impl Store {
-    /// Opens the store for reading alone, if it could not be opened because nothing can be written; says so.
+    /// Opens the store for reading only, if opening it failed because it cannot be written; otherwise returns the error. Also
+    /// returns a sentence for the user.
     pub(super) fn read_instead(
         data: &Path,
         error: StoreError,
@@ -143,8 +144,8 @@ impl Store {
         }
     }
 
-    /// Opens what is in a data folder; says that nothing is kept, and whether something could not be read. `None`: there is no room
-    /// for sled's files anywhere.
+    /// Opens the store of a data folder for reading only. The sentence says that nothing is saved, and whether some records cannot
+    /// be read. Returns `None` if there is no space for sled's files anywhere.
     fn open_to_read(data: &Path) -> Result<Option<(Self, String)>, StoreError> {
         let pack = data.join(PACK).metadata()?.len();
         let Some(folder) = make_folder((pack / 8).saturating_add(FREE_MIN)) else {
@@ -163,7 +164,7 @@ impl Store {
         Ok(Some((store, told)))
     }
 
-    /// Returns whether the store is open for reading alone.
+    /// Checks whether the store is open for reading only.
     pub const fn only_reads(&self) -> bool {
         self.db.only_reads()
     }
@@ -215,7 +216,7 @@ mod tests {
         drop(Store::open(&data).unwrap());
         let mut held = lock_file(&data);
         held.try_lock().unwrap();
-        // Another process, as far as anybody can see.
+        // Pretend to be another process.
         held.write_all(b"1\n/nowhere\n").and_then(|()| held.set_len(11)).unwrap();
         let (sender, opened) = channel();
         let opening = std::thread::spawn(move || {

@@ -1,5 +1,5 @@
-//! Checks the store: reads every record and recounts every counter. Drops records that cannot be read, so that everything else goes
-//! on: texts and entries come again with a poll, sums are counted again.
+//! Checks the store: reads every record and counts every counter again. A repair drops records that cannot be read, so that all
+//! others can be used: polls restore texts and entries, and counters are corrected.
 
 use std::collections::BTreeSet;
 
@@ -30,11 +30,12 @@ use crate::io::store::reading::search::SAVED_KEY;
 use crate::io::store::reading::small_records::DOWNLOADS_KEY;
 use crate::io::store::writing::syncs::SyncedFeed;
 
-/// How a record is read: by its key and its bytes.
+/// A function that reads a record, given its key and its bytes, to find damage.
 type ReadRecord = fn(&[u8], &[u8]) -> Result<(), CodecError>;
 
-/// A kind of record that can be dropped: its table, its key if it is the only one there, what it is called, how it is read, whether
-/// the newest backup says what it was or nearly so, what its loss means until then, and what becomes of it.
+/// A kind of record that a repair can drop. `key` is the key of the only such record in its table, or `None` if all records of the
+/// table are of this kind. `what` is its name. `from_backup` says that the newest backup has this record or a similar one. The
+/// effects are `until` while the record is damaged, and `without` after it was dropped.
 #[derive(Clone, Copy)]
 struct Droppable {
     table: TableName,
@@ -56,7 +57,7 @@ struct Unreadable {
 const POLLED: &str = "the feed is polled again";
 const AGAIN: &str = "import it again";
 
-/// The records that can be dropped. Marks come last: they are compared with the entries.
+/// The kinds of records that can be dropped. Rows with marks come last, because they are compared with the entries.
 #[rustfmt::skip]
 const DROPPABLE: [Droppable; 18] = {
     const fn all(table: TableName, what: &'static str, read: ReadRecord, from_backup: bool, without: &'static str) -> Droppable {
@@ -103,8 +104,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Finds what cannot be read, and the feeds that it is about. `repair` drops it, or puts it back as the newest backup has it, and
-    /// puts what belongs together in line again.
+    /// Finds records that cannot be read, and the feeds that they belong to. With `repair`, each is restored from the newest backup
+    /// or dropped, all remaining records are made consistent, and no feeds are returned.
     pub(in crate::io::store) fn find_damage(
         &mut self,
         repair: bool,
@@ -159,7 +160,7 @@ impl Store {
         Ok((found, BTreeSet::new()))
     }
 
-    /// Puts a record back as a backup has it; says what was put back. `None`: it has none that can be read.
+    /// Restores a record from a backup, and returns what was restored. Returns `None` if the backup has no readable record.
     fn put_back(
         &mut self,
         record: &Unreadable,
@@ -183,7 +184,7 @@ impl Store {
         Ok(Some(format!("the marks of {marks} were restored from the backup of {day}")))
     }
 
-    /// Those of the rows of a record, from its first one on, that are of the entries that stand at their places.
+    /// Returns the rows of a record up to the first row that belongs to another entry than the stored one.
     fn rows_that_fit(
         &self,
         key: &[u8],
@@ -205,7 +206,7 @@ impl Store {
         Ok(rows)
     }
 
-    /// Returns the feeds whose records of the subscription are damaged or missing.
+    /// Returns the feeds whose subscription record is damaged or missing.
     fn lost_feeds(&self) -> Result<Vec<FeedKey>, StoreError> {
         let mut lost: Vec<FeedKey> = Vec::new();
         for key in self.state.keys().chain(self.feeds.keys()) {
@@ -220,8 +221,8 @@ impl Store {
         Ok(lost)
     }
 
-    /// Puts records of subscriptions back that are damaged or missing: as the newest backup has them, else with the
-    /// address that was asked last. Without either the feed cannot be restored.
+    /// Restores subscription records that are damaged or missing, from the newest backup, or else with the address of the last
+    /// request. If neither is available, the feed is removed.
     pub(in crate::io::store) fn revive_feeds(&mut self) -> Result<Vec<Revived>, StoreError> {
         let lost = self.lost_feeds()?;
         let wanted = lost.iter().map(|feed| (TableName::Feeds, feed_bytes(*feed).to_vec()));
@@ -249,7 +250,7 @@ impl Store {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::io::store) enum Revived {
     AsBackedUp(FeedKey),
-    /// Nothing but its address is known.
+    /// Only its address is known.
     ByAddress(FeedKey, String),
     Lost(FeedKey),
 }
@@ -271,7 +272,7 @@ impl Revived {
     }
 }
 
-/// What became of such subscriptions in numbers, a fragment for each kind.
+/// Describes what became of subscriptions with damaged records, with numbers, one fragment for each kind.
 pub(super) fn revived_words(revived: &[Revived]) -> Vec<String> {
     let (mut backed_up, mut by_address, mut lost) = (0_u32, 0_u32, 0_u32);
     for one in revived {
@@ -325,7 +326,7 @@ pub struct Health {
     pub entries: usize,
     pub disk_bytes: u64,
     pub findings: Vec<StoreProblem>,
-    /// Whether the pack is damaged: to repair that, it must be compacted after the check.
+    /// Whether the pack is damaged. To repair it, compact the store after the check.
     pub is_pack_damaged: bool,
 }
 
@@ -338,8 +339,7 @@ pub struct StoreProblem {
 }
 
 impl Store {
-    /// Reads every record. `repair` drops those that cannot be read, and rewrites the counters from the rows that they
-    /// count.
+    /// Reads every record. `repair` restores or drops damaged records, and corrects the counters.
     pub fn check(&mut self, repair: bool) -> Result<Health, StoreError> {
         self.guarded(|store| store.check_records(repair))
     }
@@ -363,13 +363,13 @@ impl Store {
         health.findings.extend(unreadable);
         let keys: Vec<_> = self.feeds.keys().collect::<Result<_, _>>()?;
         for feed in keys.iter().filter_map(|key| feed_of(key)) {
-            // What is kept of an unsubscribed feed is read as well, but not counted: no list has it.
+            // Records of an unsubscribed feed are checked too, but the feed is not counted, because no list shows it.
             health.feeds = health.feeds.saturating_add(usize::from(!self.ended.contains(&feed)));
             let found = self.check_feed(feed, repair, &mut health);
             if let Err(error @ StoreError::Corrupted(_)) = found {
                 return Err(error);
             }
-            // What the records of a feed cannot tell because they are damaged was reported with them.
+            // If the feed has a damaged record, the damage was already reported.
             if let Err(error) = found
                 && !damaged.contains(&feed)
             {
@@ -418,7 +418,7 @@ impl Store {
         self.check_history(feed, repair, health)
     }
 
-    /// Looks for entries of which there is nothing but a row: the end of the log may be missing.
+    /// Finds entries that have a row but no record, for example because the end of the pack is missing.
     fn check_entries(
         &mut self,
         feed: FeedKey,
@@ -429,7 +429,7 @@ impl Store {
         let keys: Vec<EntryKey> =
             (0_u32..).zip(&rows).map(|(seq, _)| EntryKey { feed, seq }).collect();
         let kept = self.read_entries(&keys)?;
-        // The row of an entry that is lost and was reported stays, so that numbers do not change.
+        // Rows of lost entries that were already reported stay, so that the numbers of entries do not change.
         let was_told = |row: &IndexRow| row.flags.is_withdrawn() && row.content == TEXT_LOST;
         let lost = keys.iter().zip(&rows);
         let lost = lost.filter(|(key, row)| !kept.contains_key(key) && !was_told(row)).count();
@@ -444,7 +444,7 @@ impl Store {
         Ok(())
     }
 
-    /// Looks whether the archives of a feed hang together. `repair` has them asked for again where they do not.
+    /// Checks whether the archives of a feed are consistent. If they are not, `repair` has them fetched again.
     fn check_history(
         &mut self,
         feed: FeedKey,
@@ -459,7 +459,8 @@ impl Store {
         let record = self.history_of(feed)?;
         let Err(why) = nodes.check_invariant(&record) else { return Ok(()) };
         let then = if repair {
-            // Also where the history itself was lost, which says where its archives begin.
+            // Also request the document unconditionally: if the history record was lost, only the document says where the archives
+            // begin.
             self.ask_whole(feed)?;
             self.reread_archives(feed)?;
             "they are fetched again automatically".into()

@@ -1,4 +1,4 @@
-//! Unread entries that end by themselves. A record notes since when an entry has been unread here, and which entries ended in the
+//! Unread entries that end automatically. A record notes since when each entry has been unread here, and which entries ended in the
 //! last seven days.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,14 +17,14 @@ const ENDED_KEY: &[u8] = b"ended";
 /// How long ended entries are listed.
 const LISTED_FOR: TimeDelta = TimeDelta::days(7);
 
-/// What is noted of the entries of a feed. Times are in Unix seconds.
+/// Notes about the entries of a feed. Times are in Unix seconds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct EndedEntries {
-    /// Number of the first entry that was not here at the last check.
+    /// Number of the first entry that did not exist at the last check.
     next_seq: u32,
-    /// Since when the entries that were unread at the last check have been unread.
+    /// Entries that were unread at the last check, with the time since when they have been unread.
     since: BTreeMap<u32, i64>,
-    /// When entries ended.
+    /// Entries that ended, with the time when they ended.
     ended: BTreeMap<u32, i64>,
 }
 
@@ -43,7 +43,7 @@ impl Store {
         let (mut over, mut sent) = (Vec::new(), Vec::new());
         for limit in limits {
             let feed = noted.entry(limit.feed).or_default();
-            // The entries of a feed whose index is damaged stay as they are, those of others end.
+            // If the index of a feed is damaged, none of its entries end. Continue with the other feeds.
             let Ok(keys) = self.over(limit, feed, &labels, now) else { continue };
             if limit.is_sent {
                 sent.extend_from_slice(&keys);
@@ -61,11 +61,11 @@ impl Store {
         }
         let limited: BTreeSet<FeedKey> = limits.iter().map(|limit| limit.feed).collect();
         noted.retain(|feed, entries| limited.contains(feed) || !entries.ended.is_empty());
-        // Those of removed feeds are not listed.
+        // Entries of removed feeds are not listed.
         let listed = noted.iter().filter(|(feed, _)| !self.ended.contains(feed));
         let count: usize = listed.map(|(_, entries)| entries.ended.len()).sum();
         if noted != before {
-            // It is written first: an entry is only taken as ended if its flag says so, too.
+            // Write this record first: an entry counts as ended only if its flag is set too.
             self.put(TableName::Facts, ENDED_KEY, codec::encode(&noted)?)?;
         }
         let mut marked = self.mark(&over, Flag::Ended, true)?;
@@ -75,7 +75,7 @@ impl Store {
         Ok((marked, u32::try_from(count).unwrap_or(u32::MAX)))
     }
 
-    /// Returns the unread entries of a feed whose time is over, and notes the others.
+    /// Returns the unread entries of a feed whose time is over, and notes since when the others have been unread.
     fn over(
         &mut self,
         limit: &UnreadLimit,
@@ -96,7 +96,7 @@ impl Store {
             let key = EntryKey { feed, seq };
             let at = match noted.since.get(&seq) {
                 Some(at) => *at,
-                // It was here and counted as read, so it became unread since then.
+                // The entry existed at the last check and counted as read. It became unread since then, so its time begins now.
                 None if seq < noted.next_seq => now.timestamp(),
                 None => self.listed_entry(key)?.map_or(now, |it| it.first_seen).timestamp(),
             };
@@ -112,7 +112,7 @@ impl Store {
         Ok(over)
     }
 
-    /// Lets the time of entries begin again, because they were marked unread.
+    /// Restarts the time of entries that were marked unread.
     pub(super) fn begin_unread_again(&mut self, keys: &[EntryKey]) -> Result<(), StoreError> {
         let mut noted = self.ended_entries()?;
         let mut is_changed = false;

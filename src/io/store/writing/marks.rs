@@ -1,5 +1,5 @@
-//! Writes marks of entries, with the undo step of the change. What another reader knew of entries is applied to those that are
-//! here, and kept for those that are met later.
+//! Writes marks of entries, with the undo step of the change. Marks from another reader are set on stored entries, and kept for
+//! entries that arrive later.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,11 +51,11 @@ impl Store {
         let touched: Vec<FeedKey> = by_feed.keys().copied().collect();
         let marked = self.mark_feeds(by_feed, flag, value, step);
         if marked.is_ok() && !value && flag != Flag::Starred && flag != Flag::Hidden {
-            // After the mark, because the undo step is written in the first frame.
+            // Do this after setting the mark, because the undo step is written in the first frame.
             self.begin_unread_again(keys)?;
         }
         if marked.is_err() {
-            // Nothing was written, so nothing may be remembered.
+            // The write failed, so the rows must be read again.
             for feed in touched {
                 self.rows.remove(&feed);
             }
@@ -116,8 +116,9 @@ impl Store {
 }
 
 impl Store {
-    /// Notes what another reader knew of the entries of a feed, with the `step` that undoes it. Those that are here get their marks now; starred ones that are not, and
-    /// whose texts are given, are added.
+    /// Imports what another reader knew about the entries of a feed, with the `step` that undoes it. Stored entries get their marks
+    /// now. Starred and labelled entries that are not stored are added, if their texts are given. All other marks are kept until
+    /// their entries arrive.
     pub fn note_elsewhere(
         &mut self,
         feed: FeedKey,
@@ -185,7 +186,8 @@ impl Store {
         Ok(result)
     }
 
-    /// Sets the flags of new entries of a document that another reader knew. Returns what is to be written of the others.
+    /// Sets the marks of new entries of a document that another reader knew. Returns the batch that writes which entries have not
+    /// arrived yet, or `None` if that did not change.
     pub(in crate::io::store) fn apply_elsewhere(
         &mut self,
         feed: FeedKey,
@@ -193,7 +195,7 @@ impl Store {
         hits: &mut NewHits,
         now: DateTime<Utc>,
     ) -> Result<Option<Batch>, StoreError> {
-        // A damaged record must not keep a feed from being polled; the doctor finds it.
+        // Ignore a damaged record, so that the feed can be polled. 'backissue doctor' reports it.
         let Ok(Some(mut seen)) = self.elsewhere(feed) else { return Ok(None) };
         let first_new = self.counters_of(feed)?.next_seq;
         let new = merged.entries.range(first_new..).map(|(seq, entry)| (*seq, &entry.kept));
@@ -201,7 +203,7 @@ impl Store {
         for (&seq, seen) in &found {
             let Some(entry) = merged.entries.get_mut(&seq) else { continue };
             let before = entry.row.flags;
-            // A filter of the user decides, also against the other reader.
+            // If a filter of the user marked the entry as read, the other reader does not mark it unread.
             entry.row.flags = if self.is_read_by_filter(hits, seq) {
                 seen.added_to(before)
             } else {
@@ -226,7 +228,7 @@ impl Store {
         })
     }
 
-    /// Adds the labels of an entry that exist here and that it does not have yet.
+    /// Adds the labels of the other reader that also exist here and that the entry does not have yet.
     fn add_labels(&self, hits: &mut NewHits, key: EntryKey, seen: &Seen) {
         for name in &seen.labels {
             let labels =
@@ -240,7 +242,7 @@ impl Store {
         }
     }
 
-    /// Describes new hits of a label, for the undo.
+    /// Describes the entries that get a label, for the undo step.
     fn hits_change(&self, feed: FeedKey, filter: u32, seqs: &[u32]) -> FilterChanges {
         let before: BTreeSet<EntryKey> = self.filters.hits_of(filter).collect();
         let new = seqs.iter().map(|&seq| EntryKey { feed, seq });
@@ -249,7 +251,7 @@ impl Store {
         FilterChanges { filter, before, after, flags: Vec::new() }
     }
 
-    /// Waits for the entries that an import noted, or stops waiting for them because the import was undone.
+    /// Waits again for the entries of an import, or no longer because the import was undone.
     pub fn await_elsewhere(
         &mut self,
         feed: FeedKey,
@@ -262,13 +264,13 @@ impl Store {
         self.db.commit(&[(TableName::Elsewhere, &batch)])
     }
 
-    /// Hands what is still waited for in a feed to the feed that it is merged into.
+    /// Adds the entries that a feed still waits for to the entries of the feed into which it is merged.
     pub(in crate::io::store) fn hand_elsewhere(
         &mut self,
         from: FeedKey,
         into: FeedKey,
     ) -> Result<(), StoreError> {
-        // A damaged record must not keep feeds from being merged; the doctor finds it.
+        // Ignore a damaged record, so that the feeds can be merged. 'backissue doctor' reports it.
         let Ok(Some(waiting)) = self.elsewhere(from) else { return Ok(()) };
         let mut all = self.elsewhere(into).ok().flatten().unwrap_or_default();
         all.extend(waiting);
@@ -282,7 +284,7 @@ impl Store {
     }
 }
 
-/// Counts an entry that is here.
+/// Counts the marks of a stored entry.
 fn count(result: &mut ElsewhereNoted, seen: &Seen) {
     for (taken, is_marked) in
         [(&mut result.read, seen.is_read), (&mut result.starred, seen.is_starred)]

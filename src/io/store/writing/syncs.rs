@@ -25,28 +25,28 @@ use crate::io::store::error::StoreError;
 use crate::io::store::handle::{Store, feed_bytes};
 use crate::io::store::pack::{Batch, TableName};
 
-/// Key of the states of accounts among the facts.
+/// Key of the states of accounts in the table of facts.
 const STATES_KEY: &[u8] = b"accounts";
 /// Maximum number of log lines of an account.
 const LOG_MAX: usize = 200;
 /// Maximum number of ids that are remembered as unusable.
 const SKIPPED_MAX: usize = 20_000;
 
-/// What is remembered of an account between syncs.
+/// The state of an account between two syncs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AccountState {
     /// Time of the last sync that compared everything.
     pub whole_at: Option<DateTime<Utc>>,
-    /// Entries that the server lists and does not give, or whose feed it does not list. They are requested once a day.
+    /// Entries that the server lists but does not return, or whose feed it does not list. They are requested once a day.
     pub skipped: BTreeSet<ItemId>,
-    /// Hash of the first page of unread entries at the last sync; `None` if that sync did not end well.
+    /// Hash of the first page of unread entries at the last sync, or `None` if that sync failed.
     pub unread_start: Option<u64>,
-    /// What was pulled from a server that tells what changed.
+    /// Progress of syncs with a server that lists changes (Miniflux).
     pub changes: ChangeState,
     /// Feeds that were removed here and stay on the server until the user answers.
     pub held: Vec<FeedKey>,
-    /// Entries whose marks the server did not take, with the number of tries.
+    /// Entries whose marks the server did not accept, with the number of attempts.
     pub refused: BTreeMap<ItemId, u8>,
     /// The last syncs, oldest first.
     pub log: Vec<SyncLine>,
@@ -56,7 +56,7 @@ pub struct AccountState {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SyncLine {
-    /// Time of its end.
+    /// Time at which the sync ended.
     pub at: DateTime<Utc>,
     /// Duration in milliseconds.
     pub ms: u64,
@@ -68,7 +68,7 @@ pub struct SyncLine {
     pub received_bytes: u64,
     /// Entries that were added.
     pub new: u32,
-    /// Entries that were edited there.
+    /// Entries that were edited on the server.
     pub edited: u32,
     /// Marks that changed here.
     pub marked: u32,
@@ -76,29 +76,29 @@ pub struct SyncLine {
     pub sent: u32,
     /// Changes of subscriptions on either side.
     pub feeds: u32,
-    /// Titles of the feeds that were unsubscribed here because they were unsubscribed there.
+    /// Titles of the feeds that were unsubscribed here because they were unsubscribed on the server.
     pub unsubscribed: Vec<String>,
-    /// Titles of the feeds that were unsubscribed there and stay here, because the user had them before.
+    /// Titles of the feeds that were unsubscribed on the server and stay here, because the user had them before.
     pub kept: Vec<String>,
     /// Number of feeds that were removed here and stay on the server until the user answers.
     pub held: usize,
     /// Number of marks of a restored backup that the server does not have and that wait for the user's answer.
     pub held_marks: usize,
-    /// Marks that the server did not take although it said so.
+    /// Marks that the server reported as accepted but did not set.
     pub untaken: u32,
     /// Marks that are no longer sent, because the server refused them three times.
     pub dropped: u32,
-    /// A change of a subscription that the server refused, a sentence.
+    /// Why the server refused a change of a subscription, as a sentence.
     pub refused: Option<String>,
-    /// Why it ended early, a sentence.
+    /// Why the sync ended early, as a sentence.
     pub failure: Option<String>,
 }
 
-/// A feed of an account.
+/// The synced state of a feed of an account.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::io::store) struct SyncedFeed {
-    /// The subscription as both sides had it last.
+    /// The subscription as both sides last agreed on it.
     pub agreed: AgreedFeed,
     items: BTreeMap<ItemId, SyncedItem>,
     labels: BTreeMap<String, AgreedLabel>,
@@ -113,7 +113,7 @@ pub struct FeedLabels {
     pub labels: BTreeMap<String, KnownLabel>,
 }
 
-/// An entry that is on both sides: its number here, and six marks as bits.
+/// An entry that is on both sides: its number here, and bits for its marks, which are defined below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct SyncedItem(u32, u8);
 
@@ -148,7 +148,8 @@ const fn marks_of(flags: Flags) -> Marks {
     Marks { is_read: flags.is_read(), is_starred: flags.is_starred() }
 }
 
-/// Returns the marks of an entry here. That it was unread for too long is no mark of the user, so the account keeps its own.
+/// Returns the marks of an entry here. An entry that ended because it was unread for too long keeps the read mark of the account,
+/// because the user did not read it.
 const fn local_marks(flags: Flags, agreed_read: bool) -> Marks {
     let marks = marks_of(flags);
     if flags.has_ended() && !flags.was_opened() {
@@ -157,14 +158,14 @@ const fn local_marks(flags: Flags, agreed_read: bool) -> Marks {
     marks
 }
 
-/// Returns the flags after the marks here changed.
+/// Returns the flags with these marks. The read flag changes only if the mark changed.
 const fn with_marks(flags: Flags, before: Marks, after: Marks) -> Flags {
     let starred = flags.with(Flag::Starred, after.is_starred);
     if after.is_read == before.is_read { starred } else { starred.with(Flag::Read, after.is_read) }
 }
 
 impl Store {
-    /// Returns a feed of an account as it was synced last, with the marks that its entries have now.
+    /// Returns the last synced state of a feed of an account, with the present marks of its entries.
     pub fn synced(
         &mut self,
         feed: FeedKey,
@@ -178,7 +179,7 @@ impl Store {
         Ok((synced.agreed, marks.collect()))
     }
 
-    /// Returns the labels of a feed of an account: as they were synced last, and as the user has set them by hand now.
+    /// Returns the labels of a feed of an account, as they were last synced and as the user has set them by hand now.
     pub fn synced_labels(&mut self, feed: FeedKey) -> Result<FeedLabels, StoreError> {
         let synced = self.synced_feed(feed)?;
         let agreed = synced.labels.into_iter();
@@ -200,13 +201,13 @@ impl Store {
         Ok(feed_labels)
     }
 
-    /// Returns what is remembered of each account, by name.
+    /// Returns the state of each account, by name.
     pub fn account_states(&self) -> Result<BTreeMap<String, AccountState>, StoreError> {
         let bytes = self.facts.get(STATES_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// Changes what is remembered of an account. `None` forgets it.
+    /// Changes the state of an account. If `change` returns `None`, the state is removed.
     pub fn change_account_state(
         &mut self,
         name: &str,
@@ -227,11 +228,11 @@ impl Store {
 
     fn synced_feed(&self, feed: FeedKey) -> Result<SyncedFeed, StoreError> {
         let bytes = self.db.table(TableName::Syncs).get(feed_bytes(feed))?;
-        // A damaged record is made again by the next sync: entries are found again by link, title and date.
+        // A damaged record counts as empty. The next sync finds the entries again by link, title and date.
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// Notes the labels on which both sides agree, for the entries that the account still has.
+    /// Stores the labels on which both sides agree, for the entries that the account still has.
     fn sync_labels(&mut self, sync: &FeedSync, synced: &mut SyncedFeed) -> Result<(), StoreError> {
         synced.labels.extend(sync.labels.clone());
         if let Some(is_sent) = sync.answer {
@@ -248,7 +249,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes what a sync brings for a feed, all or none of it.
+    /// Writes the result of a sync for a feed, all or none of it.
     pub(in crate::io::store) fn sync_feed(
         &mut self,
         sync: &FeedSync,
@@ -258,7 +259,7 @@ impl Store {
         let mut synced = before.clone();
         synced.agreed = sync.agreed.clone().unwrap_or(synced.agreed);
         if synced.agreed.stream != before.agreed.stream {
-            // Ids of entries end with the subscription: subscribed again, the same entries have others.
+            // Ids of entries belong to the subscription on the server. After subscribing again, the same entries have other ids.
             synced.items.clear();
             synced.labels.clear();
         }
@@ -324,7 +325,7 @@ impl Store {
         Ok(result)
     }
 
-    /// Counts the entries of feeds with marks that were changed here and not sent.
+    /// Counts the entries of feeds whose marks were changed here and not yet confirmed by the server.
     pub fn unsent_marks(&mut self, feeds: &[FeedKey]) -> Result<usize, StoreError> {
         let mut count = 0_usize;
         for feed in feeds {
@@ -335,8 +336,8 @@ impl Store {
         Ok(count)
     }
 
-    /// Lets everything of a restored backup wait that would change a server: it may have changed since the backup was made. Titles and
-    /// folders are taken from the server.
+    /// Holds back all changes in a restored backup that would change a server, because the server may have changed since the backup
+    /// was written. Titles and folders are taken from the server.
     pub fn hold_unsent(&mut self) -> Result<(), StoreError> {
         let mut batch = Batch::default();
         let (active, ended) = (self.subscriptions()?, self.ended_subscriptions()?);
@@ -364,8 +365,8 @@ impl Store {
         self.db.commit(&[(TableName::Syncs, &batch)])
     }
 
-    /// Returns the arrived entries that earlier syncs brought, to find out which were edited there. Those that polls brought are left
-    /// out: servers alter titles and texts.
+    /// Returns the arrived entries that an earlier sync added, to find edits on the server. Entries that a poll added are left out,
+    /// because servers alter titles and texts.
     fn edits(
         &mut self,
         sync: &FeedSync,
@@ -386,7 +387,7 @@ impl Store {
         Ok((FeedDocument { entries, ..FeedDocument::default() }, known))
     }
 
-    /// Connects the arrived entries that are here already, from a poll or an earlier sync, and returns the others.
+    /// Connects the arrived entries with stored ones from a poll or an earlier sync, and returns the arrived entries that remain.
     fn unknown_entries(
         &mut self,
         sync: &FeedSync,
@@ -403,10 +404,10 @@ impl Store {
         let taken: BTreeSet<u32> = synced.items.values().map(|item| item.0).collect();
         let is_hashed = document.entries.iter().any(|entry| is_hashed_identity(&entry.id));
         let mut known = if taken.len() >= self.rows_of(sync.feed)?.len() {
-            // In a first sync, every entry here came from the server.
+            // Every stored entry is already connected with an entry on the server, for example in a first sync.
             Known::new()
         } else if is_hashed {
-            // The ids of the publisher are known by their hashes only, so each entry here is a candidate.
+            // Only the hashes of the publisher's ids are known, so every stored entry is a candidate.
             self.find_known(sync.feed, |_| true)?
         } else {
             self.find_candidates(sync.feed, &document, &merging)?
@@ -422,8 +423,8 @@ impl Store {
             let Some(&id) = copies.get(&known.seq).and_then(|id| ids.get(id.as_str())) else {
                 continue;
             };
-            // Marks here count as changes since both sides were equal. Old entries that count as read although nobody read them do not:
-            // nothing that was not read is marked there.
+            // Marks that were set here count as changes that the server does not have yet. Old entries that count as read but were
+            // never opened are an exception: they are not marked as read on the server.
             let flags = known.row.flags;
             let agreed =
                 Marks { is_read: flags.is_read() && !flags.was_opened(), is_starred: false };
@@ -436,14 +437,14 @@ impl Store {
     }
 }
 
-/// Returns the ids on the server of the entries that arrived, by their ids here.
+/// Returns the ids of the arrived entries on the server, by their ids in the document.
 fn ids_of(sync: &FeedSync) -> BTreeMap<&str, &ItemId> {
     sync.arrived.iter().map(|(id, entry)| (entry.id.as_str(), id)).collect()
 }
 
 impl Store {
-    /// Returns the entries that the server had under another number already, because it dropped and fetched them again, with their ids
-    /// in the document: their link, title and date are the same, and the link is unique.
+    /// Returns the stored entries that the server has dropped and fetched again under another number, with their ids in the
+    /// document. Their link, title and date are the same, and no other entry has the link.
     pub(super) fn known_there(
         &mut self,
         feed: FeedKey,

@@ -50,7 +50,7 @@ fn entries_and_marks_of_a_server_are_written_once() {
     assert_eq!((done.new, done.marked, done.counters.unread, done.counters.starred), (3, 0, 2, 1));
     assert_eq!(flags(&mut store), [(false, false), (true, false), (false, true)]);
     assert_eq!(store.sync_feed(&first).unwrap(), FeedSynced { new: 0, ..done }, "it arrives again");
-    // Read here, unread there, while the third is read there.
+    // The first entry was read here and is unread on the server. The third one was read on the server.
     store.mark(&[EntryKey { feed: FEED, seq: 0 }], Flag::Read, true).unwrap();
     let later = sync(&[], &[(1, UNREAD), (2, UNREAD), (3, READ_THERE)]);
     let done = store.sync_feed(&later).unwrap();
@@ -76,7 +76,7 @@ fn an_entry_that_ended_here_stays_unread_there() {
     assert_eq!(changed(&mut store), [], "nothing is sent");
     store.mark(&[key(1)], Flag::Opened, true).unwrap();
     assert_eq!(changed(&mut store), [id(2)], "it was read after all");
-    // The server still has the first as unread, has starred it, and the third was read there.
+    // On the server, the first entry is still unread and now starred, and the third one was read.
     let starred = Marks { is_starred: true, ..UNREAD };
     store.sync_feed(&sync(&[], &[(1, starred), (3, READ_THERE)])).unwrap();
     assert_eq!(flags(&mut store), [(true, true), (true, false), (true, false)]);
@@ -97,7 +97,7 @@ fn entries_of_a_poll_are_the_same_as_those_of_the_server() {
     let tombstones = Tombstones::default();
     let (merged, _) = store.merge(FEED, &document, &merging, &tombstones).unwrap();
     store.write(FEED, merged, CommitParts::default()).unwrap();
-    // The entries are old here and count as read; one was read by the user.
+    // The entries are old here and count as read. The user has read one of them.
     store.mark(&[EntryKey { feed: FEED, seq: 1 }], Flag::Opened, true).unwrap();
     let marks = [(1, UNREAD), (2, UNREAD), (3, READ_THERE), (5, UNREAD)];
     let done = store.sync_feed(&sync(&[1, 2, 3, 5], &marks)).unwrap();
@@ -105,11 +105,11 @@ fn entries_of_a_poll_are_the_same_as_those_of_the_server() {
     let read: Vec<bool> = flags(&mut store).into_iter().map(|(read, _)| read).collect();
     assert_eq!(read, [false, true, true, true, false]);
     assert_eq!(changed(&mut store), [id(2)], "nothing that nobody read is sent as read");
-    // Of the fourth entry, the server gives another link, title and date, and the hash of its id.
+    // For the fourth entry, the server returns another link, title and date, and only the hash of its id.
     let mut hashed = sync(&[40], &[(40, READ_THERE)]);
     hashed.arrived[0].1.id = hashed_identity("urn:4");
     assert_eq!(store.sync_feed(&hashed).unwrap().new, 0);
-    // A later poll brings the entry that the server had first.
+    // A later poll adds the entry that the server had first.
     let mut document = polled(Position::Subscription).0;
     document.entries.push(entry("urn:5", 5));
     let place = DocumentPlace { position: Position::Subscription, fetched_at: NOW };

@@ -1,6 +1,6 @@
-//! Transactions: batches for several tables, written all or none; what many polls write is written together.
+//! Transactions: batches for several tables. Either all of them are written, or none. Changes of several polls share a transaction.
 //!
-//! Texts that entries had before a document changed them are kept.
+//! This file also keeps the earlier texts of entries that a document changes.
 
 use backissue_core::history::edits::keep_previous;
 use backissue_core::history::kept::Position;
@@ -13,16 +13,16 @@ use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::{Batch, TableName};
 
-/// The feed that a write is about which may be written together with those of other feeds.
+/// Returns the feed of a job whose changes may be written together with those of other feeds.
 fn grouped_feed(job: &Job) -> Option<FeedKey> {
     if let Job::Commit(commit) = job {
-        // A changed subscription is noted elsewhere, too.
+        // A changed subscription also changes what is kept in memory, so it is written on its own.
         return commit.record.is_none().then_some(commit.feed);
     }
     if let Job::SaveTry(feed, _) | Job::SaveState(feed, _) = job { Some(*feed) } else { None }
 }
 
-/// The feed that a read is about, if it is about one alone.
+/// Returns the feed of a job that needs only the earlier changes of this feed: a read, or the write of its learned plan.
 const fn read_feed(job: &Job) -> Option<FeedKey> {
     if let Job::ReadLearned(feed)
     | Job::SaveLearned(feed, _)
@@ -36,8 +36,8 @@ const fn read_feed(job: &Job) -> Option<FeedKey> {
 }
 
 impl Store {
-    /// Does work as [`Self::perform`] does, but what polls write is left to [`Self::write_group`], which must be called
-    /// before it is reported, and before whatever [`Self::needs_group`].
+    /// Like [`Self::perform`], but adds the changes of polls to the write group. Call [`Self::write_group`] before the job is
+    /// reported, and before any job for which [`Self::needs_group`] returns `true`.
     pub fn perform_in_group(&mut self, work: StoreWork) -> Option<Stored> {
         let feed = grouped_feed(&work.job);
         let with_document = matches!(&work.job, Job::Commit(commit) if commit.document.is_some());
@@ -49,13 +49,13 @@ impl Store {
         stored
     }
 
-    /// Whether work must find the group written.
+    /// Checks whether the write group must be written before this job.
     pub fn needs_group(&self, job: &Job) -> bool {
         let feed = grouped_feed(job).filter(|_| !self.group.is_full()).or(read_feed(job));
         feed.is_none_or(|feed| self.group.feeds.contains(&feed))
     }
 
-    /// Writes what was left to it, all or none of it.
+    /// Writes the changes in the write group, all or none of them.
     pub fn write_group(&mut self) -> Result<(), StoreError> {
         let WriteGroup { batches, feeds, .. } = std::mem::take(&mut self.group);
         if batches.is_empty() {
@@ -63,7 +63,7 @@ impl Store {
         }
         let written = self.guarded(|store| store.commit_all(&batches));
         if written.is_err() {
-            // Nothing was written, so nothing may be remembered.
+            // The write failed, so rows and entries must be read again.
             for feed in feeds {
                 self.rows.remove(&feed);
                 self.shown.forget(feed);
@@ -72,7 +72,7 @@ impl Store {
         written
     }
 
-    /// Applies batches now, or leaves them to the group if one is open.
+    /// Writes batches now, or adds them to the write group if it is open.
     pub(in crate::io::store) fn apply(
         &mut self,
         batches: Vec<(TableName, Batch)>,
@@ -114,7 +114,8 @@ impl Store {
 }
 
 impl Store {
-    /// Keeps the texts of the entries that a document edits or has under another id, and counts the edits that a reader sees.
+    /// Keeps the earlier texts of entries that a document edits or has under another id. Edits that the user does not see are not
+    /// counted.
     pub(in crate::io::store) fn keep_previous(
         &self,
         feed: FeedKey,
@@ -129,7 +130,8 @@ impl Store {
             .collect();
         for (seq, (kept, body)) in read_in(&self.meta, &self.bodies, feed, edited.into_iter()) {
             let (Some(entry), Some(body)) = (merged.entries.get_mut(&seq), body) else { continue };
-            // Of an archive, only copies with other ids are versions: its texts are older, whatever their times say.
+            // In an archive, only a copy with another id is an earlier version. Otherwise its texts are older, whatever their dates
+            // are.
             let is_poll = place.position == Position::Subscription;
             if !is_poll && entry.earlier.is_none() && entry.kept.id == kept.id {
                 continue;
