@@ -1,5 +1,5 @@
-//! The search index on disk: a folder of segments. Of an entry that is in several segments, the newest one counts. The indexer and
-//! the store share the open index.
+//! The search index on disk: a folder of segments. If an entry is in several segments, the newest one counts. The indexer and the
+//! store share the open index.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,19 +22,19 @@ use crate::io::store::measure_room;
 const ENDING: &str = "words";
 /// End of the name of a segment that is being written. The name begins with a dot.
 const UNFINISHED: &str = ".tmp";
-/// Number of segments of about the same size that are merged.
+/// Minimum number of segments of about the same size that are merged.
 const MERGED: usize = 6;
-/// Bytes that must stay free beside what a merge writes: the store may need them meanwhile.
+/// Bytes that must stay free in addition to what a merge writes, because the store may need them in the meantime.
 pub(super) const ROOM_MIN: u64 = 16 * 1024 * 1024;
-/// How often the folder is read again where another process may be merging segments.
+/// Number of times the folder is read if another process may be merging segments.
 const READS: u32 = 4;
 
 /// The state of the index compared with the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IndexState {
-    /// Entries that are indexed as the store has them now.
+    /// Number of entries that are indexed as the store has them now.
     pub indexed: usize,
-    /// Entries of the store that are missing, or were indexed with other content.
+    /// Number of entries of the store that are missing, or were indexed with other content.
     pub missing: usize,
     pub disk_bytes: u64,
 }
@@ -43,7 +43,7 @@ pub struct IndexState {
 #[derive(Debug)]
 pub(super) struct OpenSegment {
     pub(super) segment: Arc<Segment>,
-    /// Its entries that are in no newer segment and were not removed.
+    /// Ordinals of its entries that are in no newer segment and were not removed.
     pub(super) live: RoaringBitmap,
     path: PathBuf,
 }
@@ -58,11 +58,11 @@ pub struct SearchIndex {
     folder: PathBuf,
 }
 
-/// The stamps of entries, by feed and sequence number; 0: not indexed.
+/// The stamps of entries, by feed and sequence number; 0 means that the entry is not indexed.
 pub(super) type Stamps = BTreeMap<FeedKey, Vec<u32>>;
 
 impl SearchIndex {
-    /// Returns the folder of the index in a data folder.
+    /// Returns the data folder of the index.
     pub(super) fn data(&self) -> &Path {
         self.folder.parent().unwrap_or(&self.folder)
     }
@@ -71,8 +71,8 @@ impl SearchIndex {
         data.join("index")
     }
 
-    /// Opens the index in a data folder. One that is missing, damaged, or of another version is replaced by an empty
-    /// one; one that the system has no file or no room to open is left alone.
+    /// Opens the index in a data folder. If it is missing, damaged, or of another version, it is replaced by an empty one. If the
+    /// system has no free file or disk space to open it, it is not changed.
     pub fn open(data: &Path) -> Result<Self, IndexError> {
         let folder = Self::folder_in(data);
         remove_unfinished(&folder);
@@ -83,7 +83,7 @@ impl SearchIndex {
         }
     }
 
-    /// Opens the index in a data folder to read it, while another process may write it. One that does not exist is empty.
+    /// Opens the index in a data folder for reading, while another process may write it. An index that does not exist is empty.
     pub fn open_to_read(data: &Path) -> Result<Self, IndexError> {
         let folder = Self::folder_in(data);
         let mut reads = 0;
@@ -93,7 +93,8 @@ impl SearchIndex {
             }
             reads += 1;
             match Self::open_there(&folder) {
-                // A segment may have been merged into another one since the folder was read. Damage stays.
+                // Try again, because a segment may have been merged into another one since the folder was read. If the index is
+                // damaged, the error persists.
                 Err(IndexError::Unusable(_)) if reads < READS => {}
                 opened => return opened,
             }
@@ -173,7 +174,8 @@ impl SearchIndex {
         self.segments().iter().map(|open| open.segment.bytes_on_disk()).sum()
     }
 
-    /// Writes the words that were collected as a segment, durably, and makes searches see it.
+    /// Writes the collected words as a new segment, so that they are durable and searches find them. Then merges segments, if there
+    /// are enough of about the same size and if there is enough disk space.
     pub(super) fn commit(&self, writer: Writer) -> Result<(), IndexError> {
         let mut segments = self.segments();
         self.write_segment(&writer.finish(), &mut segments, 0)?;
@@ -208,7 +210,8 @@ impl SearchIndex {
         next.push((open_segment(&path)?, path));
         self.set(next);
         *segments = self.segments();
-        // Oldest first: an entry whose note of removal was deleted first would be found again after an interruption.
+        // Remove the oldest segment first. If a note of removal were deleted first, an interruption would bring the removed entry
+        // back.
         for open in left {
             fs::remove_file(&open.path).ok();
         }
@@ -220,7 +223,8 @@ fn open_segment(path: &Path) -> Result<Arc<Segment>, IndexError> {
     Ok(Arc::new(Segment::open(regular_files::open(path)?)?))
 }
 
-/// Returns the entries of a segment that no newer segment has. `seen` has the stamps of newer segments and gets those of this one.
+/// Returns the ordinals of the entries of a segment that are in no newer segment. `seen` contains the stamps in newer segments; the
+/// stamps in this segment are added.
 fn live_entries(entries: &[IndexedEntry], seen: &mut Stamps) -> RoaringBitmap {
     let mut live = RoaringBitmap::new();
     for (ordinal, entry) in entries.iter().enumerate().rev() {
@@ -238,7 +242,8 @@ fn live_entries(entries: &[IndexedEntry], seen: &mut Stamps) -> RoaringBitmap {
     live
 }
 
-/// Returns the entries of a segment that a merge keeps. If an older segment is left out of it, notes of removed entries are kept.
+/// Returns the ordinals of the entries of a segment that a merge keeps. Notes of removed entries are kept if older segments are not
+/// merged.
 fn kept(open: &OpenSegment, has_older: bool) -> RoaringBitmap {
     let mut kept = open.live.clone();
     if has_older {
@@ -248,7 +253,8 @@ fn kept(open: &OpenSegment, has_older: bool) -> RoaringBitmap {
     kept
 }
 
-/// Returns the first of the last segments that should be merged: there are several, and none is much larger than all that follow.
+/// Returns the index of the first segment to merge; all later segments are merged with it. Stops before a segment that is more than
+/// twice as large as all later ones together. Returns `None` if fewer than [`MERGED`] segments are left.
 fn merged_from(segments: &Segments) -> Option<usize> {
     let (mut from, mut sum) = (segments.len(), 0_u64);
     for (place, open) in segments.iter().enumerate().rev() {
@@ -261,12 +267,12 @@ fn merged_from(segments: &Segments) -> Option<usize> {
     (segments.len().saturating_sub(from) >= MERGED).then_some(from)
 }
 
-/// Returns whether a file is hidden: not a segment, but one that is being written, or of the system.
+/// Returns whether a file is hidden: it is being written, or belongs to the system, and is not a segment.
 fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Removes what an interrupted program left unfinished.
+/// Removes unfinished files that an interrupted program left.
 fn remove_unfinished(folder: &Path) {
     for file in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = file.path();
@@ -276,7 +282,7 @@ fn remove_unfinished(folder: &Path) {
     }
 }
 
-/// Returns the number of a segment.
+/// Returns the number in the file name of a segment.
 fn number_of(path: &Path) -> Option<u32> {
     path.extension().filter(|ending| *ending == ENDING)?;
     path.file_stem()?.to_str()?.parse().ok()
@@ -292,13 +298,13 @@ impl SharedIndex {
         self.0.borrow().clone()
     }
 
-    /// Sets the index. It replaces one that was damaged.
+    /// Sets the index, which may replace a damaged one.
     pub fn set(&self, index: SearchIndex) {
         self.0.send_replace(Some(index));
     }
 }
 
-/// Memory of the words of a segment that is being built, in bytes. Then it is written.
+/// Memory in bytes that the words of a new segment may take before it is written.
 const BUILDER_BYTES: usize = 4 * 1024 * 1024;
 /// Stamp of an entry that was removed. Other stamps are odd.
 pub(super) const REMOVED: u32 = 2;
@@ -311,12 +317,12 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Notes that an entry is no longer to be found.
+    /// Notes that an entry must no longer be found.
     pub(super) fn remove(&mut self, key: EntryKey) {
         self.builder.start_entry(pack_key(key), u64::from(REMOVED));
     }
 
-    /// Adds the words of an entry. It replaces the entry in older segments.
+    /// Adds the words of an entry, which replaces the entry in older segments.
     pub(super) fn add(&mut self, key: EntryKey, stamp: u32, texts: &EntryTexts<'_>) {
         self.builder.start_entry(pack_key(key), u64::from(stamp));
         self.add_words(Field::Title, texts.title);
@@ -339,12 +345,12 @@ impl Writer {
         self.builder.finish()
     }
 
-    /// Returns whether the words fill a segment.
+    /// Returns whether the words take enough memory to be written as a segment.
     pub(super) fn is_full(&self) -> bool {
         self.builder.bytes() >= BUILDER_BYTES
     }
 
-    /// Returns whether there is no entry in it.
+    /// Returns whether no entry was added or removed.
     pub(super) fn is_empty(&self) -> bool {
         self.builder.entries() == 0
     }
@@ -354,7 +360,7 @@ fn pack_key(key: EntryKey) -> u64 {
     (u64::from(key.feed.0) << 32) | u64::from(key.seq)
 }
 
-/// Unpacks the number of [`pack_key`].
+/// Unpacks a number from [`pack_key`].
 pub(super) fn unpack_key(packed: u64) -> EntryKey {
     let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
     EntryKey { feed: FeedKey(half(packed >> 32)), seq: half(packed) }

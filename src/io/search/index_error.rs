@@ -5,21 +5,21 @@ use std::io::{self, ErrorKind};
 use super::segments::SegmentError;
 use crate::io::system::{is_out_of_files, is_out_of_room, system_words};
 
-/// Why the index cannot be used, as a part of a sentence.
+/// Why the search index cannot be used. Each prints as a sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// The system refuses room, memory or a file for now: the index itself is sound.
+    /// The system currently refuses disk space, memory, a file or access. The index itself may be intact.
     #[error(
         "the search index cannot be written ({0}): new entries are found once that is resolved"
     )]
     Passing(String),
-    /// It is damaged, or of another version.
+    /// The index is damaged or of another version.
     #[error("the search index cannot be used ({0}); 'backissue doctor --repair' rebuilds it")]
     Unusable(String),
 }
 
 impl IndexError {
-    /// The data folder was moved, deleted or replaced.
+    /// Returns the error for a data folder that was moved, deleted or replaced.
     pub(super) fn gone() -> Self {
         Self::Passing("the data folder is gone".into())
     }

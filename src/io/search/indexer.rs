@@ -1,11 +1,11 @@
-//! The indexer: the one thread that writes to the search index.
+//! The indexer: the one thread that writes the search index.
 //!
-//! The store thread says which feeds have changed; the indexer collects changes for a moment and writes them in one
-//! batch. At the start it catches up with whatever the index has missed. The store never waits for it. Where the disk is
-//! full it waits until there is room again, and then catches up in the same way.
+//! The store thread reports changed feeds. The indexer collects these changes for a moment and writes them in one batch. When it
+//! starts, it first indexes what the index lacks. The store never waits for the indexer. If the disk is full, the indexer waits
+//! until there is space again, and then indexes what is missing in the same way.
 //!
-//! The index holds a stamp of the indexed content of each entry. Entries whose stamp differs from the store's rows are added,
-//! replaced or removed, so nothing is lost when the program is killed.
+//! The index contains a stamp of the indexed content of each entry. Entries whose stamp differs from the store's rows are added,
+//! replaced or removed, so nothing is lost if the program is killed.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -27,16 +27,16 @@ use crate::io::clock;
 use crate::io::store::{Texts, measure_room};
 use crate::io::system::is_out_of_files_now;
 
-/// The pause before it reads every row at the start, so that the first screen comes first.
+/// Pause after the start, before the indexer reads all rows, so that the first screen appears earlier.
 const START_PAUSE: Duration = Duration::from_millis(700);
-/// Changes within this time are written in one batch. Each batch costs a commit and, later, a merge.
+/// Pause between two changes after which they are written in separate batches. Each batch costs a commit and, later, a merge.
 const GATHERED: Duration = Duration::from_millis(800);
-/// Maximum duration for which changes are gathered while they keep coming: each batch is a segment, which is merged later. A search
-/// does not wait for it.
+/// Maximum time for which changes are collected while more of them arrive. Each batch is a segment that must be merged later. A
+/// search does not wait for this time.
 const GATHERED_MOST: Duration = Duration::from_secs(10);
-/// Interval of the checks whether what the system refused is possible again.
+/// How often to retry after the system refused an operation.
 const REFUSED_PAUSE: Duration = Duration::from_secs(30);
-/// Number of entries after which progress is reported.
+/// Number of indexed entries between two reports of progress.
 const TOLD_ENTRIES: usize = 2_000;
 
 /// The handle on the indexer thread.
@@ -51,12 +51,12 @@ pub struct Indexer {
 enum Order {
     /// A feed has changed.
     Changed(FeedKey),
-    /// A search waits: what is missing is written without a pause. It receives the number of missing entries, 0 at the
+    /// A search waits, so missing entries are indexed without a pause. The sender gets the number of missing entries, and 0 at the
     /// end.
     CatchUp(Sender<usize>),
 }
 
-/// What is to be done: feeds that changed, and those who wait until that is indexed.
+/// Pending work: feeds that changed, and searches that wait until these are indexed.
 #[derive(Default)]
 struct Orders {
     changed: BTreeSet<FeedKey>,
@@ -73,9 +73,9 @@ impl Orders {
         }
     }
 
-    /// Tells those who wait how many entries are missing.
+    /// Sends the number of missing entries to the searches that wait.
     fn tell(&mut self, missing: usize) {
-        // Who does not wait any more was interrupted.
+        // If sending fails, the search was interrupted.
         self.waiting.retain(|waiting| waiting.send(missing).is_ok() && missing > 0);
     }
 
@@ -92,7 +92,7 @@ struct Work {
     orders: Receiver<Order>,
     stopping: Arc<AtomicBool>,
     answers: Answers,
-    /// It was reported that the system refuses to write, and nothing was written since.
+    /// Whether the user was told that the system refuses to write the index. Reset after a successful write.
     is_told: Cell<bool>,
 }
 
@@ -122,12 +122,12 @@ impl Indexer {
 
     /// Reports that a feed has changed.
     pub fn changed(&self, feed: FeedKey) {
-        // If the thread is gone the index lags behind, and the next start catches up.
+        // If the thread has ended, the index is incomplete until the next start.
         self.orders.send(Order::Changed(feed)).ok();
     }
 
-    /// Tells how many entries the index lacks, until it holds what the store holds now: 0. If the index cannot be
-    /// written the sender is dropped.
+    /// Sends the number of entries that the index lacks, repeatedly until it is 0. If the index cannot be written, the sender is
+    /// dropped.
     pub fn when_indexed(&self, answer: Sender<usize>) {
         self.orders.send(Order::CatchUp(answer)).ok();
     }
@@ -141,7 +141,8 @@ impl Indexer {
 }
 
 impl Work {
-    /// Works until the program ends. What the system refuses is tried again later; a damaged index is built again once.
+    /// Runs until the program ends. Operations that the system refused are tried again later. A damaged index is rebuilt, but only
+    /// once.
     fn run(&self) {
         let mut orders = Orders::default();
         let (mut opened, mut is_rebuilt) = (None, false);
@@ -169,8 +170,9 @@ impl Work {
         self.answers.send(Input::Trouble(error.to_string()));
     }
 
-    /// Waits until the system may give what it refused. What changes meanwhile is found by its stamp; a search is answered at once
-    /// that not everything is indexed. What lasts is reported once. Returns what is ordered; `None`: the program ends.
+    /// Waits until the system may again allow what it refused, and returns the messages that arrived. Changed feeds need not be
+    /// remembered, because their entries are found by their stamps. A search that waits is answered at once, by dropping its
+    /// sender. If the refusal lasts, reports it once. Returns `None` if the program ends.
     fn wait_for_room(&self, refused: &IndexError) -> Option<Orders> {
         let mut began = clock::instant();
         loop {
@@ -191,13 +193,13 @@ impl Work {
         }
     }
 
-    /// An error if the data folder is not the one in which the store was opened.
+    /// Returns an error if the data folder is not the one in which the store was opened.
     fn check_place(&self) -> Result<(), IndexError> {
         let is_there = self.texts.is_in_place(&self.data);
         if is_there { Ok(()) } else { Err(IndexError::gone()) }
     }
 
-    /// An error if there is no room to write, or no file to open: it is better not tried.
+    /// Returns an error if there is too little disk space or no free file, so that writing is not even tried.
     fn check_room(&self) -> Result<(), IndexError> {
         self.check_place()?;
         if measure_room(&self.data).is_some_and(|free| free < ROOM_MIN) {
@@ -209,7 +211,7 @@ impl Work {
         Ok(())
     }
 
-    /// Indexes what is missing, and then what changes, until the program ends or that fails.
+    /// Indexes what is missing and then changed feeds, until the program ends or an error occurs.
     fn work(&self, opened: &mut Option<SearchIndex>, mut orders: Orders) -> Result<(), IndexError> {
         let index = match opened {
             Some(index) => index.clone(),
@@ -234,7 +236,7 @@ impl Work {
                 told = done;
                 let missing = missing.saturating_sub(done);
                 self.report_missing(missing);
-                // Searches that begin meanwhile are answered, too.
+                // Also answer searches that began in the meantime.
                 self.orders.try_iter().for_each(|order| orders.add(order));
                 if missing > 0 {
                     orders.tell(missing);
@@ -285,7 +287,7 @@ impl Work {
         }
     }
 
-    /// Collects further changes until none has come for a moment; not at all if somebody waits.
+    /// Collects further changes until none arrives for a moment. Does not wait if a search waits.
     fn gather(&self, orders: &mut Orders) {
         let began = clock::instant();
         loop {
@@ -306,16 +308,16 @@ impl Work {
     }
 }
 
-/// Entries that are read together.
+/// Number of entries that are read together.
 const SLICE: usize = 128;
 
 /// Updates an index from a store.
 pub struct CatchUp {
     index: SearchIndex,
     texts: Texts,
-    /// The stamps in the index, by feed and entry number; 0: not indexed.
+    /// The stamps in the index, by feed and entry number; 0 means that the entry is not indexed.
     has: Stamps,
-    /// What is not written yet.
+    /// Words that are not written yet.
     writer: Writer,
 }
 
@@ -325,25 +327,25 @@ impl std::fmt::Debug for CatchUp {
     }
 }
 
-/// Returns the stamp of an entry's content; 0: it is not to be indexed. `page` is the length of the record of its page, if that was
-/// fetched: another page has another length.
+/// Returns the stamp of an entry's content, or 0 if the entry is not indexed. `page` is the length of the record of its page, if
+/// that was fetched; a new version of the page usually has another length.
 fn stamp(row: &IndexRow, page: Option<&u64>) -> u32 {
     if !row.flags.is_findable() {
         return 0;
     }
-    // The lowest bit is always set, so the length begins at the next one.
+    // The lowest bit is always set, so shift the length by one bit.
     let folded = row.content ^ (row.content >> 32) ^ page.map_or(0, |length| length << 1);
     u32::try_from(folded & u64::from(u32::MAX)).unwrap_or_default() | 1
 }
 
 impl CatchUp {
-    /// Reads the stamps of an index.
+    /// Reads the stamps in an index.
     pub fn new(index: SearchIndex, texts: Texts) -> Self {
         let has = index.stamps();
         Self { index, texts, has, writer: Writer::default() }
     }
 
-    /// Compares the index with the store.
+    /// Compares the whole index with the store.
     pub fn state(&self) -> IndexState {
         let mut state = IndexState { disk_bytes: self.index.disk_bytes(), ..Default::default() };
         for feed in self.texts.feeds() {
@@ -379,8 +381,8 @@ impl CatchUp {
         (0_u32..).zip(&rows).map(|(seq, row)| stamp(row, pages.get(&seq))).collect()
     }
 
-    /// Updates everything. `go_on` receives the number of finished entries and returns whether to continue. Returns
-    /// whether it was finished.
+    /// Updates the whole index. Calls `go_on` with the number of finished entries, and stops if it returns false. Returns `true` if
+    /// everything is indexed.
     pub fn everything(&mut self, go_on: &mut dyn FnMut(usize) -> bool) -> Result<bool, IndexError> {
         let feeds = self.texts.feeds();
         let gone: Vec<FeedKey> =
@@ -432,7 +434,7 @@ impl CatchUp {
         for &(seq, stamp) in changes {
             let key = EntryKey { feed, seq };
             let Some(slot) = has.get_mut(seq as usize) else { continue };
-            // An entry whose record is damaged has no words; the doctor says so.
+            // An entry whose record is damaged has no words. 'backissue doctor' reports it.
             if let Some((kept, body)) = texts.remove(&seq) {
                 let page = pages.contains_key(&seq).then(|| self.texts.page(key)).flatten();
                 let whole = page.map(|page| body.clone().unwrap_or_default().with_page(&page.html));
@@ -445,7 +447,7 @@ impl CatchUp {
         }
     }
 
-    /// Writes what was collected, so that it is durable and searches see it. Returns whether there was anything.
+    /// Writes the collected words, so that they are durable and searches find them. Returns `false` if there were none.
     pub fn commit(&mut self) -> Result<bool, IndexError> {
         if self.writer.is_empty() {
             return Ok(false);

@@ -1,7 +1,7 @@
-//! The search index: which entries have which words. It lags behind the store and can be rebuilt from it at any time.
+//! The search index: which entries contain which words. It may lag behind the store and can be rebuilt from it at any time.
 //!
-//! It holds nothing that the store does not have: the key of an entry, a stamp of its indexed content, and its words.
-//! Marks, tags and subscriptions are checked in the store when a search is answered.
+//! It contains nothing that the store does not have: for each entry its key, a stamp of its indexed content, and its words.
+//! Searches check marks, tags and subscriptions in the store.
 
 mod find_entries;
 mod index;

@@ -1,5 +1,5 @@
-//! Segments: the files of the search index. Each holds, for some entries, which words occur in which field. No positions are kept:
-//! phrases are verified in the texts.
+//! Segments: the files of the search index. Each segment contains, for some entries, which words occur in which field. It contains
+//! no positions, so searches verify phrases in the texts.
 
 mod posting_list;
 mod segment;

@@ -3,11 +3,11 @@
 //! A list of frequent entries is a bitmap. Any other list holds the gaps between its ordinals in a Rice code: the upper part
 //! of a gap in unary, the lower part in a fixed number of bits that is chosen for the list.
 
-/// First byte of a list that is a bitmap. Other lists begin with their number of fixed bits.
+/// First byte of a list that is a bitmap. Other lists begin with the number of fixed bits of their gaps.
 const BITMAP: u8 = 0xff;
-/// Maximum number of fixed bits of a gap.
+/// Maximum number of fixed bits in a gap.
 const FIXED_BITS_MAX: u8 = 31;
-/// Bits that one load of eight bytes supplies at any bit offset.
+/// Number of bits that one load of eight bytes supplies at any bit offset.
 const LOADED_BITS: u32 = 57;
 
 /// Appends a number in groups of seven bits, lowest group first.
@@ -19,7 +19,7 @@ pub(super) fn push_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push((value & 0x7f) as u8);
 }
 
-/// Removes a number from the beginning of `bytes`. Returns `None` if none is there.
+/// Removes a number from the beginning of `bytes`. Returns `None` if there is no complete number.
 pub(super) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let (first, rest) = bytes.split_first()?;
     *bytes = rest;
@@ -39,7 +39,7 @@ pub(super) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     }
 }
 
-/// Appends the list of these ordinals. They must be ascending and not be empty.
+/// Appends a list of ordinals. They must be ascending, and there must be at least one.
 pub(super) fn push_list(out: &mut Vec<u8>, ordinals: &[u32]) {
     let start = out.len();
     let count = ordinals.len() as u64;
@@ -67,7 +67,7 @@ pub(super) fn push_list(out: &mut Vec<u8>, ordinals: &[u32]) {
     }
 }
 
-/// Sets a bit, counted from the lowest bit of the first byte. Ignores a bit that is not there.
+/// Sets a bit, counted from the lowest bit of the first byte. Does nothing if the bit is beyond the end.
 pub(super) fn set_bit(bits: &mut [u8], bit: u32) {
     if let Some(byte) = bits.get_mut((bit / 8) as usize) {
         *byte |= 1 << (bit % 8);
@@ -190,7 +190,7 @@ fn check_bitmap(bits: &[u8], limit: u32) -> Option<()> {
     (before.checked_add(top)? < limit).then_some(())
 }
 
-/// Returns the bits from an offset on, at least [`LOADED_BITS`] of them; zeros behind the end.
+/// Returns the bits from an offset on, at least [`LOADED_BITS`] of them; zeros follow after the end.
 #[inline]
 fn load(bytes: &[u8], bit: usize) -> u64 {
     let at = bit / 8;
@@ -239,7 +239,7 @@ fn each_of_gaps(bits: &[u8], fixed: u32, limit: u32, mut each: impl FnMut(u32)) 
     }
 }
 
-/// Checks whether nothing but what fills up the last byte is left from a bit on.
+/// Checks whether only the padding of the last byte is left after a bit offset.
 #[cold]
 fn is_over(bits: &[u8], at: usize) -> bool {
     let left = bits.len().saturating_mul(8).saturating_sub(at);
@@ -256,7 +256,7 @@ fn long_upper(bits: &[u8], at: &mut usize) -> Option<u64> {
             let zeros = loaded.trailing_zeros();
             *at = at.checked_add(zeros as usize)?.checked_add(1)?;
             upper = upper.checked_add(zeros.into())?;
-            // No gap is longer: its ordinal would not fit into 32 bits.
+            // A larger gap would lead to an ordinal of more than 32 bits.
             return (upper <= u32::MAX.into()).then_some(upper);
         }
         *at = at.checked_add(LOADED_BITS as usize)?;

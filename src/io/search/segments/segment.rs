@@ -1,10 +1,10 @@
 //! A segment of the search index: an immutable file with the words of some entries, its layout, and the blocks of its body, which
 //! are verified when they are read.
 //!
-//! A segment is a header, a body, and a tail. The body is the posting lists of all terms in the order of the terms, followed by
-//! the terms. A term is the byte of a field and a word. The tail contains what is needed to find a term in the body: a
-//! checksum for each block of the body, the first term of each group of terms, and the table of entries. The header has a
-//! checksum of itself and one of the tail.
+//! A segment consists of a header, a body, and a tail. The body contains the posting lists of all terms, in the order of the terms,
+//! followed by the terms. A term is the byte of a field and a word. The tail contains what is needed to find a term in the body: a
+//! checksum for each block of the body, the first term of each group of terms, and the table of entries. The header has two
+//! checksums, of itself and of the tail.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -14,7 +14,7 @@ use roaring::RoaringBitmap;
 
 use super::posting_list::{PostingList, push_list, push_varint, set_bit, take_varint};
 
-/// Maximum size of a word in bytes. A longer word is indexed, and looked up, by its beginning.
+/// Maximum size of a word in bytes. Only the beginning of a longer word is indexed and looked up.
 pub(in crate::io::search) const WORD_BYTES_MAX: usize = 60;
 
 /// The field in which a word occurs.
@@ -41,7 +41,7 @@ impl Field {
 /// Why a segment cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::io::search) enum SegmentError {
-    /// It is damaged or cut, or it is of another version.
+    /// The file is damaged or cut off, or it is of another version.
     #[error("a part of the search index is damaged")]
     Damaged,
     /// The system could not read the file.
@@ -51,7 +51,7 @@ pub(in crate::io::search) enum SegmentError {
 
 impl From<std::io::Error> for SegmentError {
     fn from(error: std::io::Error) -> Self {
-        // The size of the file was checked: it was cut since.
+        // The size of the file was checked before, so it was cut off since.
         if error.kind() == ErrorKind::UnexpectedEof { Self::Damaged } else { Self::Io(error) }
     }
 }
@@ -81,7 +81,7 @@ pub(in crate::io::search) struct Segment {
     entries: Vec<IndexedEntry>,
 }
 
-/// A group of terms: where its first term is, and where it begins.
+/// A group of terms: its first term, and the position of the group in the body.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TermGroup {
     first_from: usize,
@@ -94,12 +94,11 @@ pub(super) struct TermGroup {
 }
 
 impl Segment {
-    /// Opens a segment. Verifies its header, the table of entries, and the table of terms; every other part is verified when
-    /// it is read.
+    /// Opens a segment. Verifies its header and its tail; the body is verified when it is read.
     ///
     /// # Errors
     ///
-    /// Returns [`SegmentError::Damaged`] if the file is not a whole segment of this version, and [`SegmentError::Io`] if it
+    /// Returns [`SegmentError::Damaged`] if the file is not a complete segment of this version, and [`SegmentError::Io`] if it
     /// cannot be read.
     pub(in crate::io::search) fn open(file: File) -> Result<Self, SegmentError> {
         let file_bytes = file.metadata()?.len();
@@ -199,7 +198,8 @@ impl Segment {
         Ok(RoaringBitmap::new())
     }
 
-    /// Returns the ordinals of the entries that contain a word with this prefix in a field. Every word has the empty prefix.
+    /// Returns the ordinals of the entries that contain a word with this prefix in a field. The empty prefix is a prefix of every
+    /// word.
     ///
     /// # Errors
     ///
@@ -223,7 +223,7 @@ impl Segment {
     }
 }
 
-/// Returns the beginning of a word that is indexed: at most [`WORD_BYTES_MAX`] bytes, whole characters.
+/// Returns the part of a word that is indexed: whole characters, at most [`WORD_BYTES_MAX`] bytes.
 #[inline]
 pub(super) fn cut_word(word: &str) -> &str {
     if word.len() <= WORD_BYTES_MAX {
@@ -238,7 +238,7 @@ fn term_of(field: Field, word: &str) -> Vec<u8> {
     term
 }
 
-/// What the header says, checked against the size of the file.
+/// The content of the header, checked against the size of the file.
 struct Layout {
     lists_bytes: u64,
     terms_bytes: u64,
@@ -269,7 +269,7 @@ impl Layout {
         let checksums_bytes = body_bytes.div_ceil(BLOCK_BYTES as u64).checked_mul(4)?;
         let tail_bytes = checksums_bytes.checked_add(groups_bytes)?.checked_add(entries_bytes)?;
         let tail_at = body_bytes.checked_add(HEADER_BYTES as u64)?;
-        // Each entry takes at least a byte.
+        // Each entry takes at least one byte.
         let is_sound = tail_at.checked_add(tail_bytes)? == file_bytes
             && entries <= entries_bytes
             && entries <= u32::MAX.into();
@@ -301,7 +301,7 @@ fn read_entries(bytes: &[u8], count: usize) -> Option<Vec<IndexedEntry>> {
     bytes.is_empty().then_some(entries)
 }
 
-/// Number of bytes that are read at once where words are read one after the other.
+/// Number of bytes that are read at once when many terms are read in order.
 const READ_AHEAD_BYTES: usize = 65_536;
 
 /// Walks through the terms of a segment in ascending order.
@@ -311,7 +311,7 @@ pub(super) struct Terms<'s> {
     lists: Window<'s>,
     /// Index of the next group.
     next_group: usize,
-    /// What is left of the current group in the body.
+    /// Position of the rest of the current group in the body, and its size in bytes.
     at: u64,
     left: usize,
     term: Vec<u8>,
@@ -332,7 +332,8 @@ impl<'s> Terms<'s> {
         Self::from(segment, &[], READ_AHEAD_BYTES)
     }
 
-    /// Creates a walk that begins with the group in which a term is, or would be. At least `ahead` bytes are read at once.
+    /// Creates a walk that begins with the group that contains a term, or would contain it. At least `ahead` bytes are read at
+    /// once.
     pub(super) fn from(segment: &'s Segment, term: &[u8], ahead: usize) -> Self {
         let behind = segment.groups.partition_point(|group| segment.first_of(group) <= term);
         Self {
@@ -353,7 +354,7 @@ impl<'s> Terms<'s> {
         &self.term
     }
 
-    /// Goes on to the next term. Returns `false` if there is none.
+    /// Advances to the next term. Returns `false` if there is none.
     pub(super) fn advance(&mut self) -> Result<bool, SegmentError> {
         if self.left == 0 {
             let Some(group) = self.segment.groups.get(self.next_group) else { return Ok(false) };
@@ -368,7 +369,7 @@ impl<'s> Terms<'s> {
         self.read_term().ok_or(SegmentError::Damaged)?
     }
 
-    /// Goes on to the next term that begins with these bytes. Returns `false` if there is none.
+    /// Advances to the next term that begins with these bytes. Returns `false` if there is none.
     pub(super) fn advance_within(&mut self, beginning: &[u8]) -> Result<bool, SegmentError> {
         while self.advance()? {
             if self.term.starts_with(beginning) {
@@ -388,7 +389,7 @@ impl<'s> Terms<'s> {
         };
         let (&[same, length], rest) = group.split_first_chunk::<2>()?;
         let (rest, mut after) = rest.split_at_checked(length.into())?;
-        // Terms ascend.
+        // Terms must ascend.
         if self.term.get(same.into()..)? >= rest {
             return None;
         }
@@ -440,7 +441,7 @@ impl<'s> Terms<'s> {
     }
 }
 
-/// A part of a segment's body that is in memory: whole blocks, each of them verified.
+/// A part of a segment's body in memory: whole blocks that were verified.
 struct Window<'s> {
     segment: &'s Segment,
     /// Offset in the body.
@@ -454,7 +455,7 @@ impl<'s> Window<'s> {
         Self { segment, from: 0, bytes: Vec::new(), ahead }
     }
 
-    /// Returns a part of the body.
+    /// Returns a part of the body, and reads it if it is not in memory.
     fn read(&mut self, at: u64, length: usize) -> Result<&[u8], SegmentError> {
         let to = at.checked_add(length as u64).filter(|to| *to <= self.segment.body_bytes);
         let to = to.ok_or(SegmentError::Damaged)?;
@@ -483,7 +484,7 @@ impl<'s> Window<'s> {
         let is_sound = sums.len() >= blocks.len()
             && blocks.zip(sums).all(|(block, sum)| crc32fast::hash(block) == *sum);
         if read.is_err() || !is_sound {
-            // What was read is not verified: nothing of it may be found there later.
+            // Discard bytes that were not verified, so that they are not used later.
             self.bytes.clear();
         }
         read?;
@@ -502,9 +503,9 @@ const BLOCK_BYTES: usize = 8192;
 /// Number of terms in a group. The last group may be smaller.
 const GROUP_TERMS: usize = 64;
 
-/// Receives the terms of a segment in ascending order, and puts together its file.
+/// Receives the terms of a segment in ascending order and creates its file.
 pub(super) struct SegmentWriter {
-    /// The header, not filled in, and the posting lists.
+    /// Space for the header, followed by the posting lists.
     file: Vec<u8>,
     terms: Vec<u8>,
     groups: Vec<u8>,
@@ -602,8 +603,8 @@ fn push_term_rest(out: &mut Vec<u8>, rest: &[u8]) {
     out.extend(rest.iter().take(u8::MAX.into()));
 }
 
-/// Appends the table of entries: the width of a stamp in bytes, then the distance of each key from the one before and each
-/// stamp.
+/// Appends the table of entries: the size of a stamp in bytes, then for each entry the distance of its key from the previous key,
+/// and its stamp.
 fn push_entries(out: &mut Vec<u8>, entries: &[IndexedEntry]) {
     let highest = entries.iter().map(|entry| entry.stamp).max().unwrap_or(0);
     let width = highest.checked_ilog2().map_or(0, |top| (top / 8).saturating_add(1));

@@ -1,4 +1,4 @@
-//! Building of a segment in memory from a log of the words of each entry, and merging of segments.
+//! Builds a segment in memory from a log of the words of each entry, and merges segments.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -7,30 +7,30 @@ use roaring::RoaringBitmap;
 use super::posting_list::take_varint;
 use super::segment::{Field, IndexedEntry, Segment, SegmentError, SegmentWriter, Terms, cut_word};
 
-/// Number of places in the table of an empty builder: a power of two.
+/// Number of slots in the hash table of an empty builder, a power of two.
 const SLOTS_FIRST: usize = 1 << 12;
 
-/// Collects the words of entries and makes a segment of them.
+/// Collects the words of entries and builds a segment from them.
 ///
-/// Words are found by a hash table whose seed is a different one in each builder, so that no feed can provide words that
-/// collide. The segment does not depend on the seed. A builder is meant for some megabytes: write a segment when
-/// [`bytes`](Self::bytes) is more than about 4 MB.
+/// Words are found with a hash table. Each builder has another seed for it, so that no feed can contain words that are known to
+/// collide. The segment does not depend on the seed. A builder is meant for a few megabytes: write the segment when
+/// [`bytes`](Self::bytes) returns more than about 4 MB.
 #[derive(Debug)]
 pub(in crate::io::search) struct SegmentBuilder {
     entries: Vec<IndexedEntry>,
     /// Ordinal of the entry that was started last.
     ordinal: u32,
     records: Vec<Record>,
-    /// A hash table with open addressing: numbers of records, counted from 1; 0 is a free place.
+    /// A hash table with open addressing. It contains numbers of records, counted from 1; 0 is a free slot.
     slots: Vec<u32>,
     seed: [u64; 2],
     /// Words that are longer than [`SHORT_BYTES`], one after the other.
     long_words: Vec<u8>,
-    /// For each entry, the numbers of its records.
+    /// The numbers of the records of each entry.
     log: WordLog,
 }
 
-/// A word in a field. 32 bytes: much of the time of a builder is spent waiting for them.
+/// A word in a field. Keep it at 32 bytes, because a builder spends much of its time loading records from memory.
 #[derive(Debug, Clone, Copy)]
 struct Record {
     /// The parts of a [`PackedWord`].
@@ -38,13 +38,13 @@ struct Record {
     tail: u64,
     /// Ordinal of the last entry with this word.
     last: u32,
-    /// Size of the gaps between its ordinals as varints.
+    /// Size of the gaps between its ordinals as varints, in bytes.
     gap_bytes: u32,
-    /// Offset of the word among the long ones.
+    /// Offset of the word in `long_words`.
     long_at: u32,
     field: u8,
     length: u8,
-    /// More than one entry has this word.
+    /// Whether more than one entry has this word.
     recurs: bool,
 }
 
@@ -78,8 +78,8 @@ impl SegmentBuilder {
 
     /// Starts the next entry. Its ordinal is the number of entries before it.
     ///
-    /// `key` is the number of the feed in the upper 32 bits and the sequence number of the entry in the lower ones; keys that
-    /// ascend in small steps take least room. `stamp` tells which content of the entry is indexed.
+    /// `key` has the number of the feed in the upper 32 bits and the sequence number of the entry in the lower ones. Keys that
+    /// ascend in small steps take the least space. `stamp` identifies the indexed content of the entry.
     pub(in crate::io::search) fn start_entry(&mut self, key: u64, stamp: u64) {
         self.ordinal = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
         make_room(&mut self.entries, 1);
@@ -88,7 +88,7 @@ impl SegmentBuilder {
     }
 
     /// Adds a word of the entry that was started last. A word that is longer than [`WORD_BYTES_MAX`] is cut at the end of a
-    /// character. An empty word, or one without an entry, is ignored.
+    /// character. An empty word is ignored, and so is a word before the first entry.
     ///
     /// [`WORD_BYTES_MAX`]: super::segment::WORD_BYTES_MAX
     #[inline]
@@ -107,7 +107,7 @@ impl SegmentBuilder {
                 && record.word() == packed
                 && (!packed.is_long() || long_word(&self.long_words, record) == bytes)
             {
-                // Whether the word is a new one in this entry cannot be predicted: no branch.
+                // The processor cannot predict whether an entry already has a word, so use no branch for it.
                 let is_new = record.last != self.ordinal;
                 let gap = self.ordinal.wrapping_sub(record.last).wrapping_sub(1);
                 let bytes = if is_new { varint_bytes(gap) } else { 0 };
@@ -122,7 +122,7 @@ impl SegmentBuilder {
         self.add_record(packed, bytes, slot);
     }
 
-    /// Returns the memory that the builder holds, in bytes. Making the segment needs about as much again.
+    /// Returns the memory that the builder uses, in bytes. Building the segment takes about as much again.
     pub(in crate::io::search) fn bytes(&self) -> usize {
         (self.entries.capacity().saturating_mul(size_of::<IndexedEntry>()))
             .saturating_add(self.records.capacity().saturating_mul(size_of::<Record>()))
@@ -183,7 +183,7 @@ impl SegmentBuilder {
         keyed.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// Returns the gaps of all common words in this order, as varints.
+    /// Returns the gaps of all words that several entries have, in this order, as varints.
     fn gaps(&mut self, order: &[u32]) -> Vec<u8> {
         let log = std::mem::take(&mut self.log);
         let mut places = vec![GapPlace::NONE; self.records.len()];
@@ -267,10 +267,10 @@ fn long_word<'w>(long_words: &'w [u8], record: &Record) -> &'w [u8] {
     long_words.get(from..from.saturating_add(length)).unwrap_or_default()
 }
 
-/// Words up to this size in bytes are kept as two numbers.
+/// Words up to this size in bytes are stored completely in two numbers.
 const SHORT_BYTES: usize = 16;
 
-/// A word and its field: all of a short word, the ends of a long one.
+/// A word and its field. The two numbers contain all of a short word, or the first and the last bytes of a long one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PackedWord {
     pub(super) head: u64,
@@ -300,12 +300,12 @@ impl PackedWord {
         }
     }
 
-    /// Checks whether the numbers are not all of the word.
+    /// Checks whether the numbers contain only a part of the word.
     pub(super) const fn is_long(self) -> bool {
         self.length as usize > SHORT_BYTES
     }
 
-    /// Appends the term of a short word: the field and the word.
+    /// Appends the term of a short word: the byte of the field and the word.
     pub(super) fn push_short(self, term: &mut Vec<u8>) {
         let length = usize::from(self.length);
         let (head, tail) = (self.head.to_le_bytes(), self.tail.to_le_bytes());
@@ -314,7 +314,7 @@ impl PackedWord {
         if length < 4 {
             term.extend_from_slice(last_of(&self.head.to_be_bytes(), length));
         } else {
-            // The ends overlap.
+            // The first and the last bytes overlap.
             let tail = tail.get(..width).unwrap_or_default();
             term.extend_from_slice(head.get(..width).unwrap_or_default());
             term.extend_from_slice(last_of(tail, length.saturating_sub(width)));
@@ -341,7 +341,7 @@ fn last_of(bytes: &[u8], count: usize) -> &[u8] {
     bytes.get(bytes.len().saturating_sub(count)..).unwrap_or_default()
 }
 
-/// Multiplies two numbers, and folds the product.
+/// Multiplies two numbers and combines the halves of the product.
 #[inline]
 fn mixed(a: u64, b: u64) -> u64 {
     let product = u128::from(a).wrapping_mul(b.into());
@@ -349,23 +349,23 @@ fn mixed(a: u64, b: u64) -> u64 {
     u64::try_from(folded).unwrap_or(0)
 }
 
-/// In the log: an entry begins.
+/// Number in the log that starts the next entry.
 const NEXT_ENTRY: u32 = 0;
 /// Maximum size of a number in the log, in bytes.
 const LOGGED_BYTES_MAX: usize = 4;
-/// By how many bytes memory grows at most.
+/// Maximum number of bytes by which memory grows at once.
 const GROWTH_BYTES: usize = 1 << 18;
 
-/// Numbers less than 2^30, each in one to four bytes: the lowest two bits are the number of bytes that follow the first.
+/// A log of numbers below 2^30. Each takes one to four bytes; its lowest two bits are the number of bytes after the first.
 #[derive(Debug, Default)]
 pub(super) struct WordLog {
-    /// Longer than what is written.
+    /// Memory of the log, of which only the first `written` bytes are used.
     bytes: Vec<u8>,
     written: usize,
 }
 
 impl WordLog {
-    /// Writes a number to the end of the log, and keeps it there if it is wanted. No branch depends on that.
+    /// Writes a number to the end of the log, but keeps it only if it is wanted. This needs no branch.
     #[inline]
     pub(super) fn push(&mut self, number: u32, is_wanted: bool) {
         let (bytes, size) = logged(number);
@@ -392,11 +392,11 @@ impl WordLog {
         self.bytes.capacity()
     }
 
-    /// Sorts the log by words: returns for each word the gaps between the ordinals of its entries as varints, `size` bytes in
-    /// total. The place of the word with number 1 is the first one.
+    /// Sorts the log by words. Returns for each word the gaps between the ordinals of its entries as varints, `size` bytes in
+    /// total. The first of `places` belongs to the word with number 1.
     pub(super) fn into_gaps(self, places: &mut [GapPlace], size: usize) -> Vec<u8> {
         let mut gaps = vec![0_u8; size];
-        // The ordinal of the current entry and 1.
+        // The ordinal of the current entry plus 1.
         let mut behind = 0_u32;
         let mut at = 0;
         while at < self.written
@@ -417,7 +417,7 @@ impl WordLog {
     }
 }
 
-/// Where the next gap of a word is written, and the least ordinal that may come next.
+/// The position where the next gap of a word is written, and the smallest ordinal that may come next.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GapPlace {
     at: u32,
@@ -433,7 +433,7 @@ impl GapPlace {
     }
 }
 
-/// Writes a number to an offset. Returns the offset behind it.
+/// Writes a number at an offset. Returns the offset after it.
 #[inline]
 fn write_varint(bytes: &mut [u8], mut at: u32, mut value: u32) -> u32 {
     loop {
@@ -449,14 +449,14 @@ fn write_varint(bytes: &mut [u8], mut at: u32, mut value: u32) -> u32 {
     }
 }
 
-/// Returns a number as it is in the log, and its size there.
+/// Encodes a number for the log. Returns its bytes and its size.
 #[inline]
 fn logged(number: u32) -> ([u8; LOGGED_BYTES_MAX], usize) {
     let more = (number | 1).ilog2().wrapping_add(2) / 8;
     ((number << 2 | more.min(3)).to_le_bytes(), more.wrapping_add(1) as usize)
 }
 
-/// Returns the number at an offset of a log, and its size there.
+/// Decodes the number at an offset of a log. Returns it and its size.
 #[inline]
 fn read_logged(log: &[u8], at: usize) -> Option<(u32, usize)> {
     let word = u32::from_le_bytes(*log.get(at..)?.first_chunk::<LOGGED_BYTES_MAX>()?);
@@ -477,8 +477,8 @@ const fn varint_bytes(value: u32) -> u32 {
     }
 }
 
-/// Makes room for more items. Doubles what is small, so that growing costs little; what is large grows by steps, so that
-/// little is left over.
+/// Reserves memory for more items. Small vectors double, so that growing costs little. Large ones grow in fixed steps, so that
+/// little memory is unused.
 #[inline]
 pub(super) fn make_room<T>(items: &mut Vec<T>, more: usize) {
     if items.capacity().saturating_sub(items.len()) < more {
@@ -487,10 +487,11 @@ pub(super) fn make_room<T>(items: &mut Vec<T>, more: usize) {
     }
 }
 
-/// Returns the file of one segment with the entries of several that are still wanted, in the order of the segments.
+/// Merges segments into one and returns the bytes of its file. Entries stay in the order of the segments.
 ///
-/// Each segment is given with the ordinals of its wanted entries. The result is the same as if only these had been indexed. Beside
-/// it, memory is needed for one list, for 64 kB or one list of each segment twice, and for four bytes an entry.
+/// Each segment is given with the ordinals of its wanted entries. The result is the same as if only these entries had been indexed.
+/// In addition to the result, this takes memory for one posting list, for two windows of each segment (64 kB, or a larger posting
+/// list), and four bytes for each entry.
 ///
 /// # Errors
 ///
@@ -540,14 +541,14 @@ impl Part<'_> {
     }
 }
 
-/// The new ordinal of each entry of a segment, or [`GONE`].
+/// The new ordinal of each entry of a segment, or [`GONE`] if the entry is not wanted.
 struct Renumbering(Vec<u32>);
 
-/// In a [`Renumbering`]: the entry is not wanted.
+/// In a [`Renumbering`], an entry that is not wanted.
 const GONE: u32 = u32::MAX;
 
 impl Renumbering {
-    /// Appends the wanted entries of a segment to those of the segments before it.
+    /// Appends the wanted entries of a segment to `entries`, which contains those of earlier segments.
     fn new(segment: &Segment, live: &RoaringBitmap, entries: &mut Vec<IndexedEntry>) -> Self {
         let renumbered = (0_u32..).zip(segment.entries()).map(|(ordinal, entry)| {
             if !live.contains(ordinal) {
@@ -559,7 +560,7 @@ impl Renumbering {
         Self(renumbered.collect())
     }
 
-    /// Replaces the ordinals from an index on by the new ones.
+    /// Replaces the ordinals after an index by the new ones, and removes those of unwanted entries.
     fn apply(&self, ordinals: &mut Vec<u32>, from: usize) {
         let mut kept = from;
         for index in from..ordinals.len() {

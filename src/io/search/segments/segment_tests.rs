@@ -1,4 +1,4 @@
-//! Tests of segments against a plain model, and of damaged ones.
+//! Compares segments with a plain model, and reads damaged segments.
 
 #![expect(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
 
@@ -15,7 +15,7 @@ use super::segment_builder::{SegmentBuilder, merge};
 
 const FIELDS: [Field; 3] = [Field::Title, Field::Author, Field::Text];
 
-/// Entries by key and stamp, each with its words.
+/// Entries with their words.
 type Model = Vec<(IndexedEntry, Vec<(Field, String)>)>;
 
 struct Chance(u64);
@@ -28,7 +28,7 @@ impl Chance {
         (self.0 >> 11) % limit
     }
 
-    /// A word of some vocabulary; small numbers are far more frequent than large ones.
+    /// Returns a word from a small vocabulary. Small numbers are much more frequent than large ones.
     fn word(&mut self) -> String {
         let bits = 1 + self.below(12);
         let number = self.below(1 << bits);
@@ -69,7 +69,7 @@ fn built(model: &Model) -> Vec<u8> {
     builder.finish()
 }
 
-/// Writes bytes to a file that has no name any more.
+/// Writes bytes to a file and removes its name.
 fn file_of(bytes: &[u8]) -> File {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -86,7 +86,7 @@ fn opened(bytes: &[u8]) -> Segment {
     Segment::open(file_of(bytes)).unwrap()
 }
 
-/// A segment of which all entries are wanted.
+/// Returns a segment with the ordinals of all entries.
 fn whole(segment: &Segment) -> (&Segment, RoaringBitmap) {
     (segment, (0..segment.entries().len() as u32).collect())
 }
@@ -134,7 +134,7 @@ fn a_segment_holds_what_was_added() {
         let segment = opened(&bytes);
         assert_eq!(segment.bytes_on_disk(), bytes.len() as u64);
         assert_holds(&segment, &model);
-        // The seed of the hash table is another one.
+        // The hash table has another seed now.
         assert_eq!(built(&model), bytes);
     }
 }
@@ -225,7 +225,7 @@ fn a_merge_equals_a_fresh_build() {
     }
 }
 
-/// Checks that all answers are right or an error.
+/// Checks that each answer is correct or an error.
 fn assert_right_or_damaged(bytes: &[u8], model: &Model) {
     let segment = match Segment::open(file_of(bytes)) {
         Ok(segment) => segment,
@@ -289,7 +289,7 @@ fn a_file_that_is_cut_while_open_is_noticed() {
     assert!(matches!(merge(&[whole(&segment)]), Err(SegmentError::Damaged)));
 }
 
-/// Puts a right checksum on a tail and a header that are not.
+/// Corrects the checksums of a changed segment.
 fn with_right_checksums(mut bytes: Vec<u8>) -> Vec<u8> {
     let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
     let tail =
@@ -325,7 +325,7 @@ fn wrong_bytes_with_right_checksums_do_no_harm() {
         }
         let Ok(segment) = Segment::open(file_of(&with_right_checksums(other))) else { continue };
         opened += 1;
-        // Any answer will do.
+        // The answers do not matter.
         for field in FIELDS {
             segment.word(field, "a").ok();
             segment.prefix(field, "").ok();
