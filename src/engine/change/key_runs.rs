@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use backissue_core::history::{EntryKey, FeedKey};
 
-/// Maximum number of entries in an undo step to read. The program never writes a step with that many entries (see
+/// Maximum number of entries that are read from an undo step. The program never writes a step with that many entries (see
 /// [`super::undo_stack`]).
 const KEYS_MAX: u32 = 1_000_000;
 

@@ -1,6 +1,7 @@
 //! Questions that the user must answer before a request is carried out.
 //!
-//! The screen shows the question, and sends [`Request::Answered`] if the answer is yes. A command sends it if it was given `--yes`.
+//! The screen shows the question, and sends [`Request::Answered`] if the user answers yes. A command sends it at once if it was
+//! started with `--yes`.
 
 use chrono::{DateTime, Utc};
 
@@ -21,7 +22,7 @@ pub fn asks(engine: &mut Engine, now: DateTime<Utc>, request: &Request) -> bool 
     true
 }
 
-/// Returns the question about a request, if the request undoes or redoes a change or removes subscriptions.
+/// Returns the question about a request that undoes or redoes a change or removes subscriptions; `None` for other requests.
 pub fn about(engine: &Engine, now: DateTime<Utc>, request: &Request) -> Option<Question> {
     if matches!(request, Request::Undo) {
         return about_step(engine, now, engine.undo.steps.back()?, "undo");
@@ -95,7 +96,7 @@ fn about_step(
     })
 }
 
-/// Returns the subscriptions that a request removes, without those of undo and redo.
+/// Returns the subscriptions that a request removes directly, not through undo or redo.
 fn removed_by(request: &Request) -> Vec<FeedKey> {
     if let Request::Together(requests) = request {
         return requests.iter().flat_map(removed_by).collect();

@@ -37,7 +37,7 @@ pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     if engine.may_forget(now) {
         engine.undo.forget_old(now);
     }
-    // An older step stays until it may be deleted: the clock may be wrong.
+    // A step that is too old to be undone is kept until it may be deleted, because the clock may be wrong.
     let last =
         engine.undo.steps.back().filter(|known| !known.at.is_some_and(|at| is_over(at, now)));
     let last = last.map(|known| known.id);
@@ -63,7 +63,7 @@ pub fn undo_this(engine: &mut Engine, now: DateTime<Utc>, id: ChangeId) -> Vec<E
     effects
 }
 
-/// Undoes the change under way whose step is known now, as the user asked before.
+/// Undoes a change that the user asked to undo while it was under way. Its step is known now.
 pub fn undo_wanted(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     let Some(origin) = engine.undo.wanted.take() else { return Vec::new() };
     if origin == Origin::User && questions::asks(engine, now, &Request::Undo) {
@@ -89,7 +89,7 @@ pub fn redo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     effects
 }
 
-/// Checks whether the user was asked about another step than the last one.
+/// Checks whether the user was asked about another step than the present last one. If so, says that nothing was undone.
 fn is_other(engine: &mut Engine, last: Option<ChangeId>) -> bool {
     let Origin::Answered(Some(asked)) = engine.undo.origin else { return false };
     let is_other = last != Some(asked);
@@ -214,7 +214,7 @@ fn take_all_back(
     (effects, Some(inverses).filter(|inverses| !inverses.is_empty()))
 }
 
-/// What a notice offers after subscriptions were removed by an undo or a redo.
+/// Returns what a notice offers after an undo or a redo removed subscriptions.
 fn offer(removed: usize, done: &str) -> NoticeOffer {
     if done == "undone" { NoticeOffer::Redo(removed) } else { NoticeOffer::Undo }
 }
@@ -254,7 +254,7 @@ fn choose(
         None => before,
     };
     if chosen.feed_settings.account != present.feed_settings.account {
-        // Only a sync connects a feed with an account: that account may have been removed.
+        // Keep the account: only a sync connects a feed with an account, and the other account may have been removed.
         chosen.feed_settings.account.clone_from(&present.feed_settings.account);
         chosen.feed_settings.polled_here = present.feed_settings.polled_here;
     }
@@ -265,7 +265,8 @@ fn choose(
     (effects, Some(inverse))
 }
 
-/// Returns the present settings of a feed without a change of the user. Fields that something else changed since then stay.
+/// Returns the present settings of a feed with a change of the user reverted. Fields that were changed again since then keep their
+/// values.
 fn without_change(subscription: &Subscription, before: Chosen, after: Chosen) -> Chosen {
     let mut present = subscription.record.clone();
     let tags = feed_settings::without_change(&present.tags, &before.tags, &after.tags);
@@ -370,7 +371,7 @@ fn revert_one(
                 entry_filters::failed(engine, id);
             }
             engine.tell(Event::FiltersChanged);
-            // The later write contains the failed change. A change of nothing writes the list again.
+            // The later write contains the failed change, so write the list again. A change without items does that.
             let again = || Change::Filters(ListChange::new(Vec::new(), &[]));
             return Vec::from_iter(is_later.then(|| write(engine, again(), None)));
         }
@@ -385,7 +386,7 @@ fn revert_one(
     Vec::new()
 }
 
-/// Returns the changes whose jobs were created after `job`, in the order of their jobs, with the ids of their steps.
+/// Returns the changes whose jobs were created after `job`, in the order of the jobs, with the ids of their undo steps.
 fn later(engine: &mut Engine, job: JobId) -> impl Iterator<Item = (&mut Change, Option<ChangeId>)> {
     let pending = engine.pending.range_mut((Excluded(job), Unbounded));
     pending.flat_map(|(_, pending)| {
@@ -394,7 +395,8 @@ fn later(engine: &mut Engine, job: JobId) -> impl Iterator<Item = (&mut Change, 
     })
 }
 
-/// Hands the items of a list that later changes also set over to those. Returns the rest, and whether there are later changes.
+/// Leaves the items of a list that later changes also set to those changes: they restore the items if they fail too. Returns the
+/// remaining change, and whether there are later changes.
 fn hand_over<T: Numbered>(
     engine: &mut Engine,
     failed: JobId,
@@ -463,7 +465,7 @@ fn revert_feeds(
     effects
 }
 
-/// Checks whether a later job writes something of a feed.
+/// Checks whether a later job writes a record of this feed.
 fn is_written_later(engine: &Engine, failed: JobId, feed: FeedKey) -> bool {
     let mut later = engine.writes.range((Excluded(failed), Unbounded));
     later.any(|(_, feeds)| feeds.contains(&feed))
@@ -659,7 +661,7 @@ mod tests {
             let full = output.events.contains(&Event::trouble("the disk is full"));
             assert_eq!(full, fails, "it is said each time: {output:?}");
         }
-        // Shown again and hidden again, before the first of both is refused.
+        // Show the entries and hide them again before the store refuses the first of these two changes.
         let both = [Request::Undo, Request::Redo].map(|request| jobs(&mut engine, request)[0].0);
         end(&mut engine, both[0], subject, true);
         assert!(!shown(&engine), "the second may still be written");

@@ -86,13 +86,13 @@ pub enum Step {
         #[serde(default)]
         after: (Vec<(FeedKey, Vec<String>)>, Vec<EntryFilter>),
     },
-    /// Entries of a feed that another reader knew are waited for, or no longer.
+    /// The program started or stopped waiting for entries of a feed that another reader knew.
     Awaited {
         /// The feed.
         feed: FeedKey,
-        /// Time of the import.
+        /// Time of the import that noted the entries.
         since: DateTime<Utc>,
-        /// `true` if undoing the step waits for the entries again, `false` if it stops waiting.
+        /// `true` if undoing the step waits for the entries again, `false` if it stops waiting for them.
         again: bool,
     },
     /// Steps of changes that are undone together, in the order of the changes.
@@ -131,7 +131,8 @@ impl Step {
         }
     }
 
-    /// Adds a part to the step of an import. What a filter did to entries completes the part of the new filter.
+    /// Adds a part to the step of an import. A part with the effects of a filter on entries completes the earlier part of that
+    /// filter.
     pub fn join(&mut self, part: Self) {
         let Self::Imported(parts) = self else { return };
         if let Self::Filters { changes: done, .. } = &part {
@@ -147,7 +148,7 @@ impl Step {
         parts.push(part);
     }
 
-    /// Returns the subscriptions that the undo of the step removes.
+    /// Returns the subscriptions that undoing the step removes.
     pub fn removed_feeds(&self) -> Vec<FeedKey> {
         let removed =
             |step: &Self| if let Self::Resubscribed(feed) = step { Some(*feed) } else { None };
@@ -247,13 +248,14 @@ pub struct UndoStack {
     pub(super) last: ChangeId,
     /// Number of changes under way whose steps depend on the store's result: marking a whole list, applying a filter.
     pub(crate) under_way: u32,
-    /// Set to undo the last change under way as soon as its step is known.
+    /// The origin of a request to undo the last change under way as soon as its step is known, if there was such a request.
     pub(super) wanted: Option<Origin>,
     /// Steps to remove from the store.
     gone: Vec<ChangeId>,
     /// Changed steps to store again.
     renewed: Vec<ChangeId>,
-    /// `true` if the last change of the user could not be written: an undo would take back the change before it.
+    /// `true` if the last change of the user could not be written. An undo would then revert the change before it, so it asks
+    /// first.
     pub(super) is_refused: bool,
     /// The step that is being undone or redone.
     pub(in crate::engine) taken: Option<Box<TakenStep>>,
@@ -267,7 +269,7 @@ pub struct UndoStack {
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownStep {
     pub(super) id: ChangeId,
-    /// Time of the change; `None` until the step is passed to the store.
+    /// Time of the change. `None` until the step is passed to the store.
     pub(super) at: Option<DateTime<Utc>>,
     /// `true` if the change was made before the program started.
     pub(super) is_earlier: bool,
@@ -280,7 +282,7 @@ pub struct TakenStep {
     pub(super) known: KnownStep,
     /// Id of the step that does the opposite, if there is one.
     pub(super) inverse: Option<ChangeId>,
-    /// `true` if it was redone.
+    /// `true` if the step was redone, `false` if it was undone.
     pub(super) is_redone: bool,
 }
 
@@ -296,7 +298,7 @@ pub struct PendingChange {
 }
 
 impl PendingChange {
-    /// A single change.
+    /// Creates the pending state of a single change.
     pub fn new(change: Change, step: Option<ChangeId>) -> Self {
         Self { changes: vec![change], step, taken: None }
     }
@@ -363,8 +365,8 @@ impl UndoStack {
         self.steps.iter().chain(&self.undone).filter_map(|known| known.step.last_filter()).max()
     }
 
-    /// Adds the step of a new change, and returns its id or the future id of the combined step. Undone steps cannot be redone then.
-    /// A change that arrived is none of the user's: it gets no step.
+    /// Adds the step of a new change. Steps that were undone can then no longer be redone. Returns the id of the step or, while a
+    /// combined step is being collected, the future id of that step. Changes that came from a server or a publisher get no step.
     pub fn push(&mut self, step: Step) -> Option<ChangeId> {
         if self.origin == Origin::Arrived {
             return None;
@@ -382,7 +384,7 @@ impl UndoStack {
         self.last
     }
 
-    /// Begins a change whose step the store writes.
+    /// Begins a change whose step the store writes, because the store finds the affected entries.
     pub(in crate::engine) fn later(
         &mut self,
         at: DateTime<Utc>,
@@ -392,18 +394,18 @@ impl UndoStack {
         LaterStep { id: self.reserve(), at, filters, joins: false }
     }
 
-    /// Begins a change whose step the store adds to the combined step that is collected now.
+    /// Begins a change whose step the store adds to the combined step that is being collected.
     pub(in crate::engine) const fn later_joined(&mut self, at: DateTime<Utc>) -> LaterStep {
         self.step_begins();
         LaterStep { id: self.collected(), at, filters: Vec::new(), joins: true }
     }
 
-    /// Returns the future id of the combined step.
+    /// Returns the id that the combined step will get.
     const fn collected(&self) -> ChangeId {
         ChangeId(self.last.0.saturating_add(1))
     }
 
-    /// Adds the step of a change. If the store wrote it already, with its id and time, it keeps its place.
+    /// Adds the step of a change. If the store has already written the step, it is inserted by its id and keeps its time.
     pub(in crate::engine) fn push_stored(&mut self, step: Step, stored: Option<LaterStep>) {
         self.forget_undone();
         let Some(LaterStep { id, at, .. }) = stored.filter(|_| step.is_saved()) else {
@@ -417,19 +419,20 @@ impl UndoStack {
         }
     }
 
-    /// Drops the steps that can be redone.
+    /// Drops the steps that can be redone, and notes that the last change was not refused.
     fn forget_undone(&mut self) {
         self.is_refused = false;
         let stored = self.undone.drain(..).filter(|known| known.at.is_some());
         self.gone.extend(stored.map(|known| known.id));
     }
 
-    /// Starts a combined step, which collects the steps of all following changes until [`Self::end_together`].
+    /// Starts a combined step. It collects the steps of all following changes until [`Self::end_together`] or
+    /// [`Self::end_together_open`].
     pub fn begin_together(&mut self) {
         self.together = Some(Vec::new());
     }
 
-    /// Adds the combined step. Returns the number of changes in the step.
+    /// Adds the combined step, unless it is empty. Returns the number of changes in the step.
     pub fn end_together(&mut self) -> usize {
         let steps = self.together.take().unwrap_or_default();
         let count = steps.len();
@@ -439,7 +442,8 @@ impl UndoStack {
         count
     }
 
-    /// Adds the combined step, if there is one, and lets [`Self::join`] add to it what becomes known later.
+    /// Adds the combined step as the step of an import, unless it is empty. [`Self::join`] can add parts to it that become known
+    /// later.
     pub fn end_together_open(&mut self, now: DateTime<Utc>) {
         let steps = self.together.take().unwrap_or_default();
         let single = |step| {
@@ -454,7 +458,7 @@ impl UndoStack {
         self.joined = Some((id, now));
     }
 
-    /// Adds a step to the combined step that was ended with [`Self::end_together_open`]. The store has added it there already.
+    /// Adds a part to the combined step that was ended with [`Self::end_together_open`]. The store has already added the part.
     pub fn join(&mut self, part: Step) {
         let Some((id, at)) = self.joined else { return };
         if let Some(known) = self.steps.iter_mut().find(|known| known.id == id) {
@@ -472,8 +476,8 @@ impl UndoStack {
         self.steps.retain(|known| Some(known.id) != change);
     }
 
-    /// Takes note that changes could not be written: their step is dropped. A step that they undid or redid is put back; the store
-    /// still has it.
+    /// Drops the step of changes that could not be written. If these changes undid or redid a step, that step is put back, because
+    /// the store still has it.
     pub(super) fn refused(&mut self, step: Option<ChangeId>, taken: Option<Box<TakenStep>>) {
         self.forget(step);
         self.is_refused |= step.is_some();
@@ -513,12 +517,12 @@ impl UndoStack {
         }
     }
 
-    /// Takes over the stored steps, oldest first.
+    /// Adds the steps that were loaded from the store, oldest first.
     pub fn take_saved(&mut self, saved: Vec<SavedStep>) {
         for SavedStep { id, at, step, undone } in saved {
             self.last = self.last.max(id);
             if step.is_nothing() {
-                // The step of an import that became too large.
+                // This is the step of an import, which became too large.
                 continue;
             }
             let list = if undone { &mut self.undone } else { &mut self.steps };
@@ -595,7 +599,7 @@ impl UndoStack {
     }
 }
 
-/// Returns the new steps of a list for the store, and the steps to remove there.
+/// Returns the new steps of a list that must be stored, and the steps that must be removed from the store.
 fn store_fresh(
     list: &mut VecDeque<KnownStep>,
     undone: bool,
@@ -613,7 +617,8 @@ fn store_fresh(
                 let KnownStep { id, step, .. } = known.clone();
                 kept.push(SavedStep { id, at: now, step, undone });
             } else {
-                // A very large step stays in memory only. Without it, earlier ones could not be undone: they leave the store.
+                // A very large step stays in memory only. After a restart, earlier steps could not be undone without it, so remove
+                // them from the store.
                 kept.clear();
                 gone.clone_from(&earlier);
             }

@@ -1,6 +1,6 @@
-//! Changes that are shown before they are written, and the values needed to revert each of them: marks of entries, a subscription,
-//! field by field, so that what polls and later changes have set is kept, or a list that is written as a whole, which is the
-//! filters or the saved searches.
+//! Changes that are shown before they are written, with the values needed to revert them. A change of a subscription has the values
+//! of each changed field, so that values from polls and later changes are kept. Filters and saved searches are lists that are
+//! written as a whole.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,9 +28,10 @@ pub enum Origin {
     /// The user.
     #[default]
     User,
-    /// The user, who was asked about it and said yes. If it undoes a change, with the id of that change.
+    /// The user, after answering yes to a question about the change. If the change undoes or redoes a step, this is the id of the
+    /// step.
     Answered(Option<ChangeId>),
-    /// A server or a publisher: the change is none of those that the user can undo.
+    /// A server or a publisher. The user cannot undo the change.
     Arrived,
 }
 
@@ -54,7 +55,7 @@ pub enum Change {
         /// The remaining subscription, and the change of its tags.
         into: (FeedKey, Box<FeedChange>),
     },
-    /// A gap was hidden or shown again in the history that is written, with its state before.
+    /// A gap was hidden or shown again. Contains the history to write, the gap, and its state before the change.
     Gap(Box<HistoryCommit>, GapKey, GapState),
     /// Filters were added, changed or removed.
     Filters(ListChange<EntryFilter>),
@@ -100,16 +101,16 @@ impl MarkChange {
 #[serde(transparent)]
 pub struct ChangeId(pub u64);
 
-/// A step whose entries are known when the change is written.
+/// An undo step that the store completes, because the affected entries are known only when the change is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaterStep {
     /// Id of the change.
     pub id: ChangeId,
     /// Time of the change.
     pub at: DateTime<Utc>,
-    /// The filters before the change, if it is one of a filter.
+    /// The filters before the change, if the change is one of a filter.
     pub filters: Vec<EntryFilter>,
-    /// `true` if it is a part of the step of an import, which has this id.
+    /// `true` if this is a part of the step of an import, which has the id `id`.
     pub joins: bool,
 }
 
@@ -131,7 +132,7 @@ impl Numbered for SavedSearch {
     }
 }
 
-/// A change of a list: the numbers of the items that it set, and the list before it for their values and places.
+/// A change of a list: the numbers of the items that it set, and the list before the change, which has their values and positions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListChange<T> {
     /// The list before the change.
@@ -145,7 +146,7 @@ fn find<T: Numbered>(list: &[T], number: u32) -> Option<&T> {
 }
 
 impl<T: Numbered> ListChange<T> {
-    /// The change from one list to another.
+    /// Returns the change from one list to another.
     pub fn new(before: Vec<T>, after: &[T]) -> Self {
         let numbers = before.iter().chain(after).map(T::number);
         let is_changed = |number: &u32| find(&before, *number) != find(after, *number);
@@ -153,7 +154,7 @@ impl<T: Numbered> ListChange<T> {
         Self { before, items }
     }
 
-    /// The change of one item.
+    /// Returns the change of one item.
     pub fn of(before: Vec<T>, number: u32) -> Self {
         Self { before, items: BTreeSet::from([number]) }
     }
@@ -163,7 +164,7 @@ impl<T: Numbered> ListChange<T> {
         self.items.is_empty()
     }
 
-    /// Hands the items that a later change also sets over to that change, which then restores their first value.
+    /// Leaves the items that a later change also sets to that change. If it fails too, it restores the values before this change.
     pub fn hand_over(&mut self, later: &mut Self) {
         self.items.retain(|&number| {
             let is_later = later.items.contains(&number);
@@ -172,7 +173,7 @@ impl<T: Numbered> ListChange<T> {
         });
     }
 
-    /// Restores the items in the present list. Returns their numbers.
+    /// Restores the changed items in the present list. Returns their numbers.
     pub fn revert(self, list: &mut Vec<T>) -> BTreeSet<u32> {
         for &number in &self.items {
             restore(list, &self.before, number);
@@ -181,7 +182,7 @@ impl<T: Numbered> ListChange<T> {
     }
 }
 
-/// Makes an item what it is in the list `before`, or removes it.
+/// Gives an item the value that it has in the list `before`. Removes it if that list does not contain it.
 fn restore<T: Numbered>(list: &mut Vec<T>, before: &[T], number: u32) {
     let place = list.iter().position(|item| item.number() == number);
     let former = before.iter().enumerate().find(|(_, item)| item.number() == number);
@@ -192,7 +193,7 @@ fn restore<T: Numbered>(list: &mut Vec<T>, before: &[T], number: u32) {
     }
 }
 
-/// The durable parts of a subscription at one moment.
+/// The stored parts of a subscription at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedParts {
     /// The record of the subscription.
@@ -227,7 +228,8 @@ fn field<T: PartialEq + Clone>(before: &T, after: &T) -> Field<T> {
     (before != after).then(|| Box::new((before.clone(), after.clone())))
 }
 
-/// Sets a field that has the value of the other side. Another value was set by something else and stays.
+/// Applies or reverts a change of a field. If the field has neither expected value, something else has set it, and it is not
+/// changed.
 fn set<T: PartialEq + Clone>(field: Option<&(T, T)>, now: &mut T, direction: Direction) {
     let Some((before, after)) = field else { return };
     let (from, to) = match direction {
@@ -239,7 +241,7 @@ fn set<T: PartialEq + Clone>(field: Option<&(T, T)>, now: &mut T, direction: Dir
     }
 }
 
-/// Makes a later change that sets the field responsible for restoring its first value.
+/// If a later change also sets the field, leaves it to that change to restore the value before both changes.
 fn hand_over<T>(field: &mut Field<T>, later: &mut Field<T>) {
     if let Some(later) = later
         && let Some(field) = field.take()
@@ -266,7 +268,7 @@ macro_rules! feed_change {
         }
 
         impl FeedChange {
-            /// The change from `before` to the present subscription.
+            /// Returns the change from `before` to the present subscription.
             pub fn since(before: &FeedParts, now: &Subscription) -> Self {
                 // Without `..`, so that a new setting does not compile until it is listed here.
                 let FeedSettings { $($setting: _,)+ } = &now.record.feed_settings;
@@ -282,8 +284,8 @@ macro_rules! feed_change {
                 }
             }
 
-            /// Hands the fields that a later change of the same feed also sets over to that change: it restores their first
-            /// value if it fails as well, and this change no longer reverts them.
+            /// Leaves the fields that a later change of the same feed also sets to that change. If it fails too, it restores the
+            /// values before both changes; this change no longer reverts them.
             pub fn hand_over(&mut self, later: &mut Self) {
                 $(hand_over(&mut self.$record, &mut later.$record);)+
                 $(hand_over(&mut self.$setting, &mut later.$setting);)+

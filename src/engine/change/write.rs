@@ -17,7 +17,7 @@ pub fn write(engine: &mut Engine, change: Change, step: Option<ChangeId>) -> Eff
     Effect::store_change(job, PendingChange::new(change, step))
 }
 
-/// Joins writes of records that follow each other: what belongs to one undo step is written as one frame, all or none of it.
+/// Combines consecutive writes of records that belong to one undo step, so that they are written as one frame, all or none of them.
 pub fn join_writes(engine: &mut Engine, effects: &mut Vec<Effect>) {
     let mut first = None;
     for effect in std::mem::take(effects) {
@@ -31,7 +31,7 @@ pub fn join_writes(engine: &mut Engine, effects: &mut Vec<Effect>) {
             engine.unsaved = engine.unsaved.saturating_sub(1);
             continue;
         }
-        // These write other records than those of subscriptions.
+        // These jobs do not write subscription records, so later writes may be combined with earlier ones.
         if !matches!(work.job, Job::SaveState(..) | Job::KeepHistory(_)) {
             first = Some(effects.len());
         }
@@ -39,7 +39,7 @@ pub fn join_writes(engine: &mut Engine, effects: &mut Vec<Effect>) {
     }
 }
 
-/// Adds the records and changes of a write to those of an earlier one. Returns `false` if they do not belong together.
+/// Adds the records and changes of a write to an earlier write. Returns `false` if they do not belong to the same undo step.
 fn join(before: &mut StoreWork, work: &mut StoreWork) -> bool {
     let (Job::SaveRecords(all), Some(known)) = (&mut before.job, &mut before.change) else {
         return false;
@@ -81,7 +81,7 @@ fn job(engine: &Engine, change: &Change) -> Job {
     }
 }
 
-/// Returns the records of feeds, also of removed ones that can be restored.
+/// Returns the records of feeds, including removed feeds that can be restored.
 pub(super) fn records_of(
     engine: &Engine,
     feeds: &mut dyn Iterator<Item = FeedKey>,
