@@ -1,4 +1,4 @@
-//! Helpers for the readers of databases: rows by name, entries, and folders as tags.
+//! Helpers for reading the databases of other readers: rows with named columns, entries, and folders as tags.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::feed::opml::subscription_list::{OpmlFeed, normal_tags};
 use crate::feed::text::{NAME_MAX, TITLE_MAX, one_line, safe_text};
 use crate::feed::{Enclosure, Entry};
 
-/// Maximum number of labels of an entry, of its categories, and of its files.
+/// Maximum number of labels, of categories and of attached files of an entry.
 const LIST_MAX: usize = 100;
 /// Maximum number of nested folders.
 const DEPTH_MAX: usize = 32;
 
-/// Reads columns of a table. A table that is missing has no rows.
+/// Reads columns of a table. A missing table has no rows.
 pub(super) fn rows<const N: usize>(
     database: &Sqlite<'_>,
     table: &str,
@@ -27,7 +27,7 @@ pub(super) fn rows<const N: usize>(
     Ok(rows.into_iter().filter_map(|row| row.try_into().ok()).collect())
 }
 
-/// Returns a text, also if the database keeps it as a number.
+/// Returns a value as text, even if the database stores a number.
 pub(super) fn text(value: &SqlValue) -> String {
     match value {
         SqlValue::Integer(number) => number.to_string(),
@@ -37,17 +37,17 @@ pub(super) fn text(value: &SqlValue) -> String {
     }
 }
 
-/// Returns a text that is not empty.
+/// Returns a text without surrounding blanks, or `None` if nothing is left.
 pub(super) fn some(text: &str) -> Option<String> {
     Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Whether a number is 1.
+/// Checks whether a value is the number 1.
 pub(super) fn is_set(value: &SqlValue) -> bool {
     value.integer() == Some(1)
 }
 
-/// Returns the time of a number of seconds.
+/// Returns the time for a number of seconds since 1970, or `None` for 0.
 pub(super) fn seconds(value: &SqlValue) -> Option<DateTime<Utc>> {
     let seconds = value.integer().filter(|seconds| *seconds != 0)?;
     DateTime::from_timestamp(seconds, 0)
@@ -56,7 +56,7 @@ pub(super) fn seconds(value: &SqlValue) -> Option<DateTime<Utc>> {
 /// Folders by their number or name: the title of each, and the folder that contains it.
 pub(super) type Folders = BTreeMap<String, (String, String)>;
 
-/// Returns the titles of a folder and of those around it as one tag.
+/// Returns the titles of a folder and of the folders that contain it as one tag.
 pub(super) fn folder_tag(folders: &Folders, folder: &str) -> String {
     let (mut parts, mut place) = (Vec::new(), folder);
     while let Some((title, parent)) = folders.get(place).filter(|_| parts.len() < DEPTH_MAX) {
@@ -66,7 +66,7 @@ pub(super) fn folder_tag(folders: &Folders, folder: &str) -> String {
     parts.join("/")
 }
 
-/// Removes control characters from an entry, and shortens texts that are too long.
+/// Removes control characters from an entry, and shortens a title or a name that is too long.
 fn cleaned(entry: Entry) -> Entry {
     let line = |text: Option<String>, max| text.and_then(|text| some(&one_line(&text, max)));
     let safe = |text: String| safe_text(&text).into_owned();
@@ -87,14 +87,14 @@ fn cleaned(entry: Entry) -> Entry {
     }
 }
 
-/// Returns names without control characters, at most [`LIST_MAX`].
+/// Returns at most [`LIST_MAX`] names, without control characters and empty names.
 fn names(names: Vec<String>) -> Vec<String> {
     let names = names.into_iter().take(LIST_MAX).map(|name| one_line(&name, NAME_MAX));
     names.filter(|name| !name.is_empty()).collect()
 }
 
 impl Library {
-    /// Adds a feed, unless its address is empty or known.
+    /// Adds a feed, unless its address is empty or was already added.
     pub(super) fn add_feed(&mut self, address: &str, title: Option<String>, tags: &[String]) {
         let is_known = self.list.outlines.iter().any(|feed| feed.xml_url == address);
         if !address.is_empty() && !is_known {
@@ -105,7 +105,8 @@ impl Library {
         }
     }
 
-    /// Adds what is known of an entry, without control characters. An entry without id is identified by its link. Only starred and labelled entries keep their text.
+    /// Adds what the other reader knew about an entry, without control characters. An entry without id is identified by its link.
+    /// Only starred and labelled entries keep their text.
     pub(super) fn add_entry(&mut self, address: &str, mut entry: ElsewhereEntry) {
         if address.is_empty() {
             return;

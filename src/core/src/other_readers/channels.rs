@@ -1,5 +1,5 @@
-//! Reads lists of the channels that a viewer follows: `subscriptions.csv` of Google Takeout, and the file that `NewPipe` exports. They
-//! name the page of each channel, from which the address of its feed follows.
+//! Reads lists of the video channels that a viewer follows: `subscriptions.csv` of Google Takeout, and the file that `NewPipe`
+//! exports. They contain the page of each channel, from which the address of its feed is derived.
 
 use serde::Deserialize;
 
@@ -23,7 +23,7 @@ struct NewPipeChannel {
     name: String,
 }
 
-/// Reads a file of `NewPipe`, which may also have channels of sites whose feeds are not known.
+/// Reads a file of `NewPipe`. It may also contain channels of sites without known feeds, which are reported.
 pub(super) fn read_newpipe(file: &NewPipe) -> Library {
     let mut library = Library::default();
     for channel in &file.subscriptions {
@@ -32,8 +32,8 @@ pub(super) fn read_newpipe(file: &NewPipe) -> Library {
     library
 }
 
-/// Reads the list of Google Takeout: number, page and title of each channel, below a heading in the viewer's language. Returns `None`
-/// if it is none.
+/// Reads a list from Google Takeout: below a heading in the viewer's language, a line for each channel with its id, page and title.
+/// Returns `None` if the text is not such a list.
 pub(super) fn read_takeout(text: &str) -> Option<Library> {
     let lines = || (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let (begin, _) = lines().take(2).find(|(_, line)| channel(line).is_some())?;
@@ -47,7 +47,7 @@ pub(super) fn read_takeout(text: &str) -> Option<Library> {
     Some(library)
 }
 
-/// Returns the page and the title of a channel, as a line writes them.
+/// Returns the page and the title of a channel, as they are written in a line.
 fn channel(line: &str) -> Option<(&str, &str)> {
     let (number, rest) = line.trim().split_once(',')?;
     let (page, title) = rest.split_once(',')?;

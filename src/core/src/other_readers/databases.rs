@@ -1,5 +1,5 @@
-//! Reads the databases of Liferea, news-flash (the library of eilmeldung and of Newsflash), newsboat, newsraft and RSS Guard.
-//! Titles and sections of newsraft are in its file `feeds`.
+//! Reads the databases of Liferea, news-flash (the library that eilmeldung and Newsflash use), newsboat, newsraft and RSS Guard.
+//! The database of newsraft has no titles and sections, which are in its file `feeds`.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub(super) fn read_liferea(database: &Sqlite<'_>) -> Result<Library, InputFlaw> 
     Ok(library)
 }
 
-/// Numbers in the columns `unread` and `marked`. A marked article has the smaller number, unlike an unread one.
+/// Values of the columns `unread` and `marked`: 0 means read, but also marked.
 const READ: Option<i64> = Some(0);
 const MARKED: Option<i64> = Some(0);
 
@@ -123,20 +123,21 @@ pub(super) fn read_news_flash(database: &Sqlite<'_>) -> Result<Library, InputFla
     Ok(library)
 }
 
-/// Reads a time such as `2026-03-01 12:00:00+00:00`, with or without the zone.
+/// Reads a time such as `2026-03-01 12:00:00+00:00`, with or without the offset.
 fn time(written: &str) -> Option<DateTime<Utc>> {
     let zoned = DateTime::parse_from_rfc3339(&written.replacen(' ', "T", 1));
     let plain = || NaiveDateTime::parse_from_str(written, "%Y-%m-%d %H:%M:%S%.f").ok();
     zoned.ok().map(|time| time.to_utc()).or_else(|| plain().map(|time| time.and_utc()))
 }
 
-/// The columns that are read, in this order.
+/// The columns to read, in this order.
 const COLUMNS: [&str; 10] = [
     "feedurl", "guid", "url", "title", "author", "pubDate", "unread", "flags", "deleted", "content",
 ];
 
-/// Reads the entries of each feed, by the address of the feed. An entry that was deleted there counts as read, and one with any flag
-/// as starred, with a label for each letter. The texts of other than starred entries are left out. The error is a fragment of a sentence.
+/// Reads newsboat's cache: the entries of each feed, by the address of the feed. An entry that was deleted there counts as read. An
+/// entry with any flag counts as starred, and gets a label for each letter among its flags. Only such entries keep their text. The
+/// error is a fragment of a sentence.
 pub fn read_cache(bytes: &[u8]) -> Result<KnownEntries, InputFlaw> {
     let rows = Sqlite::open(bytes)?.read("rss_item", &COLUMNS)?;
     let rows = rows.ok_or("it has no table of entries, so it is not a cache of newsboat")?;
@@ -196,7 +197,7 @@ pub(super) fn read_newsraft(database: &Sqlite<'_>) -> Result<Library, InputFlaw>
     Ok(library)
 }
 
-/// Returns the longest of the texts of an entry. Fields are separated by control characters, and a text begins with `text=`.
+/// Returns the longest text of an entry. Control characters separate the fields, and a field with a text begins with `text=`.
 fn longest_text(content: &str) -> Option<String> {
     let fields =
         content.split(['\u{1e}', '\u{1f}']).filter_map(|field| field.strip_prefix("text="));
@@ -215,7 +216,7 @@ pub(super) fn read_rssguard(database: &Sqlite<'_>) -> Result<Library, InputFlaw>
     for [id, service, title, folder, address] in rows(database, "Feeds", columns)? {
         let address = text(&address);
         library.add_feed(&address, some(&text(&title)), &[folder_tag(&folders, &text(&folder))]);
-        // Articles named the feed by the number that its service gave it, before version 4.8.
+        // Before version 4.8, articles refer to their feed by the id that its service gave it.
         addresses.insert(text(&service), address.clone());
         addresses.insert(text(&id), address);
     }

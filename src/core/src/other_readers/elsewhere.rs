@@ -1,5 +1,5 @@
-//! What another reader knew of a feed's entries: which of them were read or starred there. Most entries are met only after the
-//! import, so this is kept until they are, for a limited time.
+//! What another reader knew about the entries of a feed: which of them were read, starred or labelled there. Most entries arrive
+//! only after the import, so this is kept for a limited time until they arrive.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use crate::feed::Entry;
 use crate::feed::identity::identity_hash;
 use crate::history::{Flag, Flags, KeptEntry};
 
-/// Time for which entries are waited for.
+/// Time for which the program waits for the entries of an import.
 const KEPT: TimeDelta = TimeDelta::days(90);
 
 /// An entry as another reader knew it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ElsewhereEntry {
-    /// The entry. Its id is what the other reader takes for the identity, or empty.
+    /// The entry. Its id is the id that the other reader uses, or empty.
     pub entry: Entry,
     /// Whether it was read there.
     pub is_read: bool,
@@ -27,27 +27,28 @@ pub struct ElsewhereEntry {
 }
 
 impl ElsewhereEntry {
-    /// Whether the user chose to keep it, so that it is added with its text if no feed has it.
+    /// Checks whether the user wanted to keep the entry: it is then added with its text if its feed does not contain it.
     pub const fn is_kept(&self) -> bool {
         self.is_starred || !self.labels.is_empty()
     }
 }
 
-/// What is known of entries, by the address of the feed.
+/// What another reader knew about entries, by the address of the feed.
 pub type KnownEntries = BTreeMap<String, Vec<ElsewhereEntry>>;
 
-/// Entries of a feed that another reader knew.
+/// Entries of a feed that another reader knew and that have not arrived yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenElsewhere {
     /// Time of the last import.
     noted_at: DateTime<Utc>,
     entries: Vec<SeenEntry>,
-    /// Imports that were undone and may be redone, as [`SeenEntry::import`]. Their entries are not waited for.
+    /// Imports that were undone and can be redone, as [`SeenEntry::import`]. Their entries are kept but not waited for.
     #[serde(default)]
     undone: BTreeSet<i64>,
 }
 
-/// Hashes of what identifies an entry, best first: its id, its link, its title and date. 0 stands for nothing.
+/// Hashes of what identifies an entry, in descending order of reliability: its id, its link, its title with its date. 0 means
+/// missing.
 type Marks = [u64; 3];
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +58,7 @@ struct SeenEntry {
     is_starred: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     labels: Vec<String>,
-    /// Time of the import, in microseconds.
+    /// Time of the import, in microseconds since 1970.
     #[serde(default)]
     import: i64,
 }
@@ -70,7 +71,7 @@ impl SeenEntry {
 }
 
 impl SeenElsewhere {
-    /// Notes entries. Of several copies of an entry, one that was read, starred or labelled counts.
+    /// Notes entries. If there are several copies of an entry, a copy that was read, starred or labelled is used.
     pub fn new(entries: &[ElsewhereEntry], now: DateTime<Utc>) -> Self {
         let noted = entries.iter().map(|it| SeenEntry {
             marks: marks_of_entry(&it.entry),
@@ -80,26 +81,26 @@ impl SeenElsewhere {
             import: now.timestamp_micros(),
         });
         let mut entries: Vec<SeenEntry> = noted.collect();
-        // The last copy counts.
+        // The last copy is used.
         entries.sort_by_key(|it| it.is_read || it.is_starred || !it.labels.is_empty());
         Self { noted_at: now, entries, undone: BTreeSet::new() }
     }
 
-    /// Adds what a later import says.
+    /// Adds the entries of a later import.
     pub fn extend(&mut self, later: Self) {
         self.noted_at = self.noted_at.max(later.noted_at);
-        // An undone import cannot be redone after another change.
+        // After a later import, an undone import cannot be redone, so drop its entries.
         let undone = std::mem::take(&mut self.undone);
         self.entries.retain(|it| !undone.contains(&it.import));
         let known: BTreeMap<Marks, Seen> =
             self.entries.iter().map(|it| (it.marks, it.seen())).collect();
-        // What is known already stays part of the earlier import, for the undo.
+        // Entries with the same marks in an earlier import stay part of that import, so that its undo covers them.
         let is_new = |it: &SeenEntry| known.get(&it.marks) != Some(&it.seen());
         self.entries.extend(later.entries.into_iter().filter(is_new));
         self.undone.extend(later.undone);
     }
 
-    /// Stops waiting for the entries of an import that is undone, or waits for them again.
+    /// Stops waiting for the entries of an import that is undone, or waits for them again if it is redone.
     pub fn set_undone(&mut self, import: DateTime<Utc>, is_undone: bool) {
         if is_undone {
             self.undone.insert(import.timestamp_micros());
@@ -108,36 +109,37 @@ impl SeenElsewhere {
         }
     }
 
-    /// Returns whether this entry is waited for.
+    /// Checks whether the program waits for this entry.
     pub fn waits_for(&self, entry: &Entry) -> bool {
         let marks = marks_of_entry(entry);
         self.waiting().any(|(_, waiting)| waiting.marks == marks)
     }
 
-    /// Returns the entries that are waited for, with their places.
+    /// Returns the entries that the program waits for, with their positions.
     fn waiting(&self) -> impl Iterator<Item = (usize, &SeenEntry)> {
         let numbered = (0..).zip(&self.entries);
         numbered.filter(|(_, entry)| !self.undone.contains(&entry.import))
     }
 
-    /// Returns the numbers of read and of starred entries that are waited for.
+    /// Returns the numbers of read and of starred entries that the program waits for.
     pub fn counts(&self) -> (usize, usize) {
         let count = |is: fn(&SeenEntry) -> bool| self.waiting().filter(|(_, it)| is(it)).count();
         (count(|it| it.is_read), count(|it| it.is_starred))
     }
 
-    /// Returns whether nothing is noted.
+    /// Checks whether no entries are noted.
     pub const fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Returns whether the time for which entries are waited for is over.
+    /// Checks whether the time for waiting is over.
     pub fn is_outdated(&self, now: DateTime<Utc>) -> bool {
         now.signed_duration_since(self.noted_at) > KEPT
     }
 
-    /// Takes the entries that were met. Returns what was known of them, by the number of the entry here. The ids of all entries are
-    /// compared first, then links, then titles with dates, so that a repeated link takes nothing from the entry whose id is known.
+    /// Removes the entries that have arrived, and returns what was known about them, by the number of the entry here. First the ids
+    /// of all entries are compared, then links, then titles with dates. An entry whose id matches is therefore never assigned to
+    /// another entry with the same link.
     pub fn take<'k>(
         &mut self,
         met: impl Iterator<Item = (u32, &'k KeptEntry)>,
@@ -170,7 +172,7 @@ impl SeenElsewhere {
     }
 }
 
-/// What another reader knew of an entry.
+/// What another reader knew about an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
     /// It was read.
@@ -182,13 +184,14 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Adds the marks to those that the entry has here. Nothing becomes unread or loses its star.
+    /// Adds the marks to those of an entry here. No entry becomes unread or loses its star.
     pub const fn added_to(&self, flags: Flags) -> Flags {
         let read = if self.is_read { flags.with(Flag::Read, true) } else { flags };
         if self.is_starred { read.with(Flag::Starred, true) } else { read }
     }
 
-    /// Sets the marks on an entry that is new here. One from an archive counts as read here, but the other reader knew better.
+    /// Sets the marks of an entry that is new here. It becomes unread if it was not read there, even if it came from an archive and
+    /// so counted as read.
     pub const fn set_on_new(&self, flags: Flags) -> Flags {
         let flags = self.added_to(flags);
         if self.is_read { flags } else { flags.with(Flag::Read, false) }
@@ -208,7 +211,7 @@ fn marks_of(
 ) -> Marks {
     let hash = |text: &str| if text.is_empty() { 0 } else { identity_hash(text) };
     let link = link.unwrap_or_default().trim();
-    // Other readers may have asked for the page over the other of the two.
+    // Ignore the scheme, because the other reader may have used `http` instead of `https`, or the reverse.
     let link = link.split_once("://").map_or(link, |(_, address)| address);
     let dated =
         title.zip(date).map(|(title, date)| format!("{}\n{}", title.trim(), date.timestamp()));
@@ -264,7 +267,7 @@ mod tests {
         ];
         let mut seen = SeenElsewhere::new(&noted, at(0));
         let met = [
-            // The link of another one, but the id of the first.
+            // It has the link of the other entry, but the id of the first.
             kept("1", "https://a.example/2", "1", 0),
             kept("other", "https://a.example/2", "2", 0),
             kept("third", "https://b.example/", "three", 3),

@@ -1,5 +1,5 @@
-//! Reads JSON files: lists of entries in the form of Google Reader, which other services write too, the files of feedr and `NewPipe`,
-//! and the JSON Feed of `backissue export`.
+//! Reads JSON files: lists of entries in the format of Google Reader, which other services also write, the files of feedr and
+//! `NewPipe`, and the JSON Feed of `backissue export`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use super::library::Library;
 use crate::feed::opml::subscription_list::OpmlFlaw;
 use crate::feed::{Entry, Origin, parse};
 
-/// Ends of the categories by which Google Reader marks entries.
+/// Ends of the categories that Google Reader uses as marks.
 const STARRED: &str = "/state/com.google/starred";
 const READ: &str = "/state/com.google/read";
 
-/// A list of entries. Fields that are missing or of another type are empty.
+/// A list of entries in the format of Google Reader. Items may lack any field.
 #[derive(Deserialize)]
 struct Stream {
     #[serde(default)]
@@ -39,7 +39,7 @@ struct ExportedItem {
     own: OwnFields,
 }
 
-/// What a JSON Feed has no field for.
+/// Fields that JSON Feed does not have.
 #[derive(Deserialize)]
 struct OwnFields {
     feed_url: String,
@@ -72,7 +72,7 @@ struct FeedrCategory {
     feeds: Vec<String>,
 }
 
-/// Reads a file. Returns `None` if it is of no known form.
+/// Reads a file. Returns `None` if it has no known format.
 pub(super) fn read(bytes: &[u8]) -> Option<Library> {
     if let Ok(Exported { items }) = serde_json::from_slice(bytes) {
         return Some(read_exported(bytes, items));
@@ -110,7 +110,8 @@ fn read_exported(bytes: &[u8], items: Vec<ExportedItem>) -> Library {
     library
 }
 
-/// Feeds of entries that are starred become subscriptions, because an entry is kept with its feed.
+/// Reads a list of entries in the format of Google Reader. Feeds of starred entries become subscriptions, because an entry is
+/// stored with its feed.
 fn read_stream(stream: &Stream) -> Library {
     let mut library = Library::default();
     let is_all_starred = stream.id.ends_with("/starred");
@@ -126,7 +127,7 @@ fn read_stream(stream: &Stream) -> Library {
         let contents = ["/content/content", "/summary/content"];
         let first = |paths: [&str; 2]| paths.iter().find_map(|path| some(text(path)));
         let entry = Entry {
-            // The id that Google Reader gave the entry is of no use elsewhere.
+            // The id that Google Reader gave the entry means nothing elsewhere.
             id: text("/guid").to_owned(),
             title: some(text("/title")),
             link: first(links),
@@ -149,8 +150,8 @@ fn read_stream(stream: &Stream) -> Library {
     library
 }
 
-/// feedr identifies entries by their links and does not say of which feed they are, so each is
-/// waited for in the feeds of its site.
+/// Reads the file of feedr. It identifies entries by their links and does not name their feeds, so each entry is noted for every
+/// feed on its host.
 fn read_feedr(feedr: &Feedr) -> Library {
     let mut library = Library::default();
     for address in &feedr.bookmarks {

@@ -10,11 +10,11 @@ use crate::filters::Action;
 pub struct Library {
     /// Subscriptions and searches.
     pub list: Opml,
-    /// What is known of entries, by the address of the feed.
+    /// What is known about entries, by the address of the feed.
     pub entries: KnownEntries,
     /// The configuration of newsboat.
     pub config: NewsboatConfig,
-    /// `true` if this program wrote the file, whose addresses lack their secrets.
+    /// `true` if this program wrote the file, in which addresses lack their secrets.
     pub is_outgoing: bool,
 }
 

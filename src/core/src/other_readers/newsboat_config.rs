@@ -1,5 +1,5 @@
-//! Reads newsboat's `config`: its killfile, named filters and highlights become filters, searches and colours here. Its key bindings
-//! and other settings are listed, because the program knows their counterparts.
+//! Reads newsboat's `config`. The killfile, named filters and highlights become filters, searches and colours here. Key bindings
+//! and other settings are only listed, because this library does not know which of them the program has.
 
 use std::collections::BTreeMap;
 
@@ -19,22 +19,22 @@ const LINES_MAX: usize = 10_000;
 /// Names of colours in newsboat, and here.
 const COLOURS: [&str; 8] = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
-/// What a configuration of newsboat contains that has a counterpart here.
+/// The content of a newsboat configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewsboatConfig {
     /// The killfile, as filters that hide.
     pub rules: Vec<MovedFilter>,
-    /// The highlights, as queries with the styles of the entries that they find, as a theme writes styles.
+    /// The highlights: queries, each with the style of the entries that it finds. Styles have the syntax of themes.
     pub colours: Vec<(String, String)>,
     /// Named filters, as the names and queries of saved searches.
     pub searches: Vec<(String, String)>,
     /// Key bindings and macros.
     pub bindings: Vec<NewsboatBinding>,
-    /// Colours of elements of the screen, as a theme writes styles.
+    /// Colours of elements of the screen. Styles have the syntax of themes.
     pub elements: BTreeMap<String, String>,
-    /// All other settings: the last line of each, by its name.
+    /// All other settings by name, with the last line of each.
     pub settings: BTreeMap<String, NewsboatSetting>,
-    /// Filters, searches and others that have no counterpart, each as a sentence with the number of its line.
+    /// Lines that have no counterpart here, such as filters that cannot be translated.
     pub refused: Vec<Refused>,
 }
 
@@ -61,7 +61,7 @@ pub struct NewsboatBinding {
     pub keys: String,
     /// How the keys are written.
     pub form: KeyForm,
-    /// Operations with their arguments, one after the other. If empty, the key loses its meaning.
+    /// Operations in the order in which they run, each with its arguments. Empty if the key is unbound.
     pub operations: Vec<Vec<String>>,
 }
 
@@ -71,13 +71,13 @@ pub enum KeyForm {
     /// `bind-key`: one key, such as `^R` or `ENTER`.
     #[default]
     Single,
-    /// `macro`: one key, to be pressed after the prefix.
+    /// `macro`: one key, which is pressed after the macro prefix.
     Macro,
     /// `bind`: a sequence of keys, such as `g<C-r>`.
     Sequence,
 }
 
-/// Reads a configuration. No line is an error.
+/// Reads a configuration. Lines that cannot be used are listed in [`NewsboatConfig::refused`].
 pub fn read_config(text: &str) -> NewsboatConfig {
     let mut read = NewsboatConfig::default();
     for (line, text) in lines(text) {
@@ -93,7 +93,7 @@ pub fn read_config(text: &str) -> NewsboatConfig {
     read
 }
 
-/// Returns the lines with their numbers. A line that ends with a backslash continues on the next one.
+/// Returns the lines with their numbers, from 1. A line that ends with a backslash continues on the next line.
 fn lines(text: &str) -> Vec<(usize, String)> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     let mut is_open = false;
@@ -111,7 +111,7 @@ fn lines(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// Splits a line into words. Words in quotation marks may contain blanks; an unquoted `;` is a word; `#` begins a comment.
+/// Splits a line into words. Quoted words may contain blanks, an unquoted `;` is a word of its own, and `#` begins a comment.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word) = (Vec::new(), None::<String>);
     let mut chars = line.chars();
@@ -141,7 +141,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Reads one setting. The error is the reason why it has no counterpart.
+/// Reads one setting. The error is the reason that it has no counterpart, as a fragment of a sentence.
 fn read_setting(
     read: &mut NewsboatConfig,
     line: usize,
@@ -206,7 +206,7 @@ fn read_setting(
     Ok(())
 }
 
-/// Splits the steps of a macro at each `;`. A description may follow `--`, or be the last word in quotation marks.
+/// Splits a macro into its steps at each `;`. A description after `--` is left out.
 fn operations(words: &[&str]) -> Vec<Vec<String>> {
     let described = words.iter().position(|word| *word == "--").unwrap_or(words.len());
     let steps = words.get(..described).unwrap_or_default().split(|word| *word == ";");
@@ -214,7 +214,8 @@ fn operations(words: &[&str]) -> Vec<Vec<String>> {
     owned.filter(|step: &Vec<String>| !step.is_empty()).collect()
 }
 
-/// Returns the feed of a line of the killfile, and its query. All feeds are `*`, and an expression follows `regex:`.
+/// Returns the feed and the query of a line of the killfile. `*` means all feeds, and `regex:` begins an expression for their
+/// addresses.
 fn killed(feed: &str, query: String) -> Result<(Option<String>, String), InputFlaw> {
     if feed == "*" {
         return Ok((None, query));
@@ -227,10 +228,10 @@ fn killed(feed: &str, query: String) -> Result<(Option<String>, String), InputFl
     Ok((None, format!("({feeds}) ({query})")))
 }
 
-/// Why lines that colour feeds have no counterpart.
+/// The reason that lines with colours of feeds have no counterpart.
 const FEEDS: &str = "feeds have no colours of their own here; a saved search lists entries of them";
 
-/// Returns the query for a highlighted expression.
+/// Returns a query for the entries that an expression highlights.
 fn highlighted(target: &str, expression: &str) -> Result<String, InputFlaw> {
     let quoted = expression.replace('"', "\\\"");
     match target {
@@ -253,7 +254,7 @@ fn add_colour(read: &mut NewsboatConfig, query: String, colours: &[&str]) -> Res
     Ok(())
 }
 
-/// Writes the colours of newsboat as a theme does: the colours of text and background, and attributes.
+/// Translates colours of newsboat to the syntax of themes: the colours of text and background, then attributes.
 fn style(written: &[&str]) -> Result<String, InputFlaw> {
     let (colours, attributes) = written.split_at(written.len().min(2));
     let mut words = Vec::new();

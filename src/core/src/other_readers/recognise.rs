@@ -5,8 +5,8 @@ use super::sqlite::Sqlite;
 use super::{channels, databases, json_files, state_file};
 use crate::InputFlaw;
 
-/// Reads the file of another reader, or of `backissue export --state`: a database by its tables, JSON and lists of channels by their
-/// form. Returns `None` if it is none of these. The error is a fragment of a sentence.
+/// Reads the file of another reader or of `backissue export --state`. Databases are recognised by their tables, JSON and lists of
+/// channels by their structure. Returns `None` if the file is none of these. The error is a fragment of a sentence.
 pub fn read(bytes: &[u8]) -> Result<Option<Library>, InputFlaw> {
     if Sqlite::is_database(bytes) {
         return read_database(bytes).map(Some);
@@ -25,7 +25,7 @@ pub fn read(bytes: &[u8]) -> Result<Option<Library>, InputFlaw> {
     json_files::read(text).map(Some).ok_or_else(|| why.into())
 }
 
-/// Reads a database. The cache of newsboat has no subscriptions: they are in its `urls` file.
+/// Reads a database. The cache of newsboat contains no subscriptions, which are in its file `urls`.
 fn read_database(bytes: &[u8]) -> Result<Library, InputFlaw> {
     let database = Sqlite::open(bytes)?;
     if database.has_tables(&["rss_item", "rss_feed"])? {

@@ -1,31 +1,32 @@
 //! Reads the tables of an `SQLite` database file (its format: <https://www.sqlite.org/fileformat2.html>).
 //!
-//! Only what an import needs: tables with row numbers. What a program that did not close its database left in the write-ahead log is read,
-//! too ([`with_log`]). Any damage is an error; no file makes the reader loop or take more memory than the files have.
+//! Reads only what an import needs: tables with row ids. [`with_log`] adds changes that are only in the write-ahead log, because a
+//! program did not close its database. Any damage is an error. No file can make this code loop forever or use more memory than the
+//! size of the files.
 
 /// Size of the header of the first page, in bytes.
 const HEADER: usize = 100;
 /// Page number of the table that lists all tables.
 const SCHEMA_PAGE: u32 = 1;
-/// Types of pages of tables.
+/// Types of the pages of a table.
 const LEAF: u8 = 0x0d;
 const INTERIOR: u8 = 0x05;
-/// Words that begin a constraint, not a column.
+/// First words of a table constraint, which is not a column.
 const CONSTRAINTS: [&str; 5] = ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"];
 
-/// First bytes of a journal whose change was interrupted. It would have to be taken back before the database is read.
+/// First bytes of a rollback journal of an interrupted change. The change would have to be rolled back before the database is read.
 const JOURNAL: &[u8] = &[0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
-/// Lengths of the header of a log, and of the head of each page in it, in bytes.
+/// Lengths in bytes of the header of a write-ahead log, and of the header of each page in it.
 const LOG_HEADER: usize = 32;
 const FRAME_HEAD: usize = 24;
 
-/// Returns whether a journal holds back a change that was interrupted.
+/// Checks whether a rollback journal contains an interrupted change.
 pub fn is_interrupted(journal: &[u8]) -> bool {
     journal.starts_with(JOURNAL)
 }
 
-/// Returns a database with the pages of its write-ahead log (`-wal`) that were committed. As for `SQLite`, the log ends at the first page
-/// that is damaged or of an earlier log.
+/// Returns a database with the committed pages of its write-ahead log (`-wal`). As in `SQLite`, the log ends before the first page
+/// that is damaged or belongs to an earlier log.
 pub fn with_log(mut database: Vec<u8>, log: &[u8]) -> Vec<u8> {
     let page_bytes = u32_at(log, 8).and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
     let is_little = u32_at(log, 0) == Some(0x377f_0682);
@@ -51,7 +52,7 @@ pub fn with_log(mut database: Vec<u8>, log: &[u8]) -> Vec<u8> {
         pages.extend(u32_at(head, 0).map(|number| (number, page)));
         let Some(count) = u32_at(head, 4).filter(|count| *count > 0) else { continue };
         let length = page_bytes.saturating_mul(usize::try_from(count).unwrap_or(usize::MAX));
-        // A damaged count must not take memory that the files do not have.
+        // Limit the length, because a damaged page count must not take more memory than the size of the files.
         database.resize(length.min(database.len().saturating_add(log.len())), 0);
         for (number, page) in pages.drain(..) {
             let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
@@ -65,7 +66,7 @@ pub fn with_log(mut database: Vec<u8>, log: &[u8]) -> Vec<u8> {
     database
 }
 
-/// Adds bytes to the checksum of a log.
+/// Continues the checksum of a write-ahead log with more bytes.
 fn checksum(sum: (u32, u32), bytes: &[u8], is_little: bool) -> (u32, u32) {
     bytes.chunks_exact(8).fold(sum, |(mut one, mut two), words| {
         let word = |at: usize| {
@@ -81,18 +82,18 @@ fn checksum(sum: (u32, u32), bytes: &[u8], is_little: bool) -> (u32, u32) {
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SqlValue {
-    /// Nothing, also for a column that was added after the row was written.
+    /// NULL, also for a column that was added to the table after the row was written.
     Null,
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number with a fraction.
+    /// A floating-point number.
     Real(f64),
     /// A text. Bytes that are not UTF-8 are replaced.
     Text(String),
 }
 
 impl SqlValue {
-    /// Returns the text, unless it is empty or no text.
+    /// Returns the text without surrounding blanks, or `None` if it is empty or the value is not a text.
     pub fn text(&self) -> Option<&str> {
         if let Self::Text(text) = self {
             Some(text.trim()).filter(|text| !text.is_empty())
@@ -101,7 +102,7 @@ impl SqlValue {
         }
     }
 
-    /// Returns the whole number, also if it was written as text.
+    /// Returns the integer, even if it was written as text.
     pub fn integer(&self) -> Option<i64> {
         match self {
             Self::Integer(number) => Some(*number),
@@ -116,7 +117,7 @@ impl SqlValue {
 pub struct Sqlite<'b> {
     bytes: &'b [u8],
     page_bytes: usize,
-    /// Bytes of a page that are used.
+    /// Number of bytes of a page that `SQLite` uses.
     usable: usize,
 }
 
@@ -124,7 +125,7 @@ pub struct Sqlite<'b> {
 type Fault = &'static str;
 const DAMAGED: Fault = "the database is damaged";
 
-/// A row: its number and the bytes of its record.
+/// A row: its row id and the bytes of its record.
 type Row = (i64, Vec<u8>);
 
 impl<'b> Sqlite<'b> {
@@ -145,7 +146,7 @@ impl<'b> Sqlite<'b> {
         Ok(Self { bytes, page_bytes, usable: page_bytes.saturating_sub(reserved) })
     }
 
-    /// Returns whether a file begins like a database.
+    /// Checks whether a file begins like an `SQLite` database.
     pub fn is_database(bytes: &[u8]) -> bool {
         bytes.starts_with(b"SQLite format 3\0")
     }
@@ -160,8 +161,8 @@ impl<'b> Sqlite<'b> {
         Ok(true)
     }
 
-    /// Reads these columns of all rows of a table. A column that the table does not have is [`SqlValue::Null`]. Returns `None` if there is
-    /// no such table.
+    /// Reads these columns of all rows of a table. A column that the table does not have is [`SqlValue::Null`]. Returns `None` if
+    /// there is no such table.
     pub fn read(&self, table: &str, columns: &[&str]) -> Result<Option<Vec<Vec<SqlValue>>>, Fault> {
         let mut found = None;
         for (number, record) in self.rows(SCHEMA_PAGE)? {
@@ -191,7 +192,7 @@ impl<'b> Sqlite<'b> {
         Ok(Some(read))
     }
 
-    /// Returns the rows of the table whose first page this is.
+    /// Returns the rows of the table with this root page.
     fn rows(&self, root: u32) -> Result<Vec<Row>, Fault> {
         let (mut rows, mut waiting, mut visited) = (Vec::new(), vec![root], 0);
         while let Some(number) = waiting.pop() {
@@ -232,7 +233,7 @@ impl<'b> Sqlite<'b> {
         self.bytes.get(from..).and_then(|rest| rest.get(..self.page_bytes)).ok_or(DAMAGED)
     }
 
-    /// Reads a row whose cell begins here, with the pages on which it continues.
+    /// Reads the row in a cell, with its overflow pages.
     fn row(&self, cell: &[u8]) -> Result<Row, Fault> {
         let (length, rest) = varint(cell).ok_or(DAMAGED)?;
         let (number, rest) = varint(rest).ok_or(DAMAGED)?;
@@ -250,7 +251,7 @@ impl<'b> Sqlite<'b> {
         Ok((number, record))
     }
 
-    /// Returns how many bytes of a record of this length are on its own page.
+    /// Returns how many bytes of a record of this length are in the cell itself, before the overflow pages.
     const fn local_bytes(&self, length: usize) -> usize {
         let most = self.usable.saturating_sub(35);
         if length <= most {
@@ -262,7 +263,7 @@ impl<'b> Sqlite<'b> {
     }
 }
 
-/// Reads the values of a record. The value at `number_at` is the number of the row.
+/// Reads the values of a record. The value at `number_at`, if any, is replaced by the row id.
 fn values(record: &[u8], number: i64, number_at: Option<usize>) -> Result<Vec<SqlValue>, Fault> {
     let (head, rest) = varint(record).ok_or(DAMAGED)?;
     let head = usize::try_from(head).ok().filter(|head| *head <= record.len()).ok_or(DAMAGED)?;
@@ -284,7 +285,7 @@ fn values(record: &[u8], number: i64, number_at: Option<usize>) -> Result<Vec<Sq
         let (bytes, left) = body.split_at_checked(length).ok_or(DAMAGED)?;
         body = left;
         values.push(match kind {
-            // Without bytes, it is 0.
+            // Type 8 has no bytes and means 0.
             1..=6 | 8 => SqlValue::Integer(signed(bytes)),
             9 => SqlValue::Integer(1),
             7 => SqlValue::Real(f64::from_bits(signed(bytes).cast_unsigned())),
@@ -301,11 +302,11 @@ fn values(record: &[u8], number: i64, number_at: Option<usize>) -> Result<Vec<Sq
 /// A column of a table.
 struct Column {
     name: String,
-    /// It is another name for the number of the row.
+    /// Whether it is an alias of the row id.
     is_number: bool,
 }
 
-/// Reads the columns in the statement that created a table.
+/// Reads the columns from the SQL statement that created a table.
 fn columns_in(sql: &str) -> Vec<Column> {
     let sql = without_comments(sql);
     let inside = sql.split_once('(').map_or("", |(_, inside)| inside);
@@ -341,7 +342,7 @@ fn columns_in(sql: &str) -> Vec<Column> {
     parts.iter().filter_map(column).collect()
 }
 
-/// Removes comments, which can contain commas.
+/// Removes SQL comments, which can contain commas.
 fn without_comments(sql: &str) -> String {
     let (mut kept, mut rest) = (String::new(), sql);
     while let Some(place) = rest.find(['/', '-']) {
@@ -358,7 +359,7 @@ fn without_comments(sql: &str) -> String {
     kept + rest
 }
 
-/// Reads a number of one to nine bytes. Returns the bytes after it.
+/// Reads a variable-length integer of one to nine bytes. Returns it and the bytes after it.
 fn varint(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let mut value = 0_u64;
     for (index, byte) in bytes.iter().take(9).enumerate() {
@@ -374,7 +375,7 @@ fn varint(bytes: &[u8]) -> Option<(i64, &[u8])> {
     None
 }
 
-/// Reads a signed number of up to eight bytes.
+/// Reads a signed big-endian integer of up to eight bytes.
 fn signed(bytes: &[u8]) -> i64 {
     let negative = bytes.first().is_some_and(|first| first & 0x80 != 0);
     bytes.iter().fold(if negative { -1 } else { 0 }, |value, byte| value << 8 | i64::from(*byte))

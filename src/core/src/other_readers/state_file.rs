@@ -1,4 +1,4 @@
-//! The file of `backissue export --state`: a line of JSON for each subscription and each entry. `docs/state.md` describes it.
+//! The file of `backissue export --state`, with a line of JSON for each subscription and each entry. `docs/state.md` describes it.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::feed::text::{NAME_MAX, TITLE_MAX, one_line};
 use crate::feed::{Enclosure, Entry};
 use crate::history::{Flags, KeptEntry};
 
-/// Version of the form. A later one may add fields and kinds of lines, which are skipped.
+/// Version of the format. Later versions may add fields and kinds of lines, which are skipped.
 pub const STATE_VERSION: u32 = 1;
 
 /// A line of the file.
@@ -25,7 +25,7 @@ pub const STATE_VERSION: u32 = 1;
 pub enum StateLine {
     /// The first line.
     State {
-        /// Version of the form: [`STATE_VERSION`].
+        /// Version of the format: [`STATE_VERSION`].
         version: u32,
         /// Time of the export.
         #[serde(default)]
@@ -33,11 +33,11 @@ pub enum StateLine {
     },
     /// A subscription.
     Feed(StateFeed),
-    /// An entry. It follows its feed.
+    /// An entry. The line of its feed comes before it.
     Entry(Box<StateEntry>),
-    /// The last line. Without it, the file is cut off.
+    /// The last line. A file without it is cut off.
     End,
-    /// A line of a later version.
+    /// A kind of line of a later version.
     #[serde(other)]
     Unknown,
 }
@@ -60,7 +60,7 @@ pub struct StateFeed {
     pub settings: BTreeMap<String, String>,
 }
 
-/// An entry, and what the user did with it. Its text and all after that are there only if it is starred or labelled.
+/// An entry and its marks. Its author, text, categories and files are present only if it is starred or labelled.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StateEntry {
@@ -124,19 +124,19 @@ impl StateEntry {
         Self { author, categories, files: kept.enclosures.clone(), ..entry }
     }
 
-    /// Whether the text belongs to the line.
+    /// Checks whether the line contains the author, text, categories and files of the entry.
     pub const fn is_kept(&self) -> bool {
         self.starred || !self.labels.is_empty()
     }
 }
 
-/// Checks whether a file starts with the first line of a state.
+/// Checks whether a text starts with the first line of a state file.
 pub(super) fn is_state(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     matches!(serde_json::from_str(first), Ok(StateLine::State { .. }))
 }
 
-/// Reads the lines. One that cannot be read is reported and costs nothing else. The error is a fragment of a sentence.
+/// Reads a state file. Lines that cannot be read are reported and skipped. The error is a fragment of a sentence.
 pub(super) fn read(text: &str) -> Result<Library, InputFlaw> {
     let (mut library, mut is_whole, mut last) = (Library::default(), false, 0);
     let mut cut = None;
@@ -157,7 +157,7 @@ pub(super) fn read(text: &str) -> Result<Library, InputFlaw> {
             Ok(StateLine::Feed(_) | StateLine::Entry(_)) => {
                 library.list.bad.push(bad(line, text, "it has no address of a feed"));
             }
-            // At the end of the file this is reported once.
+            // At the end of the file, this is reported only once, as a cut-off file.
             Err(error) if error.is_eof() => {
                 cut = Some(bad(line, text, "it is cut off"));
                 is_whole = false;
