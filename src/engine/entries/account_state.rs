@@ -1,4 +1,4 @@
-//! What a sync with the server of an account brings for a feed, and how the accounts are.
+//! What a sync with the server of an account changes in a feed, and the state of the accounts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +11,17 @@ use backissue_core::feed::Entry;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{Counters, FeedKey};
 
-/// What a sync brings for a feed. It is written as a whole, and merged with the marks that the entries have at that moment.
+/// The result of a sync for a feed. All of it is written or nothing. Its marks are merged with the marks that the entries have when
+/// it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedSync {
     /// The feed.
     pub feed: FeedKey,
     /// Time of the sync.
     pub at: DateTime<Utc>,
-    /// The subscription as both sides have it from now on; `None` changes nothing of it.
+    /// The subscription on which both sides now agree; `None` if it does not change.
     pub agreed: Option<AgreedFeed>,
-    /// Entries with their texts that this side does not have yet.
+    /// Entries that are new here, with their texts. They may include entries that were edited on the server.
     pub arrived: Vec<(ItemId, Entry)>,
     /// Marks of entries on the server.
     pub marks: BTreeMap<ItemId, Marks>,
@@ -28,14 +29,14 @@ pub struct FeedSync {
     pub gone: BTreeSet<ItemId>,
     /// Marks that are about to be sent.
     pub sending: BTreeMap<ItemId, Marks>,
-    /// The user's answer about marks that wait for it: `true` to send them, `false` to take those of the server.
+    /// The user's answer about marks that were held back: `true` to send them, `false` to take the marks of the server.
     pub answer: Option<bool>,
-    /// Labels as both sides have them from now on; others do not change.
+    /// Labels on which both sides now agree. Labels that are not listed do not change.
     pub labels: BTreeMap<String, AgreedLabel>,
 }
 
 impl FeedSync {
-    /// Creates a sync of a feed that brings nothing.
+    /// Creates the result of a sync that changes nothing.
     pub const fn new(feed: FeedKey, at: DateTime<Utc>) -> Self {
         Self {
             feed,
@@ -51,7 +52,7 @@ impl FeedSync {
     }
 }
 
-/// What the store did.
+/// What the store changed for a [`FeedSync`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FeedSynced {
     /// Number of entries that were added.
@@ -64,20 +65,20 @@ pub struct FeedSynced {
     pub counters: Counters,
 }
 
-/// How far the sync of an account is.
+/// Progress of the sync of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyncProgress {
     /// Name of the account.
     pub account: String,
-    /// What is done.
+    /// Description of the work.
     pub what: String,
-    /// Number that is done.
+    /// Number of finished items.
     pub done: usize,
-    /// Number of all.
+    /// Number of all items.
     pub all: usize,
 }
 
-/// An account, as the reader lists it.
+/// An account, as the program lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountStatus {
     /// Name of the account.
@@ -86,25 +87,25 @@ pub struct AccountStatus {
     pub place: String,
     /// Time and result of the last sync, if there was one.
     pub last: Option<(DateTime<Utc>, String)>,
-    /// Why the last sync failed, a sentence; `None` if it did not.
+    /// Why the last sync failed, as a sentence; `None` if it did not fail.
     pub failure: Option<String>,
-    /// What waits for the user's answer.
+    /// Changes that wait for the user's answer.
     pub waits: WaitingMarks,
 }
 
-/// What an account does not change on its server until the user answers.
+/// Changes that an account does not make on its server until the user answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WaitingMarks {
     /// Feeds that were removed here.
     pub feeds: Vec<FeedKey>,
-    /// Number of marks of a restored backup.
+    /// Number of held-back marks from a restored backup.
     pub marks: usize,
-    /// Number of other marks that could not be sent so far; no question is asked about them.
+    /// Number of other marks that were not sent yet. The user is not asked about them.
     pub unsent: usize,
 }
 
 impl WaitingMarks {
-    /// Describes what a yes would do; `None` if nothing waits.
+    /// Describes what happens if the user answers yes; `None` if nothing waits.
     pub fn words(&self) -> Option<String> {
         let feeds = counted_words(self.feeds.len(), "feed", "feeds");
         let marks = counted_words(self.marks, "mark", "marks");

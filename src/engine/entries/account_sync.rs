@@ -19,14 +19,14 @@ pub fn feeds_of<'e>(engine: &'e Engine, name: &'e str) -> impl Iterator<Item = &
     feeds.filter(move |feed| feed.record.feed_settings.account.as_deref() == Some(name))
 }
 
-/// Checks whether the server of an account brought a feed. Others were here before, or the user added them: an account does not take
-/// them away.
+/// Checks whether the server of an account added a feed. An account does not remove other feeds, which existed before or were added
+/// by the user.
 pub fn is_brought(feed: &Subscription) -> bool {
     feed.record.given_by == Some(GivenBy::Account)
 }
 
-/// Returns the requests that make the feeds of an account local ones: they are polled here, and no sync concerns them. Unless they are
-/// `kept`, those that the server brought are unsubscribed afterwards, so that an undo restores feeds that are polled.
+/// Returns the requests that disconnect the feeds of an account: the feeds are then polled here, and no sync changes them. Unless
+/// `kept` is set, the feeds that the server added are then unsubscribed. If that is undone, they are polled here.
 pub fn leave(engine: &Engine, name: &str, kept: bool, at: DateTime<Utc>) -> Vec<Request> {
     let feeds: Vec<&Subscription> = feeds_of(engine, name).collect();
     let set = feeds.iter().map(|feed| Request::Set(feed.key, Box::new(without_account(feed))));
@@ -41,7 +41,7 @@ pub fn leave(engine: &Engine, name: &str, kept: bool, at: DateTime<Utc>) -> Vec<
     requests
 }
 
-/// Returns the requests that make a feed local again that the server no longer has, because it was here before.
+/// Returns the requests that disconnect a feed that the server no longer has but that stays here, because it existed before.
 pub fn leave_feed(feed: &Subscription, at: DateTime<Utc>) -> [Request; 2] {
     let set = Request::Set(feed.key, Box::new(without_account(feed)));
     [set, Request::Sync(vec![disconnected(feed.key, at)])]
@@ -68,8 +68,8 @@ pub fn lost_feeds<'e>(
     })
 }
 
-/// Takes over which accounts there are. Feeds of others become local ones, because nobody would poll them: a sync or an undo can bring
-/// feeds of an account that was removed meanwhile.
+/// Sets the list of accounts. Feeds of unknown accounts are disconnected, because nobody would poll them. Such feeds exist if a
+/// sync or an undo brings feeds of an account that was removed in the meantime.
 pub fn accounts_seen(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -86,11 +86,11 @@ pub fn accounts_seen(
     effects
 }
 
-/// Hands what a sync brings to the store. Feeds that were unsubscribed meanwhile are left out.
+/// Passes the results of a sync to the store, except for feeds that no longer exist.
 pub fn write(engine: &mut Engine, syncs: Vec<FeedSync>) -> Vec<Effect> {
     let mut records = Vec::new();
     for sync in syncs.iter().filter(|sync| sync.agreed == Some(AgreedFeed::default())) {
-        // The server no longer has it: the removal is done.
+        // The server no longer has the feed, so its removal there is finished.
         let left = engine.ended.get_mut(&sync.feed);
         if let Some(left) = left.filter(|left| left.record.leaving != Leaving::Stays) {
             left.record.leaving = Leaving::Stays;
@@ -105,7 +105,8 @@ pub fn write(engine: &mut Engine, syncs: Vec<FeedSync>) -> Vec<Effect> {
     effects
 }
 
-/// Returns the requests that answer what an account waits for: a yes changes the server, a no takes what the server has.
+/// Returns the requests that carry out the user's answer about changes that an account held back: yes changes the server, no takes
+/// the state of the server.
 pub fn answer(
     engine: &Engine,
     name: &str,
@@ -123,7 +124,7 @@ pub fn answer(
     vec![marks, feeds, Request::SyncAccounts]
 }
 
-/// Lets the servers lose subscriptions that were removed here, because the user was asked and said yes.
+/// Lets the servers remove subscriptions that were removed here, because the user answered yes.
 pub fn let_leave(engine: &mut Engine, feeds: &[FeedKey]) -> Vec<Effect> {
     let mut records = Vec::new();
     for feed in feeds {

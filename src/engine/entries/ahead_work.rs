@@ -1,4 +1,4 @@
-//! What can be fetched before the user opens the entries of a feed, the limits of a day, and the work under way.
+//! What can be fetched ahead, before the user opens the entries of a feed; the daily limits; and the work in progress.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,8 +19,8 @@ const FILES_A_DAY: u32 = 10;
 /// Number of bytes in a mebibyte.
 const MIB: u64 = 1024 * 1024;
 
-/// The user's choice of what is fetched ahead for a feed, besides its full texts alone
-/// (`text_ahead` in the settings of the feed).
+/// The user's choice of what is fetched ahead for a feed. The setting `text_ahead` of a feed, which fetches only full texts, is
+/// separate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ahead {
     /// The pictures in the texts of unread entries.
@@ -45,7 +45,7 @@ impl Ahead {
     }
 }
 
-/// A kind of thing that is fetched ahead.
+/// A kind of content that is fetched ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AheadPart {
     /// Pages that entries link to.
@@ -78,13 +78,13 @@ pub struct AheadToday {
 }
 
 impl AheadToday {
-    /// Returns the amounts of a day: none if they are of another day.
+    /// Returns the amounts for a day: these, or zero if they are of another day.
     #[must_use]
     pub fn on(self, day: NaiveDate) -> Self {
         if self.day == day { self } else { Self { day, ..Self::default() } }
     }
 
-    /// Returns how many more may be requested on this day.
+    /// Returns the number of further requests of a kind that are allowed on this day.
     pub const fn left(self, part: AheadPart) -> u32 {
         match part {
             AheadPart::Texts => PAGES_A_DAY.saturating_sub(self.pages),
@@ -94,7 +94,7 @@ impl AheadToday {
         }
     }
 
-    /// Returns the amount and its limits in words.
+    /// Describes the amount of a kind and its limits.
     pub fn words(self, part: AheadPart) -> String {
         match part {
             AheadPart::Texts => format!("{} of at most {PAGES_A_DAY} pages today", self.pages),
@@ -110,28 +110,28 @@ impl AheadToday {
     }
 }
 
-/// The pictures that are sought or fetched ahead.
+/// The pictures that are being searched for or fetched ahead.
 #[derive(Debug, Clone, Default)]
 pub struct PicturesAhead {
-    /// Feeds in whose texts pictures are being sought.
+    /// Feeds whose texts are being searched for pictures.
     pub(super) sought: BTreeSet<FeedKey>,
     /// Addresses of the pictures that wait, are being fetched, or are being put into the cache, with the feeds that show them.
     pub(super) requested: BTreeMap<String, FeedKey>,
 }
 
 impl PicturesAhead {
-    /// Checks whether pictures of any of these feeds are sought or fetched.
+    /// Checks whether the texts of any of these feeds are being searched for pictures, or pictures of them are being fetched.
     pub fn are_under_way(&self, feeds: &BTreeSet<FeedKey>) -> bool {
         !self.sought.is_disjoint(feeds) || self.requested.values().any(|feed| feeds.contains(feed))
     }
 
-    /// Forgets a picture that is not fetched ahead after all.
+    /// Removes a picture that is no longer fetched ahead.
     pub fn forget(&mut self, url: &str) {
         self.requested.remove(url);
     }
 }
 
-/// Which texts of a feed are read to find their pictures.
+/// The texts of a feed that are read to find their pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextsWanted {
     /// Feed of the entries.
@@ -167,12 +167,12 @@ pub enum PictureTask {
 pub enum PictureTaskDone {
     /// Pictures of a feed that are not in the cache, in the order of the texts.
     Found(FeedKey, Vec<(EntryKey, String)>),
-    /// The picture with this address is in the cache, or noted as one that could not be fetched.
+    /// The picture with this address is in the cache, or noted there as one that could not be fetched.
     Kept(String),
 }
 
 impl PictureTask {
-    /// Returns the result of a task that failed: no pictures were found, or the picture is not in the cache.
+    /// Returns the result of a task that failed: no pictures were found, or nothing more is done with the picture.
     pub fn failed(&self) -> PictureTaskDone {
         match self {
             Self::Find(feed, _) => PictureTaskDone::Found(*feed, Vec::new()),

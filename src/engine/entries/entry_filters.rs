@@ -32,7 +32,8 @@ pub fn about(engine: &Engine, filter: &EntryFilter) -> String {
     filter.describe(feed.map(|feed| feed.record.shown_title()))
 }
 
-/// Describes the effects of filters on an entry, but not the labels that the user set by hand, such as `marked read by filter 'title ~ sponsored'`.
+/// Describes the effects of filters on an entry, such as `marked read by filter 'title ~ sponsored'`. Labels that the user set by
+/// hand are left out.
 pub fn reasons(engine: &Engine, entry: &LoadedEntry) -> Vec<String> {
     let holds = |action: &Action| match action {
         Action::Hide => entry.flags.is_hidden(),
@@ -78,7 +79,7 @@ pub fn save(
     let before = std::mem::replace(&mut engine.filters.list, list);
     let change = ListChange::new(before.clone(), &engine.filters.list);
     let step = engine.undo.later(now, before);
-    // Until the entries are known, the step restores the filters alone.
+    // Until the matching entries are known, the undo step restores only the filters.
     let (id, at) = (step.id, step.at);
     let undo = Step::of_filter(step.filters.clone(), FilterChanges::none(filter.id));
     let kept = vec![SavedStep { id, at, step: undo, undone: false }];
@@ -91,13 +92,13 @@ pub fn save(
     Ok(vec![effect])
 }
 
-/// Notes a change of a filter whose effects on entries are not known yet.
+/// Notes a change of a filter whose effects on entries are not written yet.
 fn begin(engine: &mut Engine, filter: u32, step: LaterStep, look_for: Option<EntryFilter>) {
     let pending = Pending { filter, step, look_for, is_saved: false };
     engine.filters.pending.push(pending);
 }
 
-/// Writes what a filter does to entries, and the list of filters if it `changed`, as one frame.
+/// Creates the job that writes the effects of a filter on entries and, if it `changed`, the list of filters, as one frame.
 fn apply(
     engine: &Engine,
     changed: Option<ListChange<EntryFilter>>,
@@ -123,7 +124,7 @@ pub fn save_moved(
         filter.id = id;
         engine.filters.list.push(filter.clone());
         let later = engine.undo.later_joined(now);
-        // Until the entries are known, the step restores the filters alone.
+        // Until the matching entries are known, the undo step restores only the filters.
         step = engine.undo.push(Step::of_filter(before.clone(), FilterChanges::none(id)));
         begin(engine, id, LaterStep { filters: before.clone(), ..later }, Some(filter));
     }
@@ -134,7 +135,7 @@ pub fn save_moved(
     vec![change::write(engine, Change::Filters(change), step)]
 }
 
-/// Checks whether a filter is the label with this name that the user sets by hand.
+/// Checks whether a filter is the label with this name that users set by hand.
 fn is_hand_label(filter: &EntryFilter, name: &str) -> bool {
     filter.scope == FilterScope::ByHand && filter.action.label() == Some(name)
 }
@@ -151,7 +152,7 @@ pub fn labels_without_room(engine: &Engine, names: &BTreeSet<&str>) -> usize {
     new.count().saturating_sub(FILTERS_MAX.saturating_sub(list.len()))
 }
 
-/// Saves the labels of another reader, on no entry yet. Labels beyond the maximum number of filters are left out.
+/// Saves the labels of another reader without adding them to entries yet. Labels beyond the maximum number of filters are left out.
 pub fn save_labels(engine: &mut Engine, names: BTreeSet<String>) -> Vec<Effect> {
     let (before, mut step) = (engine.filters.list.clone(), None);
     for name in names {
@@ -204,7 +205,8 @@ fn number_of(
     Ok((id, Some(ListChange::new(before, &engine.filters.list))))
 }
 
-/// Labels entries as a server has them, or removes the label, without an undo step. A label that is one too many is left out.
+/// Sets or removes a label on entries as on the server, without an undo step. A new label is left out if there are too many
+/// filters.
 pub fn label_synced(
     engine: &mut Engine,
     name: &str,
@@ -246,7 +248,7 @@ pub fn remove(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
     vec![apply(engine, Some(change), work, Some(step))]
 }
 
-/// Called when the filters were written: searches the store for entries that match the new filters.
+/// Called after the filters were written. Searches the store for entries that match the new filters.
 pub fn saved(engine: &mut Engine) -> Vec<Effect> {
     let mut looked_for = Vec::new();
     for pending in &mut engine.filters.pending {
@@ -258,7 +260,7 @@ pub fn saved(engine: &mut Engine) -> Vec<Effect> {
     looked_for
 }
 
-/// Applies a filter to the matching entries that the store found.
+/// Applies a filter to the matching entries that were found.
 pub fn found(engine: &Engine, filter: u32, hits: Vec<EntryKey>) -> Vec<Effect> {
     let (action, hits) = match engine.filters.get(filter) {
         // A filter that was removed in the meantime has no effect.
@@ -270,8 +272,8 @@ pub fn found(engine: &Engine, filter: u32, hits: Vec<EntryKey>) -> Vec<Effect> {
     vec![apply(engine, None, FilterWork::Apply { filter, action, hits }, step)]
 }
 
-/// Drops the pending changes of a filter after one of its store jobs failed. Returns the id of a change to undo: a filter that was
-/// written, but not applied to entries.
+/// Drops the pending changes of a filter after one of its store jobs failed. If the filter was written but not applied to entries,
+/// returns the id of its change, which must be undone.
 pub fn failed(engine: &mut Engine, filter: u32) -> Option<ChangeId> {
     let all = std::mem::take(&mut engine.filters.pending);
     let (failed, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| it.filter == filter);
@@ -372,7 +374,7 @@ pub fn take_back(
     forward: bool,
 ) -> (Vec<Effect>, Step) {
     let list = engine.filters.list.clone();
-    // Other filters stay: a server may have added labels since the change.
+    // Keep the other filters, because a server may have added labels since the change.
     ListChange::of(before, changes.filter).revert(&mut engine.filters.list);
     let inverse =
         Step::Filters { before: list.clone(), changes: changes.clone(), forward: !forward };

@@ -1,6 +1,6 @@
-//! An entry as loaded from the store, with its text and marks, and as everything beside the screen reads it: JSON, `show`, other
-//! commands, Markdown, books and bookmarks. Its text is the one that the screen shows when the entry is opened, which may be
-//! extracted from the page it links to.
+//! An entry as loaded from the store, and an entry with its feed and labels for use outside the screen: JSON, `show`, other
+//! commands, Markdown, books and bookmarks. The text of such an entry is the text that the screen shows, which may come from the
+//! page that the entry links to.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::engine::poll::fetch::Validators;
 
-/// An entry with what is known about it elsewhere.
+/// An entry with its feed, labels and downloaded files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntryView {
     /// The entry, its marks and its texts.
@@ -35,9 +35,9 @@ pub struct FeedOfEntry {
     /// The title to show.
     pub title: String,
     pub url: String,
-    /// Tag of the language that it states, if it has the form of a tag.
+    /// Language tag that the feed states, if it is well-formed.
     pub language: Option<String>,
-    /// Whether its entries are shown with the text of the page that they link to, if it is stored.
+    /// Whether entries are shown with the text of the page that they link to, if that is stored.
     pub shows_page: bool,
 }
 
@@ -59,12 +59,12 @@ impl FeedOfEntry {
 }
 
 impl EntryView {
-    /// Creates a view of an entry whose labels and downloaded files are not shown.
+    /// Creates a view of an entry without its labels and downloaded files.
     pub const fn new(entry: LoadedEntry, feed: FeedOfEntry) -> Self {
         Self { entry, feed, labels: Vec::new(), downloaded: BTreeMap::new() }
     }
 
-    /// Returns the entry as it may leave this machine: without secrets, and without links elsewhere than to the web.
+    /// Returns a copy that may leave this machine: without secrets, and with links to the web only.
     #[must_use]
     pub fn outgoing(self) -> Self {
         let Self { entry, feed, labels, .. } = self;
@@ -82,7 +82,7 @@ impl EntryView {
         }
     }
 
-    /// Returns which text is shown, its markup, and the base of the addresses in it.
+    /// Returns which text is shown, its markup, and the base address for relative links in it.
     pub fn text(&self) -> (ShownText, &str, Option<&str>) {
         match self.entry.page().filter(|_| self.feed.shows_page) {
             Some(page) => (ShownText::Page, &page.html, Some(&page.url)),

@@ -59,7 +59,7 @@ pub(super) struct Pending {
     pub(super) step: LaterStep,
     /// New filter to apply to stored entries as soon as the filter is written.
     pub(super) look_for: Option<EntryFilter>,
-    /// The filter is written, and its effects on entries are not.
+    /// Whether the filter was written, although its effects on entries are not.
     pub(super) is_saved: bool,
 }
 
@@ -107,7 +107,7 @@ pub enum FilterWork {
         /// Matching entries.
         hits: Vec<EntryKey>,
     },
-    /// Let the user's label match these entries too, or no longer.
+    /// Add a label that the user sets by hand to these entries, or remove it from them.
     Label {
         /// Number of the filter.
         filter: u32,

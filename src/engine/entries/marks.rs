@@ -24,7 +24,7 @@ pub fn set(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
     vec![change::write(engine, Change::Mark(mark), step)]
 }
 
-/// Marks the entries as read that are in a part of a list when the store job starts.
+/// Marks entries as read: those that are in a part of a list when the store performs the job.
 pub fn mark_list_read(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -43,7 +43,7 @@ pub fn set_back(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
     vec![change::write(engine, Change::Mark(mark), None)]
 }
 
-/// Emits an event about a changed mark. The rows of the entries stay in the open list even if they no longer match it.
+/// Emits an event about a changed mark. The entries stay in the open list even if they no longer match its query.
 pub fn show(engine: &mut Engine, mark: MarkChange, undone: bool) {
     engine.tell(Event::MarksChanged(MarksChanged { mark, stays: true, undone }));
 }
@@ -99,7 +99,7 @@ pub(in crate::engine) fn words(flag: Flag, value: bool, count: usize) -> String 
     format!("{count} {what}")
 }
 
-/// Notifies the user that a complete document withdrew entries. This is no change of the user, so it has no undo step.
+/// Notifies the user that a complete document withdrew entries. There is no undo step, because the user did not make this change.
 pub fn withdrawn(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) {
     let Some(subscription) = engine.feeds.get_mut(&feed).filter(|_| !withdrawn.is_empty()) else {
         return;

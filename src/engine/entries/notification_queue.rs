@@ -11,7 +11,7 @@ use serde::Deserialize;
 /// New entries that await notification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notifications {
-    /// Ranges of entry numbers by feed, in order of arrival.
+    /// Ranges of entry numbers with their feeds, in order of arrival.
     pub(super) waiting: Vec<(FeedKey, Range<u32>)>,
     /// Time at which the first waiting entry arrived, or at which the last batch of entries was sent.
     pub(super) since: Option<DateTime<Utc>>,
@@ -27,14 +27,14 @@ pub struct Notifications {
 }
 
 impl Notifications {
-    /// Returns `true` if no entry waits for the user's command and the command is not running.
+    /// Checks whether no entry waits for the user's command and the command is not running.
     pub const fn is_at_rest(&self) -> bool {
         self.waiting.is_empty() && !self.under_way
     }
 }
 
-/// A time of day at which quiet hours begin, and one at which they end, in the user's time zone. If the end comes before the
-/// beginning, the hours last over midnight.
+/// Quiet hours: the times of day when they begin and end, in the user's time zone. If the end is before the beginning, they last
+/// past midnight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct QuietHours {

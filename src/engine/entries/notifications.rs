@@ -1,8 +1,8 @@
 //! Notifications about new entries, sent to the user's command and to the desktop.
 //!
-//! Notifications are about new unread entries from polls. They are sent when the polls under way have ended, or a minute after the
-//! first new entry arrived. There are none for entries from archives, for edited entries, or for the first document of a new
-//! subscription, whose entries existed before the user subscribed.
+//! Notifications are about new unread entries from polls. They are sent when the polls in progress have ended, a minute after the
+//! first new entry arrived, or when [`TOLD_AT_ONCE`] entries wait. There are none for entries from archives, for edited entries, or
+//! for the first document of a new subscription, whose entries existed before the user subscribed.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -118,8 +118,8 @@ pub fn entries_read(
     effects
 }
 
-/// Checks whether the query in the settings finds an entry. If the query is the name of a saved search, that search applies. The
-/// query was checked when the settings were read.
+/// Checks whether the query in the settings finds an entry. The setting may also be the name of a saved search. The query was
+/// checked when the settings were read.
 fn is_wanted(engine: &Engine, now: DateTime<Utc>, entry: &LoadedEntry) -> bool {
     let only = engine.settings.notify.only.trim();
     let named = engine.saved_searches.iter().find(|saved| saved.name == only);

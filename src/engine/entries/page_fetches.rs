@@ -1,13 +1,13 @@
 //! Fetches the pages that entries link to, and the pictures in entries, with the same limits and pauses as for feeds. A page is
-//! fetched once, when the user requests it, or opens an entry of a feed that is set to show pages. Pictures are not decoded here.
-//! Both may be fetched ahead, before the user opens the entries.
+//! fetched once: when the user requests it, or opens an entry of a feed that is set to show pages. Pictures are not decoded here.
+//! Both can also be fetched ahead, before the user opens the entries.
 //!
-//! After each poll of a feed, the pages and pictures that its user wants ahead wait behind all other requests to their sites, and
-//! attached files of new entries are added to the downloads. Each kind has a limit a day. Pages and pictures that are left over follow
-//! after the polls of the next day.
+//! After each poll of a feed, the pages and pictures that the user wants ahead are queued after all other requests to their sites,
+//! and attached files of new entries are added to the downloads. Each kind has a daily limit. Pages and pictures beyond the limit
+//! are fetched after the polls of the next day.
 //!
-//! First the pages of the newest unread entries of the feed wait in the queue of their site, as many as the feed has left for the
-//! day. Then the texts are searched for pictures, and those that are not in the cache are fetched likewise.
+//! First the pages of the feed's newest unread entries are queued, as many as the daily limit allows. Then the texts are searched
+//! for pictures, and pictures that are not in the cache are fetched in the same way.
 
 use std::sync::Arc;
 
@@ -31,8 +31,8 @@ use crate::engine::request::{Effect, Event};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 
-/// Queues the page that an entry links to, unless it is queued already. `kept` is the stored copy of the page. The error is a
-/// sentence: the program is offline, or the host limits requests.
+/// Queues the page that an entry links to, unless it is already queued. `kept` is the stored copy of the page. The error is a
+/// sentence: the program is offline, or the site asked for a pause.
 pub fn fetch_page(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -71,7 +71,7 @@ fn queue_page(
     Ok(true)
 }
 
-/// Lets a page that is to be fetched ahead wait with the requests of the user.
+/// Moves a page that was to be fetched ahead to the requests of the user.
 fn put_first(engine: &mut Engine, key: EntryKey) {
     let is_meant = |waiting: &Waiting| waiting.purpose == Purpose::FullText(key);
     for waiting in engine.host_queue.take_waiting(is_meant) {
@@ -91,7 +91,8 @@ pub fn page_fetched(
     let url = &waiting.url;
     let kept = engine.pages.remove(&key).flatten();
     let mut effects = note_network(engine, now, url, &fetched, None).effects;
-    // Without a network, and on a site that asks for a wait, a failure says nothing about the page: the next poll looks again.
+    // If there is no network or the site asks for a pause, a failure says nothing about the page. The next poll of the feed tries
+    // again.
     let is_hindered = engine.host_queue.probe_at.is_some()
         || left_alone_until(engine, url, now).is_some()
         || asks_for_wait(&fetched);
@@ -103,12 +104,12 @@ pub fn page_fetched(
     effects
 }
 
-/// Checks whether a response with status 429 or 503 asks for fewer requests.
+/// Checks whether a response asks for fewer requests (status 429 or 503).
 fn asks_for_wait(fetched: &Fetched) -> bool {
     fetched.result.as_ref().is_ok_and(|answer| matches!(answer.status, 429 | 503))
 }
 
-/// Drops the waiting requests for pages of a feed that nobody waits for.
+/// Drops the queued requests for pages of a feed that are fetched ahead.
 pub fn drop_ahead(engine: &mut Engine, feed: FeedKey) {
     let dropped = engine.host_queue.take_waiting(|waiting| {
         matches!(waiting.purpose, Purpose::FullText(key) if key.feed == feed) && waiting.is_ahead()
@@ -206,7 +207,7 @@ pub fn fetch(
         return Err("offline".into());
     }
     if engine.host_queue.hurry_picture(&url) {
-        // It was to be fetched ahead; now the screen waits for it.
+        // The picture was to be fetched ahead. Now the screen waits for it.
         engine.pictures_ahead.forget(&url);
         return Ok(start_fetches::start(engine, now));
     }
@@ -218,7 +219,7 @@ pub fn fetch(
     Ok(start_fetches::start(engine, now))
 }
 
-/// Drops the requests for pictures of the screen that have not started. Requests under way continue.
+/// Drops the queued requests for pictures of the screen. Requests in progress continue.
 pub fn drop_waiting(engine: &mut Engine) -> Vec<Effect> {
     let dropped = engine.host_queue.take_waiting(|waiting| {
         matches!(waiting.purpose, Purpose::Picture(_)) && !waiting.is_ahead()
@@ -246,7 +247,7 @@ pub fn picture_fetched(
     let wire_bytes = fetched.wire_bytes;
     let picture = read(fetched);
     if waiting.is_ahead() {
-        // Without a network, and on a site that asks for a wait, a failure says nothing about the picture.
+        // If there is no network or the site asks for a pause, a failure says nothing about the picture.
         let is_final = !is_held && engine.host_queue.probe_at.is_none();
         let (picture, ahead) =
             (picture.ok(), AheadPicture { url: waiting.url, wire_bytes, is_final });
@@ -258,7 +259,7 @@ pub fn picture_fetched(
     effects
 }
 
-/// Drops the waiting requests for pictures from the host of `url`, which asked for fewer requests.
+/// Drops the queued requests for pictures from the host of `url`, which asked for fewer requests.
 fn drop_host(engine: &mut Engine, url: &str) {
     let limited = host(url);
     let dropped = engine.host_queue.take_waiting(|waiting| {
@@ -289,11 +290,11 @@ fn host(url: &str) -> String {
     address::host(url).unwrap_or_default()
 }
 
-/// Number of a feed's newest entries that are looked at for pages to fetch.
+/// Number of a feed's newest entries whose pages may be fetched ahead.
 const TEXTS_LOOKED_AT: u32 = 200;
 
-/// After a poll of a feed, reads which of its newest entries lack their full text or, if no full texts are fetched ahead, which have
-/// pictures. Returns `None` if neither is fetched ahead, or if what the feed has today is used up.
+/// After a poll of a feed, reads which of its newest entries lack their full text or, if no full texts are fetched ahead, which
+/// contain pictures. Returns `None` if neither is fetched ahead or the daily limits are reached.
 pub fn look_for_texts(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
     if left_today(engine, now, feed, AheadPart::Texts) > 0 {
         return Some(Effect::store(Job::ReadWithoutPage(feed, TEXTS_LOOKED_AT)));
@@ -301,7 +302,7 @@ pub fn look_for_texts(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> Opt
     look_for_pictures(engine, now, feed)
 }
 
-/// Queues the pages of entries that lack their full text, newest first, as many as the feed has left today.
+/// Queues the pages of entries that lack their full text, newest first, as many as the daily limit allows.
 pub fn queue_pages(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -314,7 +315,7 @@ pub fn queue_pages(
         if queued >= left {
             break;
         }
-        // A site that asked for a wait is left alone; the next poll looks again.
+        // Skip a site that asked for a pause. The next poll of the feed tries again.
         if let Ok(true) = queue_page(engine, now, key, url, None, PollCause::Due) {
             queued = queued.saturating_add(1);
         }
@@ -324,16 +325,16 @@ pub fn queue_pages(
     });
     let mut effects = Vec::from_iter(counted);
     effects.extend(start_fetches::start(engine, now));
-    // If a page was queued, the pictures follow when the last one has arrived.
+    // If a page was queued, this does nothing yet: the search for pictures starts when the last page has arrived.
     effects.extend(look_for_pictures(engine, now, feed));
     effects
 }
 
-/// Number of a feed's newest entries that are looked at for pictures to fetch.
+/// Number of a feed's newest entries whose pictures may be fetched ahead.
 const LOOKED_AT: u32 = 50;
 
-/// Reads the texts of a feed's unread entries to find their pictures. Returns `None` if its pictures are not fetched ahead, if those
-/// of today are used up, or if pages of the feed arrive first.
+/// Reads the texts of a feed's unread entries to find their pictures. Returns `None` if pictures are not fetched ahead, if the
+/// daily limit is reached, or if pages of the feed must arrive first.
 pub fn look_for_pictures(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
     let left = left_today(engine, now, feed, AheadPart::Pictures);
     if left == 0 || engine.pages.keys().any(|key| key.feed == feed) {
@@ -343,7 +344,7 @@ pub fn look_for_pictures(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> 
     Some(Effect::store(Job::ReadTexts(TextsWanted { feed, among: LOOKED_AT, pages })))
 }
 
-/// Lets the pictures be found in texts that were read.
+/// Starts the search for pictures in texts that were read.
 pub fn texts_read(engine: &mut Engine, feed: FeedKey, mut texts: Vec<PicturedText>) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
     for text in texts.iter_mut().filter(|text| text.base.is_none()) {
@@ -367,7 +368,7 @@ pub fn task_done(engine: &mut Engine, now: DateTime<Utc>, done: PictureTaskDone)
     }
 }
 
-/// Queues pictures that are not in the cache, as many as the feed has left today.
+/// Queues pictures that are not in the cache, as many as the daily limit allows.
 fn queue_pictures(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -380,14 +381,14 @@ fn queue_pictures(
         if queued >= left {
             break;
         }
-        // A site that asked for a wait is left alone; the next poll looks again.
+        // Skip a site that asked for a pause. The next poll of the feed tries again.
         let is_refused =
             why_unsupported(&url).is_some() || rate_limits::left_alone(engine, now, &url).is_some();
         if is_refused || engine.host_queue.has_picture(&url) {
             continue;
         }
         if engine.pictures_ahead.requested.insert(url.clone(), feed).is_some() {
-            // It is being put into the cache.
+            // It is already queued, being fetched, or being put into the cache.
             continue;
         }
         let waiting = Waiting { url, purpose: Purpose::Picture(key), cause: PollCause::Due };
@@ -402,18 +403,18 @@ fn queue_pictures(
     effects
 }
 
-/// A request for a picture that nobody waits for, after it ended.
+/// A finished request for a picture that was fetched ahead.
 #[derive(Debug)]
 pub(super) struct AheadPicture {
     /// Address of the picture.
     pub(super) url: String,
-    /// Size of the body on the wire, in bytes, also if the request failed.
+    /// Number of bytes of the body that were received, even if the request failed.
     pub(super) wire_bytes: u64,
     /// `false` if a failed request says nothing about the picture.
     pub(super) is_final: bool,
 }
 
-/// Handles the result of the request for a picture that nobody waits for.
+/// Handles the result of the request for a picture that is fetched ahead.
 pub(super) fn fetched_ahead(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -438,7 +439,7 @@ pub(super) fn fetched_ahead(
     effects
 }
 
-/// Drops the waiting requests for pictures of a feed that nobody waits for.
+/// Drops the queued requests for pictures of a feed that are fetched ahead.
 pub fn drop_pictures_ahead(engine: &mut Engine, feed: FeedKey) {
     let dropped = engine.host_queue.take_waiting(|waiting| {
         matches!(waiting.purpose, Purpose::Picture(key) if key.feed == feed) && waiting.is_ahead()
@@ -448,8 +449,8 @@ pub fn drop_pictures_ahead(engine: &mut Engine, feed: FeedKey) {
     }
 }
 
-/// Returns how many more pages, pictures or files of a feed may be requested ahead today: none if its user does not want them ahead,
-/// or if the program is offline.
+/// Returns how many more pages, pictures or files of a feed may be requested ahead today. Returns 0 if the user does not want them
+/// ahead or the program is offline.
 pub fn left_today(engine: &Engine, now: DateTime<Utc>, feed: FeedKey, part: AheadPart) -> u32 {
     let Some(subscription) = engine.feeds.get(&feed).filter(|_| !engine.offline) else { return 0 };
     if !subscription.record.feed_settings.wants_ahead(part) {
@@ -458,7 +459,7 @@ pub fn left_today(engine: &Engine, now: DateTime<Utc>, feed: FeedKey, part: Ahea
     subscription.state.ahead.on(day_of(now, chrono_tz::UTC)).left(part)
 }
 
-/// Checks whether the pictures of today have all the bytes that they may have.
+/// Checks whether the pictures that were fetched ahead today have reached their limit in bytes.
 pub fn are_picture_bytes_used_up(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let today = engine.feeds.get(&feed).map(|feed| feed.state.ahead);
     today.is_some_and(|today| {
@@ -466,7 +467,8 @@ pub fn are_picture_bytes_used_up(engine: &Engine, now: DateTime<Utc>, feed: Feed
     })
 }
 
-/// Counts what was requested or fetched ahead for a feed. Returns the effect that writes the count, unless nothing changed.
+/// Counts what was requested or fetched ahead for a feed. Returns the effect that writes the counts, or `None` if they did not
+/// change.
 pub fn count(
     engine: &mut Engine,
     now: DateTime<Utc>,
@@ -484,7 +486,7 @@ pub fn count(
     Some(Effect::store(Job::SaveState(feed, subscription.state.clone())))
 }
 
-/// Returns what of a feed is fetched ahead, each with the amount of today in words.
+/// Returns the kinds of content that are fetched ahead for a feed, each with a description of today's amount.
 pub fn used_words(engine: &Engine, feed: FeedKey, now: DateTime<Utc>) -> Vec<(AheadPart, String)> {
     let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
     let today = subscription.state.ahead.on(day_of(now, chrono_tz::UTC));

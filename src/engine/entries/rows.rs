@@ -26,16 +26,16 @@ pub struct ListQuery {
     pub gaps: Vec<GapMark>,
     /// Order of the rows.
     pub order: RowOrder,
-    /// Which entries are the same article, and shown as one row; `None` shows each entry.
+    /// How entries that are the same article are joined into one row; `None` shows a row for each entry.
     pub join: Option<JoinBy>,
 }
 
-/// How entries of several feeds are found to be the same article.
+/// What shows that entries of several feeds are the same article.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JoinBy {
     /// By their links.
     Link,
-    /// By their links, or by their titles if their feeds share one of these tags.
+    /// By their links, or by their titles if their feeds share a tag. Contains the tags of each feed.
     Title(BTreeMap<FeedKey, Vec<String>>),
 }
 
@@ -104,11 +104,11 @@ impl RowKey {
 pub enum ListPart {
     /// The whole list.
     All,
-    /// The rows above this one.
+    /// The rows above this row.
     Above(RowKey),
-    /// The rows below this one.
+    /// The rows below this row.
     Below(RowKey),
-    /// The entries that are listed under a date before this one.
+    /// The entries with a date before this time.
     Before(DateTime<Utc>),
 }
 
@@ -170,14 +170,14 @@ pub struct Row {
     pub author: Option<String>,
     /// Numbers of the user's filters that match the entry.
     pub ruled: Vec<u32>,
-    /// Entries of other feeds that are the same article: those without a row of their own, and unread ones outside the list.
+    /// Entries of other feeds that are the same article: those that share this row, and unread ones outside the list.
     pub also: Vec<(EntryKey, Flags)>,
 }
 
 /// A request for rows of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsWanted {
-    /// Number of the list. Rows of a list that was closed meanwhile are dropped.
+    /// Number of the list. Rows of a list that was closed in the meantime are dropped.
     pub list: u64,
     /// Query to rebuild the list with; `None` uses the list as the store last built it.
     pub rebuild: Option<ListQuery>,
@@ -261,7 +261,7 @@ pub struct RowsLoaded {
     pub seek: bool,
     /// `true` in the response to a search for a date; the selection moves to the row found.
     pub dated: bool,
-    /// Number of opened entries in the whole list, if the list was rebuilt.
+    /// Number of opened entries in the whole list, if the list was rebuilt in the order [`RowOrder::FromBeginning`].
     pub opened: Option<usize>,
 }
 

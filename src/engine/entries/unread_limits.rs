@@ -1,4 +1,4 @@
-//! Unread entries that end by themselves: after the time that the user sets for a feed, a tag or all feeds, they count as read.
+//! Unread entries that end automatically: after the time that the user sets for a feed, a tag or all feeds, they count as read.
 
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::Flag;
@@ -12,10 +12,10 @@ use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Marked, UnreadLimit};
 
-/// How often entries are compared with their limits.
+/// Time between two checks of entries against their limits.
 const CHECK_EVERY: TimeDelta = TimeDelta::hours(1);
 
-/// Ends the unread entries whose time is over, if they were not compared lately.
+/// Ends the unread entries whose time is over, unless the last check was less than [`CHECK_EVERY`] ago.
 pub fn check(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
     let next = engine.unread_checked.and_then(|at| at.checked_add_signed(CHECK_EVERY));
     if next.is_some_and(|next| now < next) {
@@ -33,19 +33,20 @@ pub fn check(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
     has_work.then(|| Effect::store(Job::EndUnread(limits, now)))
 }
 
-/// Returns the limit of a feed: its own, else the shortest of its tags, else the one for all feeds.
+/// Returns the limit of a feed in minutes: its own limit, otherwise the shortest limit of its tags, otherwise the limit for all
+/// feeds. Returns `None` if its entries do not end.
 fn minutes_of(settings: &Settings, record: &SubscriptionRecord) -> Option<u32> {
     if let Some(own) = record.feed_settings.unread_minutes {
         return (own > 0).then_some(own);
     }
     let history = &settings.history;
     let tagged = record.tags.iter().filter_map(|tag| history.unread_for_tags.get(tag));
-    // A tag whose entries never end has no limit, so the limit for all feeds does not count.
+    // A tag whose entries never end also overrides the limit for all feeds.
     let shortest = tagged.map(|limit| limit.0).min_by_key(|limit| limit.unwrap_or(u32::MAX));
     shortest.unwrap_or(history.unread_for.0)
 }
 
-/// Shows the entries that ended, and how many did in the last seven days.
+/// Shows the entries that ended now, and the number of entries that ended in the last seven days.
 pub fn ended(engine: &mut Engine, marked: Marked, this_week: u32) {
     let was_shown = engine.ended_this_week > 0;
     engine.ended_this_week = this_week;
