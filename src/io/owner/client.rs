@@ -26,7 +26,7 @@ pub struct Client {
     pub process: u32,
 }
 
-/// Waits until the peer closes a connection on which no more messages are exchanged. Must be called within a tokio runtime.
+/// Waits until the peer closes a connection on which no further messages are exchanged. Must be called within a tokio runtime.
 pub async fn wait_for_close(stream: UnixStream) {
     let stream =
         stream.set_nonblocking(true).and_then(|()| tokio::net::UnixStream::from_std(stream));

@@ -129,7 +129,8 @@ impl Listener {
         move || guests.hands.borrow().iter().for_each(|(hand, _)| hand.cancel())
     }
 
-    /// Closes the connections of processes that do not read their output.
+    /// Closes the connections of all running commands, so that a process that does not read its output no longer delays its
+    /// command.
     pub fn shut_guests(&self) {
         for (_, stream) in self.guests.hands.borrow().iter() {
             // Ignore an error, because it means that the connection has already ended.
@@ -292,7 +293,7 @@ impl Service {
     }
 }
 
-/// Checks whether the peer has not closed a connection on which no messages are exchanged.
+/// Checks whether a connection on which no messages are exchanged is still open.
 fn is_open(stream: &UnixStream) -> bool {
     let read = stream.set_nonblocking(true).and_then(|()| (&mut &*stream).read(&mut [0]));
     !matches!(read, Ok(0))
