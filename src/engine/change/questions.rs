@@ -75,7 +75,7 @@ fn about_step(
     };
     let is_refused = verb == "undo" && engine.undo.is_refused;
     let earlier = match (is_refused, known.is_earlier) {
-        (true, _) => " made before the one that was not saved",
+        (true, _) => " (the one before the change that was not saved)",
         (false, true) => " of an earlier session",
         (false, false) => "",
     };

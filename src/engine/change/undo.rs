@@ -94,7 +94,7 @@ fn is_other(engine: &mut Engine, last: Option<ChangeId>) -> bool {
     let Origin::Answered(Some(asked)) = engine.undo.origin else { return false };
     let is_other = last != Some(asked);
     if is_other {
-        engine.complain("something else was changed in the meantime: nothing was undone");
+        engine.complain("something else was changed in the meantime: nothing was undone or redone");
     }
     is_other
 }
@@ -753,7 +753,7 @@ mod tests {
             let Event::Asked(_, question) = event else { return None };
             Some(question.text.clone())
         });
-        let text = "undo '1 starred' made before the one that was not saved";
+        let text = "undo '1 starred' (the one before the change that was not saved)";
         assert_eq!(question.as_deref(), Some(text));
         assert!(asked.effects.is_empty());
     }

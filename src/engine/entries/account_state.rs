@@ -112,10 +112,10 @@ impl WaitingMarks {
         match (self.feeds.len(), self.marks) {
             (0, 0) => None,
             (0, _) => Some(format!("send {marks} of the restored backup")),
-            (_, 0) => Some(format!("remove {feeds} there, too")),
-            _ => {
-                Some(format!("remove {feeds} there, too, and send {marks} of the restored backup"))
-            }
+            (_, 0) => Some(format!("also remove {feeds} from the server")),
+            _ => Some(format!(
+                "also remove {feeds} from the server, and send {marks} of the restored backup"
+            )),
         }
     }
 }

@@ -60,7 +60,7 @@ pub fn ended(engine: &mut Engine, marked: Marked, this_week: u32) {
     let keys = marked.changed.clone();
     marks::show(engine, MarkChange { flag: Flag::Ended, value: true, keys }, false);
     marks::marked(engine, Flag::Ended, true, (false, None), marked);
-    engine.say(format!("{count} ended, older than you want: see 'Ended this week'"));
+    engine.say(format!("{count} reached your time limit and ended: see 'Ended this week'"));
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ fn a_wish_for_one_feed_ends_its_entries_at_once_and_others_stay() {
     assert_eq!(unread(&world), 0);
     assert_eq!(
         world.notice(),
-        "5 unread entries ended, older than you want: see 'Ended this week'"
+        "5 unread entries reached your time limit and ended: see 'Ended this week'"
     );
 }
 

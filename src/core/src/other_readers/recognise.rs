@@ -43,5 +43,5 @@ fn read_database(bytes: &[u8]) -> Result<Library, InputFlaw> {
     if database.has_tables(&["feeds", "items"])? {
         return databases::read_newsraft(&database);
     }
-    Err("it is a database of no reader that is known here".into())
+    Err("it is the database of an unknown reader".into())
 }

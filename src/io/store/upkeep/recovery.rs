@@ -333,7 +333,7 @@ impl Missing {
             (
                 self.entries,
                 format!(
-                    "{} lost unless the next polls bring them back",
+                    "{} lost, unless the next polls restore them",
                     counted_words(self.entries, "entry is", "entries are"),
                 ),
             ),

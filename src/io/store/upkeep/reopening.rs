@@ -59,7 +59,7 @@ impl Store {
         (store.order, store.gaps, store.list_number) = (order, gaps, list_number);
         (store.measure_room, store.search_index) = (measure_room, search_index);
         store.shared_tables = shared;
-        store.elsewhere = elsewhere.or(store.elsewhere);
+        store.elsewhere = store.elsewhere.take().or(elsewhere);
         Ok((store, told))
     }
 

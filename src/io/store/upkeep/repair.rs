@@ -81,7 +81,7 @@ const DROPPABLE: [Droppable; 18] = {
         all(TableName::Polls, "a record of the poll log", read_log, false, "the other records are kept"),
         all(TableName::Rhythms, "a record of publication times", read_any, true, "its rhythm is learned again"),
         all(TableName::Elsewhere, "the state in another reader", read::<SeenElsewhere>, true, AGAIN),
-        all(TableName::Syncs, "the state of a sync", read::<SyncedFeed>, true, AGAIN),
+        all(TableName::Syncs, "the state of a sync", read::<SyncedFeed>, true, "the next sync rebuilds it"),
         all(TableName::History, "the history", read::<HistoryRecord>, true, "the feed is polled again, its archives are kept"),
         all(TableName::Nodes, "a record of an archive", read::<ArchiveNode>, true, POLLED),
         all(TableName::Index, "a record of marks", read_rows, true, "it is rebuilt from the entries"),
@@ -403,9 +403,7 @@ impl Store {
         }
         let stored = self.counters_of(feed);
         if !matches!(&stored, Ok(stored) if *stored == recount) {
-            let mut text = format!(
-                "feed {feed}: the counters are wrong (stored {stored:?}, counted {recount:?})"
-            );
+            let mut text = format!("feed {feed}: its counts do not match its entries");
             if repair {
                 let mut batch = Batch::default();
                 batch.insert(feed_bytes(feed), codec::encode(&recount)?);
