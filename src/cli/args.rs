@@ -428,7 +428,7 @@ pub(super) struct CompletionsArgs {
 /// The arguments of `backissue man`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ManArgs {
-    /// Print the page of this command, for example: filters add
+    /// Print the page of this command, for example: filters add; or the guide: guide, or one of its pages: guide recipes
     #[arg(value_name = "COMMAND")]
     pub(super) command: Vec<String>,
     /// Write all pages to a folder: backissue.1, backissue-add.1 and so on

@@ -2,8 +2,9 @@
 //! definition, with sections beyond it. `backissue config` prints the path of the configuration file, its errors, and all possible
 //! keys.
 
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
 use std::path::Path;
+use std::process::Stdio;
 
 use crate::cli::Done;
 use crate::cli::args::{CompletionsArgs, ConfigArgs, ManArgs, Options};
@@ -11,6 +12,7 @@ use crate::cli::session::{self, Failure};
 use crate::io::config::config_file::DEFAULT_CONFIG;
 use crate::io::console;
 use crate::io::named_files::{self, FileKind, NamedFile};
+use crate::io::processes::run_command::program;
 use crate::io::system::system_words;
 use crate::ui::keys::commands::{COMMANDS, grouped};
 use crate::ui::keys::key_bindings::Keymap;
@@ -29,6 +31,10 @@ pub(in crate::cli) fn man(args: &ManArgs) -> Result<Done, Failure> {
     if let Some(folder) = &args.all {
         return write_pages(&command, folder, args.force);
     }
+    if let Some(("guide", names)) = args.command.split_first().map(|(it, rest)| (it.as_str(), rest))
+    {
+        return guide(names.first().map(String::as_str));
+    }
     let mut page = &command;
     for word in &args.command {
         let Some(inner) = page.find_subcommand(word) else {
@@ -38,6 +44,48 @@ pub(in crate::cli) fn man(args: &ManArgs) -> Result<Done, Failure> {
         page = inner;
     }
     write_out(&page_of(page, args.command.is_empty())?)
+}
+
+/// The pages of the guide by name, in its order.
+const GUIDE: [(&str, &str); 12] = [
+    ("first-hour", include_str!("../../../docs/guide/first-hour.md")),
+    ("reading", include_str!("../../../docs/guide/reading.md")),
+    ("search-and-filters", include_str!("../../../docs/guide/search-and-filters.md")),
+    ("older-entries", include_str!("../../../docs/guide/older-entries.md")),
+    ("when-feeds-are-checked", include_str!("../../../docs/guide/when-feeds-are-checked.md")),
+    ("accounts", include_str!("../../../docs/guide/accounts.md")),
+    ("phone", include_str!("../../../docs/guide/phone.md")),
+    ("podcasts", include_str!("../../../docs/guide/podcasts.md")),
+    ("moving", include_str!("../../../docs/guide/moving.md")),
+    ("recipes", include_str!("../../../docs/guide/recipes.md")),
+    ("privacy", include_str!("../../../docs/guide/privacy.md")),
+    ("troubleshooting", include_str!("../../../docs/guide/troubleshooting.md")),
+];
+
+/// Shows the guide, or one of its pages: in a pager if the output is a terminal. Comments and pictures are left out.
+fn guide(page: Option<&str>) -> Result<Done, Failure> {
+    let is_shown = |line: &&str| !line.starts_with("<!--") && !line.starts_with("![");
+    let mut text = String::new();
+    for (_, page) in GUIDE.iter().filter(|(name, _)| page.is_none_or(|page| page == *name)) {
+        text.extend(page.lines().filter(is_shown).flat_map(|line| [line, "\n"]));
+        text.push_str("\n\n");
+    }
+    if text.is_empty() {
+        let names = GUIDE.map(|(name, _)| name).join(", ");
+        return Err(Failure::new(format!("the guide has no such page; it has {names}")));
+    }
+    let pager = std::env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
+    let words = shell_words::split(&pager).unwrap_or_default();
+    if std::io::stdout().is_terminal()
+        && let Some((name, arguments)) = words.split_first()
+        && let Ok(mut pager) = program(name).args(arguments).stdin(Stdio::piped()).spawn()
+    {
+        // A pager that is closed early does not take the rest.
+        pager.stdin.take().map(|mut input| input.write_all(text.as_bytes()));
+        pager.wait().ok();
+        return Ok(Done::All);
+    }
+    write_out(text.as_bytes())
 }
 
 /// Writes the manual pages of all commands to a folder.

@@ -5,6 +5,7 @@ mod command_line;
 mod configuration;
 mod conformance;
 mod dependencies;
+mod guide;
 mod json_samples;
 mod keys;
 mod other_readers;

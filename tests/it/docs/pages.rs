@@ -17,6 +17,7 @@ pub(super) fn page(path: &str) -> String {
 pub(super) fn pages() -> Vec<String> {
     let mut pages: Vec<String> = files_below("docs")
         .into_iter()
+        .filter(|path| path.extension().is_some_and(|end| end == "md"))
         .map(|path| path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned())
         .collect();
     let at_the_root =

@@ -1,4 +1,6 @@
-//! Checks that the README pictures match what the program draws. `BACKISSUE_PICTURES=write` rewrites them.
+//! Checks that the pictures of the README and the guide match what the program draws. `BACKISSUE_PICTURES=write` rewrites them.
+
+use std::path::Path;
 
 use backissue::engine::entries::rows::RowKey;
 use backissue::ui::theme::colours::Colours;
@@ -35,19 +37,20 @@ fn drawn(world: &mut World, (columns, rows): (u16, u16)) -> Buffer {
     terminal.backend().buffer().clone()
 }
 
-/// Compares a picture in `assets` with what was drawn, or replaces it.
-fn compare(name: &str, drawn: &str) {
-    let path = format!("{}/assets/{name}.svg", env!("CARGO_MANIFEST_DIR"));
+/// Compares a picture beside a document, which must show it, with what was drawn, or replaces it.
+fn compare(document: &str, name: &str, drawn: &str) {
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+    let path = document.with_file_name(name);
     if std::env::var("BACKISSUE_PICTURES").is_ok_and(|wish| wish == "write") {
         std::fs::write(&path, drawn).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == drawn,
-        "assets/{name}.svg is not what is drawn: BACKISSUE_PICTURES=write cargo test --test it pictures"
+        "{name} is not what is drawn: BACKISSUE_PICTURES=write cargo test --test it pictures"
     );
-    let readme = include_str!("../../../README.md");
-    assert!(readme.contains(&format!("(assets/{name}.svg)")), "{name} is shown");
+    let text = std::fs::read_to_string(&document).unwrap();
+    assert!(text.contains(&format!("({name})")), "{name} is not shown");
 }
 
 #[test]
@@ -80,14 +83,15 @@ fn readme_recording_matches_the_program() {
         let buffer = drawn(&mut world, (110, 28));
         frames.push(Frame { buffer, tenths, caption: caption.to_owned() });
     }
-    compare("recording", &film(&frames, PAPER, "A minute with backissue"));
+    compare("README.md", "assets/recording.svg", &film(&frames, PAPER, "A minute with backissue"));
 }
 
 #[test]
-fn readme_pictures_match_the_program() {
-    for (name, keys, row, then, size, title) in [
+fn pictures_of_the_guide_match_the_program() {
+    for (page, name, keys, row, then, size, title) in [
         // The list of a feed whose entries have all kinds of texts.
         (
+            "first-hour",
             "panes",
             "<end>l",
             Some("Tables"),
@@ -97,6 +101,7 @@ fn readme_pictures_match_the_program() {
         ),
         // An entry with highlighted code, one line of which is wider than the pane.
         (
+            "reading",
             "code",
             "<end>l",
             Some("Code"),
@@ -105,6 +110,7 @@ fn readme_pictures_match_the_program() {
             "An entry with code, alone on the screen",
         ),
         (
+            "when-feeds-are-checked",
             "plan",
             "<end>",
             None,
@@ -114,6 +120,7 @@ fn readme_pictures_match_the_program() {
         ),
         // The feed with archives, one of which its server does not deliver.
         (
+            "older-entries",
             "gap",
             "gjjjjjjjjjjjl",
             Some("missing"),
@@ -134,6 +141,6 @@ fn readme_pictures_match_the_program() {
         }
         world.press(then);
         let drawn = picture(&mut world, size, title);
-        compare(name, &drawn);
+        compare(&format!("docs/guide/{page}.md"), &format!("{name}.svg"), &drawn);
     }
 }
