@@ -1,5 +1,7 @@
 //! The examples in the help of each subcommand.
 
+use std::fmt::Write as _;
+
 use clap::Command;
 
 /// The name of each subcommand, and the examples that its `--help` shows. Nested subcommands are named by both words, as in
@@ -139,6 +141,40 @@ const EXAMPLES: [(&str, &str); 50] = [
     ),
     ("man", "backissue man | man -l -"),
 ];
+
+/// The subcommands by use, as the help of the program lists them.
+const GROUPS: [(&str, &str); 7] = [
+    ("Begin", "demo add import account"),
+    ("Read and find", "unread entries search show open mark label filters downloads undo"),
+    ("Feeds", "feeds set plan poll history unsubscribe subscribe-again resume move"),
+    ("In the background", "watch service events"),
+    ("Keep and move", "export backup restore"),
+    ("For publishers", "lint parse publish serve simulate"),
+    ("The program", "config doctor completions man"),
+];
+
+/// Lists the subcommands in groups in the help of the program.
+pub(super) fn group_commands(command: Command) -> Command {
+    let style = *command.get_styles().get_header();
+    let mut text = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
+    for (heading, names) in GROUPS {
+        let rows = names.split(' ').filter_map(|name| {
+            let about = command.find_subcommand(name)?.get_about().cloned();
+            Some(Command::new(name).about(about.unwrap_or_default()))
+        });
+        let mut group = Command::new("group")
+            .max_term_width(100)
+            .disable_help_subcommand(true)
+            .help_template("{subcommands}")
+            .subcommands(rows);
+        let rows = group.render_help().ansi().to_string();
+        write!(text, "\n{style}{heading}:{style:#}\n{}\n", rows.trim_end()).ok();
+    }
+    write!(text, "\n{style}Options:{style:#}\n{{options}}{{after-help}}").ok();
+    command
+        .after_help("'backissue COMMAND --help' shows the options of a command and examples, 'backissue man guide' the guide.")
+        .help_template(text)
+}
 
 /// Adds the examples to the help of each subcommand.
 pub(super) fn add_examples(command: Command) -> Command {

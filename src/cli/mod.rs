@@ -180,5 +180,5 @@ fn waits_without_store(command: &CliCommand) -> bool {
 
 /// Returns the command line as a clap command, for the tests of `--help`.
 pub fn command() -> clap::Command {
-    args_examples::add_examples(Args::command())
+    args_examples::group_commands(args_examples::add_examples(Args::command()))
 }
