@@ -327,6 +327,11 @@ pub(super) enum OtherReader {
     Netnewswire,
 }
 
+/// Returns the name of a reader, as typed after `--from`.
+pub(super) fn reader_name(reader: OtherReader) -> String {
+    reader.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
 /// Name of the flag for the address, which is not in the table of settings, because a new address is requested first.
 const ADDRESS: &str = "address";
 

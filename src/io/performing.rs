@@ -54,6 +54,8 @@ pub enum Ending {
     Stop,
     /// The user opens the demo.
     Demo,
+    /// The user imports from the other reader at this place of those that were found.
+    MoveIn(usize),
     /// The user suspends the program; the loop continues afterwards.
     Suspend,
     /// Another process takes the store over.
@@ -149,6 +151,7 @@ impl Performer {
             }
             ScreenEffect::Suspend => return Some(Ending::Suspend),
             ScreenEffect::OpenDemo => return Some(Ending::Demo),
+            ScreenEffect::MoveIn(place) => return Some(Ending::MoveIn(place)),
             ScreenEffect::CompletePath(typed) => {
                 let complete = move || {
                     let completed = paths::complete_path(&typed)?;

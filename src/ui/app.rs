@@ -73,6 +73,8 @@ const HINT_ROWS: u16 = 18;
 pub struct Ui {
     /// State of the tour. `None` if the tour is not running.
     pub tour: Option<Tour>,
+    /// Names of the other readers whose files were found at the start, for the welcome pane.
+    pub found_readers: Vec<String>,
     /// Width and height of the terminal in columns and rows.
     pub size: (u16, u16),
     /// Pane that has the keyboard focus.

@@ -54,6 +54,8 @@ pub enum ScreenEffect {
     Suspend,
     /// Switch to the demo.
     OpenDemo,
+    /// Leave the screen to import from the other reader at this place of those that were found.
+    MoveIn(usize),
     /// Leave the screen: return from the demo to the place where it was opened, or end the program.
     Quit,
 }

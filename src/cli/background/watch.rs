@@ -58,7 +58,11 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
                         }
                     }
                 }
-                Ending::Quit | Ending::Stop | Ending::Demo | Ending::Suspend => {
+                Ending::Quit
+                | Ending::Stop
+                | Ending::Demo
+                | Ending::MoveIn(_)
+                | Ending::Suspend => {
                     return Ok(Done::All);
                 }
             }

@@ -5,7 +5,9 @@ use std::io::{IsTerminal, Write};
 use std::os::unix::net::UnixStream;
 
 use crate::cli::Done;
-use crate::cli::args::Options;
+use crate::cli::args::{CliCommand, Options};
+use crate::cli::args_changes::{ImportArgs, reader_name};
+use crate::cli::commands::moving::import::found_readers;
 use crate::cli::owner::{self, StoreFound};
 use crate::cli::session::{self, Failure, block_on};
 use crate::cli::show_screen::{ScreenExit, WaitEnd, show_screen, wait_for_store};
@@ -54,6 +56,10 @@ pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
                 if run_demo(options)? == Ending::Stop {
                     return Ok(Done::All);
                 }
+            }
+            Ending::MoveIn(place) => {
+                drop((store, listener));
+                move_in(options, place)?;
             }
             Ending::HandOver => {
                 drop(store);
@@ -151,22 +157,37 @@ fn wants_to_take_over(client: &Client) -> Result<bool, Failure> {
     console::tell(&format!(
         "backissue is open in another terminal (process {process}).\nEnter takes it over here; that terminal can take it back. n leaves it there."
     ));
+    let answer = ask_line("take over? [Y/n] ")?;
+    Ok(answer.is_some_and(|answer| !answer.trim_start().to_lowercase().starts_with(['n', 'q'])))
+}
+
+/// Imports from another reader that was found, and waits until the user has read the result.
+fn move_in(options: &Options, place: usize) -> Result<(), Failure> {
+    let Some(reader) = found_readers().nth(place) else { return Ok(()) };
+    let args = ImportArgs { file: None, from: Some(reader), dry_run: false, write_config: false };
+    if let Err(failure) = owner::run_command(options, CliCommand::Import(args)) {
+        console::tell(&format!("backissue: {}", failure.sentence));
+    }
+    ask_line("Enter opens the reader; there, the undo key takes the import back ").map(drop)
+}
+
+/// Asks for a line in the terminal. Returns nothing after a stop signal or at the end of the input.
+fn ask_line(question: &str) -> Result<Option<String>, Failure> {
     let mut out = std::io::stderr();
-    out.write_all(b"take over? [Y/n] ").and_then(|()| out.flush()).ok();
+    out.write_all(question.as_bytes()).and_then(|()| out.flush()).ok();
     let mut stops = Stops::of_process();
     let read = || {
         let mut answer = String::new();
         let read = std::io::stdin().read_line(&mut answer).unwrap_or(0);
         (read > 0).then_some(answer)
     };
-    let answer = block_on(async {
+    block_on(async {
         Ok(tokio::select! {
             biased;
             () = stops.wait() => None,
             answer = tokio::task::spawn_blocking(read) => answer.ok().flatten(),
         })
-    })?;
-    Ok(answer.is_some_and(|answer| !answer.trim_start().to_lowercase().starts_with(['n', 'q'])))
+    })
 }
 
 /// Shows the screen of the feed reader until the user leaves the screen.
@@ -185,6 +206,7 @@ fn read_feeds(
             update::tell_notes(&mut runtime.program, now, "", &configured.notes);
         }
         runtime.program.engine.offline = options.offline;
+        runtime.program.ui.found_readers = found_readers().map(reader_name).collect();
         session::dress_screen(options, &mut runtime);
         if let Some(sentence) = recovered {
             runtime.program.ui.complain(clock::precise_now(), sentence.to_owned());

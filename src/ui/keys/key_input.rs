@@ -188,6 +188,10 @@ fn press_welcome_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
             Some(Vec::new())
         }
         Key { code: Code::Char('d'), ctrl: false } => Some(vec![ScreenEffect::OpenDemo]),
+        Key { code: Code::Char(digit @ '1'..='9'), ctrl: false } => {
+            let place = digit.to_digit(10)?.checked_sub(1)? as usize;
+            app.ui.found_readers.get(place).map(|_| vec![ScreenEffect::MoveIn(place)])
+        }
         _ => None,
     }
 }
@@ -537,9 +541,13 @@ mod tests {
     #[test]
     fn letters_of_the_welcome_work_only_while_there_are_no_feeds() {
         let mut app = app_with(&[]);
+        app.ui.found_readers = vec!["newsboat".into()];
         assert_eq!(press(&mut app, "d"), [ScreenEffect::OpenDemo]);
+        assert_eq!(press(&mut app, "1"), [ScreenEffect::MoveIn(0)]);
+        assert!(press(&mut app, "2").is_empty());
         let mut app = app_with(&[("Orchard", &[])]);
-        assert!(press(&mut app, "d").is_empty());
+        app.ui.found_readers = vec!["newsboat".into()];
+        assert!(press(&mut app, "d 1").is_empty());
     }
 
     #[test]

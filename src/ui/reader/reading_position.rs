@@ -97,7 +97,10 @@ pub fn save_left(
     let ends = |effect: &ScreenEffect| {
         matches!(
             effect,
-            ScreenEffect::Quit | ScreenEffect::OpenDemo | ScreenEffect::Engine(Effect::Stop)
+            ScreenEffect::Quit
+                | ScreenEffect::OpenDemo
+                | ScreenEffect::MoveIn(_)
+                | ScreenEffect::Engine(Effect::Stop)
         )
     };
     if still && !effects.iter().any(ends) {

@@ -408,17 +408,21 @@ pub(in crate::view) fn draw_welcome(
         Line::styled("  Welcome. Nothing to read yet:", theme::UNREAD),
         Line::default(),
         choice(&app.ui.words("{add}"), "paste the address of any site"),
+    ];
+    for (number, reader) in (1..10).zip(&app.ui.found_readers) {
+        let text = format!("move in from {reader}, with your marks");
+        lines.push(choice(&number.to_string(), text));
+    }
+    lines.extend([
         choice("i", "import a list of feeds: OPML, or newsboat's urls"),
         choice(&app.ui.words("{account-add}"), "sync with FreshRSS, Miniflux or a similar server"),
         choice("d", "look around in a demo"),
         Line::default(),
-    ];
+    ]);
     lines.extend(removed_lines(app, now));
     lines.push(Line::styled(app.ui.words("  {back} quits, {help} shows the keys"), theme::DIM));
-    lines.push(Line::styled(
-        "  Marks and tags of newsboat and others: 'backissue import' in a shell",
-        theme::DIM,
-    ));
+    let shell = "  In a shell: 'backissue import' for other readers, 'backissue man guide'";
+    lines.push(Line::styled(shell, theme::DIM));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inside);
 }
 

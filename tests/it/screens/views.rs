@@ -115,8 +115,13 @@ fn titles_have_the_colour_of_the_first_query_that_finds_them() {
 }
 
 #[test]
-fn the_welcome_offers_three_things_to_do() {
+fn the_welcome_offers_the_first_steps() {
     show("welcome", World::new);
+    show("welcome_found", |columns, rows| {
+        let mut world = World::new(columns, rows);
+        world.app.ui.found_readers = vec!["newsboat".into(), "liferea".into()];
+        world
+    });
 }
 
 #[test]

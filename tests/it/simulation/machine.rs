@@ -248,6 +248,7 @@ impl Machine {
             | ScreenEffect::HurryIndex
             | ScreenEffect::Copy { .. }
             | ScreenEffect::OpenDemo
+            | ScreenEffect::MoveIn(_)
             | ScreenEffect::CompletePath(_)
             | ScreenEffect::Export { .. }
             | ScreenEffect::AddAccount(_)

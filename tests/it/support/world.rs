@@ -243,6 +243,7 @@ impl World {
         match effect {
             ScreenEffect::Engine(_)
             | ScreenEffect::OpenDemo
+            | ScreenEffect::MoveIn(_)
             | ScreenEffect::CompletePath(_)
             | ScreenEffect::Export { .. }
             | ScreenEffect::AddAccount(_)

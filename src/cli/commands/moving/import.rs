@@ -14,6 +14,7 @@ use backissue_core::other_readers::library::{Library, MovedFilter};
 use backissue_core::other_readers::newsboat_config::{NewsboatConfig, read_config};
 use backissue_core::other_readers::sqlite::{Sqlite, is_interrupted, with_log};
 use backissue_core::other_readers::{databases, recognise};
+use clap::ValueEnum as _;
 use etcetera::{BaseStrategy, choose_base_strategy};
 
 use super::newsboat_lines::{SettingsTaken, THEME};
@@ -268,6 +269,16 @@ fn read_newsboat(desk: &CommandContext, folders: &[PathBuf]) -> Result<Library, 
         None => NewsboatConfig::default(),
     };
     Ok(Library { list, entries, config, is_outgoing: false })
+}
+
+/// Returns the readers whose files are in their usual folders.
+pub(in crate::cli) fn found_readers() -> impl Iterator<Item = OtherReader> {
+    let is_found = |reader: &OtherReader| {
+        let names: &[&str] = if *reader == OtherReader::Newsboat { &["urls"] } else { &FILES };
+        let is_here = |folder: PathBuf| names.iter().any(|name| folder.join(name).is_file());
+        usual_folders(*reader).into_iter().any(is_here)
+    };
+    OtherReader::value_variants().iter().copied().filter(is_found)
 }
 
 /// Returns the folders in which a reader keeps its files.

@@ -309,3 +309,19 @@ fn tags_of_newsboat_are_never_titles() {
         program.run(&["undo", "--yes"]).with(0);
     }
 }
+
+#[test]
+fn reader_without_feeds_moves_in_from_a_reader_that_it_finds() {
+    let site = Site::start(|_| answer(200, &[], rss("Orchard Notes", "n", 3)));
+    let program = Program::new();
+    newsboat(&program.path(".newsboat"), &site.at("/feed.xml"));
+    let mut reader = program.start_reader();
+    reader.until_it_says("1  move in from newsboat");
+    reader.press("1");
+    reader.until_it_says("Enter opens the reader");
+    reader.press("\r");
+    reader.until_it_says("My orchard");
+    reader.press("\x03");
+    assert!(reader.ended().success());
+    assert!(program.run(&["undo", "--yes"]).with(0).out.contains("import"));
+}
