@@ -90,7 +90,7 @@ pub(super) struct SimulateArgs {
     /// Run rules and learned plans through the real schedule, including its random spread
     #[arg(long)]
     pub(super) jitter: bool,
-    /// Show Table III of the paper on interval rules: for the publication times of --feeds, or for your own feeds
+    /// Compare interval rules with fixed intervals, as Table III of the paper: for the publication times of --feeds, or for your own feeds
     #[arg(long)]
     pub(super) table: bool,
     /// Draw when the feeds publish, by hour and weekday, and the delay for each number of polls; both figures if none is named

@@ -75,7 +75,7 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
              removes all",
         ).repeated(),
     row("archives", ARCHIVES)
-        .line(12, "archives from elsewhere", |_, _| "none; or WordPress pages, Internet Archive".into())
+        .line(12, "older entries from", |_, _| "none; or WordPress pages, Internet Archive".into())
         .flag(
             "archives",
             "ARCHIVES",
@@ -109,7 +109,7 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
         )
         .words(&["on", "ahead", "off"]),
     row("ahead", AHEAD)
-        .line(14, "fetch ahead", no_hint)
+        .line(14, "fetch before reading", no_hint)
         .flag(
             "ahead",
             "AHEAD",

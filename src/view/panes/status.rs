@@ -327,9 +327,9 @@ type Hint = (&'static str, &'static str);
 
 const FEEDS: [Hint; 5] = [
     ("open", "entries"),
-    ("poll", "poll now"),
+    ("poll", "check now"),
     ("add", "add"),
-    ("plan", "next poll"),
+    ("plan", "next check"),
     ("search", "search"),
 ];
 const ENTRIES: [Hint; 5] = [
@@ -356,14 +356,14 @@ const ATTENTION: [Hint; 5] = [
 const STORE: [Hint; 2] = [("open", "fix"), ("back", "back")];
 const NO_TROUBLE: [Hint; 2] = [("undo", "undo"), ("back", "back")];
 const PLAN: [Hint; 5] = [
-    ("poll", "poll now"),
+    ("poll", "check now"),
     ("more-often", "more often"),
     ("less-often", "less often"),
     ("steps", "why"),
     ("back", "close"),
 ];
 const TIMETABLE: [Hint; 5] = [
-    ("poll", "poll now"),
+    ("poll", "check now"),
     ("more-often", "more often"),
     ("less-often", "less often"),
     ("plan", "why"),

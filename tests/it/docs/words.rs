@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-use super::pages::{between, pages};
+use super::pages::{between, pages, table_rows};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -76,6 +76,18 @@ fn program_and_reader_documents_have_no_old_wording() {
         found.extend(has.map(|form| format!("{place}: '{form}'")));
     }
     assert!(found.is_empty(), "docs/words.md says better words:\n{}", found.join("\n"));
+}
+
+#[test]
+fn terms_have_plain_words_on_the_screen() {
+    let text = fs::read_to_string(root().join("docs/words.md")).unwrap();
+    let rows = table_rows(between(&text, "terms"));
+    assert!(rows.len() >= 10, "{rows:?}");
+    for row in rows {
+        let [term, words, file] = row.as_slice() else { panic!("three cells: {row:?}") };
+        let text = fs::read_to_string(root().join(file)).unwrap();
+        assert!(text.contains(words), "{file} does not say '{words}' for '{term}'");
+    }
 }
 
 /// Returns the comments of a source file as one text.
