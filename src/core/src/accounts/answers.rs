@@ -9,6 +9,10 @@ use serde_json::error::Category;
 use url::Url;
 
 use super::api_call::ItemId;
+use super::shapes::{
+    CategoryAnswer, IdsAnswer, ItemAnswer, ItemsAnswer, LinkAnswer, QuickAddAnswer,
+    SubscriptionAnswer, SubscriptionsAnswer, TagsAnswer,
+};
 use crate::feed::text::{NAME_MAX, TITLE_MAX, one_line, plain_line, resolved_line, safe_text};
 use crate::feed::{Enclosure, Entry};
 
@@ -116,18 +120,6 @@ pub fn read_ok(bytes: &[u8]) -> Result<(), AnswerFault> {
     }
 }
 
-#[derive(Deserialize)]
-struct IdsAnswer {
-    #[serde(default, rename = "itemRefs")]
-    refs: Option<Vec<IdAnswer>>,
-    continuation: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct IdAnswer {
-    id: Value,
-}
-
 /// Text of a value that some servers write as a string and others as a number.
 fn scalar(value: &Value) -> Option<String> {
     match value {
@@ -195,32 +187,6 @@ pub struct RemoteFeed {
     pub site: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct SubscriptionsAnswer {
-    subscriptions: Vec<SubscriptionAnswer>,
-}
-
-#[derive(Deserialize)]
-struct SubscriptionAnswer {
-    id: String,
-    #[serde(default)]
-    title: Option<String>,
-    #[serde(default)]
-    url: Option<String>,
-    #[serde(default, rename = "htmlUrl")]
-    site: Option<String>,
-    #[serde(default)]
-    categories: Vec<CategoryAnswer>,
-}
-
-#[derive(Deserialize)]
-struct CategoryAnswer {
-    #[serde(default)]
-    id: String,
-    #[serde(default)]
-    label: Option<String>,
-}
-
 /// Reads the subscriptions. Subscriptions without an http address are left out. `widened`: see [`read_items`].
 pub fn read_subscriptions(bytes: &[u8], widened: bool) -> Result<Vec<RemoteFeed>, AnswerFault> {
     let answer: SubscriptionsAnswer = read_json(bytes)?;
@@ -245,13 +211,6 @@ pub fn read_subscriptions(bytes: &[u8], widened: bool) -> Result<Vec<RemoteFeed>
     Ok(answer.subscriptions.into_iter().take(SUBSCRIPTIONS_MAX).filter_map(feed).collect())
 }
 
-#[derive(Deserialize)]
-struct QuickAddAnswer {
-    #[serde(rename = "streamId")]
-    stream: Option<String>,
-    error: Option<String>,
-}
-
 /// Reads the stream of a new subscription.
 pub fn read_quick_add(bytes: &[u8]) -> Result<String, AnswerFault> {
     let answer: QuickAddAnswer = read_json(bytes)?;
@@ -265,18 +224,6 @@ pub fn read_quick_add(bytes: &[u8]) -> Result<String, AnswerFault> {
 pub(super) fn web_address(text: &str) -> Option<String> {
     let url = Url::parse(text.trim()).ok()?;
     matches!(url.scheme(), "http" | "https").then(|| url.to_string())
-}
-
-#[derive(Deserialize)]
-struct TagsAnswer {
-    tags: Vec<TagAnswer>,
-}
-
-#[derive(Deserialize)]
-struct TagAnswer {
-    id: String,
-    #[serde(default, rename = "type")]
-    kind: Option<String>,
 }
 
 /// Names of labels and folders on the server.
@@ -318,59 +265,6 @@ pub struct RemoteItem {
     pub stream: String,
     /// The entry. Its id is the long form of `id`, because the API does not give the publisher's.
     pub entry: Entry,
-}
-
-#[derive(Deserialize)]
-struct ItemsAnswer {
-    items: Vec<ItemAnswer>,
-}
-
-#[derive(Deserialize)]
-struct ItemAnswer {
-    id: String,
-    #[serde(default)]
-    published: Option<Value>,
-    #[serde(default)]
-    title: Option<String>,
-    #[serde(default)]
-    author: Option<String>,
-    #[serde(default)]
-    canonical: Vec<LinkAnswer>,
-    #[serde(default)]
-    alternate: Vec<LinkAnswer>,
-    #[serde(default)]
-    enclosure: Vec<LinkAnswer>,
-    #[serde(default)]
-    categories: Option<Vec<Value>>,
-    #[serde(default)]
-    origin: OriginAnswer,
-    #[serde(default)]
-    summary: Option<TextAnswer>,
-    #[serde(default)]
-    content: Option<TextAnswer>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct LinkAnswer {
-    href: Option<String>,
-    url: Option<String>,
-    #[serde(rename = "type")]
-    media_type: Option<String>,
-    length: Option<Value>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct OriginAnswer {
-    #[serde(rename = "streamId")]
-    stream: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct TextAnswer {
-    content: String,
 }
 
 /// Reads entries. Marks are never read from an entry: a publisher can write a category that looks like one. `widened` titles contain

@@ -11,7 +11,7 @@ use super::api_call::{ApiCall, ItemId, MarkAction, SubscriptionEdit, Verb, encod
 pub const READING_LIST: &str = "user/-/state/com.google/reading-list";
 /// The starred entries.
 pub const STARRED: &str = "user/-/state/com.google/starred";
-const READ: &str = "user/-/state/com.google/read";
+pub(super) const READ: &str = "user/-/state/com.google/read";
 const LABEL: &str = "user/-/label/";
 
 fn get(name: &str, parameters: &[(&str, &str)]) -> ApiCall {

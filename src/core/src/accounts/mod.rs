@@ -12,6 +12,8 @@ pub mod marks;
 mod merge_tests;
 pub mod miniflux;
 pub mod secrets;
+pub mod served;
+mod shapes;
 pub mod subscriptions;
 
 pub use api_call::ItemId;

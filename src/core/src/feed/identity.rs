@@ -192,13 +192,18 @@ pub(crate) fn is_made_up(id: &str) -> bool {
 /// Returns the identity of an entry of which only the SHA-256 of its identity is known. Such an entry and one with the identity itself
 /// are one entry.
 pub fn hashed_identity(id: &str) -> String {
+    format!("{SHA256_PREFIX}{}", sha256_digits(id.as_bytes()))
+}
+
+/// Returns the SHA-256 of bytes in hexadecimal.
+pub fn sha256_digits(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
-    let mut hashed = SHA256_PREFIX.to_owned();
-    for byte in Sha256::digest(id) {
+    let mut digits = String::with_capacity(SHA256_DIGITS);
+    for byte in Sha256::digest(bytes) {
         // Writing to a string cannot fail.
-        write!(hashed, "{byte:02x}").ok();
+        write!(digits, "{byte:02x}").ok();
     }
-    hashed
+    digits
 }
 
 /// Returns the identity for a SHA-256 of an identity in hexadecimal; `None` if it is none.

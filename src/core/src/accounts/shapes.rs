@@ -1,0 +1,135 @@
+//! The JSON of the Google Reader API: what [`super::answers`] reads from servers, and what [`super::served`] writes to devices.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A page of the ids of a stream.
+#[derive(Serialize, Deserialize)]
+pub(super) struct IdsAnswer {
+    #[serde(default, rename = "itemRefs")]
+    pub(super) refs: Option<Vec<IdAnswer>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) continuation: Option<Value>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct IdAnswer {
+    pub(super) id: Value,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct SubscriptionsAnswer {
+    pub(super) subscriptions: Vec<SubscriptionAnswer>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct SubscriptionAnswer {
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) title: Option<String>,
+    #[serde(default)]
+    pub(super) categories: Vec<CategoryAnswer>,
+    #[serde(default)]
+    pub(super) url: Option<String>,
+    #[serde(default, rename = "htmlUrl")]
+    pub(super) site: Option<String>,
+    /// Some clients fail without it.
+    #[serde(default, rename = "iconUrl")]
+    pub(super) icon: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct CategoryAnswer {
+    #[serde(default)]
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) label: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct QuickAddAnswer {
+    #[serde(default, rename = "numResults")]
+    pub(super) found: u8,
+    #[serde(rename = "streamId", skip_serializing_if = "Option::is_none")]
+    pub(super) stream: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct TagsAnswer {
+    pub(super) tags: Vec<TagAnswer>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct TagAnswer {
+    pub(super) id: String,
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub(super) kind: Option<String>,
+}
+
+/// Entries with their texts, and where the next page of their stream starts.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ItemsAnswer {
+    pub(super) items: Vec<ItemAnswer>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) continuation: Option<String>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct ItemAnswer {
+    pub(super) id: String,
+    /// Time at which the server received it, in milliseconds and in microseconds.
+    #[serde(default, rename = "crawlTimeMsec")]
+    pub(super) received_ms: Option<Value>,
+    #[serde(default, rename = "timestampUsec")]
+    pub(super) received_us: Option<Value>,
+    #[serde(default)]
+    pub(super) published: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) author: Option<String>,
+    #[serde(default)]
+    pub(super) canonical: Vec<LinkAnswer>,
+    #[serde(default)]
+    pub(super) alternate: Vec<LinkAnswer>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) enclosure: Vec<LinkAnswer>,
+    #[serde(default)]
+    pub(super) categories: Option<Vec<Value>>,
+    #[serde(default)]
+    pub(super) origin: OriginAnswer,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) summary: Option<TextAnswer>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) content: Option<TextAnswer>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct LinkAnswer {
+    pub(super) href: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) url: Option<String>,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub(super) media_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) length: Option<Value>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct OriginAnswer {
+    #[serde(rename = "streamId")]
+    pub(super) stream: String,
+    pub(super) title: String,
+    #[serde(rename = "htmlUrl")]
+    pub(super) site: String,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct TextAnswer {
+    pub(super) content: String,
+}
