@@ -147,6 +147,7 @@ impl Store {
         self.write_absorbed(into, counters, changed, added)?;
         self.hand_pages(from, into, &now_as)?;
         self.hand_places(from, into, &now_as)?;
+        self.hand_numbers(from, into, &now_as)?;
         self.hand_hits(from, into, &now_as)
     }
 

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use super::super::search::SharedIndex;
 use super::super::system::MeasureRoom;
 use super::error::StoreError;
+use super::given_numbers::GivenNumbers;
 use super::pack::{Database, Table};
 use super::reading::caches::{KnownVerdicts, ListedEntryCache};
 use super::sleepy_threads::SessionLength;
@@ -65,6 +66,8 @@ pub struct Store {
     pub(super) filters: AppliedFilters,
     /// The index rows of the feeds that were used so far, in memory.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
+    /// The numbers of entries for devices, in memory once one asked.
+    pub(super) numbers: Option<GivenNumbers>,
     /// Cache of the fields of entries that lists show.
     pub(super) shown: ListedEntryCache,
     /// Removed subscriptions; their entries are in no list.

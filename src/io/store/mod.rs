@@ -7,14 +7,17 @@
 
 mod chunks;
 mod commit;
+mod device_records;
 mod error;
 mod filters;
 mod folder_lock;
 mod forget;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzed;
+mod given_numbers;
 mod handle;
 mod history;
+mod numbers;
 mod open;
 mod pack;
 mod perform;
@@ -32,10 +35,12 @@ pub use super::store::upkeep::daily_backup::backup_is_due;
 pub use super::store::upkeep::recovery::discard_damaged;
 pub use super::store::writing::syncs::{AccountState, FeedLabels, SyncLine};
 pub use super::system::{MeasureRoom, measure_room};
+pub use device_records::{DeviceChange, DeviceRecord, DeviceStep};
 pub use error::StoreError;
 pub(super) use error::catch_sled_panic;
 pub use folder_lock::{find_lock, is_data_folder, own_socket, owner_socket};
 pub use handle::Store;
+pub use numbers::{EntriesWanted, EntryTest, NumberedEntries};
 pub(super) use pack::database::PACK;
 pub use reading::caches::SearchHit;
 pub use reading::lists::MarkPlan;

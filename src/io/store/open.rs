@@ -136,6 +136,7 @@ impl Store {
             undo: table(TableName::Undo),
             filters: AppliedFilters::default(),
             rows: BTreeMap::new(),
+            numbers: None,
             shown: ListedEntryCache::default(),
             ended: BTreeSet::new(),
             order: Vec::new(),
@@ -168,6 +169,7 @@ impl Store {
         if let Err(StoreError::Corrupted(_)) = done {
             self.db.distrust();
             self.rows.clear();
+            self.numbers = None;
             self.shown.clear();
         }
         done

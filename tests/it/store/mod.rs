@@ -7,6 +7,7 @@ mod gone_folder;
 mod keeping;
 mod marking;
 mod no_room;
+mod numbers;
 mod power_cuts;
 mod queries;
 mod record_places;

@@ -189,7 +189,7 @@ impl Store {
 
     /// Returns the feeds of a scope. If `skip_empty` is set, feeds without a row in the list are left out; their counters show that
     /// without reading their rows.
-    pub(super) fn feeds_in(
+    pub(in crate::io::store) fn feeds_in(
         &self,
         scope: &Scope,
         show: Show,
@@ -504,12 +504,17 @@ impl Store {
         for (feed, range) in ranges {
             for (seq, (kept, body)) in texts.read(*feed, range.clone()) {
                 let key = EntryKey { feed: *feed, seq };
-                let (flags, ruled) = (self.flags(key)?, self.filters_that_hit(key));
-                let entry = LoadedEntry::without_text(key, kept, flags, ruled);
-                news.push(LoadedEntry { body, ..entry });
+                let entry = LoadedEntry::without_text(key, kept, Flags::OLD, Vec::new());
+                news.push(self.with_marks(LoadedEntry { body, ..entry })?);
             }
         }
         Ok(news)
+    }
+
+    /// Returns an entry that was read elsewhere with its marks and filters.
+    pub fn with_marks(&mut self, entry: LoadedEntry) -> Result<LoadedEntry, StoreError> {
+        let (flags, ruled) = (self.flags(entry.key)?, self.filters_that_hit(entry.key));
+        Ok(LoadedEntry { flags, ruled, ..entry })
     }
 }
 

@@ -10,6 +10,7 @@ use super::disk_room::{NewPack, finish_replacement, replace_pack};
 use crate::io::private_files::{create_private_folder, find_bad_link};
 use crate::io::store::error::StoreError;
 use crate::io::store::folder_lock::{SCHEMA, SCHEMA_KEY, lock_folder};
+use crate::io::store::given_numbers::NUMBERS_KEY;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::frame::{FrameWriter, MAGIC, Record, StreamFault, read_frames};
 use crate::io::store::pack::{Table, TableName};
@@ -115,6 +116,10 @@ impl BackupSource {
                         return Err(StoreError::Backup("it was interrupted".into()));
                     }
                     let (key, value) = record?;
+                    if name == TableName::Facts && key.starts_with(NUMBERS_KEY) {
+                        // A number that was given after the backup must not be given again.
+                        continue;
+                    }
                     out.put(name, &key, &value).map_err(cannot_write)?;
                 }
             }

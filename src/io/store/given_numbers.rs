@@ -1,0 +1,162 @@
+//! The records of the numbers that entries have for devices, and the same in memory.
+
+use std::collections::BTreeMap;
+
+use backissue_core::history::{EntryKey, FeedKey};
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::pack::Batch;
+use crate::io::codec;
+
+/// Start of the keys of the records of numbers among the facts.
+pub(super) const NUMBERS_KEY: &[u8] = b"numbers";
+/// Most numbers in one record.
+const RECORD_MAX: usize = 4_096;
+
+/// What all records of numbers must agree on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Epoch {
+    /// The first number.
+    pub(super) first: u64,
+    /// The last number.
+    pub(super) last: u64,
+    /// How many records there are.
+    pub(super) records: u32,
+}
+
+/// A record of numbers.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct NumberRecord {
+    /// First number of the epoch.
+    pub(super) epoch: u64,
+    pub(super) runs: Vec<NumberRun>,
+}
+
+/// Consecutive numbers that were given at once.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct NumberRun {
+    first: u64,
+    /// The entries came from the history of their feeds, so they are not new.
+    pub(super) is_old: bool,
+    /// Feeds and sequence numbers of the entries.
+    pub(super) keys: Vec<(u32, u32)>,
+}
+
+/// All numbers, in memory.
+#[derive(Debug, Default)]
+pub(super) struct GivenNumbers {
+    pub(super) epoch: Epoch,
+    pub(super) records: Vec<NumberRecord>,
+    /// The numbers of each feed's entries, by sequence number; 0: none. Of an entry that two feeds had, the first.
+    pub(super) by_feed: BTreeMap<FeedKey, Vec<u64>>,
+}
+
+impl NumberRun {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (u64, EntryKey)> {
+        let keys = self.keys.iter().map(|&(feed, seq)| EntryKey { feed: FeedKey(feed), seq });
+        (self.first..).zip(keys)
+    }
+
+    pub(super) fn get(&self, number: u64) -> Option<EntryKey> {
+        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.keys.get(place).map(|&(feed, seq)| EntryKey { feed: FeedKey(feed), seq })
+    }
+}
+
+impl NumberRecord {
+    fn len(&self) -> usize {
+        self.runs.iter().map(|run| run.keys.len()).sum()
+    }
+
+    fn first(&self) -> u64 {
+        self.runs.first().map_or(0, |run| run.first)
+    }
+}
+
+pub(super) fn record_key(number: usize) -> Vec<u8> {
+    let number = u32::try_from(number).unwrap_or(u32::MAX);
+    [NUMBERS_KEY, b"/", &number.to_be_bytes()].concat()
+}
+
+impl GivenNumbers {
+    /// Returns the run of a number.
+    pub(super) fn run_of(&self, number: u64) -> Option<&NumberRun> {
+        let after = self.records.partition_point(|record| record.first() <= number);
+        let record = self.records.get(after.checked_sub(1)?)?;
+        let after = record.runs.partition_point(|run| run.first <= number);
+        record.runs.get(after.checked_sub(1)?)
+    }
+
+    /// Returns the numbers of a feed's entries by sequence number; 0: none.
+    pub(super) fn of_feed(&self, feed: FeedKey) -> &[u64] {
+        self.by_feed.get(&feed).map_or(&[], Vec::as_slice)
+    }
+
+    fn note(&mut self, number: u64, key: EntryKey) {
+        let numbers = self.by_feed.entry(key.feed).or_default();
+        let place = key.seq as usize;
+        if numbers.len() <= place {
+            numbers.resize(place.saturating_add(1), 0);
+        }
+        if let Some(known) = numbers.get_mut(place).filter(|known| **known == 0) {
+            *known = number;
+        }
+    }
+
+    pub(super) fn note_all(&mut self) {
+        self.by_feed.clear();
+        let runs = self.records.iter().flat_map(|record| &record.runs);
+        let entries: Vec<(u64, EntryKey)> = runs.flat_map(NumberRun::entries).collect();
+        for (number, key) in entries {
+            self.note(number, key);
+        }
+    }
+
+    /// Gives numbers to entries, in order. Returns the place of the first record that changed.
+    pub(super) fn give(&mut self, keys: &[EntryKey], is_old: bool, now: u64) -> usize {
+        let changed = self.records.len().saturating_sub(1);
+        let mut first = now.max(self.epoch.last.saturating_add(1));
+        if self.epoch.first == 0 {
+            self.epoch.first = first;
+        }
+        let mut rest = keys;
+        while !rest.is_empty() {
+            let room = self.records.last().map_or(0, |last| RECORD_MAX.saturating_sub(last.len()));
+            if room == 0 {
+                self.records.push(NumberRecord { epoch: self.epoch.first, runs: Vec::new() });
+                continue;
+            }
+            let (now, later) = rest.split_at(room.min(rest.len()));
+            let run = NumberRun {
+                first,
+                is_old,
+                keys: now.iter().map(|key| (key.feed.0, key.seq)).collect(),
+            };
+            for (number, key) in run.entries() {
+                self.note(number, key);
+                self.epoch.last = number;
+            }
+            if let Some(record) = self.records.last_mut() {
+                record.runs.push(run);
+            }
+            (rest, first) = (later, self.epoch.last.saturating_add(1));
+        }
+        self.epoch.records = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+        changed
+    }
+
+    pub(super) fn batch(
+        &self,
+        changed: impl IntoIterator<Item = usize>,
+    ) -> Result<Batch, StoreError> {
+        let mut batch = Batch::default();
+        for place in changed {
+            if let Some(record) = self.records.get(place) {
+                batch.insert(record_key(place), codec::encode_compressed(record)?);
+            }
+        }
+        batch.insert(NUMBERS_KEY, codec::encode(&self.epoch)?);
+        Ok(batch)
+    }
+}

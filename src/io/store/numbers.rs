@@ -1,0 +1,233 @@
+//! The numbers under which devices know entries. Each is given once, in order of arrival, and never again: it is a time in
+//! microseconds, as `FreshRSS` numbers its entries, later than every number before it.
+//!
+//! An entry gets its number when a device asks for the first time after the entry arrived. So each device finds it with `ot`, the
+//! time of its own last request. Numbers are not in backups: a restored store gives new ones, and devices fetch everything again,
+//! instead of taking one entry for another.
+
+use std::collections::BTreeMap;
+
+use backissue_core::history::{EntryKey, FeedKey, IndexRow};
+
+use super::error::StoreError;
+use super::given_numbers::{Epoch, GivenNumbers, NUMBERS_KEY, NumberRecord, record_key};
+use super::handle::Store;
+use super::pack::TableName;
+use crate::engine::entries::rows::{Scope, Show};
+use crate::io::codec;
+
+/// Which entries a device asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EntriesWanted {
+    /// The feeds whose entries it may see.
+    pub feeds: Vec<FeedKey>,
+    /// Each must be met, or must not (`false`).
+    pub tests: Vec<(EntryTest, bool)>,
+    /// First and last number of new entries.
+    pub since: Option<u64>,
+    pub until: Option<u64>,
+    /// The number before the first wanted one, in the wanted order.
+    pub after: Option<u64>,
+    pub oldest_first: bool,
+    pub count: usize,
+}
+
+/// What an entry must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntryTest {
+    Read,
+    Starred,
+    /// Of one of these feeds, or matched by one of these filters.
+    Among(Vec<FeedKey>, Vec<u32>),
+}
+
+/// A page of entries with their numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NumberedEntries {
+    pub entries: Vec<(u64, EntryKey)>,
+    /// Whether there are more.
+    pub has_more: bool,
+}
+
+impl Store {
+    fn numbers(&mut self) -> Result<&mut GivenNumbers, StoreError> {
+        if self.numbers.is_none() {
+            self.numbers = Some(self.read_numbers()?);
+        }
+        Ok(self.numbers.get_or_insert_default())
+    }
+
+    /// Reads the records of numbers. If one is missing or damaged, new numbers are given, after those that are known.
+    fn read_numbers(&self) -> Result<GivenNumbers, StoreError> {
+        let Some(bytes) = self.facts.get(NUMBERS_KEY)? else { return Ok(GivenNumbers::default()) };
+        let epoch: Epoch = codec::decode(&bytes).unwrap_or_default();
+        let mut numbers = GivenNumbers { epoch, ..GivenNumbers::default() };
+        for place in 0..epoch.records as usize {
+            let bytes = self.facts.get(record_key(place))?;
+            let record =
+                bytes.and_then(|bytes| codec::decode_compressed::<NumberRecord>(&bytes).ok());
+            numbers.records.extend(record.filter(|record| record.epoch == epoch.first));
+        }
+        let last = numbers.records.last().and_then(|record| record.runs.last());
+        let last = last.and_then(|run| run.entries().last()).map_or(0, |(number, _)| number);
+        if numbers.records.len() != epoch.records as usize || last != epoch.last {
+            let epoch = Epoch { last: epoch.last, ..Epoch::default() };
+            return Ok(GivenNumbers { epoch, ..GivenNumbers::default() });
+        }
+        numbers.note_all();
+        Ok(numbers)
+    }
+
+    /// Gives numbers to the entries that have none, the oldest first. `now` is in microseconds. Returns whether there were any; then
+    /// they must be durable before a device gets one.
+    pub fn give_numbers(&mut self, now: u64) -> Result<bool, StoreError> {
+        let mut new: Vec<(bool, i64, EntryKey)> = Vec::new();
+        for feed in self.feeds_in(&Scope::Everything, Show::All, true)? {
+            self.numbers()?;
+            // A feed whose index is damaged must not keep the entries of other feeds from devices.
+            if self.rows_of(feed).is_err() {
+                continue;
+            }
+            let (Some(rows), Some(numbers)) = (self.rows.get(&feed), &self.numbers) else {
+                continue;
+            };
+            let numbers = numbers.of_feed(feed).iter().copied().chain(std::iter::repeat(0));
+            let rows = (0_u32..).zip(rows).zip(numbers).filter(|(_, number)| *number == 0);
+            let rows = rows.map(|((seq, row), _)| {
+                let is_new = !row.flags.is_from_history();
+                (is_new, row.listed, EntryKey { feed, seq })
+            });
+            new.extend(rows);
+        }
+        if new.is_empty() {
+            return Ok(false);
+        }
+        new.sort_unstable();
+        let news = new.partition_point(|(is_new, ..)| !is_new);
+        let keys: Vec<EntryKey> = new.into_iter().map(|(.., key)| key).collect();
+        let (old, young) = keys.split_at(news);
+        let numbers = self.numbers()?;
+        let first = numbers.give(old, true, now);
+        numbers.give(young, false, now);
+        let batch = numbers.batch(first..numbers.records.len())?;
+        let written = self.db.commit(&[(TableName::Facts, &batch)]);
+        if written.is_err() {
+            // What is remembered is read again.
+            self.numbers = None;
+        }
+        written.map(|()| true)
+    }
+
+    /// Returns the entries with these numbers; unknown ones are left out.
+    pub fn numbered(&mut self, numbers: &[u64]) -> Result<Vec<(u64, EntryKey)>, StoreError> {
+        let known = self.numbers()?;
+        let found = numbers.iter().filter_map(|&it| Some((it, known.run_of(it)?.get(it)?)));
+        let mut found: Vec<(u64, EntryKey)> = found.collect();
+        found.retain(|(_, key)| !self.ended.contains(&key.feed));
+        Ok(found)
+    }
+
+    /// Returns the wanted entries, in the order of their numbers.
+    pub fn numbered_entries(
+        &mut self,
+        wanted: &EntriesWanted,
+    ) -> Result<NumberedEntries, StoreError> {
+        let mut found = Vec::new();
+        for &feed in &wanted.feeds {
+            if self.ended.contains(&feed) || self.counts_exclude(feed, wanted)? {
+                continue;
+            }
+            // A feed whose index is damaged must not take the other feeds' entries out of the list.
+            if self.rows_of(feed).is_err() {
+                continue;
+            }
+            self.numbers()?;
+            let (Some(rows), Some(numbers)) = (self.rows.get(&feed), &self.numbers) else {
+                continue;
+            };
+            let numbered = (0_u32..).zip(rows).zip(numbers.of_feed(feed));
+            let rows = numbered.filter_map(|((seq, row), number)| {
+                let key = EntryKey { feed, seq };
+                let is_wanted =
+                    *number > 0 && row.flags.is_shown() && self.fits(key, row, &wanted.tests);
+                is_wanted.then_some((*number, key))
+            });
+            found.extend(rows);
+        }
+        let numbers = self.numbers()?;
+        let is_dated = wanted.since.is_some() || wanted.until.is_some();
+        found.retain(|&(number, _)| {
+            let is_on = wanted.after.is_none_or(|after| {
+                if wanted.oldest_first { number > after } else { number < after }
+            });
+            is_on
+                && wanted.since.is_none_or(|since| number >= since)
+                && wanted.until.is_none_or(|until| number <= until)
+                && !(is_dated && numbers.run_of(number).is_some_and(|run| run.is_old))
+        });
+        let order = |number: u64| if wanted.oldest_first { number } else { u64::MAX - number };
+        let has_more = found.len() > wanted.count;
+        if has_more && wanted.count > 0 {
+            found.select_nth_unstable_by_key(wanted.count, |(number, _)| order(*number));
+        }
+        found.truncate(wanted.count);
+        found.sort_unstable_by_key(|(number, _)| order(*number));
+        Ok(NumberedEntries { entries: found, has_more })
+    }
+
+    /// Returns the last number of an entry of a feed; 0 if it has none.
+    pub fn newest_number(&mut self, feed: FeedKey) -> Result<u64, StoreError> {
+        let numbers = self.numbers()?.by_feed.get(&feed);
+        Ok(numbers.and_then(|numbers| numbers.iter().max()).copied().unwrap_or_default())
+    }
+
+    /// Checks whether the counters of a feed say that none of its entries is wanted.
+    fn counts_exclude(&self, feed: FeedKey, wanted: &EntriesWanted) -> Result<bool, StoreError> {
+        let has = |test, value| wanted.tests.contains(&(test, value));
+        let counters = self.counters_of(feed)?;
+        let has_none = (has(EntryTest::Read, false) && counters.unread == 0)
+            || (has(EntryTest::Starred, true) && counters.starred == 0);
+        Ok(has_none || counters.next_seq == 0)
+    }
+
+    fn fits(&self, key: EntryKey, row: &IndexRow, tests: &[(EntryTest, bool)]) -> bool {
+        tests.iter().all(|(test, wanted)| {
+            let is_met = match test {
+                EntryTest::Read => !row.flags.is_unread(),
+                EntryTest::Starred => row.flags.is_starred(),
+                EntryTest::Among(feeds, filters) => {
+                    let is_hit = |filter: &u32| self.filters.has_hit(*filter, key);
+                    feeds.contains(&key.feed) || filters.iter().any(is_hit)
+                }
+            };
+            is_met == *wanted
+        })
+    }
+
+    /// Lets the numbers of entries that moved to another feed name them there; `now_as`: their sequence numbers there.
+    pub(super) fn hand_numbers(
+        &mut self,
+        from: FeedKey,
+        into: FeedKey,
+        now_as: &BTreeMap<u32, u32>,
+    ) -> Result<(), StoreError> {
+        let numbers = self.numbers()?;
+        let mut changed = Vec::new();
+        for (place, record) in numbers.records.iter_mut().enumerate() {
+            let keys = record.runs.iter_mut().flat_map(|run| &mut run.keys);
+            let mut is_changed = false;
+            for key in keys.filter(|(feed, _)| *feed == from.0) {
+                if let Some(&seq) = now_as.get(&key.1) {
+                    (*key, is_changed) = ((into.0, seq), true);
+                }
+            }
+            changed.extend(is_changed.then_some(place));
+        }
+        if changed.is_empty() {
+            return Ok(());
+        }
+        numbers.note_all();
+        let batch = numbers.batch(changed)?;
+        self.db.commit(&[(TableName::Facts, &batch)])
+    }
+}
