@@ -1,5 +1,6 @@
 //! The command-line arguments, parsed by clap and shown by `--help`.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -8,7 +9,7 @@ use super::args_changes::{
     DownloadsArgs, FeedNamed, FeedsNamed, FeedsRemoved, FiltersArgs, ImportArgs, LabelArgs,
     MarkArgs, MoveArgs, OpenArgs, SetArgs, UnreadArgs, YesArgs,
 };
-use super::args_publish::{PublishArgs, ServeArgs, SimulateArgs};
+use super::args_publish::{DeviceArgs, PublishArgs, ServeArgs, SimulateArgs, read_address};
 
 /// A terminal feed reader that checks each feed when its publisher recommends, fills gaps from archives, and shows why.
 ///
@@ -113,8 +114,10 @@ pub(super) enum CliCommand {
     Lint(LintArgs),
     /// Write feeds with their whole known history as Atom documents with archives
     Publish(PublishArgs),
-    /// Serve a folder of published feeds on this machine, to try them
+    /// Serve your store to your own devices, or a folder of published feeds on this machine, to try them
     Serve(ServeArgs),
+    /// Let phones and other devices sync with this store: add, list or remove them, or take back what one changed
+    Device(DeviceArgs),
     /// Compare polling strategies on recorded publication times
     Simulate(SimulateArgs),
     /// Show where the configuration file is, and check it
@@ -538,6 +541,9 @@ pub(super) struct WatchArgs {
     /// Print events as JSON to standard output, one per line
     #[arg(long)]
     pub(super) follow: bool,
+    /// Serve the store to your own devices, too, at this port of this machine or at this address and port
+    #[arg(long, value_name = "ADDRESS", value_parser = read_address)]
+    pub(super) serve: Option<SocketAddr>,
 }
 
 /// The arguments of `backissue events`.

@@ -6,7 +6,7 @@ use clap::Command;
 
 /// The name of each subcommand, and the examples that its `--help` shows. Nested subcommands are named by both words, as in
 /// `filters add`.
-const EXAMPLES: [(&str, &str); 50] = [
+const EXAMPLES: [(&str, &str); 56] = [
     ("demo", "backissue demo"),
     ("account", "backissue account add https://rss.example --user ann\nbackissue account sync"),
     (
@@ -96,7 +96,7 @@ const EXAMPLES: [(&str, &str); 50] = [
          backissue poll --quiet --tolerant",
     ),
     ("history", "backissue history orchard\nbackissue history orchard --continue"),
-    ("watch", "backissue watch\nbackissue watch --follow"),
+    ("watch", "backissue watch\nbackissue watch --follow\nbackissue watch --serve 8086"),
     ("events", "backissue events --follow | jq .event"),
     ("service", "backissue service install\nbackissue service status"),
     ("plan", "backissue plan orchard --next 5"),
@@ -125,7 +125,13 @@ const EXAMPLES: [(&str, &str); 50] = [
         "backissue publish orchard --out public --base-url https://site.example/feeds/\n\
          backissue publish 7 --out public --archives 100 --interval",
     ),
-    ("serve", "backissue serve public --port 8080"),
+    ("serve", "backissue serve public --port 8080\nbackissue serve --sync 8086"),
+    ("device", "backissue device add phone\nbackissue device list"),
+    ("device add", "backissue device add phone"),
+    ("device answer", "backissue device answer"),
+    ("device list", "backissue device list\nbackissue device list --json"),
+    ("device remove", "backissue device remove phone"),
+    ("device undo", "backissue device undo phone"),
     (
         "simulate",
         "backissue simulate --feed orchard\nbackissue simulate --table\nbackissue simulate --figure --svg figures.svg\n\

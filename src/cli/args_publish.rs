@@ -1,5 +1,6 @@
-//! The arguments of `publish`, `serve` and `simulate`.
+//! The arguments of `publish`, `serve`, `device` and `simulate`.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
@@ -37,11 +38,62 @@ pub(super) struct PublishArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct ServeArgs {
     /// The folder to serve
-    #[arg(value_name = "DIR")]
-    pub(super) folder: PathBuf,
+    #[arg(value_name = "DIR", required_unless_present = "sync")]
+    pub(super) folder: Option<PathBuf>,
     /// Port on this machine; a free one if omitted
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) port: u16,
+    /// Serve the store to your own devices at this port of this machine, or at this address and port, instead of a folder
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["folder", "port"], value_parser = read_address)]
+    pub(super) sync: Option<SocketAddr>,
+}
+
+/// Reads the address at which devices are served.
+pub(super) fn read_address(typed: &str) -> Result<SocketAddr, InputFlaw> {
+    let of_port = |port| (Ipv4Addr::LOCALHOST, port).into();
+    let read = typed.parse().map(of_port).or_else(|_| typed.parse());
+    read.map_err(|_| {
+        flaw!("use a port such as 8086, or an address with a port such as 192.168.1.2:8086")
+    })
+}
+
+/// The arguments of `backissue device`.
+#[derive(Debug, clap::Args)]
+pub(super) struct DeviceArgs {
+    #[command(subcommand)]
+    pub(super) action: DeviceAction,
+}
+
+/// The actions of `backissue device`.
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum DeviceAction {
+    /// Let a device sync with this store, and print its password
+    Add(DeviceNamed),
+    /// List the devices, when they were seen last, and how many changes of theirs can be taken back
+    List(DeviceListArgs),
+    /// Let a device sync no longer
+    Remove(DeviceNamed),
+    /// Take back the last change of a device
+    Undo(DeviceNamed),
+    /// Answer a request of a device, read from standard input; for the process that serves them
+    #[command(hide = true)]
+    Answer,
+}
+
+/// A device.
+#[derive(Debug, clap::Args)]
+pub(super) struct DeviceNamed {
+    /// Name of the device, such as phone
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+}
+
+/// The arguments of `backissue device list`.
+#[derive(Debug, clap::Args)]
+pub(super) struct DeviceListArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// Largest number of entries in an archive.

@@ -131,7 +131,10 @@ fn run(args: Args) -> Result<Done, Failure> {
         Some(CliCommand::Service(args)) => background::watch::run_service(&options, &args),
         Some(CliCommand::Parse(args)) => publisher::lint::run_parse(&args),
         Some(CliCommand::Lint(args)) => publisher::lint::run(&options, &args),
-        Some(CliCommand::Serve(args)) => publisher::lint::run_serve(&args),
+        Some(CliCommand::Serve(args)) => match args.sync {
+            Some(address) => background::watch::run_serving(&options, address),
+            None => publisher::lint::run_serve(&args),
+        },
         Some(CliCommand::Simulate(args)) if !args.needs_store() => publisher::simulate::run(&args),
         Some(CliCommand::Config(args)) => commands::generated::run(&options, &args),
         Some(CliCommand::Restore(args)) => commands::doctor::restore(&options, &args),

@@ -334,6 +334,7 @@ fn run_at(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> 
         CliCommand::Publish(args) => commands::moving::publish::run(desk, args),
         CliCommand::Simulate(args) => publisher::simulate_own::run_feed(desk, args),
         CliCommand::Account(args) => commands::accounts::run(desk, args),
+        CliCommand::Device(args) => commands::devices::run(desk, args),
         CliCommand::Backup(args) => commands::doctor::back_up(desk, args),
         CliCommand::Demo
         | CliCommand::Watch(_)

@@ -34,6 +34,23 @@ pub trait Host {
     fn end(&mut self, ending: Ending);
 }
 
+/// Why a change that arrived was not carried out.
+#[derive(Debug)]
+pub enum ArrivalFault {
+    /// The main loop ended.
+    Ended(LoopEnded),
+    /// The engine does not allow it; a sentence.
+    Refused(String),
+    /// The store could not write it.
+    Unwritten(String),
+}
+
+impl From<LoopEnded> for ArrivalFault {
+    fn from(ended: LoopEnded) -> Self {
+        Self::Ended(ended)
+    }
+}
+
 /// Work that runs on the loop between two inputs.
 pub type Visit = Box<dyn FnOnce(&mut dyn Host) + Send>;
 /// Inspects the engine and the events since its last call. Returns `true` when it is done.
@@ -192,6 +209,27 @@ impl LoopHandle {
                 }
             }
         }
+    }
+
+    /// Carries out what a server or a device changed, and waits until it is durable.
+    pub fn arrive(&self, request: Request) -> Result<(), ArrivalFault> {
+        let request = Request::Arrived(Box::new(request));
+        let (told, before) = self.visit(move |host| {
+            let before = host.engine().failed_writes.0;
+            (host.ask(request, false), before)
+        })?;
+        for event in told {
+            if let Event::Refused(why) = event {
+                return Err(ArrivalFault::Refused(why));
+            }
+        }
+        match self.wait_until_durable() {
+            Ok(()) => {}
+            Err(StoreError::Ended(ended)) => return Err(ended.into()),
+            Err(error) => return Err(ArrivalFault::Unwritten(error.to_string())),
+        }
+        let (count, why) = self.visit(|host| host.engine().failed_writes.clone())?;
+        if count == before { Ok(()) } else { Err(ArrivalFault::Unwritten(why)) }
     }
 
     /// Reads from the store.

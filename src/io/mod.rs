@@ -9,6 +9,7 @@ pub mod clock;
 mod codec;
 pub mod config;
 pub mod console;
+pub mod devices;
 pub mod downloads;
 pub mod http;
 pub mod log;

@@ -2,6 +2,7 @@
 //! on macOS an agent of launchd.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::rc::Rc;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use backissue_core::feed::outgoing::escaped_text;
 use backissue_core::feed::text::counted_words;
 
-use super::events;
+use super::{device_port, events};
 use crate::cli::Done;
 use crate::cli::args::{Options, ServiceAction, ServiceArgs, WatchArgs};
 use crate::cli::context::CommandContext;
@@ -24,6 +25,7 @@ use crate::io::accounts::sync_clock;
 use crate::io::answers::LoopEnded;
 use crate::io::config::config_file;
 use crate::io::console;
+use crate::io::devices::DeviceServer;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::output::OwnOutput;
 use crate::io::owner::listener::Listener;
@@ -38,12 +40,34 @@ use crate::io::system::system_words;
 /// Interval between checks for store maintenance.
 const ORDER_PAUSE: Duration = Duration::from_hours(1);
 
-/// Polls until a stop signal arrives, then saves everything. While a reader has the store open, waits for the reader to end.
+/// What a process without a screen does with the store.
+struct Watching {
+    /// Print events to standard output.
+    follows: bool,
+    /// Poll feeds and sync accounts.
+    polls: bool,
+    /// Where devices are served.
+    serves: Option<SocketAddr>,
+}
+
+/// Runs `backissue watch`.
 pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, Failure> {
+    watch(options, &Watching { follows: args.follow, polls: true, serves: args.serve })
+}
+
+/// Runs `backissue serve --sync`.
+pub(in crate::cli) fn run_serving(options: &Options, address: SocketAddr) -> Result<Done, Failure> {
+    watch(options, &Watching { follows: false, polls: false, serves: Some(address) })
+}
+
+/// Polls until a stop signal arrives, then saves everything. While a reader has the store open, waits for the reader to end. Devices
+/// are served all the time.
+fn watch(options: &Options, watching: &Watching) -> Result<Done, Failure> {
+    let server = watching.serves.map(|address| device_port::open(options, address)).transpose()?;
     let mut kept = None;
     loop {
         if let Some(store) = kept.take() {
-            let (ending, store, listener) = poll(options, args, store)?;
+            let (ending, store, listener) = poll(options, watching, server.as_deref(), store)?;
             match ending {
                 Ending::PutInOrder => kept = Some(store),
                 Ending::HandOver => {
@@ -80,7 +104,7 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
                 }
                 Some(*store)
             }
-            StoreFound::Owned(client) if client.owner == OwnerKind::Watch => {
+            StoreFound::Owned(client) if client.owner == OwnerKind::Watch && watching.polls => {
                 return Err(Failure {
                     status: 3,
                     ..Failure::new(format!(
@@ -92,8 +116,13 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
             StoreFound::Owned(client) => {
                 let process = client.process;
                 let Some(stream) = client.wait_for_end() else { continue };
+                let meanwhile = if watching.polls {
+                    "polling resumes when it ends"
+                } else {
+                    "it answers devices"
+                };
                 console::tell(&format!(
-                    "another backissue has the store open (process {process}); polling resumes when it ends"
+                    "another backissue has the store open (process {process}); {meanwhile}"
                 ));
                 if !session::wait_unless_stopped(stream)? {
                     return Ok(Done::All);
@@ -107,7 +136,8 @@ pub(in crate::cli) fn run(options: &Options, args: &WatchArgs) -> Result<Done, F
 /// Polls until a stop signal arrives or another process takes the store over.
 fn poll(
     options: &Options,
-    args: &WatchArgs,
+    watching: &Watching,
+    server: Option<&DeviceServer>,
     store: Store,
 ) -> Result<(Ending, Store, Option<Listener>), Failure> {
     let configured = session::read_configuration(options)?;
@@ -121,6 +151,7 @@ fn poll(
         runtime.prepare_network()?;
         session::follow_configuration(&runtime, options, configured.screen.theme);
         runtime.program.engine.offline = options.offline;
+        runtime.program.engine.polls_by_itself = watching.polls;
         session::stop_on_signals(&runtime);
         for note in &configured.notes {
             console::tell(&format!("configuration: {note}"));
@@ -129,16 +160,22 @@ fn poll(
         if let Err(why) = &listener {
             console::tell(why);
         }
+        let does = if watching.polls { "watching" } else { "serving" };
         console::tell(&format!(
-            "watching {}; interrupt to stop",
+            "{does} {}; interrupt to stop",
             counted_words(runtime.program.engine.feeds.len(), "subscription", "subscriptions")
         ));
         let hand = runtime.hand();
-        if args.follow {
+        if let Some(server) = server {
+            server.has_store(Some(hand.clone()));
+        }
+        if watching.follows {
             follow(options, hand.clone());
         }
         tokio::spawn(put_in_order_in_time(hand.another()));
-        sync_clock::start(hand.another());
+        if watching.polls {
+            sync_clock::start(hand.another());
+        }
         let mut told = 0;
         let gone = StoreError::Gone(runtime.folder().into()).to_string();
         let mut is_gone = false;
@@ -160,6 +197,9 @@ fn poll(
             })
             .await;
         hand.cancel();
+        if let Some(server) = server {
+            server.has_store(None);
+        }
         if let Ok(listener) = &listener {
             end_guests(&mut runtime, listener).await;
         }

@@ -3,6 +3,7 @@
 pub(super) mod accounts;
 pub(super) mod add;
 pub(super) mod changes;
+pub(super) mod devices;
 pub(super) mod doctor;
 pub(super) mod downloads;
 pub(super) mod entries;

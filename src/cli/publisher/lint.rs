@@ -4,6 +4,7 @@
 //! folder of published feeds on this machine.
 
 use std::io::{IsTerminal, Read};
+use std::path::Path;
 use std::time::Duration;
 
 use backissue_core::feed::address::without_logins;
@@ -333,10 +334,11 @@ fn print_document(document: &FeedDocument) {
 
 /// Runs `backissue serve`.
 pub(in crate::cli) fn run_serve(args: &ServeArgs) -> Result<Done, Failure> {
-    let named = args.folder.display();
+    let folder = args.folder.as_deref().unwrap_or(Path::new("."));
+    let named = folder.display();
     let cannot =
         |error| Failure::new(format!("'{named}' cannot be served: {}", system_words(&error)));
-    let site = FolderSite::open(&args.folder).map_err(cannot)?;
+    let site = FolderSite::open(folder).map_err(cannot)?;
     let feeds = site.feeds().map_err(cannot)?;
     let mut stops = Stops::of_process();
     block_on(async {

@@ -224,8 +224,8 @@ pub(in crate::engine) fn take_login(
 ) -> TakenLogin {
     let network = &mut engine.settings.network;
     let split = split_login(&url);
-    if given_by == GivenBy::Account {
-        // A login would be sent to every address of its host, on the word of a server.
+    if given_by.is_supplied() {
+        // A login would be sent to every address of its host, on the word of a server or a device.
         let url = split.map_or(url, |split| split.address);
         return TakenLogin { url, effects: Vec::new(), login: None };
     }

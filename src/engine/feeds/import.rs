@@ -124,7 +124,7 @@ pub(super) fn add_to(
     let new: Vec<String> =
         asked.tags.iter().filter(|tag| !record.tags.contains(tag)).cloned().collect();
     record.tags.extend(new);
-    if asked.given_by != GivenBy::Account {
+    if !asked.given_by.is_supplied() {
         (record.given_by, record.named_by) = (Some(asked.given_by), None);
         record.former.iter_mut().for_each(|former| former.by_user = true);
     }

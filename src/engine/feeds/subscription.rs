@@ -114,6 +114,15 @@ pub enum GivenBy {
     File,
     /// The server of an account listed it.
     Account,
+    /// A device that syncs with this store sent it.
+    Device,
+}
+
+impl GivenBy {
+    /// Checks whether it came over the network, from a server or a device: then it contains no login, and leads to no private server.
+    pub const fn is_supplied(self) -> bool {
+        matches!(self, Self::Account | Self::Device)
+    }
 }
 
 /// Maximum number of former addresses kept.

@@ -112,7 +112,7 @@ pub fn request(
     let record = &subscription.record;
     let url = record.url.clone();
     // If the page that named the feed links to http, allow http, because a redirect cannot make the address less secure (SPEC D.9).
-    let is_given = record.named_by.is_none() && record.given_by != Some(GivenBy::Account);
+    let is_given = record.named_by.is_none() && !record.given_by.is_some_and(GivenBy::is_supplied);
     let is_named = !is_given && last_move(record).is_none();
     let allow_insecure =
         record.feed_settings.allow_insecure || (is_named && url.starts_with("http:"));
@@ -148,7 +148,9 @@ fn last_move(record: &SubscriptionRecord) -> Option<&FormerAddress> {
 fn address_source(record: &SubscriptionRecord) -> AddressSource {
     let moved = last_move(record).map(|former| (&former.url, former.public));
     let named = record.named_by.as_ref().map(|named| (&named.url, named.public));
-    let by_account = (record.given_by == Some(GivenBy::Account))
+    let by_account = record
+        .given_by
+        .is_some_and(GivenBy::is_supplied)
         .then(|| AddressSource::Supplied { by: String::new(), public: true });
     let supplied =
         moved.or(named).map(|(by, public)| AddressSource::Supplied { by: by.clone(), public });

@@ -11,10 +11,10 @@ use super::account_file::{Account, AccountFile, ApiKind};
 use super::server::{FailureKind, Server, SyncFailure};
 use crate::engine::entries::account_state::FeedSync;
 use crate::engine::entries::account_sync::feeds_of;
-use crate::engine::request::{Event, Request};
+use crate::engine::request::Request;
 use crate::io::answers::LoopEnded;
 use crate::io::clock;
-use crate::io::loop_handle::LoopHandle;
+use crate::io::loop_handle::{ArrivalFault, LoopHandle};
 use crate::io::store::{AccountState, StoreError, SyncLine};
 use backissue_core::accounts::api_call::MarkAction;
 use backissue_core::accounts::marks::{KnownMarks, ServerMarks};
@@ -277,22 +277,11 @@ impl<'s> Session<'s> {
     /// Sends the engine what the server changed and waits until the change is durable. A refusal is an error, and so is a write that
     /// failed: what is not durable here must neither count as synced nor be sent.
     pub(super) fn ask(&self, request: Request) -> Result<(), SyncFailure> {
-        let request = Request::Arrived(Box::new(request));
-        let (told, before) = self.hand.visit(move |host| {
-            let before = host.engine().failed_writes.0;
-            (host.ask(request, false), before)
-        })?;
-        for event in told {
-            if let Event::Refused(why) = event {
-                return Err(SyncFailure::other(why));
-            }
-        }
-        self.hand.wait_until_durable()?;
-        let (count, why) = self.hand.visit(|host| host.engine().failed_writes.clone())?;
-        if count == before {
-            return Ok(());
-        }
-        Err(SyncFailure { text: why, kind: FailureKind::Unwritten })
+        self.hand.arrive(request).map_err(|fault| match fault {
+            ArrivalFault::Ended(ended) => ended.into(),
+            ArrivalFault::Refused(why) => SyncFailure::other(why),
+            ArrivalFault::Unwritten(text) => SyncFailure { text, kind: FailureKind::Unwritten },
+        })
     }
 
     /// Writes what arrived, and waits until it is durable.

@@ -48,6 +48,8 @@ pub enum ConnectError {
 const GREETING_TIME: Duration = Duration::from_secs(3);
 /// Maximum wait for an owner to release the store.
 const LETTING_GO_TIME: Duration = Duration::from_mins(1);
+/// Most bytes of the output of a command that are kept.
+const OUTPUT_MAX: usize = 256 * 1024 * 1024;
 /// Error message for an owner that does not respond.
 const SILENT: &str = "the backissue that has the store open does not answer: it may be suspended ('fg' in its terminal resumes it)";
 
@@ -159,6 +161,35 @@ impl Client {
             if output.is_closed() {
                 // The program that reads the output has closed it, so the command need not continue.
                 write_frame(&mut self.stream, &ClientMessage::Cancel).ok();
+            }
+        }
+    }
+
+    /// Submits a command that reads `input` from its standard input. Returns its standard output, at most `OUTPUT_MAX` bytes of it.
+    pub fn ask(mut self, arguments: Vec<String>, input: Vec<u8>) -> (RunEnd, String) {
+        let mut answer = String::new();
+        if write_frame(&mut self.stream, &ClientMessage::Run(arguments)).is_err() {
+            return (RunEnd::NotBegun, answer);
+        }
+        let mut input = Some(input);
+        loop {
+            match read_frame(&mut self.stream) {
+                Ok(Some(OwnerMessage::Out(text))) if answer.len() + text.len() <= OUTPUT_MAX => {
+                    answer.push_str(&text);
+                }
+                Ok(Some(OwnerMessage::ReadFile(_))) => {
+                    let bytes = input.take().ok_or_else(|| ErrorKind::UnexpectedEof.into());
+                    if self.send_file(bytes).is_err() {
+                        return (RunEnd::Lost, answer);
+                    }
+                }
+                Ok(Some(OwnerMessage::Ended { status, sentence })) => {
+                    return (RunEnd::Ended(status, sentence), answer);
+                }
+                Ok(Some(
+                    OwnerMessage::Began | OwnerMessage::Told(_) | OwnerMessage::Progress(_),
+                )) => {}
+                Ok(_) | Err(_) => return (RunEnd::Lost, answer),
             }
         }
     }

@@ -87,10 +87,13 @@ impl FolderSite {
     pub fn answer(&self, request: &PublisherRequest) -> PublisherAnswer {
         if !is_local_host(request.header("host")) {
             // A page in a browser can give this machine a name of its own, to read what is served here.
-            return plain(421, "this server answers only as 127.0.0.1 or localhost\n");
+            return PublisherAnswer::plain(
+                421,
+                "this server answers only as 127.0.0.1 or localhost\n",
+            );
         }
         if !matches!(request.method.as_str(), "GET" | "HEAD") {
-            let mut refused = plain(405, "only GET and HEAD are allowed\n");
+            let mut refused = PublisherAnswer::plain(405, "only GET and HEAD are allowed\n");
             refused.headers.push(("allow".to_owned(), "GET, HEAD".to_owned()));
             return refused;
         }
@@ -99,13 +102,14 @@ impl FolderSite {
         }
         match self.find(request.path()) {
             Some(found) => self.deliver(request, found),
-            None => plain(404, "there is no such file\n"),
+            None => PublisherAnswer::plain(404, "there is no such file\n"),
         }
     }
 
     fn list(&self) -> PublisherAnswer {
         let feeds = self.feeds().unwrap_or_default();
-        plain(200, &feeds.into_iter().map(|feed| feed + "\n").collect::<String>())
+        let lines: String = feeds.into_iter().map(|feed| feed + "\n").collect();
+        PublisherAnswer::plain(200, lines)
     }
 
     /// Reads the file at a path of an address; `None` if there is none that may be served.
@@ -280,11 +284,6 @@ fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = SipHasher13::new();
     hasher.write(bytes);
     hasher.finish()
-}
-
-fn plain(status: u16, text: &str) -> PublisherAnswer {
-    let headers = vec![("content-type".to_owned(), "text/plain; charset=utf-8".to_owned())];
-    PublisherAnswer { status, headers, body: text.as_bytes().to_vec() }
 }
 
 #[cfg(test)]

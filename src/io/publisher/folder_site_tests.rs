@@ -8,7 +8,13 @@ fn request(method: &str, path: &str, headers: &[(&str, &str)]) -> PublisherReque
     let mut headers: Vec<(String, String)> =
         headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     headers.push(("host".to_owned(), "127.0.0.1:8080".to_owned()));
-    PublisherRequest { method: method.to_owned(), path_and_query: path.to_owned(), headers }
+    PublisherRequest {
+        method: method.to_owned(),
+        path_and_query: path.to_owned(),
+        headers,
+        body: Vec::new(),
+        from: std::net::Ipv4Addr::LOCALHOST.into(),
+    }
 }
 
 fn header<'a>(answer: &'a PublisherAnswer, name: &str) -> Option<&'a str> {

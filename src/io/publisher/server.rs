@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 server on the loopback address, for the demo's site and for tests.
+//! A small HTTP/1.1 server: for the demo's site, for served folders, for the reader's devices, and for tests.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use http_body_util::Full;
+use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::HeaderMap;
 use hyper::server::conn::http1;
@@ -33,6 +33,8 @@ pub const HEAD_BYTES_MAX: usize = 16 * 1024;
 pub const REQUESTS_LOGGED_MAX: usize = 4096;
 /// Maximum wait for a request on a connection, which is then closed.
 const HEAD_WAIT: Duration = Duration::from_secs(10);
+/// Maximum wait for a body.
+const BODY_WAIT: Duration = Duration::from_secs(30);
 /// Pause after a failed accept (such as no free file descriptor), to avoid spinning.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -42,6 +44,10 @@ pub struct PublisherRequest {
     pub method: String,
     pub path_and_query: String,
     pub headers: Vec<(String, String)>,
+    /// The body, if the server reads bodies.
+    pub body: Vec<u8>,
+    /// Where the request comes from.
+    pub from: IpAddr,
 }
 
 impl PublisherRequest {
@@ -65,6 +71,14 @@ pub struct PublisherAnswer {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+}
+
+impl PublisherAnswer {
+    /// Creates an answer of plain text.
+    pub fn plain(status: u16, text: impl Into<String>) -> Self {
+        let headers = vec![("content-type".to_owned(), "text/plain; charset=utf-8".to_owned())];
+        Self { status, headers, body: text.into().into_bytes() }
+    }
 }
 
 /// A bound socket on which no connection is accepted yet, so that the responder can be created with the address of the socket.
@@ -100,7 +114,12 @@ impl Publisher {
 
     /// Binds a port of 127.0.0.1 without serving yet; 0 means a free one.
     pub async fn bind_at(port: u16) -> io::Result<BoundPublisher> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        Self::bind_address((Ipv4Addr::LOCALHOST, port).into()).await
+    }
+
+    /// Binds an address without serving yet.
+    pub async fn bind_address(address: SocketAddr) -> io::Result<BoundPublisher> {
+        let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         Ok(BoundPublisher { listener, address })
     }
@@ -143,16 +162,53 @@ impl BoundPublisher {
         F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
     {
         let log = Log::default();
-        let accepting = accept(self.listener, Arc::new(respond), log.clone());
+        let noted = log.clone();
+        let answer = move |request: Request<Incoming>, from| {
+            let request = read(&request, from);
+            noted.send_modify(|log| {
+                log.push_back(request.clone());
+                if log.len() > REQUESTS_LOGGED_MAX {
+                    log.pop_front();
+                }
+            });
+            std::future::ready(respond(request))
+        };
+        let accepting = accept(self.listener, Arc::new(answer));
         let serving = tokio::spawn(accepting).abort_handle();
         Publisher { address: self.address, log, serving }
+    }
+
+    /// Starts serving with a responder that may wait, on a thread of its own, and that receives bodies of at most `body_max` bytes.
+    /// Requests are not logged. Must be called within a tokio runtime.
+    pub fn serve_slowly<F>(self, body_max: usize, respond: F) -> Publisher
+    where
+        F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
+    {
+        let respond = Arc::new(respond);
+        let answer = move |request: Request<Incoming>, from| {
+            let (head, respond) = (read(&request, from), Arc::clone(&respond));
+            async move {
+                let body = Limited::new(request.into_body(), body_max).collect();
+                let body = match tokio::time::timeout(BODY_WAIT, body).await {
+                    Ok(Ok(body)) => body.to_bytes().to_vec(),
+                    Ok(Err(_)) => return PublisherAnswer::plain(413, "the body is too long\n"),
+                    Err(_) => return PublisherAnswer::plain(408, "the body did not arrive\n"),
+                };
+                let request = PublisherRequest { body, ..head };
+                let answer = tokio::task::spawn_blocking(move || respond(request)).await;
+                answer.unwrap_or_else(|_| PublisherAnswer::plain(500, "the answer failed\n"))
+            }
+        };
+        let serving = tokio::spawn(accept(self.listener, Arc::new(answer))).abort_handle();
+        Publisher { address: self.address, log: Log::default(), serving }
     }
 }
 
 /// Accepts connections. This task owns the tasks of all connections, so that aborting it closes the connections too.
-async fn accept<F>(listener: TcpListener, respond: Arc<F>, log: Log)
+async fn accept<F, A>(listener: TcpListener, respond: Arc<F>)
 where
-    F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
+    F: Fn(Request<Incoming>, IpAddr) -> A + Send + Sync + 'static,
+    A: Future<Output = PublisherAnswer> + Send + 'static,
 {
     let mut connections = JoinSet::new();
     let mut open: Vec<ClientConnection> = Vec::new();
@@ -166,7 +222,7 @@ where
                     }
                     let has_asked = Arc::<AtomicBool>::default();
                     let noted = Arc::clone(&has_asked);
-                    let conversation = converse(stream, Arc::clone(&respond), log.clone(), noted);
+                    let conversation = converse((stream, peer.ip()), Arc::clone(&respond), noted);
                     let task = connections.spawn(conversation);
                     open.push(ClientConnection { from: peer.ip(), has_asked, task });
                 }
@@ -197,21 +253,18 @@ fn in_the_way(open: &[ClientConnection], from: IpAddr) -> Option<usize> {
     oldest.map(|(place, _)| place)
 }
 
-async fn converse<F>(stream: TcpStream, respond: Arc<F>, log: Log, has_asked: Arc<AtomicBool>)
-where
-    F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
+async fn converse<F, A>(
+    (stream, from): (TcpStream, IpAddr),
+    respond: Arc<F>,
+    has_asked: Arc<AtomicBool>,
+) where
+    F: Fn(Request<Incoming>, IpAddr) -> A + Send + Sync + 'static,
+    A: Future<Output = PublisherAnswer> + Send + 'static,
 {
     let service = service_fn(move |request: Request<Incoming>| {
-        let request = read(&request);
         has_asked.store(true, Relaxed);
-        log.send_modify(|log| {
-            log.push_back(request.clone());
-            if log.len() > REQUESTS_LOGGED_MAX {
-                log.pop_front();
-            }
-        });
-        let response = response(respond(request));
-        async { Ok::<_, Infallible>(response) }
+        let answer = respond(request, from);
+        async { Ok::<_, Infallible>(response(answer.await)) }
     });
     let conversation = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -222,12 +275,14 @@ where
     drop(conversation.await);
 }
 
-fn read(request: &Request<Incoming>) -> PublisherRequest {
+fn read(request: &Request<Incoming>, from: IpAddr) -> PublisherRequest {
     let path_and_query = request.uri().path_and_query().map_or("/", |both| both.as_str());
     PublisherRequest {
         method: request.method().to_string(),
         path_and_query: path_and_query.to_owned(),
         headers: read_headers(request.headers()),
+        body: Vec::new(),
+        from,
     }
 }
 
@@ -313,6 +368,8 @@ mod demo_server_tests {
                 method: method.to_owned(),
                 path_and_query: path_and_query.to_owned(),
                 headers: vec![("if-none-match".to_owned(), tag.to_owned())],
+                body: Vec::new(),
+                from: Ipv4Addr::LOCALHOST.into(),
             };
             let answer = answer(&site, &request, started);
             assert_eq!(answer.status, status, "{method} {path_and_query} {tag}");

@@ -7,7 +7,7 @@ use crate::support::binary::Program;
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
 /// All commands, with the arguments and flags that the help of each must name.
-const COMMANDS: [(&str, &[&str]); 39] = [
+const COMMANDS: [(&str, &[&str]); 40] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll", "--account"]),
     ("import", &["FILE"]),
@@ -18,6 +18,7 @@ const COMMANDS: [(&str, &[&str]); 39] = [
         &["FEED", "--unread", "--starred", "--hidden", "--search", "--since", "--limit", "--json"],
     ),
     ("account", &["add", "list", "remove", "sync", "log"]),
+    ("device", &["add", "list", "remove", "undo"]),
     ("unsubscribe", &["FEED"]),
     ("subscribe-again", &["FEED"]),
     ("unread", &["FEED", "--json"]),
@@ -31,7 +32,7 @@ const COMMANDS: [(&str, &[&str]); 39] = [
     ("label", &["LABEL", "ENTRY", "--remove"]),
     ("show", &["ENTRY", "--text", "--html"]),
     ("poll", &["FEED", "--all", "--force", "--no-history", "--quiet", "--tolerant", "--json"]),
-    ("watch", &["--follow"]),
+    ("watch", &["--follow", "--serve"]),
     ("events", &["--follow"]),
     ("service", &["WHAT", "install", "remove", "status"]),
     ("plan", &["FEED", "--next", "--json"]),
@@ -60,7 +61,7 @@ const COMMANDS: [(&str, &[&str]); 39] = [
     ("parse", &["FILE", "--url", "--content-type", "--json"]),
     ("lint", &["URL", "FILE", "--url", "--json", "--format", "--fail-on"]),
     ("publish", &["FEED", "--out", "--base-url", "--archives", "--interval", "--whole", "--force"]),
-    ("serve", &["DIR", "--port"]),
+    ("serve", &["DIR", "--port", "--sync"]),
     (
         "simulate",
         &[

@@ -1,0 +1,363 @@
+//! What a device changes. Each request is a step in the log of the device, written before the change, so that nothing is changed that
+//! cannot be taken back. It is on nobody else's undo stack.
+
+use backissue_core::accounts::served::{self, ServedCall, Stream, StreamWanted, TagEdit};
+use backissue_core::feed::text::counted_words;
+use backissue_core::history::{EntryKey, FeedKey, Flag};
+use chrono::{DateTime, TimeDelta, Utc};
+use url::Url;
+
+use super::replies::{ReplyFault, wanted_here};
+use crate::engine::change::MarkChange;
+use crate::engine::feeds::addition::Subscribe;
+use crate::engine::feeds::addresses::subscribed_as;
+use crate::engine::feeds::setting_row::Chosen;
+use crate::engine::feeds::subscription::GivenBy;
+use crate::engine::request::Request;
+use crate::engine::settings::Join;
+use crate::engine::state::Engine;
+use crate::io::clock;
+use crate::io::loop_handle::LoopHandle;
+use crate::io::store::{DeviceChange, DeviceStep};
+
+/// Most addresses that a device adds in an hour.
+const ADDED_MAX: usize = 20;
+/// Most feeds that a device removes in a day.
+const REMOVED_MAX: usize = 5;
+/// Longest address, in bytes.
+const URL_MAX: usize = 2_048;
+/// The answer to a change that was carried out.
+const OK: &str = "OK";
+
+/// Carries out a change.
+pub(super) fn carry_out(
+    hand: &LoopHandle,
+    device: &str,
+    asked: ServedCall,
+) -> Result<String, ReplyFault> {
+    match asked {
+        ServedCall::Edit { edits, ids } => {
+            let entries = hand.look(move |store| store.numbered(&ids))?;
+            let keys: Vec<EntryKey> = entries.into_iter().map(|(_, key)| key).collect();
+            for edit in edits {
+                self::edit(hand, device, edit, keys.clone())?;
+            }
+        }
+        ServedCall::MarkAll { stream, until } => mark_all(hand, device, stream, until)?,
+        ServedCall::Subscribe { url, title, folder, is_quick } => {
+            let added = subscribe(hand, device, &url, title, folder);
+            if is_quick {
+                return match added {
+                    Ok(feed) => Ok(served::write_quick_add(Ok(feed.0))),
+                    Err(ReplyFault::Refused(reply)) => {
+                        Ok(served::write_quick_add(Err(&reply.text)))
+                    }
+                    Err(ended) => Err(ended),
+                };
+            }
+            added?;
+        }
+        ServedCall::Unsubscribe(stream) => unsubscribe(hand, device, stream)?,
+        ServedCall::Rearrange { feed, title, into, from } => {
+            let key = hand.visit(move |host| named_feed(host.engine(), &feed))?;
+            let key = key.ok_or_else(unknown_feed)?;
+            arrange(hand, device, move |of, chosen| {
+                of == key && {
+                    chosen.own_title = title.clone().or(chosen.own_title.take());
+                    move_tags(&mut chosen.tags, &into, &from);
+                    true
+                }
+            })?;
+        }
+        ServedCall::RenameFolder { from, to } => arrange(hand, device, move |_, chosen| {
+            let place = chosen.tags.iter().position(|tag| *tag == from);
+            place.is_some_and(|place| {
+                chosen.tags.retain(|tag| *tag != from && *tag != to);
+                chosen.tags.insert(place.min(chosen.tags.len()), to.clone());
+                true
+            })
+        })?,
+        ServedCall::RemoveFolder(name) => arrange(hand, device, move |_, chosen| {
+            let before = chosen.tags.len();
+            chosen.tags.retain(|tag| *tag != name);
+            chosen.tags.len() < before
+        })?,
+        ServedCall::Tags
+        | ServedCall::Subscriptions
+        | ServedCall::Counts
+        | ServedCall::Ids(_)
+        | ServedCall::Contents(_)
+        | ServedCall::Atom(_)
+        | ServedCall::Items(_) => {}
+    }
+    Ok(OK.to_owned())
+}
+
+/// Writes a step into the log of a device.
+fn note(hand: &LoopHandle, device: &str, changes: Vec<DeviceChange>) -> Result<(), ReplyFault> {
+    let (device, at) = (device.to_owned(), clock::precise_now());
+    hand.look(move |store| {
+        store.change_device(&device, at, |record| {
+            record.steps.push(DeviceStep { at, changes });
+            Some(())
+        })
+    })?;
+    Ok(())
+}
+
+fn edit(
+    hand: &LoopHandle,
+    device: &str,
+    edit: TagEdit,
+    keys: Vec<EntryKey>,
+) -> Result<(), ReplyFault> {
+    match edit {
+        TagEdit::Read(value) => mark(hand, device, Flag::Read, value, keys),
+        TagEdit::Starred(value) => mark(hand, device, Flag::Starred, value, keys),
+        TagEdit::Label(name, set) => {
+            let wanted = name.clone();
+            let (ids, is_folder) = hand.visit(move |host| {
+                let engine = host.engine();
+                let named = engine.filters.list.iter();
+                let named = named.filter(|filter| filter.action.label() == Some(wanted.as_str()));
+                let is_folder =
+                    engine.feeds.values().any(|feed| feed.record.tags.contains(&wanted));
+                (named.map(|filter| filter.id).collect::<Vec<_>>(), is_folder)
+            })?;
+            if is_folder {
+                // An entry cannot have the label of a name that is a folder: lists would mix both.
+                return Ok(());
+            }
+            let keys = hand.look(move |store| {
+                let has = |key: &EntryKey| {
+                    store.filters_that_hit(*key).iter().any(|filter| ids.contains(filter))
+                };
+                Ok(keys.into_iter().filter(|key| has(key) != set).collect::<Vec<_>>())
+            })?;
+            if keys.is_empty() {
+                return Ok(());
+            }
+            let change = DeviceChange::Labelled { name: name.clone(), keys: keys.clone(), set };
+            note(hand, device, vec![change])?;
+            Ok(hand.arrive(Request::SyncLabel { name, keys, set })?)
+        }
+    }
+}
+
+/// Sets or clears a mark, as the reader's own keys do.
+fn mark(
+    hand: &LoopHandle,
+    device: &str,
+    flag: Flag,
+    value: bool,
+    keys: Vec<EntryKey>,
+) -> Result<(), ReplyFault> {
+    let joins = hand.visit(|host| host.engine().settings.join != Join::Never)?;
+    let plan = hand.look(move |store| store.plan_mark(&keys, (flag, value, joins)))?;
+    if plan.changing.is_empty() {
+        return Ok(());
+    }
+    let is_old = flag == Flag::Read && !value && plan.all_from_history;
+    let flag = if is_old { Flag::FromHistory } else { flag };
+    let change = MarkChange { flag, value, keys: plan.changing };
+    note(hand, device, vec![DeviceChange::Marked(change.clone())])?;
+    Ok(hand.arrive(Request::Mark(change))?)
+}
+
+fn mark_all(hand: &LoopHandle, device: &str, stream: Stream, until: u64) -> Result<(), ReplyFault> {
+    let wanted = hand.visit(move |host| {
+        let unread = StreamWanted {
+            stream,
+            within: Vec::new(),
+            without: vec![Stream::Read],
+            since: None,
+            until: None,
+            // What arrived later was not on the screen of the device.
+            after: until.checked_add(1),
+            oldest_first: false,
+            count: usize::MAX,
+        };
+        wanted_here(host.engine(), &unread)
+    })?;
+    let found = hand.look(move |store| store.numbered_entries(&wanted))?;
+    let keys = found.entries.into_iter().map(|(_, key)| key).collect();
+    mark(hand, device, Flag::Read, true, keys)
+}
+
+fn unknown_feed() -> ReplyFault {
+    ReplyFault::refused(400, "there is no such feed")
+}
+
+fn named_feed(engine: &Engine, stream: &Stream) -> Option<FeedKey> {
+    let key = match stream {
+        Stream::Feed(number) => FeedKey(*number),
+        Stream::Address(url) => subscribed_as(engine, url)?,
+        Stream::All | Stream::Read | Stream::Starred | Stream::Label(_) | Stream::Unknown => {
+            return None;
+        }
+    };
+    engine.feeds.contains_key(&key).then_some(key)
+}
+
+/// Counts what a device did since a time.
+fn done_since(
+    hand: &LoopHandle,
+    device: &str,
+    since: DateTime<Utc>,
+    is_kind: fn(&DeviceChange) -> bool,
+) -> Result<usize, ReplyFault> {
+    let device = device.to_owned();
+    let records = hand.look(|store| store.device_records())?;
+    Ok(records.get(&device).map_or(0, |record| record.count(since, is_kind)))
+}
+
+/// Subscribes to an address of the web. What the address answers is not told to the device.
+fn subscribe(
+    hand: &LoopHandle,
+    device: &str,
+    url: &str,
+    title: String,
+    folder: Option<String>,
+) -> Result<FeedKey, ReplyFault> {
+    let is_web = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+    let address = Url::parse(url.trim()).ok().filter(is_web).filter(|_| url.len() <= URL_MAX);
+    let without_login = address.and_then(|mut url| {
+        url.set_username("").and_then(|()| url.set_password(None)).ok().map(|()| url)
+    });
+    let Some(address) = without_login else {
+        return Err(ReplyFault::refused(400, "only addresses with http or https can be added"));
+    };
+    let address = address.to_string();
+    let wanted = address.clone();
+    if hand.visit(move |host| subscribed_as(host.engine(), &wanted))?.is_some() {
+        return Err(ReplyFault::refused(400, "already subscribed to this address"));
+    }
+    let hour_ago = clock::now() - TimeDelta::hours(1);
+    let is_added = |change: &DeviceChange| matches!(change, DeviceChange::Subscribed(_));
+    if done_since(hand, device, hour_ago, is_added)? >= ADDED_MAX {
+        return Err(ReplyFault::refused(
+            429,
+            format!("a device can add {ADDED_MAX} feeds in an hour: try again later"),
+        ));
+    }
+    let subscribe = Subscribe {
+        address: address.clone(),
+        title: Some(title).filter(|title| !title.is_empty()),
+        tags: folder.into_iter().collect(),
+        given_by: GivenBy::Device,
+        ..Subscribe::default()
+    };
+    // The number of the feed is known only afterwards.
+    hand.arrive(Request::Import(vec![subscribe]))?;
+    let feed = hand.visit(move |host| subscribed_as(host.engine(), &address))?;
+    let feed = feed.ok_or_else(|| ReplyFault::refused(400, "this address cannot be added"))?;
+    note(hand, device, vec![DeviceChange::Subscribed(feed)])?;
+    Ok(feed)
+}
+
+fn unsubscribe(hand: &LoopHandle, device: &str, stream: Stream) -> Result<(), ReplyFault> {
+    let found = hand.visit(move |host| {
+        let key = named_feed(host.engine(), &stream)?;
+        let record = &host.engine().feeds.get(&key)?.record;
+        let title = record.shown_title().to_owned();
+        Some((key, title, record.feed_settings.account.is_some()))
+    })?;
+    let (feed, title, is_of_account) = found.ok_or_else(unknown_feed)?;
+    let day_ago = clock::now() - TimeDelta::days(1);
+    let is_removed = |change: &DeviceChange| matches!(change, DeviceChange::Unsubscribed(_));
+    let is_much = done_since(hand, device, day_ago, is_removed)? >= REMOVED_MAX;
+    if is_much || is_of_account {
+        let why = if is_of_account { "it is one of an account" } else { "it removed many today" };
+        let text = format!(
+            "the device '{device}' asks to unsubscribe from '{title}' ({why}): 'backissue unsubscribe {feed}' does it"
+        );
+        hand.do_later(move |host| host.complain(text));
+        return Err(ReplyFault::refused(403, "the reader must unsubscribe from this feed"));
+    }
+    note(hand, device, vec![DeviceChange::Unsubscribed(feed)])?;
+    Ok(hand.arrive(Request::Unsubscribe(feed))?)
+}
+
+/// Moves a feed between folders. `FreshRSS` has one folder a feed, so a new one alone takes the place of the first.
+fn move_tags(tags: &mut Vec<String>, into: &[String], from: &[String]) {
+    if from.is_empty() && !into.is_empty() && !tags.is_empty() {
+        tags.remove(0);
+    }
+    tags.retain(|tag| !from.contains(tag) && !into.contains(tag));
+    tags.splice(0..0, into.iter().cloned());
+}
+
+/// Changes titles and tags of feeds, as one step. `change` returns whether it is to change the feed.
+fn arrange(
+    hand: &LoopHandle,
+    device: &str,
+    change: impl Fn(FeedKey, &mut Chosen) -> bool + Send + 'static,
+) -> Result<(), ReplyFault> {
+    let planned = hand.visit(move |host| {
+        let feeds = host.engine().feeds.values();
+        let planned = feeds.filter_map(|feed| {
+            let before = feed.record.chosen();
+            let mut after = before.clone();
+            (change(feed.key, &mut after) && after != before).then_some((feed.key, before, after))
+        });
+        planned.collect::<Vec<_>>()
+    })?;
+    if planned.is_empty() {
+        return Ok(());
+    }
+    let before = |(key, before, _): &(FeedKey, Chosen, Chosen)| {
+        DeviceChange::Arranged(*key, Box::new(before.clone()))
+    };
+    note(hand, device, planned.iter().map(before).collect())?;
+    let requests = planned.into_iter().map(|(key, _, after)| Request::Set(key, Box::new(after)));
+    Ok(hand.arrive(Request::Together(requests.collect()))?)
+}
+
+/// Takes back the last step of a device. Returns what it was; `None` if there is no step. The error is a sentence.
+pub(super) fn undo(hand: &LoopHandle, device: &str) -> Result<Option<String>, ReplyFault> {
+    let (device, now) = (device.to_owned(), clock::now());
+    let step = hand.look(move |store| {
+        if !store.device_records()?.contains_key(&device) {
+            return Ok(None);
+        }
+        store.change_device(&device, now, |record| Some(record.steps.pop())).map(Option::flatten)
+    })?;
+    let Some(step) = step else { return Ok(None) };
+    let words = step.changes.first().map(words_of).unwrap_or_default();
+    let more = step.changes.len().saturating_sub(1);
+    for change in step.changes.into_iter().rev() {
+        let request = match change {
+            DeviceChange::Marked(change) => Request::Mark(change.reversed()),
+            DeviceChange::Labelled { name, keys, set } => {
+                Request::SyncLabel { name, keys, set: !set }
+            }
+            DeviceChange::Subscribed(feed) => Request::Unsubscribe(feed),
+            DeviceChange::Unsubscribed(feed) => Request::SubscribeAgain(feed),
+            DeviceChange::Arranged(feed, before) => Request::Set(feed, before),
+        };
+        hand.arrive(request)?;
+    }
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    Ok(Some(format!("{words}{more}, of {}", step.at.format("%Y-%m-%d %H:%M UTC"))))
+}
+
+fn words_of(change: &DeviceChange) -> String {
+    let entries = |count| counted_words(count, "entry", "entries");
+    match change {
+        DeviceChange::Marked(MarkChange { flag: Flag::Starred, value, keys }) => {
+            format!("{} {}", entries(keys.len()), if *value { "starred" } else { "unstarred" })
+        }
+        DeviceChange::Marked(MarkChange { value, keys, .. }) => {
+            format!("{} marked {}", entries(keys.len()), if *value { "read" } else { "unread" })
+        }
+        DeviceChange::Labelled { name, keys, set: true } => {
+            format!("{} labelled '{name}'", entries(keys.len()))
+        }
+        DeviceChange::Labelled { name, keys, set: false } => {
+            format!("{} no longer labelled '{name}'", entries(keys.len()))
+        }
+        DeviceChange::Subscribed(feed) => format!("subscribed to feed {feed}"),
+        DeviceChange::Unsubscribed(feed) => format!("unsubscribed from feed {feed}"),
+        DeviceChange::Arranged(feed, _) => format!("title or tags of feed {feed} changed"),
+    }
+}

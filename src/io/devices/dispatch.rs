@@ -1,0 +1,66 @@
+//! From a request of a device to its answer.
+
+use backissue_core::accounts::served;
+use chrono::TimeDelta;
+
+use super::changes;
+use super::replies::{self, DeviceCall, DeviceReply, ReplyFault};
+use crate::io::answers::LoopEnded;
+use crate::io::clock;
+use crate::io::loop_handle::LoopHandle;
+use crate::io::store::DeviceRecord;
+
+/// Time after which it is noted again that a device was seen: each note is a write.
+const SEEN_AGAIN: TimeDelta = TimeDelta::minutes(10);
+
+/// Answers a device. An error means that this process no longer has the store.
+pub fn reply(hand: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, LoopEnded> {
+    match answer(hand, call) {
+        Ok(text) => Ok(DeviceReply { status: 200, text }),
+        Err(ReplyFault::Refused(reply)) => Ok(reply),
+        Err(ReplyFault::Ended(ended)) => Err(ended),
+    }
+}
+
+/// Takes back the last change of a device. Returns it in words; `None` if there is none. The error is a sentence.
+pub fn undo(hand: &LoopHandle, device: &str) -> Result<Option<String>, String> {
+    changes::undo(hand, device).map_err(|fault| match fault {
+        ReplyFault::Ended(ended) => ended.to_string(),
+        ReplyFault::Refused(reply) => reply.text,
+    })
+}
+
+fn answer(hand: &LoopHandle, call: &DeviceCall) -> Result<String, ReplyFault> {
+    let read = served::read_call(&call.path, &call.query, call.form.as_deref());
+    let asked = read.map_err(|fault| {
+        let status = if fault == served::CallFault::NotOffered { 404 } else { 400 };
+        ReplyFault::refused(status, fault.to_string())
+    })?;
+    let now = clock::now();
+    let device = call.device.clone();
+    hand.look(move |store| {
+        let seen = store.device_records()?.get(&device).and_then(|record| record.seen);
+        if seen.is_some_and(|seen| now - seen < SEEN_AGAIN && seen <= now) {
+            return Ok(());
+        }
+        let seen = |record: &mut DeviceRecord| {
+            record.seen = Some(now);
+            Some(())
+        };
+        store.change_device(&device, now, seen).map(drop)
+    })?;
+    give_numbers(hand)?;
+    match replies::read(hand, &asked)? {
+        Some(text) => Ok(text),
+        None => changes::carry_out(hand, &call.device, asked),
+    }
+}
+
+/// Gives numbers to new entries, and waits until they are durable: a number that a device has is never given again.
+fn give_numbers(hand: &LoopHandle) -> Result<(), ReplyFault> {
+    let now = u64::try_from(clock::precise_now().timestamp_micros()).unwrap_or_default();
+    if hand.look(move |store| store.give_numbers(now))? {
+        hand.wait_until_durable()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! The reader's own devices, which read the store over the network: their passwords, what they may ask, and the answers.
+
+mod changes;
+pub mod device_file;
+pub mod dispatch;
+pub mod front;
+pub mod replies;
+
+pub use front::DeviceServer;

@@ -1,0 +1,318 @@
+//! The answers to what a device asks, from the store of the process that has it open. Lists are read on the store's thread, in pieces
+//! that are short enough for the reader's keys.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use backissue_core::accounts::greader::{READING_LIST, label_stream};
+use backissue_core::accounts::served::{
+    self, ServedCall, ServedFeed, ServedItem, Stream, StreamWanted, feed_stream,
+};
+use backissue_core::feed::outgoing::{outgoing_link, outgoing_title};
+use backissue_core::filters::EntryFilter;
+use backissue_core::history::{EntryKey, FeedKey, Flags};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::entries::entry_view::{EntryView, LoadedEntry};
+use crate::engine::feeds::addresses::subscribed_as;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::state::Engine;
+use crate::io::answers::LoopEnded;
+use crate::io::loop_handle::{ArrivalFault, LoopHandle};
+use crate::io::store::{EntriesWanted, EntryTest, NumberedEntries, StoreError};
+
+/// Number of entries to read from the store at once.
+const SLICE: usize = 256;
+/// Longest text of an entry, as in `FreshRSS`, and of the texts of an answer, in bytes.
+const TEXT_BYTES_MAX: usize = 500_000;
+const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Microseconds of a second.
+const MICROSECONDS: i64 = 1_000_000;
+
+/// A request of a device that was let in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceCall {
+    /// Name of the device.
+    pub device: String,
+    /// Decoded path below `/reader/api/0/`.
+    pub path: String,
+    pub query: String,
+    /// The form, if it is a POST.
+    pub form: Option<String>,
+}
+
+/// An answer to a device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceReply {
+    pub status: u16,
+    pub text: String,
+}
+
+/// Why there is no answer, or another one.
+#[derive(Debug)]
+pub(super) enum ReplyFault {
+    /// The process no longer has the store: another one can answer.
+    Ended(LoopEnded),
+    Refused(DeviceReply),
+}
+
+impl ReplyFault {
+    pub(super) fn refused(status: u16, why: impl Into<String>) -> Self {
+        Self::Refused(DeviceReply { status, text: why.into() })
+    }
+}
+
+impl From<LoopEnded> for ReplyFault {
+    fn from(ended: LoopEnded) -> Self {
+        Self::Ended(ended)
+    }
+}
+
+impl From<StoreError> for ReplyFault {
+    fn from(error: StoreError) -> Self {
+        if let StoreError::Ended(ended) = error {
+            Self::Ended(ended)
+        } else {
+            // The sentence names folders of this machine, which are no business of a device.
+            Self::refused(503, "the store cannot be used at the moment")
+        }
+    }
+}
+
+impl From<ArrivalFault> for ReplyFault {
+    fn from(fault: ArrivalFault) -> Self {
+        match fault {
+            ArrivalFault::Ended(ended) => Self::Ended(ended),
+            ArrivalFault::Refused(why) => Self::refused(400, why),
+            ArrivalFault::Unwritten(_) => Self::refused(503, "the change cannot be stored"),
+        }
+    }
+}
+
+/// Answers a request that changes nothing; `None` if it is one that changes something.
+pub(super) fn read(hand: &LoopHandle, asked: &ServedCall) -> Result<Option<String>, ReplyFault> {
+    let text = match asked {
+        ServedCall::Tags => hand.visit(|host| tags(host.engine()))?,
+        ServedCall::Subscriptions => hand.visit(|host| {
+            served::write_subscriptions(host.engine().feeds.values().map(served_feed))
+        })?,
+        ServedCall::Counts => counts(hand)?,
+        ServedCall::Ids(wanted) => {
+            let page = page(hand, wanted)?;
+            let ids: Vec<u64> = page.entries.iter().map(|(id, _)| *id).collect();
+            served::write_ids(&ids, continuation(&page))
+        }
+        ServedCall::Contents(wanted) => {
+            let mut page = page(hand, wanted)?;
+            let items = items(hand, &page.entries)?;
+            if let Some(last) = items.last().map(|item| item.id) {
+                let before = page.entries.len();
+                let end = page.entries.iter().position(|(id, _)| *id == last);
+                page.entries.truncate(end.map_or(before, |end| end.saturating_add(1)));
+                page.has_more |= page.entries.len() < before;
+            }
+            served::write_items(items, continuation(&page))
+        }
+        ServedCall::Atom(wanted) => served::write_atom(&items(hand, &page(hand, wanted)?.entries)?),
+        ServedCall::Items(ids) => {
+            let ids = ids.clone();
+            let entries = hand.look(move |store| store.numbered(&ids))?;
+            served::write_items(items(hand, &entries)?, None)
+        }
+        ServedCall::Edit { .. }
+        | ServedCall::MarkAll { .. }
+        | ServedCall::Subscribe { .. }
+        | ServedCall::Unsubscribe(_)
+        | ServedCall::Rearrange { .. }
+        | ServedCall::RenameFolder { .. }
+        | ServedCall::RemoveFolder(_) => return Ok(None),
+    };
+    Ok(Some(text))
+}
+
+fn continuation(page: &NumberedEntries) -> Option<u64> {
+    page.entries.last().filter(|_| page.has_more).map(|(id, _)| *id)
+}
+
+/// Returns a feed as a device sees it: without logins and keys, and one of a program or a file by its number only.
+fn served_feed(feed: &Subscription) -> ServedFeed {
+    let record = &feed.record;
+    let is_web = |url: &String| url.starts_with("http:") || url.starts_with("https:");
+    let url = outgoing_link(&record.url).filter(is_web);
+    let named = url.as_deref().unwrap_or_default();
+    let title = record.own_title.as_deref().or(record.title.as_deref());
+    ServedFeed {
+        number: feed.key.0,
+        title: outgoing_title(title, named),
+        tags: record.tags.clone(),
+        site: record.site.as_deref().and_then(outgoing_link),
+        url,
+    }
+}
+
+fn tags(engine: &Engine) -> String {
+    let folders: BTreeSet<&str> =
+        engine.feeds.values().flat_map(|feed| &feed.record.tags).map(String::as_str).collect();
+    let labels: BTreeSet<&str> = engine.filters.list.iter().filter_map(label_of).collect();
+    // A name is one or the other.
+    let labels: Vec<&str> = labels.difference(&folders).copied().collect();
+    served::write_tags(folders, labels)
+}
+
+fn label_of(filter: &EntryFilter) -> Option<&str> {
+    filter.action.label()
+}
+
+/// Returns what an entry must be to be in a stream; `None` if it may be anything.
+pub(super) fn test_of(engine: &Engine, stream: &Stream) -> Option<EntryTest> {
+    let among = |feeds: Vec<FeedKey>| Some(EntryTest::Among(feeds, Vec::new()));
+    match stream {
+        Stream::All => None,
+        Stream::Read => Some(EntryTest::Read),
+        Stream::Starred => Some(EntryTest::Starred),
+        Stream::Label(name) => {
+            let is_tagged = |feed: &&Subscription| feed.record.tags.contains(name);
+            let feeds = engine.feeds.values().filter(is_tagged).map(|feed| feed.key).collect();
+            let filters = engine.filters.list.iter();
+            let filters = filters.filter(|filter| label_of(filter) == Some(name.as_str()));
+            Some(EntryTest::Among(feeds, filters.map(|filter| filter.id).collect()))
+        }
+        Stream::Feed(number) => among(vec![FeedKey(*number)]),
+        Stream::Address(url) => among(subscribed_as(engine, url).into_iter().collect()),
+        Stream::Unknown => among(Vec::new()),
+    }
+}
+
+/// Returns which entries of the store are wanted.
+pub(super) fn wanted_here(engine: &Engine, wanted: &StreamWanted) -> EntriesWanted {
+    let within = std::iter::once(&wanted.stream).chain(&wanted.within);
+    let within = within.filter_map(|stream| Some((test_of(engine, stream)?, true)));
+    // Nothing is outside of all entries.
+    let without = wanted.without.iter().map(|stream| {
+        let test = test_of(engine, stream);
+        test.map_or((EntryTest::Among(Vec::new(), Vec::new()), true), |test| (test, false))
+    });
+    let in_microseconds =
+        |seconds: i64| u64::try_from(seconds.saturating_mul(MICROSECONDS)).unwrap_or_default();
+    let end = |until: i64| in_microseconds(until.saturating_add(1)).saturating_sub(1);
+    EntriesWanted {
+        feeds: engine.feeds.keys().copied().collect(),
+        tests: within.chain(without).collect(),
+        since: wanted.since.map(in_microseconds),
+        until: wanted.until.map(end),
+        after: wanted.after,
+        oldest_first: wanted.oldest_first,
+        count: wanted.count,
+    }
+}
+
+fn page(hand: &LoopHandle, wanted: &StreamWanted) -> Result<NumberedEntries, ReplyFault> {
+    let wanted = wanted.clone();
+    let here = hand.visit(move |host| wanted_here(host.engine(), &wanted))?;
+    Ok(hand.look(move |store| store.numbered_entries(&here))?)
+}
+
+/// Reads entries with their texts, in the given order, until the answer is as long as it may be. Those that cannot be read are left
+/// out. Texts are read on this thread, so that the reader's keys do not wait for them.
+fn items(hand: &LoopHandle, entries: &[(u64, EntryKey)]) -> Result<Vec<ServedItem>, ReplyFault> {
+    let texts = hand.look(|store| Ok(store.texts()))?;
+    let (mut items, mut bytes) = (Vec::with_capacity(entries.len()), 0_usize);
+    for slice in entries.chunks(SLICE) {
+        let mut by_feed: BTreeMap<FeedKey, BTreeSet<u32>> = BTreeMap::new();
+        for (_, key) in slice {
+            by_feed.entry(key.feed).or_default().insert(key.seq);
+        }
+        let read = by_feed.into_iter().flat_map(|(feed, seqs)| {
+            let read = texts.read(feed, seqs.into_iter()).into_iter();
+            read.map(move |(seq, found)| (EntryKey { feed, seq }, found))
+        });
+        let read: Vec<LoadedEntry> = read
+            .map(|(key, (kept, body))| {
+                let entry = LoadedEntry::without_text(key, kept, Flags::OLD, Vec::new());
+                LoadedEntry { body, full: texts.page(key), ..entry }
+            })
+            .collect();
+        let marked = hand.look(move |store| {
+            let marked = read.into_iter().map(|entry| store.with_marks(entry));
+            marked.collect::<Result<Vec<_>, _>>()
+        })?;
+        let mut views = hand.visit(move |host| {
+            let engine = host.engine();
+            let there = marked.into_iter().filter_map(|entry| {
+                let feed = served_feed(engine.feeds.get(&entry.key.feed)?);
+                Some((entry.key, (feed, engine.view_of(entry))))
+            });
+            there.collect::<BTreeMap<_, _>>()
+        })?;
+        for (id, key) in slice {
+            let Some((feed, view)) = views.remove(key) else { continue };
+            let item = served_item(*id, feed, view.outgoing());
+            bytes = bytes.saturating_add(item.text.len());
+            if bytes > ANSWER_BYTES_MAX {
+                return Ok(items);
+            }
+            items.push(item);
+        }
+    }
+    Ok(items)
+}
+
+fn served_item(id: u64, feed: ServedFeed, view: EntryView) -> ServedItem {
+    let text = view.text().1;
+    let text = text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or_default().to_owned();
+    let EntryView { entry, labels, .. } = view;
+    let flags = entry.flags;
+    let kept = entry.kept;
+    ServedItem {
+        id,
+        feed,
+        is_read: !flags.is_unread(),
+        is_starred: flags.is_starred(),
+        labels,
+        title: kept.shown_title().to_owned(),
+        published: kept.listed(),
+        author: kept.author,
+        link: kept.link,
+        text,
+        categories: kept.categories,
+        enclosures: kept.enclosures,
+    }
+}
+
+/// Answers with the numbers of unread entries: of all feeds, of each feed, and of each folder.
+fn counts(hand: &LoopHandle) -> Result<String, ReplyFault> {
+    let feeds = hand.visit(|host| {
+        let feeds = host.engine().feeds.values();
+        let counts = feeds.map(|feed| (feed.key, feed.record.tags.clone(), feed.counters.unread));
+        counts.filter(|(_, _, unread)| *unread > 0).collect::<Vec<_>>()
+    })?;
+    let keys: Vec<FeedKey> = feeds.iter().map(|(key, ..)| *key).collect();
+    let newest = hand.look(move |store| {
+        let newest = keys.into_iter().map(|key| Ok((key, store.newest_number(key)?)));
+        newest.collect::<Result<BTreeMap<FeedKey, u64>, StoreError>>()
+    })?;
+    let mut sums: BTreeMap<String, (u32, u64)> = BTreeMap::new();
+    let mut all = (0_u32, 0_u64);
+    let add = |sum: &mut (u32, u64), unread: u32, newest: u64| {
+        *sum = (sum.0.saturating_add(unread), sum.1.max(newest));
+    };
+    for (key, tags, unread) in feeds {
+        let newest = newest.get(&key).copied().unwrap_or_default();
+        add(&mut all, unread, newest);
+        add(sums.entry(feed_stream(key.0)).or_default(), unread, newest);
+        for tag in tags {
+            add(sums.entry(label_stream(&tag)).or_default(), unread, newest);
+        }
+    }
+    let mut counts = vec![(READING_LIST.to_owned(), all.0, all.1)];
+    counts.extend(sums.into_iter().map(|(stream, (unread, newest))| (stream, unread, newest)));
+    Ok(served::write_counts(&counts))
+}
+
+/// Says when a device was seen last, for a list.
+pub fn seen_words(seen: Option<DateTime<Utc>>) -> String {
+    seen.map_or_else(
+        || "never seen".to_owned(),
+        |seen| format!("last seen {}", seen.format("%Y-%m-%d %H:%M UTC")),
+    )
+}
