@@ -58,7 +58,7 @@ pub(super) const ENCLOSED: [(&str, &str, &[u8]); 3] = [
 ];
 
 const ATOM: &str = "application/atom+xml; charset=utf-8";
-const RSS: &str = "application/rss+xml; charset=utf-8";
+pub(super) const RSS: &str = "application/rss+xml; charset=utf-8";
 const RDF: &str = "application/rdf+xml; charset=utf-8";
 const JSON: &str = "application/feed+json; charset=utf-8";
 /// `Cache-Control` of an archive document, which never changes (RFC 5005 §4).
@@ -136,7 +136,7 @@ pub(super) const OFFERS: [DemoOffer; 11] = [
         title: "A Kitchen by the Locks",
         media_type: RSS,
         tags: &["home"],
-        note: "ttl; the feed has summaries, the linked pages the full text",
+        note: "ttl; summaries, and full texts on the pages; 60 older entries on numbered pages",
     },
     DemoOffer {
         address: "/observatory/notices.rdf",

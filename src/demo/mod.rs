@@ -4,6 +4,7 @@
 //! [`crate::io::publisher::server`] does.
 
 mod catalogue;
+mod older;
 mod site;
 mod template;
 

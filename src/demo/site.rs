@@ -8,8 +8,9 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use feed_rs::model::{Entry, Feed, Text};
 
 use super::catalogue::{
-    Access, DOCUMENTS, DemoOffer, DemoValidators, Document, ENCLOSED, MOVED, OFFERS,
+    Access, DOCUMENTS, DemoOffer, DemoValidators, Document, ENCLOSED, MOVED, OFFERS, RSS,
 };
+use super::older;
 use super::template::{Edition, Expansion, TemplateContext, expand};
 use super::{accepts_gzip, gzip, names};
 
@@ -94,6 +95,8 @@ impl DemoSite {
             moved
         } else if let Some((_, kind, bytes)) = ENCLOSED.iter().find(|(at, ..)| *at == address) {
             plain(200, kind, bytes.to_vec())
+        } else if let Some(page) = older::page(&address) {
+            plain(200, RSS, expand(&page, stage, Edition::Feed).text)
         } else if let Some(html) = at(&address, stage) {
             plain(200, HTML, html)
         } else {

@@ -31,7 +31,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
         Job::Commit(commit) => Some(BTreeSet::from([commit.feed])),
         Job::KeepHistory(commit) => Some(BTreeSet::from([commit.feed])),
         // The last two write nothing, but lead to requests for pages and pictures, for which commands wait.
-        Job::Restore(feed, _)
+        Job::Restore { feed, .. }
         | Job::NoteElsewhere(feed, ..)
         | Job::AwaitElsewhere { feed, .. }
         | Job::ReadWithoutPage(feed, _)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use backissue_core::InputFlaw;
 use backissue_core::filters::EntryFilter;
-use backissue_core::history::{EntryKey, FeedKey, GapKey};
+use backissue_core::history::{Adaptor, EntryKey, FeedKey, GapKey};
 use backissue_core::schedule::Pace;
 use backissue_core::schedule::learning::LearnedPlan;
 use backissue_core::search::Matching;
@@ -105,6 +105,8 @@ pub enum Request {
     History(FeedKey, HistoryAction),
     /// Request older entries of a feed at this gap, or at all gaps for `None`. With `None`, a walk under way is stopped instead.
     MoreHistory(FeedKey, Option<GapKey>),
+    /// Choose another source of older entries for a feed, and read it.
+    ReadElsewhere(FeedKey, Adaptor),
     /// Restore the entries that the feed withdrew last.
     RestoreWithdrawn(FeedKey),
     /// Hide a gap.

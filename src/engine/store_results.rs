@@ -209,8 +209,8 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             effects
         }
         Answer::Nodes(feed, nodes) => walks::nodes_loaded(engine, now, feed, *nodes),
-        Answer::Restored(feed, marked) => {
-            marks::restored(engine, &marked);
+        Answer::Restored(feed, marked, withdrawn) => {
+            marks::restored(engine, &marked, withdrawn);
             updated(engine, feed, true, false);
             Vec::new()
         }

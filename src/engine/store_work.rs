@@ -62,8 +62,15 @@ pub enum Job {
     KeepHistory(Box<HistoryCommit>),
     /// Reads the records of a feed's fetched archives after all pending writes. Answered with [`Answer::Nodes`].
     ReadNodes(FeedKey),
-    /// Restores the withdrawn entries with these numbers. Answered with [`Answer::Restored`].
-    Restore(FeedKey, Vec<u32>),
+    /// Restores withdrawn entries, or withdraws entries that another source than the publisher's document brought. Answered with
+    /// [`Answer::Restored`].
+    Restore {
+        feed: FeedKey,
+        /// Numbers of the entries.
+        entries: Vec<u32>,
+        /// `true` to withdraw them.
+        withdrawn: bool,
+    },
     /// Writes the state of a feed before a request goes out (SPEC G.20).
     SaveState(FeedKey, Box<FeedState>),
     /// Writes only the time of a feed's last request. Used before a request if nothing else in the feed's state changed.
@@ -237,8 +244,8 @@ pub enum Answer {
         /// Number of entries that ended in the last seven days.
         this_week: u32,
     },
-    /// Withdrawn entries of a feed are restored.
-    Restored(FeedKey, Marked),
+    /// Withdrawn entries of a feed are restored, or entries are withdrawn (`true`).
+    Restored(FeedKey, Marked, bool),
     /// Two feeds were merged: the entries of one were moved to the other.
     Absorbed {
         /// The feed that remains.
@@ -305,7 +312,7 @@ impl Answer {
             return changed.then_some(*feed);
         }
         let (Self::HistoryKept { feed, .. }
-        | Self::Restored(feed, _)
+        | Self::Restored(feed, ..)
         | Self::ElsewhereNoted(feed, _)
         | Self::Synced(feed, _)
         | Self::Absorbed { into: feed, .. }) = self
@@ -427,7 +434,7 @@ impl Job {
             Self::ReadNewEntries(_) => JobSubject::NewEntries,
             Self::ReadAttached(_) => JobSubject::Attached,
             Self::Mark { entries: MarkedEntries::These(_), .. }
-            | Self::Restore(..)
+            | Self::Restore { .. }
             | Self::SaveFilters(_)
             | Self::SaveSearches(_) => JobSubject::Change,
             Self::Mark {

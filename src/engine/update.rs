@@ -10,7 +10,7 @@ use backissue_core::history::FeedKey;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
-use super::backfill::{history_requests, walks};
+use super::backfill::{elsewhere, history_requests, walks};
 use super::change::undo_stack::{StepChanges, TakenStep};
 use super::change::value::Origin;
 use super::change::{self, questions, undo};
@@ -200,6 +200,7 @@ fn requested(
         Request::Trouble(feed, answer) => trouble::apply_answer(engine, now, feed, answer)?,
         Request::History(feed, action) => history_requests::begin(engine, now, feed, action),
         Request::MoreHistory(feed, gap) => history_requests::more(engine, now, feed, gap),
+        Request::ReadElsewhere(feed, adaptor) => elsewhere::read(engine, now, feed, adaptor)?,
         Request::RestoreWithdrawn(feed) => marks::restore_last(engine, feed),
         Request::DismissGap(feed, gap) => history_requests::dismiss(engine, feed, gap),
         Request::Mark(mark) => marks::set(engine, mark),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use backissue_core::feed::text::counted_words;
+use backissue_core::history::walk::adaptor::document_name;
 use backissue_core::history::{
     ArchiveNode, FeedKey, Gap, GapKind, HistoryStatus, NodeState, Nodes,
 };
@@ -19,8 +20,8 @@ use crate::cli::context::{CommandContext, sentences};
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
 use crate::engine::backfill::archive_response::policy;
-use crate::engine::backfill::history_requests;
 use crate::engine::backfill::walk_stage::HistoryAction;
+use crate::engine::backfill::{elsewhere, history_requests};
 use crate::engine::commands_under_way::is_under_way;
 use crate::engine::entries::ahead_work::AheadPart;
 use crate::engine::entries::page_fetches;
@@ -117,11 +118,15 @@ fn print_history(
         });
         // The singular is padded to the same width, to align the addresses in one column.
         let entries = counted_words(node.entries, "entry  ", "entries");
-        desk.put(&format!("  {entries:>13}{span}  {}", node.url));
+        desk.put(&format!("  {entries:>13}{span}  {}", document_name(&node.url)));
     }
     for gap in gaps {
         let said = backissue_core::history::GapLines::new(gap, now, engine.zone);
         desk.put(&format!("  ┄┄┄ {} · {}", gap.text(), said.next));
+    }
+    for source in elsewhere::sources(engine, feed).iter().filter(|source| !source.is_chosen) {
+        let command = format!("backissue set {} --archives {}", feed.key, source.adaptor.word());
+        desk.put(&format!("  perhaps more: {}: {command}", source.name()));
     }
 }
 

@@ -211,9 +211,10 @@ fn find_document<'a>(first: &'a Fetched, address: &str) -> Result<&'a ServerAnsw
     match &answer.body {
         AnswerBody::Document(_) => Ok(answer),
         AnswerBody::Empty => Err(cannot("the response is empty".to_owned())),
-        AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
-            Err(cannot("it is not a feed".to_owned()))
-        }
+        AnswerBody::Article(_)
+        | AnswerBody::Listing(_)
+        | AnswerBody::Picture(_)
+        | AnswerBody::Robots(_) => Err(cannot("it is not a feed".to_owned())),
         AnswerBody::Unread => Err(cannot(format!("the status is {}", answer.status))),
         AnswerBody::Page { candidates, .. } => {
             let feeds: Vec<&str> = candidates.iter().map(|feed| feed.url.as_str()).collect();

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use backissue_core::feed::FeedDocument;
 use backissue_core::feed::opml::subscription_list::FeedSource;
-use backissue_core::history::address::host;
+use backissue_core::history::address::{carries_login_or_query, host};
 use backissue_core::history::overrun::OverrunVerdict;
 use backissue_core::history::{
-    ActiveAdaptor, ArchiveFailure, DocumentKind, FeedKey, Gap, Mode, Polled, Reason, WalkPolicy,
+    ActiveAdaptor, Adaptor, ArchiveFailure, DocumentKind, FeedKey, Gap, Mode, Polled, Reason,
+    WalkPolicy,
 };
 use backissue_core::schedule::{FeedStatus, PollFailure, Wait};
 use chrono::{DateTime, Utc};
@@ -117,24 +118,33 @@ pub struct Archive {
     pub public: bool,
     /// Parsed document, which may not be a feed.
     pub document: Box<FeedDocument>,
-    /// Captures in the Internet Archive, if the response is a listing of captures.
-    pub listing: Option<Vec<u64>>,
+    /// The response, if it is another document than a feed.
+    pub other: Option<OtherDocument>,
+}
+
+/// A response to a request of an archive walk that is no feed.
+#[derive(Debug)]
+pub enum OtherDocument {
+    /// The times of captures in the Internet Archive.
+    Listing(Vec<u64>),
+    /// The text of a robots.txt.
+    Robots(String),
 }
 
 /// Classifies the response to a request for an archive or a page (SPEC C.8, D.2).
 pub fn classify_archive(fetched: Fetched) -> Result<Archive, ArchiveFailure> {
     let answer = fetched.result.map_err(failure)?;
     let unreadable = |why: &str| Err(ArchiveFailure::Unreadable(why.to_owned()));
+    let (url, public) = (answer.url, answer.public);
+    let other = |other| {
+        Ok(Archive { url: String::new(), public, document: Box::default(), other: Some(other) })
+    };
     match (answer.status, answer.body) {
         (200 | 203, AnswerBody::Document(document)) => {
-            Ok(Archive { url: answer.url, public: answer.public, document, listing: None })
+            Ok(Archive { url, public, document, other: None })
         }
-        (200 | 203, AnswerBody::Listing(captures)) => Ok(Archive {
-            url: answer.url,
-            public: answer.public,
-            document: Box::default(),
-            listing: Some(captures),
-        }),
+        (200 | 203, AnswerBody::Listing(captures)) => other(OtherDocument::Listing(captures)),
+        (200 | 203, AnswerBody::Robots(text)) => other(OtherDocument::Robots(text)),
         (200 | 203, AnswerBody::Page { title: Some(title), .. }) => {
             unreadable(&format!("not a feed but the page '{title}'"))
         }
@@ -182,14 +192,17 @@ pub fn policy(engine: &Engine, feed: FeedKey) -> WalkPolicy {
     WalkPolicy { mode, day_documents, allow_insecure, ..WalkPolicy::default() }
 }
 
-/// Returns the external archive that the user chose for a feed, in the form that the feed's history expects.
+/// Returns the external archive that the user chose for a feed, in the form that the feed's history expects. An
+/// address that may hold a secret is not told to another host.
 pub fn way(engine: &Engine, feed: FeedKey) -> Option<ActiveAdaptor> {
     let record = &engine.feeds.get(&feed)?.record;
     if FeedSource::of(&record.url) != FeedSource::Web {
         return None;
     }
     let base = engine.settings.history.internet_archive.trim_end_matches('/').to_owned();
-    record.feed_settings.archives.map(|adaptor| ActiveAdaptor {
+    let may =
+        |adaptor: &Adaptor| *adaptor == Adaptor::WordPress || !carries_login_or_query(&record.url);
+    record.feed_settings.archives.filter(may).map(|adaptor| ActiveAdaptor {
         adaptor,
         base,
         url: record.url.clone(),

@@ -10,7 +10,7 @@ use backissue_core::history::{
 use chrono::{DateTime, Utc};
 
 use super::walk_stage::HistoryAction;
-use super::{archive_response, walks};
+use super::{archive_response, elsewhere, walks};
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::{self, Change, ChangeId};
 use crate::engine::entries::rows::{GapMark, ListQuery, Scope, Show};
@@ -55,6 +55,10 @@ pub fn more(
     let action = match gap {
         Some(key) => HistoryAction::GoOn(key),
         None if record.kind == DocumentKind::Paged && !record.archived => HistoryAction::Page,
+        None if !elsewhere::hidden(subscription).is_empty() => {
+            let entries = elsewhere::hidden(subscription).to_vec();
+            return elsewhere::show(engine, feed, &entries, true);
+        }
         None if record.missing() == 0 => {
             let text = format!("{title}: {}", record.status().text());
             engine.say(text);

@@ -19,6 +19,8 @@ pub struct Backfill {
     pub(super) asks: bool,
     /// Number of archives and pages fetched in this walk, and number of new entries in them.
     pub(super) fetched: (u32, u32),
+    /// Numbers of the new entries that came from another source than the publisher's links.
+    pub(super) brought: Vec<u32>,
     /// The archives of the feed that were ever fetched.
     pub(in crate::engine) nodes: Nodes,
     /// An archive that a poll read as the subscription document and that is not stored as an archive yet.

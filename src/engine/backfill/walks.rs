@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::archive_response::{Archive, classify_archive, policy, wants_rest, way};
+use super::archive_response::{Archive, OtherDocument, classify_archive, policy, wants_rest, way};
+use super::elsewhere;
 use super::walk_stage::{self, Backfill, HistoryAction, WalkStage};
 use crate::engine::feeds::subscription::{HistoryCommit, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
@@ -26,8 +27,8 @@ use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::walk::archive_walk::ArchiveRequest;
 use backissue_core::history::{
-    ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Merging, Mode, Next,
-    Nodes, WalkNotice,
+    Adaptor, ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Merging, Mode,
+    Next, Nodes, WalkNotice,
 };
 use backissue_core::schedule::Wait;
 
@@ -90,6 +91,7 @@ fn begin_with(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, begun: Beg
         stage: WalkStage::Loading,
         asks,
         fetched: (0, 0),
+        brought: Vec::new(),
         nodes: Nodes::default(),
         read_before: archive,
         asked: action.is_some(),
@@ -207,9 +209,12 @@ fn keep_read_archive(
 }
 
 /// Checks whether archives may not be requested now because backissue is offline, the feed fails, or the feed's host asked for a
-/// wait.
+/// wait. Copies at another host do not depend on the feed.
 fn is_held_up(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
     let Some(subscription) = engine.feeds.get(&feed) else { return true };
+    if subscription.history.adaptor() == Some(Adaptor::InternetArchive) {
+        return engine.offline;
+    }
     let facts = &subscription.state.facts;
     let waits = [facts.host_wait, facts.retry_after];
     let is_held = |wait: &Wait| !(engine.polls_by_itself && wait.is_turn());
@@ -280,11 +285,14 @@ fn answered(
     (backfill.fetch, backfill.request, backfill.merging) = (None, None, None);
     let (mut document, mut trouble) = (None, None);
     match judged {
-        Ok(Archive { listing: Some(captures), .. }) => {
+        Ok(Archive { other: Some(other), .. }) => {
             let mut walk = ArchiveWalk { record, nodes: &mut backfill.nodes, policy: &policy };
-            walk.listed(captures, started);
+            match other {
+                OtherDocument::Listing(captures) => walk.listed(captures, started),
+                OtherDocument::Robots(text) => walk.robots_arrived(&text, started),
+            }
         }
-        Ok(Archive { url, public, document: came, listing: None }) => {
+        Ok(Archive { url, public, document: came, other: None }) => {
             let arrival =
                 Arrival { url: &url, public, fetched_at: started, wire_bytes, document: &came };
             let merging = if backfill.paging {
@@ -357,6 +365,9 @@ pub fn kept(
         backfill.fetched = (archives.saturating_add(1), recovered.saturating_add(new));
         engine.poll_run.archives = engine.poll_run.archives.saturating_add(1);
         engine.poll_run.recovered = engine.poll_run.recovered.saturating_add(new);
+        if subscription.history.adaptor().is_some() {
+            backfill.brought.extend(elsewhere::added(counters, new));
+        }
     }
     match (backfill.merging.take(), backfill.paging) {
         (Some(more), true) => {
@@ -399,9 +410,21 @@ fn rest_offering(
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     Arc::make_mut(&mut subscription.history).asking = None;
     let record = subscription.history.clone();
+    let title = subscription.record.shown_title().to_owned();
+    let mut offer = offer;
     let notice = notice.or_else(|| record.still_missing().filter(|_| backfill.asked));
+    let entries = std::mem::take(&mut backfill.brought);
+    let has_some = !entries.is_empty();
+    let brought = Some(entries).filter(|_| backfill.asked && (has_some || notice.is_none()));
+    let brought = brought.and_then(|entries| elsewhere::brought(engine, feed, entries));
+    if has_some && brought.is_some() {
+        offer = offer.or(Some(NoticeOffer::Undo));
+    }
+    let notice = [brought, notice]
+        .into_iter()
+        .flatten()
+        .reduce(|brought, notice| format!("{brought}; {notice}"));
     if let Some(text) = notice {
-        let title = subscription.record.shown_title();
         let text = format!("{title}: {text}");
         engine.events.push(Event::Notice { level: NoticeLevel::Info, text, offer });
     }

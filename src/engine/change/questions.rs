@@ -66,6 +66,7 @@ fn about_step(
         Step::Resubscribed(_) => "a subscription".to_owned(),
         Step::Readdressed { .. } => "a change of an address".to_owned(),
         Step::Withdrawn { .. } => "the withdrawal of entries".to_owned(),
+        Step::Brought { .. } => "the fetch of older entries".to_owned(),
         Step::Dismissed { .. } | Step::ShownAgain { .. } => "a change of a gap".to_owned(),
         Step::Searches { .. } => "a change of the saved searches".to_owned(),
         Step::Filters { .. } => "a change of the filters".to_owned(),

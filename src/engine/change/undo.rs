@@ -16,7 +16,7 @@ use super::undo_stack::{Step, TakenStep, is_over, words_of_import, words_togethe
 use super::value::{ChangeId, Direction, FeedChange, FeedParts, ListChange, Numbered, Origin};
 use super::write::{records_of, write};
 use super::{Change, MarkChange, PendingChange, questions};
-use crate::engine::backfill::history_requests;
+use crate::engine::backfill::{elsewhere, history_requests};
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::entries::marks::{self, words};
@@ -154,6 +154,10 @@ fn take_back(
             (vec![Effect::store(job)], Some(Step::Awaited { feed, since, again: !again }))
         }
         Step::Withdrawn { feed, withdrawn } => (marks::bring_back(engine, feed, withdrawn), None),
+        Step::Brought { feed, entries, again } => {
+            let effects = elsewhere::show(engine, feed, &entries, again);
+            (effects, Some(Step::Brought { feed, entries, again: !again }))
+        }
         Step::Dismissed { feed, gap } => {
             engine.say(format!("{done}: gap shown again"));
             let effects = history_requests::set_gap(engine, feed, gap, GapState::Open, None);

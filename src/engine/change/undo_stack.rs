@@ -48,6 +48,15 @@ pub enum Step {
         /// Numbers of the withdrawn entries.
         withdrawn: Vec<u32>,
     },
+    /// A walk through another source than the publisher's archives brought entries.
+    Brought {
+        /// The feed.
+        feed: FeedKey,
+        /// Numbers of the entries.
+        entries: Vec<u32>,
+        /// `true` if undoing the step shows the entries again, `false` if it hides them.
+        again: bool,
+    },
     /// The user hid a gap.
     Dismissed {
         /// The feed.
@@ -191,8 +200,10 @@ impl Step {
         let count = |step: &Self| {
             if let Self::Marked(mark) = step {
                 mark.keys.len()
-            } else if let Self::Withdrawn { withdrawn, .. } = step {
-                withdrawn.len()
+            } else if let Self::Withdrawn { withdrawn: entries, .. }
+            | Self::Brought { entries, .. } = step
+            {
+                entries.len()
             } else if let Self::Filters { changes, .. } = step {
                 [changes.before.len(), changes.after.len(), changes.flags.len()].iter().sum()
             } else {

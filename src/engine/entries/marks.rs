@@ -117,7 +117,7 @@ pub fn restore_last(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
         engine.say("this feed withdrew no entries");
         return Vec::new();
     };
-    vec![Effect::store(Job::Restore(feed, withdrawn))]
+    vec![Effect::store(Job::Restore { feed, entries: withdrawn, withdrawn: false })]
 }
 
 /// Restores withdrawn entries, for an undo step of an earlier version.
@@ -125,16 +125,17 @@ pub fn bring_back(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) -> Ve
     // Entries can be restored only if no later document of the feed withdrew other entries.
     let latest = engine.feeds.get(&feed).is_some_and(|feed| feed.history.withdrawn == withdrawn);
     if latest {
-        return vec![Effect::store(Job::Restore(feed, withdrawn))];
+        return vec![Effect::store(Job::Restore { feed, entries: withdrawn, withdrawn: false })];
     }
     engine.say("too late: the feed has changed again");
     Vec::new()
 }
 
-/// Updates the counters of feeds after their withdrawn entries were restored.
-pub fn restored(engine: &mut Engine, marked: &Marked) {
+/// Updates the counters of feeds after their withdrawn entries were restored, or entries were withdrawn.
+pub fn restored(engine: &mut Engine, marked: &Marked, withdrawn: bool) {
     for (feed, counters) in &marked.counters {
         engine.set_counters(*feed, *counters);
     }
-    engine.say(format!("{} restored", counted_words(marked.changed.len(), "entry", "entries")));
+    let done = if withdrawn { "hidden" } else { "restored" };
+    engine.say(format!("{} {done}", counted_words(marked.changed.len(), "entry", "entries")));
 }

@@ -316,9 +316,10 @@ pub(super) fn found(fetched: &Fetched) -> Found<'_> {
         AnswerBody::Page { title, candidates, leads } => {
             Found::Page(FoundPage { answer, title: title.as_deref(), candidates, leads })
         }
-        AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
-            Found::Nothing("it is not a feed".into())
-        }
+        AnswerBody::Article(_)
+        | AnswerBody::Listing(_)
+        | AnswerBody::Picture(_)
+        | AnswerBody::Robots(_) => Found::Nothing("it is not a feed".into()),
         AnswerBody::Empty | AnswerBody::Unread => Found::Nothing("the response is empty".into()),
     }
 }

@@ -146,9 +146,10 @@ fn classify_body(answer: ServerAnswer, hops: &[Hop], sent: &Sent) -> Verdict {
             unreadable(format!("not a feed but the page '{title}'"))
         }
         AnswerBody::Page { title: None, .. } => unreadable("not a feed but a web page"),
-        AnswerBody::Article(_) | AnswerBody::Listing(_) | AnswerBody::Picture(_) => {
-            unreadable("not a feed but a listing")
-        }
+        AnswerBody::Article(_)
+        | AnswerBody::Listing(_)
+        | AnswerBody::Picture(_)
+        | AnswerBody::Robots(_) => unreadable("not a feed but a listing"),
         AnswerBody::Empty | AnswerBody::Unread => unreadable("the response is empty"),
     }
 }

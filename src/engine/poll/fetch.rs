@@ -68,6 +68,8 @@ pub enum RequestKind {
     Delta,
     /// A listing of the captures in the Internet Archive.
     Listing,
+    /// The robots.txt of a site: `Accept: text/plain`.
+    Robots,
     /// The text of the page that an entry links to: `Accept: text/html`.
     Page,
     /// A picture of an entry.
@@ -157,7 +159,10 @@ impl ServerAnswer {
         let is_wanted = self.body.feed().is_some()
             || matches!(
                 self.body,
-                AnswerBody::Article(Ok(_)) | AnswerBody::Listing(_) | AnswerBody::Picture(_)
+                AnswerBody::Article(Ok(_))
+                    | AnswerBody::Listing(_)
+                    | AnswerBody::Picture(_)
+                    | AnswerBody::Robots(_)
             );
         let is_plain = matches!(self.status, 304 | 401 | 404 | 407 | 410 | 511);
         let named = self.headers.wall.or_else(|| named_by_title(title.as_deref()?));
@@ -241,6 +246,8 @@ pub enum AnswerBody {
     Picture(Arc<Vec<u8>>),
     /// The times of the captures in a requested listing of the Internet Archive, oldest first.
     Listing(Vec<u64>),
+    /// The text of a requested robots.txt.
+    Robots(String),
     /// An HTML page.
     Page {
         /// Title of the page, plain text.

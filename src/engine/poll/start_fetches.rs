@@ -1,7 +1,7 @@
 //! Adds polls to the queues of their sites, starts waiting fetches with the request for each purpose, and records the results of
 //! polls.
 
-use backissue_core::history::walk::archive_walk::ArchiveRequest;
+use backissue_core::history::walk::archive_walk::{ArchiveContent, ArchiveRequest};
 use backissue_core::history::{EntryKey, FeedKey};
 use chrono::{DateTime, Utc};
 
@@ -97,7 +97,7 @@ pub fn request_archive(
         (backfill.stage, backfill.fetch) = (WalkStage::Asking, Some(id));
         backfill.request.clone()
     });
-    let Some(ArchiveRequest { url, by, by_public: public, listing, .. }) = request else {
+    let Some(ArchiveRequest { url, by, by_public: public, content, .. }) = request else {
         engine.host_queue.end(id, now, &engine.settings.network);
         return Vec::new();
     };
@@ -106,7 +106,11 @@ pub fn request_archive(
         id,
         url,
         validators: None,
-        kind: if listing { RequestKind::Listing } else { RequestKind::Usual },
+        kind: match content {
+            ArchiveContent::Feed => RequestKind::Usual,
+            ArchiveContent::Listing => RequestKind::Listing,
+            ArchiveContent::Robots => RequestKind::Robots,
+        },
         address_source: AddressSource::Supplied { by, public },
         allow_insecure: insecure,
         waits_for_store: false,

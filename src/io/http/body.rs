@@ -525,6 +525,7 @@ pub(super) fn is_readable(body: &AnswerBody) -> bool {
         AnswerBody::Article(article) => article.is_ok(),
         AnswerBody::Picture(_)
         | AnswerBody::Listing(_)
+        | AnswerBody::Robots(_)
         | AnswerBody::Empty
         | AnswerBody::Unread => true,
     }

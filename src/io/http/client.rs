@@ -242,6 +242,10 @@ impl Http {
         if kind == RequestKind::Picture {
             return Ok(ServerAnswer { body: AnswerBody::Picture(Arc::new(bytes)), ..answer });
         }
+        if kind == RequestKind::Robots {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            return Ok(ServerAnswer { body: AnswerBody::Robots(text), ..answer });
+        }
         let read = self.threads_for(kind).run(move || {
             if kind == RequestKind::Page {
                 return AnswerBody::Article(extract_article(

@@ -41,6 +41,7 @@ pub(super) fn headers(request: &FetchRequest, url: &Url) -> HeaderMap {
         RequestKind::Listing => "application/json",
         RequestKind::Page => "text/html, application/xhtml+xml, */*;q=0.1",
         RequestKind::Picture => ACCEPT_PICTURE,
+        RequestKind::Robots => "text/plain, */*;q=0.1",
         RequestKind::Usual | RequestKind::Fresh | RequestKind::Delta => ACCEPT,
     };
     headers.insert(header::ACCEPT, HeaderValue::from_static(accept));

@@ -71,11 +71,26 @@ impl Store {
         Ok((history, nodes))
     }
 
-    /// Restores entries that a complete document withdrew (SPEC C.6). Returns those that were withdrawn.
-    pub fn restore(&mut self, feed: FeedKey, withdrawn: &[u32]) -> Result<Marked, StoreError> {
+    /// Withdraws entries that another source than the publisher's document brought, or restores withdrawn entries (SPEC C.6, C.11).
+    /// Returns those that changed.
+    pub fn set_withdrawn(
+        &mut self,
+        feed: FeedKey,
+        mut entries: Vec<u32>,
+        withdrawn: bool,
+    ) -> Result<Marked, StoreError> {
         let counters = self.counters_of(feed)?;
+        if withdrawn {
+            let mut theirs = Vec::new();
+            for seq in entries {
+                let entry = self.entry(EntryKey { feed, seq })?;
+                // Meanwhile, the publisher's document may contain it.
+                theirs.extend(entry.filter(|(kept, _)| kept.is_from_elsewhere()).map(|_| seq));
+            }
+            entries = theirs;
+        }
         let rows = self.rows_of(feed)?;
-        let change = merge::restore(withdrawn, rows, counters);
+        let change = merge::set_withdrawn(&entries, withdrawn, rows, counters);
         for (&seq, &flags) in &change.flags {
             if let Some(row) = rows.get_mut(seq as usize) {
                 row.flags = flags;

@@ -4,5 +4,6 @@ pub mod downloads;
 pub mod feeds;
 pub mod jump;
 pub mod marking;
+pub mod older;
 pub mod run_own;
 pub mod unsubscribe;

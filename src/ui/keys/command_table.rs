@@ -210,7 +210,7 @@ macro_rules! command_table {
                     "in a plan: mark hours of the week and set an interval for them"
                     => hour_selection::begin_selection;
                 History "history" "H" ALL
-                    "fetch older entries: continue, retry or load an older page; stop if already fetching"
+                    "fetch older entries, or list where else they may be; stop if already fetching"
                     => load_history;
             }
             "Moving" {

@@ -9,11 +9,12 @@ use super::command_table::command_table;
 use super::commands::Command;
 use super::key::{ALT_BACKSPACE, Code, Key, shown};
 use super::key_bindings::{Meaning, reason_for_nothing};
+use crate::engine::backfill::elsewhere;
 use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::external::run_external;
 use crate::engine::feeds::addresses;
 use crate::engine::request::Request;
-use crate::ui::actions::{downloads, feeds, jump, marking, run_own, unsubscribe};
+use crate::ui::actions::{downloads, feeds, jump, marking, older, run_own, unsubscribe};
 use crate::ui::app::{ANSWER_STAYS, App};
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::list_panel::{self, KeyOutcome};
@@ -399,6 +400,9 @@ fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let Some(feed) = attention::selected_feed(app, now) else {
         return app.ui.say_only(now, "select a feed first");
     };
+    if elsewhere::is_next(&app.engine, feed) {
+        return list_panel::toggle(app, now, ListOf::Older(feed), &older::LIST);
+    }
     app.ask(now, Request::MoreHistory(feed, None))
 }
 

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use super::list_panel::{self, ClickOutcome, KeyOutcome, ListKind};
 use super::prompt::{Prompt, PromptPurpose, TypedText};
 use super::{accounts, edit_dialog, filter_dialog, help_pane, hour_selection, plan_pane};
-use crate::ui::actions::{downloads, feeds, jump, marking, run_own, unsubscribe};
+use crate::ui::actions::{downloads, feeds, jump, marking, older, run_own, unsubscribe};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
@@ -169,6 +169,7 @@ static FILTERS: OverlayRow =
 static REMOVED: OverlayRow = OverlayRow { list: Some(&unsubscribe::LIST), ..LIST };
 static DOWNLOADS: OverlayRow = OverlayRow { list: Some(&downloads::LIST), ..LIST };
 static SHARE: OverlayRow = OverlayRow { list: Some(&run_own::LIST), ..LIST };
+static OLDER: OverlayRow = OverlayRow { list: Some(&older::LIST), ..LIST };
 
 impl Overlay {
     /// Returns the row of the overlay table for this overlay.
@@ -192,6 +193,7 @@ impl Overlay {
                 ListOf::Removed => &REMOVED,
                 ListOf::Downloads => &DOWNLOADS,
                 ListOf::Share => &SHARE,
+                ListOf::Older(_) => &OLDER,
             },
         }
     }

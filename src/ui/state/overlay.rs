@@ -98,6 +98,8 @@ pub enum ListOf {
     Downloads,
     /// The programs with which an entry can be shared.
     Share,
+    /// The sources of older entries of this feed.
+    Older(FeedKey),
 }
 
 /// A question in the bottom line: `y` confirms the action, `n` and Esc cancel it.

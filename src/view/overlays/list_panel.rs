@@ -2,6 +2,7 @@
 //! above the input line.
 
 use backissue_core::feed::text::counted_words;
+use backissue_core::history::FeedKey;
 use backissue_core::words;
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -10,6 +11,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use super::form;
+use crate::engine::backfill::elsewhere::sources;
 use crate::engine::downloads::progress::state_words;
 use crate::engine::entries::account_state::AccountStatus;
 use crate::engine::entries::account_sync::feeds_of;
@@ -40,7 +42,11 @@ pub(in crate::view) fn draw(
     let (columns, below) = match open.of {
         ListOf::Choice(_) => (wide, BELOW_LINES),
         ListOf::Share => (narrow, 0),
-        ListOf::Accounts | ListOf::Filters | ListOf::Removed | ListOf::Downloads => (usual, 0),
+        ListOf::Accounts
+        | ListOf::Filters
+        | ListOf::Removed
+        | ListOf::Downloads
+        | ListOf::Older(_) => (usual, 0),
     };
     let count = (kind.count)(app, now, open.of);
     let lines = count.max(1).saturating_mul(usize::from(kind.lines));
@@ -95,6 +101,7 @@ fn row(
         ListOf::Filters => form::row(app, place, width, now),
         ListOf::Removed => removed(app, place, width, now),
         ListOf::Downloads => download(app, place, width, now),
+        ListOf::Older(feed) => older(app, feed, place, width),
         ListOf::Share => {
             let (name, command) = app.engine.settings.commands.share.get(place)?;
             Some(ends(&format!(" {name}"), &format!("{} ", command.program()), width))
@@ -105,6 +112,16 @@ fn row(
 /// Returns a line with a text at each end.
 fn ends(left: &str, right: &str, width: usize) -> Vec<Line<'static>> {
     vec![Line::styled(cells::ends(left, right, width), theme::TEXT)]
+}
+
+/// Returns the lines of a source of older entries: what it is, and what it costs.
+fn older(app: &App, feed: FeedKey, place: usize, width: usize) -> Option<Vec<Line<'static>>> {
+    let sources = sources(&app.engine, app.engine.feeds.get(&feed)?);
+    let source = sources.get(place)?;
+    let mut lines = ends(&format!(" {}", source.name()), "", width);
+    let cost = cells::cut(&format!("   {}", source.adaptor.cost()), width);
+    lines.push(Line::styled(cost, theme::DIM));
+    Some(lines)
 }
 
 fn removed(

@@ -12,6 +12,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
 use super::entry_row::{self, MARKED_SIGN, RowColumns};
+use crate::engine::backfill::elsewhere::has_unread_pages;
 use crate::engine::backfill::history_requests;
 use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::feeds::subscription::Subscription;
@@ -160,7 +161,10 @@ fn feed_title(app: &App, feed: &Subscription, shown: &str, room: usize) -> Strin
     let fits = |title: &str, part: &str| {
         cells::width(title).saturating_add(cells::width(part)).saturating_add(MARGINS) <= room
     };
-    for choices in [[shown, shown], [&whole, &brief], [&trouble, &trouble]] {
+    let pages = "older entries at WordPress' pages: {history}";
+    let pages = Some(app.ui.words(pages)).filter(|_| has_unread_pages(&app.engine, feed));
+    let pages = said(pages);
+    for choices in [[shown, shown], [&whole, &brief], [&trouble, &trouble], [&pages, &pages]] {
         if let Some(part) = choices.into_iter().find(|part| fits(&title, part)) {
             title.push_str(part);
         }

@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use backissue_core::feed::identity::identity_hash;
 use backissue_core::feed::{FeedDocument, Origin, parse};
 use backissue_core::history::kept::Position;
-use backissue_core::history::merge::{restore, withdraw};
+use backissue_core::history::merge::{set_withdrawn, withdraw};
 use backissue_core::history::overrun::OverrunVerdict;
 use backissue_core::history::{
     ArchiveFailure, ArchiveWalk, Arrival, Counters, DocumentKind, DocumentPlace, EntryBody, Flags,
@@ -142,7 +142,7 @@ impl Reader {
     }
 
     pub fn undo_withdrawal(&mut self) {
-        let change = restore(&self.record.withdrawn, &self.rows, self.counters);
+        let change = set_withdrawn(&self.record.withdrawn, false, &self.rows, self.counters);
         self.mark(&change.flags, change.counters);
     }
 

@@ -81,6 +81,11 @@ impl World {
             ServerAnswer { body: AnswerBody::Article(article), ..answer }
         });
         let result = result.map(|answer| {
+            let is_robots = request.kind == RequestKind::Robots && answer.status == 200;
+            let Some(found) = self.network.get(&url).filter(|_| is_robots) else { return answer };
+            ServerAnswer { body: AnswerBody::Robots(found.body.clone()), ..answer }
+        });
+        let result = result.map(|answer| {
             let listing = listed.and_then(|found| read_listing(found.body.as_bytes()));
             let body = listing.filter(|_| answer.status == 200).map(AnswerBody::Listing);
             ServerAnswer { body: body.unwrap_or_else(|| answer.body.clone()), ..answer }

@@ -49,6 +49,14 @@ pub struct Hints {
 }
 
 impl Hints {
+    /// Checks whether `WordPress` generated the document.
+    pub fn is_by_wordpress(&self) -> bool {
+        let name = b"wordpress";
+        self.generator.as_deref().is_some_and(|generator| {
+            generator.as_bytes().windows(name.len()).any(|part| part.eq_ignore_ascii_case(name))
+        })
+    }
+
     /// Applies the hints of a delta document (RFC 3229). Existing hints that `delta` does not contain are kept (SPEC section 0).
     pub fn overlay(&mut self, delta: Self) {
         let mut kept = std::mem::take(self);

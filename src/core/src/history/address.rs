@@ -25,7 +25,7 @@ pub(crate) fn without_fragment(address: &str) -> &str {
 
 /// Normalizes the percent-encoding of an address: hexadecimal digits in upper case, unreserved characters decoded (RFC 3986
 /// §6.2.2).
-fn with_normal_escapes(address: &str) -> String {
+pub(super) fn with_normal_escapes(address: &str) -> String {
     let mut out = String::with_capacity(address.len());
     let mut rest = address;
     while let Some((before, after)) = rest.split_once('%') {
@@ -59,6 +59,13 @@ pub(crate) fn same_origin(a: &str, b: &str) -> bool {
 /// Returns the host of an address, as shown to the user.
 pub fn host(address: &str) -> Option<String> {
     Url::parse(address.trim()).ok()?.host_str().map(str::to_owned)
+}
+
+/// Checks whether an address has a login or a query, either of which may be a secret of its subscriber.
+pub fn carries_login_or_query(address: &str) -> bool {
+    Url::parse(address.trim()).is_ok_and(|url| {
+        url.query().is_some() || !url.username().is_empty() || url.password().is_some()
+    })
 }
 
 /// Returns the reason why an address that a document contains may not be requested, judged by the address alone. The IP

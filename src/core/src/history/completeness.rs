@@ -9,7 +9,7 @@ use super::gap::{Gap, GapKind, Limit, Reason};
 use super::kind::DocumentKind;
 use super::proof::Doubt;
 use super::record::HistoryRecord;
-use super::walk::adaptor::Adaptor;
+use super::walk::adaptor::{Adaptor, FoundBy, capture_name};
 use crate::feed::text::counted_words;
 use crate::words::day_and_time;
 
@@ -209,19 +209,19 @@ impl HistoryRecord {
 impl Gap {
     /// Returns a full line that describes the gap in command-line output, with dates in UTC.
     pub fn text(&self) -> String {
-        let url = &self.edge.url;
+        let document = self.document(&self.edge.url);
         let missing = self.edge.newer.oldest.map_or_else(
             || "older entries missing".to_owned(),
             |date| format!("entries before {} missing", day(date)),
         );
-        let (what, why) = (self.what(), self.cause(url));
+        let (what, why) = (self.what(), self.cause(&document));
         match &self.reason {
             Reason::Status(_)
             | Reason::Unanswered(_)
             | Reason::Blocked(_)
             | Reason::TooLarge(_)
             | Reason::Unreadable(_) => format!("{missing}: {why}"),
-            Reason::Loop => format!("{what}: archive chain loops at {url}"),
+            Reason::Loop => format!("{what}: archive chain loops at {}", self.edge.url),
             Reason::Limit { limit, fetched } => match limit {
                 Limit::Documents
                 | Limit::Entries
@@ -238,7 +238,7 @@ impl Gap {
                 Limit::OldForm => format!("{what}: {why}. Fetch them?"),
                 Limit::Off => format!("{what}; {why}"),
                 Limit::Aside => format!(
-                    "{missing}: archive {url} is linked only from outside the chain. Fetch it?"
+                    "{missing}: {document} is linked only from outside the chain. Fetch it?"
                 ),
             },
             Reason::Overrun { .. } => format!("{what} {why}"),
@@ -261,18 +261,32 @@ impl Gap {
 
     /// Explains why the part is missing. The text names the archive by the last segment of its address.
     fn why(&self) -> String {
-        self.cause(last_part(&self.edge.url))
+        self.cause(&self.document(last_part(&self.edge.url)))
     }
 
-    /// Explains why the part is missing; `archive` is the name of the archive in the text.
+    /// Names the missing document. What the publisher links to is an archive with this name.
+    fn document(&self, name: &str) -> String {
+        match self.edge.via {
+            FoundBy::Link => format!("archive {name}"),
+            FoundBy::Page(number) => {
+                format!("page {number} at {}", host(&self.edge.url).unwrap_or_default())
+            }
+            FoundBy::Listing => "the Internet Archive's list of copies".to_owned(),
+            FoundBy::Capture(taken) => capture_name(taken),
+        }
+    }
+
+    /// Explains why the part is missing; `archive` names the document in the text.
     fn cause(&self, archive: &str) -> String {
         match &self.reason {
-            Reason::Status(status) => format!("archive {archive} answered {status}"),
-            Reason::Unanswered(why) => format!("archive {archive} did not answer: {why}"),
-            Reason::Blocked(why) => format!("archive {archive} was not requested: {why}"),
-            Reason::TooLarge(why) => format!("archive {archive} is too large: {why}"),
-            Reason::Unreadable(why) => format!("archive {archive} could not be read: {why}"),
-            Reason::Loop => format!("the chain of archives loops at {archive}"),
+            Reason::Status(status) => format!("{archive} answered {status}"),
+            Reason::Unanswered(why) => format!("{archive} did not answer: {why}"),
+            Reason::Blocked(why) => format!("{archive} was not requested: {why}"),
+            Reason::TooLarge(why) => format!("{archive} is too large: {why}"),
+            Reason::Unreadable(why) => format!("{archive} could not be read: {why}"),
+            Reason::Loop => {
+                format!("the chain of archives loops at {}", last_part(&self.edge.url))
+            }
             Reason::Limit { limit, fetched } => match limit {
                 Limit::Documents | Limit::Entries | Limit::Bytes => format!("{fetched} fetched"),
                 Limit::Day => format!("{fetched} fetched; daily limit reached"),
@@ -288,7 +302,7 @@ impl Gap {
                 Limit::Off => "history is off for this feed".to_owned(),
                 Limit::Stopped => format!("{fetched} fetched; stopped"),
                 Limit::Aside => {
-                    format!("archive {archive} is linked only from outside the chain")
+                    format!("{archive} is linked only from outside the chain")
                 }
             },
             Reason::Overrun { .. } => {
@@ -299,7 +313,7 @@ impl Gap {
                 }
             }
             Reason::Paged => "the list may be incomplete".to_owned(),
-            Reason::Interrupted => format!("archive {archive} is next"),
+            Reason::Interrupted => format!("{archive} is next"),
         }
     }
 

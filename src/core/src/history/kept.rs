@@ -132,6 +132,11 @@ impl KeptEntry {
         }
     }
 
+    /// Checks whether the copy is not from the publisher's current document.
+    pub fn is_from_elsewhere(&self) -> bool {
+        self.rank.position != Position::Subscription
+    }
+
     /// Says which id of its publisher the entry had before, and why it is the same entry; `None` if it never had another.
     pub fn former_id_words(&self) -> Option<String> {
         let former = self.former.iter().rev().find(|former| !is_served(&former.id))?;

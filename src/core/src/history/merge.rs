@@ -348,13 +348,18 @@ pub fn withdraw(document: &FeedDocument, rows: &[IndexRow], counters: Counters) 
     change
 }
 
-/// Undoes a withdrawal: the withdrawn entries are part of the feed again.
-pub fn restore(withdrawn: &[u32], rows: &[IndexRow], counters: Counters) -> Withdrawal {
+/// Withdraws these entries, or restores them if they were withdrawn.
+pub fn set_withdrawn(
+    entries: &[u32],
+    withdrawn: bool,
+    rows: &[IndexRow],
+    counters: Counters,
+) -> Withdrawal {
     let mut change = Withdrawal { counters, ..Withdrawal::default() };
-    for &seq in withdrawn {
+    for &seq in entries {
         let row = usize::try_from(seq).ok().and_then(|place| rows.get(place));
-        let Some(row) = row.filter(|row| row.flags.is_withdrawn()) else { continue };
-        let after = row.flags.withdrawn(false);
+        let Some(row) = row.filter(|row| row.flags.is_withdrawn() != withdrawn) else { continue };
+        let after = row.flags.withdrawn(withdrawn);
         change.counters.shift(Some(row.flags), Some(after));
         change.flags.insert(seq, after);
     }
@@ -399,7 +404,7 @@ mod complete_tests {
         assert!(rows[2].flags.is_shown(), "a starred entry stays among the starred");
         assert!(!rows[1].flags.is_shown());
 
-        let undone = restore(&change.withdrawn, &rows, change.counters);
+        let undone = set_withdrawn(&change.withdrawn, false, &rows, change.counters);
         assert_eq!(undone.counters, before);
         apply(&mut rows, &undone);
         assert!(rows.iter().all(|row| row.flags.is_live()));

@@ -188,13 +188,7 @@ fn default(facts: &Facts) -> Option<StatedInterval> {
 /// 3. `WordPress` generated the document.
 pub(super) fn is_boilerplate(facts: &Facts) -> bool {
     let once_an_hour = SyHint { period: Period::Hourly, frequency: 1, base: None };
-    facts.hints.sy == Some(once_an_hour)
-        && facts.hints.generator.as_deref().is_some_and(names_wordpress)
-}
-
-fn names_wordpress(generator: &str) -> bool {
-    let name = b"wordpress";
-    generator.as_bytes().windows(name.len()).any(|part| part.eq_ignore_ascii_case(name))
+    facts.hints.sy == Some(once_an_hour) && facts.hints.is_by_wordpress()
 }
 
 /// One of the user's two limits on the poll interval.

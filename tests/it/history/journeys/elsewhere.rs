@@ -1,5 +1,6 @@
 //! Histories that the publisher does not offer: numbered pages, and copies in the Internet Archive.
 
+use backissue::engine::backfill::walk_stage::HistoryAction;
 use backissue::engine::poll::fetch::{AddressSource, AnswerHeaders};
 use backissue::engine::request::Request;
 use backissue_core::history::{Adaptor, FeedKey, Gap};
@@ -9,6 +10,7 @@ use super::{FEED, subscribe};
 use crate::support::world::{World, rss, start};
 
 const BLOG: &str = "https://blog.example/feed";
+const ROBOTS: &str = "https://blog.example/robots.txt";
 const ARCHIVE: &str = "https://web.archive.org";
 /// Number of hours in a year.
 const YEAR: i64 = 365 * 24;
@@ -17,9 +19,15 @@ const YEAR: i64 = 365 * 24;
 fn blog() -> World {
     let mut world = World::new(120, 36);
     world.serve(BLOG, &rss("Blog", &[("b9", "Nine", 1, "now"), ("b8", "Eight", 2, "now")]));
+    world.refuse(ROBOTS, 404, AnswerHeaders::default());
     subscribe(&mut world, BLOG);
     world.rest();
     world
+}
+
+/// Returns the addresses that were requested, without the feed and the robots.txt of its site.
+fn asked(world: &World) -> Vec<&str> {
+    world.asked().into_iter().filter(|url| ![BLOG, ROBOTS].contains(url)).collect()
 }
 
 fn choose(world: &mut World, adaptor: Option<Adaptor>) {
@@ -114,8 +122,8 @@ fn numbered_pages_are_read_to_the_last() {
     choose(&mut world, Some(Adaptor::WordPress));
     check(&mut world);
     let pages: Vec<String> = (2..=5).map(page).collect();
-    let asked: Vec<&str> = world.asked().into_iter().filter(|url| *url != BLOG).collect();
-    assert_eq!(asked, pages);
+    assert_eq!(asked(&world), pages);
+    assert_eq!(world.asked().iter().filter(|url| **url == ROBOTS).count(), 1);
     let counters = world.feed(1).counters;
     assert_eq!((counters.total, counters.unread), (8, 2), "history is not unread");
     assert_eq!(gaps(&world), [""; 0]);
@@ -124,8 +132,7 @@ fn numbered_pages_are_read_to_the_last() {
     assert!(world.draw().contains("from numbered pages"), "{}", world.draw());
     check(&mut world);
     check(&mut world);
-    let again = world.asked().iter().filter(|url| **url != BLOG).count();
-    assert_eq!(again, 4, "no page is requested twice, not even the missing one");
+    assert_eq!(asked(&world).len(), 4, "no page is requested twice, not even the missing one");
 }
 
 #[test]
@@ -146,8 +153,129 @@ fn repeated_or_empty_pages_end_the_walk_without_a_gap() {
         check(&mut world);
         assert_eq!(gaps(&world), [""; 0]);
         assert_eq!(world.feed(1).counters.total, total);
-        assert_eq!(world.asked().iter().filter(|url| **url != BLOG).count(), requests);
+        assert_eq!(asked(&world).len(), requests);
     }
+}
+
+#[test]
+fn other_sources_are_listed_and_read_only_when_chosen() {
+    let mut world = blog();
+    world.serve(BLOG, &format!("{}<!-- -->", by_wordpress()));
+    check(&mut world);
+    serve_pages(&mut world);
+    assert!(world.draw().contains("older entries at WordPress' pages: H"), "{}", world.draw());
+    world.press("lH");
+    world.rest();
+    let screen = world.draw();
+    for line in [
+        "WordPress' pages at blog.example",
+        "robots.txt, then one request for each older page",
+        "the Internet Archive at web.archive.org",
+    ] {
+        assert!(screen.contains(line), "{screen}");
+    }
+    assert_eq!((asked(&world).len(), world.asked().contains(&ROBOTS)), (0, false));
+    world.press("<enter>");
+    world.rest();
+    assert_eq!((world.feed(1).counters.total, asked(&world).len()), (8, 4));
+    let told = "Blog: 6 older entries from WordPress' pages, back to ";
+    assert!(world.draw().contains(told), "{}", world.draw());
+    let before = world.asked().len();
+    world.press("u");
+    world.rest();
+    assert_eq!(world.feed(1).counters.total, 2);
+    world.restart();
+    world.press("lH");
+    world.rest();
+    assert_eq!((world.feed(1).counters.total, world.asked().len()), (8, before));
+}
+
+fn by_wordpress() -> String {
+    let generator = "<generator>https://wordpress.org/?v=6.5</generator><item>";
+    let feed = rss("Blog", &[("b9", "Nine", 1, "now"), ("b8", "Eight", 2, "now")]);
+    feed.replacen("<item>", generator, 1)
+}
+
+#[test]
+fn hidden_entries_of_pages_stay_if_the_publisher_lists_them() {
+    let mut world = blog();
+    serve_pages(&mut world);
+    world.tell(Request::ReadElsewhere(FEED, Adaptor::WordPress));
+    world.rest();
+    let listed = [("b9", "Nine", 1, "now"), ("p2a", "A", 2000, "text")];
+    world.serve(BLOG, &rss("Blog", &listed));
+    check(&mut world);
+    world.tell(Request::Undo);
+    world.rest();
+    assert_eq!(world.feed(1).counters.total, 3, "b9, b8 and p2a");
+}
+
+#[test]
+fn robots_txt_decides_whether_pages_are_requested() {
+    let rules = "User-agent: backissue\nDisallow: /*paged=3\n";
+    for (status, text, requests, why) in [
+        (200, rules, 1, "the robots.txt of the site does not permit it"),
+        (200, "User-agent: *\nDisallow: /feed", 0, "does not permit it"),
+        (503, "", 0, "its robots.txt is needed first, and it answered 503"),
+        (403, "", 4, ""),
+    ] {
+        let mut world = blog();
+        serve_pages(&mut world);
+        world.serve(ROBOTS, text);
+        if status != 200 {
+            world.refuse(ROBOTS, status, AnswerHeaders::default());
+        }
+        choose(&mut world, Some(Adaptor::WordPress));
+        check(&mut world);
+        let gap = gaps(&world).join("");
+        assert!(gap.ends_with(why) && gap.is_empty() == why.is_empty(), "{gap}");
+        assert_eq!(asked(&world).len(), requests, "{text}");
+        // An answer counts for a day; a failure is retried, as with archives.
+        world.refuse(ROBOTS, 404, AnswerHeaders::default());
+        for (hours, is_known) in [(2, status != 200), (23, true)] {
+            world.pass(TimeDelta::hours(hours));
+            world.rest();
+            world.tell(Request::History(FEED, HistoryAction::Retry));
+            world.rest();
+            assert_eq!(gaps(&world).is_empty(), is_known, "{text}");
+        }
+        assert_eq!((gaps(&world).len(), world.feed(1).counters.total), (0, 8), "{text}");
+    }
+}
+
+#[test]
+fn address_with_a_login_or_a_query_is_not_told_to_others() {
+    for url in ["https://blog.example/feed?key=1", "https://me:secret@blog.example/feed"] {
+        let mut world = World::new(120, 36);
+        world.serve(url, &rss("Blog", &[("b9", "Nine", 1, "now")]));
+        world.serve("https://blog.example/feed", &rss("Blog", &[("b9", "Nine", 1, "now")]));
+        subscribe(&mut world, url);
+        world.rest();
+        world.tell(Request::ReadElsewhere(FEED, Adaptor::InternetArchive));
+        check(&mut world);
+        choose(&mut world, Some(Adaptor::InternetArchive));
+        check(&mut world);
+        let told = world.asked().into_iter().filter(|url| url.starts_with(ARCHIVE)).count();
+        assert_eq!(told, 0, "{url}");
+        world.press("lH");
+        assert!(!world.draw().contains("web.archive.org"), "{}", world.draw());
+    }
+}
+
+#[test]
+fn copies_of_a_feed_that_is_gone_are_read() {
+    let mut world = blog();
+    serve_copies(&mut world);
+    world.refuse(BLOG, 404, AnswerHeaders::default());
+    check(&mut world);
+    world.press("lH");
+    world.rest();
+    assert!(world.draw().contains("the Internet Archive at web.archive.org"), "{}", world.draw());
+    world.press("<enter>");
+    world.rest();
+    assert_eq!(world.feed(1).counters.total, 7);
+    let told = "Blog: 5 older entries from the Internet Archive, back to 2020";
+    assert!(world.draw().contains(told), "{}", world.draw());
 }
 
 #[test]
@@ -158,7 +286,7 @@ fn failed_page_is_a_gap_and_is_retried() {
     choose(&mut world, Some(Adaptor::WordPress));
     check(&mut world);
     let [gap] = <[String; 1]>::try_from(gaps(&world)).unwrap();
-    assert!(gap.ends_with("paged=3 answered 503"), "{gap}");
+    assert!(gap.ends_with("page 3 at blog.example answered 503"), "{gap}");
     assert!(standing(&world).ends_with("may be incomplete, 1 gap"));
     serve_pages(&mut world);
     world.pass(TimeDelta::hours(2));
@@ -187,7 +315,7 @@ fn pages_respect_caps_and_are_not_refetched_after_a_kill() {
     world.rest();
     world.press("H");
     world.rest();
-    let mut asked: Vec<&str> = world.asked().into_iter().filter(|url| *url != BLOG).collect();
+    let mut asked = asked(&world);
     asked.sort_unstable();
     let all = asked.len();
     asked.dedup();
@@ -202,7 +330,7 @@ fn copies_are_listed_once_and_read_oldest_first() {
     choose(&mut world, Some(Adaptor::InternetArchive));
     check(&mut world);
     let expected: Vec<String> = std::iter::once(listing()).chain((2021..=2024).map(copy)).collect();
-    let asked: Vec<&str> = world.asked().into_iter().filter(|url| *url != BLOG).collect();
+    let asked = asked(&world);
     assert_eq!(asked, expected);
     let request = world.requests.iter().find(|request| request.url == listing()).unwrap();
     let by = AddressSource::Supplied { by: format!("{ARCHIVE}/"), public: true };
@@ -228,10 +356,8 @@ fn missing_copy_is_a_gap_and_others_are_read() {
     choose(&mut world, Some(Adaptor::InternetArchive));
     check(&mut world);
     let [gap] = <[String; 1]>::try_from(gaps(&world)).unwrap();
-    assert_eq!(
-        gap,
-        format!("entries before 2022-01-01 missing: archive {} answered 404", copy(2022))
-    );
+    let named = "the Internet Archive's copy of 2022-01-01 answered 404";
+    assert_eq!(gap, format!("entries before 2022-01-01 missing: {named}"));
     assert_eq!(world.feed(1).history.archives, 3);
     serve_copies(&mut world);
     world.press("lH");
@@ -283,7 +409,7 @@ fn program_killed_between_copies_refetches_none() {
         world.pass(TimeDelta::seconds(2));
     }
     world.rest();
-    let asked: Vec<&str> = world.asked().into_iter().filter(|url| *url != BLOG).collect();
+    let asked = asked(&world);
     assert_eq!(asked.len(), 5, "{asked:?}");
     assert_eq!(world.feed(1).history.archives, 4);
     assert!(world.now > start());

@@ -8,8 +8,9 @@ use chrono::{DateTime, Utc};
 use url::Url;
 
 use super::adaptor::{ActiveAdaptor, Adapted, Adaptor, FoundBy, taken_at};
-use super::archive_walk::{ArchiveRequest, ArchiveWalk, Arrival};
+use super::archive_walk::{ArchiveContent, ArchiveRequest, ArchiveWalk, Arrival};
 use super::policy::{ArchiveFailure, WalkPolicy};
+use super::robots::Robots;
 use crate::feed::FeedDocument;
 use crate::history::address::{canonical, is_nearby, refusal, same_origin, without_fragment};
 use crate::history::gap::{Edge, Gap, GapKey, GapKind, Limit, Newer};
@@ -34,6 +35,41 @@ impl ArchiveWalk<'_> {
             );
         }
         self.assert_sound();
+    }
+
+    /// Applies the text of a received robots.txt. The page that it was requested for is next.
+    pub fn robots_arrived(&mut self, text: &str, now: DateTime<Utc>) {
+        let asking = self.record.asking.take();
+        let wanted =
+            self.record.frontiers.iter().find(|next| Some(&next.edge.key) == asking.as_ref());
+        let Some(address) = wanted.map(|wanted| wanted.edge.url.clone()) else { return };
+        self.record.adapted.robots = Some(Robots::read(text, &address, now));
+    }
+
+    /// Handles a robots.txt that was not received (RFC 9309 section 2.3.1): if there is none, everything is permitted, and if the
+    /// server fails, nothing is.
+    pub(super) fn robots_failed(
+        &mut self,
+        frontier: Frontier,
+        failure: &ArchiveFailure,
+        now: DateTime<Utc>,
+    ) {
+        match failure {
+            ArchiveFailure::Status { status: 429, .. } => self.failed_at(frontier, failure, now),
+            ArchiveFailure::Status { status: 400..500, .. } => {
+                self.record.adapted.robots = Some(Robots::read("", &frontier.edge.url, now));
+                self.record.frontiers.push(frontier);
+            }
+            ArchiveFailure::Status { .. }
+            | ArchiveFailure::Unanswered(_)
+            | ArchiveFailure::Blocked(_)
+            | ArchiveFailure::TooLarge(_)
+            | ArchiveFailure::Unreadable(_)
+            | ArchiveFailure::Offline => {
+                let why = format!("its robots.txt is needed first, and {failure}");
+                self.failed_at(frontier, &ArchiveFailure::Unanswered(why), now);
+            }
+        }
     }
 
     /// Applies a received document whose address was supplied by an adaptor.
@@ -172,7 +208,7 @@ impl HistoryRecord {
     pub fn adapt(&mut self, way: Option<&ActiveAdaptor>) {
         if self.adapted.way.as_ref() != way {
             self.forget_adaptor();
-            self.adapted = Adapted { way: way.cloned(), captures: Vec::new() };
+            self.adapted = Adapted { way: way.cloned(), ..Adapted::default() };
         }
         let Some(way) = way else { return };
         // If the publisher offers archives, they are used instead of the adaptor.
@@ -284,7 +320,7 @@ impl HistoryRecord {
             url: edge.url,
             by: edge.newer.url,
             by_public: edge.newer.public,
-            listing: false,
+            content: ArchiveContent::Feed,
         }))
     }
 

@@ -8,6 +8,9 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::robots::{Robots, robots_address};
+use crate::history::gap::Edge;
+
 /// Default address of the Internet Archive. Users can set another one.
 pub const INTERNET_ARCHIVE: &str = "https://web.archive.org";
 /// Maximum number of captures used for one feed. If there are more, only the oldest are used.
@@ -40,6 +43,26 @@ impl Adaptor {
         }
     }
 
+    /// Names the source in a sentence, as in "60 entries from ...".
+    pub const fn source(self) -> &'static str {
+        match self {
+            Self::WordPress => "WordPress' pages",
+            Self::InternetArchive => "the Internet Archive",
+        }
+    }
+
+    /// Says what it costs to read the source.
+    pub const fn cost(self) -> &'static str {
+        match self {
+            Self::WordPress => {
+                "robots.txt, then one request for each older page, at most 20 in one run"
+            }
+            Self::InternetArchive => {
+                "a list of copies, then one request for each copy, at most 20 in one run"
+            }
+        }
+    }
+
     /// Describes in plain words where the adaptor's entries come from.
     pub const fn origin(self) -> &'static str {
         match self {
@@ -68,6 +91,23 @@ pub struct Adapted {
     pub way: Option<ActiveAdaptor>,
     /// Timestamps of the Internet Archive's captures, oldest first. Each timestamp is one number, such as 20140305120000.
     pub captures: Vec<u64>,
+    /// What robots.txt said last about the numbered pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub robots: Option<Robots>,
+}
+
+impl Adapted {
+    /// Checks whether robots.txt permits the request for a document; `None` if it must be asked first. Only numbered pages need
+    /// it: everything else is linked, or belongs to a service that others are meant to ask.
+    pub(super) fn permit(&self, edge: &Edge, now: DateTime<Utc>) -> Option<bool> {
+        let FoundBy::Page(_) = edge.via else { return Some(true) };
+        self.robots.as_ref()?.permit(&edge.url, now)
+    }
+
+    /// Returns the address of the robots.txt to ask for a document.
+    pub(super) fn robots_address(edge: &Edge) -> String {
+        robots_address(&edge.url).unwrap_or_default()
+    }
 }
 
 /// How the address of a document was found.
@@ -115,6 +155,19 @@ impl ActiveAdaptor {
             FoundBy::Capture(taken) => format!("{base}/web/{taken:014}id_/{url}"),
         }
     }
+}
+
+/// Names a stored document: a copy of the Internet Archive by its day, any other document by its address.
+pub fn document_name(url: &str) -> String {
+    let capture = url.split_once("/web/").and_then(|(_, rest)| rest.split_once("id_/"));
+    let taken = capture.filter(|(taken, _)| taken.len() == 14);
+    taken.and_then(|(taken, _)| taken.parse().ok()).map_or_else(|| url.to_owned(), capture_name)
+}
+
+/// Names a copy of the Internet Archive by its day.
+pub(crate) fn capture_name(capture: u64) -> String {
+    let day = taken_at(capture).map(|at| format!(" of {}", at.format("%Y-%m-%d")));
+    format!("the Internet Archive's copy{}", day.unwrap_or_default())
 }
 
 /// Appends a name and a value to the query of an address.

@@ -11,7 +11,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::adaptor::FoundBy;
+use super::adaptor::{Adapted, FoundBy};
 use super::policy::{ArchiveFailure, GAPS_MAX, Mode, NODES_MAX, WalkPolicy};
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
@@ -57,8 +57,20 @@ pub struct ArchiveRequest {
     pub by_public: bool,
     /// Whether the archive has another origin than the document that contains the link.
     pub cross_origin: bool,
-    /// Whether the expected response is a listing of captures rather than a feed.
-    pub listing: bool,
+    /// What is expected there.
+    pub content: ArchiveContent,
+}
+
+/// What a request of a walk is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ArchiveContent {
+    /// A feed document.
+    #[default]
+    Feed,
+    /// The listing of captures.
+    Listing,
+    /// The robots.txt of the site of a numbered page, which is requested next. Pass it to [`ArchiveWalk::robots_arrived`].
+    Robots,
 }
 
 /// A notice shown to the user once at the end of a run.
@@ -146,6 +158,9 @@ impl ArchiveWalk<'_> {
             self.record.frontiers.push(retried);
         } else if let Some(limit) = self.limit_for(&frontier, now) {
             self.stop_at(frontier, limit, now);
+        } else if self.record.adapted.permit(edge, now) == Some(false) {
+            let why = "the robots.txt of the site does not permit it";
+            self.failed_at(frontier, &ArchiveFailure::Blocked(why.to_owned()), now);
         } else {
             return Some(self.request_archive(&frontier, now));
         }
@@ -162,12 +177,20 @@ impl ArchiveWalk<'_> {
         let before = Some(self.record.day).filter(|day| day.number == number);
         let documents = before.unwrap_or_default().documents.saturating_add(1);
         self.record.day = DayUsage { number, documents };
+        let content = if self.record.adapted.permit(edge, now).is_none() {
+            ArchiveContent::Robots
+        } else if edge.via == FoundBy::Listing {
+            ArchiveContent::Listing
+        } else {
+            ArchiveContent::Feed
+        };
+        let is_robots = content == ArchiveContent::Robots;
         ArchiveRequest {
-            url: edge.url.clone(),
+            url: if is_robots { Adapted::robots_address(edge) } else { edge.url.clone() },
             by: edge.newer.url.clone(),
             by_public: edge.newer.public,
             cross_origin: !same_origin(&edge.url, &edge.newer.url),
-            listing: edge.via == FoundBy::Listing,
+            content,
         }
     }
 
@@ -422,7 +445,11 @@ impl ArchiveWalk<'_> {
         if *failure == ArchiveFailure::Offline {
             self.record.asking = None;
         } else if let Some(frontier) = self.take_answered() {
-            self.failed_at(frontier, failure, now);
+            if self.record.adapted.permit(&frontier.edge, now).is_none() {
+                self.robots_failed(frontier, failure, now);
+            } else {
+                self.failed_at(frontier, failure, now);
+            }
             self.assert_sound();
         }
     }

@@ -5,3 +5,4 @@ pub mod adaptor;
 pub mod archive_walk;
 pub(super) mod chain_ends;
 pub mod policy;
+pub mod robots;

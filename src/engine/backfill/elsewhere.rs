@@ -1,0 +1,154 @@
+//! Older entries that the publisher does not link to: where they may exist, and what it costs to read them. Nothing is requested before
+//! the user chooses a source. What a source brought can be hidden and shown again.
+
+use std::sync::Arc;
+
+use backissue_core::InputFlaw;
+use backissue_core::feed::opml::subscription_list::FeedSource;
+use backissue_core::feed::text::counted_words;
+use backissue_core::history::address::{carries_login_or_query, host};
+use backissue_core::history::{Adaptor, Counters, DocumentKind, FeedKey, HistoryStatus};
+use chrono::{DateTime, Utc};
+
+use super::walk_stage::HistoryAction;
+use super::{archive_response, history_requests, walks};
+use crate::engine::change::undo_stack::Step;
+use crate::engine::feeds::feed_settings;
+use crate::engine::feeds::subscription::Subscription;
+use crate::engine::request::Effect;
+use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
+
+/// A source of older entries that the user can choose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OlderSource {
+    pub adaptor: Adaptor,
+    /// Host that would receive requests.
+    pub host: String,
+    /// `true` if it was chosen before.
+    pub is_chosen: bool,
+}
+
+impl OlderSource {
+    /// Says what the source is and who receives requests.
+    pub fn name(&self) -> String {
+        let again = if self.is_chosen { " (chosen)" } else { "" };
+        format!("{} at {}{again}", self.adaptor.source(), self.host)
+    }
+}
+
+/// Returns the sources of older entries of a feed. A feed with archives, or one that always has all its entries, needs none.
+pub fn sources(engine: &Engine, feed: &Subscription) -> Vec<OlderSource> {
+    let (record, url) = (&feed.history, &feed.record.url);
+    let is_whole = record.archived || record.kind == DocumentKind::Complete;
+    if FeedSource::of(url) != FeedSource::Web || is_whole {
+        return Vec::new();
+    }
+    let is_wordpress = feed.state.facts.hints.is_by_wordpress();
+    let service = &engine.settings.history.internet_archive;
+    let known = [
+        (Adaptor::WordPress, url, is_wordpress && !feed.is_failing()),
+        (Adaptor::InternetArchive, service, !carries_login_or_query(url)),
+    ];
+    let known = known.into_iter().filter(|(.., is_usable)| *is_usable);
+    let source = |(adaptor, address, _): (Adaptor, &String, bool)| OlderSource {
+        adaptor,
+        host: host(address).unwrap_or_default(),
+        is_chosen: feed.record.feed_settings.archives == Some(adaptor),
+    };
+    known.map(source).collect()
+}
+
+/// Checks whether the publisher offers nothing more, so that a request for older entries lists other sources.
+pub fn is_next(engine: &Engine, feed: FeedKey) -> bool {
+    let Some(subscription) = engine.feeds.get(&feed) else { return false };
+    let record = &subscription.history;
+    let is_paged = record.kind == DocumentKind::Paged && !record.archived;
+    let is_open = engine.backfills.contains_key(&feed) || engine.polls.contains_key(&feed);
+    !engine.offline
+        && !is_open
+        && !is_paged
+        && (record.missing() == 0 || is_gone(subscription))
+        && hidden(subscription).is_empty()
+        && !sources(engine, subscription).is_empty()
+}
+
+/// Checks whether the publisher answers that the feed does not exist any more.
+fn is_gone(feed: &Subscription) -> bool {
+    matches!(feed.state.status, Some(404 | 410))
+}
+
+/// Checks whether the pages of the publisher's software probably have more entries, so that a list can say so.
+pub fn has_unread_pages(engine: &Engine, feed: &Subscription) -> bool {
+    let is_new = |source: &OlderSource| source.adaptor == Adaptor::WordPress && !source.is_chosen;
+    feed.history.status() == HistoryStatus::NotOffered && sources(engine, feed).iter().any(is_new)
+}
+
+/// Reads a source of older entries now. The choice is a setting of the feed; it can be undone.
+pub fn read(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    adaptor: Adaptor,
+) -> Result<Vec<Effect>, InputFlaw> {
+    let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Vec::new()) };
+    if engine.offline {
+        return Err("backissue was started with --offline".into());
+    }
+    let mut chosen = subscription.record.chosen();
+    chosen.feed_settings.archives = Some(adaptor);
+    let mut effects = feed_settings::change(engine, now, feed, chosen)?;
+    let way = archive_response::way(engine, feed);
+    if way.is_none() {
+        return Err("its address has a login or a query, so nobody else is asked for it".into());
+    }
+    if let Some(subscription) = engine.feeds.get_mut(&feed) {
+        // A feed that was never read starts at the source, too.
+        Arc::make_mut(&mut subscription.history).adapt(way.as_ref());
+    }
+    engine.say(format!("requesting older entries from {}", adaptor.source()));
+    engine.host_queue.not_before = None;
+    effects.extend(walks::begin(engine, now, feed, Some(HistoryAction::Everywhere)));
+    Ok(effects)
+}
+
+/// Returns the numbers of the entries that one write added.
+pub(super) fn added(counters: Counters, new: u32) -> std::ops::Range<u32> {
+    counters.next_seq.saturating_sub(new)..counters.next_seq
+}
+
+/// Returns a sentence about what a walk brought from a source, and adds the step that hides it again. Returns `None` if no source was
+/// read.
+pub(super) fn brought(engine: &mut Engine, feed: FeedKey, entries: Vec<u32>) -> Option<String> {
+    let record = &engine.feeds.get(&feed)?.history;
+    let source = record.adaptor()?.source();
+    let back = record.reaches.filter(|_| !entries.is_empty());
+    let back = back.map(|at| format!(", back to {}", at.format("%Y-%m-%d"))).unwrap_or_default();
+    let text = match entries.len() {
+        0 => format!("nothing new from {source}"),
+        count => {
+            format!("{} from {source}{back}", counted_words(count, "older entry", "older entries"))
+        }
+    };
+    if !entries.is_empty() {
+        engine.undo.push_stored(Step::Brought { feed, entries, again: false }, None);
+    }
+    Some(text)
+}
+
+/// Returns the entries of a source that the user hid.
+pub fn hidden(feed: &Subscription) -> &[u32] {
+    // A complete feed withdraws entries itself.
+    let is_whole = feed.history.kind == DocumentKind::Complete;
+    if is_whole { &[] } else { &feed.history.withdrawn }
+}
+
+/// Hides the entries that a source brought, or shows them again, for an undo or a redo.
+pub fn show(engine: &mut Engine, feed: FeedKey, entries: &[u32], again: bool) -> Vec<Effect> {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+    let withdrawn = if again { Vec::new() } else { entries.to_vec() };
+    Arc::make_mut(&mut subscription.history).withdrawn = withdrawn;
+    let record = history_requests::write_record(engine, feed);
+    let job = Job::Restore { feed, entries: entries.to_vec(), withdrawn: !again };
+    record.into_iter().chain([Effect::store(job)]).collect()
+}
