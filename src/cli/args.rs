@@ -334,6 +334,12 @@ pub(super) struct HistoryArgs {
     /// Forget which archives were fetched and fetch all of them again; entries are kept
     #[arg(long, conflicts_with_all = ["go_on", "retry"])]
     pub(super) reread: bool,
+    /// Read older entries from elsewhere: wordpress, internet-archive, or the address of a published history
+    #[arg(long, value_name = "SOURCE", conflicts_with = "reread")]
+    pub(super) archives: Option<String>,
+    /// Forget the copy at this host or address, and hide the entries that it brought
+    #[arg(long, value_name = "HOST", conflicts_with = "archives")]
+    pub(super) forget: Option<String>,
     /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,

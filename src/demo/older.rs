@@ -1,4 +1,4 @@
-//! The numbered pages of the kitchen's diary, which its feed does not link to, as in WordPress: six pages of ten older entries.
+//! The numbered pages of the kitchen's diary, which its feed does not link to, as in `WordPress`: six pages of ten older entries.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,7 @@ pub(super) fn page(address: &str) -> Option<String> {
             items,
             "<item><title>{dish}, {note}</title><link>{{{{base}}}}/kitchen/old/{place}</link>\
              <guid isPermaLink=\"false\">kitchen-old-{place}</guid><pubDate>{{{{ago:{days}d:rfc822}}}}</pubDate>\
-             <description>{dish}, {note}: the page has become hard to read, but the onions are legible.</description></item>\n"
+             <description>{dish}, {note}: the page has become hard to read, but the onions are legible.</description></item>"
         );
     }
     Some(format!(

@@ -107,6 +107,10 @@ pub enum Request {
     MoreHistory(FeedKey, Option<GapKey>),
     /// Choose another source of older entries for a feed, and read it.
     ReadElsewhere(FeedKey, Adaptor),
+    /// Read the history of a feed that another reader published at this address.
+    ReadCopy(FeedKey, String),
+    /// Forget such a copy, with the entries that it brought.
+    ForgetCopy(FeedKey, String),
     /// Restore the entries that the feed withdrew last.
     RestoreWithdrawn(FeedKey),
     /// Hide a gap.

@@ -209,8 +209,8 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             effects
         }
         Answer::Nodes(feed, nodes) => walks::nodes_loaded(engine, now, feed, *nodes),
-        Answer::Restored(feed, marked, withdrawn) => {
-            marks::restored(engine, &marked, withdrawn);
+        Answer::Restored(feed, marked, showing) => {
+            marks::restored(engine, &marked, showing);
             updated(engine, feed, true, false);
             Vec::new()
         }

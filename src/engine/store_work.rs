@@ -68,8 +68,8 @@ pub enum Job {
         feed: FeedKey,
         /// Numbers of the entries.
         entries: Vec<u32>,
-        /// `true` to withdraw them.
-        withdrawn: bool,
+        /// What happens to them.
+        showing: Showing,
     },
     /// Writes the state of a feed before a request goes out (SPEC G.20).
     SaveState(FeedKey, Box<FeedState>),
@@ -244,8 +244,8 @@ pub enum Answer {
         /// Number of entries that ended in the last seven days.
         this_week: u32,
     },
-    /// Withdrawn entries of a feed are restored, or entries are withdrawn (`true`).
-    Restored(FeedKey, Marked, bool),
+    /// Withdrawn entries of a feed are restored, or entries are withdrawn.
+    Restored(FeedKey, Marked, Showing),
     /// Two feeds were merged: the entries of one were moved to the other.
     Absorbed {
         /// The feed that remains.
@@ -302,6 +302,17 @@ pub enum Answer {
     Filtered(Box<Filtered>),
     /// Counts of the entries that each filter matches, by the number of the filter.
     FiltersCounted(BTreeMap<u32, FilterCount>),
+}
+
+/// What [`Job::Restore`] does with entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Showing {
+    /// Shows withdrawn entries again.
+    Again,
+    /// Hides entries, except those that were in the publisher's current document since.
+    HidesUnlisted,
+    /// Hides entries that only a copy by another reader supplied.
+    HidesCopies,
 }
 
 impl Answer {

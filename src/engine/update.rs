@@ -10,7 +10,7 @@ use backissue_core::history::FeedKey;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
-use super::backfill::{elsewhere, history_requests, walks};
+use super::backfill::{copies, elsewhere, history_requests, walks};
 use super::change::undo_stack::{StepChanges, TakenStep};
 use super::change::value::Origin;
 use super::change::{self, questions, undo};
@@ -201,6 +201,8 @@ fn requested(
         Request::History(feed, action) => history_requests::begin(engine, now, feed, action),
         Request::MoreHistory(feed, gap) => history_requests::more(engine, now, feed, gap),
         Request::ReadElsewhere(feed, adaptor) => elsewhere::read(engine, now, feed, adaptor)?,
+        Request::ReadCopy(feed, url) => copies::read(engine, now, feed, &url)?,
+        Request::ForgetCopy(feed, name) => copies::forget(engine, feed, &name)?,
         Request::RestoreWithdrawn(feed) => marks::restore_last(engine, feed),
         Request::DismissGap(feed, gap) => history_requests::dismiss(engine, feed, gap),
         Request::Mark(mark) => marks::set(engine, mark),

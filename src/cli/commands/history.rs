@@ -7,7 +7,7 @@ use std::sync::Arc;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::walk::adaptor::document_name;
 use backissue_core::history::{
-    ArchiveNode, FeedKey, Gap, GapKind, HistoryStatus, NodeState, Nodes,
+    Adaptor, ArchiveNode, FeedKey, Gap, GapKind, HistoryStatus, NodeState, Nodes,
 };
 use backissue_core::schedule::learning::{LearnedPlan, Publications, learned_json};
 use backissue_core::schedule::{self, Plan};
@@ -20,8 +20,9 @@ use crate::cli::context::{CommandContext, sentences};
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
 use crate::engine::backfill::archive_response::policy;
+use crate::engine::backfill::elsewhere::{self, SourceKind};
+use crate::engine::backfill::history_requests;
 use crate::engine::backfill::walk_stage::HistoryAction;
-use crate::engine::backfill::{elsewhere, history_requests};
 use crate::engine::commands_under_way::is_under_way;
 use crate::engine::entries::ahead_work::AheadPart;
 use crate::engine::entries::page_fetches;
@@ -41,11 +42,17 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &HistoryArgs) -> Result<D
         (args.retry, HistoryAction::Retry),
         (args.reread, HistoryAction::Reread),
     ];
-    let actions: Vec<HistoryAction> =
-        actions.into_iter().filter_map(|(wanted, action)| wanted.then_some(action)).collect();
-    let asked = !actions.is_empty();
     let feed = lookup::find_subscription(&desk.engine()?, &args.feed)?;
-    let said = if asked { ask_and_wait(desk, feed, &actions)? } else { None };
+    let wanted = actions.into_iter().filter_map(|(wanted, action)| wanted.then_some(action));
+    let mut requests: Vec<Request> = wanted.map(|action| Request::History(feed, action)).collect();
+    requests.extend(args.archives.as_ref().map(|name| {
+        let adaptor = Adaptor::ALL.into_iter().find(|adaptor| adaptor.word() == name);
+        let copy = || Request::ReadCopy(feed, name.clone());
+        adaptor.map_or_else(copy, |adaptor| Request::ReadElsewhere(feed, adaptor))
+    }));
+    requests.extend(args.forget.clone().map(|name| Request::ForgetCopy(feed, name)));
+    let asked = !requests.is_empty();
+    let said = if asked { ask_and_wait(desk, feed, requests)? } else { None };
     let now = clock::now();
     let engine = desk.engine()?;
     let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
@@ -71,7 +78,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &HistoryArgs) -> Result<D
 fn ask_and_wait(
     desk: &CommandContext,
     feed: FeedKey,
-    actions: &[HistoryAction],
+    requests: Vec<Request>,
 ) -> Result<Option<String>, Failure> {
     if desk.options.offline {
         return Err(Failure::new("archives cannot be fetched with --offline"));
@@ -80,8 +87,8 @@ fn ask_and_wait(
     let asked = feeds.clone();
     let was_busy = desk.inspect(move |engine| is_under_way(engine, &asked))?;
     let mut said = None;
-    for action in actions {
-        let told = desk.ask(Request::History(feed, *action))?;
+    for request in requests {
+        let told = desk.ask(request)?;
         said = sentences(&told).pop().or(said);
     }
     let waited = desk.follow(
@@ -124,9 +131,17 @@ fn print_history(
         let said = backissue_core::history::GapLines::new(gap, now, engine.zone);
         desk.put(&format!("  ┄┄┄ {} · {}", gap.text(), said.next));
     }
-    for source in elsewhere::sources(engine, feed).iter().filter(|source| !source.is_chosen) {
-        let command = format!("backissue set {} --archives {}", feed.key, source.adaptor.word());
-        desk.put(&format!("  perhaps more: {}: {command}", source.name()));
+    for source in elsewhere::sources(engine, feed) {
+        let word = match &source.kind {
+            SourceKind::Adaptor(adaptor) if !source.is_chosen => adaptor.word(),
+            SourceKind::Copy(_) => {
+                desk.put(&format!("  {}; {}", source.name, source.cost));
+                continue;
+            }
+            SourceKind::Adaptor(_) | SourceKind::OtherCopy => continue,
+        };
+        let command = format!("backissue history {} --archives {word}", feed.key);
+        desk.put(&format!("  perhaps more from {}: {command}", source.name));
     }
 }
 

@@ -7,7 +7,9 @@ use backissue_core::InputFlaw;
 use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::address::{carries_login_or_query, host};
-use backissue_core::history::{Adaptor, Counters, DocumentKind, FeedKey, HistoryStatus};
+use backissue_core::history::{
+    Adaptor, Counters, DocumentKind, FeedKey, Gap, GapKind, HistoryStatus,
+};
 use chrono::{DateTime, Utc};
 
 use super::walk_stage::HistoryAction;
@@ -17,44 +19,84 @@ use crate::engine::feeds::feed_settings;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::request::Effect;
 use crate::engine::state::Engine;
-use crate::engine::store_work::Job;
+use crate::engine::store_work::{Job, Showing};
 
 /// A source of older entries that the user can choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OlderSource {
-    pub adaptor: Adaptor,
-    /// Host that would receive requests.
-    pub host: String,
+    pub kind: SourceKind,
+    /// What the source is, and the host that would receive requests.
+    pub name: String,
+    /// What it costs to read it.
+    pub cost: String,
     /// `true` if it was chosen before.
     pub is_chosen: bool,
 }
 
-impl OlderSource {
-    /// Says what the source is and who receives requests.
-    pub fn name(&self) -> String {
-        let again = if self.is_chosen { " (chosen)" } else { "" };
-        format!("{} at {}{again}", self.adaptor.source(), self.host)
-    }
+/// Kind of a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceKind {
+    Adaptor(Adaptor),
+    /// A copy by another reader that was read before, by its address.
+    Copy(String),
+    /// A copy by another reader whose address the user types.
+    OtherCopy,
 }
 
-/// Returns the sources of older entries of a feed. A feed with archives, or one that always has all its entries, needs none.
+/// Returns the sources of older entries of a feed. A feed that always has all its entries needs none.
 pub fn sources(engine: &Engine, feed: &Subscription) -> Vec<OlderSource> {
-    let (record, url) = (&feed.history, &feed.record.url);
-    let is_whole = record.archived || record.kind == DocumentKind::Complete;
-    if FeedSource::of(url) != FeedSource::Web || is_whole {
+    let record = &feed.history;
+    if FeedSource::of(&feed.record.url) != FeedSource::Web || record.kind == DocumentKind::Complete
+    {
+        return Vec::new();
+    }
+    let copies = record.copies.iter().map(|copy| {
+        let (documents, entries) = (copy.record.archives, copy.entries().len());
+        let (documents, entries) = (
+            counted_words(documents, "document", "documents"),
+            counted_words(entries, "entry", "entries"),
+        );
+        OlderSource {
+            kind: SourceKind::Copy(copy.url.clone()),
+            name: format!("{}: {}", copy.name(), copy.url),
+            cost: format!("{documents} read, {entries} here; reads on, at most 20 in one run"),
+            is_chosen: true,
+        }
+    });
+    let other = OlderSource {
+        kind: SourceKind::OtherCopy,
+        name: "another reader's copy, as 'backissue publish' writes it".to_owned(),
+        cost: "you type its address; at most 20 documents of its host in one run".to_owned(),
+        is_chosen: false,
+    };
+    adaptors(engine, feed).into_iter().chain(copies).chain([other]).collect()
+}
+
+/// Returns the sources that need no other reader. If the publisher has archives, they are used instead.
+fn adaptors(engine: &Engine, feed: &Subscription) -> Vec<OlderSource> {
+    let url = &feed.record.url;
+    if feed.history.archived {
         return Vec::new();
     }
     let is_wordpress = feed.state.facts.hints.is_by_wordpress();
+    // Nobody else has a feed of this machine.
+    let is_private = carries_login_or_query(url) || feed.state.facts.loopback;
     let service = &engine.settings.history.internet_archive;
     let known = [
         (Adaptor::WordPress, url, is_wordpress && !feed.is_failing()),
-        (Adaptor::InternetArchive, service, !carries_login_or_query(url)),
+        (Adaptor::InternetArchive, service, !is_private),
     ];
     let known = known.into_iter().filter(|(.., is_usable)| *is_usable);
-    let source = |(adaptor, address, _): (Adaptor, &String, bool)| OlderSource {
-        adaptor,
-        host: host(address).unwrap_or_default(),
-        is_chosen: feed.record.feed_settings.archives == Some(adaptor),
+    let source = |(adaptor, address, _): (Adaptor, &String, bool)| {
+        let is_chosen = feed.record.feed_settings.archives == Some(adaptor);
+        let chosen = if is_chosen { " (chosen)" } else { "" };
+        let host = host(address).unwrap_or_default();
+        OlderSource {
+            kind: SourceKind::Adaptor(adaptor),
+            name: format!("{} at {host}{chosen}", adaptor.source()),
+            cost: adaptor.cost().to_owned(),
+            is_chosen,
+        }
     };
     known.map(source).collect()
 }
@@ -70,6 +112,7 @@ pub fn is_next(engine: &Engine, feed: FeedKey) -> bool {
         && !is_paged
         && (record.missing() == 0 || is_gone(subscription))
         && hidden(subscription).is_empty()
+        && !matches!(record.status(), HistoryStatus::Complete(_))
         && !sources(engine, subscription).is_empty()
 }
 
@@ -80,8 +123,9 @@ fn is_gone(feed: &Subscription) -> bool {
 
 /// Checks whether the pages of the publisher's software probably have more entries, so that a list can say so.
 pub fn has_unread_pages(engine: &Engine, feed: &Subscription) -> bool {
-    let is_new = |source: &OlderSource| source.adaptor == Adaptor::WordPress && !source.is_chosen;
-    feed.history.status() == HistoryStatus::NotOffered && sources(engine, feed).iter().any(is_new)
+    let pages = SourceKind::Adaptor(Adaptor::WordPress);
+    let is_new = |source: &OlderSource| source.kind == pages && !source.is_chosen;
+    feed.history.status() == HistoryStatus::NotOffered && adaptors(engine, feed).iter().any(is_new)
 }
 
 /// Reads a source of older entries now. The choice is a setting of the feed; it can be undone.
@@ -119,19 +163,36 @@ pub(super) fn added(counters: Counters, new: u32) -> std::ops::Range<u32> {
 
 /// Returns a sentence about what a walk brought from a source, and adds the step that hides it again. Returns `None` if no source was
 /// read.
-pub(super) fn brought(engine: &mut Engine, feed: FeedKey, entries: Vec<u32>) -> Option<String> {
+pub(super) fn brought(
+    engine: &mut Engine,
+    feed: FeedKey,
+    entries: Vec<u32>,
+    copy: Option<&str>,
+) -> Option<String> {
     let record = &engine.feeds.get(&feed)?.history;
-    let source = record.adaptor()?.source();
-    let back = record.reaches.filter(|_| !entries.is_empty());
+    let copy = copy.and_then(|url| record.copies.iter().find(|copy| copy.url == url));
+    let source = match copy {
+        Some(copy) => copy.name(),
+        None => record.adaptor()?.source().to_owned(),
+    };
+    let of_copy = copy.is_some();
+    let reaches = copy.map_or(record.reaches, |copy| copy.record.reaches);
+    let back = reaches.filter(|_| !entries.is_empty());
+    let is_limit = |gap: &Gap| gap.kind() == GapKind::Limit;
+    let gaps = copy.map_or(&record.gaps, |copy| &copy.record.gaps);
+    let more = if gaps.values().any(is_limit) { "; there is more" } else { "" };
     let back = back.map(|at| format!(", back to {}", at.format("%Y-%m-%d"))).unwrap_or_default();
     let text = match entries.len() {
         0 => format!("nothing new from {source}"),
         count => {
-            format!("{} from {source}{back}", counted_words(count, "older entry", "older entries"))
+            format!(
+                "{} from {source}{back}{more}",
+                counted_words(count, "older entry", "older entries")
+            )
         }
     };
     if !entries.is_empty() {
-        engine.undo.push_stored(Step::Brought { feed, entries, again: false }, None);
+        engine.undo.push_stored(Step::Brought { feed, entries, again: false, of_copy }, None);
     }
     Some(text)
 }
@@ -144,11 +205,22 @@ pub fn hidden(feed: &Subscription) -> &[u32] {
 }
 
 /// Hides the entries that a source brought, or shows them again, for an undo or a redo.
-pub fn show(engine: &mut Engine, feed: FeedKey, entries: &[u32], again: bool) -> Vec<Effect> {
+pub fn show(
+    engine: &mut Engine,
+    feed: FeedKey,
+    entries: &[u32],
+    again: bool,
+    of_copy: bool,
+) -> Vec<Effect> {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
     let withdrawn = if again { Vec::new() } else { entries.to_vec() };
     Arc::make_mut(&mut subscription.history).withdrawn = withdrawn;
     let record = history_requests::write_record(engine, feed);
-    let job = Job::Restore { feed, entries: entries.to_vec(), withdrawn: !again };
+    let showing = match (again, of_copy) {
+        (true, _) => Showing::Again,
+        (false, true) => Showing::HidesCopies,
+        (false, false) => Showing::HidesUnlisted,
+    };
+    let job = Job::Restore { feed, entries: entries.to_vec(), showing };
     record.into_iter().chain([Effect::store(job)]).collect()
 }

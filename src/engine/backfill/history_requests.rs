@@ -57,7 +57,7 @@ pub fn more(
         None if record.kind == DocumentKind::Paged && !record.archived => HistoryAction::Page,
         None if !elsewhere::hidden(subscription).is_empty() => {
             let entries = elsewhere::hidden(subscription).to_vec();
-            return elsewhere::show(engine, feed, &entries, true);
+            return elsewhere::show(engine, feed, &entries, true, false);
         }
         None if record.missing() == 0 => {
             let text = format!("{title}: {}", record.status().text());

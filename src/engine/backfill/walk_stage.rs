@@ -19,6 +19,8 @@ pub struct Backfill {
     pub(super) asks: bool,
     /// Number of archives and pages fetched in this walk, and number of new entries in them.
     pub(super) fetched: (u32, u32),
+    /// Address of the copy that is read, if the walk is one through a copy by another reader.
+    pub(super) copy: Option<String>,
     /// Numbers of the new entries that came from another source than the publisher's links.
     pub(super) brought: Vec<u32>,
     /// The archives of the feed that were ever fetched.
@@ -39,6 +41,33 @@ pub struct Backfill {
     pub(super) before: Option<Arc<HistoryRecord>>,
     /// `true` if the user requested the walk; the end of the walk is then reported.
     pub(in crate::engine) asked: bool,
+}
+
+impl Backfill {
+    /// Creates a walk that first reads which archives were fetched. It may send requests if `asks` is `true`.
+    pub(super) fn new(asks: bool) -> Self {
+        Self {
+            stage: WalkStage::Loading,
+            asks,
+            fetched: (0, 0),
+            copy: None,
+            brought: Vec::new(),
+            nodes: Nodes::default(),
+            read_before: None,
+            asked: false,
+            actions: Vec::new(),
+            request: None,
+            fetch: None,
+            paging: false,
+            merging: None,
+            before: None,
+        }
+    }
+
+    /// Creates a walk through a copy, which the user asked for.
+    pub(super) fn of_copy(url: String) -> Self {
+        Self { stage: WalkStage::Ready, copy: Some(url), asked: true, ..Self::new(true) }
+    }
 }
 
 /// The stage of a walk.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::archive_response::{Archive, OtherDocument, classify_archive, policy, wants_rest, way};
-use super::elsewhere;
 use super::walk_stage::{self, Backfill, HistoryAction, WalkStage};
+use super::{copies, elsewhere};
 use crate::engine::feeds::subscription::{HistoryCommit, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
@@ -88,19 +88,10 @@ fn begin_with(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, begun: Beg
         return go_on(engine, now, feed);
     }
     let backfill = Backfill {
-        stage: WalkStage::Loading,
-        asks,
-        fetched: (0, 0),
-        brought: Vec::new(),
-        nodes: Nodes::default(),
         read_before: archive,
         asked: action.is_some(),
         actions: action.into_iter().collect(),
-        request: None,
-        fetch: None,
-        paging: false,
-        merging: None,
-        before: None,
+        ..Backfill::new(asks)
     };
     engine.backfills.insert(feed, backfill);
     vec![Effect::store(Job::ReadNodes(feed))]
@@ -132,6 +123,10 @@ pub fn nodes_loaded(
 
 /// Takes the next step of a walk: applies the user's actions, then requests the next archive or ends the walk.
 fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    if engine.backfills.get(&feed).is_some_and(|backfill| backfill.copy.is_some()) {
+        // What a poll found meanwhile is requested after the next one.
+        return Vec::new();
+    }
     if let Some(effects) = keep_read_archive(engine, now, feed) {
         return effects;
     }
@@ -224,7 +219,7 @@ fn is_held_up(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
 }
 
 /// Queues a request for an archive or a page behind all polls of its site.
-fn wait_for(
+pub(super) fn wait_for(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
@@ -281,6 +276,9 @@ fn answered(
         return Vec::new();
     };
     backfill.before = Some(Arc::clone(&subscription.history));
+    if backfill.copy.is_some() {
+        return copy_answered(engine, now, feed, judged, (started, wire_bytes));
+    }
     let record = Arc::make_mut(&mut subscription.history);
     (backfill.fetch, backfill.request, backfill.merging) = (None, None, None);
     let (mut document, mut trouble) = (None, None);
@@ -331,6 +329,29 @@ fn answered(
     vec![writing]
 }
 
+/// Applies the response to a request for a document of a copy, and writes the changes.
+fn copy_answered(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    judged: Result<Archive, ArchiveFailure>,
+    received: (DateTime<Utc>, u64),
+) -> Vec<Effect> {
+    let is_offline = matches!(judged, Err(ArchiveFailure::Offline));
+    let document = copies::answered(engine, now, feed, judged, received);
+    let (Some(backfill), Some(subscription)) =
+        (engine.backfills.get_mut(&feed), engine.feeds.get(&feed))
+    else {
+        return Vec::new();
+    };
+    (backfill.fetch, backfill.request) = (None, None);
+    backfill.merging = document.is_some().then_some(false);
+    if is_offline {
+        return rest(engine, feed, None);
+    }
+    vec![write(feed, &subscription.history, backfill, document)]
+}
+
 /// Writes the changes of a walk. The walk continues when the changes are durable.
 fn write(
     feed: FeedKey,
@@ -365,9 +386,15 @@ pub fn kept(
         backfill.fetched = (archives.saturating_add(1), recovered.saturating_add(new));
         engine.poll_run.archives = engine.poll_run.archives.saturating_add(1);
         engine.poll_run.recovered = engine.poll_run.recovered.saturating_add(new);
-        if subscription.history.adaptor().is_some() {
+        if subscription.history.adaptor().is_some() || backfill.copy.is_some() {
             backfill.brought.extend(elsewhere::added(counters, new));
         }
+    }
+    if backfill.copy.is_some() {
+        if backfill.merging.take().is_some() {
+            copies::merged(engine, feed, elsewhere::added(counters, new));
+        }
+        return copies::go_on(engine, now, feed);
     }
     match (backfill.merging.take(), backfill.paging) {
         (Some(more), true) => {
@@ -395,7 +422,7 @@ pub fn not_kept(engine: &mut Engine, feed: FeedKey) {
 }
 
 /// Ends a walk: writes the history record and shows the notice, if there is one.
-fn rest(engine: &mut Engine, feed: FeedKey, notice: Option<String>) -> Vec<Effect> {
+pub(super) fn rest(engine: &mut Engine, feed: FeedKey, notice: Option<String>) -> Vec<Effect> {
     rest_offering(engine, feed, notice, None)
 }
 
@@ -412,11 +439,18 @@ fn rest_offering(
     let record = subscription.history.clone();
     let title = subscription.record.shown_title().to_owned();
     let mut offer = offer;
-    let notice = notice.or_else(|| record.still_missing().filter(|_| backfill.asked));
+    let notice = notice.or_else(|| {
+        let missing = match &backfill.copy {
+            Some(url) => copies::still_missing(subscription, url),
+            None => record.still_missing(),
+        };
+        missing.filter(|_| backfill.asked && backfill.brought.is_empty())
+    });
     let entries = std::mem::take(&mut backfill.brought);
     let has_some = !entries.is_empty();
     let brought = Some(entries).filter(|_| backfill.asked && (has_some || notice.is_none()));
-    let brought = brought.and_then(|entries| elsewhere::brought(engine, feed, entries));
+    let brought = brought
+        .and_then(|entries| elsewhere::brought(engine, feed, entries, backfill.copy.as_deref()));
     if has_some && brought.is_some() {
         offer = offer.or(Some(NoticeOffer::Undo));
     }
@@ -439,8 +473,13 @@ fn rest_offering(
 
 /// Stops a walk at the user's request. The archives that were not requested become a gap (SPEC C.8, G3). Pending writes continue.
 pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    let copy = engine.backfills.get(&feed).and_then(|backfill| backfill.copy.clone());
     if let Some(subscription) = engine.feeds.get_mut(&feed) {
-        Arc::make_mut(&mut subscription.history).stop(now);
+        let history = Arc::make_mut(&mut subscription.history);
+        match copy.and_then(|url| history.copies.iter_mut().find(|copy| copy.url == url)) {
+            Some(copy) => copy.record.stop(now),
+            None => history.stop(now),
+        }
     }
     rest_offering(engine, feed, Some("stopped".to_owned()), Some(NoticeOffer::MoreHistory))
 }
@@ -451,11 +490,14 @@ pub fn progress(engine: &Engine, subscription: &Subscription) -> Option<String> 
     if backfill.paging {
         return Some("loading an older page".to_owned());
     }
-    let run = &subscription.history.run;
+    let copy = backfill.copy.as_ref();
+    let copy = copy.and_then(|url| subscription.history.copies.iter().find(|it| it.url == *url));
+    let run = copy.map_or(&subscription.history.run, |copy| &copy.record.run);
     if run.documents == 0 {
         return None;
     }
     let most = policy(engine, subscription.key).run_documents;
     let asked = run.documents;
-    Some(format!("fetching archive {asked} of at most {most}"))
+    let what = if copy.is_some() { "reading document" } else { "fetching archive" };
+    Some(format!("{what} {asked} of at most {most}"))
 }

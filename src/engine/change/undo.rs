@@ -154,9 +154,9 @@ fn take_back(
             (vec![Effect::store(job)], Some(Step::Awaited { feed, since, again: !again }))
         }
         Step::Withdrawn { feed, withdrawn } => (marks::bring_back(engine, feed, withdrawn), None),
-        Step::Brought { feed, entries, again } => {
-            let effects = elsewhere::show(engine, feed, &entries, again);
-            (effects, Some(Step::Brought { feed, entries, again: !again }))
+        Step::Brought { feed, entries, again, of_copy } => {
+            let effects = elsewhere::show(engine, feed, &entries, again, of_copy);
+            (effects, Some(Step::Brought { feed, entries, again: !again, of_copy }))
         }
         Step::Dismissed { feed, gap } => {
             engine.say(format!("{done}: gap shown again"));

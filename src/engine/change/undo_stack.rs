@@ -56,6 +56,8 @@ pub enum Step {
         entries: Vec<u32>,
         /// `true` if undoing the step shows the entries again, `false` if it hides them.
         again: bool,
+        /// `true` if a copy by another reader supplied them.
+        of_copy: bool,
     },
     /// The user hid a gap.
     Dismissed {

@@ -15,7 +15,7 @@ use crate::engine::change::{self, Change, MarkChange};
 use crate::engine::entries::rows::ListPart;
 use crate::engine::request::{Effect, Event, MarksChanged};
 use crate::engine::state::Engine;
-use crate::engine::store_work::{Beside, Job, Marked, MarkedEntries};
+use crate::engine::store_work::{Beside, Job, Marked, MarkedEntries, Showing};
 
 /// Sets or clears a mark on entries and adds an undo step.
 pub fn set(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
@@ -117,7 +117,7 @@ pub fn restore_last(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
         engine.say("this feed withdrew no entries");
         return Vec::new();
     };
-    vec![Effect::store(Job::Restore { feed, entries: withdrawn, withdrawn: false })]
+    vec![Effect::store(Job::Restore { feed, entries: withdrawn, showing: Showing::Again })]
 }
 
 /// Restores withdrawn entries, for an undo step of an earlier version.
@@ -125,17 +125,21 @@ pub fn bring_back(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) -> Ve
     // Entries can be restored only if no later document of the feed withdrew other entries.
     let latest = engine.feeds.get(&feed).is_some_and(|feed| feed.history.withdrawn == withdrawn);
     if latest {
-        return vec![Effect::store(Job::Restore { feed, entries: withdrawn, withdrawn: false })];
+        return vec![Effect::store(Job::Restore {
+            feed,
+            entries: withdrawn,
+            showing: Showing::Again,
+        })];
     }
     engine.say("too late: the feed has changed again");
     Vec::new()
 }
 
 /// Updates the counters of feeds after their withdrawn entries were restored, or entries were withdrawn.
-pub fn restored(engine: &mut Engine, marked: &Marked, withdrawn: bool) {
+pub fn restored(engine: &mut Engine, marked: &Marked, showing: Showing) {
     for (feed, counters) in &marked.counters {
         engine.set_counters(*feed, *counters);
     }
-    let done = if withdrawn { "hidden" } else { "restored" };
+    let done = if showing == Showing::Again { "restored" } else { "hidden" };
     engine.say(format!("{} {done}", counted_words(marked.changed.len(), "entry", "entries")));
 }

@@ -4,7 +4,9 @@
 
 use std::cmp::Reverse;
 
-use backissue_core::history::{ArchiveNode, EntryKey, FeedKey, HistoryRecord, Nodes, merge};
+use backissue_core::history::{
+    ArchiveNode, EntryKey, FeedKey, HistoryRecord, KeptEntry, Nodes, merge,
+};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +16,7 @@ use super::handle::{Store, feed_bytes, number_of, numbered_key};
 use crate::engine::feeds::subscription::FeedState;
 use crate::engine::poll::poll_log::{POLL_LOG_LINES, PollLogEntry};
 use crate::engine::poll::poll_stage::PollTimes;
-use crate::engine::store_work::Marked;
+use crate::engine::store_work::{Marked, Showing};
 use crate::io::store::pack::{Batch, TableName};
 
 /// Returns the key of an archive: its feed and its canonical address.
@@ -77,15 +79,20 @@ impl Store {
         &mut self,
         feed: FeedKey,
         mut entries: Vec<u32>,
-        withdrawn: bool,
+        showing: Showing,
     ) -> Result<Marked, StoreError> {
         let counters = self.counters_of(feed)?;
+        let withdrawn = showing != Showing::Again;
         if withdrawn {
             let mut theirs = Vec::new();
             for seq in entries {
                 let entry = self.entry(EntryKey { feed, seq })?;
-                // Meanwhile, the publisher's document may contain it.
-                theirs.extend(entry.filter(|(kept, _)| kept.is_from_elsewhere()).map(|_| seq));
+                // Meanwhile, the publisher may have supplied it.
+                let is_hidden = |kept: &KeptEntry| match showing {
+                    Showing::HidesCopies => kept.is_of_copy(),
+                    Showing::HidesUnlisted | Showing::Again => !kept.was_listed(),
+                };
+                theirs.extend(entry.filter(|(kept, _)| is_hidden(kept)).map(|_| seq));
             }
             entries = theirs;
         }

@@ -90,8 +90,8 @@ fn do_job(
             Some(Answer::HistoryKept { feed: commit.feed, counters, new, edited })
         }
         Job::ReadNodes(feed) => Some(Answer::Nodes(feed, Box::new(store.nodes(feed)?))),
-        Job::Restore { feed, entries, withdrawn } => {
-            Some(Answer::Restored(feed, store.set_withdrawn(feed, entries, withdrawn)?, withdrawn))
+        Job::Restore { feed, entries, showing } => {
+            Some(Answer::Restored(feed, store.set_withdrawn(feed, entries, showing)?, showing))
         }
         Job::SaveState(feed, state) => {
             store.save_state(feed, &state)?;

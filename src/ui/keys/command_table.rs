@@ -212,6 +212,9 @@ macro_rules! command_table {
                 History "history" "H" ALL
                     "fetch older entries, or list where else they may be; stop if already fetching"
                     => load_history;
+                Archives "archives" "" ALL
+                    "list where else older entries of the feed may be; 'archives URL' reads a history that another reader published"
+                    => older::list, older::read_copy;
             }
             "Moving" {
                 Down "down" "j ↓" ALL "next row, or a line down"

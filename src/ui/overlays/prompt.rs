@@ -53,6 +53,8 @@ pub enum PromptPurpose {
     Rename(u32),
     /// The tags of a feed, separated by commas.
     Tags(FeedKey),
+    /// The address of a copy of this feed's history that another reader published.
+    Copy(FeedKey),
     /// Tags to add to, or remove from, all marked feeds.
     MarkedTags,
     /// A new name for the selected tag.
@@ -117,6 +119,7 @@ impl Prompt {
             PromptPurpose::Help => "Search the keys: ",
             PromptPurpose::Rename(_) => "Name of the search: ",
             PromptPurpose::Tags(_) => "Tags (Tab completes): ",
+            PromptPurpose::Copy(_) => "Address of a published history: ",
             PromptPurpose::MarkedTags => "Tags for all marked feeds (-tag removes one): ",
             PromptPurpose::RenameTag => "Name of the tag: ",
             PromptPurpose::Field(label) => label,

@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use super::list_panel::{self, ClickOutcome, KeyOutcome, ListKind};
 use super::prompt::{Prompt, PromptPurpose, TypedText};
 use super::{accounts, edit_dialog, filter_dialog, help_pane, hour_selection, plan_pane};
+use crate::engine::request::Request;
 use crate::ui::actions::{downloads, feeds, jump, marking, older, run_own, unsubscribe};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
@@ -360,6 +361,7 @@ fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         PromptPurpose::Export => feeds::export_list(app, &prompt.text),
         PromptPurpose::Save => downloads::save(app, now, &prompt.text),
         PromptPurpose::Rename(id) => search_pane::rename_search(app, now, id, &prompt.text),
+        PromptPurpose::Copy(feed) => app.ask(now, Request::ReadCopy(feed, prompt.text.clone())),
         PromptPurpose::MarkedTags => marking::change_tags(app, now, &prompt.text),
         PromptPurpose::RenameTag => edit_dialog::rename_tag(app, now, &prompt.text),
         PromptPurpose::GoTo => browsing::go_to(app, now, &prompt.text),

@@ -118,8 +118,8 @@ fn ends(left: &str, right: &str, width: usize) -> Vec<Line<'static>> {
 fn older(app: &App, feed: FeedKey, place: usize, width: usize) -> Option<Vec<Line<'static>>> {
     let sources = sources(&app.engine, app.engine.feeds.get(&feed)?);
     let source = sources.get(place)?;
-    let mut lines = ends(&format!(" {}", source.name()), "", width);
-    let cost = cells::cut(&format!("   {}", source.adaptor.cost()), width);
+    let mut lines = ends(&format!(" {}", source.name), "", width);
+    let cost = cells::cut(&format!("   {}", source.cost), width);
     lines.push(Line::styled(cost, theme::DIM));
     Some(lines)
 }

@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use backissue_core::feed::{FeedDocument, Origin, Tombstone, parse};
-use backissue_core::history::{ArchiveFailure, EntryBody, HistoryStatus, KeptEntry};
+use backissue_core::history::walk::copy::{CopyWalk, entries_only};
+use backissue_core::history::{
+    ArchiveFailure, Arrival, EntryBody, HistoryRecord, HistoryStatus, KeptEntry,
+};
 use backissue_core::lint::{Delivered, Headers, Level, Survey};
 use backissue_core::publish::{
     ArchiveSize, DocumentPlan, DocumentRank, HistoryOutline, Outline, PublishedEntry,
     PublishedFeed, write_document,
 };
 use backissue_core::schedule::TimingHeaders;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::published_press::{FEED, Press};
 use super::{Answer, Reader, document};
@@ -72,6 +75,38 @@ fn poll(reader: &mut Reader, documents: &[(DocumentPlan, String)]) {
         Some(text) => document(url, text.as_bytes()),
         None => Answer::Status(404),
     });
+}
+
+/// Returns a reader of the feed that knows only what another reader's copy has.
+fn read_copy(now: DateTime<Utc>, documents: &[(DocumentPlan, String)]) -> Reader {
+    let mut reader = Reader { url: FEED.to_owned(), ..subscribe(now) };
+    let policy = reader.policy;
+    let mut copy = CopyWalk::new(&format!("{COPY}feed.atom"));
+    while let Some(request) = copy.next(&policy, reader.now) {
+        reader.now += TimeDelta::seconds(2);
+        let name = request.url.strip_prefix(COPY).unwrap();
+        let Some((_, text)) = documents.iter().find(|(plan, _)| plan.name == name) else {
+            copy.failed(
+                &ArchiveFailure::Status { status: 404, retry_after: None },
+                &policy,
+                reader.now,
+            );
+            continue;
+        };
+        let Answer::Document(url, mut document) = document(&request.url, text.as_bytes()) else {
+            panic!("a document is served");
+        };
+        let names_feed = entries_only(&mut document, &reader.record);
+        let (url, fetched_at, document) = (&*url, reader.now, &*document);
+        let arrival = Arrival { url, public: true, fetched_at, wire_bytes: 1_000, document };
+        let merging = copy.arrived(&reader.record, (&arrival, names_feed), &policy).unwrap();
+        let before = reader.counters.next_seq;
+        reader.merge(document, &merging);
+        copy.merged(before..reader.counters.next_seq, &policy);
+    }
+    assert_eq!(copy.entries().len(), reader.rows.len());
+    assert_eq!(reader.record, HistoryRecord::default(), "a copy proves nothing");
+    reader
 }
 
 /// Everything of an entry that must not change.
@@ -183,6 +218,7 @@ fn republish(seed: u64) -> Vec<(DocumentPlan, String)> {
     let mut copy = subscribe(source.now);
     poll(&mut copy, &documents);
     compare(&source, &copy, &format!("seed {seed}"));
+    compare(&source, &read_copy(source.now, &documents), &format!("seed {seed}, as a copy"));
     let has_beginning = HistoryOutline::of_record(&source.record).has_beginning;
     assert_eq!(list(&copy, false), list(&source, !has_beginning), "seed {seed}: gaps");
     let is_whole = documents.iter().all(|(plan, _)| {

@@ -127,14 +127,20 @@ impl KeptEntry {
     /// Returns the origin of the copy in plain words if a third party supplied the copy; `None` if the publisher did.
     pub const fn foreign_origin(&self) -> Option<&'static str> {
         match self.rank.position {
+            Position::Copy => Some("from another reader's copy (not by the publisher)"),
             Position::Capture { .. } => Some(Adaptor::InternetArchive.origin()),
             Position::Page | Position::Archive { .. } | Position::Subscription => None,
         }
     }
 
-    /// Checks whether the copy is not from the publisher's current document.
-    pub fn is_from_elsewhere(&self) -> bool {
-        self.rank.position != Position::Subscription
+    /// Checks whether the publisher's current document had the entry.
+    pub fn was_listed(&self) -> bool {
+        self.rank.position == Position::Subscription
+    }
+
+    /// Checks whether another reader's copy of the history supplied the entry, and the publisher did not yet.
+    pub fn is_of_copy(&self) -> bool {
+        self.rank.position == Position::Copy
     }
 
     /// Says which id of its publisher the entry had before, and why it is the same entry; `None` if it never had another.
@@ -264,6 +270,8 @@ pub struct Rank {
 /// The position of a document in the logical feed. Later variants of this enum are newer than earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Position {
+    /// A document that another reader published. Every other copy counts as newer.
+    Copy,
     /// A capture of the feed by a third party at the given time. The publisher's own copies always count as newer.
     Capture {
         /// Unix time in seconds.
@@ -292,7 +300,7 @@ impl Rank {
         fetched_at: DateTime<Utc>,
     ) -> Self {
         let latest = fetched_at.checked_add_signed(TimeDelta::days(1)).unwrap_or(fetched_at);
-        let foreign = matches!(position, Position::Capture { .. });
+        let foreign = matches!(position, Position::Capture { .. } | Position::Copy);
         let plausible =
             |time: Option<DateTime<Utc>>| time.filter(|&time| time <= latest && !foreign);
         let fallback = (position == Position::Subscription).then_some(fetched_at);

@@ -147,6 +147,12 @@ pub fn merge_as(
             merged.add(entry, rank, content, merging);
             continue;
         };
+        let is_same =
+            evidence.is_none() && known.kept.is_of_copy() && known.kept.link == entry.link;
+        if place.position == Position::Copy && !is_same {
+            // A copy by another reader changes nothing that others supplied.
+            continue;
+        }
         let wins = rank > known.kept.rank;
         let takes_id = wins || place.position == Position::Subscription;
         if wins {
@@ -247,7 +253,10 @@ impl Merged {
         let flags = match merging.place.position {
             Position::Subscription => Flags::NEW,
             Position::Archive { .. } if missed => Flags::NEW,
-            Position::Page | Position::Archive { .. } | Position::Capture { .. } => Flags::OLD,
+            Position::Page
+            | Position::Archive { .. }
+            | Position::Capture { .. }
+            | Position::Copy => Flags::OLD,
         };
         let identity = identity_hash(&entry.id);
         let row = IndexRow { identity, content, listed: kept.listed().timestamp(), flags };
@@ -270,13 +279,21 @@ impl Merged {
             KeptEntry { id: entry.id.clone(), rank, published, updated, ..old.clone() }
         };
         let identity = identity_hash(&entry.id);
-        let flags = known.row.flags.withdrawn(false);
+        let mut flags = known.row.flags.withdrawn(false);
+        // The publisher of a copy does not decide what was read.
+        let is_first = old.is_of_copy() && rank.position == Position::Subscription;
+        if is_first && flags == Flags::OLD {
+            flags = Flags::NEW;
+        }
         let row = IndexRow { identity, content, listed: kept.listed().timestamp(), flags };
         self.counters.shift(Some(known.row.flags), Some(flags));
         let edited = changed && known.row.content != TEXT_LOST && !is_resigned(entry, known);
         self.edited = self.edited.saturating_add(u32::from(edited));
         let body = changed.then(|| EntryBody::from_copy(entry));
-        let entry = MergedEntry { is_edited: edited, ..MergedEntry::new(row, kept, body) };
+        let entry = MergedEntry {
+            is_edited: edited && !old.is_of_copy(),
+            ..MergedEntry::new(row, kept, body)
+        };
         self.entries.insert(known.seq, entry);
     }
 

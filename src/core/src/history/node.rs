@@ -131,6 +131,12 @@ impl Nodes {
         }
     }
 
+    /// Forgets which entries the archives have, which nothing asks of a copy.
+    pub(super) fn drop_ids(&mut self) {
+        self.kept.values_mut().for_each(|node| node.ids = Vec::new());
+        self.touched.clear();
+    }
+
     /// Adds the record of an archive or of an alias.
     pub fn insert(&mut self, key: String, node: ArchiveNode) {
         self.touched.insert(key.clone());

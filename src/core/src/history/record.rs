@@ -10,6 +10,7 @@ use super::gap::{Edge, Gap, GapKey, GapKind, GapState, Newer, Reason};
 use super::kind::DocumentKind;
 use super::proof::{Doubt, Proof};
 use super::walk::adaptor::Adapted;
+use super::walk::copy::CopyWalk;
 use super::walk::policy::{FRONTIERS_MAX, OVERRUNS_MAX};
 use super::windows::Windows;
 use crate::feed::FeedDocument;
@@ -66,6 +67,9 @@ pub struct HistoryRecord {
     pub heard: Option<Newer>,
     /// State of the feed's adaptor, if the user chose one.
     pub adapted: Adapted,
+    /// The copies that other readers published, as far as the user chose some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<CopyWalk>,
     /// Reasons to doubt that the history is complete.
     pub doubts: BTreeSet<Doubt>,
     /// Whether entries of this feed moved to another host, as a whole and without dates (SPEC C.5).

@@ -2,6 +2,7 @@
 //! interrupted and retried, and the screen shows the state.
 
 mod browsing;
+mod copies;
 mod current;
 mod elsewhere;
 mod guarded;

@@ -121,8 +121,9 @@ pub(in crate::history) fn find_known<'k>(
         }
     }
     let here: BTreeSet<u32> = found.values().map(|same| same.known.seq).collect();
-    let mut former: Vec<&KnownEntry> =
-        known.values().flatten().filter(|known| !here.contains(&known.seq)).collect();
+    // What a copy by another reader supplied is an entry of this publisher only if it has the same id.
+    let is_former = |known: &&KnownEntry| !here.contains(&known.seq) && !known.kept.is_of_copy();
+    let mut former: Vec<&KnownEntry> = known.values().flatten().filter(is_former).collect();
     former.sort_unstable_by_key(|known| known.seq);
     let unknown: BTreeSet<usize> =
         unknown.into_iter().filter(|at| !found.contains_key(at)).collect();
