@@ -31,7 +31,7 @@ use backissue::io::terminal::Canvas;
 use backissue::ui::app::App;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key};
-use backissue::ui::settings::ScreenSettings;
+use backissue::ui::settings::{ListOrder, ScreenSettings};
 use backissue::ui::state::layout::Viewport;
 use backissue::ui::state::overlay::Overlay;
 use backissue::view;
@@ -104,6 +104,8 @@ fn main() {
     let unread = bench.runtime.program.engine.unread();
     bench.shown("all marked read", "A", |app| app.engine.unread() == 0);
     bench.shown("and undone", "u", |app| app.engine.unread() == unread);
+    bench.runtime.program.ui.settings.order = ListOrder::Rare;
+    bench.report("lists by how rarely feeds publish", "Gg", 20);
     let title = EntryFilter { query: format!("title:{}", word(40)), ..EntryFilter::default() };
     preview("a rule's preview: by title", &texts, &title);
     let text = EntryFilter { query: format!("text:{}", word(2_000)), ..EntryFilter::default() };

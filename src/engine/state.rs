@@ -17,7 +17,7 @@ use super::entries::ahead_work::PicturesAhead;
 use super::entries::entry_view::{EntryView, FeedOfEntry, FullText, LoadedEntry};
 use super::entries::filter_work::Filters;
 use super::entries::notification_queue::Notifications;
-use super::entries::rows::Scope;
+use super::entries::rows::{RareTerms, Scope};
 use super::feeds::addition::{Addition, Imported, TypedLogins};
 use super::feeds::subscription::{SavedSubscription, Subscription, unread_of};
 use super::moving::elsewhere_marks::ElsewhereNoted;
@@ -29,7 +29,7 @@ use super::settings::Settings;
 use super::store_work::JobId;
 use backissue_core::history::{Counters, EntryKey, FeedKey};
 use backissue_core::publish::is_language;
-use backissue_core::schedule::Timetable;
+use backissue_core::schedule::{Facts, Frequency, Timetable};
 
 /// How far the clock may be ahead of a server's clock to be trusted.
 const CLOCK_NEAR: TimeDelta = TimeDelta::days(2);
@@ -194,6 +194,21 @@ impl Engine {
         let loud = self.feeds.values().filter(|feed| !feed.record.feed_settings.quiet);
         let loud: Vec<FeedKey> = loud.map(|feed| feed.key).collect();
         if loud.len() == self.feeds.len() { Scope::Everything } else { Scope::Feeds(loud) }
+    }
+
+    /// Returns what is known of the feeds to order entries by how rarely these publish.
+    pub fn rare_terms(&self, now: DateTime<Utc>) -> RareTerms {
+        let known = |frequency: fn(&Facts) -> Option<Frequency>| {
+            let feeds = self.feeds.values();
+            feeds.filter_map(|feed| Some((feed.key, frequency(&feed.state.facts)?))).collect()
+        };
+        let quiet = self.feeds.values().filter(|feed| feed.record.feed_settings.quiet);
+        RareTerms {
+            now,
+            learned: known(Frequency::learned),
+            stated: known(Frequency::stated),
+            quiet: quiet.map(|feed| feed.key).collect(),
+        }
     }
 
     /// Returns what is known about the feed of an entry; nothing if it was unsubscribed for good.

@@ -11,7 +11,7 @@ use super::effect::ScreenEffect;
 use super::keys::key::Key;
 use super::keys::key_bindings::Sentence;
 use super::overlays::prompt::Prompt;
-use super::panes::entry_list::{Listing, RowShape};
+use super::panes::entry_list::{Headings, Listing, RowShape};
 use super::scroll_list::ScrollList;
 use super::settings::{LayoutChoice, ScreenSettings, ShownFeeds};
 use super::state::feeds_pane::{FeedsPane, FeedsRow, MarkedRows, PlaceList, ScreenPlace};
@@ -250,10 +250,14 @@ impl Ui {
     pub fn row_shape(&self) -> RowShape {
         let one_feed = self.is_list_of_one_feed();
         let plain = self.appearance.plain;
-        RowShape {
-            has_headings: self.list.order.is_by_date() && (plain || !one_feed),
-            lines: if plain { 1 } else { usize::from(self.pane_layout().lines) },
-        }
+        let headings = if self.list.order == RowOrder::RareFirst && !one_feed {
+            Headings::Frequencies
+        } else if self.list.order.is_by_date() && (plain || !one_feed) {
+            Headings::Days
+        } else {
+            Headings::None
+        };
+        RowShape { headings, lines: if plain { 1 } else { usize::from(self.pane_layout().lines) } }
     }
 
     /// Returns the order of the entries in the list of the selected row.

@@ -53,6 +53,7 @@ pub(in crate::ui) fn fill_list(app: &mut App, count: u32) {
         author: None,
         ruled: Vec::new(),
         also: Vec::new(),
+        frequency: None,
     };
     let list = &mut app.ui.list;
     list.rows = (0..count).map(row).collect();

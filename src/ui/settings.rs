@@ -183,6 +183,8 @@ pub enum ListOrder {
     Feed,
     /// By the time of arrival, latest first.
     Arrival,
+    /// By how rarely the feeds publish, the rarest first.
+    Rare,
 }
 
 impl ListOrder {
@@ -194,6 +196,7 @@ impl ListOrder {
             Self::Title => RowOrder::ByTitle,
             Self::Feed => RowOrder::ByFeed,
             Self::Arrival => RowOrder::ByReceived,
+            Self::Rare => RowOrder::RareFirst,
         }
     }
 }

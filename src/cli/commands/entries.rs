@@ -49,6 +49,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
         gaps: Vec::new(),
         order: RowOrder::NewestFirst,
         join: None,
+        rare: None,
     };
     let query = ListQuery { gaps: history_requests::in_query(&engine, &query, now), ..query };
     let rows = desk.look(move |store| store.ordered(&query))?;

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use backissue_core::history::{EntryKey, FeedKey, Flags, GapKey};
+use backissue_core::schedule::Frequency;
 use backissue_core::search::Matching;
 
 /// Maximum number of rows in one response of the store.
@@ -28,6 +29,21 @@ pub struct ListQuery {
     pub order: RowOrder,
     /// How entries that are the same article are joined into one row; `None` shows a row for each entry.
     pub join: Option<JoinBy>,
+    /// What [`RowOrder::RareFirst`] needs to know of the feeds; `None` with another order.
+    pub rare: Option<Box<RareTerms>>,
+}
+
+/// What is needed to order entries by how rarely their feeds publish, beside the entries themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RareTerms {
+    /// Time up to which the entries of a feed are counted.
+    pub now: DateTime<Utc>,
+    /// Frequencies that were learned. They come before counting.
+    pub learned: BTreeMap<FeedKey, Frequency>,
+    /// Frequencies that publishers state, for feeds of which too few entries are known.
+    pub stated: BTreeMap<FeedKey, Frequency>,
+    /// Feeds that the user made quiet. Their entries come last, with the read ones.
+    pub quiet: BTreeSet<FeedKey>,
 }
 
 /// What shows that entries of several feeds are the same article.
@@ -56,6 +72,8 @@ pub enum RowOrder {
     ByReceived,
     /// Oldest entry first, to read a feed from its beginning.
     FromBeginning,
+    /// Unread entries by how rarely their feeds publish, and newest first within a class; then the others.
+    RareFirst,
     /// Best match of a search first.
     BestFirst,
 }
@@ -172,6 +190,8 @@ pub struct Row {
     pub ruled: Vec<u32>,
     /// Entries of other feeds that are the same article: those that share this row, and unread ones outside the list.
     pub also: Vec<(EntryKey, Flags)>,
+    /// How often the feed publishes, if the row is placed by it.
+    pub frequency: Option<Frequency>,
 }
 
 /// A request for rows of a list.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use backissue_core::filters::{Action, EntryFilter, PreparedFilters};
 use backissue_core::history::{EntryKey, FeedKey, IndexRow};
+use backissue_core::schedule::Frequency;
 use backissue_core::search::NameTest;
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -76,6 +77,11 @@ pub struct Store {
     pub(super) order: Vec<RowKey>,
     /// Entries without a row of their own in the open list, by the entry that is the same article and has a row.
     pub(super) joined: BTreeMap<EntryKey, Vec<EntryKey>>,
+    /// How often the feeds in the open list publish, if it is ordered by that. It stays as long as the list is open, so that no row
+    /// moves.
+    pub(super) frequencies: BTreeMap<FeedKey, Frequency>,
+    /// The entries, in order, that the open list has below those that are ordered by the frequency of their feeds.
+    pub(super) unranked: Vec<EntryKey>,
     /// Whether the open list shows entries that are the same article as one row.
     pub(super) joins: bool,
     /// The gaps in the open list.

@@ -141,6 +141,8 @@ impl Store {
             ended: BTreeSet::new(),
             order: Vec::new(),
             joined: BTreeMap::new(),
+            frequencies: BTreeMap::new(),
+            unranked: Vec::new(),
             joins: false,
             gaps: Vec::new(),
             list_number: 0,

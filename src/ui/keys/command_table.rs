@@ -155,7 +155,7 @@ macro_rules! command_table {
                     "feeds that failed, moved or ended, and what you can do"
                     => navigation::open_attention;
                 Sort "sort" "S" ALL
-                    "sort the feeds by title, unread or next poll; the entries of a list by date, title, feed or arrival"
+                    "sort the feeds by title, unread or next poll; the entries of a list by date, title, feed, arrival, or how rarely their feeds publish"
                     => sort_next;
                 ReadFeeds "read-feeds" "c" ALL
                     "hide feeds without unread entries, or show them again"

@@ -18,7 +18,6 @@ use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::{Area, Pane};
 use crate::ui::theme::choose_theme;
-use backissue_core::feed::dates::calendar::day_of;
 
 /// Number of cells by which one wheel step scrolls wide content sideways.
 const WHEEL_CELLS: usize = 6;
@@ -155,14 +154,14 @@ fn scroll_entries(app: &mut App, top: usize, down: bool) -> Vec<ScreenEffect> {
 fn rows_in_sight(app: &App, height: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
     let list = &app.ui.list;
     let shape = app.ui.row_shape();
-    let (mut line, mut day) = (0_usize, None);
+    let (mut line, mut heading) = (0_usize, None);
     (list.top..list.total).map_while(move |place| {
         let row = list.row(place)?;
-        let this = day_of(row.listed, app.engine.zone);
-        if day != Some(this) && shape.has_headings {
+        let this = shape.heading(row, app.engine.zone);
+        if this.is_some() && this != heading {
             line = line.saturating_add(1);
-            day = Some(this);
         }
+        heading = this;
         let first = line;
         line = line.saturating_add(shape.height(row));
         (line <= height).then_some((place, first))

@@ -52,6 +52,9 @@ pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<Screen
     let Some(page) = build_page(app, feed, now, zone, &KnownPublications::default()) else {
         return Vec::new();
     };
+    let row = app.ui.list.selected_row().filter(|row| row.key.feed() == feed);
+    let frequency = row.and_then(|row| row.frequency);
+    let ranked = frequency.map(|known| format!("in this list as {}", known.reason()));
     let (outline, publications, learned) = (None, None, None);
     let opened = PlanPane {
         feed,
@@ -62,6 +65,7 @@ pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<Screen
         page,
         publications,
         learned,
+        ranked,
         polls: None,
     };
     app.ui.lay_over(Overlay::Plan(Box::new(opened)));

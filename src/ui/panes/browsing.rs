@@ -104,9 +104,11 @@ pub fn sort_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         RowOrder::OldestFirst => RowOrder::ByTitle,
         RowOrder::ByTitle if several => RowOrder::ByFeed,
         RowOrder::ByTitle | RowOrder::ByFeed => RowOrder::ByReceived,
-        RowOrder::ByReceived | RowOrder::FromBeginning | RowOrder::BestFirst => {
-            RowOrder::NewestFirst
-        }
+        RowOrder::ByReceived if several => RowOrder::RareFirst,
+        RowOrder::ByReceived
+        | RowOrder::RareFirst
+        | RowOrder::FromBeginning
+        | RowOrder::BestFirst => RowOrder::NewestFirst,
     };
     app.ui.say(now, format!("entries: {}", order_words(order)));
     if app.ui.search.is_some() {
@@ -128,6 +130,7 @@ const fn order_words(order: RowOrder) -> &'static str {
         RowOrder::ByTitle => "by title",
         RowOrder::ByFeed => "by feed",
         RowOrder::ByReceived => "by arrival, latest first",
+        RowOrder::RareFirst => "by how rarely their feeds publish",
         RowOrder::FromBeginning => "from the beginning, oldest first",
         RowOrder::BestFirst => "best match first",
     }

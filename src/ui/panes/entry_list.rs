@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use chrono::NaiveDate;
 use chrono_tz::Tz;
 
 use crate::engine::entries::rows::{
@@ -12,6 +13,7 @@ use crate::engine::entries::rows::{
 };
 use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::history::EntryKey;
+use backissue_core::schedule::Frequency;
 
 /// Number of rows in memory. A screen with more rows keeps as many rows as it shows.
 pub const WINDOW_ROWS: usize = 240;
@@ -147,12 +149,12 @@ impl Listing {
     /// Returns the number of lines from row `from` to row `to`, both inclusive, with their day headings.
     fn lines_between(&self, from: usize, to: usize, shape: RowShape, zone: Tz) -> usize {
         let mut lines = 0_usize;
-        let mut day = None;
+        let mut heading = None;
         for place in from..=to {
-            let this = self.row(place).map(|row| day_of(row.listed, zone));
-            if this.is_some() && this != day && shape.has_headings {
+            let this = self.row(place).and_then(|row| shape.heading(row, zone));
+            if this.is_some() && this != heading {
                 lines = lines.saturating_add(1);
-                day = this;
+                heading = this;
             }
             lines = lines.saturating_add(self.row(place).map_or(1, |row| shape.height(row)));
             if lines > 4 * usize::from(u16::MAX) {
@@ -173,16 +175,48 @@ pub const fn rows_around(height: usize) -> usize {
     sight_rows(height).saturating_mul(2)
 }
 
+/// Which entries of a list are below a heading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Headings {
+    /// None.
+    None,
+    /// Those of each day.
+    Days,
+    /// Those of feeds that publish equally often.
+    Frequencies,
+}
+
+/// The heading above a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heading {
+    /// The day of the row.
+    Day(NaiveDate),
+    /// How often the feed of the row publishes.
+    Frequency(&'static str),
+}
+
 /// How the rows of a list are drawn, as far as this determines the number of their lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowShape {
-    /// `true` if the entries of each day are below a heading.
-    pub has_headings: bool,
+    /// Which entries are below a heading of their own.
+    pub headings: Headings,
     /// Number of lines of an entry.
     pub lines: usize,
 }
 
 impl RowShape {
+    /// Returns the heading that a row is below.
+    pub fn heading(self, row: &Row, zone: Tz) -> Option<Heading> {
+        match self.headings {
+            Headings::None => None,
+            Headings::Days => Some(Heading::Day(day_of(row.listed, zone))),
+            Headings::Frequencies => {
+                let words = row.frequency.map_or("read, or of quiet feeds", Frequency::words);
+                Some(Heading::Frequency(words))
+            }
+        }
+    }
+
     /// Returns the number of screen lines that a row takes.
     pub const fn height(self, row: &Row) -> usize {
         match row.key {

@@ -3,12 +3,12 @@
 use chrono::DateTime;
 use chrono_tz::Tz;
 
-use super::entry_list::{Listing, RowShape};
+use super::entry_list::{Headings, Listing, RowShape};
 use crate::engine::entries::rows::{ROWS_AT_ONCE_MAX, Row, RowKey, RowsLoaded, RowsWanted};
 use backissue_core::history::{EntryKey, FeedKey, Flags};
 
 /// Lists with day headings and one line for each entry.
-const DAYS: RowShape = RowShape { has_headings: true, lines: 1 };
+const DAYS: RowShape = RowShape { headings: Headings::Days, lines: 1 };
 
 fn row(seq: u32, day: i64) -> Row {
     Row {
@@ -20,6 +20,7 @@ fn row(seq: u32, day: i64) -> Row {
         author: None,
         ruled: Vec::new(),
         also: Vec::new(),
+        frequency: None,
     }
 }
 
@@ -40,7 +41,7 @@ fn selection_stays_visible_with_day_headings_counted() {
     list.keep_in_sight(6, DAYS, Tz::UTC);
     assert_eq!(list.top, 2);
     list.selected = 8;
-    list.keep_in_sight(6, RowShape { has_headings: false, lines: 2 }, Tz::UTC);
+    list.keep_in_sight(6, RowShape { headings: Headings::None, lines: 2 }, Tz::UTC);
     assert_eq!(list.top, 6, "three rows of two lines");
 }
 

@@ -11,7 +11,9 @@ use chrono::{DateTime, Utc};
 use super::entry_list::{Listing, WINDOW_ROWS, sight_rows};
 use crate::engine::backfill::history_requests;
 use crate::engine::change::value::SavedSearch;
-use crate::engine::entries::rows::{JoinBy, ListQuery, RowsWanted, Scope, Show};
+use crate::engine::entries::rows::{
+    JoinBy, ListQuery, RareTerms, RowOrder, RowsWanted, Scope, Show,
+};
 use crate::engine::request::ScreenRequest;
 use crate::engine::search_query::resolve;
 use crate::engine::settings::Join;
@@ -100,6 +102,7 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
         gaps: Vec::new(),
         order: screen.list.order,
         join: join_by(app),
+        rare: rare_terms(app, now),
     };
     let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
     let query = match screen.feeds.selected_row() {
@@ -142,6 +145,11 @@ fn join_by(app: &App) -> Option<JoinBy> {
     }
 }
 
+/// Returns what the store needs to order the list by how rarely feeds publish, if it is to do so.
+fn rare_terms(app: &App, now: DateTime<Utc>) -> Option<Box<RareTerms>> {
+    (app.ui.list.order == RowOrder::RareFirst).then(|| Box::new(app.engine.rare_terms(now)))
+}
+
 /// Builds the query for the results of a search.
 pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) -> ListQuery {
     let list = &app.ui.list;
@@ -153,6 +161,7 @@ pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) ->
         gaps: Vec::new(),
         order: list.order,
         join: join_by(app),
+        rare: rare_terms(app, now),
     };
     ListQuery { gaps: history_requests::in_query(&app.engine, &query, now), ..query }
 }

@@ -161,6 +161,7 @@ const fn sought_kind(app: &App) -> SeekTarget {
         | RowOrder::ByTitle
         | RowOrder::ByFeed
         | RowOrder::ByReceived
+        | RowOrder::RareFirst
         | RowOrder::BestFirst => SeekTarget::Unread,
     }
 }

@@ -303,6 +303,8 @@ pub struct PlanPane {
     pub publications: Option<Arc<Publications>>,
     /// Plan that was learned from the publication times of the feed, even if it does not determine the polls.
     pub learned: Option<Arc<LearnedPlan>>,
+    /// Why the entries of the feed are where they are in a list ordered by how rarely feeds publish. `None` in other lists.
+    pub ranked: Option<String>,
     /// Last polls of the feed, newest first. `None` while they are being read from the store.
     pub polls: Option<Vec<PollLogEntry>>,
 }

@@ -175,6 +175,9 @@ fn answer(feed: &Subscription, shown: &PlanPane, ink: LineInk<'_>) -> Vec<Line<'
     let read = last_ok.map(|at| format!("last read {}", words::relative(at, ink.now)));
     let read = read.or_else(|| never.then(|| "not read yet".to_owned()));
     lines.extend(read.map(|read| Line::styled(read, theme::DIM)));
+    if let Some(ranked) = &shown.ranked {
+        lines.extend(sentence(ranked, ink.width, theme::TEXT));
+    }
     if let Some(source) = source_words(&feed.record.url) {
         lines.extend(sentence(&source, ink.width, theme::DIM));
     }

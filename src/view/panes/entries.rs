@@ -1,7 +1,6 @@
 //! The entries pane: its title, its rows under day headings, gaps, and what an empty list says. In its place are the Attention
 //! list, with some lines for each feed with problems, and the welcome pane for users without subscriptions.
 
-use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{FeedKey, GapKey, GapLines, HistoryStatus};
 use backissue_core::words;
@@ -21,6 +20,7 @@ use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::state::Engine;
 use crate::ui::app::App;
 use crate::ui::panes::attention::ROW_LINES;
+use crate::ui::panes::entry_list::Heading;
 use crate::ui::panes::{browsing, load_rows};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
@@ -54,15 +54,19 @@ pub(in crate::view) fn draw(
     let width = usize::from(inside.width);
     let columns = RowColumns::new(app, width, usize::from(inside.height), now);
     let mut lines = Vec::new();
-    let mut day = None;
+    let mut heading = None;
     let mut place = list.top;
     while lines.len() < usize::from(inside.height) && place < list.total {
         let Some(row) = list.row(place) else { break };
-        let this = day_of(row.listed, app.engine.zone);
-        if day != Some(this) && shape.has_headings {
-            lines.push(Line::styled(words::day(row.listed, now, app.engine.zone), theme::DIM));
-            day = Some(this);
+        let this = shape.heading(row, app.engine.zone);
+        if let Some(heading) = this.filter(|_| this != heading) {
+            let words = match heading {
+                Heading::Day(_) => words::day(row.listed, now, app.engine.zone),
+                Heading::Frequency(words) => words.to_owned(),
+            };
+            lines.push(Line::styled(words, theme::DIM));
         }
+        heading = this;
         let drawn = match row.key {
             RowKey::Entry(key) => entry_row::row_lines(app, row, key.feed, columns, now),
             RowKey::Gap(feed, gap) => gap_lines(app, feed, gap, now, width),

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::engine::downloads::progress;
 use crate::engine::entries::rows::Row;
 use crate::ui::app::App;
+use crate::ui::panes::entry_list::Headings;
 use crate::ui::settings::EntryColumn;
 use crate::view::{cells, theme};
 use backissue_core::feed::text::short_authors;
@@ -204,7 +205,7 @@ fn titled(app: &App, row: &Row, room: usize, style: Style, labels: &str) -> Vec<
 /// Formats the publication time of an entry: the time of day in lists with day headings, or else the date.
 fn dated(app: &App, row: &Row, width: usize, now: DateTime<Utc>) -> String {
     let zone = app.engine.zone;
-    if app.ui.row_shape().has_headings {
+    if app.ui.row_shape().headings == Headings::Days {
         return row.listed.with_timezone(&zone).format("%H:%M").to_string();
     }
     words::date(row.listed, now, zone, has_long_dates(app, width))
@@ -244,7 +245,7 @@ impl RowColumns {
         let named = wanted(EntryColumn::Feed) && !app.ui.is_list_of_one_feed();
         let named = named && width >= NAMES_FROM && app.ui.row_shape().lines == 1;
         let usual = if named { usize::from(app.ui.pane_layout().names) } else { 0 };
-        let has_headings = app.ui.row_shape().has_headings;
+        let has_headings = app.ui.row_shape().headings == Headings::Days;
         let date = longest(&|row| cells::width(&dated(app, row, width, now)).saturating_add(1));
         let rest = room.saturating_sub(date).saturating_sub(usual);
         let fits = !has_headings || rest >= TITLE_COLUMN_MIN;

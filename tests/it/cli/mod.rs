@@ -31,6 +31,7 @@ pub mod odd_files;
 pub mod owner;
 pub mod panics;
 pub mod publishing;
+pub mod rare_first;
 pub mod sentences;
 pub mod simulate;
 pub mod soak;

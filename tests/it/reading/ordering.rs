@@ -1,10 +1,12 @@
 //! The order of entries, hidden feeds, counts, and feeds kept out of the list of all unread entries.
 
+use backissue::engine::change::MarkChange;
 use backissue::engine::request::Request;
-use backissue::ui::settings::{CountStyle, ShownFeeds};
-use backissue_core::history::FeedKey;
+use backissue::ui::settings::{CountStyle, ListOrder, ShownFeeds};
+use backissue_core::history::{EntryKey, FeedKey, Flag};
+use backissue_core::schedule::Frequency;
 
-use crate::support::rss::{rss, two_feeds};
+use crate::support::rss::{numbered, rss, two_feeds};
 use crate::support::world::World;
 
 #[test]
@@ -13,7 +15,7 @@ fn entries_are_sorted_by_date_title_feed_and_arrival() {
     world.press("<enter>");
     assert_eq!(world.titles(), ["Wax", "Ladders", "Vespers"]);
     let mut seen = Vec::new();
-    for _ in 0..5 {
+    for _ in 0..6 {
         world.press("S");
         seen.push((world.notice().to_owned(), world.titles().join(" ")));
     }
@@ -22,6 +24,7 @@ fn entries_are_sorted_by_date_title_feed_and_arrival() {
         ("entries: by title", "Ladders Vespers Wax"),
         ("entries: by feed", "Vespers Wax Ladders"),
         ("entries: by arrival, latest first", "Wax Ladders Vespers"),
+        ("entries: by how rarely their feeds publish", "Wax Ladders Vespers"),
         ("entries: newest first", "Wax Ladders Vespers"),
     ];
     let seen: Vec<(&str, &str)> =
@@ -52,6 +55,95 @@ fn a_later_entry_arrives_first() {
     world.poll(FeedKey(1));
     world.press("g<enter>SSSS");
     assert_eq!(world.titles()[0], "Old but late");
+}
+
+/// A monthly, a weekly, a daily and a new feed, and one that publishes all the time.
+fn feeds_of_all_kinds() -> World {
+    let feed = |title: &str, count, hours| {
+        (format!("https://{}.example/", title.to_lowercase()), numbered(title, title, count, hours))
+    };
+    let feeds = [
+        feed("Wire", 20, 1),
+        feed("New", 2, 2),
+        feed("Daily", 9, 24),
+        feed("Weekly", 9, 168),
+        feed("Monthly", 5, 700),
+    ];
+    let feeds: Vec<(&str, &str, &[&str])> =
+        feeds.iter().map(|(url, body)| (url.as_str(), body.as_str(), [].as_slice())).collect();
+    World::subscribed(80, 24, &feeds)
+}
+
+/// Returns how often each feed publishes, in the order of the open list, with its first row.
+fn order(world: &World) -> Vec<(&str, &str)> {
+    let rows = world.app.ui.list.rows.iter();
+    let mut order: Vec<(&str, &str)> =
+        rows.map(|row| (row.frequency.map_or("", Frequency::words), row.title.as_str())).collect();
+    order.dedup_by_key(|(words, _)| *words);
+    order
+}
+
+#[test]
+fn entries_of_feeds_that_rarely_publish_come_first() {
+    let mut world = feeds_of_all_kinds();
+    world.app.ui.settings.order = ListOrder::Rare;
+    world.press("Gg<enter>");
+    let expected = [
+        ("about monthly", "Monthly 1"),
+        ("about weekly", "Weekly 1"),
+        ("new here", "New 1"),
+        ("about daily", "Daily 1"),
+        ("several times a day", "Wire 1"),
+    ];
+    assert_eq!(order(&world), expected);
+    insta::assert_snapshot!("rare_first", world.draw());
+    world.press("ji");
+    assert!(world.draw().contains("as about monthly: 5 entries in the last"));
+}
+
+#[test]
+fn nothing_moves_in_a_list_of_rare_feeds() {
+    let mut world = feeds_of_all_kinds();
+    world.app.ui.settings.order = ListOrder::Rare;
+    world.press("Gg<enter>jj");
+    let before: Vec<String> = world.titles().into_iter().map(str::to_owned).collect();
+    assert_eq!(before[2], "Monthly 3");
+    // The new feed publishes so often that it would be far below the others, if the list was opened now.
+    let url = world.feed(2).record.url.clone();
+    world.serve(&url, &numbered("New", "New", 30, 1));
+    world.pass(chrono::TimeDelta::hours(2));
+    world.poll(FeedKey(2));
+    let selected = world.app.ui.list.selected_row().map(|row| row.title.clone());
+    assert_eq!(selected.as_deref(), Some("Monthly 3"));
+    let mut after = world.titles();
+    after.retain(|title| before.iter().any(|known| known == title));
+    assert_eq!(after, before);
+    assert!(order(&world).iter().any(|(words, _)| *words == "new here"));
+    world.press("hGg");
+    assert!(order(&world).iter().all(|(words, _)| *words != "new here"), "opened again");
+}
+
+#[test]
+fn read_entries_and_quiet_feeds_come_last() {
+    let mut world = feeds_of_all_kinds();
+    let mut chosen = world.feed(5).record.chosen();
+    chosen.feed_settings.quiet = true;
+    world.tell(Request::Set(FeedKey(5), Box::new(chosen)));
+    world.tell(Request::Mark(MarkChange {
+        keys: vec![EntryKey { feed: FeedKey(4), seq: 0 }],
+        flag: Flag::Read,
+        value: true,
+    }));
+    world.app.ui.settings.order = ListOrder::Rare;
+    world.press("Gg<enter>");
+    assert_eq!(order(&world)[0], ("about weekly", "Weekly 2"), "{:?}", order(&world));
+    assert!(order(&world).iter().all(|(_, title)| !title.starts_with("Monthly")));
+    world.press("h/feed:/y$/<enter>SSSSS");
+    assert_eq!(
+        order(&world),
+        [("about weekly", "Weekly 2"), ("about daily", "Daily 1"), ("", "Weekly 1")]
+    );
+    assert!(world.draw().contains("read, or of quiet feeds"), "{}", world.draw());
 }
 
 #[test]

@@ -145,6 +145,7 @@ fn damaged_entry_record_does_not_block_the_list() {
         gaps: Vec::new(),
         order: Default::default(),
         join: None,
+        rare: None,
     };
     let loaded = store.rows_wanted(&RowsWanted { rebuild: Some(query), ..wanted });
     assert_eq!(loaded.expect("every row has its place").rows.len(), 10);

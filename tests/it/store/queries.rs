@@ -219,6 +219,7 @@ fn listed(store: &mut Store, matching: &Matching, order: RowOrder) -> BTreeSet<E
         gaps: Vec::new(),
         order,
         join: None,
+        rare: None,
     };
     store.ordered(&query).unwrap().into_iter().filter_map(RowKey::entry).collect()
 }

@@ -354,6 +354,7 @@ fn search_result_list_keeps_entries_read_in_it() {
         gaps: Vec::new(),
         order,
         join: None,
+        rare: None,
     };
     let seqs = |store: &mut Store, query: &ListQuery| -> Vec<u32> {
         let rows = store.ordered(query).unwrap();

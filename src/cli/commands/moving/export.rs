@@ -172,6 +172,7 @@ fn find(
         gaps: Vec::new(),
         order: RowOrder::NewestFirst,
         join: None,
+        rare: None,
     };
     let rows = desk.look(move |store| store.ordered(&query))?;
     Ok(rows.iter().filter_map(|row| row.entry()).collect())

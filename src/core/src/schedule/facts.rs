@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::frequency::ENTRIES_MIN;
 use super::holds::cache::{CacheState, TimingHeaders};
 use super::holds::retry_after::Wait;
 use super::learning::LearnedPlan;
@@ -146,6 +147,8 @@ pub enum PollFailure {
 pub struct Learned {
     /// Mean interval at normal pace, in seconds, at least 1.
     pub interval_seconds: u32,
+    /// Expected publications a week; 0 if too few are known.
+    pub per_week: f64,
     /// The next poll times that the plan computed after the last poll; `None` if there was no plan.
     pub answered: Option<LearnedAnswer>,
     /// The learned plan, which computes the next poll from any last poll.
@@ -174,8 +177,11 @@ impl Learned {
         last_ok: Option<DateTime<Utc>>,
         settings: &ScheduleSettings,
     ) -> Self {
-        let interval_seconds = plan.interval_seconds();
-        let learned = Self { interval_seconds, answered: None, plan: Some(plan) };
+        let (interval_seconds, rhythm) = (plan.interval_seconds(), &plan.rhythm);
+        // Of a few publications, the last ones would weigh too much.
+        let is_enough = rhythm.publications >= ENTRIES_MIN as usize;
+        let per_week = if is_enough { rhythm.rate_per_week } else { 0.0 };
+        let learned = Self { interval_seconds, per_week, answered: None, plan: Some(plan) };
         learned.after_poll(last_ok, settings)
     }
 

@@ -153,7 +153,7 @@ fn stated(source: IntervalSource, seconds: i64) -> Option<StatedInterval> {
     (seconds > 0).then_some(StatedInterval { source, seconds })
 }
 
-fn sy(facts: &Facts) -> Option<StatedInterval> {
+pub(super) fn sy(facts: &Facts) -> Option<StatedInterval> {
     let sy = facts.hints.sy.filter(|_| !is_boilerplate(facts))?;
     stated(IntervalSource::Sy, sy_seconds(sy))
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags, GapKey, KeptEntry, TEXT_LOST};
+use backissue_core::schedule::{Frequency, KnownBy};
 use backissue_core::search::{Matching, SameArticles, folded};
 use chrono::{DateTime, Utc};
 
@@ -22,6 +23,9 @@ impl Store {
     /// Returns the requested rows of a list. If the request contains a query, builds the list first.
     pub fn rows_wanted(&mut self, wanted: &RowsWanted) -> Result<RowsLoaded, StoreError> {
         if let Some(query) = &wanted.rebuild {
+            if query.rare.is_none() || wanted.list != self.list_number {
+                self.frequencies.clear();
+            }
             self.order = self.ordered(query)?;
             self.joined = self.join(query.join.as_ref())?;
             self.joins = query.join.is_some();
@@ -245,6 +249,8 @@ impl Store {
         for key in self.joined.get(&key).cloned().unwrap_or_default() {
             also.push((key, self.flags(key)?));
         }
+        let frequency = self.frequencies.get(&key.feed).copied();
+        let frequency = frequency.filter(|_| self.unranked.binary_search(&key).is_err());
         let is_new = |(key, _): &(EntryKey, Flags)| also.iter().all(|(known, _)| known != key);
         let elsewhere: Vec<_> = elsewhere.into_iter().filter(is_new).collect();
         also.extend(elsewhere);
@@ -259,6 +265,7 @@ impl Store {
             author: None,
             ruled: Vec::new(),
             also: Vec::new(),
+            frequency: None,
         };
         let entry = match key.entry() {
             Some(key) => self.listed_entry(key)?,
@@ -273,6 +280,7 @@ impl Store {
             author: shown.author.as_deref().map(str::to_owned),
             ruled,
             also,
+            frequency,
         }))
     }
 
@@ -288,6 +296,7 @@ impl Store {
             author: None,
             ruled: Vec::new(),
             also: Vec::new(),
+            frequency: None,
         })
     }
 
@@ -369,6 +378,14 @@ impl Store {
                 }
                 entries.sort_by_key(|(_, key)| Reverse(seen.get(key).copied().flatten()));
             }
+            RowOrder::RareFirst => {
+                self.find_frequencies(&entries, query)?;
+                let place = |key: EntryKey| match self.unranked.binary_search(&key) {
+                    Ok(_) => usize::MAX,
+                    Err(_) => self.frequencies.get(&key.feed).map_or(0, |known| known.rank()),
+                };
+                entries.sort_by_cached_key(|(_, key)| place(*key));
+            }
             RowOrder::ByFeed => {
                 let records = self.records()?.into_iter();
                 let titles: BTreeMap<FeedKey, String> =
@@ -385,6 +402,39 @@ impl Store {
 }
 
 impl Store {
+    /// Finds how often the feeds of entries publish, and which of the entries are not ordered by that: those that are read and were
+    /// read before the list was opened, and those of quiet feeds.
+    fn find_frequencies(
+        &mut self,
+        entries: &[(i64, EntryKey)],
+        query: &ListQuery,
+    ) -> Result<(), StoreError> {
+        self.unranked.clear();
+        let Some(rare) = &query.rare else { return Ok(()) };
+        for &(_, key) in entries {
+            if rare.quiet.contains(&key.feed)
+                || (self.flags(key)?.is_read() && !query.keep.contains(&key))
+            {
+                self.unranked.push(key);
+            }
+            if self.frequencies.contains_key(&key.feed) {
+                continue;
+            }
+            let known = if let Some(learned) = rare.learned.get(&key.feed) {
+                *learned
+            } else {
+                let rows = self.rows_of(key.feed)?.iter().filter(|row| row.flags.is_live());
+                let counted = Frequency::counted(&rows.map(|row| row.listed), rare.now.timestamp());
+                let stated = rare.stated.get(&key.feed);
+                let stated = stated.filter(|_| counted.known == KnownBy::Nothing);
+                stated.copied().unwrap_or(counted)
+            };
+            self.frequencies.insert(key.feed, known);
+        }
+        self.unranked.sort_unstable();
+        Ok(())
+    }
+
     /// Removes entries from the open list that are the same article as an earlier entry. Returns them by the entry that remains.
     /// Lists of a single feed and lists of more than [`JOINED_MAX`] rows are not changed.
     pub(super) fn join(

@@ -280,7 +280,7 @@ proptest! {
         let settings = ScheduleSettings::default();
         let last_ok = instant(MONDAY * 60 + last);
         let learned = Learned::by_plan(Arc::new(plan), Some(last_ok), &settings);
-        let stored = Learned { interval_seconds: learned.interval_seconds, answered: learned.answered, plan: None };
+        let stored = Learned { plan: None, ..learned };
         let at_all_paces = |learned: &Learned| Pace::ALL.map(|pace| {
             let settings = ScheduleSettings { pace, ..settings.clone() };
             let facts = Facts { learned: Some(learned.clone()), settings, last_ok: Some(last_ok), ..Facts::default() };
