@@ -264,7 +264,12 @@ impl Ui {
     pub fn chosen_order(&self) -> RowOrder {
         let list = self.feeds.selected_row().map(PlaceList::of).unwrap_or_default();
         let chosen = self.orders.iter().find(|(other, _)| *other == list);
-        chosen.map_or(self.settings.order.rows(), |(_, order)| *order)
+        chosen.map_or_else(|| self.usual_order(&list), |(_, order)| *order)
+    }
+
+    /// Returns the order of a list for which the user chose none.
+    pub fn usual_order(&self, list: &PlaceList) -> RowOrder {
+        if *list == PlaceList::Reading { RowOrder::RareFirst } else { self.settings.order.rows() }
     }
 
     /// Checks whether feeds without unread entries are hidden.

@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, Datelike, NaiveTime, TimeDelta, Utc};
+use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::keys::key_bindings::{KeyPreset, Keymap};
 use super::theme::theme_roles::Paint;
 use crate::engine::entries::rows::RowOrder;
+use crate::engine::entries::todays_reading::PortionWanted;
 use crate::engine::settings::Join;
+use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::feed::outgoing::without_trackers;
 use backissue_core::search::Condition;
 use backissue_core::{InputFlaw, flaw};
@@ -42,6 +45,10 @@ pub struct ScreenSettings {
     pub list_share: Option<u16>,
     /// Order of the entries in lists for which the user chose no other.
     pub order: ListOrder,
+    /// Number of entries in Today's reading; with 0 there is no such list.
+    pub reading: u16,
+    /// Time of day at which Today's reading is chosen again.
+    pub reading_at: TimeOfDay,
     /// Columns of the entry list, from left to right.
     pub columns: Vec<EntryColumn>,
     /// `true` if links are shown, opened and copied without the parameters that only tell where a visitor came from.
@@ -75,6 +82,27 @@ impl ScreenSettings {
     /// Returns a link as it is shown, opened and copied.
     pub fn link<'l>(&self, link: &'l str) -> Cow<'l, str> {
         if self.clean_links { without_trackers(link) } else { Cow::Borrowed(link) }
+    }
+
+    /// Returns which portion of the unread entries is Today's reading at a time.
+    pub fn portion(&self, now: DateTime<Utc>, zone: Tz) -> PortionWanted {
+        let began = now.checked_sub_signed(self.reading_at.0).unwrap_or(now);
+        PortionWanted { day: day_of(began, zone).num_days_from_ce(), entries: self.reading }
+    }
+}
+
+/// A time of day, written `05:00`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct TimeOfDay(TimeDelta);
+
+impl TryFrom<String> for TimeOfDay {
+    type Error = InputFlaw;
+
+    fn try_from(text: String) -> Result<Self, InputFlaw> {
+        let time = NaiveTime::parse_from_str(&text, "%H:%M");
+        let time = time.map_err(|_| flaw!("'{text}' is not a time of day, such as \"05:00\""))?;
+        Ok(Self(time.signed_duration_since(NaiveTime::MIN)))
     }
 }
 
@@ -246,6 +274,8 @@ impl Default for ScreenSettings {
             list_share: None,
             clean_links: true,
             order: ListOrder::Newest,
+            reading: 0,
+            reading_at: TimeOfDay::default(),
             escape_time: None,
             columns: vec![EntryColumn::Date, EntryColumn::Title, EntryColumn::Feed],
             mark_read: MarkRead::default(),

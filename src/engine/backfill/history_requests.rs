@@ -204,12 +204,15 @@ pub fn in_query(engine: &Engine, query: &ListQuery, now: DateTime<Utc>) -> Vec<G
     }
     let in_scope = |feed: &&Subscription| match &query.scope {
         Scope::Everything => true,
+        Scope::Portion(_) => false,
         Scope::Feeds(feeds) => feeds.contains(&feed.key),
         Scope::Found(matching) => matching.wants_gaps(),
     };
     let young = |mark: &GapMark| match &query.scope {
         Scope::Found(matching) => matching.fits_gap(mark.feed, mark.listed),
-        Scope::Everything | Scope::Feeds(_) => query.since.is_none_or(|since| mark.listed >= since),
+        Scope::Everything | Scope::Feeds(_) | Scope::Portion(_) => {
+            query.since.is_none_or(|since| mark.listed >= since)
+        }
     };
     let feeds = engine.feeds.values().filter(in_scope);
     let marks = feeds.flat_map(|feed| of_feed(engine, feed, now)).map(|(mark, _)| mark);

@@ -11,4 +11,5 @@ pub mod notification_queue;
 pub mod notifications;
 pub mod page_fetches;
 pub mod rows;
+pub mod todays_reading;
 pub mod unread_limits;

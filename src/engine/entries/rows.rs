@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::todays_reading::PortionWanted;
 use backissue_core::history::{EntryKey, FeedKey, Flags, GapKey};
 use backissue_core::schedule::Frequency;
 use backissue_core::search::Matching;
@@ -139,6 +140,8 @@ pub enum Scope {
     Feeds(Vec<FeedKey>),
     /// Matches of a search.
     Found(Box<Matching>),
+    /// The portion of unread entries for a day.
+    Portion(PortionWanted),
 }
 
 /// Selection of entries within a scope.

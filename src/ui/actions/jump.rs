@@ -52,6 +52,7 @@ fn jump_items(app: &App) -> Vec<PickItem> {
             FeedsRow::Today => ("Today", "list"),
             FeedsRow::Starred => ("Starred", "list"),
             FeedsRow::Ended => ("Ended this week", "list"),
+            FeedsRow::Reading => ("Today's reading", "list"),
             FeedsRow::Gaps => ("Gaps", "list"),
             FeedsRow::Attention => ("Attention", "list"),
             FeedsRow::Search(id) => (load_rows::find_search(app, *id)?.name.as_str(), "search"),

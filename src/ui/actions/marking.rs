@@ -97,6 +97,7 @@ fn markable_at(app: &App, now: DateTime<Utc>, place: usize) -> Option<Markable> 
             | FeedsRow::Today
             | FeedsRow::Starred
             | FeedsRow::Ended
+            | FeedsRow::Reading
             | FeedsRow::Gaps
             | FeedsRow::Attention
             | FeedsRow::Search(_) => None,

@@ -466,6 +466,7 @@ fn fixed_list(app: &App) -> Option<&'static str> {
     match app.ui.feeds.selected_row() {
         None | Some(FeedsRow::AllUnread) => Some("unread entries"),
         Some(FeedsRow::Starred) => Some("starred entries"),
+        Some(FeedsRow::Reading) => Some("what was chosen for today"),
         Some(FeedsRow::Ended) => Some("entries that ended this week"),
         Some(FeedsRow::Gaps) => Some("gaps"),
         Some(FeedsRow::Attention) => Some("feeds that need attention"),

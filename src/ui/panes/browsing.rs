@@ -117,7 +117,7 @@ pub fn sort_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     }
     let list = app.ui.feeds.selected_row().map(PlaceList::of).unwrap_or_default();
     app.ui.orders.retain(|(other, _)| *other != list);
-    if order != app.ui.settings.order.rows() {
+    if order != app.ui.usual_order(&list) {
         app.ui.orders.push((list, order));
     }
     load_rows::open_list(app, now)

@@ -24,9 +24,11 @@ const RESORT_SECONDS: i64 = 2;
 
 /// Rebuilds the rows of the subscriptions pane. The same item stays selected.
 pub fn rebuild_rows(app: &mut App) {
-    use FeedsRow::{AllUnread, Attention, Ended, Gaps, Starred, Today};
+    use FeedsRow::{AllUnread, Attention, Ended, Gaps, Reading, Starred, Today};
     let selected = app.ui.feeds.selected_row().cloned();
-    let mut rows = vec![AllUnread, Today, Starred];
+    let mut rows = vec![AllUnread];
+    rows.extend((app.ui.settings.reading > 0).then_some(Reading));
+    rows.extend([Today, Starred]);
     rows.extend((app.engine.ended_this_week > 0).then_some(Ended));
     rows.extend([Gaps, Attention]);
     rows.extend(app.engine.saved_searches.iter().map(|search| FeedsRow::Search(search.id)));
@@ -199,7 +201,7 @@ pub fn count_unread(app: &App, row: &FeedsRow) -> u32 {
         FeedsRow::AllUnread => u32::try_from(app.engine.unread()).unwrap_or(u32::MAX),
         FeedsRow::Today => app.ui.today.value,
         FeedsRow::Starred => app.engine.starred(),
-        FeedsRow::Ended | FeedsRow::Gaps | FeedsRow::Attention => 0,
+        FeedsRow::Reading | FeedsRow::Ended | FeedsRow::Gaps | FeedsRow::Attention => 0,
         FeedsRow::Search(id) => app.ui.found.value.get(id).copied().unwrap_or(0),
         FeedsRow::Tag(_, keys) => keys.iter().map(of).fold(0, u32::saturating_add),
         FeedsRow::Feed(key, _) => of(key),
@@ -286,6 +288,7 @@ pub(crate) fn fold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
         | FeedsRow::Today
         | FeedsRow::Starred
         | FeedsRow::Ended
+        | FeedsRow::Reading
         | FeedsRow::Gaps
         | FeedsRow::Attention
         | FeedsRow::Search(_)
@@ -303,6 +306,7 @@ fn find_tag_above(app: &App) -> Option<usize> {
         | FeedsRow::Today
         | FeedsRow::Starred
         | FeedsRow::Ended
+        | FeedsRow::Reading
         | FeedsRow::Gaps
         | FeedsRow::Attention
         | FeedsRow::Search(_) => None,
@@ -416,6 +420,7 @@ mod tag_folds_tests {
             | FeedsRow::Today
             | FeedsRow::Starred
             | FeedsRow::Ended
+            | FeedsRow::Reading
             | FeedsRow::Gaps
             | FeedsRow::Attention
             | FeedsRow::Search(_) => None,

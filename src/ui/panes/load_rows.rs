@@ -114,6 +114,11 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
         }
         Some(FeedsRow::Starred) => everything(Show::Starred, None),
         Some(FeedsRow::Ended) => everything(Show::Ended, None),
+        Some(FeedsRow::Reading) => ListQuery {
+            scope: Scope::Portion(screen.settings.portion(now, app.engine.zone)),
+            rare: Some(Box::new(app.engine.rare_terms(now))),
+            ..everything(Show::All, None)
+        },
         Some(FeedsRow::Gaps) => {
             let keep = BTreeSet::new();
             let gaps = history_requests::everywhere(&app.engine, now);
@@ -170,9 +175,13 @@ pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) ->
 pub fn can_show_gaps(app: &App) -> bool {
     match app.ui.feeds.selected_row() {
         None
-        | Some(FeedsRow::AllUnread | FeedsRow::Starred | FeedsRow::Ended | FeedsRow::Attention) => {
-            false
-        }
+        | Some(
+            FeedsRow::AllUnread
+            | FeedsRow::Reading
+            | FeedsRow::Starred
+            | FeedsRow::Ended
+            | FeedsRow::Attention,
+        ) => false,
         Some(FeedsRow::Gaps) => true,
         Some(FeedsRow::Today | FeedsRow::Search(_) | FeedsRow::Tag(..) | FeedsRow::Feed(..)) => {
             app.ui.show == Show::All
@@ -189,7 +198,9 @@ pub fn may_hold(app: &App, feed: FeedKey) -> bool {
     match app.ui.feeds.selected_row() {
         None
         | Some(FeedsRow::AllUnread | FeedsRow::Today | FeedsRow::Starred | FeedsRow::Ended) => true,
-        Some(FeedsRow::Gaps | FeedsRow::Attention | FeedsRow::Search(_)) => false,
+        Some(FeedsRow::Reading | FeedsRow::Gaps | FeedsRow::Attention | FeedsRow::Search(_)) => {
+            false
+        }
         Some(FeedsRow::Tag(_, keys)) => keys.contains(&feed),
         Some(FeedsRow::Feed(key, _)) => *key == feed,
     }

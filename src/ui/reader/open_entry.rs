@@ -218,6 +218,11 @@ fn say_nothing_here(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 
 /// Opens the next feed that has unread entries. After the last feed, the search for a feed continues with the first one.
 fn open_next_feed(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
+    if matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Reading)) && app.ui.search.is_none() {
+        let here = app.ui.list.rows.iter().filter(|row| row.flags.is_unread()).count();
+        let wait = app.engine.unread().saturating_sub(here as u64);
+        return app.ui.say_only(now, format!("that was today's: {wait} more wait"));
+    }
     if app.ui.show == Show::Starred || app.ui.search.is_some() {
         return say_nothing_here(app, now);
     }

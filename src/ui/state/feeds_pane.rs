@@ -54,6 +54,8 @@ pub enum FeedsRow {
     AllUnread,
     /// Entries of today.
     Today,
+    /// The portion of unread entries for today.
+    Reading,
     /// Starred entries.
     Starred,
     /// Gaps in the history of all feeds.
@@ -196,6 +198,8 @@ pub enum PlaceList {
     Feed(FeedKey),
     /// Entries that ended this week.
     Ended,
+    /// The portion of unread entries for today.
+    Reading,
 }
 
 impl PlaceList {
@@ -208,6 +212,7 @@ impl PlaceList {
             FeedsRow::Gaps => Self::Gaps,
             FeedsRow::Attention => Self::Attention,
             FeedsRow::Ended => Self::Ended,
+            FeedsRow::Reading => Self::Reading,
             FeedsRow::Search(id) => Self::Search(*id),
             FeedsRow::Tag(tag, _) => Self::Tag(tag.clone()),
             FeedsRow::Feed(key, _) => Self::Feed(*key),

@@ -2,6 +2,7 @@
 
 use backissue::engine::change::MarkChange;
 use backissue::engine::request::Request;
+use backissue::ui::panes::feeds_pane;
 use backissue::ui::settings::{CountStyle, ListOrder, ShownFeeds};
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 use backissue_core::schedule::Frequency;
@@ -144,6 +145,29 @@ fn read_entries_and_quiet_feeds_come_last() {
         [("about weekly", "Weekly 2"), ("about daily", "Daily 1"), ("", "Weekly 1")]
     );
     assert!(world.draw().contains("read, or of quiet feeds"), "{}", world.draw());
+}
+
+#[test]
+fn todays_reading_is_chosen_once_a_day_and_ends() {
+    let mut world = feeds_of_all_kinds();
+    world.app.ui.settings.reading = 6;
+    feeds_pane::rebuild_rows(&mut world.app);
+    world.press("Ggj<enter>");
+    let today = ["Monthly 1", "Monthly 2", "Weekly 1", "New 1", "Daily 1", "Wire 1"];
+    assert_eq!(world.titles(), today);
+    insta::assert_snapshot!("todays_reading", world.draw());
+    world.press("<enter>nnnnn");
+    assert_eq!(world.app.engine.unread(), 39);
+    world.press("n");
+    assert_eq!(world.notice(), "that was today's: 39 more wait");
+    world.press("qhgj");
+    let mut titles = world.titles();
+    titles.sort_by_key(|title| today.iter().position(|other| other == title));
+    assert_eq!(titles, today, "opened again");
+    world.pass(chrono::TimeDelta::days(1));
+    world.press("gj");
+    let tomorrow = ["Monthly 3", "Monthly 4", "Monthly 5", "Weekly 2", "Weekly 3", "Weekly 4"];
+    assert_eq!(world.titles(), tomorrow);
 }
 
 #[test]

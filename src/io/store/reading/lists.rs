@@ -16,8 +16,14 @@ use crate::engine::entries::rows::{
     GapMark, JoinBy, ListPart, ListQuery, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded,
     RowsWanted, Scope, Seek, Show,
 };
+use crate::engine::entries::todays_reading::{Candidate, Portion, PortionWanted};
+use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
+use crate::io::store::pack::TableName;
+
+/// The key of today's reading in the table of facts.
+const PORTION_KEY: &[u8] = b"portion";
 
 impl Store {
     /// Returns the requested rows of a list. If the request contains a query, builds the list first.
@@ -167,6 +173,10 @@ impl Store {
         if let Scope::Found(matching) = &query.scope {
             return self.ordered_search(matching, query);
         }
+        if let Scope::Portion(wanted) = query.scope {
+            let entries = self.portion(wanted, query)?;
+            return self.in_order(entries, query);
+        }
         let since = query.since.map(|instant| instant.timestamp());
         let feeds = self.feeds_in(&query.scope, query.show, query.keep.is_empty())?;
         let mut entries: Vec<(i64, EntryKey)> = Vec::new();
@@ -201,6 +211,7 @@ impl Store {
     ) -> Result<Vec<FeedKey>, StoreError> {
         let feeds = match scope {
             Scope::Feeds(feeds) => feeds.clone(),
+            Scope::Portion(_) => Vec::new(),
             Scope::Found(matching) => matching.feeds.iter().copied().collect(),
             Scope::Everything => {
                 let keys = self.feeds.keys();
@@ -402,6 +413,44 @@ impl Store {
 }
 
 impl Store {
+    /// Returns the entries of the portion for a day, each with its date. The first call on a day chooses and stores it.
+    fn portion(
+        &mut self,
+        wanted: PortionWanted,
+        query: &ListQuery,
+    ) -> Result<Vec<(i64, EntryKey)>, StoreError> {
+        let stored = self.facts.get(PORTION_KEY)?;
+        let mut portion: Portion =
+            stored.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default();
+        if portion.day != wanted.day {
+            let mut unread = Vec::new();
+            for feed in self.feeds_in(&Scope::Everything, Show::Unread, true)? {
+                let Ok(rows) = self.rows_of(feed) else { continue };
+                let rows = (0_u32..).zip(rows).filter(|(_, row)| row.flags.is_unread());
+                unread.extend(rows.map(|(seq, row)| (row.listed, EntryKey { feed, seq })));
+            }
+            self.find_frequencies(&unread, query)?;
+            unread.retain(|(_, key)| self.unranked.binary_search(key).is_err());
+            let rank = |feed| self.frequencies.get(&feed).map_or(0, |known| known.rank());
+            let candidate =
+                |(listed, key): (i64, EntryKey)| Candidate { key, rank: rank(key.feed), listed };
+            portion.choose(wanted, unread.into_iter().map(candidate).collect());
+            if !portion.entries.is_empty() {
+                self.put(TableName::Facts, PORTION_KEY, codec::encode(&portion)?)?;
+            }
+        }
+        let mut entries = Vec::with_capacity(portion.entries.len());
+        for key in portion.entries {
+            if self.ended.contains(&key.feed) {
+                continue;
+            }
+            let row = self.rows_of(key.feed).ok().and_then(|rows| rows.get(key.seq as usize));
+            entries
+                .extend(row.filter(|row| query.show.takes(row.flags)).map(|row| (row.listed, key)));
+        }
+        Ok(entries)
+    }
+
     /// Finds how often the feeds of entries publish, and which of the entries are not ordered by that: those that are read and were
     /// read before the list was opened, and those of quiet feeds.
     fn find_frequencies(
