@@ -10,6 +10,7 @@
 
 use std::sync::Arc;
 
+use backissue_core::search::TextLength;
 use chrono::{DateTime, Utc};
 use unicode_width::UnicodeWidthStr;
 
@@ -73,6 +74,8 @@ pub fn show_lines(app: &mut App, mut made: RenderedEntry) {
     let place = if reader.rendered.is_some() { reader.place() } else { reader.entry.place };
     let at_top = reader.rendered.as_ref().and_then(|_| at_top(reader));
     reader.starts = reading_position::count_starts(&made.rendered);
+    let spans = made.rendered.lines.iter().flat_map(|line| &line.spans);
+    reader.minutes = TextLength::of(spans.map(|span| span.text.as_str())).minutes();
     let line = place.map_or(0, |place| reading_position::find_line(&reader.starts, place));
     reader.scroll = line.min(made.rendered.lines.len().saturating_sub(rows));
     reader.pictures = vec![HEADER];

@@ -78,6 +78,7 @@ pub fn show_entry(app: &mut App, now: DateTime<Utc>, entry: LoadedEntry) -> Vec<
         lines_width: 0,
         scroll: 0,
         sideways: 0,
+        minutes: 0,
         starts: Vec::new(),
         digits: String::new(),
         came_from: None,

@@ -35,6 +35,8 @@ pub struct Reader {
     pub scroll: usize,
     /// Number of cells by which wide blocks are scrolled sideways.
     pub sideways: usize,
+    /// Minutes that reading the text takes, as far as that is known.
+    pub minutes: usize,
     /// Number of characters of the text before each line (see [`crate::ui::reader::reading_position`]).
     pub starts: Vec<u32>,
     /// Digits typed so far of the number of a link to open.

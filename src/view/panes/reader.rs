@@ -140,7 +140,8 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     let dated = words::minute(kept.listed(), app.engine.zone);
     let text = text_shown(reader);
     let author = kept.author.as_deref().map(short_authors);
-    let parts = [author.as_deref(), Some(&dated), kept.foreign_origin(), text];
+    let minutes = Some(format!("{} min", reader.minutes)).filter(|_| reader.minutes > 1);
+    let parts = [author.as_deref(), Some(&dated), minutes.as_deref(), kept.foreign_origin(), text];
     let rest = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     // The name of the feed is cut before the date is lost.
     let lines = width.saturating_mul(ORIGIN_LINES);

@@ -39,7 +39,11 @@ const PIECES: [&str; 14] = [
     "(wax)",
 ];
 /// Pieces of queries.
-const PARTS: [&str; 58] = [
+const PARTS: [&str; 62] = [
+    "has:picture",
+    "longer:3",
+    "shorter:2",
+    "is:edited",
     "frost",
     "late",
     "fro*",

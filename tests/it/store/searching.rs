@@ -8,7 +8,7 @@ use backissue::engine::request::Input;
 use backissue::io::answers::Answers;
 use backissue::io::search::{CatchUp, Indexer, SearchIndex, SharedIndex};
 use backissue::io::store::Store;
-use backissue_core::feed::Entry;
+use backissue_core::feed::{Enclosure, Entry};
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 use backissue_core::search::{FeedNames, KnownNames, Marks, Matching, parse};
 use chrono_tz::Tz;
@@ -56,6 +56,38 @@ fn orchard() -> Vec<Entry> {
         titled(4, "東京の天気", "<p>新しい漢字。</p>"),
         titled(5, "Pruning", "<p class=\"frost\">Nothing of it.</p>"),
     ]
+}
+
+#[test]
+fn files_pictures_edits_and_lengths_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    let mut entries = orchard();
+    let file = Enclosure { url: "https://site.example/2.mp3".into(), ..Enclosure::default() };
+    entries[1].enclosures.push(file);
+    entries[2].content = Some("<p>x <IMG src='/a.png' alt='frost'></p>".into());
+    entries[3].content = Some(format!("<p>{}</p>", "late frost ".repeat(700)));
+    commit(&mut store, 1, entries.clone());
+    entries[0].content = Some("<p>Another text with frost.</p>".into());
+    entries[0].updated = Some(at(5));
+    commit(&mut store, 10, entries);
+    catch_up(&mut store);
+    for (query, expected) in [
+        ("has:file", vec![1]),
+        ("has:picture", vec![2]),
+        ("-has:picture -has:file", vec![0, 3, 4]),
+        ("longer:1000", vec![3]),
+        ("longer:1400", vec![]),
+        ("longer:6min", vec![3]),
+        ("longer:7min", vec![]),
+        ("frost shorter:1000", vec![0, 1]),
+        ("frost shorter:1min", vec![0, 1]),
+        ("is:edited", vec![0]),
+    ] {
+        let mut found = found(&mut store, query);
+        found.sort_unstable();
+        assert_eq!(found, expected, "{query}");
+    }
 }
 
 #[test]

@@ -55,6 +55,8 @@ pub enum EntryState {
     Read,
     /// The entry is starred.
     Starred,
+    /// The publisher edited the entry, and its previous text is kept.
+    Edited,
     /// A filter hides the entry.
     Hidden,
     /// The result is a gap in a feed's history instead of an entry.
@@ -240,6 +242,7 @@ impl RowTest {
             Self::Is(EntryState::Unread) => flags.is_unread(),
             Self::Is(EntryState::Read) => flags.is_read(),
             Self::Is(EntryState::Starred) => flags.is_starred(),
+            Self::Is(EntryState::Edited) => flags.is_edited(),
             Self::Is(EntryState::Hidden) => flags.is_hidden(),
             Self::Is(EntryState::Gap) => false,
             Self::Since(when) => listed >= when.seconds(now),

@@ -29,6 +29,9 @@ pub(super) enum FieldKind {
     After,
     Before,
     Age,
+    Has,
+    Longer,
+    Shorter,
 }
 
 const fn field(
@@ -41,7 +44,7 @@ const fn field(
 }
 
 /// All fields.
-pub const FIELDS: [Field; 12] = [
+pub const FIELDS: [Field; 15] = [
     field("title", FieldKind::Text(TextField::Title), "title:frost", "words of the title"),
     field("author", FieldKind::Text(TextField::Author), "author:lee", "words of the author's name"),
     field("text", FieldKind::Text(TextField::Text), "text:frost", "words of the text"),
@@ -70,17 +73,26 @@ pub const FIELDS: [Field; 12] = [
         "a tag of the feed, a tag above it, or a label of the entry",
     ),
     field("label", FieldKind::Name(NameKind::Label), "label:later", "a label of the entry"),
-    field("is", FieldKind::Is, "is:unread", "`unread`, `read`, `starred`, `hidden` or `gap`"),
+    field(
+        "is",
+        FieldKind::Is,
+        "is:unread",
+        "`unread`, `read`, `starred`, `edited`, `hidden` or `gap`",
+    ),
+    field("has", FieldKind::Has, "has:file", "an attached `file`, or a `picture` in the text"),
+    field("longer", FieldKind::Longer, "longer:6min", "texts of more minutes, or words (`1000`)"),
+    field("shorter", FieldKind::Shorter, "shorter:400", "texts of at most these words, or minutes"),
     field("age", FieldKind::Age, "age:<3d", "entries younger (`<`) or older (`>`) than a period"),
     field("after", FieldKind::After, "after:2014-03", "entries of this date or later"),
     field("before", FieldKind::Before, "before:7d", "entries before this date"),
 ];
 
 /// Values that can follow `is:`.
-const STATES: [(&str, EntryState); 5] = [
+const STATES: [(&str, EntryState); 6] = [
     ("unread", EntryState::Unread),
     ("read", EntryState::Read),
     ("starred", EntryState::Starred),
+    ("edited", EntryState::Edited),
     ("hidden", EntryState::Hidden),
     ("gap", EntryState::Gap),
 ];
@@ -177,6 +189,12 @@ pub enum FlawKind {
         "'{0}' is not an age; write <3d for younger than three days or >2w for older than two weeks (h, d, w, m, y)"
     )]
     Age(String),
+    /// What an entry should have is unknown.
+    #[error("'has:{0}' is unknown; has: takes file and picture")]
+    Attachment(String),
+    /// The length cannot be parsed.
+    #[error("'{0}' is not a length; write 400 for words or 6min for minutes of reading")]
+    Length(String),
     /// A field name is not followed by a value.
     #[error("enter a value after '{0}:'")]
     NoValue(&'static str),

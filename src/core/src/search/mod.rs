@@ -11,6 +11,7 @@ mod matching;
 mod newsboat;
 mod parse_query;
 mod same_article;
+mod text_length;
 mod text_test;
 mod words;
 
@@ -24,5 +25,6 @@ pub use matching::{KnownNames, Matching};
 pub use newsboat::translate_newsboat;
 pub use parse_query::{COLOURS_MAX, Query, field_query, parse, row_query};
 pub use same_article::{NEAR_SECONDS, SameArticles, article_address};
-pub use text_test::{EntryTexts, Term, TextField, TextTest};
+pub use text_length::{LengthLimit, TextLength};
+pub use text_test::{Attachment, EntryTexts, Term, TextField, TextTest};
 pub use words::{ScannedWord, WordScanner, folded};

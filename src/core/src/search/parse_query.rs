@@ -8,7 +8,8 @@ use super::condition::{
     Condition, EntryState, Leaf, NameKind, NamePattern, NamePosition, NameTest, RowTest, When,
 };
 use super::fields::{Field, FieldKind, FlawKind, QueryFlaw, find_field, find_state};
-use super::text_test::{EntryRegex, Term, TextField, TextTest};
+use super::text_length::LengthLimit;
+use super::text_test::{Attachment, EntryRegex, Term, TextField, TextTest};
 use super::words::{WordScanner, folded, is_dense};
 use crate::InputFlaw;
 
@@ -290,7 +291,10 @@ impl<'t> Parser<'t> {
                 | FieldKind::Is
                 | FieldKind::After
                 | FieldKind::Before
-                | FieldKind::Age => Err((name, FlawKind::GroupedField(field.name))),
+                | FieldKind::Age
+                | FieldKind::Has
+                | FieldKind::Longer
+                | FieldKind::Shorter => Err((name, FlawKind::GroupedField(field.name))),
             };
         }
         let value = self.value()?;
@@ -323,6 +327,18 @@ impl<'t> Parser<'t> {
             })?)),
             FieldKind::After => Leaf::Row(RowTest::Since(date()?)),
             FieldKind::Before => Leaf::Row(RowTest::Before(date()?)),
+            FieldKind::Has => Leaf::Text(TextTest::Has(match typed.to_lowercase().as_str() {
+                "file" => Attachment::File,
+                "picture" => Attachment::Picture,
+                _ => return Err((range, FlawKind::Attachment(typed.to_owned()))),
+            })),
+            FieldKind::Longer | FieldKind::Shorter => {
+                let limit = LengthLimit::typed(typed);
+                let limit = limit.ok_or_else(|| (range, FlawKind::Length(typed.to_owned())))?;
+                let longer = Condition::Leaf(Leaf::Text(TextTest::Longer(limit)));
+                let is_longer = matches!(field.kind, FieldKind::Longer);
+                return Ok(Some(if is_longer { longer } else { longer.negated() }));
+            }
             FieldKind::Age => Leaf::Row(
                 age(typed, self.zone)
                     .ok_or_else(|| (range.clone(), FlawKind::Age(typed.to_owned())))?,

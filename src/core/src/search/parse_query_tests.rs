@@ -37,6 +37,8 @@ fn brief(condition: &Condition) -> String {
         Condition::Leaf(Leaf::Text(TextTest::Regex(field, regex))) => {
             format!("{}{regex:?}", short(*field)).replace("EntryRegex(Regex", "").replace("))", ")")
         }
+        Condition::Leaf(Leaf::Text(TextTest::Has(what))) => format!("has {what:?}"),
+        Condition::Leaf(Leaf::Text(TextTest::Longer(limit))) => format!("longer {limit:?}"),
         Condition::Leaf(Leaf::Name(test)) => match &test.pattern {
             NamePattern::Is(name) => format!("{:?}={name}", test.kind),
             NamePattern::Regex(_) => format!("{:?}=/", test.kind),
@@ -136,21 +138,23 @@ fn last_word_matches_as_a_prefix_while_typed() {
 }
 
 /// Wrong queries, each with the part that is marked and a part of the sentence.
-const WRONG: [(&str, &str, &str); 36] = [
+const WRONG: [(&str, &str, &str); 38] = [
     ("titel:x", "titel:", "there is no field 'titel:'; did you mean 'title:'?"),
     ("a fed:x", "fed:", "there is no field 'fed:'; did you mean 'feed:'?"),
     (
         "zzzzzz:x",
         "zzzzzz:",
-        "the fields are title, author, text, link, category, feed, tag, label, is, age, after and before",
+        "the fields are title, author, text, link, category, feed, tag, label, is, has, longer, shorter, age, after and before",
     ),
     ("é -titel:x", "titel:", "did you mean 'title:'?"),
     ("(wax titel:x)", "titel:", "did you mean 'title:'?"),
     (
         "is:unred",
         "unred",
-        "'is:unred' is unknown; is: takes unread, read, starred, hidden and gap; did you mean 'unread'?",
+        "'is:unred' is unknown; is: takes unread, read, starred, edited, hidden and gap; did you mean 'unread'?",
     ),
+    ("has:sound", "sound", "'has:sound' is unknown; has: takes file and picture"),
+    ("longer:6m", "6m", "'6m' is not a length; write 400 for words or 6min"),
     ("wax is:/x/", "/x/", "'is:' takes no regular expression"),
     (
         "after:soon",

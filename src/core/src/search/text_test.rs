@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 
 use regex::{Regex, RegexBuilder};
 
+use super::text_length::{LengthLimit, TextLength};
 use super::words::{WordScanner, folded};
 use crate::feed::text::{one_line, strip_markup};
 use crate::history::{EntryBody, KeptEntry};
@@ -22,6 +23,19 @@ pub enum TextTest {
     Part(TextField, String),
     /// A regular expression.
     Regex(TextField, EntryRegex),
+    /// Something that belongs to the entry.
+    Has(Attachment),
+    /// The text is longer than this.
+    Longer(LengthLimit),
+}
+
+/// Something that an entry can have beside its texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attachment {
+    /// An attached file.
+    File,
+    /// A picture in the text.
+    Picture,
 }
 
 /// A word or a phrase.
@@ -64,6 +78,7 @@ impl TextTest {
         match self {
             Self::Words(term) => term.field,
             Self::Part(field, _) | Self::Regex(field, _) => *field,
+            Self::Has(_) | Self::Longer(_) => TextField::Text,
         }
     }
 
@@ -76,7 +91,7 @@ impl TextTest {
     /// the texts of an entry is nearly always empty; in a certain field it must also match another text.
     pub(super) fn is_everywhere(&self) -> bool {
         match self {
-            Self::Words(_) | Self::Part(..) => false,
+            Self::Words(_) | Self::Part(..) | Self::Has(_) | Self::Longer(_) => false,
             Self::Regex(field, regex) => {
                 regex.is_in("") && (*field == TextField::Anywhere || regex.is_in("x"))
             }
@@ -95,6 +110,9 @@ impl TextTest {
                 FieldText::Short(text) => regex.is_in(text),
                 FieldText::Body => regex.is_in(entry.line()),
             }),
+            Self::Has(Attachment::File) => entry.has_file,
+            Self::Has(Attachment::Picture) => entry.has_picture(),
+            Self::Longer(limit) => limit.is_exceeded(TextLength::of([entry.text()])),
         }
     }
 }
@@ -182,6 +200,7 @@ pub struct EntryTexts<'e> {
     pub author: &'e str,
     pub link: &'e str,
     pub categories: &'e [String],
+    has_file: bool,
     markup: &'e str,
     text: OnceCell<String>,
     line: OnceCell<String>,
@@ -196,6 +215,7 @@ impl<'e> EntryTexts<'e> {
             author: kept.author.as_deref().unwrap_or_default(),
             link: kept.link.as_deref().unwrap_or_default(),
             categories: &kept.categories,
+            has_file: !kept.enclosures.is_empty(),
             markup: body.and_then(EntryBody::text).unwrap_or_default(),
             ..Self::default()
         }
@@ -205,6 +225,12 @@ impl<'e> EntryTexts<'e> {
     pub fn of_row(title: &'e str, author: Option<&'e str>, link: Option<&'e str>) -> Self {
         let (author, link) = (author.unwrap_or_default(), link.unwrap_or_default());
         Self { title, author, link, ..Self::default() }
+    }
+
+    /// Checks whether the text shows a picture.
+    fn has_picture(&self) -> bool {
+        let tag = b"<img";
+        self.markup.as_bytes().windows(tag.len()).any(|part| part.eq_ignore_ascii_case(tag))
     }
 
     /// Returns the text without markup.

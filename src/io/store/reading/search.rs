@@ -146,7 +146,10 @@ impl Store {
             index.find(&matching.condition, &mut |candidate| {
                 judge(candidate.key, candidate.score, &|test| match test {
                     TextTest::Words(term) => candidate.has(term),
-                    TextTest::Part(..) | TextTest::Regex(..) => None,
+                    TextTest::Part(..)
+                    | TextTest::Regex(..)
+                    | TextTest::Has(_)
+                    | TextTest::Longer(_) => None,
                 });
             })?;
         }
