@@ -16,6 +16,7 @@ use super::entries::account_state::{AccountStatus, FeedSynced, SyncProgress};
 use super::entries::ahead_work::PicturesAhead;
 use super::entries::entry_view::{EntryView, FeedOfEntry, FullText, LoadedEntry};
 use super::entries::filter_work::Filters;
+use super::entries::interest::Interest;
 use super::entries::notification_queue::Notifications;
 use super::entries::rows::{RareTerms, Scope};
 use super::feeds::addition::{Addition, Imported, TypedLogins};
@@ -119,6 +120,8 @@ pub struct Engine {
     pub unread_checked: Option<DateTime<Utc>>,
     /// Number of entries that were unread for too long and ended in the last seven days.
     pub ended_this_week: u32,
+    /// What the user read, by feed and day.
+    pub interest: Interest,
     /// Changes that can be undone.
     pub undo: UndoStack,
     /// From when removed feeds and undo steps are deleted because of their age; at once if `None`.

@@ -25,6 +25,7 @@ use super::private_files::replace_private;
 use super::processes::run_command;
 use super::regular_files;
 use super::store::{LoadedSubscriptions, Store, StoreError, mended_unseen};
+use crate::engine::entries::interest::Interest;
 use crate::engine::external::external_run::ExternalRun;
 use crate::engine::request::{Effect, Event, Input, NoticeLevel, Request};
 use crate::engine::settings::Settings;
@@ -110,6 +111,7 @@ fn load_guarded(
     engine.last_feed = store.last_feed()?;
     let ended = store.ended_lately()?.len();
     engine.ended_this_week = u32::try_from(ended).unwrap_or(u32::MAX);
+    engine.interest = load_interest(store.folder());
     engine.take_saved(store.saved_searches()?, store.saved_filters()?);
     engine.take_downloads(store.downloads()?);
     engine.take_undo(store.saved_steps()?, store.ended_subscriptions()?, now);
@@ -552,8 +554,29 @@ impl Headless {
 /// Maximum size of the file, bytes. The file usually has a few hundred bytes.
 const BYTES_MAX: u64 = 64 * 1024;
 
+/// Maximum size of the file with what was read, bytes: eight weeks of thousands of feeds.
+const INTEREST_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 fn path_in(folder: &Path) -> PathBuf {
     folder.join("screen.json")
+}
+
+fn interest_path(folder: &Path) -> PathBuf {
+    folder.join("interest.json")
+}
+
+/// Loads what was counted of what the user read. Nothing is counted if the file is missing or unreadable.
+fn load_interest(folder: &Path) -> Interest {
+    let text = regular_files::read(&interest_path(folder), INTEREST_BYTES_MAX).ok();
+    text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+}
+
+/// Saves what was counted of what the user read; without anything, deletes the file.
+pub(super) fn save_interest(folder: &Path, interest: &Interest) -> io::Result<()> {
+    if interest.is_empty() {
+        return fs::remove_file(interest_path(folder));
+    }
+    replace_private(&interest_path(folder), &serde_json::to_vec(interest)?)
 }
 
 /// Loads the position on the screen. Returns `None` if no position is saved or the file is unreadable.
@@ -608,6 +631,7 @@ mod tests {
 #[cfg(test)]
 mod screen_place_file_tests {
     use super::*;
+    use crate::engine::entries::interest::Reading;
     use crate::ui::state::feeds_pane::PlaceList;
     use backissue_core::history::{EntryKey, FeedKey};
 
@@ -632,5 +656,17 @@ mod screen_place_file_tests {
         }
         forget(folder.path());
         assert_eq!(load(folder.path()), None);
+    }
+
+    #[test]
+    fn counts_of_what_was_read_round_trip_and_are_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(load_interest(folder.path()).is_empty());
+        let mut interest = Interest::default();
+        interest.count(FeedKey(3), 100, Reading::Opened);
+        save_interest(folder.path(), &interest).unwrap();
+        assert_eq!(load_interest(folder.path()), interest);
+        save_interest(folder.path(), &Interest::default()).unwrap();
+        assert!(!folder.path().join("interest.json").exists());
     }
 }

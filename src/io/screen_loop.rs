@@ -118,9 +118,10 @@ impl Runtime<App> {
         if !self.performer.is_in_place() {
             return;
         }
+        // An error is ignored here and below: only counts, or the position on the screen, are lost.
+        runtime::save_interest(self.folder(), &self.program.engine.interest).ok();
         if self.program.ui.settings.restore {
             let place = come_back::place_of(&self.program);
-            // Ignore an error, because only the position on the screen is lost.
             runtime::save(self.folder(), &place).ok();
         } else {
             runtime::forget(self.folder());

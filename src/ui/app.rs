@@ -18,7 +18,7 @@ use super::state::feeds_pane::{FeedsPane, FeedsRow, MarkedRows, PlaceList, Scree
 use super::state::layout::{Arrangement, Pane, PaneLayout, Viewport};
 use super::state::overlay::{Overlay, PlanPane};
 use super::state::pending::{AskedPolls, Counted, RunningSequence, TypedAhead, WaitingRun};
-use super::state::reader::{Find, Pictures, ReadAhead, ReadLater, Reader, Search};
+use super::state::reader::{CountedReading, Find, Pictures, ReadAhead, ReadLater, Reader, Search};
 use super::theme::colours::Appearance;
 use crate::engine::entries::entry_view::ReadingPosition;
 use crate::engine::entries::rows::{RowOrder, Show};
@@ -104,6 +104,8 @@ pub struct Ui {
     pub returns_to: Option<Box<ScreenPlace>>,
     /// Orders that the user chose for lists. Other lists have the newest entry first.
     pub orders: Vec<(PlaceList, RowOrder)>,
+    /// What was counted of what the user read since the program started.
+    pub counted: CountedReading,
     /// `true` if feeds without unread entries are hidden, as the user chose with a key. `None` uses the configured setting.
     pub hides_read_feeds: Option<bool>,
     /// Name of the theme that the user chose with a key. `None` uses the configured theme.

@@ -14,7 +14,7 @@ use chrono::{DateTime, Utc};
 use super::app::{App, Ui};
 use super::effect::{ScreenEffect, ask_store};
 use super::panes::{feeds_pane, load_rows, search_pane};
-use super::reader::full_text;
+use super::reader::{count_reading, full_text};
 use super::scroll_list::ScrollList;
 use super::settings::ScreenSettings;
 use super::state::layout::Pane;
@@ -160,7 +160,10 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
             app.ui.feeds.stale = true;
             return search_pane::count_all(app, now);
         }
-        Event::MarksChanged(changed) => show_marks(app, &changed),
+        Event::MarksChanged(changed) => {
+            count_reading::note_marks(app, now, &changed);
+            show_marks(app, &changed);
+        }
         Event::FiltersChanged => app.ui.ahead.forget(),
         Event::SearchesPutBack => {
             feeds_pane::rebuild_rows(app);

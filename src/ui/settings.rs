@@ -63,6 +63,8 @@ pub struct ScreenSettings {
     pub join: Join,
     /// `true` if the bottom line shows the most important keys of the current context.
     pub hints: bool,
+    /// `true` to count by feed and day what is read.
+    pub interest: bool,
     /// `true` to restore the last list and entry when the program starts.
     pub restore: bool,
     /// Milliseconds that ESC waits for the rest of a key. `None` chooses them by the connection.
@@ -283,6 +285,7 @@ impl Default for ScreenSettings {
             counts: CountStyle::default(),
             join: Join::default(),
             hints: true,
+            interest: true,
             restore: true,
             key_preset: KeyPreset::Default,
             colours: Vec::new(),

@@ -17,7 +17,7 @@ use super::keys::key_input::{self, run_command};
 use super::keys::mouse;
 use super::overlays::{accounts, filter_dialog, hour_selection, list_panel, plan_pane, table};
 use super::panes::{feeds_pane, load_rows, search_pane, tour};
-use super::reader::{lay_out, open_entry, open_pages, reading_position};
+use super::reader::{count_reading, lay_out, open_entry, open_pages, reading_position};
 use super::state::layout::{Pane, Viewport};
 use super::state::pending::Typed;
 use super::theme::choose_theme;
@@ -62,6 +62,7 @@ fn update_once(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scr
     effects.extend(reading_position::follow_reading(app, now));
     effects.extend(load_rows::follow_gaps(app, now));
     effects.extend(lay_out::follow_pictures(app, now));
+    count_reading::follow(app, now);
     tour::follow_tour(app);
     list_panel::follow_addition(app);
     plan_pane::refresh_page(app, now);

@@ -2,10 +2,12 @@
 //! unread entries, fast enough for a status bar that runs it every few seconds.
 
 use backissue_core::feed::Kind;
+use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::history::{Counters, FeedKey};
 use backissue_core::simulate::Statistics;
 use backissue_core::words;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, Utc};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::args::FeedsArgs;
@@ -13,12 +15,14 @@ use crate::cli::args_changes::UnreadArgs;
 use crate::cli::context::{CommandContext, JsonList};
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, json as pieces, lookup};
+use crate::engine::entries::interest::ReadingCounts;
 use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord, unread_of};
 use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::search_query::is_tagged;
 use crate::engine::state::Engine;
 use crate::io::store::Store;
 use crate::io::{clock, console};
+use crate::view::byte_words;
 
 /// Runs `backissue feeds`.
 pub(in crate::cli) fn run(desk: &CommandContext, args: &FeedsArgs) -> Result<Done, Failure> {
@@ -31,7 +35,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &FeedsArgs) -> Result<Don
     let feeds: Vec<&Subscription> =
         engine.feeds.values().filter(|feed| wanted.takes(feed)).collect();
     if args.stats {
-        return tell_statistics(desk, &feeds, args.json, now);
+        return tell_statistics(desk, &engine, &feeds, args.json);
     }
     if args.json {
         let done = list_in_json(desk, &engine, &feeds, now)?;
@@ -56,21 +60,41 @@ pub(in crate::cli) fn tell_lost(desk: &CommandContext) -> Result<Done, Failure> 
 
 fn tell_statistics(
     desk: &CommandContext,
+    engine: &Engine,
     feeds: &[&Subscription],
     as_json: bool,
-    now: DateTime<Utc>,
 ) -> Result<Done, Failure> {
-    let mut known = Vec::new();
+    let now = clock::now();
+    let (mut known, mut read) = (Vec::new(), Vec::new());
+    let today = day_of(now, engine.zone).num_days_from_ce();
     for feed in feeds {
         let key = feed.key;
         let publications = desk.look(move |store| store.publications(key))?;
         known.push((feed.state.format, &feed.state.facts.hints, publications));
+        if !engine.interest.is_empty() {
+            let polls = desk.look(move |store| store.poll_log(key))?;
+            let bytes: u64 = polls.iter().map(|poll| poll.wire_bytes).sum();
+            let requests = feed.requests_a_week(now);
+            read.push(FeedReading {
+                number: key,
+                title: feed.record.shown_title().to_owned(),
+                counts: engine.interest.of(key, today),
+                requests_a_week: requests,
+                bytes_a_week: (bytes.saturating_mul(requests))
+                    .checked_div(polls.len() as u64)
+                    .unwrap_or(0),
+            });
+        }
     }
     let statistics = Statistics::of(known, now);
     if as_json {
-        desk.put(&json::text(&json!(statistics)));
+        let mut value = json!(statistics);
+        if let (Some(fields), false) = (value.as_object_mut(), read.is_empty()) {
+            fields.insert("reading".to_owned(), json!(read));
+        }
+        desk.put(&json::text(&value));
     } else {
-        for line in statistics_lines(&statistics) {
+        for line in statistics_lines(&statistics).into_iter().chain(reading_lines(&read)) {
             desk.put(&line);
         }
     }
@@ -96,6 +120,43 @@ fn statistics_lines(statistics: &Statistics) -> Vec<String> {
         let name = if row.format == Kind::None.word() { "unknown" } else { row.format };
         lines.push(table_row(name, &numbers.map(|number| number.to_string())));
     }
+    lines
+}
+
+/// What was read of a feed in eight weeks, and what its polls take.
+#[derive(Debug, Serialize)]
+struct FeedReading {
+    number: FeedKey,
+    title: String,
+    #[serde(flatten)]
+    counts: ReadingCounts,
+    requests_a_week: u64,
+    bytes_a_week: u64,
+}
+
+/// Formats what was read of each feed as a table; no lines if nothing was counted.
+fn reading_lines(read: &[FeedReading]) -> Vec<String> {
+    if read.is_empty() {
+        return Vec::new();
+    }
+    let row = |cells: [String; 8], title: &str| {
+        let cells = cells.iter().fold(String::new(), |line, cell| format!("{line}{cell:>9}"));
+        format!("{cells}  {title}")
+    };
+    let head = ["shown", "opened", "to end", "starred", "browser", "skipped", "requests", "bytes"];
+    let mut lines = vec![
+        String::new(),
+        "read here in eight weeks, and requests and bytes a week".to_owned(),
+        row(head.map(str::to_owned), "feed"),
+    ];
+    lines.extend(read.iter().map(|feed| {
+        let ReadingCounts { shown, opened, finished, starred, browsed, skipped } = feed.counts;
+        let counts = [shown, opened, finished, starred, browsed, skipped].map(u64::from);
+        let [shown, opened, finished, starred, browsed, skipped] =
+            counts.map(|count| count.to_string());
+        let (requests, bytes) = (feed.requests_a_week.to_string(), byte_words(feed.bytes_a_week));
+        row([shown, opened, finished, starred, browsed, skipped, requests, bytes], &feed.title)
+    }));
     lines
 }
 
@@ -324,6 +385,24 @@ mod tests {
             has(&table_row("atom", &["1", "0", "0", "0", "0", "1"].map(str::to_owned))),
             "{lines:#?}"
         );
+    }
+
+    #[test]
+    fn what_was_read_is_a_table_if_anything_was_counted() {
+        assert!(reading_lines(&[]).is_empty());
+        let counts =
+            ReadingCounts { shown: 40, opened: 2, skipped: 38, ..ReadingCounts::default() };
+        let lines = reading_lines(&[FeedReading {
+            number: FeedKey(1),
+            title: "Orchard Notes".into(),
+            counts,
+            requests_a_week: 84,
+            bytes_a_week: 1_200_000,
+        }]);
+        let [.., head, row] = lines.as_slice() else { panic!("{lines:?}") };
+        assert!(head.ends_with("requests    bytes  feed"), "{head}");
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(cells, ["40", "2", "0", "0", "0", "38", "84", "1.2", "MB", "Orchard", "Notes"]);
     }
 
     #[test]

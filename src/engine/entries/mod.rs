@@ -6,6 +6,7 @@ pub mod ahead_work;
 pub mod entry_filters;
 pub mod entry_view;
 pub mod filter_work;
+pub mod interest;
 pub mod marks;
 pub mod notification_queue;
 pub mod notifications;

@@ -277,6 +277,12 @@ impl Subscription {
         matches!(self.state.facts.standing, FeedStatus::Gone | FeedStatus::Stopped)
     }
 
+    /// Returns how many requests its polls took a week since it was added.
+    pub fn requests_a_week(&self, now: DateTime<Utc>) -> u64 {
+        let days = now.signed_duration_since(self.record.added).num_days().max(7);
+        u64::from(self.state.polls).saturating_mul(7).div_ceil(days.unsigned_abs())
+    }
+
     /// Checks whether the last poll failed.
     pub const fn is_failing(&self) -> bool {
         self.state.facts.failures > 0

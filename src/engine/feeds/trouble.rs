@@ -1,5 +1,8 @@
 //! Problems of feeds: a sentence that describes each problem, and the remedies that the user can choose.
 
+use std::fmt::Write as _;
+
+use backissue_core::feed::text::counted_words;
 use backissue_core::{InputFlaw, flaw};
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
 
@@ -370,7 +373,17 @@ fn silent(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<Co
     let (from, gap) = (silent_from(feed)?, feed.state.usual_gap?);
     let [last, now] = [gap.last(), now].map(|at| at.with_timezone(&engine.zone));
     let month = last.format(if last.year() == now.year() { "%B" } else { "%B %Y" });
-    let text = format!("It usually posts {}, but has been silent since {month}.", gap.words());
+    let mut text = format!("It usually posts {}, but has been silent since {month}.", gap.words());
+    if !engine.interest.is_empty() {
+        let opened = engine.interest.of(feed.key, now.num_days_from_ce()).opened;
+        let opened = counted_words(opened as usize, "entry", "entries");
+        let requests = feed.requests_a_week(now.to_utc());
+        write!(
+            text,
+            " You opened {opened} in eight weeks; it takes about {requests} requests a week."
+        )
+        .ok();
+    }
     Some(describe(feed, "silent", Remedy::Know, from, text))
 }
 

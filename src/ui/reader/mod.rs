@@ -1,5 +1,6 @@
 //! The open entry: its text as lines, its pictures, and the reading position.
 
+pub mod count_reading;
 pub mod find_in_text;
 pub mod full_text;
 pub mod gap_explained;

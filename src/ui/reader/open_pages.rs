@@ -5,10 +5,11 @@ use backissue_core::feed::text::{counted_words, one_line};
 use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flag, GapKey};
 use chrono::{DateTime, Utc};
 
-use super::open_entry;
+use super::{count_reading, open_entry};
 use crate::engine::backfill::history_requests;
 use crate::engine::change::MarkChange;
 use crate::engine::entries::entry_view::LoadedEntry;
+use crate::engine::entries::interest::Reading;
 use crate::engine::entries::rows::RowKey;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::external_run::RunPurpose;
@@ -59,6 +60,7 @@ pub fn open_pages(
     app.ui.marked.entries.clear();
     let (mut effects, mut keys, count) = (Vec::new(), Vec::new(), pages.len());
     for (key, link) in pages {
+        count_reading::count(app, now, key.feed, Reading::Browsed);
         effects.extend(app.ask(now, Request::Open { link, attached: None }));
         let row = app.ui.list.rows.iter().find(|row| row.key == RowKey::Entry(key));
         keys.extend(row.is_some_and(|row| row.flags.is_unread()).then_some(key));
@@ -86,6 +88,7 @@ pub fn open_page(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     };
     let link = app.ui.settings.link(&link).into_owned();
     app.ui.say(now, format!("opening {link}"));
+    count_reading::count(app, now, key.feed, Reading::Browsed);
     let mut effects = app.ask(now, Request::Open { link, attached: None });
     if unread && app.ui.settings.mark_read != MarkRead::Never {
         effects.extend(app.ask(

@@ -2,7 +2,7 @@
 //! the user does with it; entries that are read from the store before they are opened; and the open search, with what was open
 //! before it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use backissue_core::InputFlaw;
@@ -45,6 +45,17 @@ pub struct Reader {
     pub came_from: Option<(usize, usize)>,
     /// Places of the header and the pictures, in text order.
     pub pictures: Vec<PicturePlace>,
+}
+
+/// What was counted of what the user reads since the program started, so that no entry counts twice for one look.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CountedReading {
+    /// Entries whose rows were on the screen.
+    pub shown: BTreeSet<EntryKey>,
+    /// The entry that was opened last.
+    pub open: Option<EntryKey>,
+    /// The entry whose end was on the screen last.
+    pub finished: Option<EntryKey>,
 }
 
 /// Which text of an entry is shown.

@@ -1,5 +1,6 @@
 //! Reading: the list, the text of an entry, what is shown where, and where one was.
 
+mod counts;
 mod entries;
 mod full_text;
 mod joining;
